@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fairlead makes MPI applications faster on networks whose topology nobody will show you."""
+
+from fairlead.cluster import Cluster
+from fairlead.errors import (
+    Error,
+    InputError,
+    LabError,
+    LaunchError,
+    ProbeError,
+    ShapeError,
+    TopologyError,
+    TraceError,
+)
+from fairlead.network import Network
+from fairlead.placement import Placement
+from fairlead.traffic import CollectiveCall, Traffic
+
+__all__ = [
+    "Cluster",
+    "CollectiveCall",
+    "Error",
+    "InputError",
+    "LabError",
+    "LaunchError",
+    "Network",
+    "Placement",
+    "ProbeError",
+    "ShapeError",
+    "TopologyError",
+    "TraceError",
+    "Traffic",
+]

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How commands speak: data on stdout, everything else on stderr, progress only on a terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+stdout = Console()
+stderr = Console(stderr=True, highlight=False)
+
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print the result as JSON, for other programs.")
+]
+
+
+def print_json(result: Any) -> None:
+    """Print a result for machines: one JSON document on stdout."""
+    json.dump(result, sys.stdout, indent=2, allow_nan=False, default=str)
+    sys.stdout.write("\n")
+
+
+@contextlib.contextmanager
+def progress(title: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on stderr while the block runs; silent where stderr is no terminal.
+
+    Yields:
+        A function to call with the steps done and the steps in all.
+    """
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

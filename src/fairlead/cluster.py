@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machines a job may use: hosts, and how many ranks each may hold."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from fairlead.errors import TopologyError
+
+__all__ = ["Cluster"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Cluster:
+    """Hosts with slots, in the order the user gave them.
+
+    Attributes:
+        hosts: Host names, length H, each once.
+        slots: Ranks that each host may hold, length H, each at least 1.
+        sockets: Sockets of each host, length H.
+    """
+
+    hosts: tuple[str, ...]
+    slots: tuple[int, ...]
+    sockets: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hosts", tuple(self.hosts))
+        object.__setattr__(self, "slots", tuple(int(number) for number in self.slots))
+        sockets = tuple(self.sockets) or (1,) * len(self.hosts)
+        object.__setattr__(self, "sockets", sockets)
+        if not self.hosts:
+            raise TopologyError("cluster: at least one host is needed, got none")
+        if len(self.slots) != len(self.hosts) or len(self.sockets) != len(self.hosts):
+            raise TopologyError(
+                f"cluster: {len(self.hosts)} hosts, but {len(self.slots)} slot counts "
+                f"and {len(self.sockets)} socket counts"
+            )
+        for host, slots in zip(self.hosts, self.slots, strict=True):
+            if slots < 1:
+                raise TopologyError(f"cluster: host {host!r}: slots must be >= 1, got {slots}")
+            if self.hosts.count(host) > 1:
+                raise TopologyError(f"cluster: host {host!r} is named twice")
+
+    @classmethod
+    def uniform(cls, hosts: Sequence[str], slots: int, sockets: int = 1) -> Cluster:
+        """A cluster whose hosts are all alike."""
+        return cls(tuple(hosts), (slots,) * len(hosts), (sockets,) * len(hosts))
+
+    @property
+    def num_hosts(self) -> int:
+        """Number of hosts H."""
+        return len(self.hosts)
+
+    @property
+    def num_slots(self) -> int:
+        """Ranks that the whole cluster may hold."""
+        return sum(self.slots)
+
+    def require_room_for(self, num_ranks: int) -> None:
+        """Check that the ranks fit.
+
+        Raises:
+            TopologyError: There are fewer slots than ranks, or no rank at all.
+        """
+        if num_ranks < 1:
+            raise TopologyError(f"at least one rank is needed, got {num_ranks}")
+        if num_ranks > self.num_slots:
+            raise TopologyError(
+                f"{num_ranks} ranks do not fit: {self.num_hosts} hosts have "
+                f"{self.num_slots} slots together"
+            )

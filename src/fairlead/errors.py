@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The errors that Fairlead raises; every message names the place, the value and what is allowed."""
+
+from __future__ import annotations
+
+__all__ = [
+    "Error",
+    "InputError",
+    "LabError",
+    "LaunchError",
+    "ProbeError",
+    "ShapeError",
+    "TopologyError",
+    "TraceError",
+]
+
+
+class Error(Exception):
+    """Root of all errors that Fairlead raises on purpose. The command line exits with 1."""
+
+
+class InputError(Error):
+    """A file, option or argument from outside is not usable; the message names it."""
+
+
+class ShapeError(InputError):
+    """Two arrays that belong together differ in shape; the message gives both shapes."""
+
+
+class TopologyError(InputError):
+    """Hosts, slots or a placement do not fit one another."""
+
+
+class LaunchError(Error):
+    """An MPI launcher is missing, unknown, or failed to start the program."""
+
+
+class ProbeError(Error):
+    """The network could not be measured; the message names the host."""
+
+
+class TraceError(Error):
+    """The traced run gave no usable traffic."""
+
+
+class LabError(Error):
+    """The emulated cloud could not be built, reached or taken down."""

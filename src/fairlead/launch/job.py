@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is to be started, and the interface that every launcher answers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from fairlead.cluster import Cluster
+from fairlead.placement import Placement
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """One MPI program on some hosts.
+
+    Attributes:
+        program: Program and arguments.
+        num_ranks: Number of ranks to start.
+        cluster: Hosts and slots; None leaves both to the launcher (one machine, or a scheduler's
+            allocation).
+        placement: Host of each rank; None leaves the placement to the launcher.
+        env: Environment variables that every rank gets besides those it would have anyway.
+        launcher_args: The user's own arguments for the launcher, passed on untouched.
+    """
+
+    program: tuple[str, ...]
+    num_ranks: int
+    cluster: Cluster | None = None
+    placement: Placement | None = None
+    env: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    launcher_args: tuple[str, ...] = ()
+
+
+class Launcher(Protocol):
+    """One MPI launcher that was found on this machine; one file per family and generation."""
+
+    family: str
+    """"openmpi" or "mpich"."""
+    version: tuple[int, ...]
+    """Version of the MPI, for example (4, 1, 4)."""
+    path: Path
+    """The launcher's program, for example /usr/bin/mpirun.openmpi."""
+
+    def command(self, job: Job, work_dir: Path) -> list[str]:
+        """Command line that starts the job; the files it needs are written to `work_dir`.
+
+        Raises:
+            TopologyError: The placement does not fit the cluster.
+        """
+        ...

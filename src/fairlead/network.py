@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The measured network: latency and bandwidth from every host to every other."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.archive import Archive, save_archive
+from fairlead.errors import InputError, ShapeError, TopologyError
+
+__all__ = ["Network"]
+
+Matrix = npt.NDArray[np.float64]
+
+KIND = "network"
+VERSION = 1
+
+_CONSTANT = ("latency_s", "bandwidth_Bps")
+_PER_PAIR = ("latency_low_s", "latency_high_s", "bandwidth_low_Bps", "bandwidth_high_Bps")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Network:
+    """Directed latency and bandwidth between H hosts.
+
+    Attributes:
+        hosts: Host names, length H, in the order of the matrices.
+        latency_s: One-way latency, shape (H, H), [src, dst]; `nan` where unmeasured; diagonal 0
+            unless communication inside a host was measured.
+        bandwidth_Bps: Bytes per second, shape (H, H), [src, dst]; `nan` where unmeasured;
+            diagonal `inf` unless measured.
+        latency_low_s, latency_high_s: Confidence interval of each latency, or None.
+        bandwidth_low_Bps, bandwidth_high_Bps: Confidence interval of each bandwidth, or None.
+        samples: Measurements behind each pair, shape (H, H), or None.
+        origin: Where the numbers come from, when and how: a JSON-serialisable dictionary.
+    """
+
+    hosts: Sequence[str]
+    latency_s: Matrix
+    bandwidth_Bps: Matrix
+    latency_low_s: Matrix | None = None
+    latency_high_s: Matrix | None = None
+    bandwidth_low_Bps: Matrix | None = None
+    bandwidth_high_Bps: Matrix | None = None
+    samples: npt.NDArray[np.int64] | None = None
+    origin: dict[str, Any] = dataclasses.field(default_factory=lambda: {"how": "given"})
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hosts", tuple(self.hosts))
+        num_hosts = len(self.hosts)
+        if num_hosts == 0:
+            raise TopologyError("network: at least one host is needed, got none")
+        if len(set(self.hosts)) != num_hosts:
+            raise TopologyError(f"network: a host is named twice: {_repeated(self.hosts)}")
+        for name in (*_CONSTANT, *_PER_PAIR):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            matrix = np.ascontiguousarray(value, dtype=np.float64)
+            if matrix.shape != (num_hosts, num_hosts):
+                raise ShapeError(
+                    f"network: {name}: expected shape {(num_hosts, num_hosts)} for "
+                    f"{num_hosts} hosts, got {matrix.shape}"
+                )
+            object.__setattr__(self, name, matrix)
+        if self.samples is not None:
+            samples = np.ascontiguousarray(self.samples, dtype=np.int64)
+            if samples.shape != (num_hosts, num_hosts):
+                raise ShapeError(f"network: samples: shape {samples.shape} for {num_hosts} hosts")
+            object.__setattr__(self, "samples", samples)
+        if np.any(self.latency_s < 0) or np.any(np.isinf(self.latency_s)):
+            raise InputError("network: latency_s: every value must be finite and >= 0, or nan")
+        if np.any(self.bandwidth_Bps <= 0):
+            raise InputError("network: bandwidth_Bps: every value must be > 0, or nan")
+
+    @property
+    def num_hosts(self) -> int:
+        """Number of hosts H."""
+        return len(self.hosts)
+
+    def index(self, host: str) -> int:
+        """Position of `host` in the matrices.
+
+        Raises:
+            TopologyError: The host was not measured.
+        """
+        try:
+            return tuple(self.hosts).index(host)
+        except ValueError:
+            raise TopologyError(
+                f"host {host!r} is not in this network, which has {', '.join(self.hosts)}"
+            ) from None
+
+    def select(self, hosts: Sequence[str]) -> Network:
+        """The same measurements for these hosts, in this order.
+
+        Raises:
+            TopologyError: One of them was not measured.
+        """
+        rows = np.array([self.index(host) for host in hosts])
+        grid = np.ix_(rows, rows)
+
+        def pick(name: str) -> Any:
+            matrix = getattr(self, name)
+            return None if matrix is None else matrix[grid]
+
+        return Network(
+            hosts=tuple(hosts),
+            origin=dict(self.origin),
+            **{name: pick(name) for name in (*_CONSTANT, *_PER_PAIR, "samples")},
+        )
+
+    def unmeasured_pairs(self) -> list[tuple[str, str]]:
+        """Directed pairs without a latency or without a bandwidth."""
+        missing = np.isnan(self.latency_s) | np.isnan(self.bandwidth_Bps)
+        return [(self.hosts[src], self.hosts[dst]) for src, dst in np.argwhere(missing)]
+
+    def transfer_s(self, message_bytes: float) -> Matrix:
+        """Time of one message per pair: latency_s + message_bytes / bandwidth_Bps.
+
+        Args:
+            message_bytes: Size of the message in bytes.
+
+        Returns:
+            Seconds per pair, shape (H, H); `nan` where unmeasured.
+
+        Source: CMPI section 4.1.
+        """
+        return np.asarray(self.latency_s + message_bytes / self.bandwidth_Bps)
+
+    def save(self, path: Path | str) -> None:
+        """Write a `.net.npz` file; it appears whole or not at all."""
+        arrays = {
+            name: getattr(self, name)
+            for name in (*_CONSTANT, *_PER_PAIR, "samples")
+            if getattr(self, name) is not None
+        }
+        meta = {
+            "hosts": list(self.hosts),
+            "orientation": "[src, dst]",
+            "units": {"latency_s": "s", "bandwidth_Bps": "B/s"},
+            "origin": self.origin,
+        }
+        save_archive(path, KIND, VERSION, meta, arrays)
+
+    @classmethod
+    def load(cls, path: Path | str) -> Network:
+        """Read a `.net.npz` file.
+
+        Raises:
+            InputError: The file is missing, damaged, of another kind or version, or holds an
+                impossible value; the message names file and field.
+        """
+        archive = Archive(path, KIND, VERSION)
+        hosts = archive.meta_field("hosts", list)
+        if not hosts or not all(isinstance(host, str) and host for host in hosts):
+            raise archive.error("meta.hosts", "expected a list of host names")
+        shape = (len(hosts), len(hosts))
+        optional = {
+            name: archive.array(name, shape)
+            for name in (*_PER_PAIR, "samples")
+            if name in archive.arrays
+        }
+        try:
+            return cls(
+                hosts=hosts,
+                latency_s=archive.array("latency_s", shape),
+                bandwidth_Bps=archive.array("bandwidth_Bps", shape),
+                origin=archive.meta_field("origin", dict),
+                **optional,
+            )
+        except InputError as error:
+            if str(error).startswith(str(archive.path)):
+                raise
+            raise InputError(f"{archive.path}: {error}") from error
+
+
+def _repeated(names: Sequence[str]) -> str:
+    return ", ".join(sorted({name for name in names if list(names).count(name) > 1}))

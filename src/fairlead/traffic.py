@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the ranks of an application sent one another, and the collectives they called."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from fairlead.archive import Archive, save_archive
+from fairlead.errors import InputError, ShapeError
+
+__all__ = ["CollectiveCall", "Traffic"]
+
+KIND = "traffic"
+VERSION = 1
+
+_POINT_TO_POINT = ("bytes", "messages", "max_message_bytes")
+_EXCHANGE = ("exchange_bytes", "exchange_messages", "exchange_max_message_bytes")
+
+
+class CollectiveCall(NamedTuple):
+    """All calls of one collective operation on communicators of one size with one message size.
+
+    Attributes:
+        operation: MPI name in lower case without prefix, for example "allreduce".
+        communicator_size: Ranks in the communicator.
+        message_bytes: Bytes that one rank hands to one call (its send buffer; the receive
+            buffer of a non-root in a broadcast or scatter).
+        calls: Number of calls, summed over ranks.
+        seconds: Time spent in them, summed over ranks.
+    """
+
+    operation: str
+    communicator_size: int
+    message_bytes: int
+    calls: int
+    seconds: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Traffic:
+    """Sparse traffic between T ranks, [src, dst], counted once at the sender, in world ranks.
+
+    Attributes:
+        bytes: Bytes sent point to point, shape (T, T).
+        messages: Messages sent point to point, shape (T, T).
+        max_message_bytes: Largest single message, shape (T, T).
+        exchange_bytes, exchange_messages, exchange_max_message_bytes: The same for what
+            alltoall(v, w) and neighbourhood collectives hand from one rank to another.
+        collectives: Table of collective calls, each kind once.
+        run_time_s: From the end of MPI_Init to the start of MPI_Finalize, the longest of all
+            ranks; `nan` when unknown.
+        origin: Program, arguments, MPI and time of the recording; JSON-serialisable.
+    """
+
+    bytes: sp.csr_array
+    messages: sp.csr_array
+    max_message_bytes: sp.csr_array | None = None
+    exchange_bytes: sp.csr_array | None = None
+    exchange_messages: sp.csr_array | None = None
+    exchange_max_message_bytes: sp.csr_array | None = None
+    collectives: Sequence[CollectiveCall] = ()
+    run_time_s: float = float("nan")
+    origin: dict[str, Any] = dataclasses.field(default_factory=lambda: {"how": "given"})
+
+    def __post_init__(self) -> None:
+        shape = np.shape(self.bytes)
+        if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
+            raise ShapeError(f"traffic: bytes: expected shape (T, T), got {shape}")
+        for name in (*_POINT_TO_POINT, *_EXCHANGE):
+            given = getattr(self, name)
+            matrix = sp.csr_array(shape) if given is None else sp.csr_array(given)
+            matrix = matrix.astype(np.float64)
+            if matrix.shape != shape:
+                raise ShapeError(f"traffic: {name}: shape {matrix.shape}, but bytes has {shape}")
+            matrix.sum_duplicates()
+            if not np.all(np.isfinite(matrix.data)) or np.any(matrix.data < 0):
+                raise InputError(f"traffic: {name}: every value must be finite and >= 0")
+            object.__setattr__(self, name, matrix)
+        calls = tuple(CollectiveCall(*call) for call in self.collectives)
+        object.__setattr__(self, "collectives", calls)
+
+    @property
+    def num_ranks(self) -> int:
+        """Number of ranks T."""
+        return int(self.bytes.shape[0])
+
+    def total(self) -> Traffic:
+        """Point-to-point traffic and exchange patterns added up: what a placement has to carry."""
+        return Traffic(
+            bytes=self.bytes + self.exchange_bytes,
+            messages=self.messages + self.exchange_messages,
+            max_message_bytes=self.max_message_bytes.maximum(self.exchange_max_message_bytes),
+            run_time_s=self.run_time_s,
+            origin=self.origin,
+        )
+
+    def save(self, path: Path | str) -> None:
+        """Write a `.traffic.npz` file; it appears whole or not at all."""
+        arrays: dict[str, npt.NDArray[Any]] = {}
+        for name in (*_POINT_TO_POINT, *_EXCHANGE):
+            matrix = getattr(self, name)
+            arrays[f"{name}.data"] = matrix.data
+            arrays[f"{name}.indices"] = matrix.indices
+            arrays[f"{name}.indptr"] = matrix.indptr
+        meta = {
+            "num_ranks": self.num_ranks,
+            "orientation": "[src, dst], counted at the sender, world ranks",
+            "units": {"bytes": "B", "messages": "1", "max_message_bytes": "B"},
+            "run_time_s": None if np.isnan(self.run_time_s) else self.run_time_s,
+            "collectives": [call._asdict() for call in self.collectives],
+            "origin": self.origin,
+        }
+        save_archive(path, KIND, VERSION, meta, arrays)
+
+    @classmethod
+    def load(cls, path: Path | str) -> Traffic:
+        """Read a `.traffic.npz` file.
+
+        Raises:
+            InputError: The file is missing, damaged, of another kind or version, or holds an
+                impossible value; the message names file and field.
+        """
+        archive = Archive(path, KIND, VERSION)
+        num_ranks = archive.meta_field("num_ranks", int)
+        run_time_s = archive.meta_field("run_time_s", (int, float, type(None)))
+        try:
+            return cls(
+                **{n: _sparse(archive, n, num_ranks) for n in (*_POINT_TO_POINT, *_EXCHANGE)},
+                collectives=_calls(archive),
+                run_time_s=float("nan") if run_time_s is None else float(run_time_s),
+                origin=archive.meta_field("origin", dict),
+            )
+        except InputError as error:
+            if str(error).startswith(str(archive.path)):
+                raise
+            raise InputError(f"{archive.path}: {error}") from error
+
+
+def _sparse(archive: Archive, name: str, num_ranks: int) -> sp.csr_array:
+    data = archive.array(f"{name}.data", (-1,), lambda values: np.isfinite(values) & (values >= 0))
+    indices = archive.array(
+        f"{name}.indices", data.shape, lambda ranks: (ranks >= 0) & (ranks < num_ranks)
+    )
+    indptr = archive.array(f"{name}.indptr", (num_ranks + 1,))
+    if indptr[0] != 0 or indptr[-1] != data.size or np.any(np.diff(indptr) < 0):
+        raise archive.error(f"{name}.indptr", "is not a row index of its data")
+    return sp.csr_array((data, indices, indptr), shape=(num_ranks, num_ranks))
+
+
+def _calls(archive: Archive) -> list[CollectiveCall]:
+    rows = archive.meta_field("collectives", list)
+    try:
+        return [
+            CollectiveCall(
+                str(row["operation"]),
+                int(row["communicator_size"]),
+                int(row["message_bytes"]),
+                int(row["calls"]),
+                float(row["seconds"]),
+            )
+            for row in rows
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise archive.error("meta.collectives", f"is not a table of calls: {error}") from error
