@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import tempfile
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -105,13 +104,18 @@ class Archive:
 
     def _read(self) -> dict[str, npt.NDArray[Any]]:
         try:
-            with np.load(self.path, allow_pickle=False) as archive:
-                if not isinstance(archive, np.lib.npyio.NpzFile):
-                    raise InputError(f"{self.path}: not a NumPy archive (.npz)")
-                return {name: archive[name] for name in archive.files}
+            data = io.BytesIO(self.path.read_bytes())
         except FileNotFoundError as error:
             raise InputError(f"{self.path}: no such file") from error
-        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be read: {error.strerror}") from error
+        try:
+            archive = np.load(data, allow_pickle=False)
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise TypeError("one array, not an archive")
+            return {name: archive[name] for name in archive.files}
+        # A damaged archive makes the readers of zip, deflate and npy raise errors of many kinds.
+        except Exception as error:
             raise InputError(f"{self.path}: damaged or not a NumPy archive: {error}") from error
 
     def _header(self) -> dict[str, Any]:

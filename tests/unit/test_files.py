@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks, traffic and placements: what is saved is what is loaded, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import fairlead as fl
+from fairlead.archive import save_archive
+
+same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+
+
+def two_hosts() -> fl.Network:
+    return fl.Network(["a", "b"], [[0, 1e-5], [2e-5, 0]], [[np.inf, 1e8], [2e8, np.inf]])
+
+
+def three_ranks() -> fl.Traffic:
+    return fl.Traffic(
+        bytes=sp.csr_array(np.array([[0, 10, 0], [0, 0, 2.0**40], [5, 0, 0]])),
+        messages=sp.csr_array(np.array([[0, 1, 0], [0, 0, 7], [5, 0, 0]])),
+        exchange_bytes=sp.csr_array(np.array([[0, 0, 3], [0, 0, 0], [0, 0, 0]])),
+        collectives=[fl.CollectiveCall("allreduce", 3, 8, 12, 0.25)],
+        run_time_s=1.5,
+    )
+
+
+@st.composite
+def networks(draw: st.DrawFn) -> fl.Network:
+    num_hosts = draw(st.integers(1, 6))
+    square = (num_hosts, num_hosts)
+    numbers = st.floats(1e-9, 1e12) | st.just(float("nan"))
+    latency_s = draw(hnp.arrays(np.float64, square, elements=numbers))
+    bandwidth_Bps = draw(hnp.arrays(np.float64, square, elements=numbers))
+    hosts = draw(st.lists(st.text(min_size=1), min_size=num_hosts, max_size=num_hosts, unique=True))
+    return fl.Network(hosts, latency_s, bandwidth_Bps, samples=np.ones(square))
+
+
+@same_folder
+@given(network=networks())
+def test_network_survives_its_file(network: fl.Network, tmp_path: Path) -> None:
+    network.save(tmp_path / "a.net.npz")
+    loaded = fl.Network.load(tmp_path / "a.net.npz")
+    assert loaded.hosts == network.hosts
+    np.testing.assert_array_equal(loaded.latency_s, network.latency_s)
+    np.testing.assert_array_equal(loaded.bandwidth_Bps, network.bandwidth_Bps)
+    np.testing.assert_array_equal(loaded.samples, network.samples)
+
+
+@same_folder
+@given(dense=hnp.arrays(np.float64, (4, 4), elements=st.floats(0, 2.0**60)))
+def test_traffic_survives_its_file(dense: np.ndarray, tmp_path: Path) -> None:
+    fl.Traffic(bytes=dense, messages=dense > 0).save(tmp_path / "a.traffic.npz")
+    loaded = fl.Traffic.load(tmp_path / "a.traffic.npz")
+    np.testing.assert_array_equal(loaded.bytes.toarray(), dense)
+    np.testing.assert_array_equal(loaded.messages.toarray(), dense > 0)
+
+
+def test_traffic_file_keeps_collectives_and_run_time(tmp_path: Path) -> None:
+    three_ranks().save(tmp_path / "a.traffic.npz")
+    loaded = fl.Traffic.load(tmp_path / "a.traffic.npz")
+    assert loaded.collectives == (fl.CollectiveCall("allreduce", 3, 8, 12, 0.25),)
+    assert loaded.run_time_s == 1.5
+    assert loaded.exchange_bytes[0, 2] == 3
+
+
+@same_folder
+@given(hosts=st.lists(st.integers(0, 3), min_size=1, max_size=20))
+def test_placement_survives_its_file(hosts: list[int], tmp_path: Path) -> None:
+    placement = fl.Placement(["a", "b", "c", "d"], np.array(hosts), "scotch", {"seed": 1})
+    placement.save(tmp_path / "p.json")
+    loaded = fl.Placement.load(tmp_path / "p.json")
+    assert loaded.host_names() == placement.host_names()
+    assert (loaded.method, loaded.origin) == ("scotch", {"seed": 1})
+
+
+def test_total_adds_exchange_to_point_to_point() -> None:
+    total = three_ranks().total()
+    assert total.bytes.toarray().tolist() == [[0, 10, 3], [0, 0, 2.0**40], [5, 0, 0]]
+
+
+@pytest.mark.parametrize("load", [fl.Network.load, fl.Traffic.load, fl.Placement.load])
+def test_missing_file_is_named(load, tmp_path: Path) -> None:
+    with pytest.raises(fl.InputError, match=r"gone\.file: no such file"):
+        load(tmp_path / "gone.file")
+
+
+@pytest.mark.parametrize("keep_ratio", [0.0, 0.1, 0.5, 0.9, 0.99])
+def test_truncated_network_file_is_refused(keep_ratio: float, tmp_path: Path) -> None:
+    path = tmp_path / "a.net.npz"
+    two_hosts().save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(len(whole) * keep_ratio)])
+    with pytest.raises(fl.InputError, match=r"a\.net\.npz"):
+        fl.Network.load(path)
+
+
+@same_folder
+@given(position=st.floats(0, 1, exclude_max=True), flip=st.integers(1, 255))
+def test_damaged_network_file_is_refused_or_unchanged(
+    position: float, flip: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.net.npz"
+    two_hosts().save(path)
+    data = bytearray(path.read_bytes())
+    data[int(position * len(data))] ^= flip
+    path.write_bytes(data)
+    try:
+        loaded = fl.Network.load(path)
+    except fl.InputError as error:
+        assert "a.net.npz" in str(error)
+    else:  # A byte that carries no data, for example the file's time inside the archive.
+        np.testing.assert_array_equal(loaded.latency_s, two_hosts().latency_s)
+
+
+def test_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    three_ranks().save(tmp_path / "a.npz")
+    with pytest.raises(fl.InputError, match=r"meta\.kind: expected a network file, got 'traffic'"):
+        fl.Network.load(tmp_path / "a.npz")
+
+
+def test_foreign_numpy_archive_is_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", latency_s=np.zeros((2, 2)))
+    with pytest.raises(fl.InputError, match="not a Fairlead file"):
+        fl.Network.load(tmp_path / "a.npz")
+
+
+def test_older_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    save_archive(tmp_path / "a.npz", "network", 0, {}, {})
+    with pytest.raises(fl.InputError, match=r"meta\.version: expected 1, got 0; make the file"):
+        fl.Network.load(tmp_path / "a.npz")
+
+
+def test_pickled_objects_are_never_loaded(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", meta=np.array({"format": "fairlead"}, dtype=object))
+    with pytest.raises(fl.InputError):
+        fl.Network.load(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        ("latency_s", [[0, -1], [1, 0]], "latency_s"),
+        ("latency_s", [[0, 1]], "latency_s"),
+        ("bandwidth_Bps", [[np.inf, 0], [1, np.inf]], "bandwidth_Bps"),
+    ],
+)
+def test_impossible_value_in_file_is_named(field, value, problem, tmp_path: Path) -> None:
+    arrays = {"latency_s": np.zeros((2, 2)), "bandwidth_Bps": np.full((2, 2), np.inf)}
+    meta = {"hosts": ["a", "b"], "origin": {}}
+    save_archive(tmp_path / "a.npz", "network", 1, meta, {**arrays, field: np.array(value)})
+    with pytest.raises(fl.InputError, match=rf"a\.npz: .*{problem}"):
+        fl.Network.load(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"kind": "network"}, "kind"),
+        ({"version": 0}, "version"),
+        ({"host_of_rank": "ab"}, "host_of_rank"),
+        ({"host_of_rank": [0, 9]}, "rank 1 is on host 9"),
+        ({"surprise": 1}, "surprise"),
+    ],
+)
+def test_wrong_placement_file_is_refused(change, field, tmp_path: Path) -> None:
+    record = json.loads(fl.Placement(["a", "b"], np.array([0, 1])).to_json())
+    (tmp_path / "p.json").write_text(json.dumps({**record, **change}))
+    with pytest.raises(fl.InputError, match=field):
+        fl.Placement.load(tmp_path / "p.json")
+
+
+FILL_A_SMALL_DISK = """
+import subprocess, sys
+from pathlib import Path
+import numpy as np
+import fairlead as fl
+folder = Path(sys.argv[1])
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "small", folder], check=True)
+values = np.random.default_rng(0).uniform(1, 2, (100, 100))
+try:
+    fl.Network([f"h{i}" for i in range(100)], values, values).save(folder / "a.net.npz")
+except fl.InputError as error:
+    print(error, "left:", [path.name for path in folder.iterdir()])
+"""
+
+
+def test_full_disk_is_named_and_leaves_nothing(tmp_path: Path) -> None:
+    command = ["unshare", "--user", "--map-root-user", "--mount"]
+    finished = subprocess.run(
+        [*command, sys.executable, "-c", FILL_A_SMALL_DISK, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "a.net.npz: cannot be written: No space left on device" in finished.stdout
+    assert finished.stdout.strip().endswith("left: []")

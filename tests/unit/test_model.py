@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The model checks what it is given, and its simple sums hold."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pytest
+
+import fairlead as fl
+
+
+def test_every_public_name_exists_and_is_documented() -> None:
+    for name in fl.__all__:
+        assert getattr(fl, name).__doc__, name
+
+
+def test_transfer_time_is_latency_plus_size_over_bandwidth() -> None:
+    network = fl.Network(["a", "b"], [[0, 0.5], [0.25, 0]], [[np.inf, 10], [4, np.inf]])
+    assert network.transfer_s(20).tolist() == [[0, 2.5], [5.25, 0]]
+
+
+def test_select_reorders_every_matrix() -> None:
+    values = np.arange(1.0, 10.0).reshape(3, 3)
+    network = fl.Network(["a", "b", "c"], values, values * 10, bandwidth_low_Bps=values * 9)
+    picked = network.select(["c", "a"])
+    assert picked.latency_s.tolist() == [[9, 7], [3, 1]]
+    assert picked.bandwidth_low_Bps is not None
+    assert picked.bandwidth_low_Bps.tolist() == [[81, 63], [27, 9]]
+
+
+def test_unmeasured_pairs_are_named() -> None:
+    network = fl.Network(["a", "b"], [[0, np.nan], [1, 0]], [[np.inf, 1], [1, np.inf]])
+    assert network.unmeasured_pairs() == [("a", "b")]
+
+
+def test_network_refuses_a_host_named_twice() -> None:
+    with pytest.raises(fl.TopologyError, match="named twice: a"):
+        fl.Network(["a", "a"], np.zeros((2, 2)), np.ones((2, 2)))
+
+
+def test_network_refuses_matrices_of_another_size() -> None:
+    with pytest.raises(fl.ShapeError, match=r"expected shape \(2, 2\) for 2 hosts, got \(3, 3\)"):
+        fl.Network(["a", "b"], np.zeros((3, 3)), np.ones((2, 2)))
+
+
+def test_unknown_host_is_named_with_those_there_are() -> None:
+    with pytest.raises(fl.TopologyError, match="'z' is not in this network, which has a, b"):
+        fl.Network(["a", "b"], np.zeros((2, 2)), np.ones((2, 2))).index("z")
+
+
+@pytest.mark.parametrize(
+    ("hosts", "slots", "problem"),
+    [
+        ((), (), "at least one host"),
+        (("a",), (0,), "slots must be >= 1, got 0"),
+        (("a", "a"), (1, 1), "'a' is named twice"),
+        (("a", "b"), (1,), "2 hosts, but 1 slot counts"),
+    ],
+)
+def test_impossible_cluster_is_refused(hosts, slots, problem) -> None:
+    with pytest.raises(fl.TopologyError, match=problem):
+        fl.Cluster(hosts, slots)
+
+
+def test_cluster_names_slots_that_are_missing() -> None:
+    with pytest.raises(fl.TopologyError, match="9 ranks do not fit: 2 hosts have 8 slots"):
+        fl.Cluster.uniform(["a", "b"], slots=4).require_room_for(9)
+
+
+def test_placement_that_overfills_a_host_is_refused() -> None:
+    placement = fl.Placement(["a", "b"], np.array([0, 0, 1]))
+    with pytest.raises(fl.TopologyError, match="'a' holds 2 ranks, but has 1 slots"):
+        placement.require_fits(fl.Cluster(("a", "b"), (1, 2)))
+
+
+def test_placement_on_a_foreign_host_is_refused() -> None:
+    placement = fl.Placement(["a", "z"], np.array([0, 1]))
+    with pytest.raises(fl.TopologyError, match="'z' is not in the cluster"):
+        placement.require_fits(fl.Cluster(("a", "b"), (1, 2)))
+
+
+def test_traffic_refuses_negative_and_infinite_values() -> None:
+    with pytest.raises(fl.InputError, match="messages: every value must be finite and >= 0"):
+        fl.Traffic(bytes=np.ones((2, 2)), messages=np.array([[0, -1], [0, 0]]))
+    with pytest.raises(fl.InputError, match="bytes: every value"):
+        fl.Traffic(bytes=np.array([[np.inf]]), messages=np.zeros((1, 1)))
+
+
+def test_traffic_refuses_matrices_of_different_size() -> None:
+    with pytest.raises(fl.ShapeError, match="messages"):
+        fl.Traffic(bytes=np.ones((2, 2)), messages=np.ones((3, 3)))
+
+
+@pytest.mark.parametrize("module", ["fairlead.network", "fairlead.traffic", "fairlead.errors"])
+def test_module_exports_exist(module: str) -> None:
+    loaded = importlib.import_module(module)
+    assert all(hasattr(loaded, name) for name in loaded.__all__)
