@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from importlib.metadata import version
+from types import FrameType
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -21,13 +25,30 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; errors become one line on stderr and exit code 1."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
     try:
         app()
     except Error as error:
         print(f"fairlead: {error}", file=sys.stderr)
         sys.exit(1)
-    except BrokenPipeError:
-        sys.exit(1)
-    except KeyboardInterrupt:
-        print("fairlead: interrupted", file=sys.stderr)
-        sys.exit(130)
+
+
+def _leave(number: int, _frame: FrameType | None) -> NoReturn:
+    """End by an exception, so that every lab, process and half-written file is cleaned up."""
+    sys.exit(128 + number)
+
+
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
+        print(f"fairlead {version('fairlead')}")
+        raise typer.Exit
+
+
+@app.callback()
+def fairlead(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Makes MPI applications faster on networks whose topology nobody will show you."""
