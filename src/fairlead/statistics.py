@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What repeated measurements say: mean, spread, confidence intervals, ratios, rank agreement."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.stats
+
+from fairlead.errors import InputError, ShapeError
+
+__all__ = [
+    "CONFIDENCE_RATIO",
+    "Agreement",
+    "Interval",
+    "kendall_tau",
+    "mean",
+    "mean_interval",
+    "ratio_to_baseline",
+    "standard_deviation",
+]
+
+Vector = npt.NDArray[np.float64]
+
+CONFIDENCE_RATIO = 0.95
+"""Confidence of every interval unless another is asked for."""
+
+
+class Interval(NamedTuple):
+    """An estimate and its confidence interval, all three in the unit of the values.
+
+    `low` and `high` are `nan` where a single value says nothing about the spread.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    def contains(self, value: float) -> bool:
+        """Whether `value` lies inside; an unknown interval (`nan`) excludes nothing."""
+        return not (value < self.low or value > self.high)
+
+
+class Agreement(NamedTuple):
+    """Kendall's rank correlation tau-b (-1..1) and its two-sided p-value; `nan` if undefined."""
+
+    tau: float
+    p_value: float
+
+
+def mean(values: Sequence[float]) -> float:
+    """Arithmetic mean.
+
+    Raises:
+        InputError: There is no value, or one is not finite.
+    """
+    return math.fsum(values) / len(_checked(values))
+
+
+def standard_deviation(values: Sequence[float]) -> float:
+    """Sample standard deviation (n - 1); `nan` for a single value.
+
+    Raises:
+        InputError: There is no value, or one is not finite.
+    """
+    checked = _checked(values)
+    return float(np.std(checked, ddof=1)) if len(checked) > 1 else math.nan
+
+
+def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE_RATIO) -> Interval:
+    """Mean with Student's t interval; for one value the bounds are `nan`.
+
+    Raises:
+        InputError: There is no value, or one is not finite.
+    """
+    center = mean(values)
+    if len(values) < 2:
+        return Interval(center, math.nan, math.nan)
+    half = _t_quantile(confidence, len(values) - 1) * _standard_error(_checked(values))
+    return Interval(center, center - half, center + half)
+
+
+def ratio_to_baseline(
+    values: Sequence[float], baseline: Sequence[float], confidence: float = CONFIDENCE_RATIO
+) -> Interval:
+    """How many times the baseline the values are, with a confidence interval.
+
+    Interleaved runs share the machine's mood, so where the counts are equal run `i` is divided by
+    baseline run `i` and the result is the geometric mean of these ratios, with Student's t
+    interval of their logarithms. Otherwise it is the ratio of the two means, with the interval of
+    its logarithm by the delta method and Welch-Satterthwaite degrees of freedom.
+
+    Args:
+        values: Positive values in order of repeat.
+        baseline: Positive values of the baseline in order of repeat.
+        confidence: Confidence of the interval, 0..1.
+
+    Raises:
+        InputError: A list is empty or holds a value that is not finite and > 0.
+
+    Source: Fleming and Wallace 1986 (geometric mean of normalised times); Welch 1947.
+    """
+    for given in (values, baseline):
+        if min(_checked(given)) <= 0:
+            raise InputError(f"ratio to baseline: every value must be > 0, got {min(given)}")
+    if len(values) == len(baseline):
+        logs = mean_interval(np.log(np.divide(values, baseline)).tolist(), confidence)
+    else:
+        logs = _log_ratio_of_means(_checked(values), _checked(baseline), confidence)
+    return Interval(*(math.exp(bound) for bound in logs))
+
+
+def kendall_tau(left: Sequence[float], right: Sequence[float]) -> Agreement:
+    """Kendall's tau-b between two rankings of the same things; p is exact without ties.
+
+    Returns:
+        `nan` for both where fewer than two things are ranked or one side is constant.
+
+    Raises:
+        ShapeError: The lists differ in length.
+    """
+    if len(left) != len(right):
+        raise ShapeError(f"rank agreement: {len(left)} values against {len(right)}")
+    if len(left) < 2 or min(left) == max(left) or min(right) == max(right):
+        return Agreement(math.nan, math.nan)
+    found = scipy.stats.kendalltau(left, right)
+    return Agreement(float(found.statistic), float(found.pvalue))
+
+
+def _log_ratio_of_means(values: Vector, baseline: Vector, confidence: float) -> Interval:
+    center = math.log(mean(values.tolist()) / mean(baseline.tolist()))
+    if min(len(values), len(baseline)) < 2:
+        return Interval(center, math.nan, math.nan)
+    variances = [(_standard_error(side) / side.mean()) ** 2 for side in (values, baseline)]
+    if not any(variances):
+        return Interval(center, center, center)
+    freedom = sum(variances) ** 2 / (
+        variances[0] ** 2 / (len(values) - 1) + variances[1] ** 2 / (len(baseline) - 1)
+    )
+    half = _t_quantile(confidence, freedom) * math.sqrt(sum(variances))
+    return Interval(center, center - half, center + half)
+
+
+def _checked(values: Sequence[float]) -> Vector:
+    array = np.asarray(values, dtype=np.float64)
+    if array.size == 0:
+        raise InputError("statistics: at least one value is needed, got none")
+    if not np.all(np.isfinite(array)):
+        raise InputError("statistics: every value must be finite")
+    return array
+
+
+def _standard_error(values: Vector) -> float:
+    return float(np.std(values, ddof=1)) / math.sqrt(len(values))
+
+
+def _t_quantile(confidence: float, degrees_of_freedom: float) -> float:
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence must lie between 0 and 1, got {confidence}")
+    return float(scipy.stats.t.ppf((1 + confidence) / 2, degrees_of_freedom))
