@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Placements by Scotch's recursive bipartitioning, as CloudMap section VI uses it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fairlead/matrices.hpp"
+
+namespace fairlead {
+
+/// How often, and from which random numbers, Scotch is asked.
+struct ScotchOptions {
+  std::uint32_t seed = 0;  ///< same seed, same answer
+  int num_tries = 1;       ///< placements to make for each shape, from seeds that follow `seed`
+};
+
+/// Placements of T ranks on H hosts, each within the slots; the caller picks one by its objective.
+/// With free slots, ranks spread over all hosts and ranks packed on few hosts are both tried.
+/// Thread-safe, one caller at a time: Scotch keeps its random numbers in one global place.
+/// @param traffic  what is to be carried, (T, T); both directions of a pair are added up
+/// @param cost  cost of a unit between hosts, (H, H), without `nan`; the mean of both directions
+/// @param slots  ranks that each host may hold, length H
+/// @pre T >= 1 and T <= sum of slots
+/// @throws Error  Scotch failed; the message is Scotch's own
+[[nodiscard]] std::vector<std::vector<std::int64_t>> scotch_placements(
+    const RankMatrix& traffic, const HostMatrix& cost, std::span<const std::int64_t> slots,
+    const ScotchOptions& options);
+
+}  // namespace fairlead
