@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Python module fairlead._core: converts arrays and errors and forwards, no logic.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fairlead/error.hpp"
+#include "fairlead/placement_cost.hpp"
+#include "fairlead/scotch_mapping.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Values = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Square = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using IndexTable = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<2>, nb::c_contig>;
+
+/// Sparse traffic as Python hands it over: row starts, columns, values.
+struct Csr {
+  Indices row_start, column;
+  Values value;
+
+  [[nodiscard]] fairlead::RankMatrix view() const {
+    return {.row_start = {row_start.data(), row_start.size()},
+            .column = {column.data(), column.size()},
+            .value = {value.data(), value.size()}};
+  }
+};
+
+fairlead::HostMatrix view(const Square& matrix) {
+  return {.num_hosts = matrix.shape(0), .values = {matrix.data(), matrix.size()}};
+}
+
+std::span<const std::int64_t> view(const Indices& indices) {
+  return {indices.data(), indices.size()};
+}
+
+IndexTable to_table(const std::vector<std::vector<std::int64_t>>& rows) {
+  const std::size_t num_columns = rows.empty() ? 0 : rows.front().size();
+  auto flat = std::make_unique<std::vector<std::int64_t>>();
+  flat->reserve(rows.size() * num_columns);
+  for (const auto& row : rows) flat->insert(flat->end(), row.begin(), row.end());
+  std::int64_t* data = flat->data();
+  const nb::capsule owner(flat.release(), [](void* vector) noexcept {
+    std::unique_ptr<std::vector<std::int64_t>>(static_cast<std::vector<std::int64_t>*>(vector));
+  });
+  return IndexTable(data, {rows.size(), num_columns}, owner);
+}
+
+/// Raises the Python error of the same name, so that `except fairlead.InputError` catches both.
+void register_errors() {
+  nb::register_exception_translator([](const std::exception_ptr& error, void*) {
+    const auto raise = [](const char* name, const std::exception& cause) {
+      PyErr_SetString(nb::module_::import_("fairlead.errors").attr(name).ptr(), cause.what());
+    };
+    try {
+      std::rethrow_exception(error);
+    } catch (const fairlead::TopologyError& cause) {
+      raise("TopologyError", cause);
+    } catch (const fairlead::ShapeError& cause) {
+      raise("ShapeError", cause);
+    } catch (const fairlead::InputError& cause) {
+      raise("InputError", cause);
+    } catch (const fairlead::Error& cause) {
+      raise("Error", cause);
+    }
+  });
+}
+
+}  // namespace
+
+NB_MODULE(_core, module) {
+  module.doc() = "The compiled core: costs of placements, and placements by Scotch.";
+  register_errors();
+
+  nb::class_<Csr>(module, "RankMatrix", "Sparse (T, T) matrix between ranks, [src, dst].")
+      .def(nb::init<Indices, Indices, Values>(), "row_start"_a, "column"_a, "value"_a);
+
+  nb::class_<fairlead::PlacementCost>(module, "PlacementCost", "Costs of one placement.")
+      .def_ro("inter_bytes", &fairlead::PlacementCost::inter_bytes)
+      .def_ro("intra_bytes", &fairlead::PlacementCost::intra_bytes)
+      .def_ro("comm_time_s", &fairlead::PlacementCost::comm_time_s)
+      .def_ro("bottleneck_s", &fairlead::PlacementCost::bottleneck_s)
+      .def_ro("weighted_sum_bytes", &fairlead::PlacementCost::weighted_sum_bytes)
+      .def_ro("weighted_sum_messages", &fairlead::PlacementCost::weighted_sum_messages);
+
+  module.def(
+      "evaluate",
+      [](const Csr& bytes, const Csr& messages, const Square& latency_s,
+         const Square& bandwidth_Bps, const Indices& host_of_rank) {
+        const nb::gil_scoped_release unlocked;
+        return fairlead::evaluate(bytes.view(), messages.view(), view(latency_s),
+                                  view(bandwidth_Bps), view(host_of_rank));
+      },
+      "bytes"_a, "messages"_a, "latency_s"_a, "bandwidth_Bps"_a, "host_of_rank"_a,
+      "Costs of a placement; nan where traffic crosses an unmeasured pair.");
+
+  module.def(
+      "weighted_sum",
+      [](const Csr& traffic, const Square& cost, const Indices& host_of_rank) {
+        const nb::gil_scoped_release unlocked;
+        return fairlead::weighted_sum(traffic.view(), view(cost), view(host_of_rank));
+      },
+      "traffic"_a, "cost"_a, "host_of_rank"_a,
+      "Sum of traffic[src, dst] * cost[host of src, host of dst].");
+
+  module.def(
+      "scotch_placements",
+      [](const Csr& traffic, const Square& cost, const Indices& slots, std::uint32_t seed,
+         int num_tries) {
+        std::vector<std::vector<std::int64_t>> placements;
+        {
+          const nb::gil_scoped_release unlocked;
+          placements = fairlead::scotch_placements(traffic.view(), view(cost), view(slots),
+                                                   {.seed = seed, .num_tries = num_tries});
+        }
+        return to_table(placements);
+      },
+      "traffic"_a, "cost"_a, "slots"_a, "seed"_a, "num_tries"_a,
+      "Placements by Scotch, one per row, each within the slots.");
+}

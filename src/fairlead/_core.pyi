@@ -1,0 +1,42 @@
+"""The compiled core: costs of placements, and placements by Scotch."""
+
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+class RankMatrix:
+    """Sparse (T, T) matrix between ranks, [src, dst]."""
+
+    def __init__(self, row_start: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class PlacementCost:
+    """Costs of one placement."""
+
+    @property
+    def inter_bytes(self) -> float: ...
+
+    @property
+    def intra_bytes(self) -> float: ...
+
+    @property
+    def comm_time_s(self) -> float: ...
+
+    @property
+    def bottleneck_s(self) -> float: ...
+
+    @property
+    def weighted_sum_bytes(self) -> float: ...
+
+    @property
+    def weighted_sum_messages(self) -> float: ...
+
+def evaluate(bytes: RankMatrix, messages: RankMatrix, latency_s: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], bandwidth_Bps: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], host_of_rank: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> PlacementCost:
+    """Costs of a placement; nan where traffic crosses an unmeasured pair."""
+
+def weighted_sum(traffic: RankMatrix, cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], host_of_rank: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+    """Sum of traffic[src, dst] * cost[host of src, host of dst]."""
+
+def scotch_placements(traffic: RankMatrix, cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, num_tries: int) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C')]:
+    """Placements by Scotch, one per row, each within the slots."""
