@@ -12,6 +12,7 @@ from fairlead.errors import (
     TopologyError,
     TraceError,
 )
+from fairlead.mapping import Cost, evaluate, place
 from fairlead.network import Network
 from fairlead.placement import Placement
 from fairlead.traffic import CollectiveCall, Traffic
@@ -19,6 +20,7 @@ from fairlead.traffic import CollectiveCall, Traffic
 __all__ = [
     "Cluster",
     "CollectiveCall",
+    "Cost",
     "Error",
     "InputError",
     "LabError",
@@ -30,4 +32,6 @@ __all__ = [
     "TopologyError",
     "TraceError",
     "Traffic",
+    "evaluate",
+    "place",
 ]

@@ -93,10 +93,11 @@ class Traffic:
 
     def total(self) -> Traffic:
         """Point-to-point traffic and exchange patterns added up: what a placement has to carry."""
+        largest = _present(self.max_message_bytes)
         return Traffic(
-            bytes=self.bytes + self.exchange_bytes,
-            messages=self.messages + self.exchange_messages,
-            max_message_bytes=self.max_message_bytes.maximum(self.exchange_max_message_bytes),
+            bytes=sp.csr_array(self.bytes + _present(self.exchange_bytes)),
+            messages=sp.csr_array(self.messages + _present(self.exchange_messages)),
+            max_message_bytes=largest.maximum(_present(self.exchange_max_message_bytes)),
             run_time_s=self.run_time_s,
             origin=self.origin,
         )
@@ -141,6 +142,12 @@ class Traffic:
             if str(error).startswith(str(archive.path)):
                 raise
             raise InputError(f"{archive.path}: {error}") from error
+
+
+def _present(matrix: sp.csr_array | None) -> sp.csr_array:
+    """The matrix of a built Traffic, where an absent one has become an empty one."""
+    assert matrix is not None
+    return matrix
 
 
 def _sparse(archive: Archive, name: str, num_ranks: int) -> sp.csr_array:

@@ -1,2 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Choosing a host for each rank."""
+"""Choosing a host for each rank, and telling what a choice costs."""
+
+from fairlead.mapping.catalogue import METHODS
+from fairlead.mapping.cost import Cost, evaluate
+from fairlead.mapping.placing import place
+from fairlead.mapping.problem import METRICS, OBJECTIVES
+
+__all__ = ["METHODS", "METRICS", "OBJECTIVES", "Cost", "evaluate", "place"]

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a placement costs on a measured network."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairlead import _core
+from fairlead.errors import ShapeError, TopologyError
+from fairlead.network import Network
+from fairlead.placement import Placement
+from fairlead.traffic import Traffic
+
+__all__ = ["Cost", "evaluate"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Cost:
+    """Costs of one placement.
+
+    Attributes:
+        inter_bytes: Bytes between ranks on different hosts (CloudMap eq. 1 and 2).
+        intra_bytes: Bytes between ranks on the same host (CloudMap eq. 3).
+        comm_time_s: All messages one after the other: the sum over pairs of ranks of
+            messages * latency_s + bytes / bandwidth_Bps of their hosts (CloudMap eq. 4).
+        bottleneck_s: The largest bytes / capacity over all directed pairs of hosts and over the
+            network interfaces, out and in, plus the worst rank's summed latencies. An interface's
+            capacity is the fastest pair measured through it; a rank's latencies are those of what
+            it sends or of what it receives, whichever is more.
+        weighted_sum: The objective `sum` for each metric: "bytes" over bandwidth, "messages"
+            times latency, in seconds.
+    """
+
+    inter_bytes: float
+    intra_bytes: float
+    comm_time_s: float
+    bottleneck_s: float
+    weighted_sum: Mapping[str, float]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The costs by their names, JSON-serialisable."""
+        return {**dataclasses.asdict(self), "weighted_sum": dict(self.weighted_sum)}
+
+
+def evaluate(placement: Placement, traffic: Traffic, network: Network) -> Cost:
+    """Costs of a placement of this traffic on this network.
+
+    Point-to-point traffic and exchange patterns count together. Traffic inside a host costs what
+    the network's diagonal says: nothing unless it was measured.
+
+    Args:
+        placement: Host of each of T ranks.
+        traffic: What the T ranks send one another.
+        network: Must hold all hosts of the placement; it may hold more, in another order.
+
+    Raises:
+        ShapeError: The placement and the traffic differ in their number of ranks.
+        TopologyError: A host is not in the network, or traffic crosses an unmeasured pair.
+    """
+    if placement.num_ranks != traffic.num_ranks:
+        raise ShapeError(
+            f"the placement has {placement.num_ranks} ranks, but the traffic {traffic.num_ranks}"
+        )
+    carried = traffic.total()
+    used = network.select(placement.hosts)
+    cost = _core.evaluate(
+        rank_matrix(carried.bytes),
+        rank_matrix(carried.messages),
+        used.latency_s,
+        used.bandwidth_Bps,
+        placement.host_of_rank,
+    )
+    if np.isnan(cost.comm_time_s):
+        raise _crosses_unmeasured(placement, carried, used)
+    return Cost(
+        inter_bytes=cost.inter_bytes,
+        intra_bytes=cost.intra_bytes,
+        comm_time_s=cost.comm_time_s,
+        bottleneck_s=cost.bottleneck_s,
+        weighted_sum={"bytes": cost.weighted_sum_bytes, "messages": cost.weighted_sum_messages},
+    )
+
+
+def rank_matrix(matrix: sp.csr_array) -> _core.RankMatrix:
+    """The matrix as the compiled core reads it; SciPy's indices may be 32 bits wide."""
+    return _core.RankMatrix(
+        matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data
+    )
+
+
+def _crosses_unmeasured(placement: Placement, traffic: Traffic, network: Network) -> TopologyError:
+    """The error that names the first unmeasured pair of hosts which traffic crosses."""
+    pairs = sp.coo_array(traffic.bytes + traffic.messages)
+    src_host = placement.host_of_rank[pairs.row]
+    dst_host = placement.host_of_rank[pairs.col]
+    missing = np.isnan(network.latency_s + network.bandwidth_Bps)[src_host, dst_host]
+    first = int(np.flatnonzero(missing & (pairs.data > 0))[0])
+    src, dst = network.hosts[src_host[first]], network.hosts[dst_host[first]]
+    return TopologyError(
+        f"the placement sends from {src!r} to {dst!r}, but that pair was not measured; "
+        "probe again, or place on other hosts"
+    )

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a mapping method is given, and how it compares the placements it finds."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from fairlead import _core
+from fairlead.cluster import Cluster
+from fairlead.errors import TopologyError
+from fairlead.mapping.cost import rank_matrix
+from fairlead.network import Network
+from fairlead.traffic import Traffic
+
+METRICS = ("bytes", "messages")
+"""`bytes` costs 1 / bandwidth_Bps each, `messages` latency_s each."""
+
+OBJECTIVES = ("sum", "bottleneck")
+"""`sum` of traffic times cost over all pairs of ranks, or `bottleneck_s`."""
+
+HostOfRank = npt.NDArray[np.int64]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Problem:
+    """T ranks to be placed on the H hosts of a cluster.
+
+    Attributes:
+        traffic: What the ranks exchange, all kinds added up.
+        network: Measurements for the cluster's hosts in the cluster's order.
+        cluster: Hosts and slots; the ranks fit.
+        metric: One of METRICS.
+        objective: One of OBJECTIVES.
+        seed: Where random numbers start.
+    """
+
+    traffic: Traffic
+    network: Network
+    cluster: Cluster
+    metric: str
+    objective: str
+    seed: int
+
+    @property
+    def num_ranks(self) -> int:
+        """Number of ranks T."""
+        return self.traffic.num_ranks
+
+    @property
+    def weights(self) -> sp.csr_array:
+        """Traffic in the metric's unit, shape (T, T)."""
+        return self.traffic.bytes if self.metric == "bytes" else self.traffic.messages
+
+    @functools.cached_property
+    def host_cost_s(self) -> npt.NDArray[np.float64]:
+        """Seconds per byte or per message between hosts, shape (H, H).
+
+        Raises:
+            TopologyError: A pair was not measured.
+        """
+        network = self.network
+        cost_s = 1.0 / network.bandwidth_Bps if self.metric == "bytes" else network.latency_s
+        unmeasured = np.argwhere(np.isnan(cost_s))
+        if unmeasured.size:
+            src, dst = (network.hosts[host] for host in unmeasured[0])
+            raise TopologyError(
+                f"{'bandwidth' if self.metric == 'bytes' else 'latency'} from {src!r} to {dst!r} "
+                "was not measured; probe again, or leave one of the two hosts out"
+            )
+        return cost_s
+
+    def value_s(self, host_of_rank: HostOfRank) -> float:
+        """What the objective makes of a placement; less is better."""
+        weights = rank_matrix(self.weights)
+        if self.objective == "sum":
+            return _core.weighted_sum(weights, self.host_cost_s, host_of_rank)
+        return _core.evaluate(
+            rank_matrix(self.traffic.bytes),
+            rank_matrix(self.traffic.messages),
+            self.network.latency_s,
+            self.network.bandwidth_Bps,
+            host_of_rank,
+        ).bottleneck_s
+
+    def best(self, placements: npt.NDArray[np.int64]) -> HostOfRank:
+        """The best row of `placements` (shape (N, T)); the first of those that are equal."""
+        return min(placements, key=self.value_s)
