@@ -37,17 +37,41 @@ class Job:
 class Launcher(Protocol):
     """One MPI launcher that was found on this machine; one file per family and generation."""
 
-    family: str
-    """"openmpi" or "mpich"."""
-    version: tuple[int, ...]
-    """Version of the MPI, for example (4, 1, 4)."""
-    path: Path
-    """The launcher's program, for example /usr/bin/mpirun.openmpi."""
+    @property
+    def family(self) -> str:
+        """Family of MPIs: "openmpi" or "mpich"."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Name for people, for example "Open MPI"."""
+        ...
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        """Version of the MPI, for example (4, 1, 4)."""
+        ...
+
+    @property
+    def path(self) -> Path:
+        """The launcher's program, for example /usr/bin/mpirun.openmpi."""
+        ...
+
+    @property
+    def agent_variables(self) -> tuple[str, ...]:
+        """Environment variables that name the program to reach other hosts by, instead of ssh."""
+        ...
+
+    @property
+    def agent_options(self) -> tuple[str, ...]:
+        """Launcher parameters that do the same."""
+        ...
 
     def command(self, job: Job, work_dir: Path) -> list[str]:
         """Command line that starts the job; the files it needs are written to `work_dir`.
 
         Raises:
-            TopologyError: The placement does not fit the cluster.
+            TopologyError: The ranks or the placement do not fit the cluster.
+            LaunchError: The launcher would refuse, or an argument overrules the placement.
         """
         ...

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Host names: which are safe to hand to a launcher, and which mean this machine."""
+
+from __future__ import annotations
+
+import re
+import socket
+
+# Names reach ssh as an argument and launchers' files as text: a leading '-' would become an option
+# of ssh, white space or a shell's characters another command. RFC 1123 plus '_' (seen in
+# containers) and ':' (IPv6) is what real names are made of.
+_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._:-]*[A-Za-z0-9_])?\.?", re.ASCII)
+
+_LONGEST_NAME = 255
+
+
+def host_name_problem(name: str) -> str | None:
+    """What is wrong with a host name, or None when it may be handed to launchers and ssh."""
+    if not name:
+        return "a host name is missing"
+    if len(name) > _LONGEST_NAME:
+        return f"host name of {len(name)} characters; at most {_LONGEST_NAME} are allowed"
+    if not _NAME.fullmatch(name):
+        return (
+            f"host name {name!r} is not usable: letters, digits, '.', '-', '_' are allowed, "
+            "and it starts with a letter or digit"
+        )
+    return None
+
+
+def is_local_host(name: str) -> bool:
+    """Whether a host name means the machine that this process runs on."""
+    this_host = socket.gethostname()
+    if name in ("localhost", "127.0.0.1", "::1", this_host, this_host.split(".")[0]):
+        return True
+    return any(_is_own_address(family, address) for family, address in _addresses(name))
+
+
+def _addresses(name: str) -> list[tuple[socket.AddressFamily, str]]:
+    try:
+        found = socket.getaddrinfo(name, None, type=socket.SOCK_DGRAM)
+    except (OSError, UnicodeError):
+        return []
+    return [(family, str(address[0])) for family, _, _, _, address in found]
+
+
+def _is_own_address(family: socket.AddressFamily, address: str) -> bool:
+    # Only addresses of this machine can be bound; nothing is sent.
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind((address, 0))
+        except OSError:
+            return False
+    return True

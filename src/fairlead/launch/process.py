@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a launcher: signals passed on, exit code passed back, no process left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from fairlead.errors import LaunchError
+
+__all__ = ["Finished", "LaunchTimeoutError", "run"]
+
+_KEEPER = Path(__file__).with_name("_keeper.py")
+_FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclasses.dataclass(frozen=True)
+class Finished:
+    """How a program ended.
+
+    Attributes:
+        returncode: Its exit code, or 128 + the signal that killed it, as shells count.
+        seconds: From its start to its end, without what was there to clean up.
+        stdout: What it printed, when captured, else "".
+        stderr: Its error output, when captured, else "".
+    """
+
+    returncode: int
+    seconds: float
+    stdout: str = ""
+    stderr: str = ""
+
+
+class LaunchTimeoutError(LaunchError):
+    """The program was stopped because its time was over; `finished` tells how it ended."""
+
+    def __init__(self, message: str, finished: Finished):
+        super().__init__(message)
+        self.finished = finished
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    timeout_s: float | None = None,
+    capture: bool = False,
+    on_stderr_line: Callable[[str], None] | None = None,
+    pass_stdin: bool = False,
+) -> Finished:
+    """Run a program in a session of its own until it and all that it started are gone.
+
+    SIGINT, SIGTERM and SIGHUP are passed on to the program, once; when it has ended, SIGINT
+    becomes KeyboardInterrupt and the others SystemExit(128 + signal). A program that does not end
+    within seconds after a signal is killed. Only a call from the main thread can pass signals on.
+
+    Args:
+        argv: Program and arguments.
+        env: Its whole environment; None for this process's own.
+        timeout_s: After this time the program is ended like by SIGTERM.
+        capture: Return what it prints instead of letting it through.
+        on_stderr_line: Gets each line of its error output, as it comes, from another thread.
+        pass_stdin: Let it read this process's standard input; else it reads nothing. A terminal
+            can be read by the program itself, but Open MPI forwards only files and pipes to ranks
+            when it is not in the terminal's foreground.
+
+    Raises:
+        LaunchError: The program cannot be started.
+        LaunchTimeoutError: The time was over.
+    """
+    report_in, report_out = os.pipe()
+    with _passing_signals() as signals:
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-I", "-S", _KEEPER, str(report_out), str(os.getpid()), *argv],
+                stdin=None if pass_stdin else subprocess.DEVNULL,
+                stdout=subprocess.PIPE if capture else None,
+                stderr=subprocess.PIPE if capture or on_stderr_line else None,
+                env=None if env is None else dict(env),
+                pass_fds=(report_out,),
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            os.close(report_in)
+            raise LaunchError(f"{shlex.join(argv)}: cannot be started: {error}") from error
+        finally:
+            os.close(report_out)
+        with os.fdopen(report_in, encoding="utf-8") as report, process:
+            signals.attach(process.pid)
+            stdout, stderr, timed_out = _collect(process, timeout_s, on_stderr_line)
+            returncode, seconds = _read_report(report.read(), argv)
+    finished = Finished(returncode, seconds, stdout, stderr)
+    if timed_out:
+        raise LaunchTimeoutError(
+            f"{Path(argv[0]).name} did not end within {timeout_s:g} s and was stopped", finished
+        )
+    return finished
+
+
+def _collect(
+    process: subprocess.Popen[bytes],
+    timeout_s: float | None,
+    on_stderr_line: Callable[[str], None] | None,
+) -> tuple[str, str, bool]:
+    """Read the output to its end; the keeper closes the last writer."""
+    stdout: list[str] = []
+    stderr: list[str] = []
+
+    def on_line(line: str) -> None:
+        stderr.append(line)
+        if on_stderr_line:
+            on_stderr_line(line.rstrip("\n"))
+
+    readers = [
+        threading.Thread(target=_read_lines, args=(stream, sink), daemon=True)
+        for stream, sink in ((process.stdout, stdout.append), (process.stderr, on_line))
+        if stream is not None
+    ]
+    for reader in readers:
+        reader.start()
+    timed_out = False
+    try:
+        process.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        timed_out = True
+        process.terminate()
+        process.wait()
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
+    finally:
+        for reader in readers:
+            reader.join()
+    return "".join(stdout), "".join(stderr), timed_out
+
+
+def _read_lines(stream: IO[bytes], sink: Callable[[str], None]) -> None:
+    # Bytes that are no UTF-8 must not end the reading, or the program would block on a full pipe.
+    for line in stream:
+        sink(line.decode("utf-8", "replace"))
+
+
+def _read_report(report: str, argv: Sequence[str]) -> tuple[int, float]:
+    if report.startswith("!"):
+        problem = report.splitlines()[0][2:]
+        raise LaunchError(f"{argv[0]}: cannot be started: {problem}")
+    if not report:
+        raise LaunchError(f"{argv[0]}: was lost: the process that watched it was killed")
+    code, seconds = report.split()
+    # waitstatus_to_exitcode() gives a signal as a negative number.
+    return (int(code) if int(code) >= 0 else 128 - int(code)), float(seconds)
+
+
+class _Signals:
+    """Signals that came while a program ran."""
+
+    def __init__(self) -> None:
+        self.received: list[int] = []
+        self._pid: int | None = None
+
+    def attach(self, pid: int) -> None:
+        """From now on signals go to this process; those that came before are handed on now."""
+        self._pid = pid
+        for number in self.received:
+            self._send(number)
+
+    def handle(self, number: int, _frame: FrameType | None) -> None:
+        self.received.append(number)
+        self._send(number)
+
+    def _send(self, number: int) -> None:
+        if self._pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._pid, number)
+
+
+@contextlib.contextmanager
+def _passing_signals() -> Iterator[_Signals]:
+    """Pass signals on while the block runs, then act on them."""
+    signals = _Signals()
+    if threading.current_thread() is not threading.main_thread():
+        yield signals
+        return
+    # A signal that is ignored (nohup) stays ignored.
+    caught = [n for n in _FORWARDED if signal.getsignal(n) != signal.SIG_IGN]
+    before = {number: signal.signal(number, signals.handle) for number in caught}
+    try:
+        yield signals
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if signals.received:
+            first = signals.received[0]
+            if first == signal.SIGINT:
+                raise KeyboardInterrupt
+            raise SystemExit(128 + first)
