@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tracer keeps about a communicator, so that no call has to ask MPI again.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace fairlead::intercept {
+
+inline constexpr int kOutsideWorld = -1;
+
+/// A communicator's ranks, translated to MPI_COMM_WORLD once.
+struct Communicator {
+  /// Ranks in the local group, and the own rank among them.
+  int size = 0;
+  int rank = 0;
+  bool is_inter = false;
+  /// World rank of each rank that messages can be sent to (the remote group of an
+  /// intercommunicator); kOutsideWorld for processes of another MPI_COMM_WORLD.
+  std::vector<int> world_rank_of_peer;
+  /// Out-neighbours of a topology in the order of the send buffer; holds MPI_PROC_NULL where a
+  /// Cartesian grid ends.
+  std::vector<int> neighbors;
+
+  [[nodiscard]] int num_peers() const { return static_cast<int>(world_rank_of_peer.size()); }
+};
+
+/// The communicator's facts from a table shared by all threads; computed at its first use.
+/// Takes a lock: threads keep the result and ask again only when the generation has changed.
+[[nodiscard]] std::shared_ptr<const Communicator> find_communicator(MPI_Comm comm);
+
+/// Drops a communicator whose handle is about to die, and starts a new generation.
+void drop_communicator(MPI_Comm comm) noexcept;
+
+/// Changes whenever a handle may have got another meaning.
+[[nodiscard]] std::uint64_t communicator_generation() noexcept;
+
+}  // namespace fairlead::intercept

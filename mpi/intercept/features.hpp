@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which families of calls the MPI being built for has.
+#pragma once
+
+#include <mpi.h>
+
+// Open MPI 5 has these parts of MPI 4.0 although it reports version 3.1.
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define FAIRLEAD_MPI4_REQUESTS 1
+#else
+#define FAIRLEAD_MPI4_REQUESTS 0
+#endif
+
+// Counts of type MPI_Count, in the functions whose names end with _c.
+#if MPI_VERSION >= 4
+#define FAIRLEAD_LARGE_COUNTS 1
+#else
+#define FAIRLEAD_LARGE_COUNTS 0
+#endif
+
+// Open MPI's Fortran bindings call PMPI_*, so there both names of each call are taken.
+#if defined(OPEN_MPI)
+#define FAIRLEAD_TAKES_PMPI 1
+#else
+#define FAIRLEAD_TAKES_PMPI 0
+#endif

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the functions of the MPI library that stands behind the tracer.
+#include "mpi_symbols.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace fairlead::intercept {
+namespace detail {
+Mpi bound_mpi;
+}
+
+namespace {
+
+struct Search {
+  const char* symbol;
+  const void* own_base;
+  void* found;
+};
+
+const void* base_of(const void* address) noexcept {
+  Dl_info info{};
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+int search_object(dl_phdr_info* object, std::size_t, void* data) noexcept {
+  auto& search = *static_cast<Search*>(data);
+  if (object->dlpi_name == nullptr || *object->dlpi_name == '\0') return 0;
+  void* const handle = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return 0;
+  void* const address = dlsym(handle, search.symbol);
+  dlclose(handle);
+  if (address == nullptr || base_of(address) == search.own_base) return 0;
+  search.found = address;
+  return 1;
+}
+
+// A program may hold its own copy of a library's variable (a copy relocation), and then that is
+// the one in use: so the search begins with the program.
+void* find_variable(const char* name) noexcept {
+  if (void* const address = dlsym(RTLD_DEFAULT, name)) return address;
+  return find_symbol(name);
+}
+
+// Which MPI the program uses shows in a variable that only Open MPI has.
+bool uses_open_mpi() noexcept {
+  return find_variable("ompi_mpi_comm_world") != nullptr;
+}
+
+}  // namespace
+
+void* find_symbol(const char* name) noexcept {
+  if (void* const next = dlsym(RTLD_NEXT, name)) return next;
+  // A program that loads MPI by dlopen (as Python does) keeps it out of the global scope.
+  Search search{name, base_of(reinterpret_cast<const void*>(&find_symbol)), nullptr};
+  dl_iterate_phdr(search_object, &search);
+  return search.found;
+}
+
+void* require_symbol(const char* name) noexcept {
+  void* const address = find_symbol(name);
+  if (address == nullptr) {
+    std::fprintf(stderr, "fairlead: the MPI library of this program has no %s\n", name);
+    std::_Exit(EXIT_FAILURE);
+  }
+  return address;
+}
+
+bool bind_mpi() noexcept {
+#if defined(OPEN_MPI)
+  if (!uses_open_mpi()) return false;
+#else
+  if (uses_open_mpi()) return false;
+#endif
+#define FAIRLEAD_BIND(name)                                                               \
+  detail::bound_mpi.name = reinterpret_cast<decltype(&PMPI_##name)>(require_symbol("PMPI" \
+                                                                                   "_" #name));
+  FAIRLEAD_MPI_QUERIES(FAIRLEAD_BIND)
+#undef FAIRLEAD_BIND
+  return true;
+}
+
+#if defined(OPEN_MPI)
+MPI_Comm comm_world() noexcept {
+  static const auto handle = static_cast<MPI_Comm>(find_variable("ompi_mpi_comm_world"));
+  return handle;
+}
+MPI_Comm comm_null() noexcept {
+  static const auto handle = static_cast<MPI_Comm>(find_variable("ompi_mpi_comm_null"));
+  return handle;
+}
+MPI_Datatype byte_type() noexcept {
+  static const auto handle = static_cast<MPI_Datatype>(find_variable("ompi_mpi_byte"));
+  return handle;
+}
+#else
+MPI_Comm comm_world() noexcept {
+  return MPI_COMM_WORLD;
+}
+MPI_Comm comm_null() noexcept {
+  return MPI_COMM_NULL;
+}
+MPI_Datatype byte_type() noexcept {
+  return MPI_BYTE;
+}
+#endif
+
+}  // namespace fairlead::intercept
