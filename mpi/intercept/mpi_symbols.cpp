@@ -50,6 +50,11 @@ bool uses_open_mpi() noexcept {
   return find_variable("ompi_mpi_comm_world") != nullptr;
 }
 
+template <class Function>
+void bind_to(Function& function, const char* name) noexcept {
+  function = reinterpret_cast<Function>(require_symbol(name));
+}
+
 }  // namespace
 
 void* find_symbol(const char* name) noexcept {
@@ -75,9 +80,7 @@ bool bind_mpi() noexcept {
 #else
   if (uses_open_mpi()) return false;
 #endif
-#define FAIRLEAD_BIND(name)                                                               \
-  detail::bound_mpi.name = reinterpret_cast<decltype(&PMPI_##name)>(require_symbol("PMPI" \
-                                                                                   "_" #name));
+#define FAIRLEAD_BIND(name) bind_to(detail::bound_mpi.name, "PMPI_" #name);
   FAIRLEAD_MPI_QUERIES(FAIRLEAD_BIND)
 #undef FAIRLEAD_BIND
   return true;

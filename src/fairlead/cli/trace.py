@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead trace`: run a program once and write down which ranks talk to which."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import scipy.sparse as sp
+import typer
+
+from fairlead import launch
+from fairlead.cli import options
+from fairlead.cli.output import JsonOption, print_json, stdout
+from fairlead.launch import Job
+from fairlead.trace import trace as trace_program
+from fairlead.traffic import Traffic
+
+EXAMPLE = "Example: fairlead trace -n 32 --hostfile hosts.txt -o solver.traffic.npz -- ./solver"
+
+_SHOWN_COLLECTIVES = 5
+
+Output = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", help="File to write; default: PROGRAM.traffic.npz."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("trace", epilog=EXAMPLE)(trace)
+
+
+def trace(
+    program: options.Program,
+    num_ranks: options.Ranks,
+    hostfile: options.Hostfile = None,
+    output: Output = None,
+    mpirun: options.Mpirun = None,
+    launcher_args: options.LauncherArgs = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Run an MPI program once and write the bytes and messages between its ranks to a file.
+
+    The program is not changed, and neither is what it computes. With --json its output goes to
+    stderr, as stdout belongs to the result.
+    """
+    launcher = launch.detect(mpirun)
+    cluster = None if hostfile is None else launch.read_hostfile(hostfile)
+    arguments = options.split_arguments(launcher_args)
+    job = Job(tuple(program), num_ranks, cluster, launcher_args=arguments)
+    path = output or Path(f"{Path(program[0]).name}.traffic.npz")
+    with _program_output(to_stderr=as_json) as log:
+        traffic = trace_program(launcher, job, log=log)
+    traffic.save(path)
+    if as_json:
+        print_json(_facts(traffic, path))
+    else:
+        _print_summary(traffic, path)
+
+
+@contextlib.contextmanager
+def _program_output(to_stderr: bool) -> Iterator[Path | None]:
+    if not to_stderr:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="fairlead-trace-") as folder:
+        log = Path(folder) / "output"
+        try:
+            yield log
+        finally:
+            if log.exists():
+                sys.stderr.write(log.read_text(encoding="utf-8"))
+
+
+def _facts(traffic: Traffic, path: Path) -> dict[str, Any]:
+    return {
+        "file": str(path),
+        "num_ranks": traffic.num_ranks,
+        "run_time_s": traffic.run_time_s,
+        "sent": _sums(traffic.messages, traffic.bytes),
+        "exchanged": _sums(traffic.exchange_messages, traffic.exchange_bytes),
+        "collectives": [call._asdict() for call in traffic.collectives],
+        "origin": traffic.origin,
+    }
+
+
+def _sums(messages: sp.csr_array | None, sizes: sp.csr_array | None) -> dict[str, int]:
+    assert messages is not None and sizes is not None  # Traffic fills in what was left out.
+    return {"messages": int(messages.sum()), "bytes": int(sizes.sum())}
+
+
+def _print_summary(traffic: Traffic, path: Path) -> None:
+    facts = _facts(traffic, path)
+    lines = [
+        f"{traffic.num_ranks} ranks ran for {traffic.run_time_s:.3g} s",
+        f"point to point: {facts['sent']['messages']:,} messages, {facts['sent']['bytes']:,} B",
+    ]
+    if facts["exchanged"]["messages"]:
+        exchanged = facts["exchanged"]
+        lines.append(
+            f"alltoall, neighbours: {exchanged['messages']:,} messages, {exchanged['bytes']:,} B"
+        )
+    longest = sorted(traffic.collectives, key=lambda call: -call.seconds)[:_SHOWN_COLLECTIVES]
+    lines += [
+        f"{call.operation} of {call.message_bytes:,} B on {call.communicator_size} ranks: "
+        f"{call.calls:,} calls, {call.seconds:.3g} s over all ranks"
+        for call in longest
+    ]
+    if traffic.origin["untranslated_messages"]:
+        lines.append(
+            f"not in the file: {traffic.origin['untranslated_messages']:,} messages to processes "
+            "outside of MPI_COMM_WORLD"
+        )
+    stdout.print("\n".join([*lines, f"written to {path}"]), soft_wrap=True, markup=False)
