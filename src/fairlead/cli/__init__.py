@@ -11,6 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from fairlead.cli import mpi
 from fairlead.errors import Error
 
 app = typer.Typer(
@@ -52,3 +53,6 @@ def fairlead(
     ] = False,
 ) -> None:
     """Makes MPI applications faster on networks whose topology nobody will show you."""
+
+
+mpi.register(app)
