@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the world outside talks to a lab's holder: one JSON line each way over a Unix socket."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+from fairlead.errors import InputError, LabError
+
+__all__ = ["answer", "ask", "listen", "receive"]
+
+_SOCKET = "control"
+_REQUEST_TIMEOUT_S = 5.0
+
+
+def listen(folder: Path) -> socket.socket:
+    """The holder's end."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(str(folder / _SOCKET))
+    listener.listen(16)
+    return listener
+
+
+def receive(connection: socket.socket) -> dict[str, Any]:
+    """One request; the time for it is limited, so that a mute client cannot stop the lab."""
+    connection.settimeout(_REQUEST_TIMEOUT_S)
+    with connection.makefile("rb") as reader:
+        request: dict[str, Any] = json.loads(reader.readline())
+    connection.settimeout(None)
+    return request
+
+
+def answer(connection: socket.socket, message: dict[str, Any]) -> None:
+    """The answer to one request."""
+    connection.sendall(json.dumps(message).encode() + b"\n")
+
+
+def ask(folder: Path, timeout_s: float = 60.0, **request: Any) -> dict[str, Any]:
+    """Send a request to the holder of the lab in `folder` and wait for the answer.
+
+    Raises:
+        InputError: The holder refused the request; the message says why.
+        LabError: The holder does not answer.
+    """
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(timeout_s)
+            connection.connect(str(folder / _SOCKET))
+            connection.sendall(json.dumps(request).encode() + b"\n")
+            with connection.makefile("rb") as reader:
+                reply: dict[str, Any] = json.loads(reader.readline())
+    except (OSError, ValueError) as error:
+        raise LabError(f"lab {folder.name!r} does not answer: {error}") from error
+    if "error" in reply:
+        raise InputError(f"lab {folder.name!r}: {reply['error']}")
+    return reply

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The process that a lab lives in: it holds the namespaces, shapes the network and obeys requests.
+
+It is process 1 of a PID namespace, so the kernel ends every process of the lab with it, however
+it ends itself. Started as `python -m fairlead.lab.holder FOLDER`, with the lab's orders on stdin.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from fairlead.lab import control
+from fairlead.lab.addresses import LOGIN, hosts_file
+from fairlead.lab.namespaces import bind_file, mount, spawn_in_own_namespaces
+from fairlead.lab.network import LabNetwork
+from fairlead.lab.scenario import Scenario
+from fairlead.lab.serving import serve
+from fairlead.lab.wiring import Wiring
+
+# What is set in every network namespace, and why: connections must not remember earlier ones, a
+# lost packet must not cost the 200 ms that suit the Internet, and BBR (some kernels' default)
+# measures the network by itself and reaches a rate only after seconds.
+_SYSCTLS = {
+    "net/ipv4/tcp_congestion_control": "cubic",
+    "net/ipv4/tcp_no_metrics_save": "1",
+    "net/ipv4/tcp_rto_min_us": "10000",
+    "net/ipv6/conf/all/disable_ipv6": "1",
+    "net/ipv6/conf/default/disable_ipv6": "1",
+}
+
+
+def main(folder: Path) -> None:
+    """Build the lab, say so on stdout, then serve until told to end."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    starter = sys.stdin.buffer
+    try:
+        scenario = Scenario.model_validate_json(starter.readline())
+        network = _build(scenario, folder)
+        requests = control.listen(folder)
+    except Exception as error:
+        _answer({"error": f"{type(error).__name__}: {error}"})
+        sys.exit(1)
+    _answer({"ready": True})
+    serve(network, scenario, requests, starter.fileno())
+
+
+def _build(scenario: Scenario, folder: Path) -> LabNetwork:
+    _write_holder(folder)
+    # From here on /proc shows the lab's own processes only.
+    mount("proc", "/proc")
+    bind_file(_written(folder / "hosts", hosts_file(scenario.host_names)), Path("/etc/hosts"))
+    pids = folder / "pids"
+    pids.mkdir()
+    pid_of_host = {
+        host: spawn_in_own_namespaces(host, _prepare_host) for host in (*scenario.host_names, LOGIN)
+    }
+    for host, pid in pid_of_host.items():
+        _written(pids / host, f"{pid}\n")
+    network = LabNetwork(scenario, pid_of_host)
+    network.wiring = Wiring(network.topology, pid_of_host)
+    return network
+
+
+def _write_holder(folder: Path) -> None:
+    """Leave the process id that the world outside knows, for the script `enter`."""
+    pid = Path("/proc/self").readlink().name
+    rootless = "" if Path("/proc/self/uid_map").read_text().split()[1:2] == ["0"] else "yes"
+    _written(folder / "holder", f"pid={pid}\nrootless={rootless}\n")
+
+
+def _prepare_host() -> None:
+    # Hosts share no memory, as real ones do not.
+    mount("tmpfs", "/dev/shm")
+    for name, value in _SYSCTLS.items():
+        # A kernel without one of them (cubic, IPv6, or before 6.11) still makes a useful lab.
+        with contextlib.suppress(OSError):
+            Path("/proc/sys", name).write_text(value)
+
+
+def _written(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def _answer(message: dict[str, Any]) -> None:
+    os.write(1, json.dumps(message).encode() + b"\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

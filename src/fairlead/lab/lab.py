@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The emulated cloud as Python sees it: up, run something inside, down."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from fairlead.errors import LabError
+from fairlead.lab import control, state
+from fairlead.lab.addresses import LOGIN
+from fairlead.lab.environment import lab_environment
+from fairlead.lab.scenario import Scenario
+from fairlead.lab.serving import KEEP
+from fairlead.lab.topology import Matrix, Topology
+
+__all__ = ["Lab"]
+
+_SCRIPTS = Path(__file__).with_name("scripts")
+_END_TIMEOUT_S = 10
+
+
+class Lab:
+    """An emulated cloud that is up.
+
+    Attributes:
+        name: Its name, unique among the user's labs.
+        hosts: Host names, length H, in the order that the user sees.
+        hostfile: Hosts and slots, as Open MPI reads them.
+        env: Variables with which any `mpirun` works inside.
+    """
+
+    def __init__(self, folder: Path, starter: IO[bytes] | None = None) -> None:
+        """Use `Lab.up` or `Lab.attach`."""
+        self._folder = folder
+        self._starter = starter
+        self.name = folder.name
+        self.hostfile = folder / "hostfile"
+        self.env = lab_environment(folder)
+        lines = self.hostfile.read_text().splitlines()
+        self.hosts = tuple(line.split()[0] for line in lines)
+
+    @classmethod
+    def up(
+        cls, scenario: Scenario | str | Path, name: str | None = None, hosts: int | None = None
+    ) -> Lab:
+        """Bring a lab up. It ends with the `with` block, and with this process however that ends.
+
+        Args:
+            scenario: A scenario, the name of one that ships with Fairlead, or a TOML file.
+            name: Name of the lab; otherwise the scenario's, with a number where it is taken.
+            hosts: Number of hosts, instead of the scenario's.
+
+        Raises:
+            InputError: The scenario is wrong; the message names file and field.
+            LabError: This machine cannot make a lab; the message says what failed.
+        """
+        if not isinstance(scenario, Scenario):
+            scenario = Scenario.load(scenario, hosts)
+        elif hosts is not None:
+            scenario = Scenario.model_validate(scenario.model_dump() | {"hosts": hosts})
+        folder, lock = state.claim(name or scenario.name, exact=name is not None)
+        try:
+            _furnish(folder, scenario)
+            return cls(folder, _start_holder(folder, lock, scenario))
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        finally:
+            os.close(lock)
+
+    @classmethod
+    def attach(cls, name: str) -> Lab:
+        """A lab that was brought up elsewhere; leaving a `with` block does not end it.
+
+        Raises:
+            LabError: There is no such lab.
+        """
+        return cls(state.lab_folder(name))
+
+    def keep(self) -> None:
+        """Let the lab outlive this process, until `down`."""
+        if self._starter is not None:
+            self._starter.write(KEEP)
+            self._starter.close()
+            self._starter = None
+
+    def command(self, argv: Sequence[str], host: str = LOGIN) -> list[str]:
+        """Command line that runs `argv` in the lab, in the caller's working directory.
+
+        Args:
+            argv: Program and arguments.
+            host: One of `hosts`, or "login": the head node, where `mpirun` runs.
+
+        Raises:
+            LabError: There is no such host.
+        """
+        if host not in (*self.hosts, LOGIN):
+            raise LabError(
+                f"lab {self.name!r}: unknown host {host!r}; there are {', '.join(self.hosts)} "
+                f"and {LOGIN}"
+            )
+        return [str(self._folder / "enter"), host, *argv]
+
+    def run(
+        self, argv: Sequence[str], host: str = LOGIN, **options: Any
+    ) -> subprocess.CompletedProcess[Any]:
+        """`subprocess.run` in the lab, with `env` set; `options` are those of `subprocess.run`."""
+        options["env"] = {**(options.get("env") or os.environ), **self.env}
+        return subprocess.run(
+            self.command(argv, host), check=options.pop("check", False), **options
+        )
+
+    def topology(self) -> Topology:
+        """The network as it is shaped now."""
+        return Topology.from_json(control.ask(self._folder, do="topology"))
+
+    def shaped_Bps(self) -> Matrix:
+        """Rate that each pair is shaped to now, when nobody else sends.
+
+        Returns:
+            Bytes per second on the wire, shape (H, H), [src, dst], in the order of `hosts`;
+            diagonal `inf`, 0 where a pair is cut.
+        """
+        return self.topology().shaped_Bps()
+
+    def degrade(self, src: str, dst: str, ratio: float) -> None:
+        """Multiply what a directed pair is shaped to by `ratio`; 0 cuts it for good.
+
+        Raises:
+            InputError: A host is unknown, or the ratio is negative.
+        """
+        control.ask(self._folder, do="degrade", src=src, dst=dst, ratio=ratio)
+
+    def cut_host(self, host: str) -> None:
+        """Drop all that a host sends and gets, as if it had crashed.
+
+        Raises:
+            InputError: The host is unknown.
+        """
+        control.ask(self._folder, do="cut", host=host)
+
+    def down(self) -> None:
+        """End the lab: all its processes, namespaces and links are gone on return."""
+        pid = _holder_pid(self._folder)
+        if pid is not None and state.is_alive(self._folder):
+            with contextlib.suppress(ProcessLookupError):
+                _end(pid)
+        if self._starter is not None:
+            self._starter.close()
+            self._starter = None
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __enter__(self) -> Lab:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._starter is not None:
+            self.down()
+
+
+def _furnish(folder: Path, scenario: Scenario) -> None:
+    """Put into the lab's folder what its hosts and users need."""
+    for script in _SCRIPTS.iterdir():
+        shutil.copy(script, folder / script.name)
+    (folder / "tmp").mkdir()
+    lines = [f"{host} slots={scenario.slots}\n" for host in scenario.host_names]
+    (folder / "hostfile").write_text("".join(lines))
+    environment = lab_environment(folder)
+    exports = [f"export {name}={shlex.quote(value)}\n" for name, value in environment.items()]
+    (folder / "env").write_text("".join(exports))
+
+
+def _start_holder(folder: Path, lock: int, scenario: Scenario) -> IO[bytes]:
+    """Start the process that the lab lives in; returns the pipe whose closing ends it."""
+    new = ["--mount", "--net", "--uts", "--ipc", "--pid", "--fork"]
+    if os.geteuid() != 0:
+        new += ["--user", "--map-root-user"]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            ["unshare", *new, sys.executable, "-m", "fairlead.lab.holder", str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            pass_fds=[lock],
+            start_new_session=True,
+            cwd="/",
+        )
+    assert process.stdin is not None and process.stdout is not None
+    try:
+        process.stdin.write(scenario.model_dump_json().encode() + b"\n")
+        process.stdin.flush()
+        line = process.stdout.readline()
+    except BaseException:
+        process.stdin.close()
+        raise
+    finally:
+        process.stdout.close()
+    problem = json.loads(line).get("error") if line else (folder / "log").read_text().strip()
+    if not line or problem:
+        process.stdin.close()
+        process.wait()
+        raise LabError(f"lab {folder.name!r}: cannot be built here: {problem or 'holder died'}")
+    return process.stdin
+
+
+def _holder_pid(folder: Path) -> int | None:
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int((folder / "holder").read_text().split()[0].removeprefix("pid="))
+    return None
+
+
+def _end(pid: int) -> None:
+    """End the holder and wait until the kernel has ended all of the lab with it."""
+    import select
+
+    process = os.pidfd_open(pid)
+    try:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            signal.pidfd_send_signal(process, number)
+            if select.select([process], [], [], _END_TIMEOUT_S)[0]:
+                return
+    finally:
+        os.close(process)
+    raise LabError(f"process {pid}, which holds a lab, does not end")

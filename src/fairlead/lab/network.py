@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The network of a running lab: its present rates, and all that may change them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairlead.errors import InputError
+from fairlead.lab.scenario import Change, Scenario
+from fairlead.lab.topology import draw_pairs, draw_topology
+from fairlead.lab.wiring import Wiring
+
+__all__ = ["LabNetwork"]
+
+
+class LabNetwork:
+    """Topology and wiring of one lab, changed together.
+
+    Attributes:
+        topology: The rates as they are now.
+        pid_of_host: A process in the namespaces of each host and of the head node.
+        wiring: The shapers that hold the rates.
+    """
+
+    wiring: Wiring
+
+    def __init__(self, scenario: Scenario, pid_of_host: dict[str, int]) -> None:
+        self._scenario = scenario
+        self.topology = draw_topology(scenario)
+        self.pid_of_host = pid_of_host
+
+    def index(self, host: str) -> int:
+        """Number of a host.
+
+        Raises:
+            InputError: There is no such host.
+        """
+        if host not in self.topology.hosts:
+            raise InputError(f"unknown host {host!r}; there are {', '.join(self.topology.hosts)}")
+        return self.topology.hosts.index(host)
+
+    def degrade(self, src: str, dst: str, ratio: float) -> None:
+        """Multiply what a directed pair is shaped to by `ratio`; 0 cuts it.
+
+        Raises:
+            InputError: A host is unknown, both are the same, or the ratio is negative.
+        """
+        source, target = self.index(src), self.index(dst)
+        if source == target:
+            raise InputError(f"src and dst are both {src!r}; communication in a host has no rate")
+        if not 0 <= ratio < np.inf:
+            raise InputError(f"ratio must be >= 0 and finite, got {ratio}")
+        rate_Bps = float(self.topology.shaped_Bps()[source, target]) * ratio
+        self.topology.pair_Bps[source, target] = rate_Bps
+        self.wiring.set_pair(source, target, rate_Bps)
+
+    def cut_host(self, host: str) -> None:
+        """Drop all that a host sends and gets, as if it had crashed.
+
+        Raises:
+            InputError: The host is unknown.
+        """
+        index = self.index(host)
+        self.topology.pair_Bps[index, :] = 0
+        self.topology.pair_Bps[:, index] = 0
+        self.wiring.cut_host(index)
+
+    def apply(self, change: Change) -> None:
+        """Make a change that the scenario planned; what is cut stays cut."""
+        if change.seed is None:
+            assert change.src is not None and change.dst is not None and change.ratio is not None
+            self.degrade(change.src, change.dst, change.ratio)
+            return
+        assert self._scenario.pairs is not None
+        drawn = draw_pairs(self._scenario.pairs, self.topology.num_hosts, change.seed)
+        self.topology.pair_Bps = np.where(self.topology.pair_Bps == 0, 0, drawn)
+        self.wiring.set_pairs(self.topology.pair_Bps)

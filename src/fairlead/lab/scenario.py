@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a lab shall look like: the TOML files of `scenarios/` and of users, checked field by field."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    model_validator,
+)
+
+from fairlead.errors import InputError
+from fairlead.lab.rates import parse_rate
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["Change", "PairRate", "PairRates", "Racks", "Scenario", "shipped_scenarios"]
+
+MAX_HOSTS = 200
+_SHIPPED = Path(__file__).with_name("scenarios")
+
+
+def _rate(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise ValueError(f"expected a rate as text such as '200Mbit/s', got {value!r}")  # noqa: TRY004
+    return parse_rate(value)
+
+
+Rate = Annotated[float, BeforeValidator(_rate), PlainSerializer(lambda rate: f"{rate!r}B/s")]
+"""Bytes per second; written with its unit, so that what is dumped can be read again."""
+HostName = Annotated[str, Field(pattern=r"^h[0-9]+$")]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Racks(_Table):
+    """Racks, and the uplink that the hosts of each share to reach the others."""
+
+    count: int = Field(ge=2, le=64)
+    uplink: Rate | list[Rate]
+    """Of every rack alike, or one rate per rack; the same in both directions."""
+
+    @model_validator(mode="after")
+    def _one_uplink_per_rack(self) -> Racks:
+        if isinstance(self.uplink, list) and len(self.uplink) != self.count:
+            raise ValueError(f"uplink: {len(self.uplink)} rates for {self.count} racks")
+        return self
+
+    @property
+    def uplink_Bps(self) -> list[float]:
+        """Rate of each rack's uplink, length `count`."""
+        return self.uplink if isinstance(self.uplink, list) else [self.uplink] * self.count
+
+
+class PairRate(_Table):
+    """The rate of one directed pair."""
+
+    src: HostName
+    dst: HostName
+    rate: Rate
+
+
+class PairRates(_Table):
+    """Directed rates of pairs: drawn from a lognormal distribution, then given ones."""
+
+    median: Rate | None = None
+    sigma: float = Field(default=0.5, ge=0, le=3)
+    """Standard deviation of the rate's natural logarithm."""
+    seed: int = 0
+    asymmetry: float = Field(default=1.0, ge=0, le=1)
+    """0: both directions of a pair are equal; 1: they are drawn independently."""
+    given: list[PairRate] = []
+
+
+class Change(_Table):
+    """A change while the lab runs: one pair's rate times `ratio`, or all pairs drawn anew."""
+
+    at_s: float = Field(ge=0)
+    src: HostName | None = None
+    dst: HostName | None = None
+    ratio: float | None = Field(default=None, ge=0)
+    seed: int | None = None
+
+    @model_validator(mode="after")
+    def _pair_or_seed(self) -> Change:
+        pair = [value is not None for value in (self.src, self.dst, self.ratio)]
+        if all(pair) == (self.seed is not None) or any(pair) != all(pair):
+            raise ValueError("needs either src, dst and ratio, or a seed to draw all pairs anew")
+        return self
+
+
+class Scenario(_Table):
+    """An emulated cloud: hosts, the network between them, and what happens to it over time."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,40}$")
+    hosts: int = Field(ge=2, le=MAX_HOSTS)
+    slots: int = Field(default=4, ge=1, le=1024)
+    """MPI ranks that the host file grants each host."""
+    nic: Rate | list[Rate]
+    """Of every host alike, or one rate per host; the same in both directions."""
+    order_seed: int = 0
+    """Shuffles the hosts over the racks, so that their names reveal nothing."""
+    racks: Racks | None = None
+    pairs: PairRates | None = None
+    changes: list[Change] = []
+    background: list[PairRate] = []
+    """Traffic of others: TCP streams of these rates that last as long as the lab."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Scenario:
+        if isinstance(self.nic, list) and len(self.nic) != self.hosts:
+            raise ValueError(f"nic: {len(self.nic)} rates for {self.hosts} hosts")
+        if self.racks is not None and self.racks.count > self.hosts:
+            raise ValueError(f"racks.count: {self.racks.count} racks for {self.hosts} hosts")
+        given = self.pairs.given if self.pairs else []
+        for field, rows in (("pairs.given", given), ("background", self.background)):
+            for index, row in enumerate(rows):
+                self._check_pair(f"{field}[{index}]", row.src, row.dst)
+        for index, change in enumerate(self.changes):
+            self._check_pair(f"changes[{index}]", change.src, change.dst)
+            if change.seed is not None and (self.pairs is None or self.pairs.median is None):
+                raise ValueError(f"changes[{index}].seed: there is no pairs.median to draw from")
+        return self
+
+    def _check_pair(self, field: str, src: str | None, dst: str | None) -> None:
+        for end, host in (("src", src), ("dst", dst)):
+            if host is not None and host not in self.host_names:
+                raise ValueError(
+                    f"{field}.{end}: unknown host {host!r}; there are h0 to h{self.hosts - 1}"
+                )
+        if src is not None and src == dst:
+            raise ValueError(f"{field}: src and dst are both {src!r}")
+
+    @property
+    def host_names(self) -> tuple[str, ...]:
+        """Names of the hosts in the order that the user sees."""
+        return tuple(f"h{index}" for index in range(self.hosts))
+
+    @property
+    def nic_Bps(self) -> list[float]:
+        """Rate of each host's network interface, length H."""
+        return self.nic if isinstance(self.nic, list) else [self.nic] * self.hosts
+
+    @classmethod
+    def load(cls, source: str | Path, hosts: int | None = None) -> Scenario:
+        """Read a scenario that ships with Fairlead (by name) or a TOML file (by path).
+
+        Args:
+            source: "two-racks", or the path of a TOML file.
+            hosts: Number of hosts, instead of the file's.
+
+        Raises:
+            InputError: There is no such scenario, or a field of it is wrong; the message names
+                file and field.
+        """
+        path = _find(source)
+        try:
+            table = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise InputError(f"{path}: not a readable TOML file: {reason}") from error
+        table.setdefault("name", path.stem)
+        if hosts is not None:
+            table["hosts"] = hosts
+        try:
+            return cls.model_validate(table)
+        except ValidationError as error:
+            raise InputError(f"{path}: {_first_problem(error)}") from error
+
+
+def shipped_scenarios() -> list[str]:
+    """Names of the scenarios that ship with Fairlead."""
+    return sorted(path.stem for path in _SHIPPED.glob("*.toml"))
+
+
+def _find(source: str | Path) -> Path:
+    shipped = _SHIPPED / f"{source}.toml"
+    if str(source) in shipped_scenarios():
+        return shipped
+    path = Path(source)
+    if not path.exists():
+        raise InputError(
+            f"scenario {str(source)!r}: neither a file nor one of {', '.join(shipped_scenarios())}"
+        )
+    return path
+
+
+def _first_problem(error: ValidationError) -> str:
+    """`field: what is wrong`, with the place as it is written in the file."""
+    problem = error.errors()[0]
+    place = ""
+    for part in problem["loc"]:
+        if isinstance(part, int):
+            place += f"[{part}]"
+        elif not part.startswith(("list[", "function-")):
+            place += f".{part}" if place else part
+    message = problem["msg"].removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The holder's loop: requests, planned changes, and the end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import socket
+import time
+from typing import Any
+
+from fairlead.errors import Error
+from fairlead.lab import control
+from fairlead.lab.network import LabNetwork
+from fairlead.lab.scenario import Scenario
+
+__all__ = ["KEEP", "serve"]
+
+KEEP = b"keep\n"
+"""What the starter writes when the lab shall outlive it."""
+
+
+def serve(network: LabNetwork, scenario: Scenario, requests: socket.socket, starter: int) -> None:
+    """Serve until a request, a signal, or the starter's death ends the lab.
+
+    Args:
+        network: What requests and planned changes act on.
+        scenario: Its changes are made at their times, counted from now.
+        requests: Listening socket.
+        starter: Pipe from the process that started the lab. When it closes without `KEEP`, the
+            starter is gone, however it ended, and so is the lab.
+    """
+    start_s = time.monotonic()
+    changes = sorted(scenario.changes, key=lambda change: change.at_s)
+    with selectors.DefaultSelector() as selector:
+        selector.register(requests, selectors.EVENT_READ)
+        selector.register(starter, selectors.EVENT_READ)
+        selector.register(_signals(), selectors.EVENT_READ)
+        while True:
+            wait_s = changes[0].at_s - (time.monotonic() - start_s) if changes else None
+            events = selector.select(wait_s if wait_s is None else max(wait_s, 0))
+            for key, _ in events:
+                if key.fileobj is requests:
+                    if _serve_one(network, requests):
+                        return
+                elif key.fileobj == starter:
+                    if os.read(starter, len(KEEP)) != KEEP:
+                        return
+                    selector.unregister(starter)
+                elif signal.SIGTERM in os.read(key.fd, 64):
+                    return
+            _reap()
+            while changes and changes[0].at_s <= time.monotonic() - start_s:
+                network.apply(changes.pop(0))
+
+
+def _serve_one(network: LabNetwork, requests: socket.socket) -> bool:
+    """Serve one request; true when it was the last."""
+    with contextlib.suppress(OSError, ValueError), requests.accept()[0] as connection:
+        request = control.receive(connection)
+        try:
+            reply = _obey(network, request)
+        except Error as error:
+            reply = {"error": str(error)}
+        control.answer(connection, reply)
+        return request.get("do") == "end"
+    return False
+
+
+def _obey(network: LabNetwork, request: dict[str, Any]) -> dict[str, Any]:
+    match request["do"]:
+        case "topology":
+            return network.topology.to_json()
+        case "degrade":
+            network.degrade(request["src"], request["dst"], request["ratio"])
+        case "cut":
+            network.cut_host(request["host"])
+    return {}
+
+
+def _signals() -> int:
+    """A pipe that gets the number of each SIGTERM and SIGCHLD."""
+    reader, writer = os.pipe()
+    for end in (reader, writer):
+        os.set_blocking(end, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    for number in (signal.SIGTERM, signal.SIGCHLD):
+        signal.signal(number, lambda *_: None)
+    return reader
+
+
+def _reap() -> None:
+    """Collect the dead: process 1 inherits all orphans of the lab."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where labs that are up leave their traces: one folder per lab, held by a lock while it lives."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from fairlead.errors import LabError
+
+__all__ = ["claim", "is_alive", "lab_folder", "live_labs"]
+
+_LOCK = "lock"
+
+
+def labs_folder() -> Path:
+    """The user's own folder for labs, mode 0700.
+
+    Raises:
+        LabError: The folder belongs to somebody else.
+    """
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    if runtime and os.access(runtime, os.W_OK):
+        folder = Path(runtime) / "fairlead"
+    else:
+        folder = Path(tempfile.gettempdir()) / f"fairlead-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+        raise LabError(f"{folder}: must be a folder of user {os.getuid()}; remove it and try again")
+    return folder
+
+
+def lab_folder(name: str) -> Path:
+    """Folder of a lab that is up.
+
+    Raises:
+        LabError: There is no such lab.
+    """
+    folder = labs_folder() / name
+    if "/" in name or not is_alive(folder):
+        up = ", ".join(live_labs()) or "none is"
+        raise LabError(f"lab {name!r} is not up (up: {up})")
+    return folder
+
+
+def live_labs() -> list[str]:
+    """Names of the labs that are up; what crashed ones left behind is removed."""
+    with _all_locked() as folder:
+        labs = sorted(path for path in folder.iterdir() if path.is_dir())
+        for lab in labs:
+            if not is_alive(lab):
+                shutil.rmtree(lab, ignore_errors=True)
+        return [lab.name for lab in labs if lab.exists()]
+
+
+def claim(name: str, exact: bool) -> tuple[Path, int]:
+    """Take a name for a new lab.
+
+    Args:
+        name: The wanted name.
+        exact: Whether it must be this one; otherwise "-2", "-3", ... is added where it is taken.
+
+    Returns:
+        The lab's new folder, and a file descriptor that holds its lock: the lab counts as alive
+        until every process that has it is gone.
+
+    Raises:
+        LabError: The name is taken.
+    """
+    live = live_labs()
+    with _all_locked() as labs:
+        number = 1
+        folder = labs / name
+        while folder.exists():
+            if exact:
+                up = ", ".join(live)
+                raise LabError(f"lab {name!r} is up already (up: {up}); choose another --name")
+            number += 1
+            folder = labs / f"{name}-{number}"
+        folder.mkdir(mode=0o700)
+        lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return folder, lock
+
+
+def is_alive(folder: Path) -> bool:
+    """Whether a process still holds the lab."""
+    try:
+        lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
+@contextlib.contextmanager
+def _all_locked() -> Iterator[Path]:
+    """One process at a time creates or removes folders of labs."""
+    folder = labs_folder()
+    lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
+    finally:
+        os.close(lock)
