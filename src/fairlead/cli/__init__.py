@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from fairlead.cli import mpi
+from fairlead.cli import mpi, report, show
 from fairlead.errors import Error
 
 app = typer.Typer(
@@ -56,3 +56,5 @@ def fairlead(
 
 
 mpi.register(app)
+report.register(app)
+show.register(app)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Large matrices in few cells: neighbours grouped into blocks, each shown as one value."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Matrix = npt.NDArray[np.float64]
+Blocks = list[npt.NDArray[np.int64]]
+
+
+def split_evenly(num_items: int, max_blocks: int) -> Blocks:
+    """At most `max_blocks` runs of neighbours whose lengths differ by at most one."""
+    return list(np.array_split(np.arange(num_items), min(num_items, max(1, max_blocks))))
+
+
+def reduce_blocks(matrix: Matrix, blocks: Blocks, reduce: Callable[[Any], Any]) -> Matrix:
+    """One value per pair of blocks.
+
+    Args:
+        matrix: Shape (n, n).
+        blocks: Indices of each block, length b.
+        reduce: Makes one number of a block's values, for example `np.nansum`.
+
+    Returns:
+        Shape (b, b); `nan` where `reduce` gives it.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)
+        return np.array(
+            [[reduce(matrix[np.ix_(row, column)]) for column in blocks] for row in blocks],
+            dtype=np.float64,
+        )
+
+
+def block_labels(names: Sequence[str], blocks: Blocks) -> list[str]:
+    """A name per block: the member's, or first and last."""
+    return [
+        names[block[0]] if len(block) == 1 else f"{names[block[0]]}–{names[block[-1]]}"
+        for block in blocks
+    ]

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every chart of the page has in common: a title, a drawing, and names made harmless."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.report.palette import VIRIDIS
+from fairlead.report.scales import Scale, three_digits
+
+Matrix = npt.NDArray[np.float64]
+
+MAX_LABELED_CELLS = 12
+"""Most rows whose cells carry their number."""
+LOG_FROM_RATIO = 30
+"""Ratio of largest to smallest value from which colours follow the logarithm."""
+COLORS = [[index / (len(VIRIDIS) - 1), color] for index, color in enumerate(VIRIDIS)]
+
+
+class Chart(NamedTuple):
+    """One drawing of the page.
+
+    Attributes:
+        title: Heading above it, plain text.
+        note: How to read it, plain text.
+        figure: `data` and `layout` for Plotly.
+        height_px: Fixed height; None for a square.
+    """
+
+    title: str
+    note: str
+    figure: dict[str, Any]
+    height_px: int | None = None
+
+
+class ColorRange(NamedTuple):
+    """One colour scale for all values that are to be compared by eye.
+
+    Attributes:
+        low, high: Ends of the scale, in the unit of `scale`.
+        is_log: Whether colours follow the logarithm.
+        scale: Unit of the values.
+    """
+
+    low: float
+    high: float
+    is_log: bool
+    scale: Scale
+
+    @classmethod
+    def of(cls, matrices: Sequence[Matrix], scale: Scale) -> ColorRange:
+        """The range of all finite, positive values of the matrices (in base units)."""
+        flat = np.concatenate([np.ravel(matrix) for matrix in matrices]) / scale.factor
+        usable = flat[np.isfinite(flat) & (flat > 0)]
+        if usable.size == 0:
+            return cls(0.0, 1.0, False, scale)
+        low, high = float(usable.min()), float(usable.max())
+        is_log = high / low >= LOG_FROM_RATIO
+        if high == low:
+            low, high = 0.0, 2 * high
+        return cls(low, high, is_log, scale)
+
+    def positions(self, matrix: Matrix) -> Matrix:
+        """Where each value (base units) lies on the scale's axis; `nan` where it has no colour."""
+        values = np.where(np.isfinite(matrix) & (matrix > 0), matrix, np.nan) / self.scale.factor
+        return np.asarray(np.log10(values) if self.is_log else values)
+
+    def ends(self) -> tuple[float, float]:
+        """`low` and `high` as positions."""
+        return (np.log10(self.low), np.log10(self.high)) if self.is_log else (self.low, self.high)
+
+    def ticks(self) -> dict[str, Any]:
+        """Ticks of the colour bar: round values, named in the unit."""
+        if not self.is_log:
+            return {"nticks": 6}
+        powers = np.arange(np.ceil(np.log10(self.low)), np.floor(np.log10(self.high)) + 1)
+        step = max(1, int(np.ceil(len(powers) / 6)))
+        shown = powers[::step]
+        return {
+            "tickvals": shown.tolist(),
+            "ticktext": [three_digits(10.0**power) for power in shown],
+        }
+
+
+def harmless(name: str) -> str:
+    """A name as Plotly shall show it: its own mark-up (`<b>`, `<a href>`) means nothing."""
+    return html.escape(name, quote=False)
+
+
+def short_names(names: Sequence[str], max_length: int = 18) -> list[str]:
+    """Names that fit beside a chart: without a shared domain, shortened while still distinct."""
+    domains = {name.partition(".")[2] for name in names}
+    bare = [name.partition(".")[0] for name in names]
+    if (
+        len(domains) > 1
+        or len(set(bare)) < len(names)
+        or any(re.fullmatch(r"\d+", b) for b in bare)
+    ):
+        bare = list(names)
+    half = (max_length - 1) // 2
+    cut = [b if len(b) <= max_length else f"{b[:half]}…{b[-half:]}" for b in bare]
+    return cut if len(set(cut)) == len(names) else bare
+
+
+def heatmap(
+    matrix: Matrix,
+    labels: Sequence[str],
+    colors: ColorRange,
+    *,
+    quantity: str,
+    axis: str,
+    empty: str,
+    is_low_bright: bool = False,
+) -> dict[str, Any]:
+    """Data and layout of a square heatmap.
+
+    Args:
+        matrix: Values in base units, shape (n, n), [src, dst].
+        labels: Name of each row and column, length n, all distinct.
+        colors: The colour scale, shared by all heatmaps of the quantity.
+        quantity: Name on the colour bar; the unit is added.
+        axis: What rows and columns are, for example "host".
+        empty: Shown where a cell has no value.
+        is_low_bright: Draw small values bright.
+    """
+    names = [harmless(label) for label in labels]
+    unit = colors.scale.unit
+    hover = [
+        [
+            colors.scale.with_unit(value) if np.isfinite(value) and value > 0 else empty
+            for value in row
+        ]
+        for row in matrix
+    ]
+    low, high = colors.ends()
+    trace = {
+        "type": "heatmap",
+        "x": names,
+        "y": names,
+        "z": _plain(colors.positions(matrix)),
+        "zmin": low,
+        "zmax": high,
+        "customdata": hover,
+        "hovertemplate": f"%{{y}} → %{{x}}<br>{quantity}: %{{customdata}}<extra></extra>",
+        "colorscale": COLORS,
+        "reversescale": is_low_bright,
+        "colorbar": {
+            "title": {"text": f"{quantity} ({unit})", "side": "top"},
+            "orientation": "h",
+            **{"x": 0.5, "y": 1.02, "yanchor": "bottom", "thickness": 10, "len": 1.0},
+            "outlinewidth": 0,
+            **colors.ticks(),
+        },
+    }
+    if len(names) <= MAX_LABELED_CELLS:
+        trace["text"] = [
+            [colors.scale.text(v) if np.isfinite(v) and v > 0 else "" for v in row]
+            for row in matrix
+        ]
+        trace["texttemplate"] = "%{text}"
+    side = {"type": "category", "constrain": "domain", "showgrid": False, "automargin": True}
+    return {
+        "data": [trace],
+        "layout": {
+            "xaxis": {**side, "title": {"text": f"to {axis}"}},
+            "yaxis": {
+                **side,
+                **{"title": {"text": f"from {axis}"}, "autorange": "reversed"},
+                **{"scaleanchor": "x", "constraintoward": "top"},
+            },
+            "margin": {"l": 10, "r": 10, "t": 60, "b": 10},
+        },
+    }
+
+
+def as_script_data(value: Any) -> str:
+    """JSON that cannot end the script element it stands in."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _plain(matrix: Matrix) -> list[list[float | None]]:
+    return [[round(float(v), 6) if np.isfinite(v) else None for v in row] for row in matrix]

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Any Fairlead file, recognised by what it holds and not by its name."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from fairlead.comparison import Comparison
+from fairlead.errors import InputError
+from fairlead.network import Network
+from fairlead.placement import Placement
+from fairlead.traffic import Traffic
+
+Content = Network | Traffic | Placement | Comparison
+
+
+class _Loader(Protocol):
+    def load(self, path: Path | str) -> Any: ...
+
+
+KINDS: dict[str, _Loader] = {
+    "network": Network,
+    "traffic": Traffic,
+    "placement": Placement,
+    "comparison": Comparison,
+}
+
+_ZIP_START = b"PK"
+
+
+def load_any(path: Path) -> Content:
+    """Read a network, traffic, placement or comparison.
+
+    Raises:
+        InputError: The file is missing, damaged, or none of these.
+    """
+    kind = _kind(path)
+    if kind not in KINDS:
+        allowed = ", ".join(KINDS)
+        raise InputError(f"{path}: kind: expected one of {allowed}, got {kind!r}")
+    content: Content = KINDS[str(kind)].load(path)
+    return content
+
+
+def _kind(path: Path) -> object:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    if data.startswith(_ZIP_START):
+        return _kind_of_archive(path, data)
+    try:
+        document = json.loads(data)
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError(
+            f"{path}: neither a NumPy archive nor JSON: not a Fairlead file"
+        ) from error
+    return document.get("kind") if isinstance(document, dict) else None
+
+
+def _kind_of_archive(path: Path, data: bytes) -> object:
+    try:
+        header = json.loads(str(np.load(io.BytesIO(data), allow_pickle=False)["meta"][()]))
+    # A damaged archive makes the readers of zip, deflate and npy raise errors of many kinds.
+    except Exception as error:
+        raise InputError(f"{path}: meta: damaged or not a Fairlead file: {error}") from error
+    return header.get("kind") if isinstance(header, dict) else None

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Charts of a measured network: heatmaps, spread per host, and every pair with its interval."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.network import Network
+from fairlead.report.charts import Chart, ColorRange, harmless, heatmap, short_names
+from fairlead.report.network_view import between_hosts
+from fairlead.report.palette import BLUE
+from fairlead.report.scales import BYTES_PER_SECOND, SECONDS, Scale, common_scale
+
+Matrix = npt.NDArray[np.float64]
+
+MAX_HOSTS_WITH_POINTS = 16
+
+
+class Quantity(NamedTuple):
+    """One measured quantity of the network."""
+
+    name: str
+    values: Matrix
+    low: Matrix | None
+    high: Matrix | None
+    family: tuple[Scale, ...]
+    is_low_bright: bool
+
+    def scale(self) -> Scale:
+        """The unit of every chart of this quantity."""
+        return common_scale(between_hosts(self.values), self.family)
+
+
+def quantities(network: Network) -> list[Quantity]:
+    """Latency and bandwidth."""
+    return [
+        Quantity(
+            "Latency",
+            network.latency_s,
+            network.latency_low_s,
+            network.latency_high_s,
+            SECONDS,
+            True,
+        ),
+        Quantity(
+            "Bandwidth",
+            network.bandwidth_Bps,
+            network.bandwidth_low_Bps,
+            network.bandwidth_high_Bps,
+            BYTES_PER_SECOND,
+            False,
+        ),
+    ]
+
+
+def network_charts(network: Network) -> list[Chart]:
+    """All charts of the network, in the order of the page."""
+    names = short_names(list(network.hosts))
+    shown = quantities(network)
+    charts = [_heatmap(quantity, names) for quantity in shown]
+    charts += [_boxes(quantity, names) for quantity in shown if network.num_hosts > 2]
+    charts += [_intervals(q, names) for q in shown if q.low is not None and q.high is not None]
+    return charts
+
+
+def _heatmap(quantity: Quantity, names: list[str]) -> Chart:
+    colors = ColorRange.of([between_hosts(quantity.values)], quantity.scale())
+    figure = heatmap(
+        quantity.values,
+        names,
+        colors,
+        quantity=quantity.name,
+        axis="host",
+        empty="not measured",
+        is_low_bright=quantity.is_low_bright,
+    )
+    return Chart(
+        f"{quantity.name} from host to host",
+        "Bright is fast. Grey was not measured, or is the host itself.",
+        figure,
+    )
+
+
+def _boxes(quantity: Quantity, names: list[str]) -> Chart:
+    scale = quantity.scale()
+    src, dst = np.nonzero(np.isfinite(between_hosts(quantity.values)))
+    few = len(names) <= MAX_HOSTS_WITH_POINTS
+    box = {
+        "type": "box",
+        "x": [harmless(names[host]) for host in src],
+        "y": (quantity.values[src, dst] / scale.factor).tolist(),
+        "text": [
+            f"{harmless(names[a])} → {harmless(names[b])}" for a, b in zip(src, dst, strict=True)
+        ],
+        "hovertemplate": f"%{{text}}<br>%{{y:.3g}} {scale.unit}<extra></extra>",
+        "hoveron": "points" if few else "boxes+points",
+        "boxpoints": "all" if few else "outliers",
+        **{
+            "jitter": 0.5,
+            "pointpos": 0,
+            "line": {"width": 1.5},
+            "fillcolor": "rgba(0,114,178,.16)",
+        },
+        "marker": {"color": BLUE, "size": 4, "opacity": 0.75},
+    }
+    layout: dict[str, Any] = {
+        "xaxis": {"type": "category", "title": {"text": "from host"}, "automargin": True},
+        "yaxis": _value_axis(quantity.name, scale),
+        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
+        "showlegend": False,
+    }
+    return Chart(
+        f"{quantity.name} of the pairs of each host",
+        "Each box holds the middle half of the pairs from that host; its line is the median.",
+        {"data": [box], "layout": layout},
+        360,
+    )
+
+
+def _intervals(quantity: Quantity, names: list[str]) -> Chart:
+    scale = quantity.scale()
+    values, low, high = (
+        np.asarray(part) / scale.factor for part in (quantity.values, quantity.low, quantity.high)
+    )
+    src, dst = np.nonzero(np.isfinite(between_hosts(values)))
+    order = np.argsort(values[src, dst], kind="stable")
+    src, dst = src[order], dst[order]
+    middle = values[src, dst]
+    dots = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": list(range(1, len(middle) + 1)),
+        "y": middle.tolist(),
+        "text": [
+            f"{harmless(names[a])} → {harmless(names[b])}" for a, b in zip(src, dst, strict=True)
+        ],
+        "hovertemplate": f"%{{text}}<br>%{{y:.3g}} {scale.unit}<extra></extra>",
+        "error_y": {
+            "type": "data",
+            "array": np.nan_to_num(high[src, dst] - middle).tolist(),
+            "arrayminus": np.nan_to_num(middle - low[src, dst]).tolist(),
+            **{"symmetric": False, "width": 0, "thickness": 1.5, "color": "rgba(0,114,178,.45)"},
+        },
+        "marker": {"color": BLUE, "size": 5},
+    }
+    layout: dict[str, Any] = {
+        "xaxis": {
+            "title": {"text": "pair, in order of its value"},
+            "automargin": True,
+            "nticks": 8,
+        },
+        "yaxis": _value_axis(quantity.name, scale),
+        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
+        "showlegend": False,
+    }
+    return Chart(
+        f"{quantity.name} of every pair",
+        "Bars are the confidence intervals of the measurement; steps show groups of like pairs.",
+        {"data": [dots], "layout": layout},
+        360,
+    )
+
+
+def _value_axis(name: str, scale: Scale) -> dict[str, Any]:
+    return {
+        "title": {"text": f"{name} ({scale.unit})"},
+        **{"rangemode": "tozero", "automargin": True, "nticks": 7},
+    }

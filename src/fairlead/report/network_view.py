@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A measured network in the terminal, and the same facts for machines."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from fairlead.network import Network
+from fairlead.report.origin import origin_lines
+from fairlead.report.scales import BYTES_PER_SECOND, SECONDS, Scale, common_scale, three_digits
+from fairlead.report.terminal_heatmap import heatmap
+
+Matrix = npt.NDArray[np.float64]
+
+MAX_NAMED_PAIRS = 12
+
+
+class Spread(NamedTuple):
+    """Smallest, middle and largest value of the measured pairs of different hosts.
+
+    Attributes:
+        max_asymmetry_ratio: Largest ratio between the two directions of a pair, at least 1.
+    """
+
+    min: float
+    median: float
+    max: float
+    max_asymmetry_ratio: float
+
+
+def between_hosts(matrix: Matrix) -> Matrix:
+    """The matrix with `nan` on its diagonal."""
+    return np.where(np.eye(len(matrix), dtype=bool), np.nan, matrix)
+
+
+def spread(matrix: Matrix) -> Spread:
+    """Spread over the pairs of different hosts; all `nan` where none was measured."""
+    values = between_hosts(matrix)
+    measured = values[np.isfinite(values)]
+    if measured.size == 0:
+        return Spread(np.nan, np.nan, np.nan, np.nan)
+    ratios = np.divide(values, values.T, where=values.T > 0, out=np.full_like(values, np.nan))
+    known = ratios[np.isfinite(ratios)]
+    asymmetry = float(known.max()) if known.size else np.nan
+    return Spread(measured.min(), float(np.median(measured)), measured.max(), asymmetry)
+
+
+def facts(network: Network) -> dict[str, Any]:
+    """Everything `view` shows, as plain values; None where unmeasured."""
+    return {
+        "kind": "network",
+        "hosts": list(network.hosts),
+        "origin": network.origin,
+        "latency_summary_s": _plain(spread(network.latency_s)),
+        "bandwidth_summary_Bps": _plain(spread(network.bandwidth_Bps)),
+        "unmeasured_pairs": network.unmeasured_pairs(),
+        "latency_s": _plain_matrix(network.latency_s),
+        "bandwidth_Bps": _plain_matrix(network.bandwidth_Bps),
+    }
+
+
+def view(network: Network, width: int) -> RenderableType:
+    """The network for a terminal of `width` columns."""
+    parts: list[RenderableType] = [
+        Text(f"Network of {network.num_hosts} hosts: {', '.join(network.hosts)}"),
+        *(Text(f"{name}: {value}", style="dim") for name, value in origin_lines(network.origin)),
+        Text(),
+        _summary(network),
+    ]
+    for values, title, family, is_low_bright in (
+        (network.latency_s, "Latency, one way", SECONDS, True),
+        (network.bandwidth_Bps, "Bandwidth", BYTES_PER_SECOND, False),
+    ):
+        chart = heatmap(
+            between_hosts(values),
+            list(network.hosts),
+            title=title,
+            family=family,
+            reduce=np.nanmedian,
+            width=width,
+            is_low_bright=is_low_bright,
+        )
+        parts += [Text(), chart]
+    if network.num_hosts > 1:
+        parts += [Text(), Text("Yellow is fast and violet is slow in both.", style="dim")]
+    return Group(*parts, *_unmeasured(network))
+
+
+def _summary(network: Network) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for name in ("between hosts", "min", "median", "max", "asymmetry"):
+        table.add_column(name, justify="left" if name == "between hosts" else "right")
+    for name, matrix, family in (
+        ("latency", network.latency_s, SECONDS),
+        ("bandwidth", network.bandwidth_Bps, BYTES_PER_SECOND),
+    ):
+        found = spread(matrix)
+        scale: Scale = common_scale([found.median], family)
+        values = (scale.with_unit(value) for value in found[:3])
+        table.add_row(name, *values, f"{three_digits(found.max_asymmetry_ratio)} x")
+    return table
+
+
+def _unmeasured(network: Network) -> list[Text]:
+    pairs = network.unmeasured_pairs()
+    if not pairs:
+        return []
+    named = ", ".join(f"{src} → {dst}" for src, dst in pairs[:MAX_NAMED_PAIRS])
+    more = len(pairs) - MAX_NAMED_PAIRS
+    rest = f" and {more} more" if more > 0 else ""
+    return [Text(f"Not measured: {named}{rest}", style="yellow")]
+
+
+def _plain(found: Spread) -> dict[str, float | None]:
+    return {name: _or_none(value) for name, value in found._asdict().items()}
+
+
+def _plain_matrix(matrix: Matrix) -> list[list[float | None]]:
+    return [[_or_none(value) for value in row] for row in matrix]
+
+
+def _or_none(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a run: one HTML file that needs no network and asks for none."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
+
+from fairlead.archive import write_text
+from fairlead.comparison import Comparison
+from fairlead.report.charts import Chart, as_script_data
+from fairlead.report.comparison_view import columns, findings, rows
+from fairlead.report.network_charts import network_charts
+from fairlead.report.origin import origin_lines
+from fairlead.report.placement_view import rank_ranges
+from fairlead.report.run_files import RunFiles
+from fairlead.report.scales import SECONDS, human
+from fairlead.report.summary import sentences, title
+from fairlead.report.time_charts import time_charts
+from fairlead.report.traffic_charts import traffic_charts
+
+
+class Section(NamedTuple):
+    """A part of the page: charts, then HTML that is safe already."""
+
+    title: str
+    charts: list[Chart]
+    body: str = ""
+
+
+def write_report(run: Path | Sequence[Path], path: Path | str) -> list[str]:
+    """Write the page of a run.
+
+    Args:
+        run: A run directory, or the files to show.
+        path: The HTML file; it appears whole or not at all.
+
+    Returns:
+        Titles of the sections of the page.
+
+    Raises:
+        InputError: A file is damaged, there is nothing to show, or the page cannot be written.
+    """
+    files = RunFiles.load(run)
+    sections = _sections(files)
+    write_text(path, _page(title(files), sentences(files), sections))
+    return [section.title for section in sections]
+
+
+def _sections(files: RunFiles) -> list[Section]:
+    sections = []
+    if files.comparison is not None:
+        comparison = files.comparison
+        sections.append(Section("Measured times", time_charts(comparison), _table(comparison)))
+    if files.network is not None:
+        sections.append(Section("Network", network_charts(files.network)))
+    if files.traffic is not None:
+        charts = traffic_charts(files.traffic, files.before(), files.after())
+        sections.append(Section("Traffic", charts))
+    if (after := files.after()) is not None:
+        pairs = [(host, rank_ranges(after.ranks_on(host)) or "none") for host in after.hosts]
+        sections.append(Section(f"Placement by {after.method}", [], _facts(pairs)))
+    sections.append(Section("What was measured when", [], _origins(files)))
+    return sections
+
+
+def _page(heading: str, summary: list[str], sections: list[Section]) -> str:
+    # Plotly takes a second to import; only a page needs it.
+    from plotly.offline import get_plotlyjs  # noqa: PLC0415
+
+    style, starter = (
+        resources.files("fairlead.report").joinpath(name).read_text(encoding="utf-8")
+        for name in ("page.css", "page.js")
+    )
+    # A browser hashes what it parses, where a line ends in "\n" alone.
+    scripts = [text.replace("\r\n", "\n").replace("\r", "\n") for text in (get_plotlyjs(), starter)]
+    charts = [chart for section in sections for chart in section.charts]
+    numbers = iter(range(len(charts)))
+    parts = [
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{html.escape(heading)} – Fairlead</title><style>{style}</style></head><body>",
+        f'<header><p class="brand">Fairlead</p><h1>{html.escape(heading)}</h1>',
+        *(f"<p>{html.escape(sentence)}</p>" for sentence in summary),
+        "</header><main>",
+        *(_section(section, numbers) for section in sections),
+        "</main><noscript><p>The charts of this page need JavaScript.</p></noscript>",
+        '<script type="application/json" id="charts">',
+        as_script_data([chart.figure for chart in charts]),
+        "</script>",
+        *(f"<script>{script}</script>" for script in scripts),
+        "</body></html>\n",
+    ]
+    return "".join(parts)
+
+
+def _policy(scripts: Sequence[str]) -> str:
+    """Only these scripts run, and nothing is fetched (W3C Content Security Policy 3)."""
+    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
+    hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _section(section: Section, numbers: Iterator[int]) -> str:
+    figures = "".join(_figure(chart, next(numbers)) for chart in section.charts)
+    layout = "charts three" if len(section.charts) == 3 else "charts"
+    grid = f'<div class="{layout}">{figures}</div>' if figures else ""
+    return f"<section><h2>{html.escape(section.title)}</h2>{grid}{section.body}</section>"
+
+
+def _figure(chart: Chart, number: int) -> str:
+    wide = "square" if chart.height_px is None else "wide"
+    style = "" if chart.height_px is None else f' style="height:{chart.height_px}px"'
+    return (
+        f'<figure class="{wide}"><figcaption><h3>{html.escape(chart.title)}</h3>'
+        f"<p>{html.escape(chart.note)}</p></figcaption>"
+        f'<div class="plot" id="chart-{number}"{style}></div></figure>'
+    )
+
+
+def _table(comparison: Comparison) -> str:
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in columns(comparison))
+    body = ""
+    for method, row in zip(comparison.methods, rows(comparison), strict=True):
+        cells = "".join(f"<td>{html.escape(text)}</td>" for text in row[1:])
+        mark = ' class="fastest"' if method == comparison.fastest() else ""
+        body += f'<tr{mark}><th scope="row">{html.escape(method)}</th>{cells}</tr>'
+    notes = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in findings(comparison)[1:])
+    return (
+        f'<div class="scroll"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>{notes}"
+    )
+
+
+def _origins(files: RunFiles) -> str:
+    parts = []
+    if files.network is not None:
+        parts.append(f"<h3>Network</h3>{_facts(origin_lines(files.network.origin))}")
+    if files.traffic is not None:
+        parts.append(f"<h3>Traffic</h3>{_facts(origin_lines(files.traffic.origin))}")
+    if files.comparison is not None:
+        parts.append(f"<h3>Comparison</h3>{_facts(_comparison_facts(files.comparison))}")
+    if files.placement is not None:
+        origin = {"method": files.placement.method, **files.placement.origin}
+        parts.append(f"<h3>Placement</h3>{_facts(origin_lines(origin))}")
+    return "".join(parts)
+
+
+def _comparison_facts(comparison: Comparison) -> list[tuple[str, str]]:
+    return [
+        ("program", " ".join(comparison.program)),
+        ("when", comparison.when.isoformat(timespec="seconds")),
+        ("MPI", comparison.mpi),
+        ("hosts", " ".join(comparison.hosts)),
+        ("repeats", str(comparison.repeats)),
+        *(
+            (name, human(value, SECONDS))
+            for name, value in (("probe", comparison.probe_s), ("trace", comparison.trace_s))
+            if value is not None
+        ),
+    ]
+
+
+def _facts(pairs: list[tuple[str, str]]) -> str:
+    items = "".join(
+        f"<dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd>" for name, value in pairs
+    )
+    return f"<dl>{items}</dl>"

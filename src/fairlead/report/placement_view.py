@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A placement in the terminal, and the same facts for machines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from fairlead.placement import Placement
+from fairlead.report.origin import origin_lines
+
+
+def facts(placement: Placement) -> dict[str, Any]:
+    """Everything `view` shows, as plain values."""
+    return {
+        "kind": "placement",
+        "method": placement.method,
+        "num_ranks": placement.num_ranks,
+        "origin": dict(placement.origin),
+        "ranks_of_host": {host: placement.ranks_on(host) for host in placement.hosts},
+    }
+
+
+def view(placement: Placement, width: int) -> RenderableType:
+    """The placement for a terminal of `width` columns."""
+    title = f"Placement of {placement.num_ranks} ranks on {len(placement.hosts)} hosts"
+    table = Table(box=None, pad_edge=False, width=width)
+    table.add_column("host", overflow="fold")
+    table.add_column("count", justify="right")
+    table.add_column("ranks", ratio=1)
+    for host in placement.hosts:
+        ranks = placement.ranks_on(host)
+        table.add_row(Text(host), str(len(ranks)), rank_ranges(ranks))
+    return Group(
+        Text(f"{title} by {placement.method}"),
+        *(Text(f"{name}: {value}", style="dim") for name, value in origin_lines(placement.origin)),
+        Text(),
+        table,
+    )
+
+
+def rank_ranges(ranks: list[int]) -> str:
+    """Ascending ranks with runs of three or more shortened, for example "0-3, 8, 9"."""
+    runs: list[list[int]] = []
+    for rank in ranks:
+        if runs and rank == runs[-1][-1] + 1:
+            runs[-1].append(rank)
+        else:
+            runs.append([rank])
+    return ", ".join(
+        f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
+    )

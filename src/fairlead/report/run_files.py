@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files of one run that a report can show."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+from fairlead.comparison import Comparison
+from fairlead.errors import InputError
+from fairlead.network import Network
+from fairlead.placement import Placement
+from fairlead.report.files import load_any
+from fairlead.run_directory import COMPARISON, NETWORK, PLACEMENT, TRAFFIC
+from fairlead.traffic import Traffic
+
+_FIELDS: dict[type, str] = {
+    Network: "network",
+    Traffic: "traffic",
+    Placement: "placement",
+    Comparison: "comparison",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class RunFiles:
+    """What was found of a run; at least one is there."""
+
+    network: Network | None = None
+    traffic: Traffic | None = None
+    placement: Placement | None = None
+    comparison: Comparison | None = None
+
+    @classmethod
+    def load(cls, paths: Path | Sequence[Path]) -> RunFiles:
+        """Read a run directory, or files named one by one.
+
+        Raises:
+            InputError: A file is damaged, nothing to show is there, two files are of one kind, or
+                files do not belong together.
+        """
+        found: dict[str, Network | Traffic | Placement | Comparison] = {}
+        for path in _files([paths] if isinstance(paths, Path) else list(paths)):
+            content = load_any(path)
+            field = _FIELDS[type(content)]
+            if field in found:
+                raise InputError(f"{path}: a second {field}; a report shows one")
+            found[field] = content
+        files = cls(**found)  # type: ignore[arg-type]
+        files._require_same_ranks()
+        return files
+
+    def before(self) -> Placement | None:
+        """The baseline's placement, where a comparison has it."""
+        if self.comparison is None:
+            return None
+        return self.comparison.placement(self.comparison.baseline)
+
+    def after(self) -> Placement | None:
+        """The placement that was chosen, else the one that was measured fastest."""
+        if self.placement is not None:
+            return self.placement
+        if self.comparison is None:
+            return None
+        return self.comparison.placement(_best_method(self.comparison))
+
+    def _require_same_ranks(self) -> None:
+        counts = {
+            name: part.num_ranks
+            for name in ("traffic", "placement", "comparison")
+            if (part := getattr(self, name)) is not None
+        }
+        if len(set(counts.values())) > 1:
+            listed = ", ".join(f"{name} has {ranks}" for name, ranks in counts.items())
+            raise InputError(f"the files do not belong together: num_ranks: {listed}")
+
+
+def _best_method(comparison: Comparison) -> str:
+    others = [method for method in comparison.methods if method != comparison.baseline]
+    return min(others or comparison.methods, key=lambda name: comparison.time_s(name).value)
+
+
+def _files(paths: list[Path]) -> list[Path]:
+    files: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            files.append(path)
+            continue
+        names = (NETWORK, TRAFFIC, PLACEMENT, COMPARISON)
+        here = [path / name for name in names if (path / name).exists()]
+        if not here:
+            raise InputError(f"{path}: no run directory: it holds none of {', '.join(names)}")
+        files += here
+    return files

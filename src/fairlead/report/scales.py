@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Units for people: one scale for all values that are shown together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Values = npt.NDArray[np.float64]
+
+
+class Scale(NamedTuple):
+    """A unit and how many base units it holds."""
+
+    factor: float
+    unit: str
+
+    def text(self, value: float) -> str:
+        """The value in this unit with three significant digits, without the unit."""
+        if self.factor == 1 and self.unit == "B" and float(value).is_integer():
+            return f"{value:.0f}"
+        return three_digits(value / self.factor)
+
+    def with_unit(self, value: float) -> str:
+        """The value in this unit with three significant digits and the unit."""
+        return f"{self.text(value)} {self.unit}" if math.isfinite(value) else self.text(value)
+
+
+SECONDS = (Scale(1e-9, "ns"), Scale(1e-6, "µs"), Scale(1e-3, "ms"), Scale(1.0, "s"))
+BYTES = (
+    *(Scale(1.0, "B"), Scale(1e3, "kB"), Scale(1e6, "MB")),
+    *(Scale(1e9, "GB"), Scale(1e12, "TB"), Scale(1e15, "PB")),
+)
+BYTES_PER_SECOND = tuple(Scale(scale.factor, f"{scale.unit}/s") for scale in BYTES)
+
+
+def common_scale(values: Iterable[float] | Values, family: tuple[Scale, ...]) -> Scale:
+    """The largest unit in which the median of the finite, positive values is at least 1."""
+    array = np.asarray(list(np.ravel(values)), dtype=np.float64)  # type: ignore[arg-type]
+    usable = array[np.isfinite(array) & (array > 0)]
+    if usable.size == 0:
+        return family[0]
+    middle = float(np.median(usable))
+    return max((scale for scale in family if scale.factor <= middle), default=family[0])
+
+
+def human(value: float, family: tuple[Scale, ...]) -> str:
+    """One value in the unit that suits it, for example "3.4 MB"."""
+    return common_scale([value], family).with_unit(value).strip()
+
+
+def three_digits(value: float) -> str:
+    """Three significant digits without an exponent; "–" for an unknown value."""
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if value == 0:
+        return "0"
+    decimals = max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{value:.{min(decimals, 9)}f}"

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first thing a reader sees: what a run found, in plain sentences."""
+
+from __future__ import annotations
+
+import math
+
+from fairlead.comparison import Comparison
+from fairlead.network import Network
+from fairlead.report.comparison_view import findings
+from fairlead.report.network_view import spread
+from fairlead.report.run_files import RunFiles
+from fairlead.report.scales import BYTES, BYTES_PER_SECOND, SECONDS, human, three_digits
+from fairlead.report.traffic_charts import inside_ratio
+
+
+def title(files: RunFiles) -> str:
+    """Program and size of the run, as far as they are known."""
+    if files.comparison is not None:
+        program = files.comparison.program[0].rpartition("/")[2]
+        return (
+            f"{program} on {files.comparison.num_ranks} ranks "
+            f"and {len(files.comparison.hosts)} hosts"
+        )
+    if files.traffic is not None:
+        return f"Traffic of {files.traffic.num_ranks} ranks"
+    if files.network is not None:
+        return f"Network of {files.network.num_hosts} hosts"
+    return "Placement" if files.placement is None else f"Placement by {files.placement.method}"
+
+
+def sentences(files: RunFiles) -> list[str]:
+    """What was found, the most important first."""
+    found: list[str] = []
+    if files.comparison is not None:
+        found += _gain(files.comparison)
+    if files.network is not None:
+        found += _network(files.network)
+    return found + _traffic(files)
+
+
+def _gain(comparison: Comparison) -> list[str]:
+    best, base = comparison.fastest(), comparison.baseline
+    time_s, base_s = comparison.time_s(best).value, comparison.time_s(base).value
+    found = [findings(comparison)[0]]
+    if best != base and not comparison.is_tie(best, base):
+        runs = len(comparison.methods[best].times_s)
+        found[0] = (
+            f"{best} ran the program in {human(time_s, SECONDS)}, {base} in "
+            f"{human(base_s, SECONDS)}. {found[0]} Each is the mean of {runs} interleaved runs."
+        )
+    spent = (comparison.probe_s or 0.0) + (comparison.trace_s or 0.0)
+    saved = base_s - time_s
+    if spent > 0 and saved > 0 and not comparison.is_tie(best, base):
+        found.append(
+            f"Measuring took {human(spent, SECONDS)} once; that is won back after "
+            f"{math.ceil(spent / saved)} runs."
+        )
+    return found
+
+
+def _network(network: Network) -> list[str]:
+    rate, delay = spread(network.bandwidth_Bps), spread(network.latency_s)
+    found = []
+    if math.isfinite(rate.max) and network.num_hosts > 2:
+        found.append(
+            f"Between hosts, the fastest pair moves {human(rate.max, BYTES_PER_SECOND)} and the "
+            f"slowest {human(rate.min, BYTES_PER_SECOND)}: {three_digits(rate.max / rate.min)} "
+            f"times less. Latency lies between {human(delay.min, SECONDS)} and "
+            f"{human(delay.max, SECONDS)}."
+        )
+    missing = len([pair for pair in network.unmeasured_pairs() if pair[0] != pair[1]])
+    if missing:
+        pairs = "1 pair was" if missing == 1 else f"{missing} pairs were"
+        found.append(f"{pairs} not measured and left grey in the charts.")
+    return found
+
+
+def _traffic(files: RunFiles) -> list[str]:
+    if files.traffic is None:
+        return []
+    sent = human(float(files.traffic.total().bytes.sum()), BYTES)
+    found = f"The {files.traffic.num_ranks} ranks send one another {sent}"
+    before, after = files.before(), files.after()
+    if after is None or math.isnan(inside := inside_ratio(files.traffic, after)):
+        return [f"{found}."]
+    if before is None or before.method == after.method:
+        return [f"{found}; {inside:.0%} of it stays inside hosts with {after.method}."]
+    was = inside_ratio(files.traffic, before)
+    return [
+        f"{found}; {was:.0%} of it stays inside hosts with {before.method}, "
+        f"{inside:.0%} with {after.method}."
+    ]

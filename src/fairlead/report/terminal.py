@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The terminal view of each kind of file, and the same facts for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from rich.console import RenderableType
+
+from fairlead.comparison import Comparison
+from fairlead.network import Network
+from fairlead.placement import Placement
+from fairlead.report import comparison_view, network_view, placement_view, traffic_view
+from fairlead.report.files import Content
+from fairlead.traffic import Traffic
+
+
+class View(NamedTuple):
+    """How one kind of file is shown."""
+
+    facts: Callable[[Any], dict[str, Any]]
+    view: Callable[[Any, int], RenderableType]
+
+
+VIEWS: dict[type, View] = {
+    Network: View(network_view.facts, network_view.view),
+    Traffic: View(traffic_view.facts, traffic_view.view),
+    Placement: View(placement_view.facts, placement_view.view),
+    Comparison: View(comparison_view.facts, comparison_view.view),
+}
+
+
+def facts(content: Content) -> dict[str, Any]:
+    """The content as plain, JSON-serialisable values."""
+    return VIEWS[type(content)].facts(content)
+
+
+def view(content: Content, width: int) -> RenderableType:
+    """The content for a terminal of `width` columns."""
+    return VIEWS[type(content)].view(content, width)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A coloured table of numbers that fits the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from fairlead.report.blocks import block_labels, reduce_blocks, split_evenly
+from fairlead.report.palette import ink_on, viridis
+from fairlead.report.scales import Scale, common_scale
+
+Matrix = npt.NDArray[np.float64]
+
+CELL_COLUMNS = 6
+LABEL_COLUMNS = 20
+
+
+def heatmap(
+    matrix: Matrix,
+    names: Sequence[str],
+    *,
+    title: str,
+    family: tuple[Scale, ...],
+    reduce: Callable[[Any], Any],
+    width: int,
+    is_low_bright: bool = False,
+    max_blocks: int = 24,
+) -> Table:
+    """A table with one coloured cell per pair, or per pair of blocks where there is no room.
+
+    Args:
+        matrix: Values in base units, shape (n, n), [src, dst]; `nan` and `inf` stay uncoloured.
+        names: Name of each row and column, length n.
+        title: What is shown; the unit is added to it.
+        family: Units to choose one from, for example `scales.SECONDS`.
+        reduce: Makes one value of a block, for example `np.nanmedian`.
+        width: Columns of the terminal.
+        is_low_bright: Draw small values bright, for quantities of which less is better.
+        max_blocks: Most cells in a row.
+    """
+    label_columns = min(LABEL_COLUMNS, max(len("src \\ dst"), *(len(name) for name in names)))
+    room = (width - label_columns - 1) // CELL_COLUMNS
+    blocks = split_evenly(len(names), min(room, max_blocks))
+    cells = reduce_blocks(matrix, blocks, reduce) if len(blocks) < len(names) else matrix
+    scale = common_scale(cells, family)
+    unit = f" ({scale.unit})" if scale.unit else ""
+    grouped = f", blocks of {len(blocks[0])}" if len(blocks) < len(names) else ""
+    table = Table(title=f"{title}{unit}{grouped}", title_justify="left", title_style="bold")
+    table.box, table.show_edge, table.pad_edge = None, False, False
+    table.padding = (0, 0)
+    labels = block_labels(names, blocks)
+    table.add_column("src \\ dst", no_wrap=True, max_width=label_columns, overflow="ellipsis")
+    for label in labels:
+        table.add_column(
+            Text(label),
+            justify="right",
+            no_wrap=True,
+            width=CELL_COLUMNS,
+            overflow="ellipsis",
+        )
+    for label, row in zip(labels, cells, strict=True):
+        table.add_row(Text(label), *_colored(row, cells, scale, is_low_bright))
+    return table
+
+
+def _colored(row: Matrix, cells: Matrix, scale: Scale, is_low_bright: bool) -> list[Text]:
+    usable = cells[np.isfinite(cells) & (cells > 0)]
+    low, high = (usable.min(), usable.max()) if usable.size else (0.0, 0.0)
+    texts = []
+    for value in row:
+        text = "·" if value == 0 else scale.text(value)
+        if not (math.isfinite(value) and value > 0):
+            texts.append(Text(f"{text} ", style="dim"))
+            continue
+        position = (value - low) / (high - low) if high > low else 0.5
+        color = viridis(1 - position if is_low_bright else position)
+        style = Style(color=ink_on(color), bgcolor=f"rgb({color[0]},{color[1]},{color[2]})")
+        texts.append(Text(f"{text} ".rjust(CELL_COLUMNS), style=style))
+    return texts

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An application's traffic in the terminal, and the same facts for machines."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from fairlead.report.origin import origin_lines
+from fairlead.report.scales import BYTES, SECONDS, human
+from fairlead.report.terminal_heatmap import heatmap
+from fairlead.traffic import CollectiveCall, Traffic
+
+MAX_BUSIEST = 8
+MAX_CELLS = 16
+
+
+class BusyPair(NamedTuple):
+    """What one rank sent another."""
+
+    src: int
+    dst: int
+    bytes: float
+    messages: float
+    max_message_bytes: float
+
+
+def busiest_pairs(traffic: Traffic, max_pairs: int = MAX_BUSIEST) -> list[BusyPair]:
+    """The ordered pairs that carry most bytes, most first; self-messages are left out."""
+    total = traffic.total()
+    # Traffic always makes it a matrix; only its constructor takes None.
+    largest: Any = total.max_message_bytes
+    coo = total.bytes.tocoo()
+    apart = np.flatnonzero((coo.row != coo.col) & (coo.data > 0))
+    order = apart[np.argsort(-coo.data[apart], kind="stable")][:max_pairs]
+    return [
+        BusyPair(
+            int(src),
+            int(dst),
+            float(total.bytes[src, dst]),
+            float(total.messages[src, dst]),
+            float(largest[src, dst]),
+        )
+        for src, dst in zip(coo.row[order], coo.col[order], strict=True)
+    ]
+
+
+def collectives_by_time(traffic: Traffic) -> list[CollectiveCall]:
+    """The table of collective calls, the longest time first."""
+    return sorted(traffic.collectives, key=lambda call: -call.seconds)
+
+
+def facts(traffic: Traffic) -> dict[str, Any]:
+    """Everything `view` shows, as plain values; pairs as [src, dst, bytes, messages]."""
+    total = traffic.total()
+    coo = total.bytes.tocoo()
+    return {
+        "kind": "traffic",
+        "num_ranks": traffic.num_ranks,
+        "origin": traffic.origin,
+        "run_time_s": None if math.isnan(traffic.run_time_s) else traffic.run_time_s,
+        "point_to_point": _totals(traffic.bytes, traffic.messages),
+        "exchange": _totals(traffic.exchange_bytes, traffic.exchange_messages),
+        "busiest_pairs": [pair._asdict() for pair in busiest_pairs(traffic)],
+        "collectives": [call._asdict() for call in collectives_by_time(traffic)],
+        "pairs": [
+            [int(src), int(dst), float(sent), float(total.messages[src, dst])]
+            for src, dst, sent in zip(coo.row, coo.col, coo.data, strict=True)
+        ],
+    }
+
+
+def view(traffic: Traffic, width: int) -> RenderableType:
+    """The traffic for a terminal of `width` columns."""
+    ranks = [str(rank) for rank in range(traffic.num_ranks)]
+    parts: list[RenderableType] = [
+        Text(f"Traffic of {traffic.num_ranks} ranks, {_run_time(traffic)}"),
+        *(Text(f"{name}: {value}", style="dim") for name, value in origin_lines(traffic.origin)),
+        Text(f"point to point: {_total_text(_totals(traffic.bytes, traffic.messages))}"),
+        Text(
+            f"exchange: {_total_text(_totals(traffic.exchange_bytes, traffic.exchange_messages))}"
+        ),
+        Text(),
+        heatmap(
+            traffic.total().bytes.toarray(),
+            ranks,
+            title="Bytes from rank to rank",
+            family=BYTES,
+            reduce=np.sum,
+            width=width,
+            max_blocks=MAX_CELLS,
+        ),
+    ]
+    if pairs := busiest_pairs(traffic):
+        parts += [Text(), _busiest_table(pairs)]
+    if traffic.collectives:
+        parts += [Text(), _collectives_table(traffic)]
+    return Group(*parts)
+
+
+def _totals(sent: Any, messages: Any) -> dict[str, float]:
+    return {"bytes": float(sent.sum()), "messages": float(messages.sum())}
+
+
+def _total_text(totals: dict[str, float]) -> str:
+    return f"{human(totals['bytes'], BYTES)} in {totals['messages']:,.0f} messages"
+
+
+def _run_time(traffic: Traffic) -> str:
+    known = not math.isnan(traffic.run_time_s)
+    return f"run time {human(traffic.run_time_s, SECONDS)}" if known else "run time unknown"
+
+
+def _busiest_table(pairs: list[BusyPair]) -> Table:
+    table = Table(title="Busiest pairs", title_justify="left", title_style="bold", box=None)
+    for name in ("ranks", "bytes", "messages", "largest"):
+        table.add_column(name, justify="right")
+    for pair in pairs:
+        table.add_row(
+            f"{pair.src} → {pair.dst}",
+            human(pair.bytes, BYTES),
+            f"{pair.messages:,.0f}",
+            human(pair.max_message_bytes, BYTES),
+        )
+    return table
+
+
+def _collectives_table(traffic: Traffic) -> Table:
+    table = Table(title="Collectives", title_justify="left", title_style="bold", box=None)
+    for name in ("operation", "ranks", "message", "calls", "time, all ranks"):
+        table.add_column(name, justify="left" if name == "operation" else "right")
+    for call in collectives_by_time(traffic):
+        table.add_row(
+            Text(call.operation),
+            str(call.communicator_size),
+            human(call.message_bytes, BYTES),
+            f"{call.calls:,}",
+            human(call.seconds, SECONDS),
+        )
+    return table
