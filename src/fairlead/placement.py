@@ -105,16 +105,29 @@ class Placement:
             InputError: The file is missing, damaged, or of another kind or version.
         """
         try:
-            record = _Record.model_validate_json(Path(path).read_text(encoding="utf-8"))
-            return cls(record.hosts, np.array(record.host_of_rank), record.method, record.origin)
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
         except FileNotFoundError as error:
             raise InputError(f"{path}: no such file") from error
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+        except (UnicodeDecodeError, InputError) as error:
+            raise InputError(f"{path}: {error}") from error
+
+    @classmethod
+    def from_json(cls, text: str) -> Placement:
+        """Read a placement from what `to_json` made.
+
+        Raises:
+            InputError: The text is damaged, or of another kind or version; the message names the
+                field.
+        """
+        try:
+            record = _Record.model_validate_json(text)
         except pydantic.ValidationError as error:
             first = error.errors()[0]
             field = ".".join(str(part) for part in first["loc"]) or "file"
-            raise InputError(f"{path}: {field}: {first['msg']}") from error
-        except (UnicodeDecodeError, TopologyError) as error:
-            raise InputError(f"{path}: {error}") from error
+            raise InputError(f"{field}: {first['msg']}") from error
+        return cls(record.hosts, np.array(record.host_of_rank), record.method, record.origin)
 
 
 class _Record(pydantic.BaseModel, strict=True, extra="forbid"):

@@ -2,6 +2,7 @@
 """Starting MPI programs by the launcher that the user has."""
 
 from fairlead.launch.catalogue import LAUNCHERS, detect
+from fairlead.launch.formats import FORMATS, Cores, read_placement, write_placement
 from fairlead.launch.hostfile import parse_hostfile, read_hostfile
 from fairlead.launch.job import Job, Launcher
 from fairlead.launch.process import Finished, LaunchTimeoutError, run
@@ -9,7 +10,9 @@ from fairlead.launch.reach import unreachable_hosts
 from fairlead.launch.slurm import cluster_from_slurm
 
 __all__ = [
+    "FORMATS",
     "LAUNCHERS",
+    "Cores",
     "Finished",
     "Job",
     "LaunchTimeoutError",
@@ -18,6 +21,8 @@ __all__ = [
     "detect",
     "parse_hostfile",
     "read_hostfile",
+    "read_placement",
     "run",
     "unreachable_hosts",
+    "write_placement",
 ]

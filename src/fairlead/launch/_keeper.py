@@ -37,6 +37,9 @@ def main() -> None:
     prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)
+    if os.readlink("/proc/self") != str(os.getpid()):  # noqa: PTH115
+        os.write(report_fd, b"! /proc shows another PID namespace; mount it anew\n")
+        os._exit(1)
     started = time.monotonic()
     launcher = spawn(argv, waited, prctl, report_fd)
     status = wait_for(launcher, waited)

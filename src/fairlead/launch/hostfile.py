@@ -20,8 +20,8 @@ _MOST_SLOTS = 1_000_000
 def read_hostfile(path: Path | str) -> Cluster:
     """Read a hostfile: `host slots=N max_slots=M`, `host:N`, or bare names, one slot per line.
 
-    Hosts keep the order of the file. A bare name that is repeated adds a slot each time, as
-    launchers read it.
+    Hosts keep the order of the file. A bare name or `host:N` that is repeated adds its slots each
+    time, as the launchers read it.
 
     Raises:
         InputError: The file is missing, no text, or empty, or a line is not understood; the
@@ -46,30 +46,31 @@ def parse_hostfile(text: str, origin: str) -> Cluster:
     if "\0" in text:
         raise InputError(f"{origin}: not a hostfile: not a text file")
     slots_of_host: dict[str, int] = {}
-    bare: set[str] = set()
+    form_of_host: dict[str, str] = {}
     # Not splitlines(): form feeds and the like are no line ends for the launchers.
     for number, raw in enumerate(text.split("\n"), start=1):
         line = raw.split("#", 1)[0].strip()
         if not line:
             continue
         try:
-            host, slots = _parse_line(line)
-            if host in slots_of_host and (slots is not None or host not in bare):
+            host, slots, form = _parse_line(line)
+            # Open MPI refuses two slot counts for one host; MPICH and bare names add up.
+            if form_of_host.setdefault(host, form) != form or (
+                form == "slots=" and host in slots_of_host
+            ):
                 raise ValueError(
                     f"host {host!r} is named again; give it one line with all its slots"
                 )
         except ValueError as error:
             raise InputError(f"{origin}:{number}: {error}") from error
-        if slots is None:
-            bare.add(host)
-        slots_of_host[host] = slots_of_host.get(host, 0) + (1 if slots is None else slots)
+        slots_of_host[host] = slots_of_host.get(host, 0) + slots
     if not slots_of_host:
         raise InputError(f"{origin}: the hostfile names no host; expected lines 'HOST slots=N'")
     return Cluster(tuple(slots_of_host), tuple(slots_of_host.values()))
 
 
-def _parse_line(line: str) -> tuple[str, int | None]:
-    """Host and slots of one line; None where the line gives no slots."""
+def _parse_line(line: str) -> tuple[str, int, str]:
+    """Host, slots and form ("bare", "slots=" or ":") of one line."""
     host, _, rest = line.partition(" ") if " " in line else line.partition("\t")
     settings = _settings(rest, line)
     slots = settings.get("slots")
@@ -84,7 +85,9 @@ def _parse_line(line: str) -> tuple[str, int | None]:
     most = settings.get("max_slots")
     if most is not None and slots is not None and most < slots:
         raise ValueError(f"host {host!r}: slots={slots} is more than max_slots={most}")
-    return host, slots
+    if slots is None:
+        return host, 1, "bare"
+    return host, slots, ":" if mpich else "slots="
 
 
 def _settings(text: str, line: str) -> dict[str, int]:

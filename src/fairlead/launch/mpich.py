@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 from fairlead.launch._preparation import check_job, slots_per_host, write_once
+from fairlead.launch.formats.machinefile import machinefile_lines
 from fairlead.launch.job import Job
 
 _BANNER = re.compile(r"HYDRA build details:\s*Version:\s*(\d+)\.(\d+)(?:\.(\d+))?")
@@ -48,10 +49,10 @@ class Mpich:
 
 
 def _hosts(job: Job, work_dir: Path) -> list[str]:
-    # Hydra deals ranks in the order of the lines and lets a host come back, so one line per rank
-    # is any placement. Binding is another option (-bind-to, default none) and stays untouched.
+    # Hydra deals ranks in the order of the lines and lets a host come back, so lines in rank order
+    # are any placement. Binding is another option (-bind-to, default none) and stays untouched.
     if job.placement is not None:
-        lines = [f"{host}:1" for host in job.placement.host_names()]
+        lines = machinefile_lines(job.placement.host_names())
         return ["-f", str(write_once(work_dir, "ranks", lines))]
     if job.cluster is not None:
         lines = [f"{host}:{slots}" for host, slots in slots_per_host(job).items()]
