@@ -71,7 +71,8 @@ def parse_hostfile(text: str, origin: str) -> Cluster:
 
 def _parse_line(line: str) -> tuple[str, int, str]:
     """Host, slots and form ("bare", "slots=" or ":") of one line."""
-    host, _, rest = line.partition(" ") if " " in line else line.partition("\t")
+    host, *others = line.split(None, 1)
+    rest = others[0] if others else ""
     settings = _settings(rest, line)
     slots = settings.get("slots")
     mpich = _MPICH.fullmatch(host)

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Placement files: what is written is what is read back, and nothing else is accepted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairlead.cluster import Cluster
+from fairlead.errors import InputError, TopologyError
+from fairlead.launch import FORMATS, Cores, read_placement, write_placement
+from fairlead.launch.formats import render_placement
+from fairlead.placement import Placement
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "launchers"
+TWO_NODES = Cluster.uniform(("node001", "node002"), slots=64)
+GOLDEN_HOSTS = ["node002", "node001", "node001", "node002"]
+
+
+@st.composite
+def fitting_placements(draw: st.DrawFn) -> tuple[Placement, Cluster]:
+    """A placement of some ranks, and a cluster that has just as many slots as it needs or more."""
+    num_hosts = draw(st.integers(1, 6))
+    hosts = tuple(f"n{number}.rack-{number % 2}" for number in range(num_hosts))
+    ranks = draw(st.lists(st.integers(0, num_hosts - 1), min_size=1, max_size=40))
+    spare = draw(st.integers(0, 2))
+    slots = tuple(max(1, ranks.count(host)) + spare for host in range(num_hosts))
+    return Placement(hosts, np.array(ranks)), Cluster(hosts, slots)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=25, deadline=None)  # each example waits for the disk
+@given(case=fitting_placements())
+def test_every_format_reads_back_the_hosts_that_were_written(
+    name: str, case: tuple[Placement, Cluster], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    placement, cluster = case
+    path = tmp_path_factory.getbasetemp() / f"roundtrip-{name}"
+
+    write_placement(placement, cluster, name, path)
+
+    assert read_placement(path, cluster, name).host_names() == placement.host_names()
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("rankfile", "openmpi_rankfile.txt"),
+        ("seq", "slurm_hostfile_or_ompi_seq.txt"),
+        ("slurm", "slurm_hostfile_or_ompi_seq.txt"),
+        ("flux-hostfile", "slurm_hostfile_or_ompi_seq.txt"),
+        ("mpich", "mpich_hostfile.txt"),
+        ("flux", "flux_taskmap_rfc34.json"),
+    ],
+)
+def test_sample_is_read_and_written_alike(name: str, file: str) -> None:
+    placement = read_placement(GOLDEN / file, TWO_NODES, name)
+
+    assert placement.host_names() == GOLDEN_HOSTS
+    text = render_placement(placement, TWO_NODES, name)
+    assert text.strip() == (GOLDEN / file).read_text().strip()
+
+
+def test_rankfile_covers_the_cores_that_are_given() -> None:
+    placement = Placement(("a", "b"), np.array([1, 0]))
+    cluster = Cluster.uniform(("a", "b"), slots=1)
+
+    assert render_placement(placement, cluster, "rankfile") == "rank 0=b slot=0\nrank 1=a slot=0\n"
+    text = render_placement(placement, cluster, "rankfile", Cores(per_host=8))
+    assert text == "rank 0=b slot=0-7\nrank 1=a slot=0-7\n"
+
+
+@pytest.mark.parametrize("name", ["rankfile", "rankfile5"])
+def test_rankfile_binds_each_rank_to_its_socket_and_core(name: str) -> None:
+    placement = Placement(("a", "b"), np.array([1, 1, 0]))
+    cores = Cores(of_rank=[(0, 0), (1, 3), (0, 0)])
+
+    text = render_placement(placement, Cluster.uniform(("a", "b"), 2), name, cores)
+
+    assert text == "rank 0=b slot=0:0\nrank 1=b slot=1:3\nrank 2=a slot=0:0\n"
+
+
+@pytest.mark.parametrize(
+    ("cores", "message"),
+    [
+        (Cores(of_rank=[(0, 0), (0, 0)]), "ranks 0 and 1 are both bound to core 0:0 of 'a'"),
+        (Cores(of_rank=[(0, 0)]), "1 cores for 2 ranks"),
+        (Cores(of_rank=[(0, 0), (0, -1)]), "rank 1: socket and core must be >= 0"),
+    ],
+)
+def test_rankfile_refuses_impossible_cores(cores: Cores, message: str) -> None:
+    placement = Placement(("a",), np.array([0, 0]))
+
+    with pytest.raises(InputError, match=message):
+        render_placement(placement, Cluster(("a",), (2,)), "rankfile", cores)
+
+
+def test_usage_names_the_file_and_the_number_of_ranks() -> None:
+    assert FORMATS["slurm"].usage("F", 4) == "SLURM_HOSTFILE=F srun -m arbitrary -n 4 PROGRAM"
+    for known in FORMATS.values():
+        assert "F" in known.usage("F", 4)
+        assert "4" in known.usage("F", 4)
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if not FORMATS[name].binds])
+def test_cores_are_refused_where_the_format_cannot_say_them(name: str, tmp_path: Path) -> None:
+    placement = Placement(("a",), np.array([0]))
+
+    with pytest.raises(InputError, match="cannot bind ranks to cores"):
+        write_placement(placement, Cluster(("a",), (1,)), name, tmp_path / "x", Cores(per_host=2))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_overfull_or_unknown_host_leaves_no_file(name: str, tmp_path: Path) -> None:
+    cluster = Cluster(("a", "b"), (1, 1))
+
+    for placement, message in (
+        (Placement(("a", "b"), np.array([0, 0])), "'a' holds 2 ranks, but has 1 slots"),
+        (Placement(("a", "c"), np.array([0, 1])), "'c' is not in the cluster"),
+    ):
+        with pytest.raises(TopologyError, match=message):
+            write_placement(placement, cluster, name, tmp_path / "out")
+    assert not any(tmp_path.iterdir())
+
+
+def test_host_name_that_ssh_would_take_for_an_option_is_not_written(tmp_path: Path) -> None:
+    cluster = Cluster(("-oProxyCommand=x",), (1,))
+
+    with pytest.raises(TopologyError, match="not usable"):
+        write_placement(Placement(cluster.hosts, np.array([0])), cluster, "seq", tmp_path / "out")
+
+
+def test_unknown_format_is_named_with_those_there_are(tmp_path: Path) -> None:
+    placement = Placement(("a",), np.array([0]))
+
+    with pytest.raises(InputError, match="format 'pbs' is unknown; there are: rankfile, "):
+        write_placement(placement, Cluster(("a",), (1,)), "pbs", tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("rankfile", "rank 0=a\n", "1: unknown form 'rank 0=a'"),
+        ("rankfile", "rank 0=a slot=*\n", "1: unknown form"),
+        ("rankfile", "rank 0=a slot=p1\n", "1: unknown form"),
+        ("rankfile", "rank 0=a slot=0\nrank 0=a slot=0\n", "2: rank 0 is placed twice"),
+        ("rankfile", "rank 1=a slot=0\n", "rank 0 is missing"),
+        ("rankfile", "rank 0=c slot=0\n", "host 'c' is not in the cluster"),
+        ("rankfile5", "rank 0=+n1\n", r"host '\+n1' is not in the cluster"),
+        ("seq", "a slots=2\n", "1: unknown form"),
+        ("seq", "a\na\n", "host 'a' holds 2 ranks, but has 1 slots"),
+        ("slurm", "a,b,b\n", "host 'b' holds 2 ranks"),
+        ("mpich", "a:0\n", "1: unknown form"),
+        ("mpich", "a:2\n", "host 'a' holds 2 ranks"),
+        ("flux", "[[0,1,1]]", "block 0: expected"),
+        ("flux", "[[0,1,1,true]]", "block 0: expected"),
+        ("flux", "[[0,1,1,0]]", "block 0: expected"),
+        ("flux", "[[0,3,1,1]]", "node 2, but the cluster has 2 hosts"),
+        ("flux", "[[0,1,99999999,99999]]", "more than 100000000 tasks"),
+        ("flux", "{}", "expected an array of blocks"),
+        ("flux", "[[0,1", "not a task map"),
+        ("flux", "[" * 100_000, "not a task map"),
+        ("json", "{}", "kind: Field required"),
+        ("seq", "# only a comment\n", "no rank is placed"),
+    ],
+)
+def test_damaged_file_is_refused_with_its_name(
+    name: str, text: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "placement.txt"
+    path.write_text(text)
+
+    with pytest.raises(InputError, match=message) as caught:
+        read_placement(path, Cluster(("a", "b"), (1, 1)), name)
+
+    assert str(caught.value).startswith(str(path))
+
+
+def test_missing_and_binary_file_is_named(tmp_path: Path) -> None:
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe")
+
+    with pytest.raises(InputError, match="No such file"):
+        read_placement(tmp_path / "none", TWO_NODES, "seq")
+    with pytest.raises(InputError, match="not UTF-8"):
+        read_placement(binary, TWO_NODES, "seq")

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hostfiles: every launcher's form is read, everything else is named by file and line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairlead.errors import InputError
+from fairlead.launch import parse_hostfile, read_hostfile
+from fairlead.launch.host_names import host_name_problem, is_local_host
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "launchers"
+
+host_names = st.from_regex(r"[a-z][a-z0-9-]{0,10}[a-z0-9](\.[a-z0-9]{1,5})?", fullmatch=True)
+hosts_with_slots = st.dictionaries(host_names, st.integers(1, 500), min_size=1, max_size=20)
+
+
+@given(hosts_with_slots)
+def test_open_mpi_form_is_read_in_order(slots_of_host: dict[str, int]) -> None:
+    text = "".join(f"{host}  slots={n} max_slots={n + 1}\n" for host, n in slots_of_host.items())
+
+    cluster = parse_hostfile(text, "hosts")
+
+    assert dict(zip(cluster.hosts, cluster.slots, strict=True)) == slots_of_host
+    assert cluster.hosts == tuple(slots_of_host)
+
+
+@given(hosts_with_slots)
+def test_mpich_form_is_read_in_order(slots_of_host: dict[str, int]) -> None:
+    text = "".join(f"{host}:{n}\n" for host, n in slots_of_host.items())
+
+    cluster = parse_hostfile(text, "hosts")
+
+    assert list(zip(cluster.hosts, cluster.slots, strict=True)) == [*slots_of_host.items()]
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c"]), min_size=1))
+def test_each_bare_name_adds_a_slot(names: list[str]) -> None:
+    cluster = parse_hostfile("\n".join(names), "hosts")
+
+    assert dict(zip(cluster.hosts, cluster.slots, strict=True)) == {
+        name: names.count(name) for name in names
+    }
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_cluster_or_one_error_that_names_the_file(text: str) -> None:
+    try:
+        cluster = parse_hostfile(text, "hosts.txt")
+    except InputError as error:
+        assert str(error).startswith("hosts.txt:")
+        assert "\n" not in str(error)
+    else:
+        assert all(host_name_problem(host) is None for host in cluster.hosts)
+
+
+@pytest.mark.parametrize(
+    ("file", "hosts", "slots"),
+    [
+        (
+            "mpi_operator_hostfile.txt",
+            ("job-worker-0.job.default.svc", "job-worker-1.job.default.svc"),
+            (2, 2),
+        ),
+        ("mpich_hostfile.txt", ("node002", "node001"), (2, 2)),
+        ("slurm_hostfile_or_ompi_seq.txt", ("node002", "node001"), (2, 2)),
+    ],
+)
+def test_samples_of_the_launchers_are_read(
+    file: str, hosts: tuple[str, ...], slots: tuple[int, ...]
+) -> None:
+    cluster = read_hostfile(GOLDEN / file)
+
+    assert (cluster.hosts, cluster.slots) == (hosts, slots)
+
+
+def test_comments_blank_lines_tabs_and_windows_line_ends_are_no_hosts() -> None:
+    text = "# rack 1\n\nn1\tslots = 4 # four\r\n  \n  n2 max-slots=3\n"
+
+    cluster = parse_hostfile(text, "hosts")
+
+    assert (cluster.hosts, cluster.slots) == (("n1", "n2"), (4, 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a slots=0", "hosts:1: slots must be a whole number from 1 to 1000000, got '0'"),
+        ("a\nb slots=-1", "hosts:2: slots must be a whole number"),
+        ("a slots=two", "hosts:1: slots must be a whole number"),
+        ("a slots=99999999999", "hosts:1: slots must be a whole number"),
+        ("a:", "hosts:1: slots must be a whole number from 1 to 1000000, got ''"),
+        ("a:0", "hosts:1: slots must be"),
+        ("a slots=2 slots=3", "hosts:1: slots= is given twice"),
+        ("a slots=4 max_slots=2", "slots=4 is more than max_slots=2"),
+        ("a slots=2\n\na slots=2", "hosts:3: host 'a' is named again"),
+        ("a\na slots=2", "hosts:2: host 'a' is named again"),
+        ("a:2\na", "hosts:2: host 'a' is named again"),
+        ("a cores=2", "hosts:1: unknown form 'a cores=2'; expected 'HOST', 'HOST slots=N'"),
+        ("a b", "hosts:1: unknown form"),
+        ("a:2 slots=2", "hosts:1: unknown form"),
+        ("-oProxyCommand=x slots=1", "hosts:1: host name '-oProxyCommand=x' is not usable"),
+        ("$(reboot) slots=1", "hosts:1: host name '$(reboot)' is not usable"),
+        ("a;b", "hosts:1: host name 'a;b' is not usable"),
+        ("knoten-ä", "hosts:1: host name 'knoten-ä' is not usable"),
+        ("a" * 300, "host name of 300 characters; at most 255"),
+        ("# nothing\n\n", "hosts: the hostfile names no host"),
+        ("", "hosts: the hostfile names no host"),
+        ("a\0b", "hosts: not a hostfile: not a text file"),
+    ],
+)
+def test_bad_line_is_named_with_what_is_allowed(text: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_hostfile(text, "hosts")
+
+    assert message in str(caught.value)
+
+
+def test_file_that_is_missing_binary_or_a_folder_is_named(tmp_path: Path) -> None:
+    latin = tmp_path / "latin"
+    latin.write_bytes("bär slots=2\n".encode("latin-1"))
+
+    for path, message in (
+        (tmp_path / "none", "No such file or directory"),
+        (tmp_path, "Is a directory"),
+        (latin, "not UTF-8 text"),
+        (Path("/bin/true"), "not a hostfile"),
+    ):
+        with pytest.raises(InputError, match=message) as caught:
+            read_hostfile(path)
+        assert str(path) in str(caught.value)
+
+
+def test_this_machine_is_known_by_name_and_by_any_of_its_addresses() -> None:
+    assert is_local_host("localhost")
+    assert is_local_host("127.0.0.1")
+    assert is_local_host("127.3.2.1")
+    assert not is_local_host("192.0.2.254")
+    assert not is_local_host("host.invalid")
