@@ -21,14 +21,10 @@ struct IntegerProblem {
 /// half of 2^31 leaves room for the differences of two sums that it also forms.
 inline constexpr double kLargestSum = 1U << 30U;
 
-/// The finest distances that are used: finer ones did not give better placements
-/// (docs/design/scotch.md).
-inline constexpr double kLargestDistance = 1000.0;
-
 /// Scales the traffic and the costs of the hosts. A host's own cost is taken off first: it counts
 /// nothing in Scotch, and where it is the same on all hosts the difference is constant.
 /// @param largest_distance  what the largest cost becomes at most; less where the sum forbids it
 [[nodiscard]] IntegerProblem scale_to_integers(const RankGraph& graph, const HostMatrix& cost,
-                                               double largest_distance = kLargestDistance);
+                                               double largest_distance);
 
 }  // namespace fairlead

@@ -26,6 +26,8 @@ class RankGraph {
   [[nodiscard]] std::size_t num_ranks() const { return first_.size() - 1; }
   /// Number of edges, counted at both ends.
   [[nodiscard]] std::size_t num_arcs() const { return neighbours_.size(); }
+  /// Arcs are numbered rank by rank.
+  [[nodiscard]] std::size_t first_arc(std::size_t rank) const { return first_[rank]; }
   [[nodiscard]] std::span<const Neighbour> neighbours(std::size_t rank) const {
     return std::span(neighbours_).subspan(first_[rank], first_[rank + 1] - first_[rank]);
   }

@@ -39,8 +39,19 @@ extern "C" {
 
 namespace fairlead::scotch {
 namespace {
-std::mutex session_mutex;
-}
+
+std::mutex library_mutex;
+
+// Recursive bipartitioning: each half by multilevel coarsening, greedy growing of the coarsest
+// graph and refinement by moves (Scotch user's guide, section 8.3.2). Scotch's own string for
+// quality stops coarsening at 120 vertices, which is for meshes: with 20, placements of 25 to 256
+// ranks came out 6 % cheaper in the mean, the worst of them by half (docs/design/scotch.md).
+constexpr const char* kRecursiveBipartitioning =
+    "r{job=t,map=t,poli=S,bal=0.01,"
+    "sep=m{vert=20,rat=0.8,low=h{pass=10}f{move=120,pass=-1,bal=0.01},"
+    "asc=f{move=120,pass=-1,bal=0.01}}}";
+
+}  // namespace
 
 void check(int return_code, const char* doing) {
   if (return_code == 0) return;
@@ -49,36 +60,46 @@ void check(int return_code, const char* doing) {
               (why.empty() ? "it gave no reason" : why));
 }
 
-Session::Session() : lock_(session_mutex) {}
-
-void Session::restart_random(std::uint32_t seed) const {
-  SCOTCH_randomSeed(static_cast<SCOTCH_Num>(seed & 0x7fffffffU));
-  SCOTCH_randomReset();
+Context::Context() : lock_(library_mutex) {
+  check(SCOTCH_contextInit(&context_), "start a context");
+  check(SCOTCH_contextRandomClone(&context_), "start random numbers");
+  check(SCOTCH_contextThreadSpawn(&context_, 1, nullptr), "keep to one thread");
 }
 
-Graph::Graph(std::vector<SCOTCH_Num> vertex_weights, std::vector<SCOTCH_Num> first_arc,
-             std::vector<SCOTCH_Num> ends, std::vector<SCOTCH_Num> edge_weights)
+Context::~Context() {
+  SCOTCH_contextExit(&context_);
+}
+
+void Context::restart_random(std::uint32_t seed) {
+  SCOTCH_contextRandomSeed(&context_, static_cast<SCOTCH_Num>(seed & 0x7fffffffU));
+  SCOTCH_contextRandomReset(&context_);
+}
+
+Graph::Graph(Context& context, std::vector<SCOTCH_Num> vertex_weights,
+             std::vector<SCOTCH_Num> first_arc, std::vector<SCOTCH_Num> ends,
+             std::vector<SCOTCH_Num> edge_weights)
     : vertex_weights_(std::move(vertex_weights)),
       first_arc_(std::move(first_arc)),
       ends_(std::move(ends)),
       edge_weights_(std::move(edge_weights)) {
   check(SCOTCH_graphInit(&graph_), "start a graph");
+  check(SCOTCH_graphInit(&bound_), "start a graph");
   check(
       SCOTCH_graphBuild(&graph_, 0, static_cast<SCOTCH_Num>(vertex_weights_.size()),
                         first_arc_.data(), nullptr, vertex_weights_.data(), nullptr,
                         static_cast<SCOTCH_Num>(ends_.size()), ends_.data(), edge_weights_.data()),
       "build a graph");
+  check(SCOTCH_contextBindGraph(context.handle(), &graph_, &bound_), "bind a graph");
 }
 
 Graph::~Graph() {
+  SCOTCH_graphExit(&bound_);
   SCOTCH_graphExit(&graph_);
 }
 
-Strategy::Strategy(std::size_t num_domains) {
+Strategy::Strategy() {
   check(SCOTCH_stratInit(&strategy_), "start a strategy");
-  check(SCOTCH_stratGraphMapBuild(&strategy_, SCOTCH_STRATQUALITY | SCOTCH_STRATRECURSIVE,
-                                  static_cast<SCOTCH_Num>(num_domains), 0.01),
-        "build a strategy");
+  check(SCOTCH_stratGraphMap(&strategy_, kRecursiveBipartitioning), "read a strategy");
 }
 
 Strategy::~Strategy() {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <random>
 
 #include "integer_scale.hpp"
 #include "packing.hpp"
@@ -25,21 +26,30 @@ std::vector<std::size_t> hosts_with_slots(std::span<const std::int64_t> slots) {
   return hosts;
 }
 
-scotch::Graph graph_of_ranks(const RankGraph& graph, const std::vector<std::int32_t>& weights) {
-  std::vector<SCOTCH_Num> first_arc{0}, ends;
-  for (std::size_t rank = 0; rank < graph.num_ranks(); ++rank) {
+/// The ranks as vertices, in the order given.
+scotch::Graph graph_of_ranks(scotch::Context& context, const RankGraph& graph,
+                             const std::vector<std::int32_t>& weights,
+                             const std::vector<std::size_t>& rank_of_vertex) {
+  std::vector<std::size_t> vertex_of_rank(graph.num_ranks());
+  for (std::size_t vertex = 0; vertex < graph.num_ranks(); ++vertex) {
+    vertex_of_rank[rank_of_vertex[vertex]] = vertex;
+  }
+  std::vector<SCOTCH_Num> first_arc{0}, ends, arc_weights;
+  for (const std::size_t rank : rank_of_vertex) {
+    std::size_t arc = graph.first_arc(rank);
     for (const Neighbour& neighbour : graph.neighbours(rank)) {
-      ends.push_back(static_cast<SCOTCH_Num>(neighbour.rank));
+      ends.push_back(static_cast<SCOTCH_Num>(vertex_of_rank[neighbour.rank]));
+      arc_weights.push_back(weights[arc++]);
     }
     first_arc.push_back(static_cast<SCOTCH_Num>(ends.size()));
   }
-  return {std::vector<SCOTCH_Num>(graph.num_ranks(), 1), std::move(first_arc), std::move(ends),
-          std::vector<SCOTCH_Num>(weights.begin(), weights.end())};
+  return {context, std::vector<SCOTCH_Num>(graph.num_ranks(), 1), std::move(first_arc),
+          std::move(ends), std::move(arc_weights)};
 }
 
 /// Complete graph of some hosts, weighted by slots and by distance: in a Scotch architecture a
 /// heavier edge is a longer way.
-scotch::Graph graph_of_hosts(const std::vector<std::size_t>& hosts,
+scotch::Graph graph_of_hosts(scotch::Context& context, const std::vector<std::size_t>& hosts,
                              std::span<const std::int64_t> slots,
                              const std::vector<std::int32_t>& distances) {
   std::vector<SCOTCH_Num> host_slots, first_arc{0}, ends, edge_distances;
@@ -52,7 +62,8 @@ scotch::Graph graph_of_hosts(const std::vector<std::size_t>& hosts,
     }
     first_arc.push_back(static_cast<SCOTCH_Num>(ends.size()));
   }
-  return {std::move(host_slots), std::move(first_arc), std::move(ends), std::move(edge_distances)};
+  return {context, std::move(host_slots), std::move(first_arc), std::move(ends),
+          std::move(edge_distances)};
 }
 
 /// The placement that the launcher would make: hosts filled one after the other.
@@ -70,22 +81,32 @@ Placement filled(std::span<const std::int64_t> slots, std::size_t num_ranks) {
 void append_placements(const RankGraph& graph, const HostMatrix& cost,
                        std::span<const std::int64_t> slots, const IntegerProblem& problem,
                        const ScotchOptions& options, std::vector<Placement>& placements) {
-  const std::vector<std::size_t> hosts = hosts_with_slots(slots);
+  std::vector<std::size_t> hosts = hosts_with_slots(slots);
   if (graph.num_arcs() == 0 || hosts.size() == 1) {
     placements.push_back(filled(slots, graph.num_ranks()));  // nothing to choose
     return;
   }
-  const scotch::Session session;
-  session.restart_random(options.seed);
-  scotch::Graph host_graph = graph_of_hosts(hosts, slots, problem.distances);
-  scotch::Graph rank_graph = graph_of_ranks(graph, problem.weights);
-  scotch::Architecture architecture(host_graph);
-  scotch::Strategy strategy(hosts.size());
+  std::vector<std::size_t> rank_of_vertex(graph.num_ranks());
+  std::iota(rank_of_vertex.begin(), rank_of_vertex.end(), std::size_t{0});
+  scotch::Context context;
+  scotch::Strategy strategy;
+  std::mt19937 random(options.seed);
   for (int attempt = 0; attempt < options.num_tries; ++attempt) {
-    session.restart_random(options.seed + static_cast<std::uint32_t>(attempt));
-    Placement host_of_rank = scotch::map(rank_graph, architecture, strategy);
-    for (std::int64_t& host : host_of_rank) {
-      host = static_cast<std::int64_t>(hosts[static_cast<std::size_t>(host)]);
+    // Another order of hosts and ranks changes what Scotch finds more than another seed does.
+    if (attempt > 0) {
+      std::ranges::shuffle(hosts, random);
+      std::ranges::shuffle(rank_of_vertex, random);
+    }
+    context.restart_random(static_cast<std::uint32_t>(random()));
+    scotch::Graph host_graph = graph_of_hosts(context, hosts, slots, problem.distances);
+    scotch::Graph rank_graph = graph_of_ranks(context, graph, problem.weights, rank_of_vertex);
+    scotch::Architecture architecture(host_graph);
+    const std::vector<std::int64_t> domain_of_vertex =
+        scotch::map(rank_graph, architecture, strategy);
+    Placement host_of_rank(graph.num_ranks());
+    for (std::size_t vertex = 0; vertex < domain_of_vertex.size(); ++vertex) {
+      const auto domain = static_cast<std::size_t>(domain_of_vertex[vertex]);
+      host_of_rank[rank_of_vertex[vertex]] = static_cast<std::int64_t>(hosts[domain]);
     }
     repair_capacity(graph, cost, slots, host_of_rank);
     placements.push_back(std::move(host_of_rank));
@@ -98,7 +119,7 @@ std::vector<Placement> scotch_placements(const RankMatrix& traffic, const HostMa
                                          std::span<const std::int64_t> slots,
                                          const ScotchOptions& options) {
   const RankGraph graph(traffic);
-  const IntegerProblem problem = scale_to_integers(graph, cost);
+  const IntegerProblem problem = scale_to_integers(graph, cost, options.largest_distance);
   const auto num_ranks = static_cast<std::int64_t>(graph.num_ranks());
 
   std::vector<Placement> placements;

@@ -10,10 +10,15 @@
 
 namespace fairlead {
 
+/// The finest distances that are worth having: finer ones did not give better placements, and the
+/// 0..10 of CloudMap section VI gave worse ones (docs/design/scotch.md).
+inline constexpr double kLargestDistance = 1000.0;
+
 /// How often, and from which random numbers, Scotch is asked.
 struct ScotchOptions {
   std::uint32_t seed = 0;  ///< same seed, same answer
   int num_tries = 1;       ///< placements to make for each shape, from seeds that follow `seed`
+  double largest_distance = kLargestDistance;  ///< what the largest cost is scaled to, >= 1
 };
 
 /// Placements of T ranks on H hosts, each within the slots; the caller picks one by its objective.
