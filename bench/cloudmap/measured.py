@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""CloudMap figures 6 to 11, 13 and 15, measured: examples by each method in the emulated cloud.
+
+Runs are interleaved; times are the programs' own, relative to the launcher's placement, with 95 %
+intervals. scotch-intra and scotch-inter are figure 13; bytes between hosts and communication time
+are figure 15.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import lab_compare
+from rich.console import Console
+from rich.table import Table
+
+from fairlead.comparison import Comparison
+from fairlead.lab import Lab
+from fairlead.mapping import METHODS
+from fairlead.units import format_size
+
+PAPER = "CloudMap reports up to 11 times the speed of the default placement (abstract)."
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--short", action="store_true", help="one scenario, two methods, 3 runs")
+    parser.add_argument("--repeats", type=int, default=10, help="runs per method")
+    options = parser.parse_args()
+    methods = ["launcher", "scotch"] if options.short else list(METHODS)
+    repeats = 3 if options.short else options.repeats
+    scenarios = ["two-racks"] if options.short else ["two-racks", "pairwise", "flat"]
+    programs = ["cg"] if options.short else list(lab_compare.PROGRAMS)
+    console = Console(width=140)
+    for scenario in scenarios:
+        with Lab.up(scenario) as lab:
+            for program in programs:
+                comparison = lab_compare.compare(lab, program, methods, repeats)
+                console.print(table(f"{program} on {scenario}, 32 ranks", comparison))
+                console.print(comparison.agreement("comm_time_s").sentence())
+                console.print(comparison.agreement("bottleneck_s").sentence())
+    console.print(PAPER)
+
+
+def table(title: str, comparison: Comparison) -> Table:
+    """A row per method: measured time, speed against the launcher, predicted costs."""
+    result = Table(title=f"{title}, {comparison.repeats} runs each, {comparison.mpi}")
+    for column in ("method", "time", "speed, x", "bytes between hosts", "comm_time_s"):
+        result.add_column(column, justify="left" if column == "method" else "right")
+    for method, runs in comparison.methods.items():
+        time_s, ratio = comparison.time_s(method), comparison.time_ratio(method)
+        result.add_row(
+            method,
+            f"{time_s.value:.2f} s [{time_s.low:.2f}, {time_s.high:.2f}]",
+            f"{1 / ratio.value:.2f} [{1 / ratio.high:.2f}, {1 / ratio.low:.2f}]",
+            format_size(runs.predicted.inter_bytes or 0),
+            f"{runs.predicted.comm_time_s:.3g}",
+        )
+    return result
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead compare`: interleaved runs by several methods, normalised to the launcher's."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fairlead.cli import options
+from fairlead.cli.output import JsonOption, print_json, progress, stderr, stdout
+from fairlead.compare import compare as compare_methods
+from fairlead.report import comparison_facts, comparison_table
+
+EXAMPLE = "Example: fairlead compare -n 32 --hostfile hosts.txt --methods cyclic,scotch -- ./solver"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("compare", epilog=EXAMPLE)(compare)
+
+
+def compare(
+    context: typer.Context,
+    program: options.Program,
+    num_ranks: options.Ranks,
+    hostfile: options.Hostfile = None,
+    methods: Annotated[
+        str, typer.Option(help="Methods, separated by commas; the launcher's own is always run.")
+    ] = "launcher,cyclic,random,scotch",
+    repeats: Annotated[int, typer.Option(min=1, help="Runs per method, interleaved.")] = 10,
+    time_pattern: Annotated[
+        str | None,
+        typer.Option(help="Regular expression with a group that finds the seconds in the output."),
+    ] = None,
+    metric: options.MetricOption = options.Metric.bytes,
+    mpirun: options.Mpirun = None,
+    launcher_args: options.LauncherArgs = "",
+    network: options.NetworkSource = None,
+    traffic: options.TrafficFile = None,
+    mode: options.ModeOption = options.Mode.quick,
+    budget: options.Budget = None,
+    max_age: options.MaxAge = "1h",
+    skip_unreachable: options.SkipUnreachable = False,
+    seed: options.Seed = 0,
+    run_dir: options.RunFolder = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a program by several methods in turns and compare the measured times.
+
+    Times are those of the whole launcher command, or what --time-pattern finds in the output.
+    """
+
+    def tell(line: str) -> None:
+        stderr.print(f"fairlead: {line}", soft_wrap=True)
+
+    request = options.request_of(context.params)
+    with progress("runs") as on_progress:
+        comparison, folder = compare_methods(
+            request,
+            methods.split(","),
+            repeats,
+            tell,
+            time_pattern=time_pattern,
+            on_progress=on_progress,
+        )
+    if as_json:
+        print_json({**comparison_facts(comparison), "run_directory": str(folder)})
+    else:
+        stdout.print(comparison_table(comparison))
+        tell(f"everything is in {folder}; fairlead report {folder} draws it")

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options that several commands share, and how they become a request."""
+
+from __future__ import annotations
+
+import enum
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fairlead.preparation import Request
+from fairlead.units import parse_duration
+
+
+class Metric(str, enum.Enum):
+    """What a placement weighs."""
+
+    bytes = "bytes"
+    messages = "messages"
+
+
+class Mode(str, enum.Enum):
+    """How the network is measured."""
+
+    quick = "quick"
+    full = "full"
+
+
+Ranks = Annotated[int, typer.Option("-n", "--np", min=1, help="Number of ranks.")]
+Hostfile = Annotated[
+    Path | None,
+    typer.Option(
+        help="Hosts and slots, in Open MPI's or MPICH's form; without it Slurm's allocation."
+    ),
+]
+Mpirun = Annotated[
+    str | None, typer.Option(help="The MPI launcher; default: $FAIRLEAD_MPIRUN, then mpirun.")
+]
+LauncherArgs = Annotated[
+    str, typer.Option(help="Further arguments for the launcher, in one string.")
+]
+Method = Annotated[str, typer.Option(help="Mapping method; fairlead map --help lists them.")]
+NetworkSource = Annotated[
+    str | None,
+    typer.Option("--network", help="A .net.npz file, or probe: to measure now in any case."),
+]
+TrafficFile = Annotated[
+    Path | None, typer.Option("--traffic", help="A .traffic.npz file, instead of tracing.")
+]
+MetricOption = Annotated[
+    Metric, typer.Option(help="bytes weighs by bandwidth, messages by latency.")
+]
+ModeOption = Annotated[
+    Mode, typer.Option("--probe", help="How the network is measured when it has to be.")
+]
+Budget = Annotated[str | None, typer.Option(help="Most time the probe may take, for example 2s.")]
+MaxAge = Annotated[
+    str, typer.Option(help="Up to this age a kept profile of the same hosts is used again.")
+]
+SkipUnreachable = Annotated[
+    bool, typer.Option("--skip-unreachable", help="Leave out hosts that do not answer.")
+]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of every random choice.")]
+RunFolder = Annotated[
+    Path | None, typer.Option("--run-dir", help="Where the record of this run goes.")
+]
+Program = Annotated[list[str], typer.Argument(help="The MPI program and its arguments.")]
+
+
+def split_arguments(text: str) -> tuple[str, ...]:
+    """Split a string of arguments as a shell would."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise typer.BadParameter(f"{text!r}: {error}") from error
+
+
+def request_of(parameters: Mapping[str, Any]) -> Request:
+    """The request that the parsed parameters of `fairlead run` or `compare` describe.
+
+    Raises:
+        InputError: A duration cannot be read.
+    """
+    budget = parameters["budget"]
+    return Request(
+        program=tuple(parameters["program"]),
+        num_ranks=parameters["num_ranks"],
+        hostfile=parameters["hostfile"],
+        mpirun=parameters["mpirun"],
+        launcher_args=split_arguments(parameters["launcher_args"]),
+        network=parameters["network"],
+        traffic=parameters["traffic"],
+        mode=parameters["mode"].value,
+        budget_s=None if budget is None else parse_duration(budget),
+        max_age_s=parse_duration(parameters["max_age"]),
+        skip_unreachable=parameters["skip_unreachable"],
+        metric=parameters["metric"].value,
+        seed=parameters["seed"],
+        directory=parameters["run_dir"],
+    )

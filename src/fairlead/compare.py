@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead compare`: the same program on the placement of each method, runs interleaved."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import re
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from fairlead import launch, run_directory
+from fairlead.comparison import Comparison, MethodRuns, PredictedCost
+from fairlead.errors import InputError, LaunchError
+from fairlead.launch import Job
+from fairlead.mapping import Cost, evaluate, place
+from fairlead.placement import Placement
+from fairlead.preparation import Prepared, Request, Tell, prepare
+
+BASELINE = "launcher"
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """One method with the placement it found.
+
+    Attributes:
+        method: Name of the method.
+        placement: Its placement; for the launcher's own method what it is taken to do by itself.
+        cost: Predicted cost of the placement.
+        mapping_s: Time that finding it took.
+        command: Command line that runs the program so.
+    """
+
+    method: str
+    placement: Placement
+    cost: Cost
+    mapping_s: float
+    command: list[str]
+
+
+def compare(
+    request: Request,
+    methods: Sequence[str],
+    repeats: int,
+    tell: Tell,
+    *,
+    time_pattern: str | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> tuple[Comparison, Path]:
+    """Run the program `repeats` times by each method, in turns.
+
+    Args:
+        request: What the user asked for.
+        methods: Names of mapping methods; the launcher's own is always among them.
+        repeats: Runs per method.
+        tell: Receives one line per step that takes time.
+        time_pattern: Regular expression whose first group is a number of seconds in the program's
+            output; None takes the time of the whole launcher command.
+        on_progress: Called with runs done and runs in all.
+
+    Returns:
+        The comparison, and the run directory it was saved to.
+
+    Raises:
+        Error: A step failed, or a run of the program did.
+    """
+    if repeats < 1:
+        raise InputError(f"--repeats must be >= 1, got {repeats}")
+    pattern = _compiled(time_pattern)
+    prepared = prepare(request, tell)
+    candidates = [candidate(prepared, request, method) for method in _with_baseline(methods)]
+    times_s = interleaved(candidates, repeats, pattern, prepared, on_progress)
+    comparison = _assemble(prepared, request, candidates, repeats, times_s)
+    comparison.save(prepared.directory.file(run_directory.COMPARISON))
+    return comparison, prepared.directory.path
+
+
+def candidate(prepared: Prepared, request: Request, method: str) -> Candidate:
+    """Place the ranks by one method and write what the launcher needs for it."""
+    started = time.monotonic()
+    placement = place(
+        prepared.traffic,
+        prepared.network,
+        prepared.cluster,
+        method=method,
+        metric=request.metric,
+        seed=request.seed,
+    )
+    mapping_s = time.monotonic() - started
+    folder = prepared.directory.file(method)
+    folder.mkdir()
+    placement.save(folder / run_directory.PLACEMENT)
+    job = Job(
+        request.program,
+        request.num_ranks,
+        prepared.cluster,
+        None if method == BASELINE else placement,
+        launcher_args=request.launcher_args,
+    )
+    cost = evaluate(placement, prepared.traffic, prepared.network)
+    return Candidate(method, placement, cost, mapping_s, prepared.launcher.command(job, folder))
+
+
+def interleaved(
+    candidates: Sequence[Candidate],
+    repeats: int,
+    pattern: re.Pattern[str] | None,
+    prepared: Prepared,
+    on_progress: Callable[[int, int], None] | None,
+) -> dict[str, list[float]]:
+    """Measured seconds per method; each repeat runs every method once (CloudMap section V-C)."""
+    times_s: dict[str, list[float]] = {one.method: [] for one in candidates}
+    for repeat in range(repeats):
+        # The order rotates, so that no method always runs behind the same other one.
+        shift = repeat % len(candidates)
+        for one in (*candidates[shift:], *candidates[:shift]):
+            times_s[one.method].append(_timed(one, pattern, prepared))
+            prepared.directory.note("runs", {"method": one.method, "s": times_s[one.method][-1]})
+            if on_progress is not None:
+                on_progress(sum(map(len, times_s.values())), repeats * len(candidates))
+    return times_s
+
+
+def _timed(one: Candidate, pattern: re.Pattern[str] | None, prepared: Prepared) -> float:
+    finished = launch.run(one.command, capture=True)
+    if finished.returncode != 0:
+        log = prepared.directory.file("failed-run.log")
+        log.write_text(finished.stdout + finished.stderr, encoding="utf-8")
+        raise LaunchError(
+            f"a run placed by {one.method!r} ended with exit code {finished.returncode}; "
+            f"its output is in {log}"
+        )
+    if pattern is None:
+        return finished.seconds
+    found = pattern.search(finished.stdout)
+    if found is None:
+        raise InputError(f"--time-pattern {pattern.pattern!r} is not in the program's output")
+    try:
+        return float(found.group(1))
+    except ValueError:
+        raise InputError(
+            f"--time-pattern {pattern.pattern!r} found {found.group(1)!r}, which is no number"
+        ) from None
+
+
+def _compiled(time_pattern: str | None) -> re.Pattern[str] | None:
+    if time_pattern is None:
+        return None
+    try:
+        pattern = re.compile(time_pattern)
+    except re.error as error:
+        raise InputError(f"--time-pattern {time_pattern!r}: {error}") from error
+    if pattern.groups < 1:
+        raise InputError(f"--time-pattern {time_pattern!r} needs a group (...) around the seconds")
+    return pattern
+
+
+def _with_baseline(methods: Sequence[str]) -> list[str]:
+    unique = list(dict.fromkeys(methods))
+    return [BASELINE, *(method for method in unique if method != BASELINE)]
+
+
+def _assemble(
+    prepared: Prepared,
+    request: Request,
+    candidates: Sequence[Candidate],
+    repeats: int,
+    times_s: dict[str, list[float]],
+) -> Comparison:
+    return Comparison(
+        baseline=BASELINE,
+        methods={one.method: _runs(one, times_s[one.method]) for one in candidates},
+        hosts=prepared.cluster.hosts,
+        program=request.program,
+        num_ranks=request.num_ranks,
+        repeats=repeats,
+        mpi=f"{prepared.launcher.family} {'.'.join(map(str, prepared.launcher.version))}",
+        when=datetime.datetime.now(datetime.timezone.utc),
+        probe_s=prepared.probe_s,
+        trace_s=prepared.trace_s,
+    )
+
+
+def _runs(one: Candidate, times_s: Sequence[float]) -> MethodRuns:
+    return MethodRuns(
+        hosts=tuple(one.placement.hosts),
+        host_of_rank=tuple(one.placement.host_of_rank.tolist()),
+        times_s=tuple(times_s),
+        predicted=PredictedCost(
+            inter_bytes=one.cost.inter_bytes,
+            intra_bytes=one.cost.intra_bytes,
+            comm_time_s=one.cost.comm_time_s,
+            bottleneck_s=one.cost.bottleneck_s,
+        ),
+        mapping_s=one.mapping_s,
+    )

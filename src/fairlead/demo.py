@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead demo`: an emulated cloud, a solver placed by every method, and what came of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from fairlead import run_directory
+from fairlead.comparison import Comparison
+from fairlead.errors import Error
+from fairlead.lab import Lab
+from fairlead.launch import detect
+from fairlead.mapping import METHODS
+from fairlead.mpi_builds import find
+from fairlead.report import write_report
+
+
+@dataclasses.dataclass(frozen=True)
+class Demo:
+    """What the demonstration runs.
+
+    Attributes:
+        scenario: Scenario of the emulated cloud.
+        num_ranks: Ranks of the solver, a power of two.
+        repeats: Runs per method.
+        mpirun: The launcher; None looks for it.
+        arguments: Arguments of `examples/cg`.
+    """
+
+    scenario: str = "two-racks"
+    num_ranks: int = 32
+    repeats: int = 5
+    mpirun: str | None = None
+    arguments: Sequence[str] = ()
+
+
+def demonstrate(demo: Demo, folder: Path) -> tuple[Comparison, Path]:
+    """Bring the cloud up, compare every method in it, take it down, write the report.
+
+    Args:
+        demo: What to run.
+        folder: New folder for the record of the run.
+
+    Returns:
+        The comparison and the report's path.
+
+    Raises:
+        Error: The cloud could not be built, or the comparison failed.
+    """
+    solver = find(detect(demo.mpirun)).example("cg")
+    with Lab.up(demo.scenario) as lab:
+        command = _compare_command(demo, lab.hostfile, folder, [str(solver), *demo.arguments])
+        finished = lab.run(command, stdout=subprocess.DEVNULL)
+    if finished.returncode != 0:
+        raise Error(f"the comparison in the lab ended with exit code {finished.returncode}")
+    comparison = Comparison.load(folder / run_directory.COMPARISON)
+    report = folder / run_directory.REPORT
+    write_report(folder, report)
+    return comparison, report
+
+
+def _compare_command(demo: Demo, hostfile: Path, folder: Path, program: Sequence[str]) -> list[str]:
+    launcher = [] if demo.mpirun is None else ["--mpirun", demo.mpirun]
+    return [
+        *(sys.executable, "-m", "fairlead", "compare"),
+        *("-n", str(demo.num_ranks), "--hostfile", str(hostfile), *launcher),
+        *("--methods", ",".join(METHODS), "--repeats", str(demo.repeats)),
+        *("--network", "probe:", "--run-dir", str(folder), "--", *program),
+    ]

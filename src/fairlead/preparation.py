@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The steps before a decision: find launcher and hosts, measure the network, trace the program."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from fairlead import profile_cache, run_directory
+from fairlead.cluster import Cluster
+from fairlead.errors import InputError, TopologyError
+from fairlead.launch import Job, Launcher, cluster_from_slurm, detect, read_hostfile
+from fairlead.network import Network
+from fairlead.probe import probe
+from fairlead.run_directory import RunDirectory
+from fairlead.trace import trace
+from fairlead.traffic import Traffic
+
+Tell = Callable[[str], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """What the user asked for.
+
+    Attributes:
+        program: Program and arguments.
+        num_ranks: Number of ranks.
+        hostfile: Hosts and slots; None takes them from Slurm's allocation.
+        mpirun: The launcher; None looks for it.
+        launcher_args: Arguments handed to the launcher untouched.
+        network: A `.net.npz` file, or "probe:" to measure now; None measures unless a profile of
+            the same hosts younger than `max_age_s` is kept.
+        traffic: A `.traffic.npz` file; None traces the program unless it was traced before.
+        mode: How the network is measured, "quick" or "full".
+        budget_s: Bound on the time of the probe; None for no bound.
+        max_age_s: Age up to which a kept profile is used again.
+        skip_unreachable: Leave out hosts that do not answer.
+        metric: What placements weigh, "bytes" or "messages".
+        seed: Seed of all random choices.
+        directory: Folder of this run; None makes one under the user's state folder.
+    """
+
+    program: tuple[str, ...]
+    num_ranks: int
+    hostfile: Path | None = None
+    mpirun: str | None = None
+    launcher_args: tuple[str, ...] = ()
+    network: str | None = None
+    traffic: Path | None = None
+    mode: Literal["quick", "full"] = "quick"
+    budget_s: float | None = None
+    max_age_s: float = 3600.0
+    skip_unreachable: bool = False
+    metric: Literal["bytes", "messages"] = "bytes"
+    seed: int = 0
+    directory: Path | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Prepared:
+    """All that a decision needs.
+
+    Attributes:
+        launcher: The launcher that was found.
+        cluster: Hosts that take part, each measured.
+        network: The network between them, in their order.
+        traffic: The traffic of the program.
+        directory: Folder of this run; network and traffic are saved there.
+        probe_s: Time that measuring took now; 0 where a kept profile served.
+        trace_s: Time that tracing took now; 0 where a kept profile served.
+    """
+
+    launcher: Launcher
+    cluster: Cluster
+    network: Network
+    traffic: Traffic
+    directory: RunDirectory
+    probe_s: float
+    trace_s: float
+
+
+def prepare(request: Request, tell: Tell) -> Prepared:
+    """Find, measure and trace; every step is noted in the run directory.
+
+    Args:
+        request: What the user asked for.
+        tell: Receives one line for each step that takes time.
+
+    Raises:
+        Error: A step failed; the message says which host, file or program, and what to do.
+    """
+    launcher = detect(request.mpirun)
+    cluster = hosts_of(request.hostfile)
+    cluster.require_room_for(request.num_ranks)
+    directory = RunDirectory.new(request.directory, Path(request.program[0]).name)
+    directory.note("request", dataclasses.asdict(request))
+    network, probe_s = _measured(request, launcher, cluster, tell)
+    cluster = _measured_part(cluster, network)
+    cluster.require_room_for(request.num_ranks)
+    network = network.select(cluster.hosts)
+    network.save(directory.file(run_directory.NETWORK))
+    directory.note("network", {"hosts": cluster.hosts, "slots": cluster.slots, "probe_s": probe_s})
+    traffic, trace_s = _traced(request, launcher, cluster, directory, tell)
+    traffic.save(directory.file(run_directory.TRAFFIC))
+    directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": trace_s})
+    return Prepared(launcher, cluster, network, traffic, directory, probe_s, trace_s)
+
+
+def hosts_of(hostfile: Path | None) -> Cluster:
+    """Hosts from the hostfile, or from the Slurm allocation that this runs in.
+
+    Raises:
+        InputError: There is neither.
+    """
+    if hostfile is not None:
+        return read_hostfile(hostfile)
+    cluster = cluster_from_slurm()
+    if cluster is None:
+        raise InputError("no hosts: give --hostfile FILE, or run inside a Slurm allocation")
+    return cluster
+
+
+def _measured(
+    request: Request, launcher: Launcher, cluster: Cluster, tell: Tell
+) -> tuple[Network, float]:
+    if request.network is not None and request.network != "probe:":
+        return Network.load(request.network), 0.0
+    if request.network is None:
+        kept = profile_cache.recall_network(cluster, launcher, request.mode, request.max_age_s)
+        if kept is not None:
+            tell("network: a kept profile of these hosts is fresh enough")
+            return kept, 0.0
+    tell(f"network: probing {cluster.num_hosts} hosts ({request.mode})")
+    started = time.monotonic()
+    network = probe(
+        launcher,
+        cluster,
+        mode=request.mode,
+        budget_s=request.budget_s,
+        skip_unreachable=request.skip_unreachable,
+    )
+    probe_s = time.monotonic() - started
+    profile_cache.remember_network(network, cluster, launcher, request.mode)
+    return network, probe_s
+
+
+def _measured_part(cluster: Cluster, network: Network) -> Cluster:
+    """The cluster without the hosts that the probe had to leave out.
+
+    Raises:
+        TopologyError: A pair of the remaining hosts is unmeasured, or no host remains.
+    """
+    network = network.select(cluster.hosts)
+    missing = np.isnan(network.latency_s) | np.isnan(network.bandwidth_Bps)
+    np.fill_diagonal(missing, False)
+    silent = [bool(row.sum() >= cluster.num_hosts - 1 > 0) for row in missing]
+    remaining = [index for index, left_out in enumerate(silent) if not left_out]
+    if not remaining:
+        raise TopologyError("network: no pair of these hosts was measured")
+    gaps = [pair for pair in np.argwhere(missing[np.ix_(remaining, remaining)])]
+    if gaps:
+        src, dst = (cluster.hosts[remaining[index]] for index in gaps[0])
+        raise TopologyError(
+            f"network: {src} -> {dst} was not measured (and {len(gaps) - 1} more pairs): "
+            "give the probe more time (--budget), or leave the host out of the hostfile"
+        )
+    return Cluster(
+        tuple(cluster.hosts[index] for index in remaining),
+        tuple(cluster.slots[index] for index in remaining),
+        tuple(cluster.sockets[index] for index in remaining),
+    )
+
+
+def _traced(
+    request: Request, launcher: Launcher, cluster: Cluster, directory: RunDirectory, tell: Tell
+) -> tuple[Traffic, float]:
+    if request.traffic is not None:
+        return _of_size(Traffic.load(request.traffic), request), 0.0
+    kept = profile_cache.recall_traffic(request.program, request.num_ranks, launcher)
+    if kept is not None:
+        tell("traffic: this program was traced before with as many ranks")
+        return kept, 0.0
+    tell(f"traffic: tracing one run of {request.program[0]} (its output goes to {directory.path})")
+    job = Job(request.program, request.num_ranks, cluster, launcher_args=request.launcher_args)
+    started = time.monotonic()
+    traffic = trace(launcher, job, log=directory.file("trace.log"))
+    trace_s = time.monotonic() - started
+    profile_cache.remember_traffic(traffic, request.program, request.num_ranks, launcher)
+    return traffic, trace_s
+
+
+def _of_size(traffic: Traffic, request: Request) -> Traffic:
+    if traffic.num_ranks != request.num_ranks:
+        raise InputError(
+            f"{request.traffic}: holds the traffic of {traffic.num_ranks} ranks, "
+            f"but {request.num_ranks} are to run; trace the program with -n {request.num_ranks}"
+        )
+    return traffic

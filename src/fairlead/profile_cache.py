@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Profiles kept from earlier runs: networks by their hosts, traffic by program and rank count."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fairlead.cluster import Cluster
+from fairlead.errors import InputError
+from fairlead.launch import Launcher
+from fairlead.network import Network
+from fairlead.run_directory import cache_folder
+from fairlead.traffic import Traffic
+
+
+def recall_network(
+    cluster: Cluster, launcher: Launcher, mode: str, max_age_s: float
+) -> Network | None:
+    """The last network measured between these hosts, if it is younger than `max_age_s`."""
+    path = _network_path(cluster, launcher, mode)
+    if not path.exists() or time.time() - path.stat().st_mtime > max_age_s:
+        return None
+    try:
+        return Network.load(path).select(cluster.hosts)
+    except InputError:
+        return None  # An unreadable profile of our own is measured again.
+
+
+def remember_network(network: Network, cluster: Cluster, launcher: Launcher, mode: str) -> None:
+    """Keep a network for later runs on the same hosts."""
+    path = _network_path(cluster, launcher, mode)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    network.save(path)
+
+
+def recall_traffic(program: Sequence[str], num_ranks: int, launcher: Launcher) -> Traffic | None:
+    """The traffic of this program, arguments and rank count, if it was traced before."""
+    path = _traffic_path(program, num_ranks, launcher)
+    if not path.exists():
+        return None
+    try:
+        return Traffic.load(path)
+    except InputError:
+        return None
+
+
+def remember_traffic(
+    traffic: Traffic, program: Sequence[str], num_ranks: int, launcher: Launcher
+) -> None:
+    """Keep the traffic for later runs of the same program."""
+    path = _traffic_path(program, num_ranks, launcher)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    traffic.save(path)
+
+
+def _network_path(cluster: Cluster, launcher: Launcher, mode: str) -> Path:
+    # Every lab names its hosts h0, h1, ...: the name of the lab tells them apart.
+    where = os.environ.get("FAIRLEAD_LAB", "")
+    key = _key(["network", sorted(cluster.hosts), where, launcher.family, launcher.version, mode])
+    return cache_folder() / "networks" / f"{key}.net.npz"
+
+
+def _traffic_path(program: Sequence[str], num_ranks: int, launcher: Launcher) -> Path:
+    key = _key(["traffic", _identity(program), num_ranks, launcher.family])
+    return cache_folder() / "traffic" / f"{key}.traffic.npz"
+
+
+def _identity(program: Sequence[str]) -> list[Any]:
+    """Program, arguments and working folder; size and time tell a rebuilt program from the old."""
+    found = shutil.which(program[0])
+    if found is None:
+        return [*program]
+    file = Path(found).resolve()
+    stat = file.stat()
+    return [str(file), stat.st_size, stat.st_mtime_ns, *program[1:], str(Path.cwd())]
+
+
+def _key(facts: list[Any]) -> str:
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:24]

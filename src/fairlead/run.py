@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead run`: measure, trace, map, then start the program by the user's launcher."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+
+from fairlead import launch, run_directory
+from fairlead.expectation import Gain, expected_gain
+from fairlead.launch import Job
+from fairlead.mapping import place
+from fairlead.placement import Placement
+from fairlead.preparation import Prepared, Request, Tell, prepare
+from fairlead.units import format_duration
+
+
+@dataclasses.dataclass(frozen=True)
+class Decision:
+    """Which placement the program gets, and why.
+
+    Attributes:
+        placement: The placement; None keeps the launcher's own.
+        gain: What the chosen method is expected to save against the launcher's placement.
+        line: The decision in one line for the user.
+    """
+
+    placement: Placement | None
+    gain: Gain
+    line: str
+
+
+def run(request: Request, method: str, tell: Tell, announce: Callable[[Decision], None]) -> int:
+    """Run the program on the placement that the method finds.
+
+    Args:
+        request: What the user asked for.
+        method: Mapping method, one of `fairlead.mapping.METHODS`.
+        tell: Receives one line for each step that takes time.
+        announce: Receives the decision before the program starts.
+
+    Returns:
+        The exit code of the launcher.
+
+    Raises:
+        Error: The network, the traffic or the placement could not be had; nothing was started.
+    """
+    prepared = prepare(request, tell)
+    decision = decide(prepared, request, method)
+    announce(decision)
+    return start(prepared, request, decision)
+
+
+def decide(prepared: Prepared, request: Request, method: str) -> Decision:
+    """Choose between the method's placement and the launcher's own."""
+    started = time.monotonic()
+    traffic, network, cluster = prepared.traffic, prepared.network, prepared.cluster
+    options = {"metric": request.metric, "seed": request.seed}
+    chosen = place(traffic, network, cluster, method=method, **options)
+    map_s = time.monotonic() - started
+    baseline = place(traffic, network, cluster, method="launcher", **options)
+    gain = expected_gain(chosen, baseline, traffic, network, request.seed)
+    keep = method == "launcher" or not gain.is_beyond_noise
+    decision = Decision(None if keep else chosen, gain, _line(prepared, gain, method, map_s))
+    (baseline if keep else chosen).save(prepared.directory.file(run_directory.PLACEMENT))
+    prepared.directory.note(
+        "decision", {"method": method, "gain": dataclasses.asdict(gain), "line": decision.line}
+    )
+    return decision
+
+
+def start(prepared: Prepared, request: Request, decision: Decision) -> int:
+    """Start the program and wait for it; its output, signals and exit code are its own."""
+    job = Job(
+        request.program,
+        request.num_ranks,
+        prepared.cluster,
+        decision.placement,
+        launcher_args=request.launcher_args,
+    )
+    command = prepared.launcher.command(job, prepared.directory.path)
+    prepared.directory.note("start", {"launcher_command": command})
+    finished = launch.run(command, pass_stdin=True)
+    prepared.directory.note("end", {"exit_code": finished.returncode, "seconds": finished.seconds})
+    return finished.returncode
+
+
+def _line(prepared: Prepared, gain: Gain, method: str, map_s: float) -> str:
+    cost = (
+        f"measuring cost {format_duration(prepared.probe_s)} (network), "
+        f"{format_duration(prepared.trace_s)} (traffic), {format_duration(map_s)} (mapping)"
+    )
+    interval = f"{gain.low_ratio:.1%} to {gain.high_ratio:.1%}"
+    if method == "launcher":
+        return f"the launcher's placement was asked for; {cost}"
+    if gain.is_beyond_noise:
+        return f"{method} should save {gain.ratio:.1%} of communication time ({interval}); {cost}"
+    return (
+        f"{method} would save {gain.ratio:.1%} of communication time ({interval}), which is inside "
+        f"the measurement's noise: the launcher's placement is kept; {cost}"
+    )

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The expected gain, and whether the measurement can tell it from noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fairlead as fl
+from fairlead.expectation import expected_gain
+
+
+def network(slow_Bps: float, spread_ratio: float) -> fl.Network:
+    """Four hosts; a-b and c-d at 100 B/s, everything else at `slow_Bps`."""
+    bandwidth_Bps = np.full((4, 4), slow_Bps)
+    for src, dst in ((0, 1), (1, 0), (2, 3), (3, 2)):
+        bandwidth_Bps[src, dst] = 100.0
+    np.fill_diagonal(bandwidth_Bps, np.inf)
+    return fl.Network(
+        ["a", "b", "c", "d"],
+        np.zeros((4, 4)),
+        bandwidth_Bps,
+        bandwidth_low_Bps=bandwidth_Bps / (1 + spread_ratio),
+        bandwidth_high_Bps=bandwidth_Bps * (1 + spread_ratio),
+    )
+
+
+def two_talking_pairs() -> fl.Traffic:
+    sent = np.zeros((4, 4))
+    sent[0, 1] = sent[2, 3] = 1000.0
+    return fl.Traffic(bytes=sent, messages=sent > 0)
+
+
+APART = fl.Placement(["a", "b", "c", "d"], np.array([0, 2, 1, 3]))
+TOGETHER = fl.Placement(["a", "b", "c", "d"], np.array([0, 1, 2, 3]))
+
+
+def test_gain_is_the_saved_share_of_communication_time() -> None:
+    # 1000 B over 25 B/s twice is 80 s; over 100 B/s it is 20 s.
+    gain = expected_gain(TOGETHER, APART, two_talking_pairs(), network(25.0, 0.0))
+    assert gain.ratio == pytest.approx(1 - 20 / 80)
+    assert gain.low_ratio == gain.high_ratio == pytest.approx(gain.ratio)
+    assert gain.is_beyond_noise
+
+
+def test_gain_inside_the_noise_is_called_so() -> None:
+    gain = expected_gain(TOGETHER, APART, two_talking_pairs(), network(98.0, 0.2))
+    assert gain.low_ratio < gain.ratio < gain.high_ratio
+    assert not gain.is_beyond_noise
+
+
+def test_large_gain_stands_out_of_the_same_noise() -> None:
+    gain = expected_gain(TOGETHER, APART, two_talking_pairs(), network(25.0, 0.2))
+    assert gain.is_beyond_noise
+    assert 0.6 < gain.low_ratio < 0.75 < gain.high_ratio < 0.9
+
+
+def test_interval_matches_the_lognormal_ratio() -> None:
+    # One message on one pair: the gain is 1 - X / Y with X and Y lognormal of sigma s each,
+    # so that log(1 - gain) is normal around log(1/4) with standard deviation s * sqrt(2).
+    sent = np.zeros((4, 4))
+    sent[0, 1] = 1000.0
+    gain = expected_gain(TOGETHER, APART, fl.Traffic(bytes=sent, messages=sent), network(25.0, 0.2))
+    half_width = np.log(1.2) * np.sqrt(2)
+    assert np.log(1 - gain.low_ratio) == pytest.approx(np.log(0.25) + half_width, abs=0.08)
+    assert np.log(1 - gain.high_ratio) == pytest.approx(np.log(0.25) - half_width, abs=0.08)
+
+
+def test_no_traffic_gains_nothing() -> None:
+    silent = fl.Traffic(bytes=np.zeros((4, 4)), messages=np.zeros((4, 4)))
+    gain = expected_gain(TOGETHER, APART, silent, network(25.0, 0.2))
+    assert gain.ratio == 0
+    assert not gain.is_beyond_noise
