@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead map`: a placement from a network, a traffic and a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from fairlead.cli.output import JsonOption, print_json, progress, stdout
+from fairlead.cluster import Cluster
+from fairlead.launch import FORMATS, detect, parse_hostfile, read_hostfile, write_placement
+from fairlead.mapping import METHODS, METRICS, OBJECTIVES, Cost, evaluate, place
+from fairlead.network import Network
+from fairlead.placement import Placement
+from fairlead.traffic import Traffic
+from fairlead.units import format_duration, format_size
+
+EXAMPLE = (
+    "Example: fairlead map --network cloud.net.npz --traffic cg.traffic.npz "
+    "--cluster h0:4,h1:4 -o ranks.txt --format rankfile"
+)
+PROBE = "probe:"
+
+_METHOD_HELP = "; ".join(f"{name} ({method.summary})" for name, method in METHODS.items())
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("map", epilog=EXAMPLE)(map_ranks)
+
+
+def map_ranks(
+    network: Annotated[
+        str, typer.Option(help=f"A .net.npz file, or {PROBE} to measure the cluster now.")
+    ],
+    traffic: Annotated[Path, typer.Option(help="A .traffic.npz file.")],
+    cluster: Annotated[str, typer.Option(help="A hostfile, or hosts and slots: h0:4,h1:4")],
+    method: Annotated[str, typer.Option(help=f"One of: {_METHOD_HELP}.")] = "scotch",
+    metric: Annotated[str, typer.Option(help=f"What to weigh: {' or '.join(METRICS)}.")] = "bytes",
+    objective: Annotated[
+        str, typer.Option(help=f"What decides in the end: {' or '.join(OBJECTIVES)}.")
+    ] = "sum",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Where the placement goes.")
+    ] = None,
+    format: Annotated[str, typer.Option(help=f"Of the output: {', '.join(FORMATS)}.")] = "json",
+    mpirun: Annotated[
+        str | None, typer.Option(help=f"The MPI launcher that {PROBE} uses; default: mpirun.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Choose a host for each rank, and tell what it costs beside the launcher's own choice."""
+    hosts = parse_cluster(cluster)
+    pattern = Traffic.load(traffic)
+    measured = load_network(network, hosts, mpirun)
+
+    def placed_by(name: str) -> Placement:
+        return place(pattern, measured, hosts, name, metric=metric, objective=objective, seed=seed)
+
+    chosen, launchers = placed_by(method), placed_by("launcher")
+    if output is not None:
+        write_placement(chosen, hosts, format, output)
+    costs = {
+        method: evaluate(chosen, pattern, measured),
+        "launcher": evaluate(launchers, pattern, measured),
+    }
+    if as_json:
+        print_json(
+            {
+                "method": method,
+                "hosts": list(chosen.hosts),
+                "host_of_rank": chosen.host_of_rank.tolist(),
+                "cost": costs[method].as_dict(),
+                "launcher_cost": costs["launcher"].as_dict(),
+            }
+        )
+        return
+    stdout.print(cost_table(costs))
+    if output is None:
+        print_ranks(chosen)
+
+
+def parse_cluster(spec: str) -> Cluster:
+    """Hosts and slots from `h0:4,h1:4` or from the hostfile of that name.
+
+    Raises:
+        InputError: The hostfile is missing, or either is not understood.
+    """
+    if Path(spec).is_file() or not ("," in spec or ":" in spec):
+        return read_hostfile(spec)
+    return parse_hostfile(spec.replace(",", "\n"), "--cluster")
+
+
+def load_network(source: str, cluster: Cluster, mpirun: str | None) -> Network:
+    """The network from a file, or measured now.
+
+    Raises:
+        Error: The file is not usable, or the hosts could not be measured.
+    """
+    if source != PROBE:
+        return Network.load(source)
+    from fairlead.probe import probe
+
+    with progress(f"probing {cluster.num_hosts} hosts") as on_progress:
+        return probe(detect(mpirun), cluster, on_progress=on_progress)
+
+
+def cost_table(costs: dict[str, Cost]) -> Table:
+    """A row for each kind of cost, a column for each method."""
+    table = Table("", *costs, box=None, pad_edge=False)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    rows: dict[str, Callable[[Cost], str]] = {
+        "inter_bytes": lambda cost: format_size(cost.inter_bytes),
+        "intra_bytes": lambda cost: format_size(cost.intra_bytes),
+        "comm_time_s": lambda cost: format_duration(cost.comm_time_s),
+        "bottleneck_s": lambda cost: format_duration(cost.bottleneck_s),
+    }
+    for name, shown in rows.items():
+        table.add_row(name, *(shown(cost) for cost in costs.values()))
+    return table
+
+
+def print_ranks(placement: Placement) -> None:
+    """One line for each host with its ranks."""
+    for host in placement.hosts:
+        ranks = " ".join(str(rank) for rank in placement.ranks_on(host))
+        stdout.print(f"{host}: {ranks or '-'}", highlight=False, soft_wrap=True, markup=False)
