@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs one program and lets none of its processes outlive it; a process of its own.
 
-Started as `python -I -S _keeper.py REPORT_FD PARENT_PID PROGRAM ARGS...` by process.py; only the
+Started as `python -I -S _keeper.py REPORT_FD PARENT_PID LC_CTYPE PROGRAM ARGS...` by process.py; only the
 standard library, because it has to start fast. It is the subreaper of everything that the program
 starts: launchers' daemons that leave their session and their parent (orted, hydra_pmi_proxy, remote
 agents) become its children, so that it finds and ends exactly them, whatever happened to the rest.
@@ -29,7 +29,12 @@ FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def main() -> None:
     report_fd, parent = int(sys.argv[1]), int(sys.argv[2])
-    argv = sys.argv[3:]
+    argv = sys.argv[4:]
+    # In the C locale Python sets LC_CTYPE (PEP 538) before anything of ours runs; the program has
+    # to find what was there.
+    os.environ.pop("LC_CTYPE", None)
+    if sys.argv[3]:
+        os.environ["LC_CTYPE"] = sys.argv[3]
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     waited = {*FORWARDED, signal.SIGCHLD}
     signal.pthread_sigmask(signal.SIG_BLOCK, waited)
@@ -141,7 +146,7 @@ def send(number: int, processes: list[int]) -> None:
 
 
 def descendants() -> list[int]:
-    """Processes below this one, nearest first; the dead that nobody has waited for are left out."""
+    """Processes below this one, nearest first, also the dead that nobody has waited for yet."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 (pathlib takes as long to import as the rest)
         if not name.isdigit():
@@ -149,11 +154,10 @@ def descendants() -> list[int]:
         try:
             with open(f"/proc/{name}/stat", "rb") as stream:  # noqa: PTH123
                 # The name, in brackets, may itself hold blanks and brackets.
-                state, parent = stream.read().rsplit(b")", 1)[1].split()[:2]
+                parent = int(stream.read().rsplit(b")", 1)[1].split()[1])
         except (OSError, IndexError):
             continue
-        if state not in (b"Z", b"X"):
-            children.setdefault(int(parent), []).append(int(name))
+        children.setdefault(parent, []).append(int(name))
     found = [os.getpid()]
     for pid in found:
         found += children.get(pid, [])

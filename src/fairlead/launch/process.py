@@ -20,7 +20,7 @@ from fairlead.errors import LaunchError
 
 __all__ = ["Finished", "LaunchTimeoutError", "run"]
 
-_KEEPER = Path(__file__).with_name("_keeper.py")
+_KEEPER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("_keeper.py")))
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -79,10 +79,11 @@ def run(
         LaunchTimeoutError: The time was over.
     """
     report_in, report_out = os.pipe()
+    lc_ctype = (os.environ if env is None else env).get("LC_CTYPE", "")
     with _passing_signals() as signals:
         try:
             process = subprocess.Popen(
-                [sys.executable, "-I", "-S", _KEEPER, str(report_out), str(os.getpid()), *argv],
+                [*_KEEPER, str(report_out), str(os.getpid()), lc_ctype, *argv],
                 stdin=None if pass_stdin else subprocess.DEVNULL,
                 stdout=subprocess.PIPE if capture else None,
                 stderr=subprocess.PIPE if capture or on_stderr_line else None,

