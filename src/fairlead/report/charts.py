@@ -32,12 +32,14 @@ class Chart(NamedTuple):
         note: How to read it, plain text.
         figure: `data` and `layout` for Plotly.
         height_px: Fixed height; None for a square.
+        is_coarse: Whether a third of the page's width is enough.
     """
 
     title: str
     note: str
     figure: dict[str, Any]
     height_px: int | None = None
+    is_coarse: bool = False
 
 
 class ColorRange(NamedTuple):
@@ -63,9 +65,8 @@ class ColorRange(NamedTuple):
             return cls(0.0, 1.0, False, scale)
         low, high = float(usable.min()), float(usable.max())
         is_log = high / low >= LOG_FROM_RATIO
-        if high == low:
-            low, high = 0.0, 2 * high
-        return cls(low, high, is_log, scale)
+        # From zero, a flat network looks flat: its noise does not fill the whole scale.
+        return cls(low if is_log else 0.0, high, is_log, scale)
 
     def positions(self, matrix: Matrix) -> Matrix:
         """Where each value (base units) lies on the scale's axis; `nan` where it has no colour."""
@@ -79,13 +80,13 @@ class ColorRange(NamedTuple):
     def ticks(self) -> dict[str, Any]:
         """Ticks of the colour bar: round values, named in the unit."""
         if not self.is_log:
-            return {"nticks": 6}
+            return {"nticks": 5, "ticksuffix": f" {self.scale.unit}"}
         powers = np.arange(np.ceil(np.log10(self.low)), np.floor(np.log10(self.high)) + 1)
         step = max(1, int(np.ceil(len(powers) / 6)))
         shown = powers[::step]
         return {
             "tickvals": shown.tolist(),
-            "ticktext": [three_digits(10.0**power) for power in shown],
+            "ticktext": [f"{three_digits(10.0**power)} {self.scale.unit}" for power in shown],
         }
 
 
@@ -125,13 +126,12 @@ def heatmap(
         matrix: Values in base units, shape (n, n), [src, dst].
         labels: Name of each row and column, length n, all distinct.
         colors: The colour scale, shared by all heatmaps of the quantity.
-        quantity: Name on the colour bar; the unit is added.
+        quantity: Name of the value under the pointer.
         axis: What rows and columns are, for example "host".
         empty: Shown where a cell has no value.
         is_low_bright: Draw small values bright.
     """
     names = [harmless(label) for label in labels]
-    unit = colors.scale.unit
     hover = [
         [
             colors.scale.with_unit(value) if np.isfinite(value) and value > 0 else empty
@@ -152,9 +152,9 @@ def heatmap(
         "colorscale": COLORS,
         "reversescale": is_low_bright,
         "colorbar": {
-            "title": {"text": f"{quantity} ({unit})", "side": "top"},
             "orientation": "h",
-            **{"x": 0.5, "y": 1.02, "yanchor": "bottom", "thickness": 10, "len": 1.0},
+            **{"x": 0.5, "y": 1.0, "yref": "container", "yanchor": "top"},
+            **{"thickness": 10, "len": 1.0},
             "outlinewidth": 0,
             **colors.ticks(),
         },
@@ -169,13 +169,13 @@ def heatmap(
     return {
         "data": [trace],
         "layout": {
-            "xaxis": {**side, "title": {"text": f"to {axis}"}},
+            "xaxis": {**side, "title": {"text": f"to {axis}", "standoff": 12}},
             "yaxis": {
                 **side,
-                **{"title": {"text": f"from {axis}"}, "autorange": "reversed"},
+                **{"title": {"text": f"from {axis}", "standoff": 12}, "autorange": "reversed"},
                 **{"scaleanchor": "x", "constraintoward": "top"},
             },
-            "margin": {"l": 10, "r": 10, "t": 60, "b": 10},
+            "margin": {"l": 10, "r": 10, "t": 38, "b": 10},
         },
     }
 

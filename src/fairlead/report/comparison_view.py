@@ -16,14 +16,14 @@ from fairlead.statistics import Interval
 
 PREDICTIONS = ("comm_time_s", "bottleneck_s")
 COLUMNS = (
-    *("method", "mean (s)", "sd (s)", "95 % interval (s)", "relative to", "95 % interval"),
-    *("inter_bytes", "intra_bytes", "comm_time_s", "bottleneck_s", "mapping_s", "runs"),
+    *("method", "mean (s)", "sd (s)", "95 % interval", "vs", "95 % interval"),
+    *("inter_bytes", "intra_bytes", "comm_time_s", "bottleneck_s", "mapping", "runs"),
 )
 
 
 def columns(comparison: Comparison) -> list[str]:
     """Headings of `rows`."""
-    return [f"{c} {comparison.baseline}" if c == "relative to" else c for c in COLUMNS]
+    return [f"{c} {comparison.baseline}" if c == "vs" else c for c in COLUMNS]
 
 
 def rows(comparison: Comparison) -> list[list[str]]:
@@ -95,13 +95,13 @@ def _row(comparison: Comparison, method: str) -> list[str]:
         three_digits(time_s.value),
         three_digits(comparison.standard_deviation_s(method)),
         _bounds(time_s),
-        "1" if is_baseline else f"{ratio.value:.3f}",
+        "1" if is_baseline else three_digits(ratio.value),
         "" if is_baseline else _bounds(ratio),
         _amount(runs.predicted.inter_bytes),
         _amount(runs.predicted.intra_bytes),
         _number(runs.predicted.comm_time_s),
         _number(runs.predicted.bottleneck_s),
-        _number(runs.mapping_s),
+        "–" if runs.mapping_s is None else human(runs.mapping_s, SECONDS),
         str(len(runs.times_s)),
     ]
 

@@ -78,7 +78,7 @@ def _heatmap(quantity: Quantity, names: list[str]) -> Chart:
         is_low_bright=quantity.is_low_bright,
     )
     return Chart(
-        f"{quantity.name} from host to host",
+        f"{quantity.name} from host to host ({colors.scale.unit})",
         "Bright is fast. Grey was not measured, or is the host itself.",
         figure,
     )
@@ -102,7 +102,7 @@ def _boxes(quantity: Quantity, names: list[str]) -> Chart:
             "jitter": 0.5,
             "pointpos": 0,
             "line": {"width": 1.5},
-            "fillcolor": "rgba(0,114,178,.16)",
+            "fillcolor": "rgba(47,143,206,.16)",
         },
         "marker": {"color": BLUE, "size": 4, "opacity": 0.75},
     }
@@ -142,7 +142,7 @@ def _intervals(quantity: Quantity, names: list[str]) -> Chart:
             "type": "data",
             "array": np.nan_to_num(high[src, dst] - middle).tolist(),
             "arrayminus": np.nan_to_num(middle - low[src, dst]).tolist(),
-            **{"symmetric": False, "width": 0, "thickness": 1.5, "color": "rgba(0,114,178,.45)"},
+            **{"symmetric": False, "width": 0, "thickness": 1.5, "color": "rgba(47,143,206,.45)"},
         },
         "marker": {"color": BLUE, "size": 5},
     }

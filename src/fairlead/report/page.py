@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import re
 from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
@@ -23,6 +24,9 @@ from fairlead.report.scales import SECONDS, human
 from fairlead.report.summary import sentences, title
 from fairlead.report.time_charts import time_charts
 from fairlead.report.traffic_charts import traffic_charts
+
+# Between a number and its unit a line must not break.
+_UNIT_SPACE = re.compile(r"(?<=\d) (?=(?:%|[nµm]?s|[kMGTP]?B(?:/s)?)(?!\w))")
 
 
 class Section(NamedTuple):
@@ -87,7 +91,7 @@ def _page(heading: str, summary: list[str], sections: list[Section]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{html.escape(heading)} – Fairlead</title><style>{style}</style></head><body>",
         f'<header><p class="brand">Fairlead</p><h1>{html.escape(heading)}</h1>',
-        *(f"<p>{html.escape(sentence)}</p>" for sentence in summary),
+        *map(_paragraph, summary),
         "</header><main>",
         *(_section(section, numbers) for section in sections),
         "</main><noscript><p>The charts of this page need JavaScript.</p></noscript>",
@@ -98,6 +102,10 @@ def _page(heading: str, summary: list[str], sections: list[Section]) -> str:
         "</body></html>\n",
     ]
     return "".join(parts)
+
+
+def _paragraph(sentence: str) -> str:
+    return f"<p>{html.escape(_UNIT_SPACE.sub(chr(0xA0), sentence))}</p>"
 
 
 def _policy(scripts: Sequence[str]) -> str:
@@ -112,7 +120,8 @@ def _policy(scripts: Sequence[str]) -> str:
 
 def _section(section: Section, numbers: Iterator[int]) -> str:
     figures = "".join(_figure(chart, next(numbers)) for chart in section.charts)
-    layout = "charts three" if len(section.charts) == 3 else "charts"
+    is_row = len(section.charts) == 3 and all(chart.is_coarse for chart in section.charts)
+    layout = "charts three" if is_row else "charts"
     grid = f'<div class="{layout}">{figures}</div>' if figures else ""
     return f"<section><h2>{html.escape(section.title)}</h2>{grid}{section.body}</section>"
 
@@ -134,7 +143,7 @@ def _table(comparison: Comparison) -> str:
         cells = "".join(f"<td>{html.escape(text)}</td>" for text in row[1:])
         mark = ' class="fastest"' if method == comparison.fastest() else ""
         body += f'<tr{mark}><th scope="row">{html.escape(method)}</th>{cells}</tr>'
-    notes = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in findings(comparison)[1:])
+    notes = "".join(map(_paragraph, findings(comparison)[1:]))
     return (
         f'<div class="scroll"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>{notes}"

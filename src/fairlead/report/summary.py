@@ -10,7 +10,7 @@ from fairlead.network import Network
 from fairlead.report.comparison_view import findings
 from fairlead.report.network_view import spread
 from fairlead.report.run_files import RunFiles
-from fairlead.report.scales import BYTES, BYTES_PER_SECOND, SECONDS, human, three_digits
+from fairlead.report.scales import BYTES, BYTES_PER_SECOND, SECONDS, human
 from fairlead.report.traffic_charts import inside_ratio
 
 
@@ -45,9 +45,11 @@ def _gain(comparison: Comparison) -> list[str]:
     found = [findings(comparison)[0]]
     if best != base and not comparison.is_tie(best, base):
         runs = len(comparison.methods[best].times_s)
+        ratio = comparison.time_ratio(best)
         found[0] = (
-            f"{best} ran the program in {human(time_s, SECONDS)}, {base} in "
-            f"{human(base_s, SECONDS)}. {found[0]} Each is the mean of {runs} interleaved runs."
+            f"With {best} the program took {human(time_s, SECONDS)}, with {base} "
+            f"{human(base_s, SECONDS)}: {ratio.value:.2f} times as long (95 % interval "
+            f"{ratio.low:.2f} to {ratio.high:.2f}), each the mean of {runs} interleaved runs."
         )
     spent = (comparison.probe_s or 0.0) + (comparison.trace_s or 0.0)
     saved = base_s - time_s
@@ -65,8 +67,8 @@ def _network(network: Network) -> list[str]:
     if math.isfinite(rate.max) and network.num_hosts > 2:
         found.append(
             f"Between hosts, the fastest pair moves {human(rate.max, BYTES_PER_SECOND)} and the "
-            f"slowest {human(rate.min, BYTES_PER_SECOND)}: {three_digits(rate.max / rate.min)} "
-            f"times less. Latency lies between {human(delay.min, SECONDS)} and "
+            f"slowest {human(rate.min, BYTES_PER_SECOND)}: {rate.max / rate.min:.1f} times "
+            f"less. Latency lies between {human(delay.min, SECONDS)} and "
             f"{human(delay.max, SECONDS)}."
         )
     missing = len([pair for pair in network.unmeasured_pairs() if pair[0] != pair[1]])
@@ -85,9 +87,9 @@ def _traffic(files: RunFiles) -> list[str]:
     if after is None or math.isnan(inside := inside_ratio(files.traffic, after)):
         return [f"{found}."]
     if before is None or before.method == after.method:
-        return [f"{found}; {inside:.0%} of it stays inside hosts with {after.method}."]
+        return [f"{found}; {inside * 100:.0f} % of it stays inside hosts with {after.method}."]
     was = inside_ratio(files.traffic, before)
     return [
-        f"{found}; {was:.0%} of it stays inside hosts with {before.method}, "
-        f"{inside:.0%} with {after.method}."
+        f"{found}; {was * 100:.0f} % of it stays inside hosts with {before.method}, "
+        f"{inside * 100:.0f} % with {after.method}."
     ]

@@ -73,14 +73,15 @@ def heatmap(
 
 def _colored(row: Matrix, cells: Matrix, scale: Scale, is_low_bright: bool) -> list[Text]:
     usable = cells[np.isfinite(cells) & (cells > 0)]
-    low, high = (usable.min(), usable.max()) if usable.size else (0.0, 0.0)
+    high = usable.max() if usable.size else 0.0
     texts = []
     for value in row:
         text = "·" if value == 0 else scale.text(value)
         if not (math.isfinite(value) and value > 0):
             texts.append(Text(f"{text} ", style="dim"))
             continue
-        position = (value - low) / (high - low) if high > low else 0.5
+        # From zero, a flat network looks flat: its noise does not fill the whole scale.
+        position = value / high
         color = viridis(1 - position if is_low_bright else position)
         style = Style(color=ink_on(color), bgcolor=f"rgb({color[0]},{color[1]},{color[2]})")
         texts.append(Text(f"{text} ".rjust(CELL_COLUMNS), style=style))

@@ -27,7 +27,12 @@ def time_charts(comparison: Comparison) -> list[Chart]:
         "yaxis": {
             "tickvals": list(range(len(methods))),
             "ticktext": [harmless(method) for method in methods],
-            **{"range": [len(methods) - 0.5, -0.6], "automargin": True, "showgrid": False},
+            **{
+                "range": [len(methods) - 0.5, -0.6],
+                "automargin": True,
+                "showgrid": False,
+                "zeroline": False,
+            },
         },
         "shapes": [_baseline_line(comparison, scale)],
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
@@ -57,7 +62,7 @@ def _runs(comparison: Comparison, scale: Scale) -> dict[str, Any]:
         "name": "single run",
         **{"x": times, "y": rows, "text": texts},
         "hovertemplate": f"%{{text}}<br>%{{x:.3g}} {scale.unit}<extra></extra>",
-        "marker": {"color": BLUE, "size": 7, "opacity": 0.55},
+        "marker": {"color": BLUE, "size": 7, "opacity": 0.7},
     }
 
 

@@ -19,6 +19,9 @@ Matrix = npt.NDArray[np.float64]
 
 MAX_CELLS = 128
 """Most rows of a heatmap; beyond it neighbouring ranks share a row and their bytes add up."""
+MAX_COARSE_CELLS = 64
+MAX_BOLD_BORDERS = 24
+"""Most borders that are drawn boldly; more of them would hide the cells."""
 
 
 class _Grouped(NamedTuple):
@@ -43,11 +46,9 @@ def traffic_charts(
     sent = traffic.total().bytes.toarray()
     shown = [_in_rank_order(sent)]
     if before is not None:
-        shown.append(
-            _by_host(sent, before, f"Before: by host, as {before.method} places the ranks")
-        )
+        shown.append(_by_host(sent, before, f"Before: by host, placed by {before.method}"))
     if after is not None and (before is None or after.method != before.method):
-        shown.append(_by_host(sent, after, f"After: by host, as {after.method} places the ranks"))
+        shown.append(_by_host(sent, after, f"After: by host, placed by {after.method}"))
     matrices = [group.cells for group in shown]
     colors = ColorRange.of(matrices, common_scale(np.concatenate(matrices, axis=None), BYTES))
     return [_chart(group, colors) for group in shown]
@@ -111,7 +112,12 @@ def _chart(group: _Grouped, colors: ColorRange) -> Chart:
     for side in ("xaxis", "yaxis"):
         figure["layout"][side].update(ticks)
     figure["layout"]["shapes"] = _borders(group.hosts)
-    return Chart(group.title, group.note, figure)
+    return Chart(
+        f"{group.title} ({colors.scale.unit})",
+        group.note,
+        figure,
+        is_coarse=len(group.labels) <= MAX_COARSE_CELLS,
+    )
 
 
 def _rank_ticks(labels: list[str]) -> dict[str, Any]:
@@ -136,9 +142,11 @@ def _borders(hosts: list[str]) -> list[dict[str, Any]]:
     """Lines between hosts, a dark core in a light rim, so that they show on every colour."""
     cuts = [row - 0.5 for row in range(1, len(hosts)) if hosts[row] != hosts[row - 1]]
     ends = {"0": -0.5, "1": len(hosts) - 0.5}
+    rim_and_core = (("rgba(255,255,255,.9)", 2.4), ("rgba(0,0,0,.85)", 0.9))
+    strokes = rim_and_core if len(cuts) < MAX_BOLD_BORDERS else (("rgba(0,0,0,.3)", 0.5),)
     lines = []
     for cut in cuts:
-        for color, width in (("rgba(255,255,255,.9)", 2.4), ("rgba(0,0,0,.85)", 0.9)):
+        for color, width in strokes:
             line = {"type": "line", "line": {"color": color, "width": width}}
             lines.append({**line, "x0": cut, "x1": cut, "y0": ends["0"], "y1": ends["1"]})
             lines.append({**line, "y0": cut, "y1": cut, "x0": ends["0"], "x1": ends["1"]})

@@ -59,6 +59,7 @@ def facts(traffic: Traffic) -> dict[str, Any]:
     """Everything `view` shows, as plain values; pairs as [src, dst, bytes, messages]."""
     total = traffic.total()
     coo = total.bytes.tocoo()
+    messages: Any = total.messages
     return {
         "kind": "traffic",
         "num_ranks": traffic.num_ranks,
@@ -69,7 +70,7 @@ def facts(traffic: Traffic) -> dict[str, Any]:
         "busiest_pairs": [pair._asdict() for pair in busiest_pairs(traffic)],
         "collectives": [call._asdict() for call in collectives_by_time(traffic)],
         "pairs": [
-            [int(src), int(dst), float(sent), float(total.messages[src, dst])]
+            [int(src), int(dst), float(sent), float(messages[src, dst])]
             for src, dst, sent in zip(coo.row, coo.col, coo.data, strict=True)
         ],
     }
