@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls every wrapper with distinct values over a PMPI that only notes what arrives.
+#include <mpi.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "call_names.hpp"
+#include "mpi_symbols.hpp"
+#include "recorder.hpp"
+
+namespace {
+
+using Bits = std::vector<std::uint64_t>;
+
+constexpr int kFakeCode = 77;  // no success: nothing is recorded, and the code comes back
+std::map<std::string, void*> fakes;
+Bits arrived;
+
+template <class Value>
+std::uint64_t bits_of(Value value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  return bits;
+}
+
+template <class Value>
+Value distinct_value(std::uint64_t index) {
+  const std::uint64_t bits = 0x1000 + 0x40 * index;
+  Value value{};
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+template <class Function>
+struct Fake;
+
+template <class... Parameters>
+struct Fake<int (*)(Parameters...)> {
+  static int note(Parameters... values) {
+    arrived = {bits_of(values)...};
+    return kFakeCode;
+  }
+
+  // Whether `wrapper` reaches the fake with the values it was given, in their order.
+  static bool hands_on(int (*wrapper)(Parameters...)) {
+    return call(wrapper, std::index_sequence_for<Parameters...>{});
+  }
+
+ private:
+  template <std::size_t... Index>
+  static bool call(int (*wrapper)(Parameters...), std::index_sequence<Index...>) {
+    arrived.clear();
+    const Bits given = {bits_of(distinct_value<Parameters>(Index))...};
+    const int code = wrapper(distinct_value<Parameters>(Index)...);
+    return code == kFakeCode && arrived == given;
+  }
+};
+
+}  // namespace
+
+namespace fairlead::intercept {
+
+// Stands in for mpi_symbols.cpp: every function of MPI is a fake.
+Mpi detail::bound_mpi;
+void* require_symbol(const char* name) noexcept {
+  return fakes.at(name);
+}
+MPI_Comm comm_world() noexcept {
+  return {};
+}
+
+}  // namespace fairlead::intercept
+
+int main() {
+  // A released handle is looked up, so RELEASE rows are tried while nothing is recorded.
+#define ADD(name, ...) \
+  fakes["PMPI_" #name] = reinterpret_cast<void*>(&Fake<decltype(&MPI_##name)>::note);
+#define CALL(...) ADD(__VA_ARGS__)
+#define COLLECTIVE_CALL(...) ADD(__VA_ARGS__)
+#define COLLECTIVE_INIT(...) ADD(__VA_ARGS__)
+#define RELEASE(...) ADD(__VA_ARGS__)
+#define LIFECYCLE(name)
+#include "calls.def"
+
+  int num_wrappers = 0;
+  int num_failures = 0;
+#define TRY(name, is_traced)                                                 \
+  fairlead::intercept::recording = is_traced;                                \
+  if (!Fake<decltype(&MPI_##name)>::hands_on(&MPI_##name)) {                 \
+    std::printf("MPI_%s, %s\n", #name, is_traced ? "traced" : "not traced"); \
+    ++num_failures;                                                          \
+  }
+#define TRY_BOTH(name, ...) TRY(name, false) TRY(name, true)++ num_wrappers;
+#define TRY_UNTRACED(name, ...) TRY(name, false)++ num_wrappers;
+#define CALL(...) TRY_BOTH(__VA_ARGS__)
+#define COLLECTIVE_CALL(...) TRY_BOTH(__VA_ARGS__)
+#define COLLECTIVE_INIT(...) TRY_BOTH(__VA_ARGS__)
+#define RELEASE(...) TRY_UNTRACED(__VA_ARGS__)
+#define LIFECYCLE(name)
+#include "calls.def"
+
+  if (num_failures == 0) std::printf("%d wrappers\n", num_wrappers);
+  return num_failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of calls, the library's symbols, its wrappers' arguments and the docs page agree."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from tracing import MPIS, TracedMpi
+
+from fairlead.launch import detect
+from fairlead.mpi_builds import find
+
+pytestmark = [pytest.mark.mpi, pytest.mark.timeout(90)]
+
+ROOT = Path(__file__).parents[2]
+INTERCEPT = ROOT / "mpi" / "intercept"
+
+
+def load_generator() -> ModuleType:
+    path = ROOT / "docs" / "reference" / "make_traced_calls.py"
+    spec = importlib.util.spec_from_file_location("make_traced_calls", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+generator = load_generator()
+
+
+@pytest.fixture(params=sorted(MPIS))
+def mpi(request: pytest.FixtureRequest) -> TracedMpi:
+    return MPIS[request.param]
+
+
+def test_the_docs_page_is_the_table() -> None:
+    assert generator.PAGE.read_text(encoding="utf-8") == generator.page()
+
+
+def test_the_library_shows_the_rows_and_nothing_else(mpi: TracedMpi) -> None:
+    names = [row.name for row in generator.rows(mpi.has_mpi4_requests, mpi.has_large_counts)]
+    expected = {prefix + name for name in names for prefix in ("MPI_", "PMPI_")}
+    library = find(detect(mpi.mpirun)).intercept
+
+    shown = subprocess.run(
+        ["nm", "-D", "--defined-only", "--format=posix", library],
+        capture_output=True, text=True, check=True, timeout=30,
+    )  # fmt: skip
+
+    assert {line.split(" ")[0] for line in shown.stdout.splitlines()} == expected
+    assert len(names) == len(set(names))
+
+
+def test_the_library_needs_no_mpi_and_no_cxx_library(mpi: TracedMpi) -> None:
+    library = find(detect(mpi.mpirun)).intercept
+
+    header = subprocess.run(
+        ["readelf", "-dW", library], capture_output=True, text=True, check=True, timeout=30
+    )
+
+    needed = [line.split("[")[1].split(".so")[0] for line in header.stdout.splitlines()
+              if "(NEEDED)" in line]  # fmt: skip
+    assert set(needed) <= {"libc", "libm", "libdl", "libpthread", "ld-linux-x86-64"}
+
+
+def test_every_wrapper_hands_its_arguments_on_in_order(mpi: TracedMpi, tmp_path: Path) -> None:
+    program = tmp_path / "argument_order"
+    sources = [
+        Path(__file__).parent / "intercept" / "argument_order.cpp",
+        *(INTERCEPT / name for name in ("wrappers.cpp", "call_names.cpp", "counters.cpp")),
+        *(INTERCEPT / name for name in ("recorder.cpp", "communicator.cpp", "request_table.cpp")),
+    ]
+    flags = ["-std=c++20", "-pthread", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
+    subprocess.run(
+        [mpi.compilers[".cpp"], *flags, f"-I{INTERCEPT}", *sources, "-o", program],
+        check=True, timeout=80,
+    )  # fmt: skip
+
+    done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=30)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    num_wrappers = sum(
+        row.kind != "LIFECYCLE"
+        for row in generator.rows(mpi.has_mpi4_requests, mpi.has_large_counts)
+    )
+    assert done.stdout == f"{num_wrappers} wrappers\n"
