@@ -81,6 +81,8 @@ def run(
     report_in, report_out = os.pipe()
     lc_ctype = (os.environ if env is None else env).get("LC_CTYPE", "")
     with _passing_signals() as signals:
+        # The keeper starts with these blocked, so that none can hit it before it listens.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _FORWARDED)
         try:
             process = subprocess.Popen(
                 [*_KEEPER, str(report_out), str(os.getpid()), lc_ctype, *argv],
@@ -95,6 +97,7 @@ def run(
             os.close(report_in)
             raise LaunchError(f"{shlex.join(argv)}: cannot be started: {error}") from error
         finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             os.close(report_out)
         with os.fdopen(report_in, encoding="utf-8") as report, process:
             signals.attach(process.pid)

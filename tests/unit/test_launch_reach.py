@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which remote agent is asked, and which hosts are not asked at all."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from fairlead.cluster import Cluster
+from fairlead.errors import LaunchError
+from fairlead.launch import Launcher, unreachable_hosts
+from fairlead.launch.mpich import Mpich
+from fairlead.launch.openmpi4 import OpenMpi4
+from fairlead.launch.openmpi5 import OpenMpi5
+from fairlead.launch.reach import remote_agent
+
+LAUNCHERS: list[tuple[Launcher, str, tuple[str, ...]]] = [
+    (OpenMpi4(Path("/m"), (4, 1, 4)), "OMPI_MCA_plm_rsh_agent", ("--mca", "plm_rsh_agent")),
+    (OpenMpi5(Path("/m"), (5, 0, 1)), "PRTE_MCA_plm_ssh_agent", ("--prtemca", "plm_ssh_agent")),
+    (Mpich(Path("/m"), (4, 0, 2)), "HYDRA_LAUNCHER_EXEC", ("-launcher-exec",)),
+]
+
+
+@pytest.fixture(autouse=True)
+def no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    for _, variable, _ in LAUNCHERS:
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+
+
+@pytest.mark.parametrize(("launcher", "variable", "option"), LAUNCHERS)
+def test_agent_is_the_argument_then_the_variable_then_ssh(
+    launcher: Launcher, variable: str, option: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert remote_agent(launcher) is None
+
+    monkeypatch.setenv(variable, "/bin/agent -v")
+    assert remote_agent(launcher) == ["/bin/agent", "-v"]
+
+    assert remote_agent(launcher, ("-q", *option, "/bin/other")) == ["/bin/other"]
+
+
+def test_first_installed_of_open_mpi_s_alternatives_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OMPI_MCA_plm_rsh_agent", "/no/such -x : true -y")
+
+    assert remote_agent(LAUNCHERS[0][0]) == ["true", "-y"]
+
+
+@pytest.mark.parametrize(("launcher", "variable", "_option"), LAUNCHERS)
+def test_missing_agent_is_named_with_the_variable_to_set(
+    launcher: Launcher, variable: str, _option: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "/no/such/agent")
+
+    with pytest.raises(LaunchError, match=f"/no/such/agent: no such program.*set {variable}"):
+        unreachable_hosts(launcher, ["other"], timeout_s=1)
+
+
+def test_missing_ssh_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    with pytest.raises(LaunchError, match=r"ssh: no such program.*openssh-client"):
+        unreachable_hosts(LAUNCHERS[0][0], ["other.invalid"], timeout_s=1)
+
+
+def test_this_machine_needs_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMPI_MCA_plm_rsh_agent", "/no/such/agent")
+
+    assert unreachable_hosts(LAUNCHERS[0][0], Cluster(("localhost",), (1,)), 1) == {}
+
+
+def test_hosts_are_asked_side_by_side_within_the_time(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    agent = tmp_path / "agent"
+    agent.write_text("#!/bin/sh\nsleep 300\n")
+    agent.chmod(0o755)
+    monkeypatch.setenv("HYDRA_LAUNCHER_EXEC", str(agent))
+    hosts = [f"n{number}.invalid" for number in range(20)]
+
+    started = time.monotonic()
+    reasons = unreachable_hosts(LAUNCHERS[2][0], hosts, timeout_s=1)
+
+    assert reasons == dict.fromkeys(hosts, "no answer within 1 s")
+    # One after the other would take 20 s; the rest is room for a busy machine.
+    assert time.monotonic() - started < 15
+
+
+def test_ssh_is_not_asked_inside_a_slurm_allocation(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    srun = tmp_path / "srun"
+    srun.write_text("#!/bin/sh\n")
+    srun.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("SLURM_JOB_ID", "1")
+
+    assert unreachable_hosts(LAUNCHERS[0][0], ["n1.invalid"], timeout_s=1) == {}

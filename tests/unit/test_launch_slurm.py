@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cluster of a Slurm allocation, from Slurm's own variables."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairlead.errors import InputError
+from fairlead.launch import cluster_from_slurm
+from fairlead.launch.slurm import expand_node_list, expand_tasks_per_node
+
+
+@pytest.mark.parametrize(
+    ("text", "hosts"),
+    [
+        ("login", ["login"]),
+        ("n1,n3", ["n1", "n3"]),
+        ("n[1-3,7]", ["n1", "n2", "n3", "n7"]),
+        ("node[008-011]", ["node008", "node009", "node010", "node011"]),
+        ("gpu-[01,03-04].site,fat", ["gpu-01.site", "gpu-03.site", "gpu-04.site", "fat"]),
+        ("r[1-2]n[1-2]", ["r1n1", "r1n2", "r2n1", "r2n2"]),
+        ("ip-10-0-[1-2]-5,ip-10-0-9-9", ["ip-10-0-1-5", "ip-10-0-2-5", "ip-10-0-9-9"]),
+    ],
+)
+def test_node_list_expands_as_scontrol_show_hostnames_does(text: str, hosts: list[str]) -> None:
+    assert expand_node_list(text) == hosts
+
+
+@given(st.lists(st.integers(0, 120), min_size=1, unique=True), st.integers(1, 4))
+def test_compressed_numbers_expand_to_themselves(numbers: list[int], width: int) -> None:
+    numbers = sorted(numbers)
+    ranges = []
+    for _, group in itertools.groupby(enumerate(numbers), key=lambda item: item[1] - item[0]):
+        run = [number for _, number in group]
+        ranges.append(f"{run[0]:0{width}d}" + (f"-{run[-1]:0{width}d}" if len(run) > 1 else ""))
+
+    hosts = expand_node_list(f"n[{','.join(ranges)}]")
+
+    assert hosts == [f"n{number:0{width}d}" for number in numbers]
+
+
+@given(st.lists(st.tuples(st.integers(1, 64), st.integers(1, 5)), min_size=1, max_size=8))
+def test_tasks_per_node_expand_to_their_repeats(groups: list[tuple[int, int]]) -> None:
+    text = ",".join(f"{n}(x{times})" if times > 1 else str(n) for n, times in groups)
+
+    assert expand_tasks_per_node(text) == [n for n, times in groups for _ in range(times)]
+
+
+def test_allocation_becomes_a_cluster() -> None:
+    env = {"SLURM_JOB_NODELIST": "n[1-3]", "SLURM_TASKS_PER_NODE": "4(x2),2"}
+
+    cluster = cluster_from_slurm(env)
+
+    assert cluster is not None
+    assert (cluster.hosts, cluster.slots) == (("n1", "n2", "n3"), (4, 4, 2))
+
+
+def test_allocation_of_processors_counts_those() -> None:
+    env = {"SLURM_JOB_NODELIST": "n[1-2]", "SLURM_JOB_CPUS_PER_NODE": "8(x2)"}
+
+    cluster = cluster_from_slurm(env)
+
+    assert cluster is not None
+    assert cluster.slots == (8, 8)
+
+
+def test_outside_of_slurm_there_is_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SLURM_JOB_NODELIST", raising=False)
+    monkeypatch.delenv("SLURM_NODELIST", raising=False)
+
+    assert cluster_from_slurm() is None
+
+
+@pytest.mark.parametrize(
+    ("nodes", "tasks", "message"),
+    [
+        ("n[1-2", "1", "brackets do not match"),
+        ("n1]", "1", "brackets do not match"),
+        ("n[1-[2]]", "1", "brackets do not match"),
+        ("n[2-1]", "1", "'2-1' is no range"),
+        ("n[a]", "1", "'a' is no range"),
+        ("n[1-999999]", "1", "more than 100000 hosts"),
+        ("n1,,n2", "1", "a host name is missing"),
+        ("-x", "1", "is not usable"),
+        ("n1,n1", "1(x2)", "'n1' is named twice"),
+        ("n1", "x", "SLURM_TASKS_PER_NODE='x': 'x' is not understood"),
+        ("n1", "0", "slots must be >= 1"),
+        ("n1", "1(x0)", "not understood"),
+        ("n[1-2]", "4", "is for 1 hosts, SLURM_JOB_NODELIST names 2"),
+        ("n1", "", "SLURM_TASKS_PER_NODE is not set"),
+    ],
+)
+def test_damaged_variable_is_named(nodes: str, tasks: str, message: str) -> None:
+    with pytest.raises(InputError, match=message.replace("(", r"\(")):
+        cluster_from_slurm({"SLURM_JOB_NODELIST": nodes, "SLURM_TASKS_PER_NODE": tasks})
