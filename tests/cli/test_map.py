@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead map` from files to files, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import fairlead as fl
+from fairlead import cli
+from fairlead.launch import FORMATS, read_placement
+from fairlead.mapping import METHODS
+
+SPEC = "h0:2,h1:2,h2:2,h3:2"
+CLUSTER = fl.Cluster.uniform(["h0", "h1", "h2", "h3"], 2)
+
+
+class Said(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """In an own folder: two racks in hidden order, and ranks that talk to the rank four further on."""
+    monkeypatch.chdir(tmp_path)
+    rack = np.array([0, 1, 1, 0])
+    same = rack[:, None] == rack
+    bandwidth_Bps = np.where(same, 125e6, 25e6)
+    np.fill_diagonal(bandwidth_Bps, np.inf)
+    fl.Network(CLUSTER.hosts, np.where(np.eye(4), 0, 1e-4), bandwidth_Bps).save(
+        tmp_path / "cloud.net.npz"
+    )
+    partner = np.roll(np.eye(8), 4, axis=1)
+    fl.Traffic(partner * 1e6, partner).save(tmp_path / "app.traffic.npz")
+    return [f"--network={tmp_path}/cloud.net.npz", f"--traffic={tmp_path}/app.traffic.npz"]
+
+
+@pytest.fixture
+def fairlead_map(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """Runs the command in this process."""
+
+    def run(*arguments: str) -> Said:
+        monkeypatch.setattr(sys, "argv", ["fairlead", "map", *arguments])
+        with pytest.raises(SystemExit) as left:
+            cli.main()
+        return Said(int(left.value.code or 0), *capsys.readouterr())
+
+    return run
+
+
+def test_table_shows_the_chosen_placement_beside_the_launchers(files, fairlead_map) -> None:
+    said = fairlead_map(*files, "--cluster", SPEC)
+
+    assert said.code == 0, said.err
+    lines = said.out.splitlines()
+    assert lines[0].split() == ["scotch", "launcher"]
+    assert lines[1].split() == ["inter_bytes", "0", "B", "7.63", "MiB"]
+    assert sorted(line.split(":")[1] for line in lines[5:]) == [" 0 4", " 1 5", " 2 6", " 3 7"]
+
+
+def test_json_holds_placement_and_costs(files, fairlead_map) -> None:
+    said = fairlead_map(*files, "--cluster", SPEC, "--method", "scotch-inter", "--json")
+
+    result = json.loads(said.out)
+    assert result["method"] == "scotch-inter"
+    placement = fl.Placement(result["hosts"], np.array(result["host_of_rank"]))
+    network = fl.Network.load(files[0].partition("=")[2])
+    traffic = fl.Traffic.load(files[1].partition("=")[2])
+    assert result["cost"] == fl.evaluate(placement, traffic, network).as_dict()
+    assert result["cost"]["comm_time_s"] < result["launcher_cost"]["comm_time_s"]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_says_the_same_placement(files, fairlead_map, tmp_path, format) -> None:
+    output = tmp_path / "ranks"
+    arguments = (*files, "--cluster", SPEC, "--method", "cyclic")
+
+    said = fairlead_map(*arguments, "-o", str(output), "--format", format)
+
+    assert said.code == 0, said.err
+    expected = ["h0", "h1", "h2", "h3"] * 2
+    assert read_placement(output, CLUSTER, format).host_names() == expected
+
+
+def test_the_cluster_may_be_a_hostfile(files, fairlead_map, tmp_path) -> None:
+    hostfile = tmp_path / "hosts"
+    hostfile.write_text("h3 slots=4\nh0 slots=4\n")
+
+    said = fairlead_map(*files, "--cluster", str(hostfile), "--json")
+
+    assert json.loads(said.out)["hosts"] == ["h3", "h0"]
+
+
+def test_metric_and_seed_reach_the_method(files, fairlead_map) -> None:
+    def placed(*arguments: str) -> list[int]:
+        said = fairlead_map(*files, "--cluster", SPEC, "--json", *arguments)
+        return json.loads(said.out)["host_of_rank"]
+
+    first, second = (placed("--method=random", f"--seed={seed}") for seed in (1, 2))
+    assert first != second
+    assert fairlead_map(*files, "--cluster", SPEC, "--metric=hops").code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--cluster=h0:4"], "8 ranks do not fit: 1 hosts have 4 slots"),
+        (["--cluster=h0:4,h9:4"], "host 'h9' is not in this network"),
+        (["--cluster=nowhere"], "nowhere: hostfile cannot be read"),
+        (["--cluster=h0:none,h1:4"], "--cluster:1: slots must be a whole number"),
+        (["--cluster", SPEC, "--method=best"], f"there are {', '.join(METHODS)}"),
+        (["--cluster", SPEC, "--objective=worst"], "there are sum, bottleneck"),
+        (["--cluster", SPEC, "-o", "out", "--format=pdf"], "format 'pdf' is unknown"),
+        (["--cluster", SPEC, "--network=missing.net.npz"], "missing.net.npz: no such file"),
+    ],
+)
+def test_trouble_is_one_line_and_leaves_no_file(
+    files, fairlead_map, tmp_path, arguments, said
+) -> None:
+    before = sorted(tmp_path.iterdir())
+
+    result = fairlead_map(*files, *arguments)
+
+    assert result.code == 1
+    assert said in result.err
+    assert result.err.count("\n") == 1
+    assert result.out == ""
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_wrong_usage_ends_with_2_and_help_has_an_example(files, fairlead_map) -> None:
+    assert fairlead_map(*files).code == 2
+    said = fairlead_map("--help")
+    assert said.code == 0
+    assert "Example: fairlead map" in said.out
