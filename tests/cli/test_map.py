@@ -28,7 +28,7 @@ class Said(NamedTuple):
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """In an own folder: two racks in hidden order, and ranks that talk to the rank four further on."""
+    """Two racks in hidden order; each rank talks to the one four further on."""
     monkeypatch.chdir(tmp_path)
     rack = np.array([0, 1, 1, 0])
     same = rack[:, None] == rack
