@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What tracing costs: nanoseconds per call, and the share of a real code's run time.
+
+Traced and untraced runs alternate. Targets: under 100 ns per point-to-point call, under 1 % of a
+real code. The real code is Debian's LAMMPS (package lammps) with examples/real-codes/in.melt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from fairlead.launch import Job, Launcher, detect
+from fairlead.mpi_builds import find
+from fairlead.statistics import mean_interval, ratio_to_baseline
+from fairlead.trace import trace
+
+HERE = Path(__file__).parent
+MELT = HERE.parents[1] / "examples" / "real-codes" / "in.melt"
+POINT_TO_POINT = ("isend", "isend-on-duplicate", "sendrecv", "start")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--short", action="store_true", help="3 repeats")
+    parser.add_argument("--repeats", type=int, default=15)
+    parser.add_argument("--mpirun", default=None)
+    parser.add_argument("--mpicc", default="mpicc", help="compiler wrapper of the same MPI")
+    parser.add_argument("--ranks", type=int, default=2, help="ranks of the real code")
+    options = parser.parse_args()
+    repeats = 3 if options.short else options.repeats
+    launcher = detect(options.mpirun)
+    with tempfile.TemporaryDirectory() as folder:
+        print_calls(launcher, options.mpicc, repeats, Path(folder))
+        print_real_code(launcher, options.ranks, repeats, Path(folder))
+
+
+def print_calls(launcher: Launcher, mpicc: str, repeats: int, folder: Path) -> None:
+    """One row per kind of call: its time without and with tracing, and the difference."""
+    program = folder / "calls"
+    subprocess.run([mpicc, "-O2", HERE / "calls.c", "-o", program], check=True)
+    job = Job((str(program),), 1)
+    plain: dict[str, list[float]] = {}
+    traced: dict[str, list[float]] = {}
+    for _ in range(repeats):
+        for sink, env in ((plain, {}), (traced, tracing_env(launcher, folder))):
+            for name, figure in re.findall(r"^(\S+) (\S+)$", run(launcher, job, env), re.MULTILINE):
+                sink.setdefault(name, []).append(float(figure))
+    table = Table(title=f"ns per call, {version(launcher)}, mean of {repeats} runs [95 % interval]")
+    for column in ("call", "untraced", "traced", "tracing costs", "target"):
+        table.add_column(column, justify="left" if column == "call" else "right")
+    for name, times in plain.items():
+        costs = [with_ - without for with_, without in zip(traced[name], times, strict=True)]
+        cost = mean_interval(costs)
+        table.add_row(
+            name,
+            f"{mean_interval(times).value:.0f}",
+            f"{mean_interval(traced[name]).value:.0f}",
+            f"{cost.value:.0f} [{cost.low:.0f}, {cost.high:.0f}]",
+            "< 100" if name in POINT_TO_POINT else "",
+        )
+    Console().print(table)
+
+
+def print_real_code(launcher: Launcher, num_ranks: int, repeats: int, folder: Path) -> None:
+    """The share of LAMMPS' own loop time that tracing adds, and the calls it makes."""
+    lammps = shutil.which("lmp")
+    if lammps is None or launcher.family != "openmpi":
+        sys.exit("bench/trace: the real code needs Debian's lammps and its Open MPI; skipped")
+    program = (
+        lammps,
+        "-in",
+        str(MELT),
+        "-log",
+        "none",
+        "-var",
+        "scale",
+        "2",
+        "-var",
+        "steps",
+        "200",
+    )
+    job = Job(program, num_ranks)
+    seconds: dict[str, list[float]] = {"plain": [], "traced": []}
+    for _ in range(repeats):
+        for sink, env in (("plain", {}), ("traced", tracing_env(launcher, folder))):
+            found = re.search(r"Loop time of (\S+)", run(launcher, job, env))
+            assert found is not None, "LAMMPS printed no loop time"
+            seconds[sink].append(float(found[1]))
+    ratio = ratio_to_baseline(seconds["traced"], seconds["plain"])
+    share, low, high = (100 * (value - 1) for value in ratio)
+    traffic = trace(launcher, job, log=folder / "log")
+    messages = int(traffic.messages.sum())
+    Console().print(
+        f"LAMMPS melt on {num_ranks} ranks, {repeats} runs each: {share:+.2f} % "
+        f"[{low:+.2f}, {high:+.2f}] (target < 1 %); {messages:,} messages in "
+        f"{mean_interval(seconds['plain']).value:.3f} s, so 100 ns each would be "
+        f"{messages * 100e-9 / num_ranks / mean_interval(seconds['plain']).value:.3%}",
+        soft_wrap=True,
+    )
+
+
+def tracing_env(launcher: Launcher, folder: Path) -> dict[str, str]:
+    library = find(launcher).intercept
+    return {"LD_PRELOAD": str(library), "FAIRLEAD_TRACE": str(folder / "trace")}
+
+
+def run(launcher: Launcher, job: Job, env: Mapping[str, str]) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        argv = launcher.command(Job(job.program, job.num_ranks, env=env), Path(folder))
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, env=os.environ)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(argv)}: exit code {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+def version(launcher: Launcher) -> str:
+    return f"{launcher.name} {'.'.join(map(str, launcher.version))}"
+
+
+if __name__ == "__main__":
+    main()
