@@ -7,7 +7,7 @@ import dataclasses
 import datetime
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from fairlead import launch, run_directory
@@ -15,8 +15,9 @@ from fairlead.comparison import Comparison, MethodRuns, PredictedCost
 from fairlead.errors import InputError, LaunchError
 from fairlead.launch import Job
 from fairlead.mapping import Cost, evaluate, place
+from fairlead.narrator import Narrator, Progress
 from fairlead.placement import Placement
-from fairlead.preparation import Prepared, Request, Tell, prepare
+from fairlead.preparation import Prepared, Request, prepare
 
 BASELINE = "launcher"
 
@@ -44,10 +45,8 @@ def compare(
     request: Request,
     methods: Sequence[str],
     repeats: int,
-    tell: Tell,
-    *,
+    narrator: Narrator,
     time_pattern: str | None = None,
-    on_progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Comparison, Path]:
     """Run the program `repeats` times by each method, in turns.
 
@@ -55,10 +54,9 @@ def compare(
         request: What the user asked for.
         methods: Names of mapping methods; the launcher's own is always among them.
         repeats: Runs per method.
-        tell: Receives one line per step that takes time.
+        narrator: Tells the user of each step that takes time.
         time_pattern: Regular expression whose first group is a number of seconds in the program's
             output; None takes the time of the whole launcher command.
-        on_progress: Called with runs done and runs in all.
 
     Returns:
         The comparison, and the run directory it was saved to.
@@ -69,9 +67,10 @@ def compare(
     if repeats < 1:
         raise InputError(f"--repeats must be >= 1, got {repeats}")
     pattern = _compiled(time_pattern)
-    prepared = prepare(request, tell)
+    prepared = prepare(request, narrator)
     candidates = [candidate(prepared, request, method) for method in _with_baseline(methods)]
-    times_s = interleaved(candidates, repeats, pattern, prepared, on_progress)
+    with narrator.progress("runs") as on_progress:
+        times_s = interleaved(candidates, repeats, pattern, prepared, on_progress)
     comparison = _assemble(prepared, request, candidates, repeats, times_s)
     comparison.save(prepared.directory.file(run_directory.COMPARISON))
     return comparison, prepared.directory.path
@@ -108,7 +107,7 @@ def interleaved(
     repeats: int,
     pattern: re.Pattern[str] | None,
     prepared: Prepared,
-    on_progress: Callable[[int, int], None] | None,
+    on_progress: Progress,
 ) -> dict[str, list[float]]:
     """Measured seconds per method; each repeat runs every method once (CloudMap section V-C)."""
     times_s: dict[str, list[float]] = {one.method: [] for one in candidates}
@@ -118,8 +117,7 @@ def interleaved(
         for one in (*candidates[shift:], *candidates[:shift]):
             times_s[one.method].append(_timed(one, pattern, prepared))
             prepared.directory.note("runs", {"method": one.method, "s": times_s[one.method][-1]})
-            if on_progress is not None:
-                on_progress(sum(map(len, times_s.values())), repeats * len(candidates))
+            on_progress(sum(map(len, times_s.values())), repeats * len(candidates))
     return times_s
 
 

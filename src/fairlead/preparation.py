@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -15,13 +14,12 @@ from fairlead import profile_cache, run_directory
 from fairlead.cluster import Cluster
 from fairlead.errors import InputError, TopologyError
 from fairlead.launch import Job, Launcher, cluster_from_slurm, detect, read_hostfile
+from fairlead.narrator import Narrator
 from fairlead.network import Network
 from fairlead.probe import probe
 from fairlead.run_directory import RunDirectory
 from fairlead.trace import trace
 from fairlead.traffic import Traffic
-
-Tell = Callable[[str], None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,12 +83,12 @@ class Prepared:
     trace_s: float
 
 
-def prepare(request: Request, tell: Tell) -> Prepared:
+def prepare(request: Request, narrator: Narrator) -> Prepared:
     """Find, measure and trace; every step is noted in the run directory.
 
     Args:
         request: What the user asked for.
-        tell: Receives one line for each step that takes time.
+        narrator: Tells the user of each step that takes time.
 
     Raises:
         Error: A step failed; the message says which host, file or program, and what to do.
@@ -100,13 +98,13 @@ def prepare(request: Request, tell: Tell) -> Prepared:
     cluster.require_room_for(request.num_ranks)
     directory = RunDirectory.new(request.directory, Path(request.program[0]).name)
     directory.note("request", dataclasses.asdict(request))
-    network, probe_s = _measured(request, launcher, cluster, tell)
+    network, probe_s = _measured(request, launcher, cluster, narrator)
     cluster = _measured_part(cluster, network)
     cluster.require_room_for(request.num_ranks)
     network = network.select(cluster.hosts)
     network.save(directory.file(run_directory.NETWORK))
     directory.note("network", {"hosts": cluster.hosts, "slots": cluster.slots, "probe_s": probe_s})
-    traffic, trace_s = _traced(request, launcher, cluster, directory, tell)
+    traffic, trace_s = _traced(request, launcher, cluster, directory, narrator)
     traffic.save(directory.file(run_directory.TRAFFIC))
     directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": trace_s})
     return Prepared(launcher, cluster, network, traffic, directory, probe_s, trace_s)
@@ -127,24 +125,27 @@ def hosts_of(hostfile: Path | None) -> Cluster:
 
 
 def _measured(
-    request: Request, launcher: Launcher, cluster: Cluster, tell: Tell
+    request: Request, launcher: Launcher, cluster: Cluster, narrator: Narrator
 ) -> tuple[Network, float]:
     if request.network is not None and request.network != "probe:":
         return Network.load(request.network), 0.0
     if request.network is None:
         kept = profile_cache.recall_network(cluster, launcher, request.mode, request.max_age_s)
         if kept is not None:
-            tell("network: a kept profile of these hosts is fresh enough")
+            narrator.tell("network: a kept profile of these hosts is fresh enough")
             return kept, 0.0
-    tell(f"network: probing {cluster.num_hosts} hosts ({request.mode})")
+    narrator.tell(f"network: probing {cluster.num_hosts} hosts ({request.mode})")
     started = time.monotonic()
-    network = probe(
-        launcher,
-        cluster,
-        mode=request.mode,
-        budget_s=request.budget_s,
-        skip_unreachable=request.skip_unreachable,
-    )
+    with narrator.progress("probing") as on_progress:
+        network = probe(
+            launcher,
+            cluster,
+            mode=request.mode,
+            budget_s=request.budget_s,
+            skip_unreachable=request.skip_unreachable,
+            launcher_args=request.launcher_args,
+            on_progress=on_progress,
+        )
     probe_s = time.monotonic() - started
     profile_cache.remember_network(network, cluster, launcher, request.mode)
     return network, probe_s
@@ -178,18 +179,23 @@ def _measured_part(cluster: Cluster, network: Network) -> Cluster:
 
 
 def _traced(
-    request: Request, launcher: Launcher, cluster: Cluster, directory: RunDirectory, tell: Tell
+    request: Request,
+    launcher: Launcher,
+    cluster: Cluster,
+    directory: RunDirectory,
+    narrator: Narrator,
 ) -> tuple[Traffic, float]:
     if request.traffic is not None:
         return _of_size(Traffic.load(request.traffic), request), 0.0
     kept = profile_cache.recall_traffic(request.program, request.num_ranks, launcher)
     if kept is not None:
-        tell("traffic: this program was traced before with as many ranks")
+        narrator.tell("traffic: this program was traced before with as many ranks")
         return kept, 0.0
-    tell(f"traffic: tracing one run of {request.program[0]} (its output goes to {directory.path})")
+    log = directory.file("trace.log")
+    narrator.tell(f"traffic: tracing one run of {request.program[0]} (its output goes to {log})")
     job = Job(request.program, request.num_ranks, cluster, launcher_args=request.launcher_args)
     started = time.monotonic()
-    traffic = trace(launcher, job, log=directory.file("trace.log"))
+    traffic = trace(launcher, job, log=log)
     trace_s = time.monotonic() - started
     profile_cache.remember_traffic(traffic, request.program, request.num_ranks, launcher)
     return traffic, trace_s

@@ -11,8 +11,9 @@ from fairlead import launch, run_directory
 from fairlead.expectation import Gain, expected_gain
 from fairlead.launch import Job
 from fairlead.mapping import place
+from fairlead.narrator import Narrator
 from fairlead.placement import Placement
-from fairlead.preparation import Prepared, Request, Tell, prepare
+from fairlead.preparation import Prepared, Request, prepare
 from fairlead.units import format_duration
 
 
@@ -31,13 +32,15 @@ class Decision:
     line: str
 
 
-def run(request: Request, method: str, tell: Tell, announce: Callable[[Decision], None]) -> int:
+def run(
+    request: Request, method: str, narrator: Narrator, announce: Callable[[Decision], None]
+) -> int:
     """Run the program on the placement that the method finds.
 
     Args:
         request: What the user asked for.
         method: Mapping method, one of `fairlead.mapping.METHODS`.
-        tell: Receives one line for each step that takes time.
+        narrator: Tells the user of each step that takes time.
         announce: Receives the decision before the program starts.
 
     Returns:
@@ -46,7 +49,7 @@ def run(request: Request, method: str, tell: Tell, announce: Callable[[Decision]
     Raises:
         Error: The network, the traffic or the placement could not be had; nothing was started.
     """
-    prepared = prepare(request, tell)
+    prepared = prepare(request, narrator)
     decision = decide(prepared, request, method)
     announce(decision)
     return start(prepared, request, decision)
@@ -55,11 +58,10 @@ def run(request: Request, method: str, tell: Tell, announce: Callable[[Decision]
 def decide(prepared: Prepared, request: Request, method: str) -> Decision:
     """Choose between the method's placement and the launcher's own."""
     started = time.monotonic()
-    traffic, network, cluster = prepared.traffic, prepared.network, prepared.cluster
-    options = {"metric": request.metric, "seed": request.seed}
-    chosen = place(traffic, network, cluster, method=method, **options)
+    traffic, network = prepared.traffic, prepared.network
+    chosen = _placed(prepared, request, method)
     map_s = time.monotonic() - started
-    baseline = place(traffic, network, cluster, method="launcher", **options)
+    baseline = _placed(prepared, request, "launcher")
     gain = expected_gain(chosen, baseline, traffic, network, request.seed)
     keep = method == "launcher" or not gain.is_beyond_noise
     decision = Decision(None if keep else chosen, gain, _line(prepared, gain, method, map_s))
@@ -68,6 +70,17 @@ def decide(prepared: Prepared, request: Request, method: str) -> Decision:
         "decision", {"method": method, "gain": dataclasses.asdict(gain), "line": decision.line}
     )
     return decision
+
+
+def _placed(prepared: Prepared, request: Request, method: str) -> Placement:
+    return place(
+        prepared.traffic,
+        prepared.network,
+        prepared.cluster,
+        method=method,
+        metric=request.metric,
+        seed=request.seed,
+    )
 
 
 def start(prepared: Prepared, request: Request, decision: Decision) -> int:

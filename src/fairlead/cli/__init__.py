@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from fairlead.cli import map, mpi, report, show
+from fairlead.cli import lab, map, mpi, report, show
 from fairlead.errors import Error
 
 app = typer.Typer(
@@ -55,6 +55,7 @@ def fairlead(
     """Makes MPI applications faster on networks whose topology nobody will show you."""
 
 
+lab.register(app)
 map.register(app)
 mpi.register(app)
 report.register(app)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fairlead.cli import options
-from fairlead.cli.output import JsonOption, print_json, progress, stderr, stdout
+from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, stdout
 from fairlead.compare import compare as compare_methods
 from fairlead.report import comparison_facts, comparison_table
 
@@ -50,22 +50,13 @@ def compare(
 
     Times are those of the whole launcher command, or what --time-pattern finds in the output.
     """
-
-    def tell(line: str) -> None:
-        stderr.print(f"fairlead: {line}", soft_wrap=True)
-
+    narrator = TerminalNarrator()
     request = options.request_of(context.params)
-    with progress("runs") as on_progress:
-        comparison, folder = compare_methods(
-            request,
-            methods.split(","),
-            repeats,
-            tell,
-            time_pattern=time_pattern,
-            on_progress=on_progress,
-        )
+    comparison, folder = compare_methods(
+        request, methods.split(","), repeats, narrator, time_pattern
+    )
     if as_json:
         print_json({**comparison_facts(comparison), "run_directory": str(folder)})
     else:
         stdout.print(comparison_table(comparison))
-        tell(f"everything is in {folder}; fairlead report {folder} draws it")
+        narrator.tell(f"everything is in {folder}; fairlead report {folder} draws it")

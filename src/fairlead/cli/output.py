@@ -6,12 +6,15 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as ProgressBars
+
+from fairlead.narrator import Narrator, Progress
 
 stdout = Console()
 stderr = Console(stderr=True, highlight=False)
@@ -28,13 +31,27 @@ def print_json(result: Any) -> None:
 
 
 @contextlib.contextmanager
-def progress(title: str) -> Iterator[Callable[[int, int], None]]:
+def progress(title: str) -> Iterator[Progress]:
     """A progress bar on stderr while the block runs; silent where stderr is no terminal.
 
     Yields:
         A function to call with the steps done and the steps in all.
     """
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
+    with ProgressBars(
+        *columns, console=stderr, transient=True, disable=not stderr.is_terminal
+    ) as bar:
         task = bar.add_task(title, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+class TerminalNarrator(Narrator):
+    """Tells what is going on on stderr."""
+
+    def tell(self, line: str) -> None:
+        """Print the line."""
+        stderr.print(f"fairlead: {line}", soft_wrap=True, markup=False)
+
+    def progress(self, title: str) -> contextlib.AbstractContextManager[Progress]:
+        """A bar while the block runs, only on a terminal."""
+        return progress(title)

@@ -9,7 +9,8 @@ import json
 import typer
 
 from fairlead.cli import options
-from fairlead.cli.output import JsonOption, stderr
+from fairlead.cli.output import JsonOption, TerminalNarrator, stderr
+from fairlead.narrator import Narrator
 from fairlead.run import Decision
 from fairlead.run import run as run_program
 
@@ -46,17 +47,14 @@ def run(
     The first time a program is run with a number of ranks, it runs once more before, traced.
     With --json the decision is one JSON line on stderr: stdout belongs to the program.
     """
-
-    def tell(line: str) -> None:
-        if not as_json:
-            stderr.print(f"fairlead: {line}", soft_wrap=True)
+    narrator = Narrator() if as_json else TerminalNarrator()
 
     def announce(decision: Decision) -> None:
-        tell(decision.line)
         if as_json:
             stderr.print(json.dumps(_facts(method, decision)), soft_wrap=True, markup=False)
+        narrator.tell(decision.line)
 
-    raise typer.Exit(run_program(options.request_of(context.params), method, tell, announce))
+    raise typer.Exit(run_program(options.request_of(context.params), method, narrator, announce))
 
 
 def _facts(method: str, decision: Decision) -> dict[str, object]:

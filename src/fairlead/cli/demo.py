@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead demo`: an emulated cloud, before and after, and a report."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairlead.cli import options
+from fairlead.cli.output import JsonOption, print_json, stderr, stdout
+from fairlead.demo import Demo, demonstrate
+from fairlead.report import comparison_facts, comparison_table
+from fairlead.run_directory import RunDirectory
+
+EXAMPLE = "Example: fairlead demo --scenario flat"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("demo", epilog=EXAMPLE)(demo)
+
+
+def demo(
+    scenario: Annotated[
+        str, typer.Option(help="A scenario of the emulated cloud: a name or a TOML file.")
+    ] = "two-racks",
+    num_ranks: Annotated[int, typer.Option("-n", "--np", help="Ranks, a power of two.")] = 32,
+    repeats: Annotated[int, typer.Option(min=1, help="Runs per method.")] = 5,
+    mpirun: options.Mpirun = None,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where the report goes.")] = Path(
+        "report.html"
+    ),
+    as_json: JsonOption = False,
+) -> None:
+    """Place a conjugate-gradient solver by every method in an emulated cloud, and compare.
+
+    Brings the cloud up on this machine, runs, prints the table, writes a report, takes it down.
+    """
+    folder = RunDirectory.new(None, "demo")
+    comparison, report = demonstrate(Demo(scenario, num_ranks, repeats, mpirun), folder.path)
+    shutil.copyfile(report, output)
+    if as_json:
+        print_json({**comparison_facts(comparison), "report": str(output)})
+    else:
+        stdout.print(comparison_table(comparison))
+        stderr.print(f"fairlead: {output} shows it; everything is in {folder.path}")
