@@ -2,8 +2,8 @@
 """Runs one program and lets none of its processes outlive it; a process of its own.
 
 Started as `python -I -S _keeper.py REPORT_FD PARENT_PID LC_CTYPE PROGRAM ARGS...` by process.py,
-with the standard library only, because it has to start fast. It is the subreaper of all that the program
-starts: launchers' daemons that leave their session and their parent (orted, hydra_pmi_proxy, remote
+with the standard library only, because it has to start fast. It is the subreaper of all that the
+program starts: daemons that leave their session and their parent (orted, hydra_pmi_proxy, remote
 agents) become its children, so that it finds and ends exactly them, whatever happened to the rest.
 """
 
