@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from fairlead.cli import lab, map, mpi, report, show
+from fairlead.cli import compare, demo, lab, map, mpi, report, run, show
 from fairlead.errors import Error
 
 app = typer.Typer(
@@ -55,8 +55,11 @@ def fairlead(
     """Makes MPI applications faster on networks whose topology nobody will show you."""
 
 
-lab.register(app)
+demo.register(app)
+run.register(app)
+compare.register(app)
 map.register(app)
-mpi.register(app)
-report.register(app)
 show.register(app)
+report.register(app)
+lab.register(app)
+mpi.register(app)
