@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from fairlead.report.blocks import block_labels, reduce_blocks, split_evenly
+from fairlead.report.blocks import Blocks, block_labels, reduce_blocks, split_evenly
 from fairlead.report.palette import ink_on, viridis
 from fairlead.report.scales import Scale, common_scale
 
@@ -21,6 +22,7 @@ Matrix = npt.NDArray[np.float64]
 
 CELL_COLUMNS = 6
 LABEL_COLUMNS = 20
+CORNER = "src \\ dst"
 
 
 def heatmap(
@@ -46,9 +48,10 @@ def heatmap(
         is_low_bright: Draw small values bright, for quantities of which less is better.
         max_blocks: Most cells in a row.
     """
-    label_columns = min(LABEL_COLUMNS, max(len("src \\ dst"), *(len(name) for name in names)))
-    room = (width - label_columns - 1) // CELL_COLUMNS
-    blocks = split_evenly(len(names), min(room, max_blocks))
+    longest = max(len(name) for name in names)
+    blocks = _blocks(len(names), longest, width, max_blocks)
+    if len(blocks) < len(names):  # A block is named by its first and its last member.
+        blocks = _blocks(len(names), 2 * longest + 1, width, max_blocks)
     cells = reduce_blocks(matrix, blocks, reduce) if len(blocks) < len(names) else matrix
     scale = common_scale(cells, family)
     unit = f" ({scale.unit})" if scale.unit else ""
@@ -57,8 +60,8 @@ def heatmap(
     table.box, table.show_edge, table.pad_edge = None, False, False
     table.padding = (0, 0)
     labels = block_labels(names, blocks)
-    table.add_column("src \\ dst", no_wrap=True, max_width=label_columns, overflow="ellipsis")
-    for label in labels:
+    table.add_column(CORNER, no_wrap=True, max_width=LABEL_COLUMNS, overflow="ellipsis")
+    for label in column_labels(names, blocks):
         table.add_column(
             Text(label),
             justify="right",
@@ -69,6 +72,22 @@ def heatmap(
     for label, row in zip(labels, cells, strict=True):
         table.add_row(Text(label), *_colored(row, cells, scale, is_low_bright))
     return table
+
+
+def _blocks(num_names: int, longest: int, width: int, max_blocks: int) -> Blocks:
+    label_columns = min(LABEL_COLUMNS, max(len(CORNER), longest))
+    return split_evenly(num_names, min((width - label_columns - 1) // CELL_COLUMNS, max_blocks))
+
+
+def column_labels(names: Sequence[str], blocks: Blocks) -> list[str]:
+    """What tells each block's first name from the others, short enough for a cell."""
+    # A number that starts alike is kept whole: node10 and node11 differ in 10 and 11.
+    alike = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    prefix = "".join(letters[0] for letters in alike).rstrip("0123456789")
+    shared = prefix if len(names) > 1 else ""
+    own = [names[block[0]][len(shared) :] for block in blocks]
+    room = CELL_COLUMNS - 1
+    return [label if len(label) <= room else f"…{label[1 - room :]}" for label in own]
 
 
 def _colored(row: Matrix, cells: Matrix, scale: Scale, is_low_bright: bool) -> list[Text]:
