@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The terminal view of each kind of file: it fits, and says what the file holds."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+
+import numpy as np
+import pytest
+from report_samples import comparison, ring, save_run, two_racks
+from rich.console import Console
+
+import fairlead as fl
+from fairlead.errors import InputError
+from fairlead.report import facts, load_any, view
+from fairlead.report.blocks import reduce_blocks, split_evenly
+from fairlead.report.palette import VIRIDIS, ink_on, viridis
+from fairlead.report.placement_view import rank_ranges
+from fairlead.report.scales import BYTES, SECONDS, common_scale, human, three_digits
+from fairlead.report.terminal_heatmap import column_labels
+
+HOSTS = [f"node{number}" for number in range(8)]
+
+
+def rendered(content, width, **options):
+    stream = io.StringIO()
+    console = Console(file=stream, width=width, **options)
+    console.print(view(content, width))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+@pytest.mark.parametrize("num_hosts", [1, 3, 8, 64])
+def test_network_fits_the_terminal(num_hosts, width):
+    text = rendered(two_racks([f"node{number}" for number in range(num_hosts)]), width)
+
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text
+
+
+def test_columns_are_named_by_what_tells_hosts_apart():
+    blocks = split_evenly(3, 3)
+
+    assert column_labels(["node8", "node10", "node11"], blocks) == ["8", "10", "11"]
+    assert column_labels(["ip-10-0-1-7", "ip-10-0-2-148", "ip-10-0-2-9"], blocks) == [
+        "1-7",
+        "2-148",
+        "2-9",
+    ]
+    assert column_labels(["a-very-long", "b-very-long", "c"], blocks) == ["…long", "…long", "c"]
+    assert column_labels(["login"], split_evenly(1, 1)) == ["login"]
+
+
+def test_network_shows_units_and_spread():
+    text = rendered(two_racks(HOSTS), 120)
+
+    assert "Latency, one way (µs)" in text
+    assert "Bandwidth (MB/s)" in text
+    assert "when: 2024-01-31T12:00:00+00:00" in text
+    latency = next(line for line in text.splitlines() if line.startswith("latency "))
+    assert latency.split() == ["latency", "50.0", "µs", "200", "µs", "200", "µs", "1.00", "x"]
+
+
+def test_blocks_show_the_median_of_what_was_measured():
+    matrix = np.array([[1.0, 3, 5, 7], [2, 4, np.nan, 9], [0, 0, 1, 1], [0, 0, 1, 1]])
+
+    cells = reduce_blocks(matrix, split_evenly(4, 2), np.nanmedian)
+
+    assert cells.tolist() == [[2.5, 7.0], [0.0, 1.0]]
+
+
+def test_unmeasured_pairs_are_named_and_null_for_machines():
+    network = two_racks(HOSTS)
+    latency_s = network.latency_s.copy()
+    latency_s[2, 5] = np.nan
+    partial = dataclasses.replace(network, latency_s=latency_s)
+
+    assert "Not measured: node2 → node5" in rendered(partial, 120)
+    assert facts(partial)["unmeasured_pairs"] == [("node2", "node5")]
+    assert facts(partial)["latency_s"][2][5] is None
+
+
+def test_network_without_any_measurement_is_shown():
+    nothing = np.full((2, 2), np.nan)
+
+    text = rendered(fl.Network(["a", "b"], nothing, nothing), 80)
+
+    assert "a → b" in text
+
+
+def test_colours_differ_between_fast_and_slow():
+    text = rendered(two_racks(HOSTS), 120, force_terminal=True, color_system="truecolor")
+
+    assert "48;2;253;231;37" in text  # The bright end of viridis, #fde725, for the fastest.
+
+
+def test_traffic_shows_totals_pairs_and_collectives():
+    text = rendered(ring(8), 100)
+
+    assert "Traffic of 8 ranks, run time 1.50 s" in text
+    assert "40.0 MB in 80 messages" in text
+    assert "0 → 1" in text
+    assert "allreduce" in text
+    assert "250 ms" in text
+
+
+def test_traffic_of_many_ranks_is_shown_in_blocks():
+    text = rendered(ring(512), 80)
+
+    assert "blocks of" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_placement_lists_ranks_per_host():
+    placement = fl.Placement(["a", "b", "c"], np.array([0, 0, 0, 2, 2, 0]), "scotch")
+
+    lines = rendered(placement, 80).splitlines()
+
+    assert [line.split(None, 2) for line in map(str.strip, lines[-3:])] == [
+        ["a", "4", "0-2, 5"],
+        ["b", "0"],
+        ["c", "2", "3, 4"],
+    ]
+
+
+def test_comparison_shows_times_normalised_and_found():
+    text = rendered(comparison(HOSTS), 140)
+
+    assert "scotch took 0.50 times the time of launcher" in text
+    assert "comm_time_s ranks the methods as measured" in text
+
+
+def test_no_markup_in_a_name_is_obeyed():
+    text = rendered(two_racks(["[bold red]x[/]", "[link=http://y]y[/link]"]), 100)
+
+    assert "[bold red]x[/]" in text
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [(two_racks(HOSTS), "network"), (ring(8), "traffic"), (comparison(HOSTS), "comparison")],
+)
+def test_facts_are_json(content, kind):
+    assert json.loads(json.dumps(facts(content), allow_nan=False))["kind"] == kind
+
+
+def test_kind_is_known_by_content_not_by_name(tmp_path):
+    save_run(tmp_path, HOSTS)
+    for name in ("network.net.npz", "traffic.traffic.npz", "placement.json", "comparison.json"):
+        disguised = (tmp_path / name).rename(tmp_path / f"{name}.bin")
+        assert facts(load_any(disguised))["kind"] == name.partition(".")[0]
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"PK", b"PK\x03\x04" + b"\0" * 99, b"\xff\xfe", b"[]", b'{"kind": "plan"}', b"12"]
+)
+def test_foreign_file_is_refused_in_one_line(tmp_path, data):
+    path = tmp_path / "file"
+    path.write_bytes(data)
+
+    with pytest.raises(InputError) as caught:
+        load_any(path)
+
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_units_keep_three_digits_and_one_scale():
+    assert human(0.000123456, SECONDS) == "123 µs"
+    assert human(8, BYTES) == "8 B"
+    assert human(999_600, BYTES) == "1000 kB"
+    assert three_digits(0.012345) == "0.0123"
+    assert three_digits(float("nan")) == "–"
+    assert common_scale([np.nan, np.inf, 0], BYTES).unit == "B"
+    scale = common_scale([50e-6, 200e-6, 3e-3], SECONDS)
+    assert [scale.text(value) for value in (50e-6, 3e-3)] == ["50.0", "3000"]
+
+
+def test_ranges_shorten_runs_of_three():
+    assert rank_ranges([0, 1, 2, 4, 6, 7]) == "0-2, 4, 6, 7"
+
+
+def test_ink_is_readable_on_every_colour():
+    # WCAG 2: contrast of at least 4.5 for text; black or white always reaches it.
+    def luminance(color):
+        channels = [c / 255 for c in color]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    for step in range(101):
+        color = viridis(step / 100)
+        ink = 1.0 if ink_on(color) == "#ffffff" else 0.0
+        low, high = sorted([luminance(color), ink])
+        assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+def test_palette_ends_where_viridis_ends():
+    assert [viridis(0), viridis(1)] == [(0x44, 0x01, 0x54), (0xFD, 0xE7, 0x25)]
+    assert len(VIRIDIS) == 10
