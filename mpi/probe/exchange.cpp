@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Round trips and trains, each with a bounded wait.
+#include "exchange.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+
+namespace fairlead::probe {
+namespace {
+
+std::size_t largest_bytes(const Recipe& recipe) {
+  return static_cast<std::size_t>(
+      std::max(recipe.messages_per_train * recipe.message_bytes, recipe.round_trip_bytes));
+}
+
+}  // namespace
+
+Exchange::Exchange(MPI_Comm comm, const Options& options, Mailbox& mailbox, bool yields)
+    : comm_(comm),
+      recipe_(options.recipe),
+      patience_s_(options.patience_s),
+      mailbox_(mailbox),
+      yields_(yields),
+      out_(largest_bytes(recipe_), std::byte{1}),
+      in_(largest_bytes(recipe_)) {}
+
+Durations Exchange::round_trips(int partner, int count) {
+  if (!command(partner, Exercise::round_trips, count, recipe_.round_trip_bytes)) return {};
+  const auto bytes = static_cast<std::size_t>(recipe_.round_trip_bytes);
+  std::vector<double> durations_s;
+  for (int i = 0; i < count; ++i) {
+    const double begin_s = now_s();
+    if (!send(partner, data_tag, out_.data(), bytes)) return {};
+    if (!receive(partner, data_tag, in_.data(), bytes)) return {};
+    durations_s.push_back((now_s() - begin_s) / 2);
+  }
+  return durations_s;
+}
+
+std::optional<double> Exchange::push(int partner, std::int64_t message_bytes) {
+  double duration_s = 0;
+  if (command(partner, Exercise::push, 1, message_bytes) && send_train(partner, message_bytes) &&
+      receive(partner, answer_tag, &duration_s, sizeof duration_s)) {
+    return duration_s;
+  }
+  return {};
+}
+
+std::optional<double> Exchange::pull(int partner, std::int64_t message_bytes) {
+  if (!command(partner, Exercise::pull, 1, message_bytes)) return {};
+  return receive_train(partner, message_bytes);
+}
+
+bool Exchange::finish(int partner, const void* result, std::size_t result_bytes) {
+  return command(partner, Exercise::finish, 0, 0) &&
+         send(partner, answer_tag, result, result_bytes);
+}
+
+bool Exchange::follow(int leader, void* result, std::size_t result_bytes) {
+  for (;;) {
+    Command wanted{};
+    if (!receive(leader, command_tag, &wanted, sizeof wanted)) return false;
+    switch (wanted.exercise) {
+      case Exercise::round_trips:
+        if (!echo(leader, wanted.count)) return false;
+        break;
+      case Exercise::push: {
+        const auto duration_s = receive_train(leader, wanted.message_bytes);
+        if (!duration_s || !send(leader, answer_tag, &*duration_s, sizeof(double))) return false;
+        break;
+      }
+      case Exercise::pull:
+        if (!send_train(leader, wanted.message_bytes)) return false;
+        break;
+      case Exercise::finish:
+        return receive(leader, answer_tag, result, result_bytes);
+    }
+  }
+}
+
+bool Exchange::command(int partner, Exercise exercise, int count, std::int64_t message_bytes) {
+  const Command wanted{exercise, count, message_bytes};
+  return send(partner, command_tag, &wanted, sizeof wanted);
+}
+
+bool Exchange::echo(int partner, int count) {
+  const auto bytes = static_cast<std::size_t>(recipe_.round_trip_bytes);
+  for (int i = 0; i < count; ++i) {
+    if (!receive(partner, data_tag, in_.data(), bytes)) return false;
+    if (!send(partner, data_tag, out_.data(), bytes)) return false;
+  }
+  return true;
+}
+
+bool Exchange::send_train(int partner, std::int64_t message_bytes) {
+  std::byte call{};
+  if (!receive(partner, answer_tag, &call, sizeof call)) return false;
+  std::vector<MPI_Request> requests(static_cast<std::size_t>(recipe_.messages_per_train),
+                                    MPI_REQUEST_NULL);
+  for (MPI_Request& request : requests) {
+    MPI_Isend(out_.data(), static_cast<int>(message_bytes), MPI_BYTE, partner, data_tag, comm_,
+              &request);
+  }
+  return complete_all(requests);
+}
+
+std::optional<double> Exchange::receive_train(int partner, std::int64_t message_bytes) {
+  // All receives are posted before the request: nothing arrives unexpected and is copied twice.
+  std::vector<MPI_Request> requests(static_cast<std::size_t>(recipe_.messages_per_train),
+                                    MPI_REQUEST_NULL);
+  std::byte* place = in_.data();
+  for (MPI_Request& request : requests) {
+    MPI_Irecv(place, static_cast<int>(message_bytes), MPI_BYTE, partner, data_tag, comm_, &request);
+    place += message_bytes;
+  }
+  // Only the end is taken from an arrival: when this process was not running meanwhile, several
+  // messages arrive for it in one instant, and the time between two of them says nothing.
+  const double begin_s = now_s();
+  const std::byte call{};
+  if (!send(partner, answer_tag, &call, sizeof call) || !complete_all(requests)) return {};
+  return now_s() - begin_s;
+}
+
+bool Exchange::complete_all(std::span<MPI_Request> requests) {
+  return std::all_of(requests.begin(), requests.end(),
+                     [this](MPI_Request& request) { return complete(request); });
+}
+
+bool Exchange::send(int dst, Tag tag, const void* data, std::size_t bytes) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  return MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, dst, tag, comm_, &request) ==
+             MPI_SUCCESS &&
+         complete(request);
+}
+
+bool Exchange::receive(int src, Tag tag, void* data, std::size_t bytes) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, src, tag, comm_, &request) !=
+      MPI_SUCCESS) {
+    return false;
+  }
+  if (complete(request)) return true;
+  // The caller's memory is about to go: what arrives later must not be written there.
+  if (request != MPI_REQUEST_NULL) {
+    MPI_Cancel(&request);
+    MPI_Request_free(&request);
+  }
+  return false;
+}
+
+bool Exchange::complete(MPI_Request& request) {
+  // The clock and the mailbox are looked at rarely: they must not disturb what is timed.
+  constexpr int kSpinsPerLook = 64;
+  constexpr double kPollInterval_s = 0.01;
+  const double begin_s = now_s();
+  double polled_s = begin_s;
+  for (int spins = 1;; ++spins) {
+    int is_complete = 0;
+    if (MPI_Test(&request, &is_complete, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+    if (is_complete != 0) return true;
+    if (yields_) sched_yield();
+    if (spins % kSpinsPerLook != 0) continue;
+    const double time_s = now_s();
+    if (time_s - begin_s > patience_s_) return false;
+    if (time_s - polled_s > kPollInterval_s) {
+      mailbox_.poll();
+      polled_s = time_s;
+    }
+  }
+}
+
+}  // namespace fairlead::probe

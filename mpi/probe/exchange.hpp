@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timed exchanges between two processes: round trips and trains of messages.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "mailbox.hpp"
+#include "options.hpp"
+
+namespace fairlead::probe {
+
+/// Durations in seconds, or nothing where the partner did not answer in time.
+using Durations = std::optional<std::vector<double>>;
+
+/// What the leader of a meeting asks the follower to take part in.
+enum class Exercise : std::int32_t {
+  round_trips,  ///< Send `count` messages back.
+  push,         ///< Receive a train and answer with its duration.
+  pull,         ///< Send a train.
+  finish,       ///< The meeting is over; a result follows.
+};
+
+struct Command {
+  Exercise exercise;
+  std::int32_t count;
+  std::int64_t message_bytes;
+};
+
+/// Carries out exercises with one partner after another. No wait is longer than the patience.
+class Exchange {
+ public:
+  /// @param yields whether to let other processes run while waiting inside a timed part; right
+  ///   where there are more processes than cores.
+  Exchange(MPI_Comm comm, const Options& options, Mailbox& mailbox, bool yields);
+
+  /// Leader: half the round trip of `count` messages, one duration each.
+  [[nodiscard]] Durations round_trips(int partner, int count);
+  /// Leader: one train to the partner; the receiver times it, from its request for the train to
+  /// the last message, which is one round trip more than the train needs.
+  [[nodiscard]] std::optional<double> push(int partner, std::int64_t message_bytes);
+  /// Leader: one train from the partner, timed here in the same way.
+  [[nodiscard]] std::optional<double> pull(int partner, std::int64_t message_bytes);
+
+  /// Leader: tells the partner that the meeting is over and hands it the result.
+  [[nodiscard]] bool finish(int partner, const void* result, std::size_t result_bytes);
+  /// Follower: does what the leader asks until the meeting is over.
+  /// @return whether the result was received.
+  [[nodiscard]] bool follow(int leader, void* result, std::size_t result_bytes);
+
+ private:
+  [[nodiscard]] bool command(int partner, Exercise exercise, int count, std::int64_t bytes);
+  [[nodiscard]] bool echo(int partner, int count);
+  [[nodiscard]] bool send_train(int partner, std::int64_t message_bytes);
+  [[nodiscard]] std::optional<double> receive_train(int partner, std::int64_t message_bytes);
+  [[nodiscard]] bool send(int dst, Tag tag, const void* data, std::size_t bytes);
+  [[nodiscard]] bool receive(int src, Tag tag, void* data, std::size_t bytes);
+  [[nodiscard]] bool complete(MPI_Request& request);
+  [[nodiscard]] bool complete_all(std::span<MPI_Request> requests);
+
+  MPI_Comm comm_;
+  Recipe recipe_;
+  double patience_s_;
+  Mailbox& mailbox_;
+  bool yields_;
+  // Kept for the whole run: a request that was given up may still read or write them.
+  std::vector<std::byte> out_;
+  std::vector<std::byte> in_;
+};
+
+}  // namespace fairlead::probe

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Short notes between the processes: who is ready, whose turn it is, who is still alive.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "clock.hpp"
+
+namespace fairlead::probe {
+
+/// Message tags of the probe.
+enum Tag : int { note_tag = 1, command_tag, data_tag, answer_tag, report_tag };
+
+enum class Note : std::int32_t {
+  hello,   ///< To rank 0 at the start; carries the machine's identity.
+  start,   ///< From rank 0: everybody is there; carries how to behave.
+  ready,   ///< To the partner of the next meeting.
+  turn,    ///< The meeting in `value` may begin.
+  ping,    ///< Are you alive?
+  silent,  ///< The sender gave up on the rank in `value`.
+  alive,   ///< Yes.
+  done,    ///< From rank 0: the result is written; `value` says whether all went well.
+};
+
+struct Letter {
+  Note note;
+  std::int32_t value;
+  std::int64_t data;
+};
+
+/// Sends and receives notes. No call blocks for longer than the patience, and every process that
+/// waits here answers pings, so that a late process is told from a dead one.
+class Mailbox {
+ public:
+  Mailbox(MPI_Comm comm, double patience_s);
+
+  void post(int dst, Note note, std::int32_t value = 0, std::int64_t data = 0);
+  /// Tells everybody that `peer` does not answer, so that each of them need not wait in turn.
+  void announce_silent(int peer);
+
+  /// Takes in all notes that have arrived.
+  void poll();
+
+  /// Whether `src` has sent this note.
+  [[nodiscard]] bool has(int src, Note note) const { return letters_.contains({src, note}); }
+  /// The last letter of this kind from `src`; it must be there.
+  [[nodiscard]] const Letter& letter(int src, Note note) const { return letters_.at({src, note}); }
+  /// Whether this meeting was given its turn.
+  [[nodiscard]] bool has_turn(int meeting) const { return turns_.contains(meeting); }
+
+  /// Waits, mostly asleep, until `is_done()` holds.
+  /// @return false when `peer` gave no sign of life for the length of the patience, counted from
+  ///   now or from when somebody else announced it silent.
+  template <typename Predicate>
+  [[nodiscard]] bool wait(int peer, Predicate is_done) {
+    const double begin_s = now_s();
+    double next_ping_s = begin_s + patience_s_ / 4;
+    for (;;) {
+      poll();
+      if (is_done()) return true;
+      const double time_s = now_s();
+      if (time_s - last_hope_s(peer, begin_s) > patience_s_) return false;
+      if (time_s >= next_ping_s) {
+        post(peer, Note::ping);
+        next_ping_s += patience_s_ / 4;
+      }
+      pause(time_s - begin_s);
+    }
+  }
+
+  /// Waits until the notes posted have left, at most `limit_s`.
+  void flush(double limit_s);
+
+ private:
+  struct Outgoing {
+    Letter letter;
+    MPI_Request request;
+  };
+
+  void take_in(int src, const Letter& letter);
+  [[nodiscard]] double last_hope_s(int peer, double begin_s) const {
+    const auto index = static_cast<std::size_t>(peer);
+    return std::max(std::min(begin_s, suspected_s_[index]), sign_s_[index]);
+  }
+  void drop_sent();
+
+  MPI_Comm comm_;
+  int rank_ = 0;
+  double patience_s_;
+  std::vector<double> sign_s_;       // last sign of life of each rank
+  std::vector<double> suspected_s_;  // when each rank was announced silent; inf where never
+  std::map<std::pair<int, Note>, Letter> letters_;
+  std::set<int> turns_;
+  std::list<Outgoing> outgoing_;  // a list: a letter must not move while it is sent
+};
+
+}  // namespace fairlead::probe

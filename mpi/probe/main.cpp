@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// fairlead-probe: measures latency and bandwidth between all processes of one MPI job.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "gathering.hpp"
+#include "result.hpp"
+
+namespace fairlead::probe {
+namespace {
+
+/// The main flow. Returns whether MPI can be left in order.
+bool run(MPI_Comm comm, const Options& options) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  Mailbox mailbox(comm, options.patience_s);
+  const Behaviour behaviour = assemble(comm, options, mailbox);
+  const double begin_s = now_s();
+  Exchange exchange(comm, options, mailbox, behaviour.yields);
+  Findings findings = walk_tournament(comm, options, behaviour.concurrency, mailbox, exchange);
+  if (rank != 0) return hand_in(comm, findings, mailbox);
+  const Outcome outcome = collect(comm, std::move(findings), mailbox);
+  print_result(options, behaviour, outcome, now_s() - begin_s);
+  dismiss(comm, outcome, mailbox);
+  return outcome.is_orderly;
+}
+
+/// Leaves without MPI: with messages that nobody will receive, MPI_Finalize may wait forever.
+[[noreturn]] void leave_at_once() {
+  std::fflush(stderr);
+  _exit(0);
+}
+
+}  // namespace
+}  // namespace fairlead::probe
+
+int main(int argc, char** argv) {
+  using namespace fairlead::probe;
+  Options options;
+  try {
+    const std::span<const char* const> arguments(argv, static_cast<std::size_t>(argc));
+    options = parse_options(arguments.subspan(1));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "fairlead-probe: error %s\n", error.what());
+    return 2;
+  }
+  MPI_Init(&argc, &argv);
+  // A lost partner must not end the others: failed calls are treated as silence.
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  try {
+    if (!run(MPI_COMM_WORLD, options)) leave_at_once();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "fairlead-probe: error %s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+  return 0;
+}

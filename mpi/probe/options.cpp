@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the options; the values were checked by Python already, so the messages are plain.
+#include "options.hpp"
+
+#include <charconv>
+#include <stdexcept>
+#include <string_view>
+
+namespace fairlead::probe {
+namespace {
+
+template <typename Number>
+Number parse_number(std::string_view name, std::string_view text, Number minimum) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !(value >= minimum)) {
+    throw std::invalid_argument(std::string(name) + ": expected a number >= " +
+                                std::to_string(minimum) + ", got '" + std::string(text) + "'");
+  }
+  return value;
+}
+
+void set_mode(Options& options, std::string_view mode) {
+  if (mode != "quick" && mode != "full") {
+    throw std::invalid_argument("--mode: expected quick or full, got '" + std::string(mode) + "'");
+  }
+  options.mode = mode;
+  options.recipe = mode == "quick" ? quick_recipe() : full_recipe();
+}
+
+void set_option(Options& options, std::string_view name, std::string_view value) {
+  if (name == "--mode") {
+    set_mode(options, value);
+  } else if (name == "--target") {
+    options.target_ratio = parse_number(name, value, 0.0);
+  } else if (name == "--cap") {
+    options.max_samples = parse_number(name, value, 1);
+  } else if (name == "--budget") {
+    options.budget_s = parse_number(name, value, 0.0);
+  } else if (name == "--concurrency") {
+    options.concurrency = parse_number(name, value, 0);
+  } else if (name == "--patience") {
+    options.patience_s = parse_number(name, value, 0.001);
+  } else {
+    throw std::invalid_argument("unknown option '" + std::string(name) + "'");
+  }
+}
+
+}  // namespace
+
+Recipe quick_recipe() {
+  return {.round_trip_bytes = 1024,
+          .num_warm_up_round_trips = 2,
+          .messages_per_train = 32,
+          .message_bytes = 1024,
+          .warm_up_message_bytes = 1024};
+}
+
+Recipe full_recipe() {
+  return {.round_trip_bytes = 1,
+          .num_warm_up_round_trips = 10,
+          .messages_per_train = 1,
+          .message_bytes = std::int64_t{8} << 20,
+          .warm_up_message_bytes = std::int64_t{512} << 10};
+}
+
+Options parse_options(std::span<const char* const> arguments) {
+  Options options;
+  for (std::size_t i = 0; i < arguments.size(); i += 2) {
+    if (i + 1 == arguments.size()) {
+      throw std::invalid_argument(std::string(arguments[i]) + ": a value is missing");
+    }
+    set_option(options, arguments[i], arguments[i + 1]);
+  }
+  return options;
+}
+
+}  // namespace fairlead::probe

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one run of the probe is asked to do, and its reading from the command line.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+
+namespace fairlead::probe {
+
+/// What is sent to measure one pair. A train is a row of messages sent back to back; its duration
+/// is one sample of the bandwidth.
+struct Recipe {
+  std::int64_t round_trip_bytes;
+  int num_warm_up_round_trips;
+  int messages_per_train;
+  std::int64_t message_bytes;
+  /// Size of the messages in the train that goes first and is not counted.
+  std::int64_t warm_up_message_bytes;
+
+  [[nodiscard]] double train_bytes() const {
+    return static_cast<double>(messages_per_train) * static_cast<double>(message_bytes);
+  }
+};
+
+/// CloudMap's measurement: messages of 1 KiB only.
+Recipe quick_recipe();
+/// CMPI's measurement: 1 B for the latency, 8 MiB for the bandwidth.
+Recipe full_recipe();
+
+struct Options {
+  std::string mode = "quick";
+  Recipe recipe = quick_recipe();
+  /// A metric of a pair is done when its confidence interval is this narrow relative to it...
+  double target_ratio = 0.1;
+  /// ... or after this many samples ...
+  int max_samples = 12;
+  /// ... or when its share of the whole time is over.
+  double budget_s = std::numeric_limits<double>::infinity();
+  /// Pairs measured at one time; 0: all of a round, or fewer where the hosts share one machine.
+  int concurrency = 0;
+  /// A partner without any sign of life for so long is given up.
+  double patience_s = 10;
+};
+
+/// @param arguments without the program's name.
+/// @throws std::invalid_argument naming the option, its value and what is allowed.
+Options parse_options(std::span<const char* const> arguments);
+
+}  // namespace fairlead::probe

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The result as JSON; nan becomes null, because JSON has no nan.
+#include "result.hpp"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+
+namespace fairlead::probe {
+namespace {
+
+constexpr int kVersion = 1;
+
+std::string number(double value) {
+  if (!std::isfinite(value)) return "null";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
+std::string quoted(const std::string& text) {
+  std::string escaped = "\"";
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') escaped += '\\';
+    if (static_cast<unsigned char>(letter) >= 0x20) escaped += letter;
+  }
+  return escaped + "\"";
+}
+
+std::string cells(const MedianEstimate& estimate) {
+  return ", " + number(estimate.median) + ", " + number(estimate.low) + ", " +
+         number(estimate.high) + ", " + std::to_string(estimate.num_samples);
+}
+
+std::string row(const PairResult& result) {
+  return "[" + std::to_string(result.low) + ", " + std::to_string(result.high) +
+         cells(result.latency_s) + cells(result.low_to_high_Bps) + cells(result.high_to_low_Bps) +
+         "]";
+}
+
+template <typename Items, typename ToText>
+std::string joined(const Items& items, const char* separator, ToText to_text) {
+  std::string text;
+  for (const auto& item : items) text += (text.empty() ? "" : separator) + to_text(item);
+  return text;
+}
+
+std::string to_json(const Options& options, const Behaviour& behaviour, const Outcome& outcome,
+                    double probing_s) {
+  return "{\"format\": \"fairlead-probe\", \"version\": " + std::to_string(kVersion) +
+         ",\n \"mode\": " + quoted(options.mode) +
+         ",\n \"round_trip_bytes\": " + std::to_string(options.recipe.round_trip_bytes) +
+         ",\n \"message_bytes\": " + std::to_string(options.recipe.message_bytes) +
+         ",\n \"concurrency\": " + std::to_string(behaviour.concurrency) +
+         ",\n \"probing_s\": " + number(probing_s) + ",\n \"node_names\": [" +
+         joined(outcome.node_names, ", ", quoted) + "]" + ",\n \"pairs\": [\n  " +
+         joined(outcome.results, ",\n  ", row) + "\n ]}\n";
+}
+
+}  // namespace
+
+void print_result(const Options& options, const Behaviour& behaviour, const Outcome& outcome,
+                  double probing_s) {
+  const std::string text = to_json(options, behaviour, outcome, probing_s);
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!is_written || std::fflush(stdout) != 0) {
+    throw std::runtime_error(std::string("the result cannot be printed: ") + std::strerror(errno));
+  }
+}
+
+}  // namespace fairlead::probe

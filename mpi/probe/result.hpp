@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The document in which rank 0 hands the result to Python.
+#pragma once
+
+#include <string>
+
+#include "gathering.hpp"
+
+namespace fairlead::probe {
+
+/// Prints the outcome as one JSON document on standard output, which every launcher brings to
+/// where it was started; a file might appear on another machine.
+/// @throws std::runtime_error with the reason.
+void print_result(const Options& options, const Behaviour& behaviour, const Outcome& outcome,
+                  double probing_s);
+
+}  // namespace fairlead::probe
