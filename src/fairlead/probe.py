@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures the network between hosts by one MPI process on each of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import re
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from fairlead import launch, mpi_builds
+from fairlead.cluster import Cluster
+from fairlead.errors import InputError, ProbeError
+from fairlead.launch import Finished, Job, Launcher, LaunchTimeoutError
+from fairlead.network import Network
+from fairlead.placement import Placement
+from fairlead.probe_result import ProbeResult, read_result
+
+__all__ = ["Effort", "probe"]
+
+Progress = Callable[[int, int], None]
+
+_PROGRESS = re.compile(r"fairlead-probe: progress (\d+) (\d+)$")
+_ERROR = re.compile(r"fairlead-probe: error (.*)$")
+
+
+@dataclasses.dataclass(frozen=True)
+class Effort:
+    """How much is measured.
+
+    Attributes:
+        target_ratio: A metric of a pair is done when its 95 % interval is no wider than this
+            fraction of its median.
+        max_samples: It is also done after so many samples.
+        timeout_s: Time that launch and measurement may take together.
+    """
+
+    target_ratio: float
+    max_samples: int
+    timeout_s: float
+
+
+EFFORTS: Mapping[str, Effort] = {
+    "quick": Effort(target_ratio=0.2, max_samples=12, timeout_s=120),
+    "full": Effort(target_ratio=0.05, max_samples=30, timeout_s=1800),
+}
+
+
+def probe(
+    launcher: Launcher,
+    cluster: Cluster,
+    mode: Literal["quick", "full"] = "quick",
+    *,
+    target_ratio: float | None = None,
+    max_samples: int | None = None,
+    budget_s: float | None = None,
+    concurrency: int = 0,
+    skip_unreachable: bool = False,
+    reach_timeout_s: float = 10.0,
+    patience_s: float = 10.0,
+    timeout_s: float | None = None,
+    launcher_args: Sequence[str] = (),
+    on_progress: Progress | None = None,
+) -> Network:
+    """Measure latency and bandwidth between all hosts, in both directions.
+
+    Args:
+        launcher: Starts the measuring program, one process per host.
+        cluster: The hosts; slots do not matter.
+        mode: "quick" sends messages of 1 KiB only; "full" sends 1 B and 8 MiB.
+        target_ratio: A metric of a pair is done when its interval is this narrow; None for the
+            mode's own.
+        max_samples: It is also done after so many samples; None for the mode's own.
+        budget_s: Time of measuring, shared by all pairs; what does not fit is `nan`.
+        concurrency: Pairs measured at one time; 0 for all disjoint pairs, or where the hosts are
+            containers of one machine, as many as it has cores.
+        skip_unreachable: Measure the rest when a host does not answer; its pairs are `nan`.
+        reach_timeout_s: Time within which each host has to answer.
+        patience_s: Silence after which a host is given up during the measurement.
+        timeout_s: Time that launch and measurement may take; None for the mode's own.
+        launcher_args: The user's own arguments for the launcher.
+        on_progress: Gets rounds done and rounds in all, from another thread.
+
+    Returns:
+        The network in the order of `cluster.hosts`; `origin` tells how it was measured.
+
+    Raises:
+        ProbeError: A host does not answer, or the measurement failed; the message names it.
+        InputError: An argument is out of its range.
+        LaunchError: The launcher cannot be used.
+
+    Source: CloudMap (1 KiB round trips) and CMPI section 4.1 (latency-bandwidth model).
+    """
+    effort = _effort(mode, target_ratio, max_samples, timeout_s)
+    _check(effort, budget_s, concurrency, patience_s)
+    program = mpi_builds.find(launcher).probe
+    reasons = launch.unreachable_hosts(launcher, cluster, reach_timeout_s, launcher_args)
+    reachable = _reachable_part(cluster, reasons, skip_unreachable)
+    options = {
+        "mode": mode,
+        "target": effort.target_ratio,
+        "cap": effort.max_samples,
+        "concurrency": concurrency,
+        "patience": patience_s,
+        **({} if budget_s is None else {"budget": budget_s}),
+    }
+    job = _job(program, options, reachable, launcher_args)
+    finished = _launch(launcher, job, effort.timeout_s, on_progress)
+    result = read_result(finished.stdout, reachable.num_hosts)
+    if result is None:
+        raise _failure(launcher, reachable, finished, launcher_args)
+    _check_places(reachable, result)
+    origin = {
+        "how": "measured",
+        **options,
+        "concurrency": result.concurrency,
+        "round_trip_bytes": result.round_trip_bytes,
+        "message_bytes": result.message_bytes,
+        "mpi": mpi_builds.mpi_title(launcher.family, launcher.version),
+        "when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "probing_s": result.probing_s,
+        "launch_s": max(0.0, finished.seconds - result.probing_s),
+        "unreachable": reasons,
+    }
+    return result.to_network(cluster.hosts, reachable.hosts, origin)
+
+
+def _effort(
+    mode: str, target_ratio: float | None, max_samples: int | None, timeout_s: float | None
+) -> Effort:
+    if mode not in EFFORTS:
+        raise InputError(f"probe: mode: expected {' or '.join(EFFORTS)}, got {mode!r}")
+    default = EFFORTS[mode]
+    return Effort(
+        default.target_ratio if target_ratio is None else target_ratio,
+        default.max_samples if max_samples is None else max_samples,
+        default.timeout_s if timeout_s is None else timeout_s,
+    )
+
+
+def _check(effort: Effort, budget_s: float | None, concurrency: int, patience_s: float) -> None:
+    positive = {"target_ratio": effort.target_ratio, "max_samples": effort.max_samples}
+    positive.update({"timeout_s": effort.timeout_s, "patience_s": patience_s})
+    if budget_s is not None:
+        positive["budget_s"] = budget_s
+    for name, value in positive.items():
+        if not value > 0:
+            raise InputError(f"probe: {name}: expected a number > 0, got {value}")
+    if concurrency < 0:
+        raise InputError(f"probe: concurrency: expected a number >= 0, got {concurrency}")
+
+
+def _reachable_part(cluster: Cluster, reasons: Mapping[str, str], skip: bool) -> Cluster:
+    if not reasons:
+        return cluster
+    named = _named(reasons)
+    if not skip:
+        raise ProbeError(
+            f"cannot reach {named}; repair or remove the host, or leave it out by "
+            "--skip-unreachable"
+        )
+    kept = [i for i, host in enumerate(cluster.hosts) if host not in reasons]
+    if not kept:
+        raise ProbeError(f"no host can be reached: {named}")
+    return Cluster(
+        tuple(cluster.hosts[i] for i in kept),
+        tuple(cluster.slots[i] for i in kept),
+        tuple(cluster.sockets[i] for i in kept),
+    )
+
+
+def _named(reasons: Mapping[str, str]) -> str:
+    return "; ".join(f"host {host!r} ({reason})" for host, reason in reasons.items())
+
+
+def _job(
+    program: Path, options: Mapping[str, object], cluster: Cluster, launcher_args: Sequence[str]
+) -> Job:
+    arguments = [text for name, value in options.items() for text in (f"--{name}", str(value))]
+    placement = Placement(cluster.hosts, np.arange(cluster.num_hosts), method="probe")
+    return Job(
+        (str(program), *arguments),
+        cluster.num_hosts,
+        cluster,
+        placement,
+        launcher_args=tuple(launcher_args),
+    )
+
+
+def _launch(
+    launcher: Launcher, job: Job, timeout_s: float, on_progress: Progress | None
+) -> Finished:
+    """Run the program; one that had to be stopped may still have delivered its result."""
+
+    def on_line(line: str) -> None:
+        match = _PROGRESS.search(line)
+        if match and on_progress:
+            on_progress(int(match[1]), int(match[2]))
+
+    with tempfile.TemporaryDirectory(prefix="fairlead-probe-") as folder:
+        argv = launcher.command(job, Path(folder))
+        try:
+            return launch.run(argv, timeout_s=timeout_s, capture=True, on_stderr_line=on_line)
+        except LaunchTimeoutError as error:
+            notice = f"{error.finished.stderr}\n{error}"
+            return dataclasses.replace(error.finished, stderr=notice)
+
+
+def _failure(
+    launcher: Launcher, cluster: Cluster, finished: Finished, launcher_args: Sequence[str]
+) -> ProbeError:
+    """The error that names the hosts that fail now, or what the launcher said last."""
+    lines = [line.strip() for line in finished.stderr.splitlines() if line.strip("-* \t\n")]
+    told = [match[1] for line in lines if (match := _ERROR.search(line))]
+    silent = [line for line in lines if not _PROGRESS.search(line)]
+    reasons = launch.unreachable_hosts(launcher, cluster, launcher_args=launcher_args)
+    if reasons:
+        return ProbeError(
+            f"the measurement failed: {_named(reasons)}; repair or remove the host, or leave it "
+            "out by --skip-unreachable"
+        )
+    said = told[-1] if told else " ".join(silent[-6:]) or "no message"
+    return ProbeError(
+        f"the measurement failed: {launcher.path} ended with exit code "
+        f"{finished.returncode}: {said}"
+    )
+
+
+def _check_places(cluster: Cluster, result: ProbeResult) -> None:
+    """Refuse a result whose processes ran on other hosts than they were meant to."""
+    short = {host.split(".")[0]: host for host in cluster.hosts}
+    for host, name in zip(cluster.hosts, result.node_names, strict=True):
+        actual = short.get(name.split(".")[0], host)
+        if actual != host:
+            raise ProbeError(
+                f"the process for host {host!r} was started on {actual!r}: the launcher did not "
+                "follow the placement; look for settings that overrule it"
+            )

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads what the measuring program printed, checks it, and makes a network of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+import pydantic
+
+from fairlead.errors import ProbeError
+from fairlead.network import Network
+
+_BEGIN = '{"format": "fairlead-probe"'
+
+_Rank = Annotated[int, pydantic.Field(ge=0)]
+_Count = Annotated[int, pydantic.Field(ge=0)]
+_Seconds = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)] | None
+_Rate = Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)] | None
+
+
+class Pair(NamedTuple):
+    """What one meeting of two ranks found, `low < high`; None where nothing was measured."""
+
+    low: _Rank
+    high: _Rank
+    latency_s: _Seconds
+    latency_low_s: _Seconds
+    latency_high_s: _Seconds
+    num_latencies: _Count
+    there_Bps: _Rate
+    there_low_Bps: _Rate
+    there_high_Bps: _Rate
+    num_there: _Count
+    back_Bps: _Rate
+    back_low_Bps: _Rate
+    back_high_Bps: _Rate
+    num_back: _Count
+
+
+class ProbeResult(pydantic.BaseModel, extra="forbid"):
+    """The document that rank 0 prints; both partners of a pair report it, so it may come twice."""
+
+    format: Literal["fairlead-probe"]
+    version: Literal[1]
+    mode: Literal["quick", "full"]
+    round_trip_bytes: int = pydantic.Field(gt=0)
+    message_bytes: int = pydantic.Field(gt=0)
+    concurrency: int = pydantic.Field(ge=1)
+    probing_s: float = pydantic.Field(ge=0, allow_inf_nan=False)
+    node_names: list[str]
+    pairs: list[Pair]
+
+    def to_network(
+        self, hosts: Sequence[str], measured_hosts: Sequence[str], origin: dict[str, Any]
+    ) -> Network:
+        """The network of all `hosts`, with `nan` where nothing was measured.
+
+        Args:
+            hosts: Hosts of the network, length H.
+            measured_hosts: Host of each rank that measured.
+            origin: What the network will say about itself.
+        """
+        position = {host: index for index, host in enumerate(hosts)}
+        index = [position[host] for host in measured_hosts]
+        shape = (len(hosts), len(hosts))
+        latencies = {
+            name: np.full(shape, np.nan)
+            for name in ("latency_s", "latency_low_s", "latency_high_s")
+        }
+        rates = {
+            name: np.full(shape, np.nan)
+            for name in ("bandwidth_Bps", "bandwidth_low_Bps", "bandwidth_high_Bps")
+        }
+        samples = np.zeros(shape, dtype=np.int64)
+        # Of two reports of a meeting, the one that came further is written last.
+        for pair in sorted(self.pairs, key=_num_samples):
+            low, high = index[pair.low], index[pair.high]
+            for there, rate in (((low, high), pair[6:9]), ((high, low), pair[10:13])):
+                _store(latencies, there, pair[2:5])
+                _store(rates, there, rate)
+            samples[low, high] = pair.num_latencies + pair.num_there
+            samples[high, low] = pair.num_latencies + pair.num_back
+        for matrix in latencies.values():
+            np.fill_diagonal(matrix, 0.0)
+        for matrix in rates.values():
+            np.fill_diagonal(matrix, np.inf)
+        return Network(hosts=tuple(hosts), **latencies, **rates, samples=samples, origin=origin)
+
+
+def _num_samples(pair: Pair) -> int:
+    return pair.num_latencies + pair.num_there + pair.num_back
+
+
+def _store(matrices: dict[str, Any], place: tuple[int, int], values: Sequence[Any]) -> None:
+    for matrix, value in zip(matrices.values(), values, strict=True):
+        matrix[place] = np.nan if value is None else value
+
+
+def read_result(printed: str, num_ranks: int) -> ProbeResult | None:
+    """Find and check the document in what the launcher printed.
+
+    Args:
+        printed: Standard output of the launcher, which may have lines of its own in it.
+        num_ranks: Number of ranks that were started.
+
+    Returns:
+        The result, or None when there is no document or only the beginning of one.
+
+    Raises:
+        ProbeError: The document is whole, but not what the program prints.
+    """
+    begin = printed.find(_BEGIN)
+    end = printed.rfind("}")
+    if begin < 0 or end < begin:
+        return None
+    try:
+        result = ProbeResult.model_validate_json(printed[begin : end + 1])
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "document"
+        raise ProbeError(f"result of the probe: {place}: {first['msg']}") from error
+    if len(result.node_names) != num_ranks:
+        raise ProbeError(
+            f"result of the probe: node_names: expected {num_ranks}, got {len(result.node_names)}"
+        )
+    for pair in result.pairs:
+        if not pair.low < pair.high < num_ranks:
+            raise ProbeError(
+                f"result of the probe: pairs: {pair.low} and {pair.high} are no pair of "
+                f"{num_ranks} ranks"
+            )
+    return result
