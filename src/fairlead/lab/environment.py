@@ -50,8 +50,8 @@ def _open_mpi_5(agent: str) -> dict[str, str]:
         "PRTE_MCA_plm_ssh_agent": agent,
         "PRTE_MCA_plm_ssh_no_tree_spawn": "1",
         "PRTE_MCA_prte_if_include": str(NETWORK),
-        # Unbound is enough. With the mapping policy ":oversubscribe", Open MPI 5 would forget the slots
-        # and start every rank on the first host.
+        # Unbound is enough. With the mapping policy ":oversubscribe", Open MPI 5 would forget the
+        # slots and start every rank on the first host.
         "PRTE_MCA_hwloc_default_binding_policy": "none",
     }
 
@@ -61,6 +61,9 @@ def _mpich(agent: str) -> dict[str, str]:
         "HYDRA_LAUNCHER": "ssh",
         "HYDRA_LAUNCHER_EXEC": agent,
         "HYDRA_IFACE": "eth0",
+        # MPICH is built over UCX (Debian) or libfabric; each shall see the lab's interface only.
+        "UCX_NET_DEVICES": "eth0",
+        "UCX_TLS": "tcp,self,sm",
         "FI_TCP_IFACE": "eth0",
         "FI_SOCKETS_IFACE": "eth0",
     }

@@ -6,12 +6,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -19,6 +20,7 @@ from typing import IO, Any
 from fairlead.errors import LabError
 from fairlead.lab import control, state
 from fairlead.lab.addresses import LOGIN
+from fairlead.lab.checking import WrongPair, check_rates
 from fairlead.lab.environment import lab_environment
 from fairlead.lab.scenario import Scenario
 from fairlead.lab.serving import KEEP
@@ -150,6 +152,25 @@ class Lab:
         """
         control.ask(self._folder, do="cut", host=host)
 
+    def check(
+        self, on_progress: Callable[[int, int], None] | None = None
+    ) -> tuple[Matrix, list[WrongPair]]:
+        """Compare rates with quick transfers; meaningful while nothing else runs in the lab.
+
+        Returns:
+            Bytes per second on the wire, shape (H, H), [src, dst], `nan` where not measured, and
+            the pairs that differ by more than a tenth from what they are shaped to.
+        """
+
+        def measure(pairs: list[tuple[int, int]], warm_up_s: float, seconds: float) -> list[float]:
+            reply = control.ask(
+                self._folder, do="measure", pairs=pairs, warm_up_s=warm_up_s, seconds=seconds
+            )
+            rates: list[float] = reply["Bps"]
+            return rates
+
+        return check_rates(self.topology(), measure, on_progress)
+
     def down(self) -> None:
         """End the lab: all its processes, namespaces and links are gone on return."""
         pid = _holder_pid(self._folder)
@@ -227,8 +248,6 @@ def _holder_pid(folder: Path) -> int | None:
 
 def _end(pid: int) -> None:
     """End the holder and wait until the kernel has ended all of the lab with it."""
-    import select
-
     process = os.pidfd_open(pid)
     try:
         for number in (signal.SIGTERM, signal.SIGKILL):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a lab shall look like: the TOML files of `scenarios/` and of users, checked field by field."""
+"""What a lab shall look like: the TOML files of `scenarios/` and of users, field by field."""
 
 from __future__ import annotations
 

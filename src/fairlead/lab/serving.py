@@ -15,6 +15,7 @@ from fairlead.errors import Error
 from fairlead.lab import control
 from fairlead.lab.network import LabNetwork
 from fairlead.lab.scenario import Scenario
+from fairlead.lab.streams import measure_Bps
 
 __all__ = ["KEEP", "serve"]
 
@@ -77,6 +78,11 @@ def _obey(network: LabNetwork, request: dict[str, Any]) -> dict[str, Any]:
             network.degrade(request["src"], request["dst"], request["ratio"])
         case "cut":
             network.cut_host(request["host"])
+        case "measure":
+            pairs = [(src, dst) for src, dst in request["pairs"]]
+            pids = [network.pid_of_host[host] for host in network.topology.hosts]
+            rates = measure_Bps(pids, pairs, request["warm_up_s"], request["seconds"])
+            return {"Bps": rates}
     return {}
 
 

@@ -31,7 +31,7 @@ _QUEUE_S = 0.02
 """A queue holds what its rate sends in this time, within the limits below."""
 _QUEUE_MIN_BYTES = 256 * 1024
 _QUEUE_MAX_BYTES = 2 * 1024 * 1024
-_BURST_S = 50e-6
+_BURST_S = 100e-6
 """How late the kernel's timer may be without loss of rate; longer would let messages through
 faster than the link."""
 

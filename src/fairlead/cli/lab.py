@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead lab`: an emulated cloud on this machine, to try everything on."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from fairlead.cli.output import JsonOption, print_json, progress, stdout
+from fairlead.errors import LabError
+from fairlead.lab import Lab, shipped_scenarios
+from fairlead.lab.addresses import LOGIN
+from fairlead.lab.checking import WrongPair
+from fairlead.lab.rates import format_rate
+from fairlead.lab.state import live_labs
+from fairlead.lab.topology import Matrix
+
+ScenarioArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="SCENARIO",
+        help=f"A TOML file, or one that ships: {', '.join(shipped_scenarios())}.",
+    ),
+]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of a lab that is up.")]
+NameOption = Annotated[str | None, typer.Option(help="Name of the lab; default: the scenario's.")]
+HostsOption = Annotated[int | None, typer.Option(help="Number of hosts; default: the scenario's.")]
+CommandArgument = Annotated[list[str], typer.Argument(metavar="-- COMMAND", help="What to run.")]
+
+_lab = typer.Typer(
+    help="An emulated cloud on this machine: hosts with an uneven network between them.",
+    no_args_is_help=True,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.add_typer(_lab, name="lab")
+
+
+@_lab.command(epilog="Example: fairlead lab up two-racks --name test")
+def up(
+    scenario: ScenarioArgument,
+    name: NameOption = None,
+    hosts: HostsOption = None,
+    no_check: Annotated[
+        bool, typer.Option("--no-check", help="Do not check the rates by quick transfers.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring a lab up, print what each pair is shaped to, and check it.
+
+    Exit code 1 when a pair is off by more than a tenth; the lab stays up all the same.
+    """
+    with Lab.up(scenario, name, hosts) as lab:
+        shaped_Bps = lab.shaped_Bps()
+        wrong: list[WrongPair] = []
+        if not no_check:
+            with progress("checking rates") as on_progress:
+                wrong = lab.check(on_progress)[1]
+        lab.keep()
+    if as_json:
+        print_json(
+            _facts(lab, shaped_Bps) | {"wrong_pairs": [dataclasses.asdict(pair) for pair in wrong]}
+        )
+    else:
+        stdout.print(_table(lab, shaped_Bps))
+        stdout.print(f"Try: fairlead lab exec {lab.name} -- sh", highlight=False)
+    for pair in wrong:
+        print(
+            f"fairlead: lab {lab.name!r}: {pair.src} -> {pair.dst} is shaped to "
+            f"{format_rate(pair.shaped_Bps)}, but carries {format_rate(pair.measured_Bps)}",
+            file=sys.stderr,
+        )
+    if wrong:
+        raise LabError(
+            f"{len(wrong)} pairs are off by more than 10 %; "
+            f"is this machine busy? (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)"
+        )
+
+
+@_lab.command("exec", epilog="Example: fairlead lab exec two-racks --host h3 -- ip address")
+def execute(
+    name: NameArgument,
+    command: CommandArgument,
+    host: Annotated[str, typer.Option(help="Host to run on.")] = LOGIN,
+) -> None:
+    """Run a command in a lab, by default on its head node, where mpirun works as it is."""
+    lab = Lab.attach(name)
+    argv = lab.command(command, host)
+    os.execve(argv[0], argv, {**os.environ, **lab.env})
+
+
+@_lab.command(epilog="Example: fairlead lab run two-racks -- mpirun -n 32 ./solver")
+def run(
+    scenario: ScenarioArgument,
+    command: CommandArgument,
+    name: NameOption = None,
+    hosts: HostsOption = None,
+) -> None:
+    """Bring a lab up, run a command on its head node, and take the lab down.
+
+    The command finds the host file in $FAIRLEAD_LAB_HOSTFILE. Its exit code is passed on.
+    """
+    with Lab.up(scenario, name, hosts) as lab:
+        returncode = lab.run(command).returncode
+    raise typer.Exit(returncode if returncode >= 0 else 128 - returncode)
+
+
+@_lab.command(epilog="Example: fairlead lab degrade two-racks h0 h1 0.1")
+def degrade(
+    name: NameArgument,
+    src: Annotated[str | None, typer.Argument(help="Sending host.")] = None,
+    dst: Annotated[str | None, typer.Argument(help="Receiving host.")] = None,
+    ratio: Annotated[
+        float | None, typer.Argument(help="The pair's rate is multiplied by this; 0 cuts it.")
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Cut this host off instead, as if it had crashed.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make one directed pair slower while the lab runs, or cut a pair or a whole host off."""
+    lab = Lab.attach(name)
+    if host is not None and (src, dst, ratio) == (None, None, None):
+        lab.cut_host(host)
+    elif host is None and src is not None and dst is not None and ratio is not None:
+        lab.degrade(src, dst, ratio)
+    else:
+        raise typer.BadParameter("give either SRC DST RATIO or --host")
+    if as_json:
+        print_json(_facts(lab, lab.shaped_Bps()))
+
+
+@_lab.command(epilog="Example: fairlead lab down --all")
+def down(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Name of the lab.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Take all your labs down.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Take a lab down: all its processes, namespaces and links are gone then."""
+    if (name is None) != every:
+        raise typer.BadParameter("give either a NAME or --all")
+    names = live_labs() if name is None else [name]
+    for each in names:
+        Lab.attach(each).down()
+    if as_json:
+        print_json({"down": names})
+
+
+@_lab.command("list", epilog="Example: fairlead lab list --json")
+def list_labs(as_json: JsonOption = False) -> None:
+    """List the labs that are up; what crashed ones left behind is removed."""
+    labs = [Lab.attach(name) for name in live_labs()]
+    if as_json:
+        print_json([_summary(lab) for lab in labs])
+        return
+    for lab in labs:
+        stdout.print(
+            f"{lab.name}: {len(lab.hosts)} hosts, {lab.hostfile}", highlight=False, soft_wrap=True
+        )
+
+
+def _summary(lab: Lab) -> dict[str, Any]:
+    return {"name": lab.name, "hosts": lab.hosts, "hostfile": str(lab.hostfile)}
+
+
+def _facts(lab: Lab, shaped_Bps: Matrix) -> dict[str, Any]:
+    rates = [[rate if math.isfinite(rate) else None for rate in row] for row in shaped_Bps]
+    return _summary(lab) | {"shaped_Bps": rates}
+
+
+def _table(lab: Lab, shaped_Bps: Matrix) -> Table:
+    table = Table(title=f"{lab.name}: Mbit/s from row to column", box=None)
+    table.add_column("")
+    for host in lab.hosts:
+        table.add_column(host, justify="right")
+    for host, row in zip(lab.hosts, shaped_Bps, strict=True):
+        cells = [f"{rate * 8e-6:.0f}" if math.isfinite(rate) else "-" for rate in row]
+        table.add_row(host, *cells)
+    return table
