@@ -225,9 +225,13 @@ class RankAgreement(_Record):
             if math.isnan(self.kendall.tau)
             else f" (Kendall's tau {self.kendall.tau:.2f}, p = {self.kendall.p_value:.2g})"
         )
+        if len(self.ties) == math.comb(len(self.methods), 2):
+            return f"{self.prediction}: all methods tie within the noise, so none can be ranked."
         if self.inversions:
             listed = "; ".join(f"{fast} is faster than {slow}" for fast, slow in self.inversions)
             finding = f"does not rank the methods as measured{number}: {listed}."
+        elif self.ties:
+            finding = f"agrees with every measured difference beyond the noise{number}."
         else:
             finding = f"ranks the methods as measured{number}."
         if self.ties:

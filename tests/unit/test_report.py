@@ -13,12 +13,13 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from report_samples import comparison, ring, save_run, two_racks
+from report_samples import comparison, ring, runs, save_run, two_racks
 
 import fairlead as fl
 from fairlead.errors import InputError
 from fairlead.report import write_report
 from fairlead.report.charts import ColorRange, short_names
+from fairlead.report.run_files import RunFiles
 from fairlead.report.scales import SECONDS
 from fairlead.report.traffic_charts import inside_ratio, traffic_charts
 
@@ -220,6 +221,19 @@ def test_any_part_alone_makes_a_page(tmp_path, name):
     sections = write_report([tmp_path / name], tmp_path / "report.html")
 
     assert sections[-1] == "What was measured when"
+
+
+def test_best_method_is_the_predicted_one_where_times_tie(tmp_path):
+    hosts = ["a", "b"]
+    methods = {
+        "launcher": runs(hosts, [0, 1], [6.0, 6.1, 5.9], 2.0),
+        "cyclic": runs(hosts, [0, 1], [6.0, 6.0, 6.0], 3.0),
+        "scotch": runs(hosts, [1, 0], [6.1, 6.0, 6.0], 1.0),
+    }
+    compared = comparison(hosts, 2, methods=methods)
+
+    assert RunFiles(comparison=compared).after().method == "scotch"
+    assert RunFiles(comparison=comparison(hosts)).after().method == "scotch"
 
 
 def test_traffic_views_share_one_colour_scale_and_all_bytes():

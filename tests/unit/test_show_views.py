@@ -9,7 +9,7 @@ import json
 
 import numpy as np
 import pytest
-from report_samples import comparison, ring, save_run, two_racks
+from report_samples import comparison, ring, runs, save_run, two_racks
 from rich.console import Console
 
 import fairlead as fl
@@ -43,7 +43,8 @@ def test_network_fits_the_terminal(num_hosts, width):
 def test_columns_are_named_by_what_tells_hosts_apart():
     blocks = split_evenly(3, 3)
 
-    assert column_labels(["node8", "node10", "node11"], blocks) == ["8", "10", "11"]
+    assert column_labels(["h1", "h2", "h10"], blocks) == ["h1", "h2", "h10"]
+    assert column_labels(["worker8", "worker10", "worker11"], blocks) == ["8", "10", "11"]
     assert column_labels(["ip-10-0-1-7", "ip-10-0-2-148", "ip-10-0-2-9"], blocks) == [
         "1-7",
         "2-148",
@@ -61,6 +62,14 @@ def test_network_shows_units_and_spread():
     assert "when: 2024-01-31T12:00:00+00:00" in text
     latency = next(line for line in text.splitlines() if line.startswith("latency "))
     assert latency.split() == ["latency", "50.0", "µs", "200", "µs", "200", "µs", "1.00", "x"]
+
+
+@pytest.mark.parametrize(
+    ("num_items", "max_blocks", "lengths"),
+    [(32, 11, [4] * 8), (8, 8, [1] * 8), (7, 3, [3, 2, 2]), (5, 0, [5]), (13, 6, [3, 3, 3, 2, 2])],
+)
+def test_blocks_are_alike_where_they_can_be(num_items, max_blocks, lengths):
+    assert [len(block) for block in split_evenly(num_items, max_blocks)] == lengths
 
 
 def test_blocks_show_the_median_of_what_was_measured():
@@ -130,6 +139,16 @@ def test_comparison_shows_times_normalised_and_found():
 
     assert "scotch took 0.50 times the time of launcher" in text
     assert "comm_time_s ranks the methods as measured" in text
+
+
+def test_comparison_fits_eighty_columns():
+    hosts = ["a", "b"]
+    many = {name: runs(hosts, [0, 1], [123.4, 125.6], 2.0) for name in ("launcher", "scotch-intra")}
+
+    text = rendered(comparison(hosts, 2, methods=many), 80)
+
+    assert "…" not in text
+    assert "scotch-intra" in text
 
 
 def test_no_markup_in_a_name_is_obeyed():

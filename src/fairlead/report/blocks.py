@@ -15,8 +15,12 @@ Blocks = list[npt.NDArray[np.int64]]
 
 
 def split_evenly(num_items: int, max_blocks: int) -> Blocks:
-    """At most `max_blocks` runs of neighbours whose lengths differ by at most one."""
-    return list(np.array_split(np.arange(num_items), min(num_items, max(1, max_blocks))))
+    """At most `max_blocks` runs of neighbours, all of one length where one that is near fits."""
+    least = -(-num_items // max(1, max_blocks))
+    for length in range(least, min(2 * least, num_items) + 1):
+        if num_items % length == 0:
+            return list(np.split(np.arange(num_items), num_items // length))
+    return list(np.array_split(np.arange(num_items), -(-num_items // least)))
 
 
 def reduce_blocks(matrix: Matrix, blocks: Blocks, reduce: Callable[[Any], Any]) -> Matrix:

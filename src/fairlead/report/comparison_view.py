@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -19,6 +20,8 @@ COLUMNS = (
     *("method", "mean (s)", "sd (s)", "95 % interval", "vs", "95 % interval"),
     *("inter_bytes", "intra_bytes", "comm_time_s", "bottleneck_s", "mapping", "runs"),
 )
+IN_TERMINAL = (0, 1, 2, 4, 5, 6, 8, 9)
+"""Columns that the terminal shows; the page shows all."""
 
 
 def columns(comparison: Comparison) -> list[str]:
@@ -52,38 +55,47 @@ def facts(comparison: Comparison) -> dict[str, Any]:
 
 def comparison_table(comparison: Comparison) -> RenderableType:
     """The table and its findings, for `console.print`."""
-    program = " ".join(comparison.program)
-    table = Table(
-        title=f"{program} on {comparison.num_ranks} ranks, {len(comparison.hosts)} hosts, "
-        f"{comparison.mpi}",
-        title_justify="left",
-        header_style="bold",
+    title = (
+        f"{' '.join(comparison.program)} on {comparison.num_ranks} ranks, "
+        f"{len(comparison.hosts)} hosts, {comparison.mpi}, {_run_counts(comparison)}"
     )
-    table.title = Text(str(table.title), style="bold")
-    shown = [0, 1, 2, 4, 5, 6, 8, 9, 11]
-    for index in shown:
-        justify = "left" if index == 0 else "right"
-        table.add_column(columns(comparison)[index], justify=justify)  # type: ignore[arg-type]
+    table = Table(box=None, header_style="bold", pad_edge=False, collapse_padding=True)
+    headings = columns(comparison)
+    for index in IN_TERMINAL:
+        heading = Text(_on_two_lines(headings[index]))
+        table.add_column(heading, justify="left" if index == 0 else "right", no_wrap=True)
     for method, row in zip(comparison.methods, rows(comparison), strict=True):
         style = "bold" if method == comparison.fastest() else ""
-        table.add_row(*(Text(row[index]) for index in shown), style=style)
-    return Group(table, *(Text(sentence) for sentence in findings(comparison)))
+        table.add_row(*(Text(row[index]) for index in IN_TERMINAL), style=style)
+    sentences = (Text(sentence) for sentence in findings(comparison))
+    return Group(Text(title, style="bold"), Text(), table, Text(), *sentences)
 
 
 def view(comparison: Comparison, width: int) -> RenderableType:
-    """The comparison for a terminal; the table folds its columns to any width."""
+    """The comparison for a terminal; the table needs 80 columns."""
     del width
     when = comparison.when.isoformat(timespec="seconds")
     spent = ", ".join(
         f"{name} {human(value, SECONDS)}"
         for name, value in (("probe", comparison.probe_s), ("trace", comparison.trace_s))
-        if value is not None
+        if value
     )
     return Group(
         Text(f"Comparison of {when}; hosts {', '.join(comparison.hosts)}", style="dim"),
         *([Text(f"spent on measuring: {spent}", style="dim")] if spent else []),
         comparison_table(comparison),
     )
+
+
+def _on_two_lines(heading: str) -> str:
+    """A heading that is broken where it reads best, so that the table fits 80 columns."""
+    break_at = r"(?<=%) |(?<=\w) (?=\()|(?<=vs) |(?<=_)(?=bytes|time)|(?=_s$)"
+    return re.sub(break_at, "\n", heading, count=1)
+
+
+def _run_counts(comparison: Comparison) -> str:
+    counts = sorted({len(runs.times_s) for runs in comparison.methods.values()})
+    return f"{' to '.join(map(str, {counts[0]: 0, counts[-1]: 0}))} runs each"
 
 
 def _row(comparison: Comparison, method: str) -> list[str]:

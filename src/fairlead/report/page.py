@@ -174,7 +174,7 @@ def _comparison_facts(comparison: Comparison) -> list[tuple[str, str]]:
         *(
             (name, human(value, SECONDS))
             for name, value in (("probe", comparison.probe_s), ("trace", comparison.trace_s))
-            if value is not None
+            if value
         ),
     ]
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -58,7 +59,7 @@ class RunFiles:
         return self.comparison.placement(self.comparison.baseline)
 
     def after(self) -> Placement | None:
-        """The placement that was chosen, else the one that was measured fastest."""
+        """The placement that was chosen, else the one that proved best or should have."""
         if self.placement is not None:
             return self.placement
         if self.comparison is None:
@@ -77,8 +78,17 @@ class RunFiles:
 
 
 def _best_method(comparison: Comparison) -> str:
+    """The fastest method; where the baseline is as fast, the one predicted to be fastest."""
+    fastest = comparison.fastest()
     others = [method for method in comparison.methods if method != comparison.baseline]
-    return min(others or comparison.methods, key=lambda name: comparison.time_s(name).value)
+    if not others or not comparison.is_tie(fastest, comparison.baseline):
+        return fastest
+
+    def predicted_s(method: str) -> float:
+        cost_s = comparison.methods[method].predicted.comm_time_s
+        return math.inf if cost_s is None else cost_s
+
+    return min(others, key=predicted_s)
 
 
 def _files(paths: list[Path]) -> list[Path]:

@@ -84,9 +84,9 @@ def column_labels(names: Sequence[str], blocks: Blocks) -> list[str]:
     # A number that starts alike is kept whole: node10 and node11 differ in 10 and 11.
     alike = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
     prefix = "".join(letters[0] for letters in alike).rstrip("0123456789")
-    shared = prefix if len(names) > 1 else ""
-    own = [names[block[0]][len(shared) :] for block in blocks]
     room = CELL_COLUMNS - 1
+    shared = prefix if len(names) > 1 and max(map(len, names)) > room else ""
+    own = [names[block[0]][len(shared) :] for block in blocks]
     return [label if len(label) <= room else f"…{label[1 - room :]}" for label in own]
 
 
