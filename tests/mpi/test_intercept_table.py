@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tracing import MPIS, TracedMpi
+from tracing import MPIS, TracedMpi, compiled
 
 from fairlead.launch import detect
 from fairlead.mpi_builds import find
@@ -67,17 +67,22 @@ def test_the_library_needs_no_mpi_and_no_cxx_library(mpi: TracedMpi) -> None:
     assert set(needed) <= {"libc", "libm", "libdl", "libpthread", "ld-linux-x86-64"}
 
 
-def test_every_wrapper_hands_its_arguments_on_in_order(mpi: TracedMpi, tmp_path: Path) -> None:
-    program = tmp_path / "argument_order"
-    sources = [
-        Path(__file__).parent / "intercept" / "argument_order.cpp",
-        *(INTERCEPT / name for name in ("wrappers.cpp", "call_names.cpp", "counters.cpp")),
-        *(INTERCEPT / name for name in ("recorder.cpp", "communicator.cpp", "request_table.cpp")),
-    ]
+def build_over(mpi: TracedMpi, main: str, *units: str) -> Path:
+    """A program of tests/mpi/intercept with some of the library's own files, without its MPI."""
+    folder = Path(__file__).parent / "intercept"
+    sources = [folder / main, *(INTERCEPT / unit for unit in units)]
     flags = ["-std=c++20", "-pthread", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
-    subprocess.run(
-        [mpi.compilers[".cpp"], *flags, f"-I{INTERCEPT}", *sources, "-o", program],
-        check=True, timeout=80,
+    command = [mpi.compilers[".cpp"], *flags, f"-I{INTERCEPT}"]
+    headers = [*sorted(INTERCEPT.glob("*.hpp")), *sorted(INTERCEPT.glob("**/*.def"))]
+    if "catch.hpp" in sources[0].read_text(encoding="utf-8"):
+        sources.append(ROOT / "tests" / "core" / "catch_main.cpp")
+    return compiled(command, sources, depends_on=headers)
+
+
+def test_every_wrapper_hands_its_arguments_on_in_order(mpi: TracedMpi) -> None:
+    program = build_over(
+        mpi, "argument_order.cpp", "wrappers.cpp", "call_names.cpp", "counters.cpp",
+        "recorder.cpp", "communicator.cpp", "request_table.cpp",
     )  # fmt: skip
 
     done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=30)
@@ -88,3 +93,12 @@ def test_every_wrapper_hands_its_arguments_on_in_order(mpi: TracedMpi, tmp_path:
         for row in generator.rows(mpi.has_mpi4_requests, mpi.has_large_counts)
     )
     assert done.stdout == f"{num_wrappers} wrappers\n"
+
+
+def test_meanings_and_tables_without_mpi_at_work() -> None:
+    units = ("counters.cpp", "request_table.cpp", "call_names.cpp")
+    program = build_over(MPIS["openmpi-4"], "meaning.cpp", *units)
+
+    done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=30)
+
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -23,8 +23,8 @@ def mpi(request: pytest.FixtureRequest) -> TracedMpi:
 
 
 @pytest.fixture(scope="module")
-def program(mpi: TracedMpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return mpi.build("exchanges.c", tmp_path_factory.mktemp("exchanges"))
+def program(mpi: TracedMpi) -> Path:
+    return mpi.build("exchanges.c")
 
 
 @pytest.fixture(scope="module")

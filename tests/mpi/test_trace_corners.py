@@ -23,8 +23,8 @@ def mpi(request: pytest.FixtureRequest) -> TracedMpi:
 
 
 @pytest.fixture(scope="module")
-def corners(mpi: TracedMpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return mpi.build("corners.c", tmp_path_factory.mktemp("corners"))
+def corners(mpi: TracedMpi) -> Path:
+    return mpi.build("corners.c")
 
 
 def test_derived_types_count_their_payload(mpi: TracedMpi, corners: Path) -> None:
@@ -90,10 +90,10 @@ def test_large_counts_are_traced(corners: Path, mpi: TracedMpi) -> None:
 
 # Debian's MPICH refuses MPI_Comm_spawn, traced or not.
 @pytest.mark.parametrize("name", ["openmpi-4", "openmpi-5"])
-def test_messages_out_of_the_world_are_not_lost(name: str, tmp_path: Path) -> None:
+def test_messages_out_of_the_world_are_not_lost(name: str) -> None:
     mpi = MPIS[name]
 
-    traffic = mpi.trace(1, mpi.build("corners.c", tmp_path), "spawned_processes")
+    traffic = mpi.trace(1, mpi.build("corners.c"), "spawned_processes")
 
     assert traffic.num_ranks == 1
     assert traffic.messages.sum() == 0
@@ -101,8 +101,8 @@ def test_messages_out_of_the_world_are_not_lost(name: str, tmp_path: Path) -> No
     assert traffic.origin["untranslated_bytes"] == 10
 
 
-def test_threads_count_each_message_once(mpi: TracedMpi, tmp_path: Path) -> None:
-    traffic = mpi.trace(2, mpi.build("threads.cpp", tmp_path))
+def test_threads_count_each_message_once(mpi: TracedMpi) -> None:
+    traffic = mpi.trace(2, mpi.build("threads.cpp"))
 
     ring = np.roll(np.eye(2), 1, axis=1)
     np.testing.assert_array_equal(traffic.messages.toarray(), ring * 2 * 3 * 20)
@@ -147,7 +147,7 @@ def test_a_trace_that_cannot_be_written_leaves_the_program_alone(
 
 
 def test_a_program_of_another_mpi_is_named(tmp_path: Path) -> None:
-    program = MPIS["mpich-4"].build("corners.c", tmp_path)
+    program = MPIS["mpich-4"].build("corners.c")
 
     done = MPIS["openmpi-4"].run_preloaded(1, tmp_path / "trace", program, "derived_type")
 

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +20,29 @@ WHEEL_BIN = Path(sys.executable).parent
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 YIELD = ("--mca", "mpi_yield_when_idle", "1")
 
+BUILT = Path(__file__).parents[2] / ".pytest_cache" / "programs"
+
+
+def compiled(
+    command: list[str], sources: list[Path], *, depends_on: list[Path] | None = None
+) -> Path:
+    """The program that the command makes of the sources; kept until one of them changes."""
+    compiler = Path(shutil.which(command[0]) or command[0])
+    facts = [*command, *(str(source) for source in sources), str(compiler.stat().st_mtime_ns)]
+    contents = [path.read_bytes() for path in [*sources, *(depends_on or [])]]
+    key = hashlib.sha256(b"\0".join([*(fact.encode() for fact in facts), *contents])).hexdigest()
+    program = BUILT / f"{sources[0].stem}-{key[:16]}"
+    if not program.exists():
+        BUILT.mkdir(parents=True, exist_ok=True)
+        unfinished = program.with_suffix(".part")
+        done = subprocess.run(
+            [*command, *map(str, sources), "-o", str(unfinished)],
+            capture_output=True, text=True, timeout=100, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        unfinished.replace(program)
+    return program
+
 
 @dataclasses.dataclass(frozen=True)
 class TracedMpi:
@@ -29,15 +54,10 @@ class TracedMpi:
     has_mpi4_requests: bool
     has_large_counts: bool
 
-    def build(self, source: str, folder: Path, *flags: str) -> Path:
-        """Compile a program of tests/mpi/programs."""
-        program = folder / "-".join([source.replace(".", "-"), *flags])
+    def build(self, source: str, *flags: str) -> Path:
+        """Compile a program of tests/mpi/programs, once."""
         compiler = self.compilers[Path(source).suffix]
-        # MPI_STATUSES_IGNORE of MPICH is an address that g++ believes to be an empty array.
-        command = [compiler, "-O1", "-pthread", *flags, str(PROGRAMS / source), "-o", str(program)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
-        assert done.returncode == 0, done.stderr
-        return program
+        return compiled([compiler, "-O1", "-pthread", *flags], [PROGRAMS / source])
 
     def job(self, num_ranks: int, *program: Path | str, **env: str) -> Job:
         words = tuple(str(word) for word in program)

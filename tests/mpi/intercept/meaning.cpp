@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// What calls mean, and the tables that count them, without any MPI at work.
+#include "meaning.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "../../core/catch.hpp"
+#include "counters.hpp"
+#include "request_table.hpp"
+
+using namespace fairlead::intercept;
+
+namespace {
+
+// Handles are opaque here; the size of a type is the number it is made of.
+template <class Handle>
+Handle handle(std::uintptr_t bits) {
+  return (Handle)bits;
+}
+
+MPI_Datatype type_of_size(std::uintptr_t bytes) {
+  return handle<MPI_Datatype>(bytes);
+}
+std::uint64_t size_of_type(MPI_Datatype type) {
+  return (std::uint64_t)(std::uintptr_t)type;
+}
+
+using Parts = std::map<int, std::uint64_t>;
+
+// One rank's view of a call: what it hands in, and what goes to each peer.
+struct View {
+  Communicator communicator;
+  Parts parts;
+
+  auto collective() {
+    const auto emit = [this](int peer, std::uint64_t bytes) { parts[peer] += bytes; };
+    return Collective<decltype(emit)>(communicator, &size_of_type, emit);
+  }
+};
+
+View rank_of(int rank, int size) {
+  View view;
+  view.communicator.size = size;
+  view.communicator.rank = rank;
+  for (int peer = 0; peer < size; ++peer) {
+    view.communicator.world_rank_of_peer.push_back(10 * peer);
+  }
+  return view;
+}
+
+View rank_of_inter(int rank, int size, int remote_size) {
+  View view = rank_of(rank, remote_size);
+  view.communicator.size = size;
+  view.communicator.is_inter = true;
+  return view;
+}
+
+const int kBuffer = 0;
+
+}  // namespace
+
+TEST_CASE("payload: counts and sizes are widened before they are multiplied") {
+  CHECK(payload_bytes(2147483647, 8) == 17179869176U);
+  CHECK(payload_bytes(0, 8) == 0);
+}
+
+TEST_CASE("gather: with MPI_IN_PLACE the root hands in its part of the receive buffer") {
+  View root = rank_of(0, 3);
+  CHECK(root.collective().gather(&kBuffer, 5, type_of_size(4), 9, type_of_size(2), 0) == 20);
+  CHECK(root.collective().gather(MPI_IN_PLACE, 5, type_of_size(4), 9, type_of_size(2), 0) == 18);
+}
+
+TEST_CASE("gatherv and allgatherv: the own part is the one of the own rank") {
+  View second = rank_of(1, 3);
+  const std::array counts = {1, 20, 300};
+  const MPI_Datatype ints = type_of_size(4);
+  CHECK(second.collective().gather_v(MPI_IN_PLACE, 0, ints, counts.data(), ints, 1) == 80);
+  CHECK(second.collective().allgather_v(MPI_IN_PLACE, 0, ints, counts.data(), ints) == 80);
+  CHECK(second.collective().allgather_v<int>(&kBuffer, 7, ints, nullptr, ints) == 28);
+}
+
+TEST_CASE("scatter: root and others have the part of one rank") {
+  View view = rank_of(2, 3);
+  const std::array counts = {1, 20, 300};
+  CHECK(view.collective().scatter(5, type_of_size(4), 10, type_of_size(2), 2) == 20);
+  CHECK(view.collective().scatter(0, type_of_size(4), 11, type_of_size(2), 0) == 22);
+  CHECK(view.collective().scatter_v(counts.data(), type_of_size(4), 0, type_of_size(1), 2) == 1200);
+  CHECK(view.collective().scatter_v<int>(nullptr, type_of_size(4), 6, type_of_size(2), 0) == 12);
+}
+
+TEST_CASE("intercommunicator: the root's group hands in nothing to a gather or reduce") {
+  View view = rank_of_inter(0, 2, 3);
+  const MPI_Datatype ints = type_of_size(4);
+  for (const int root : {MPI_ROOT, MPI_PROC_NULL}) {
+    CHECK(view.collective().gather(&kBuffer, 5, ints, 5, ints, root) == 0);
+    CHECK(view.collective().reduce_to(5, ints, root) == 0);
+  }
+  CHECK(view.collective().reduce_to(5, ints, 1) == 20);
+  CHECK(view.collective().broadcast(5, ints, MPI_PROC_NULL) == 0);
+  CHECK(view.collective().broadcast(5, ints, MPI_ROOT) == 20);
+}
+
+TEST_CASE("intercommunicator: alltoall goes to all of the remote group") {
+  View view = rank_of_inter(1, 2, 3);
+  const MPI_Datatype ints = type_of_size(4);
+  CHECK(view.collective().alltoall(&kBuffer, 5, ints, 5, ints) == 60);
+  CHECK(view.parts == Parts{{0, 20}, {1, 20}, {2, 20}});
+}
+
+TEST_CASE("alltoall: the own part stays, in place the receive buffer counts") {
+  View view = rank_of(1, 3);
+  CHECK(view.collective().alltoall(MPI_IN_PLACE, 0, type_of_size(1), 7, type_of_size(2)) == 42);
+  CHECK(view.parts == Parts{{0, 14}, {2, 14}});
+}
+
+TEST_CASE("alltoallv and alltoallw: empty parts are no messages") {
+  const std::array counts = {0, 2, 3};
+  const std::array types = {MPI_Datatype{}, type_of_size(4), type_of_size(8)};
+  View by_v = rank_of(0, 3);
+  View by_w = rank_of(0, 3);
+  CHECK(by_v.collective().alltoall_v<int>(&kBuffer, counts.data(), type_of_size(4), nullptr,
+                                          type_of_size(1)) == 20);
+  CHECK(by_v.parts == Parts{{1, 8}, {2, 12}});
+  CHECK(by_w.collective().alltoall_w<int>(&kBuffer, counts.data(), types.data(), nullptr,
+                                          nullptr) == 32);
+  CHECK(by_w.parts == Parts{{1, 8}, {2, 24}});
+}
+
+TEST_CASE("neighbours: parts follow the send buffer, beyond an edge there is nobody") {
+  View view = rank_of(0, 4);
+  view.communicator.neighbors = {MPI_PROC_NULL, 3, 0, 3};
+  const std::array counts = {9, 1, 2, 4};
+  CHECK(view.collective().neighbor_alltoall_v(counts.data(), type_of_size(10)) == 70);
+  CHECK(view.parts == Parts{{0, 20}, {3, 50}});
+  view.parts.clear();
+  CHECK(view.collective().neighbor_allgather(2, type_of_size(10)) == 20);
+  CHECK(view.parts == Parts{{0, 20}, {3, 40}});
+}
+
+TEST_CASE("reduce_scatter: the send buffer has a part for each rank") {
+  View view = rank_of(0, 3);
+  const std::array counts = {1, 20, 300};
+  CHECK(view.collective().reduce_scatter(counts.data(), type_of_size(2)) == 642);
+  CHECK(view.collective().reduce_scatter_block(7, type_of_size(2)) == 42);
+}
+
+TEST_CASE("table of collectives: loses no call before it is full, then counts what it drops") {
+  auto table = std::make_unique<CollectiveTable>();
+  constexpr int kSizes = 5000;
+  for (int size = 1; size <= kSizes; ++size) {
+    table->add({.call = Call::Bcast, .communicator_size = size, .message_bytes = 3, .calls = 1});
+  }
+  std::uint64_t calls = 0;
+  std::size_t entries = 0;
+  table->for_each([&](const CollectiveTally& entry) {
+    calls += entry.calls;
+    ++entries;
+  });
+  CHECK(entries == CollectiveTable::kCapacity);
+  CHECK(calls + table->num_dropped() == kSizes);
+}
+
+TEST_CASE("requests: found by handle through growth, gone after their release") {
+  RequestTable table;
+  constexpr std::uintptr_t kRequests = 1000;
+  for (std::uintptr_t index = 2; index < kRequests; ++index) {
+    auto meaning = std::make_unique<PersistentRequest>();
+    meaning->sent.push_back({0, index});
+    table.insert(handle<MPI_Request>(16 * index), std::move(meaning));
+  }
+  table.erase(handle<MPI_Request>(16 * 7));
+  CHECK(table.find(handle<MPI_Request>(16 * 7)) == nullptr);
+  CHECK(table.find(handle<MPI_Request>(16 * kRequests)) == nullptr);
+  for (std::uintptr_t index = 8; index < kRequests; ++index) {
+    const PersistentRequest* const found = table.find(handle<MPI_Request>(16 * index));
+    REQUIRE(found != nullptr);
+    CHECK(found->sent.front().bytes == index);
+  }
+}
