@@ -8,8 +8,6 @@ import time
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
 from fairlead import profile_cache, run_directory
 from fairlead.cluster import Cluster
 from fairlead.errors import InputError, TopologyError
@@ -99,7 +97,7 @@ def prepare(request: Request, narrator: Narrator) -> Prepared:
     directory = RunDirectory.new(request.directory, Path(request.program[0]).name)
     directory.note("request", dataclasses.asdict(request))
     network, probe_s = _measured(request, launcher, cluster, narrator)
-    cluster = _measured_part(cluster, network)
+    cluster = measured_part(cluster, network)
     cluster.require_room_for(request.num_ranks)
     network = network.select(cluster.hosts)
     network.save(directory.file(run_directory.NETWORK))
@@ -151,31 +149,29 @@ def _measured(
     return network, probe_s
 
 
-def _measured_part(cluster: Cluster, network: Network) -> Cluster:
-    """The cluster without the hosts that the probe had to leave out.
+def measured_part(cluster: Cluster, network: Network) -> Cluster:
+    """The cluster without the hosts that the probe could not reach.
 
     Raises:
-        TopologyError: A pair of the remaining hosts is unmeasured, or no host remains.
+        TopologyError: No host remains, or a pair of those that remain is unmeasured.
     """
-    network = network.select(cluster.hosts)
-    missing = np.isnan(network.latency_s) | np.isnan(network.bandwidth_Bps)
-    np.fill_diagonal(missing, False)
-    silent = [bool(row.sum() >= cluster.num_hosts - 1 > 0) for row in missing]
-    remaining = [index for index, left_out in enumerate(silent) if not left_out]
-    if not remaining:
-        raise TopologyError("network: no pair of these hosts was measured")
-    gaps = [pair for pair in np.argwhere(missing[np.ix_(remaining, remaining)])]
-    if gaps:
-        src, dst = (cluster.hosts[remaining[index]] for index in gaps[0])
-        raise TopologyError(
-            f"network: {src} -> {dst} was not measured (and {len(gaps) - 1} more pairs): "
-            "give the probe more time (--budget), or leave the host out of the hostfile"
-        )
-    return Cluster(
-        tuple(cluster.hosts[index] for index in remaining),
-        tuple(cluster.slots[index] for index in remaining),
-        tuple(cluster.sockets[index] for index in remaining),
+    unreachable = network.origin.get("unreachable", ())
+    kept = [index for index, host in enumerate(cluster.hosts) if host not in unreachable]
+    if not kept:
+        raise TopologyError("network: none of these hosts could be reached")
+    part = Cluster(
+        tuple(cluster.hosts[index] for index in kept),
+        tuple(cluster.slots[index] for index in kept),
+        tuple(cluster.sockets[index] for index in kept),
     )
+    gaps = network.select(part.hosts).unmeasured_pairs()
+    if gaps:
+        (src, dst), more = gaps[0], len(gaps) - 1
+        raise TopologyError(
+            f"network: {src} -> {dst} was not measured{f', nor {more} more pairs' if more else ''}"
+            ": give the probe more time (--budget), or leave the host out of the hostfile"
+        )
+    return part
 
 
 def _traced(

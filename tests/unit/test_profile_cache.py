@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Profiles are found again for the same hosts and programs, and for nothing else."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fairlead as fl
+from fairlead import profile_cache as cache
+from fairlead.launch import Job
+
+
+class OpenMpi:
+    """The part of a launcher that the cache looks at."""
+
+    name = "Open MPI"
+    family = "openmpi"
+    version = (4, 1, 4)
+    path = Path("/usr/bin/mpirun")
+
+    def command(self, job: Job, work_dir: Path) -> list[str]:
+        return [str(self.path), *job.program, str(work_dir)]
+
+
+CLUSTER = fl.Cluster.uniform(["a", "b"], slots=2)
+HOUR_S = 3600.0
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("FAIRLEAD_LAB", raising=False)
+    return tmp_path / "cache" / "fairlead"
+
+
+def network() -> fl.Network:
+    return fl.Network(["a", "b"], [[0, 1e-5], [2e-5, 0]], [[np.inf, 1e8], [2e8, np.inf]])
+
+
+def traffic() -> fl.Traffic:
+    return fl.Traffic(bytes=np.eye(2), messages=np.eye(2))
+
+
+def test_network_is_recalled_for_the_same_hosts_in_any_order() -> None:
+    cache.remember_network(network(), CLUSTER, OpenMpi(), "quick")
+    turned = fl.Cluster.uniform(["b", "a"], slots=1)
+    recalled = cache.recall_network(turned, OpenMpi(), "quick", HOUR_S)
+    assert recalled is not None
+    assert recalled.hosts == ("b", "a")
+    assert recalled.latency_s[0, 1] == 2e-5
+
+
+@pytest.mark.parametrize(
+    ("hosts", "mode"), [(["a", "b", "c"], "quick"), (["a"], "quick"), (["a", "b"], "full")]
+)
+def test_network_of_other_hosts_or_mode_is_not_recalled(hosts: list[str], mode: str) -> None:
+    cache.remember_network(network(), CLUSTER, OpenMpi(), "quick")
+    assert cache.recall_network(fl.Cluster.uniform(hosts, 1), OpenMpi(), mode, HOUR_S) is None
+
+
+def test_network_of_another_lab_is_not_recalled(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.remember_network(network(), CLUSTER, OpenMpi(), "quick")
+    monkeypatch.setenv("FAIRLEAD_LAB", "two-racks")
+    assert cache.recall_network(CLUSTER, OpenMpi(), "quick", HOUR_S) is None
+
+
+def test_old_network_is_not_recalled(own_cache: Path) -> None:
+    cache.remember_network(network(), CLUSTER, OpenMpi(), "quick")
+    (file,) = (own_cache / "networks").iterdir()
+    two_hours_ago = time.time() - 2 * HOUR_S
+    os.utime(file, (two_hours_ago, two_hours_ago))
+    assert cache.recall_network(CLUSTER, OpenMpi(), "quick", HOUR_S) is None
+    assert cache.recall_network(CLUSTER, OpenMpi(), "quick", 3 * HOUR_S) is not None
+
+
+def test_damaged_profile_is_forgotten(own_cache: Path) -> None:
+    cache.remember_network(network(), CLUSTER, OpenMpi(), "quick")
+    (file,) = (own_cache / "networks").iterdir()
+    file.write_bytes(b"damaged")
+    assert cache.recall_network(CLUSTER, OpenMpi(), "quick", HOUR_S) is None
+
+
+def test_traffic_is_recalled_for_the_same_program_and_rank_count() -> None:
+    cache.remember_traffic(traffic(), ["sleep", "1"], 2, OpenMpi())
+    assert cache.recall_traffic(["sleep", "1"], 2, OpenMpi()) is not None
+    assert cache.recall_traffic(["sleep", "2"], 2, OpenMpi()) is None
+    assert cache.recall_traffic(["sleep", "1"], 4, OpenMpi()) is None
+
+
+def test_traffic_of_a_rebuilt_program_is_not_recalled(tmp_path: Path) -> None:
+    program = tmp_path / "solver"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    cache.remember_traffic(traffic(), [str(program)], 2, OpenMpi())
+    program.write_text("#!/bin/sh\nexit 0\n")
+    assert cache.recall_traffic([str(program)], 2, OpenMpi()) is None
