@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from fairlead.cli import compare, demo, lab, map, mpi, report, run, show
+from fairlead.cli import compare, demo, lab, map, mpi, probe, report, run, show
 from fairlead.errors import Error
 
 app = typer.Typer(
@@ -58,6 +58,8 @@ def fairlead(
 demo.register(app)
 run.register(app)
 compare.register(app)
+probe.register(app)
+trace.register(app)
 map.register(app)
 show.register(app)
 report.register(app)

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead probe`: measure latency and bandwidth between all hosts and write them to a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import typer
+
+from fairlead import launch
+from fairlead.cli import options
+from fairlead.cli.output import JsonOption, print_json, progress, stdout
+from fairlead.errors import InputError
+from fairlead.network import Network
+from fairlead.probe import EFFORTS
+from fairlead.probe import probe as measure
+from fairlead.units import format_duration, format_rate, parse_duration
+
+EXAMPLE = "Example: fairlead probe --hostfile hosts.txt --full -o cloud.net.npz"
+
+_SHOWN_PAIRS = 5
+
+
+def _defaults(field: str) -> str:
+    return ", ".join(f"{getattr(effort, field):g} ({mode})" for mode, effort in EFFORTS.items())
+
+
+Hosts = Annotated[
+    Path, typer.Option("--hostfile", help="The hosts to measure, in Open MPI's or MPICH's form.")
+]
+Output = Annotated[Path, typer.Option("-o", "--output", help="File to write.")]
+Full = Annotated[
+    bool,
+    typer.Option(
+        "--full/--quick",
+        help="Send 1 B and 8 MiB, which is exact and slow, or 1 KiB only, which is fast.",
+    ),
+]
+Target = Annotated[
+    float | None,
+    typer.Option(
+        help="A pair is done when the 95 % interval of its median is this narrow, relative to the "
+        f"median; default: {_defaults('target_ratio')}."
+    ),
+]
+Cap = Annotated[
+    int | None,
+    typer.Option(min=1, help=f"... or after so many samples; default: {_defaults('max_samples')}."),
+]
+Concurrency = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help="Pairs measured at one time; 1 where they share a link. 0: all that have no host in "
+        "common, or fewer where the hosts are containers of one machine.",
+    ),
+]
+Timeout = Annotated[
+    str | None,
+    typer.Option(
+        help=f"End the launcher after this time; default: {_defaults('timeout_s')} seconds."
+    ),
+]
+ReachTimeout = Annotated[
+    str, typer.Option(help="Time within which each host has to answer before the launch.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("probe", epilog=EXAMPLE)(probe)
+
+
+def probe(
+    hostfile: Hosts,
+    output: Output = Path("network.net.npz"),
+    full: Full = False,
+    budget: options.Budget = None,
+    target: Target = None,
+    cap: Cap = None,
+    concurrency: Concurrency = 0,
+    skip_unreachable: options.SkipUnreachable = False,
+    mpirun: options.Mpirun = None,
+    launcher_args: options.LauncherArgs = "",
+    reach_timeout: ReachTimeout = "10s",
+    timeout: Timeout = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure latency and bandwidth between all hosts, in both directions.
+
+    One process per host takes part in a tournament, in which no host is in two measurements at a
+    time.
+    """
+    mode: Literal["quick", "full"] = "full" if full else "quick"
+    if not output.absolute().parent.is_dir():
+        raise InputError(f"{output}: cannot be written: there is no folder {output.parent}")
+    cluster = launch.read_hostfile(hostfile)
+    with progress(f"measuring {cluster.num_hosts} hosts") as on_progress:
+        network = measure(
+            launch.detect(mpirun),
+            cluster,
+            mode,
+            target_ratio=target,
+            max_samples=cap,
+            budget_s=None if budget is None else parse_duration(budget),
+            concurrency=concurrency,
+            skip_unreachable=skip_unreachable,
+            reach_timeout_s=parse_duration(reach_timeout),
+            timeout_s=None if timeout is None else parse_duration(timeout),
+            launcher_args=options.split_arguments(launcher_args),
+            on_progress=on_progress,
+        )
+    network.save(output)
+    if as_json:
+        print_json(_facts(network, output))
+    else:
+        _print_summary(network, output)
+
+
+def _facts(network: Network, path: Path) -> dict[str, Any]:
+    return {
+        "file": str(path),
+        "hosts": list(network.hosts),
+        "latency_s": _cells(network.latency_s),
+        "bandwidth_Bps": _cells(network.bandwidth_Bps),
+        "samples": [] if network.samples is None else network.samples.tolist(),
+        "unmeasured_pairs": network.unmeasured_pairs(),
+        "origin": network.origin,
+    }
+
+
+def _cells(matrix: npt.NDArray[np.float64]) -> list[list[float | None]]:
+    """Rows for JSON, which knows neither nan nor inf: null where unmeasured or inside a host."""
+    return [[float(cell) if np.isfinite(cell) else None for cell in row] for row in matrix]
+
+
+def _print_summary(network: Network, path: Path) -> None:
+    others = ~np.eye(network.num_hosts, dtype=bool)
+    origin = network.origin
+    lines = [
+        f"{network.num_hosts} hosts measured in {format_duration(origin['probing_s'])} "
+        f"after a launch of {format_duration(origin['launch_s'])}",
+    ]
+    for title, matrix, show in (
+        ("latency", network.latency_s[others], format_duration),
+        ("bandwidth", network.bandwidth_Bps[others], format_rate),
+    ):
+        known = matrix[np.isfinite(matrix)]
+        if known.size:
+            least, middle, most = np.quantile(known, [0, 0.5, 1])
+            lines.append(f"{title}: {show(least)} to {show(most)}, median {show(middle)}")
+    lines += [f"host {host!r} left out: {why}" for host, why in origin["unreachable"].items()]
+    missing = network.unmeasured_pairs()
+    if missing:
+        named = ", ".join(f"{src} -> {dst}" for src, dst in missing[:_SHOWN_PAIRS])
+        more = f" and {len(missing) - _SHOWN_PAIRS} more" if len(missing) > _SHOWN_PAIRS else ""
+        lines.append(f"not measured (nan in the file): {named}{more}")
+    stdout.print("\n".join([*lines, f"written to {path}"]), soft_wrap=True, markup=False)
