@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -106,6 +107,17 @@ def test_metric_and_seed_reach_the_method(files, fairlead_map) -> None:
     first, second = (placed("--method=random", f"--seed={seed}") for seed in (1, 2))
     assert first != second
     assert fairlead_map(*files, "--cluster", SPEC, "--metric=hops").code == 1
+
+
+@pytest.mark.mpi
+def test_the_network_may_be_measured_now(files, fairlead_map) -> None:
+    here = f"{socket.gethostname()}:8"
+    arguments = ("--network=probe:", "--mpirun=mpirun.mpich", files[1])
+
+    said = fairlead_map(*arguments, "--cluster", here, "--json")
+
+    assert said.code == 0, said.err
+    assert json.loads(said.out)["cost"]["intra_bytes"] == 8e6
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -203,3 +205,18 @@ def test_the_metric_decides_which_pairs_of_hosts_are_near() -> None:
 
     assert sorted(by_bytes[:2]) in ([0, 1], [2, 3])
     assert sorted(by_messages[:2]) in ([0, 2], [1, 3])
+
+
+def test_threads_get_what_each_would_get_alone() -> None:
+    rng = np.random.default_rng(9)
+    net, traffic = random_network(8, rng), random_traffic(48, rng)
+    cluster = fl.Cluster.uniform(net.hosts, 6)
+
+    def placed(seed: int) -> list[int]:
+        return fl.place(traffic, net, cluster, seed=seed).host_of_rank.tolist()
+
+    alone = [placed(seed) for seed in range(8)]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(placed, range(8)))
+
+    assert together == alone

@@ -16,6 +16,7 @@ from fairlead.launch import FORMATS, detect, parse_hostfile, read_hostfile, writ
 from fairlead.mapping import METHODS, METRICS, OBJECTIVES, Cost, evaluate, place
 from fairlead.network import Network
 from fairlead.placement import Placement
+from fairlead.probe import probe
 from fairlead.traffic import Traffic
 from fairlead.units import format_duration, format_size
 
@@ -104,8 +105,6 @@ def load_network(source: str, cluster: Cluster, mpirun: str | None) -> Network:
     """
     if source != PROBE:
         return Network.load(source)
-    from fairlead.probe import probe
-
     with progress(f"probing {cluster.num_hosts} hosts") as on_progress:
         return probe(detect(mpirun), cluster, on_progress=on_progress)
 
