@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from fairlead.cli import compare, demo, lab, map, mpi, probe, report, run, show
+from fairlead.cli import compare, demo, lab, map, mpi, probe, report, run, show, trace
 from fairlead.errors import Error
 
 app = typer.Typer(
