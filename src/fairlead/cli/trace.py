@@ -16,6 +16,7 @@ import typer
 from fairlead import launch
 from fairlead.cli import options
 from fairlead.cli.output import JsonOption, print_json, stdout
+from fairlead.errors import InputError
 from fairlead.launch import Job
 from fairlead.trace import trace as trace_program
 from fairlead.traffic import Traffic
@@ -46,14 +47,16 @@ def trace(
 ) -> None:
     """Run an MPI program once and write the bytes and messages between its ranks to a file.
 
-    The program is not changed, and neither is what it computes. With --json its output goes to
-    stderr, as stdout belongs to the result.
+    The program is not changed, and neither is what it computes.
+    With --json its output goes to stderr, as stdout belongs to the result.
     """
+    path = output or Path(f"{Path(program[0]).name}.traffic.npz")
+    if not path.parent.is_dir():  # said before the program runs, not after
+        raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
     launcher = launch.detect(mpirun)
     cluster = None if hostfile is None else launch.read_hostfile(hostfile)
     arguments = options.split_arguments(launcher_args)
     job = Job(tuple(program), num_ranks, cluster, launcher_args=arguments)
-    path = output or Path(f"{Path(program[0]).name}.traffic.npz")
     with _program_output(to_stderr=as_json) as log:
         traffic = trace_program(launcher, job, log=log)
     traffic.save(path)

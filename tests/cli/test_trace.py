@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead trace` writes one file that the other commands read, or says in one line why not."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fairlead.launch import detect
+from fairlead.mpi_builds import find
+from fairlead.traffic import Traffic
+
+pytestmark = [pytest.mark.mpi, pytest.mark.timeout(90)]
+
+MPIRUN = "mpirun.mpich"
+
+
+def fairlead(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "fairlead", "trace", *arguments],
+        cwd=folder, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def stencil() -> str:
+    return str(find(detect(MPIRUN)).example("stencil"))
+
+
+def test_the_file_holds_what_the_summary_says(tmp_path: Path, stencil: str) -> None:
+    done = fairlead(
+        tmp_path, "-n", "2", "--mpirun", MPIRUN, "--", stencil, "--size", "8", "--steps", "20"
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "PASSED" in done.stdout
+    traffic = Traffic.load(tmp_path / "stencil.traffic.npz")
+    assert f"point to point: {int(traffic.messages.sum()):,} messages" in done.stdout
+    assert traffic.messages.toarray()[0, 1] == traffic.messages.toarray()[1, 0] >= 20
+    assert traffic.origin["arguments"] == ["--size", "8", "--steps", "20"]
+    assert [path.name for path in tmp_path.iterdir()] == ["stencil.traffic.npz"]
+
+
+def test_json_alone_is_on_stdout(tmp_path: Path, stencil: str) -> None:
+    file = tmp_path / "a.traffic.npz"
+    done = fairlead(
+        tmp_path, "-n", "2", "--mpirun", MPIRUN, "--json", "-o", str(file), "--", stencil,
+        "--size", "8", "--steps", "20",
+    )  # fmt: skip
+
+    result = json.loads(done.stdout)
+    assert result["file"] == str(file)
+    assert result["sent"]["bytes"] == Traffic.load(file).bytes.sum()
+    assert "PASSED" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-n", "2", "--", "./gone"], "fairlead: ./gone: no such program"),
+        (["-n", "2", "--", "true"], "fairlead: true: the traced run left no trace"),
+        (["-n", "2", "--", "false"], "fairlead: false: failed in the traced run with exit code 1"),
+        (["-n", "2", "-o", "no/a.traffic.npz", "--", "true"], "no/a.traffic.npz: cannot be"),
+        (["-n", "2", "--hostfile", "none", "--", "true"], "fairlead: none: "),
+    ],
+)
+def test_trouble_is_one_line_and_leaves_nothing(
+    tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    done = fairlead(tmp_path, "--mpirun", MPIRUN, *arguments)
+
+    said = [line for line in done.stderr.splitlines() if line.startswith("fairlead: ")]
+    assert done.returncode == 1
+    assert len(said) == 1 and message in said[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_usage_exits_with_2(tmp_path: Path) -> None:
+    assert fairlead(tmp_path, "-n", "0", "--", "true").returncode == 2
