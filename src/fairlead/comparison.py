@@ -19,6 +19,9 @@ from fairlead.statistics import Agreement, Interval
 
 __all__ = ["Comparison", "MethodRuns", "PredictedCost"]
 
+MAX_TIES = 3
+"""Ties that a sentence names; a reader wants to know that there are many, not which."""
+
 
 def _nan_to_none(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
@@ -235,6 +238,7 @@ class RankAgreement(_Record):
         else:
             finding = f"ranks the methods as measured{number}."
         if self.ties:
-            listed = ", ".join(f"{left} and {right}" for left, right in self.ties)
-            finding += f" Ties within the noise: {listed}."
+            pairs = [f"{left} and {right}" for left, right in self.ties]
+            more = f" and {len(pairs) - MAX_TIES} more" if len(pairs) > MAX_TIES else ""
+            finding += f" Ties within the noise: {', '.join(pairs[:MAX_TIES])}{more}."
         return f"{self.prediction} {finding}"
