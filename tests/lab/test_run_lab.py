@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead run` and `compare` in an emulated cloud, as a user would call them.
+
+Two racks of two hosts in hidden order behind slow uplinks; a ring of pairs that are strangers in
+the launcher's order is what has to be placed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fairlead.comparison import Comparison
+from fairlead.lab import Lab
+from fairlead.network import Network
+from fairlead.placement import Placement
+
+pytestmark = [pytest.mark.lab, pytest.mark.mpi, pytest.mark.timeout(110)]
+
+SCENARIO = """
+name = "small"
+hosts = 4
+slots = 2
+nic = "400Mbit/s"
+order_seed = 3
+
+[racks]
+count = 2
+uplink = "40Mbit/s"
+"""
+
+# Rank r talks to rank r + 4 (modulo 8) only: apart in the order in which hosts are filled.
+PAIRS = """
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static char out[20000], in[20000];
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank, size;
+  char host[256];
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  gethostname(host, sizeof host);
+  const int peer = (rank + size / 2) % size;
+  for (int i = 0; i < 20; ++i)
+    MPI_Sendrecv(out, sizeof out, MPI_CHAR, peer, 0, in, sizeof in, MPI_CHAR, peer, 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (argc > 2) sleep(atoi(argv[2]));
+  printf("rank %d of %d on %s\\n", rank, size, host);
+  if (rank == 0) printf("took 1.5 s\\n");
+  MPI_Finalize();
+  return rank == 0 && argc > 1 ? atoi(argv[1]) : 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    scenario = tmp_path_factory.mktemp("scenario") / "small.toml"
+    scenario.write_text(SCENARIO)
+    with Lab.up(scenario) as small:
+        yield small
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("pairs")
+    (folder / "pairs.c").write_text(PAIRS)
+    program = folder / "pairs"
+    subprocess.run(["mpicc.openmpi", folder / "pairs.c", "-o", program], check=True, timeout=60)
+    return str(program)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> dict[str, str]:
+    """An environment whose caches and records are this test's own."""
+    folders = {name: str(tmp_path / name) for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}
+    return {**os.environ, **folders, "FAIRLEAD_MPIRUN": "mpirun.openmpi"}
+
+
+def fairlead(lab: Lab, home: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    return lab.run(
+        [sys.executable, "-m", "fairlead", *arguments],
+        env=home, capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def shaped(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What a perfect probe would find."""
+    file = tmp_path_factory.mktemp("shaped") / "shaped.net.npz"
+    latency_s = [[0.0 if src == dst else 5e-5 for dst in range(4)] for src in range(4)]
+    Network(lab.hosts, latency_s, lab.shaped_Bps()).save(file)  # type: ignore[arg-type]
+    return str(file)
+
+
+def host_of_rank(output: str) -> dict[int, str]:
+    rows = [line.split() for line in output.splitlines() if line.startswith("rank ")]
+    return {int(row[1]): row[5] for row in rows}
+
+
+def test_run_puts_those_who_talk_on_one_host(
+    lab: Lab, home: dict[str, str], pairs: str, shaped: str, tmp_path: Path
+) -> None:
+    record = tmp_path / "record"
+    done = fairlead(
+        lab, home, "run", "-n", "8", "--hostfile", str(lab.hostfile), "--network", shaped,
+        "--run-dir", str(record), "--", pairs,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    hosts = host_of_rank(done.stdout)
+    assert len(hosts) == 8
+    assert all(hosts[rank] == hosts[rank + 4] for rank in range(4))
+    planned = Placement.load(record / "placement.json").host_names()
+    assert [hosts[rank] for rank in range(8)] == planned
+    assert "scotch should save 100.0% of communication time" in done.stderr
+
+
+def test_run_probes_and_traces_once_and_remembers(
+    lab: Lab, home: dict[str, str], pairs: str
+) -> None:
+    arguments = ("run", "-n", "8", "--hostfile", str(lab.hostfile), "--", pairs)
+    first = fairlead(lab, home, *arguments)
+    second = fairlead(lab, home, *arguments)
+    assert first.returncode == second.returncode == 0, first.stderr + second.stderr
+    assert "probing 4 hosts" in first.stderr
+    assert "tracing one run" in first.stderr
+    assert "probing" not in second.stderr
+    assert "tracing" not in second.stderr
+    assert len(host_of_rank(first.stdout)) == len(host_of_rank(second.stdout)) == 8
+
+
+def test_run_passes_the_exit_code_on(
+    lab: Lab, home: dict[str, str], pairs: str, shaped: str, tmp_path: Path
+) -> None:
+    traffic = tmp_path / "pairs.traffic.npz"
+    traced = fairlead(
+        lab, home, "trace", "-n", "8", "--hostfile", str(lab.hostfile), "-o", str(traffic), "--",
+        pairs,
+    )  # fmt: skip
+    assert traced.returncode == 0, traced.stderr
+    done = fairlead(
+        lab, home, "run", "-n", "8", "--hostfile", str(lab.hostfile), "--network", shaped,
+        "--traffic", str(traffic), "--", pairs, "7",
+    )  # fmt: skip
+    assert done.returncode == 7
+
+
+def test_compare_runs_every_method_in_turns(
+    lab: Lab, home: dict[str, str], pairs: str, shaped: str, tmp_path: Path
+) -> None:
+    record = tmp_path / "record"
+    done = fairlead(
+        lab, home, "compare", "-n", "8", "--hostfile", str(lab.hostfile), "--network", shaped,
+        "--methods", "scotch,cyclic", "--repeats", "2", "--time-pattern", r"took ([0-9.]+) s",
+        "--run-dir", str(record), "--json", "--", pairs,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["run_directory"] == str(record)
+    comparison = Comparison.load(record / "comparison.json")
+    assert list(comparison.methods) == ["launcher", "scotch", "cyclic"]
+    assert all(runs.times_s == (1.5, 1.5) for runs in comparison.methods.values())
+    assert comparison.methods["scotch"].predicted.inter_bytes == 0
+    steps = json.loads((record / "run.json").read_text())["steps"]
+    order = [step["method"] for step in steps if step["step"] == "runs"]
+    assert order == ["launcher", "scotch", "cyclic", "scotch", "cyclic", "launcher"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["-n", "9"], "9 ranks do not fit: 4 hosts have 8 slots"),
+        (["-n", "8", "--method", "magic"], "unknown name 'magic'"),
+        (["-n", "8", "--traffic", "gone.npz"], "gone.npz: no such file"),
+        (["-n", "8", "--mpirun", "no-such-mpirun"], "no-such-mpirun: no such program"),
+        (["-n", "8", "--budget", "soon"], "duration 'soon'"),
+    ],
+)
+def test_wrong_request_is_one_clear_line(
+    arguments: list[str], problem: str, lab: Lab, home: dict[str, str], pairs: str, shaped: str
+) -> None:
+    done = fairlead(
+        lab, home, "run", "--hostfile", str(lab.hostfile), "--network", shaped, *arguments, "--",
+        pairs,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert problem in done.stderr
+    assert len([line for line in done.stderr.splitlines() if "Traceback" in line]) == 0
+
+
+def test_unreachable_host_is_named_or_left_out(
+    home: dict[str, str], pairs: str, tmp_path: Path
+) -> None:
+    (tmp_path / "cut.toml").write_text(SCENARIO)
+    with Lab.up(tmp_path / "cut.toml") as lab:
+        lab.cut_host("h2")
+        arguments = ["-n", "4", "--hostfile", str(lab.hostfile), "--", pairs]
+        refused = fairlead(lab, home, "run", *arguments)
+        assert refused.returncode == 1
+        assert "h2" in refused.stderr
+        without = fairlead(lab, home, "run", "--skip-unreachable", *arguments)
+    assert without.returncode == 0, without.stderr
+    hosts = host_of_rank(without.stdout)
+    assert len(hosts) == 4
+    assert "h2" not in hosts.values()
+
+
+def test_interrupted_run_leaves_no_process(
+    lab: Lab, home: dict[str, str], pairs: str, shaped: str, tmp_path: Path
+) -> None:
+    traffic = tmp_path / "pairs.traffic.npz"
+    common = ("-n", "8", "--hostfile", str(lab.hostfile))
+    traced = fairlead(lab, home, "trace", *common, "-o", str(traffic), "--", pairs)
+    assert traced.returncode == 0, traced.stderr
+    marked = {**home, **lab.env, "FAIRLEAD_TEST_MARK": str(tmp_path)}
+    command = [sys.executable, "-m", "fairlead", "run", *common, "--network", shaped,
+               "--traffic", str(traffic), "--", pairs, "0", "60"]  # fmt: skip
+    running = subprocess.Popen(
+        lab.command(command), env=marked, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
+    )
+    assert running.stderr is not None
+    wait_until(lambda: len(processes_named(pairs)) >= 8)
+    os.kill(child_of(running.pid, "fairlead"), signal.SIGINT)
+    assert running.wait(timeout=60) != 0
+    running.stderr.close()
+    wait_until(lambda: not processes_named(pairs))
+
+
+def processes_named(program: str) -> list[int]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[0] == program.encode():
+            found.append(int(folder.name))
+    return found
+
+
+def child_of(pid: int, word: str) -> int:
+    """The process itself or the descendant that is Python running `-m word`."""
+    pending = [pid]
+    while pending:
+        current = pending.pop(0)
+        words = Path(f"/proc/{current}/cmdline").read_bytes().split(b"\0")
+        if words[1:3] == [b"-m", word.encode()]:
+            return current
+        children = Path(f"/proc/{current}/task/{current}/children").read_text().split()
+        pending += [int(child) for child in children]
+    raise AssertionError(f"no {word} below {pid}")
+
+
+def wait_until(claim, timeout_s: float = 40.0) -> None:
+    deadline_s = time.monotonic() + timeout_s
+    while not claim():
+        assert time.monotonic() < deadline_s, "did not happen in time"
+        time.sleep(0.05)
