@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from fairlead.errors import InputError, LabError
+from fairlead.lab.state import CONTROL
 
 __all__ = ["answer", "ask", "listen", "receive"]
 
-_SOCKET = "control"
 _REQUEST_TIMEOUT_S = 5.0
 
 
 def listen(folder: Path) -> socket.socket:
     """The holder's end."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(str(folder / _SOCKET))
+    listener.bind(str(folder / CONTROL))
     listener.listen(16)
     return listener
 
@@ -48,7 +48,7 @@ def ask(folder: Path, timeout_s: float = 60.0, **request: Any) -> dict[str, Any]
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(timeout_s)
-            connection.connect(str(folder / _SOCKET))
+            connection.connect(str(folder / CONTROL))
             connection.sendall(json.dumps(request).encode() + b"\n")
             with connection.makefile("rb") as reader:
                 reply: dict[str, Any] = json.loads(reader.readline())

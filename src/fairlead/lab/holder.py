@@ -17,6 +17,7 @@ from typing import Any
 
 from fairlead.lab import control
 from fairlead.lab.addresses import LOGIN, hosts_file
+from fairlead.lab.background import start_background
 from fairlead.lab.namespaces import bind_file, mount, spawn_in_own_namespaces
 from fairlead.lab.network import LabNetwork
 from fairlead.lab.scenario import Scenario
@@ -68,6 +69,13 @@ def _build(scenario: Scenario, folder: Path) -> LabNetwork:
         _written(pids / host, f"{pid}\n")
     network = LabNetwork(scenario, pid_of_host)
     network.wiring = Wiring(network.topology, pid_of_host)
+    start_background(
+        [pid_of_host[host] for host in scenario.host_names],
+        [
+            (network.index(stream.src), network.index(stream.dst), stream.rate)
+            for stream in scenario.background
+        ],
+    )
     return network
 
 

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import Any
 
 from fairlead.errors import LabError
 from fairlead.lab import control, state
@@ -42,9 +42,10 @@ class Lab:
         env: Variables with which any `mpirun` works inside.
     """
 
-    def __init__(self, folder: Path, starter: IO[bytes] | None = None) -> None:
+    def __init__(self, folder: Path, starter: subprocess.Popen[bytes] | None = None) -> None:
         """Use `Lab.up` or `Lab.attach`."""
         self._folder = folder
+        # The process that started the holder; while its stdin is open, the lab ends with us.
         self._starter = starter
         self.name = folder.name
         self.hostfile = folder / "hostfile"
@@ -92,9 +93,9 @@ class Lab:
 
     def keep(self) -> None:
         """Let the lab outlive this process, until `down`."""
-        if self._starter is not None:
-            self._starter.write(KEEP)
-            self._starter.close()
+        if self._starter is not None and self._starter.stdin is not None:
+            self._starter.stdin.write(KEEP)
+            self._starter.stdin.close()
             self._starter = None
 
     def command(self, argv: Sequence[str], host: str = LOGIN) -> list[str]:
@@ -177,8 +178,9 @@ class Lab:
         if pid is not None and state.is_alive(self._folder):
             with contextlib.suppress(ProcessLookupError):
                 _end(pid)
-        if self._starter is not None:
-            self._starter.close()
+        if self._starter is not None and self._starter.stdin is not None:
+            self._starter.stdin.close()
+            self._starter.wait()
             self._starter = None
         shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -207,9 +209,9 @@ def _furnish(folder: Path, scenario: Scenario) -> None:
     (folder / "env").write_text("".join(exports))
 
 
-def _start_holder(folder: Path, lock: int, scenario: Scenario) -> IO[bytes]:
-    """Start the process that the lab lives in; returns the pipe whose closing ends it."""
-    new = ["--mount", "--net", "--uts", "--ipc", "--pid", "--fork"]
+def _start_holder(folder: Path, lock: int, scenario: Scenario) -> subprocess.Popen[bytes]:
+    """Start the process that the lab lives in; closing its stdin ends it."""
+    new = ["--mount", "--net", "--uts", "--ipc", "--pid", "--fork", "--kill-child"]
     if os.geteuid() != 0:
         new += ["--user", "--map-root-user"]
     with (folder / "log").open("wb") as log:
@@ -228,7 +230,9 @@ def _start_holder(folder: Path, lock: int, scenario: Scenario) -> IO[bytes]:
         process.stdin.flush()
         line = process.stdout.readline()
     except BaseException:
+        process.kill()
         process.stdin.close()
+        process.wait()
         raise
     finally:
         process.stdout.close()
@@ -237,7 +241,7 @@ def _start_holder(folder: Path, lock: int, scenario: Scenario) -> IO[bytes]:
         process.stdin.close()
         process.wait()
         raise LabError(f"lab {folder.name!r}: cannot be built here: {problem or 'holder died'}")
-    return process.stdin
+    return process
 
 
 def _holder_pid(folder: Path) -> int | None:

@@ -14,8 +14,10 @@ from pathlib import Path
 
 from fairlead.errors import LabError
 
-__all__ = ["claim", "is_alive", "lab_folder", "live_labs"]
+__all__ = ["CONTROL", "claim", "is_alive", "lab_folder", "live_labs"]
 
+CONTROL = "control"
+"""The holder's socket, the last thing that it makes."""
 _LOCK = "lock"
 
 
@@ -26,7 +28,8 @@ def labs_folder() -> Path:
         LabError: The folder belongs to somebody else.
     """
     runtime = os.environ.get("XDG_RUNTIME_DIR")
-    if runtime and os.access(runtime, os.W_OK):
+    # The lab's scripts are started from there.
+    if runtime and os.access(runtime, os.W_OK) and not os.statvfs(runtime).f_flag & os.ST_NOEXEC:
         folder = Path(runtime) / "fairlead"
     else:
         folder = Path(tempfile.gettempdir()) / f"fairlead-{os.getuid()}"
@@ -43,21 +46,20 @@ def lab_folder(name: str) -> Path:
     Raises:
         LabError: There is no such lab.
     """
-    folder = labs_folder() / name
-    if "/" in name or not is_alive(folder):
+    if name not in live_labs():
         up = ", ".join(live_labs()) or "none is"
         raise LabError(f"lab {name!r} is not up (up: {up})")
-    return folder
+    return labs_folder() / name
 
 
 def live_labs() -> list[str]:
-    """Names of the labs that are up; what crashed ones left behind is removed."""
+    """Names of the labs that are up and ready; what crashed ones left behind is removed."""
     with _all_locked() as folder:
         labs = sorted(path for path in folder.iterdir() if path.is_dir())
         for lab in labs:
             if not is_alive(lab):
                 shutil.rmtree(lab, ignore_errors=True)
-        return [lab.name for lab in labs if lab.exists()]
+        return [lab.name for lab in labs if (lab / CONTROL).exists()]
 
 
 def claim(name: str, exact: bool) -> tuple[Path, int]:
