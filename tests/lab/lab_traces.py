@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a lab leaves in the kernel: namespaces and processes, as /proc shows them."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from pathlib import Path
+
+from pyroute2 import IPRoute
+
+KINDS = ("net", "uts", "ipc", "mnt", "pid")
+
+
+def holder_pid(folder):
+    """Process that the lab in `folder` lives in."""
+    return int((folder / "holder").read_text().split()[0].removeprefix("pid="))
+
+
+def namespaces_of_lab(holder):
+    """Namespaces of all processes in the holder's PID namespace, as "net:[123]"."""
+    own = Path(f"/proc/{holder}/ns/pid").readlink()
+    found = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (process / "ns/pid").readlink() == own:
+                found |= {str((process / "ns" / kind).readlink()) for kind in KINDS}
+    return found
+
+
+def still_there(namespaces):
+    """Those of the namespaces that some process still is in."""
+    found = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        for kind in KINDS:
+            with contextlib.suppress(OSError):
+                found.add(str((process / "ns" / kind).readlink()))
+    return namespaces & found
+
+
+def link_names():
+    """Interfaces of the namespace that the test runs in."""
+    with IPRoute() as netlink:
+        return {link.get_attr("IFLA_IFNAME") for link in netlink.get_links()}
+
+
+def wait_until(condition, what, timeout_s=20):
+    """Poll until the condition holds."""
+    end_s = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < end_s, f"after {timeout_s} s: {what}"
+        time.sleep(0.02)

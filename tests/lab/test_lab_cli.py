@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead lab`: what its commands print and return."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from fairlead.lab import Lab
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(60)]
+
+NAME = f"cli-{os.getpid()}"
+
+
+def fairlead_lab(*argv):
+    return subprocess.run(
+        [sys.executable, "-m", "fairlead", "lab", *argv],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
+
+
+@pytest.fixture(scope="module")
+def up():
+    """A lab that the command line brought up; what `up` printed."""
+    done = fairlead_lab("up", "flat", "--name", NAME, "--hosts", "3", "--no-check", "--json")
+    yield json.loads(done.stdout)
+    Lab.attach(NAME).down()
+
+
+def test_up_prints_hosts_and_rates(up):
+    assert up["hosts"] == ["h0", "h1", "h2"]
+    assert up["shaped_Bps"][0] == [None, 125e6, 125e6]
+
+
+def test_lab_outlives_up_and_is_listed(up):
+    labs = json.loads(fairlead_lab("list", "--json").stdout)
+
+    assert {"name": NAME, "hosts": up["hosts"], "hostfile": up["hostfile"]} in labs
+
+
+def test_exec_passes_output_and_exit_code(up):
+    done = fairlead_lab("exec", NAME, "--host", "h2", "--", "sh", "-c", "hostname; exit 3")
+
+    assert (done.returncode, done.stdout) == (3, "h2\n")
+
+
+def test_degrade_cuts_a_pair_for_good(up):
+    cut = fairlead_lab("degrade", NAME, "h0", "h1", "0", "--json")
+    again = fairlead_lab("degrade", NAME, "h0", "h1", "2", "--json")
+
+    assert json.loads(cut.stdout)["shaped_Bps"][0] == [None, 0, 125e6]
+    assert json.loads(again.stdout)["shaped_Bps"][0] == [None, 0, 125e6]
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "problem"),
+    [
+        (["exec", "no-such", "--", "true"], 1, "lab 'no-such' is not up"),
+        (["exec", NAME, "--host", "h7", "--", "true"], 1, "unknown host 'h7'"),
+        (["degrade", NAME, "h0"], 2, "give either SRC DST RATIO or --host"),
+        (["up", "no-such"], 1, "neither a file nor one of drift, flat, pairwise, two-racks"),
+    ],
+)
+def test_wrong_use_gets_a_clear_line_and_its_exit_code(up, argv, code, problem):
+    done = fairlead_lab(*argv)
+
+    assert done.returncode == code
+    assert problem in done.stderr
+
+
+def test_run_brings_up_runs_and_takes_down():
+    done = fairlead_lab(
+        "run", "flat", "--name", f"{NAME}-run", "--hosts", "2", "--",
+        "sh", "-c", "cat $FAIRLEAD_LAB_HOSTFILE; exit 5",
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout) == (5, "h0 slots=4\nh1 slots=4\n")
+    assert f"{NAME}-run" not in fairlead_lab("list").stdout

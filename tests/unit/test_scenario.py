@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scenario files: what they draw, and the one line that a wrong one gets."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from fairlead.errors import InputError
+from fairlead.lab import Scenario, shipped_scenarios
+from fairlead.lab.rates import format_rate, parse_rate
+from fairlead.lab.topology import draw_pairs, draw_topology
+
+GOOD = 'hosts = 4\nnic = "1Gbit/s"\n'
+
+
+def load(tmp_path, text, **options):
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    return Scenario.load(path, **options)
+
+
+@pytest.mark.parametrize("name", ["flat", "two-racks", "pairwise", "drift"])
+def test_scenario_ships_and_opens_with_a_drawing(name):
+    from fairlead.lab.scenario import _find
+
+    scenario = Scenario.load(name)
+
+    assert (scenario.name, scenario.hosts, scenario.slots) == (name, 8, 4)
+    assert name in shipped_scenarios()
+    text = _find(name).read_text()
+    assert text.startswith("# ")
+    assert "+--" in text.split("hosts =")[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (GOOD + "speed = 3\n", "speed: Extra inputs are not permitted"),
+        ('hosts = 4\nnic = "-3Mbit/s"\n', "nic: expected a rate"),
+        ('hosts = 4\nnic = "0bit/s"\n', "nic: a rate must be > 0"),
+        ("hosts = 4\nnic = 1000\n", "nic: expected a rate as text"),
+        ('hosts = 4\nnic = "1Gbyte/s"\n', "nic: expected a rate"),
+        ('hosts = 1\nnic = "1Gbit/s"\n', "hosts: Input should be greater than or equal to 2"),
+        ('hosts = 4\nnic = ["1Gbit/s"]\n', "nic: 1 rates for 4 hosts"),
+        ("hosts = 4\n", "nic: Field required"),
+        (GOOD + "slots = 0\n", "slots: Input should be greater than or equal to 1"),
+        (GOOD + 'racks = {count = 5, uplink = "1Mbit/s"}\n', "racks.count: 5 racks for 4 hosts"),
+        (
+            GOOD + 'racks = {count = 2, uplink = ["1Mbit/s"]}\n',
+            "racks: uplink: 1 rates for 2 racks",
+        ),
+        (GOOD + "pairs = {sigma = -1.0}\n", "pairs.sigma: Input should be greater"),
+        (
+            GOOD + 'background = [{src = "h0", dst = "h9", rate = "1Mbit/s"}]\n',
+            "background[0].dst: unknown host 'h9'; there are h0 to h3",
+        ),
+        (
+            GOOD + 'pairs = {given = [{src = "h1", dst = "h1", rate = "1Mbit/s"}]}\n',
+            "pairs.given[0]: src and dst are both 'h1'",
+        ),
+        (
+            GOOD + 'changes = [{at_s = 1, src = "h0", dst = "h1", ratio = -0.5}]\n',
+            "changes[0].ratio: Input should be greater than or equal to 0",
+        ),
+        (GOOD + 'changes = [{at_s = 1, src = "h0"}]\n', "changes[0]: needs either src"),
+        (GOOD + "changes = [{at_s = 1, seed = 3}]\n", "changes[0].seed: there is no pairs.median"),
+        ("hosts = \n", "not a readable TOML file"),
+    ],
+)
+def test_wrong_scenario_file_is_refused_by_file_and_field(tmp_path, text, problem):
+    with pytest.raises(InputError) as caught:
+        load(tmp_path, text)
+
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path / 'mine.toml'}: {problem}")
+    assert "\n" not in message
+
+
+def test_missing_scenario_is_refused_with_those_there_are():
+    with pytest.raises(InputError, match="'no-such': neither a file nor one of drift, flat"):
+        Scenario.load("no-such")
+
+
+def test_host_count_replaces_the_files(tmp_path):
+    assert load(tmp_path, GOOD, hosts=6).host_names == ("h0", "h1", "h2", "h3", "h4", "h5")
+
+
+def test_scenario_survives_json():
+    scenario = Scenario.load("drift")
+
+    assert Scenario.model_validate_json(scenario.model_dump_json()) == scenario
+
+
+@pytest.mark.parametrize(
+    ("text", "rate_Bps"),
+    [
+        ("8bit/s", 1.0),
+        ("200 Mbit/s", 25e6),
+        ("1Gbit/s", 125e6),
+        ("2.5MB/s", 2.5e6),
+        ("1e3kB/s", 1e6),
+    ],
+)
+def test_rates_are_read_as_bytes_per_second(text, rate_Bps):
+    assert parse_rate(text) == rate_Bps
+
+
+@pytest.mark.parametrize("text", ["200Mbit/s", "1Gbit/s", "12.5kbit/s", "9bit/s"])
+def test_printed_rate_is_read_back(text):
+    assert format_rate(parse_rate(text)) == text
+
+
+def test_two_racks_of_four_share_uplinks_in_hidden_order():
+    topology = draw_topology(Scenario.load("two-racks"))
+
+    racks = topology.rack_of_host
+    shaped = topology.shaped_Bps()
+
+    assert sorted(racks) == [0] * 4 + [1] * 4
+    assert racks != sorted(racks)
+    for src in range(8):
+        for dst in range(8):
+            expected = 125e6 if racks[src] == racks[dst] else 25e6
+            assert shaped[src, dst] == (math.inf if src == dst else expected)
+
+
+def test_shaped_rate_is_the_smallest_on_the_way(tmp_path):
+    text = """
+        hosts = 4
+        nic = ["100MB/s", "80MB/s", "60MB/s", "40MB/s"]
+        racks = {count = 4, uplink = ["90MB/s", "70MB/s", "50MB/s", "30MB/s"]}
+        pairs = {given = [{src = "h0", dst = "h1", rate = "1MB/s"}]}
+    """
+    topology = draw_topology(load(tmp_path, text))
+
+    shaped = topology.shaped_Bps()
+
+    uplink = [topology.uplink_Bps[rack] for rack in topology.rack_of_host]
+    for src in range(4):
+        for dst in range(4):
+            if src != dst:
+                ends = [topology.nic_Bps[src], uplink[src], uplink[dst], topology.nic_Bps[dst]]
+                assert shaped[src, dst] == (1e6 if (src, dst) == (0, 1) else min(ends))
+
+
+@pytest.mark.parametrize("asymmetry", [0.0, 0.5, 1.0])
+def test_drawn_pairs_have_median_spread_and_asymmetry_asked_for(asymmetry):
+    pairs = Scenario.load("pairwise").pairs.model_copy(update={"asymmetry": asymmetry})
+
+    rates = draw_pairs(pairs, 200, seed=1)
+
+    off = ~np.eye(200, dtype=bool)
+    logs = np.log(rates / pairs.median)
+    assert np.median(logs[off]) == pytest.approx(0, abs=0.03)
+    assert np.std(logs[off]) == pytest.approx(pairs.sigma, rel=0.03)
+    # Both directions share the part 1 - asymmetry of the variance: that is their correlation.
+    correlation = np.corrcoef(logs[np.triu(off)], logs.T[np.triu(off)])[0, 1]
+    assert correlation == pytest.approx(1 - asymmetry, abs=0.03)
+
+
+def test_same_seed_draws_the_same_and_another_seed_another():
+    pairs = Scenario.load("pairwise").pairs
+
+    assert np.array_equal(draw_pairs(pairs, 8, seed=1), draw_pairs(pairs, 8, seed=1))
+    assert not np.array_equal(draw_pairs(pairs, 8, seed=1), draw_pairs(pairs, 8, seed=2))
