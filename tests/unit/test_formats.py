@@ -33,7 +33,7 @@ def fitting_placements(draw: st.DrawFn) -> tuple[Placement, Cluster]:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=25, deadline=None)  # each example waits for the disk
+@settings(max_examples=25)  # each example waits for the disk
 @given(case=fitting_placements())
 def test_every_format_reads_back_the_hosts_that_were_written(
     name: str, case: tuple[Placement, Cluster], tmp_path_factory: pytest.TempPathFactory
