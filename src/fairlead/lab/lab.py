@@ -200,7 +200,8 @@ class Lab:
 def _furnish(folder: Path, scenario: Scenario) -> None:
     """Put into the lab's folder what its hosts and users need."""
     for script in _SCRIPTS.iterdir():
-        shutil.copy(script, folder / script.name)
+        shutil.copyfile(script, folder / script.name)
+        (folder / script.name).chmod(0o755)
     (folder / "tmp").mkdir()
     lines = [f"{host} slots={scenario.slots}\n" for host in scenario.host_names]
     (folder / "hostfile").write_text("".join(lines))
@@ -214,9 +215,12 @@ def _start_holder(folder: Path, lock: int, scenario: Scenario) -> subprocess.Pop
     new = ["--mount", "--net", "--uts", "--ipc", "--pid", "--fork", "--kill-child"]
     if os.geteuid() != 0:
         new += ["--user", "--map-root-user"]
+    unshare = shutil.which("unshare")
+    if unshare is None:
+        raise LabError("a lab needs the programs unshare, nsenter and setpriv (util-linux)")
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
-            ["unshare", *new, sys.executable, "-m", "fairlead.lab.holder", str(folder)],
+            [unshare, *new, sys.executable, "-m", "fairlead.lab.holder", str(folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,

@@ -14,8 +14,10 @@ from __future__ import annotations
 import ipaddress
 
 from pyroute2 import IPRoute
+from pyroute2.netlink.exceptions import NetlinkError
 from pyroute2.netlink.rtnl.tcmsg import plugins, sched_pfifo
 
+from fairlead.errors import LabError
 from fairlead.lab.addresses import address_of_host, login_address
 
 __all__ = ["MTU_BYTES", "Shaper"]
@@ -57,7 +59,13 @@ class Shaper:
         self._index = index
         self._link_Bps = link_Bps
         self._pairs: set[int] = set()
-        netlink.tc("add", "htb", index, _ROOT, default=_OTHERS & 0xFFFF)
+        try:
+            netlink.tc("add", "htb", index, _ROOT, default=_OTHERS & 0xFFFF)
+        except NetlinkError as error:
+            raise LabError(
+                f"the kernel cannot shape traffic: {error.args[-1]}; it needs the modules sch_htb, "
+                "sch_fifo and cls_u32 (modprobe as root)"
+            ) from error
         self._add_class(_LINK, _ROOT, link_Bps, link_Bps)
         self._add_class(_OTHERS, _LINK, self._small_Bps(), link_Bps)
         self._add_queue(_OTHERS, link_Bps)
