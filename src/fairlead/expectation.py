@@ -87,5 +87,10 @@ def _draw(
     drawn = random.standard_normal(value.shape)
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = np.log(high / low) / (2 * NORMAL_95)
-        noisy = value * np.exp(drawn * spread)
-    return np.where(np.isfinite(spread) & (spread > 0), noisy, value)
+    is_known = np.isfinite(spread)
+    if not is_known.any():
+        return value
+    # A pair with too few samples for an interval is as uncertain as the others, at least.
+    spread = np.where(is_known, spread, np.median(spread[is_known]))
+    noisy = value * np.exp(drawn * spread)
+    return np.where(np.eye(len(value), dtype=bool), value, noisy)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -71,3 +73,17 @@ def test_no_traffic_gains_nothing() -> None:
     gain = expected_gain(TOGETHER, APART, silent, network(25.0, 0.2))
     assert gain.ratio == 0
     assert not gain.is_beyond_noise
+
+
+def test_pair_without_interval_is_as_uncertain_as_the_others() -> None:
+    known = network(25.0, 0.2)
+    assert known.bandwidth_low_Bps is not None
+    low_Bps = known.bandwidth_low_Bps.copy()
+    low_Bps[0, 1] = low_Bps[0, 2] = np.nan
+    unsure = dataclasses.replace(known, bandwidth_low_Bps=low_Bps)
+    sent = np.zeros((4, 4))
+    sent[0, 1] = 1000.0
+    traffic = fl.Traffic(bytes=sent, messages=sent)
+    assert expected_gain(TOGETHER, APART, traffic, unsure) == expected_gain(
+        TOGETHER, APART, traffic, known
+    )
