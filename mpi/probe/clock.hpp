@@ -15,8 +15,9 @@ inline double now_s() {
 
 /// Sleeps for a while that grows with the time waited so far: a process that waits for long must
 /// not take processor time from those that measure, where hosts are containers of one machine.
-inline void pause(double waited_s) {
-  const double pause_s = std::clamp(waited_s / 8, 10e-6, 300e-6);
+/// @param is_near whether what it waits for is about to come.
+inline void pause(double waited_s, bool is_near) {
+  const double pause_s = std::clamp(waited_s / 8, 10e-6, is_near ? 200e-6 : 3e-3);
   std::this_thread::sleep_for(std::chrono::duration<double>(pause_s));
 }
 

@@ -10,8 +10,8 @@ namespace fairlead::probe {
 namespace {
 
 std::size_t largest_bytes(const Recipe& recipe) {
-  return static_cast<std::size_t>(
-      std::max(recipe.messages_per_train * recipe.message_bytes, recipe.round_trip_bytes));
+  return static_cast<std::size_t>(std::max(
+      recipe.window * recipe.messages_per_train * recipe.message_bytes, recipe.round_trip_bytes));
 }
 
 }  // namespace
@@ -23,10 +23,12 @@ Exchange::Exchange(MPI_Comm comm, const Options& options, Mailbox& mailbox, bool
       mailbox_(mailbox),
       yields_(yields),
       out_(largest_bytes(recipe_), std::byte{1}),
-      in_(largest_bytes(recipe_)) {}
+      in_(largest_bytes(recipe_)),
+      requests_(static_cast<std::size_t>(recipe_.window * recipe_.messages_per_train),
+                MPI_REQUEST_NULL) {}
 
 Durations Exchange::round_trips(int partner, int count) {
-  if (!command(partner, Exercise::round_trips, count, recipe_.round_trip_bytes)) return {};
+  if (!command(partner, {Exercise::round_trips, count, recipe_.round_trip_bytes})) return {};
   const auto bytes = static_cast<std::size_t>(recipe_.round_trip_bytes);
   std::vector<double> durations_s;
   for (int i = 0; i < count; ++i) {
@@ -38,22 +40,24 @@ Durations Exchange::round_trips(int partner, int count) {
   return durations_s;
 }
 
-std::optional<double> Exchange::push(int partner, std::int64_t message_bytes) {
-  double duration_s = 0;
-  if (command(partner, Exercise::push, 1, message_bytes) && send_train(partner, message_bytes) &&
-      receive(partner, answer_tag, &duration_s, sizeof duration_s)) {
-    return duration_s;
+Durations Exchange::push(int partner, int count, std::int64_t message_bytes) {
+  const Command wanted{Exercise::push, count, message_bytes};
+  std::vector<double> durations_s(static_cast<std::size_t>(count));
+  if (command(partner, wanted) && send_trains(partner, wanted) &&
+      receive(partner, answer_tag, durations_s.data(), durations_s.size() * sizeof(double))) {
+    return durations_s;
   }
   return {};
 }
 
-std::optional<double> Exchange::pull(int partner, std::int64_t message_bytes) {
-  if (!command(partner, Exercise::pull, 1, message_bytes)) return {};
-  return receive_train(partner, message_bytes);
+Durations Exchange::pull(int partner, int count, std::int64_t message_bytes) {
+  const Command wanted{Exercise::pull, count, message_bytes};
+  if (!command(partner, wanted)) return {};
+  return receive_trains(partner, wanted);
 }
 
 bool Exchange::finish(int partner, const void* result, std::size_t result_bytes) {
-  return command(partner, Exercise::finish, 0, 0) &&
+  return command(partner, {Exercise::finish, 0, 0}) &&
          send(partner, answer_tag, result, result_bytes);
 }
 
@@ -66,12 +70,15 @@ bool Exchange::follow(int leader, void* result, std::size_t result_bytes) {
         if (!echo(leader, wanted.count)) return false;
         break;
       case Exercise::push: {
-        const auto duration_s = receive_train(leader, wanted.message_bytes);
-        if (!duration_s || !send(leader, answer_tag, &*duration_s, sizeof(double))) return false;
+        const Durations durations_s = receive_trains(leader, wanted);
+        if (!durations_s ||
+            !send(leader, answer_tag, durations_s->data(), durations_s->size() * sizeof(double))) {
+          return false;
+        }
         break;
       }
       case Exercise::pull:
-        if (!send_train(leader, wanted.message_bytes)) return false;
+        if (!send_trains(leader, wanted)) return false;
         break;
       case Exercise::finish:
         return receive(leader, answer_tag, result, result_bytes);
@@ -79,8 +86,7 @@ bool Exchange::follow(int leader, void* result, std::size_t result_bytes) {
   }
 }
 
-bool Exchange::command(int partner, Exercise exercise, int count, std::int64_t message_bytes) {
-  const Command wanted{exercise, count, message_bytes};
+bool Exchange::command(int partner, const Command& wanted) {
   return send(partner, command_tag, &wanted, sizeof wanted);
 }
 
@@ -93,33 +99,61 @@ bool Exchange::echo(int partner, int count) {
   return true;
 }
 
-bool Exchange::send_train(int partner, std::int64_t message_bytes) {
-  std::byte call{};
-  if (!receive(partner, answer_tag, &call, sizeof call)) return false;
-  std::vector<MPI_Request> requests(static_cast<std::size_t>(recipe_.messages_per_train),
-                                    MPI_REQUEST_NULL);
-  for (MPI_Request& request : requests) {
-    MPI_Isend(out_.data(), static_cast<int>(message_bytes), MPI_BYTE, partner, data_tag, comm_,
-              &request);
+bool Exchange::send_trains(int partner, const Command& wanted) {
+  forget_requests();
+  const int num_trains = wanted.count + recipe_.num_lead_trains;
+  for (int train = 0; train < num_trains; ++train) {
+    std::byte call{};
+    if (!receive(partner, answer_tag, &call, sizeof call)) return false;
+    if (!complete_all(requests_of(train))) return false;
+    for (MPI_Request& request : requests_of(train)) {
+      MPI_Isend(out_.data(), static_cast<int>(wanted.message_bytes), MPI_BYTE, partner, data_tag,
+                comm_, &request);
+    }
   }
-  return complete_all(requests);
+  return complete_all(requests_);
 }
 
-std::optional<double> Exchange::receive_train(int partner, std::int64_t message_bytes) {
-  // All receives are posted before the request: nothing arrives unexpected and is copied twice.
-  std::vector<MPI_Request> requests(static_cast<std::size_t>(recipe_.messages_per_train),
-                                    MPI_REQUEST_NULL);
-  std::byte* place = in_.data();
-  for (MPI_Request& request : requests) {
+Durations Exchange::receive_trains(int partner, const Command& wanted) {
+  forget_requests();
+  const int num_trains = wanted.count + recipe_.num_lead_trains;
+  std::vector<double> durations_s;
+  double begin_s = now_s();
+  for (int train = 0; train < recipe_.window; ++train) {
+    if (!call_train(partner, train, wanted.message_bytes)) return {};
+  }
+  for (int train = 0; train < num_trains; ++train) {
+    if (!complete_all(requests_of(train))) return {};
+    const double end_s = now_s();
+    if (train >= recipe_.num_lead_trains) durations_s.push_back(end_s - begin_s);
+    begin_s = end_s;
+    const int next = train + recipe_.window;
+    if (next < num_trains && !call_train(partner, next, wanted.message_bytes)) return {};
+  }
+  return durations_s;
+}
+
+bool Exchange::call_train(int partner, int train, std::int64_t message_bytes) {
+  // All receives are posted before the call: nothing arrives unexpected and is copied twice.
+  const std::size_t train_bytes = in_.size() / static_cast<std::size_t>(recipe_.window);
+  std::byte* place = in_.data() + static_cast<std::size_t>(train % recipe_.window) * train_bytes;
+  for (MPI_Request& request : requests_of(train)) {
     MPI_Irecv(place, static_cast<int>(message_bytes), MPI_BYTE, partner, data_tag, comm_, &request);
     place += message_bytes;
   }
-  // Only the end is taken from an arrival: when this process was not running meanwhile, several
-  // messages arrive for it in one instant, and the time between two of them says nothing.
-  const double begin_s = now_s();
   const std::byte call{};
-  if (!send(partner, answer_tag, &call, sizeof call) || !complete_all(requests)) return {};
-  return now_s() - begin_s;
+  return send(partner, answer_tag, &call, sizeof call);
+}
+
+void Exchange::forget_requests() {
+  // After a partner was given up, its requests are still under way; they are left to MPI.
+  std::fill(requests_.begin(), requests_.end(), MPI_REQUEST_NULL);
+}
+
+std::span<MPI_Request> Exchange::requests_of(int train) {
+  const auto size = static_cast<std::size_t>(recipe_.messages_per_train);
+  return std::span(requests_).subspan(static_cast<std::size_t>(train % recipe_.window) * size,
+                                      size);
 }
 
 bool Exchange::complete_all(std::span<MPI_Request> requests) {

@@ -20,8 +20,8 @@ using Durations = std::optional<std::vector<double>>;
 /// What the leader of a meeting asks the follower to take part in.
 enum class Exercise : std::int32_t {
   round_trips,  ///< Send `count` messages back.
-  push,         ///< Receive a train and answer with its duration.
-  pull,         ///< Send a train.
+  push,         ///< Receive `count` trains and answer with their durations.
+  pull,         ///< Send `count` trains.
   finish,       ///< The meeting is over; a result follows.
 };
 
@@ -40,11 +40,11 @@ class Exchange {
 
   /// Leader: half the round trip of `count` messages, one duration each.
   [[nodiscard]] Durations round_trips(int partner, int count);
-  /// Leader: one train to the partner; the receiver times it, from its request for the train to
-  /// the last message, which is one round trip more than the train needs.
-  [[nodiscard]] std::optional<double> push(int partner, std::int64_t message_bytes);
-  /// Leader: one train from the partner, timed here in the same way.
-  [[nodiscard]] std::optional<double> pull(int partner, std::int64_t message_bytes);
+  /// Leader: `count` trains to the partner, one duration each, timed by the receiver: from the end
+  /// of the train before, or from the request where only one is asked for at a time.
+  [[nodiscard]] Durations push(int partner, int count, std::int64_t message_bytes);
+  /// Leader: `count` trains from the partner, timed here in the same way.
+  [[nodiscard]] Durations pull(int partner, int count, std::int64_t message_bytes);
 
   /// Leader: tells the partner that the meeting is over and hands it the result.
   [[nodiscard]] bool finish(int partner, const void* result, std::size_t result_bytes);
@@ -53,10 +53,13 @@ class Exchange {
   [[nodiscard]] bool follow(int leader, void* result, std::size_t result_bytes);
 
  private:
-  [[nodiscard]] bool command(int partner, Exercise exercise, int count, std::int64_t bytes);
+  [[nodiscard]] bool command(int partner, const Command& wanted);
   [[nodiscard]] bool echo(int partner, int count);
-  [[nodiscard]] bool send_train(int partner, std::int64_t message_bytes);
-  [[nodiscard]] std::optional<double> receive_train(int partner, std::int64_t message_bytes);
+  [[nodiscard]] bool send_trains(int partner, const Command& wanted);
+  [[nodiscard]] Durations receive_trains(int partner, const Command& wanted);
+  [[nodiscard]] bool call_train(int partner, int train, std::int64_t message_bytes);
+  void forget_requests();
+  [[nodiscard]] std::span<MPI_Request> requests_of(int train);
   [[nodiscard]] bool send(int dst, Tag tag, const void* data, std::size_t bytes);
   [[nodiscard]] bool receive(int src, Tag tag, void* data, std::size_t bytes);
   [[nodiscard]] bool complete(MPI_Request& request);
@@ -70,6 +73,7 @@ class Exchange {
   // Kept for the whole run: a request that was given up may still read or write them.
   std::vector<std::byte> out_;
   std::vector<std::byte> in_;
+  std::vector<MPI_Request> requests_;  // of the trains under way
 };
 
 }  // namespace fairlead::probe

@@ -54,6 +54,9 @@ void Mailbox::take_in(int src, const Letter& letter) {
       post(letter.value, Note::ping);
       break;
     }
+    case Note::soon:
+      soon_.insert(letter.value);
+      break;
     case Note::turn:
       turns_.insert(letter.value);
       break;
@@ -75,7 +78,7 @@ void Mailbox::flush(double limit_s) {
   const double begin_s = now_s();
   while (!outgoing_.empty() && now_s() - begin_s < limit_s) {
     poll();
-    pause(now_s() - begin_s);
+    pause(now_s() - begin_s, true);
   }
 }
 

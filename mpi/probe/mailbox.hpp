@@ -21,6 +21,7 @@ enum class Note : std::int32_t {
   hello,   ///< To rank 0 at the start; carries the machine's identity.
   start,   ///< From rank 0: everybody is there; carries how to behave.
   ready,   ///< To the partner of the next meeting.
+  soon,    ///< The meeting in `value` is next.
   turn,    ///< The meeting in `value` may begin.
   ping,    ///< Are you alive?
   silent,  ///< The sender gave up on the rank in `value`.
@@ -51,14 +52,15 @@ class Mailbox {
   [[nodiscard]] bool has(int src, Note note) const { return letters_.contains({src, note}); }
   /// The last letter of this kind from `src`; it must be there.
   [[nodiscard]] const Letter& letter(int src, Note note) const { return letters_.at({src, note}); }
-  /// Whether this meeting was given its turn.
+  /// Whether this meeting was announced as next, or given its turn.
+  [[nodiscard]] bool is_soon(int meeting) const { return soon_.contains(meeting); }
   [[nodiscard]] bool has_turn(int meeting) const { return turns_.contains(meeting); }
 
-  /// Waits, mostly asleep, until `is_done()` holds.
+  /// Waits, mostly asleep, until `is_done()` holds; more attentive while `is_near()`.
   /// @return false when `peer` gave no sign of life for the length of the patience, counted from
   ///   now or from when somebody else announced it silent.
-  template <typename Predicate>
-  [[nodiscard]] bool wait(int peer, Predicate is_done) {
+  template <typename IsDone, typename IsNear>
+  [[nodiscard]] bool wait(int peer, IsDone is_done, IsNear is_near) {
     const double begin_s = now_s();
     double next_ping_s = begin_s + patience_s_ / 4;
     for (;;) {
@@ -70,8 +72,12 @@ class Mailbox {
         post(peer, Note::ping);
         next_ping_s += patience_s_ / 4;
       }
-      pause(time_s - begin_s);
+      pause(time_s - begin_s, is_near());
     }
+  }
+  template <typename IsDone>
+  [[nodiscard]] bool wait(int peer, IsDone is_done) {
+    return wait(peer, is_done, [] { return true; });
   }
 
   /// Waits until the notes posted have left, at most `limit_s`.
@@ -96,6 +102,7 @@ class Mailbox {
   std::vector<double> sign_s_;       // last sign of life of each rank
   std::vector<double> suspected_s_;  // when each rank was announced silent; inf where never
   std::map<std::pair<int, Note>, Letter> letters_;
+  std::set<int> soon_;
   std::set<int> turns_;
   std::list<Outgoing> outgoing_;  // a list: a letter must not move while it is sent
 };

@@ -55,12 +55,14 @@ class Sampling {
   MedianEstimate estimate_;
 };
 
-/// Takes off what the train did not need: the round trip of the request and the first byte.
-Durations train_alone(std::optional<double> duration_s, double round_trip_s) {
-  if (!duration_s) return {};
-  if (!std::isfinite(round_trip_s)) return {{*duration_s}};
-  // On a link so fast that only noise is left, half the time is a bound.
-  return {{std::max(*duration_s - round_trip_s, *duration_s / 2)}};
+/// Takes off what the trains did not need: the round trip of the request and the first byte.
+Durations trains_alone(Durations durations_s, const Recipe& recipe, double round_trip_s) {
+  if (!durations_s || recipe.window > 1 || !std::isfinite(round_trip_s)) return durations_s;
+  for (double& duration_s : *durations_s) {
+    // On a link so fast that only noise is left, half the time is a bound.
+    duration_s = std::max(duration_s - round_trip_s, duration_s / 2);
+  }
+  return durations_s;
 }
 
 MedianEstimate to_rate(const MedianEstimate& duration_s, double bytes) {
@@ -80,18 +82,19 @@ bool measure_latency(Exchange& exchange, const Options& options, double end_s, P
   return is_answered;
 }
 
-/// Sends one train both ways, which opens the transport's window, and foretells from it how long
-/// the real ones will take.
+/// Sends one smaller train both ways, which opens the transport's window, and foretells from it
+/// how long the real ones will take.
 bool warm_up(Exchange& exchange, const Recipe& recipe, int partner, Sampling& there,
              Sampling& back) {
-  const double scale =
-      static_cast<double>(recipe.message_bytes) / static_cast<double>(recipe.warm_up_message_bytes);
-  const auto pushed_s = exchange.push(partner, recipe.warm_up_message_bytes);
+  const std::int64_t bytes = recipe.warm_up_message_bytes;
+  if (bytes == 0) return true;
+  const double scale = static_cast<double>(recipe.message_bytes) / static_cast<double>(bytes);
+  const Durations pushed_s = exchange.push(partner, 1, bytes);
   if (!pushed_s) return false;
-  const auto pulled_s = exchange.pull(partner, recipe.warm_up_message_bytes);
+  const Durations pulled_s = exchange.pull(partner, 1, bytes);
   if (!pulled_s) return false;
-  there.expect(*pushed_s * scale);
-  back.expect(*pulled_s * scale);
+  there.expect(pushed_s->back() * scale);
+  back.expect(pulled_s->back() * scale);
   return true;
 }
 
@@ -102,10 +105,12 @@ bool measure_bandwidth(Exchange& exchange, const Options& options, double end_s,
   Sampling back(options, end_s);
   const double round_trip_s = 2 * result.latency_s.median;
   const auto push = [&] {
-    return train_alone(exchange.push(result.high, recipe.message_bytes), round_trip_s);
+    return trains_alone(exchange.push(result.high, recipe.trains_per_command, recipe.message_bytes),
+                        recipe, round_trip_s);
   };
   const auto pull = [&] {
-    return train_alone(exchange.pull(result.high, recipe.message_bytes), round_trip_s);
+    return trains_alone(exchange.pull(result.high, recipe.trains_per_command, recipe.message_bytes),
+                        recipe, round_trip_s);
   };
   bool is_answered = warm_up(exchange, recipe, result.high, there, back);
   // The directions take turns, so that a disturbance for a while does not hit one of them alone.

@@ -51,9 +51,12 @@ void set_option(Options& options, std::string_view name, std::string_view value)
 Recipe quick_recipe() {
   return {.round_trip_bytes = 1024,
           .num_warm_up_round_trips = 2,
-          .messages_per_train = 32,
+          .messages_per_train = 8,
           .message_bytes = 1024,
-          .warm_up_message_bytes = 1024};
+          .window = 2,
+          .num_lead_trains = 2,
+          .trains_per_command = 6,
+          .warm_up_message_bytes = 0};
 }
 
 Recipe full_recipe() {
@@ -61,6 +64,9 @@ Recipe full_recipe() {
           .num_warm_up_round_trips = 10,
           .messages_per_train = 1,
           .message_bytes = std::int64_t{8} << 20,
+          .window = 1,
+          .num_lead_trains = 0,
+          .trains_per_command = 1,
           .warm_up_message_bytes = std::int64_t{512} << 10};
 }
 

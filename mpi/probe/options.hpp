@@ -16,7 +16,15 @@ struct Recipe {
   int num_warm_up_round_trips;
   int messages_per_train;
   std::int64_t message_bytes;
-  /// Size of the messages in the train that goes first and is not counted.
+  /// Trains asked for ahead. 1: each is asked for when the last has arrived, and a round trip is
+  /// taken off its duration. 2: they follow one another without a gap, which short ones need.
+  int window;
+  /// Trains at the beginning of each row that are not counted: they fill the link, and empty the
+  /// token buckets of those who shape it. At least window - 1.
+  int num_lead_trains;
+  /// Trains asked for at one time, besides those.
+  int trains_per_command;
+  /// Size of the messages in the trains that go first and are not counted; 0: there are none.
   std::int64_t warm_up_message_bytes;
 
   [[nodiscard]] double train_bytes() const {

@@ -10,6 +10,9 @@
 namespace fairlead::probe {
 namespace {
 
+// How many turns before its own a process is told to be attentive.
+constexpr int kTurnsAhead = 2;
+
 class Tour {
  public:
   Tour(int rank, int num_ranks, const Options& options, int concurrency, Mailbox& mailbox,
@@ -24,53 +27,78 @@ class Tour {
         begin_s_(now_s()) {}
 
   Findings walk() {
-    const int num_meetings = static_cast<int>(meetings_.size());
-    for (int index = 0; index < num_meetings; ++index) {
+    for (int index = 0; index < num_meetings(); ++index) {
       const Meeting& meeting = at(index);
       if (meeting.low == rank_) lead(index, meeting.high);
-      if (meeting.high == rank_) follow(meeting.low);
+      if (meeting.high == rank_) follow(index, meeting.low);
       if (rank_ == 0 && meeting.low == 0) show_progress(meeting.round + 1);
     }
     return std::move(findings_);
   }
 
  private:
+  [[nodiscard]] int num_meetings() const { return static_cast<int>(meetings_.size()); }
+
   [[nodiscard]] const Meeting& at(int index) const {
     return meetings_[static_cast<std::size_t>(index)];
   }
 
   void lead(int index, int partner) {
-    await_turn(index);
     PairResult result{.low = rank_,
                       .high = partner,
                       .latency_s = {},
                       .low_to_high_Bps = {},
                       .high_to_low_Bps = {}};
-    const bool is_answered = meet(partner) && measure(exchange_, options_, end_s(index), result) &&
-                             exchange_.finish(partner, &result, sizeof result);
-    if (!is_answered) give_up(partner);
-    findings_.results.push_back(result);
+    await_turn(index);
+    announce_next(index);
+    if (!(await_follower(partner) && measure(exchange_, options_, end_s(index), result) &&
+          exchange_.finish(partner, &result, sizeof result))) {
+      give_up(partner);
+    }
     pass_turn(index);
+    findings_.results.push_back(result);
   }
 
-  void follow(int partner) {
+  void follow(int index, int leader) {
     PairResult result;
-    if (meet(partner) && exchange_.follow(partner, &result, sizeof result)) {
+    if (await_leader(index, leader) && exchange_.follow(leader, &result, sizeof result)) {
       findings_.results.push_back(result);
     } else {
-      give_up(partner);
+      give_up(leader);
     }
   }
 
+  /// The follower comes first and the leader answers when the turn is theirs. Were both to speak
+  /// at once, both would open a connection, and one would be closed again.
+  bool await_follower(int follower) {
+    if (!mailbox_.wait(follower, [&] { return mailbox_.has(follower, Note::ready); })) return false;
+    mailbox_.post(follower, Note::ready);
+    return true;
+  }
+
+  bool await_leader(int index, int leader) {
+    mailbox_.post(leader, Note::ready);
+    return mailbox_.wait(
+        leader, [&] { return mailbox_.has(leader, Note::ready); }, [&] { return is_near(index); });
+  }
+
   void give_up(int partner) {
+    std::fprintf(stderr, "giveup %d: %d at %.3f\n", rank_, partner, now_s() - begin_s_);
     findings_.has_given_up = true;
     mailbox_.announce_silent(partner);
   }
 
-  /// Both partners are here, awake and ready. False when the other gives no sign of life.
-  bool meet(int partner) {
-    mailbox_.post(partner, Note::ready);
-    return mailbox_.wait(partner, [&] { return mailbox_.has(partner, Note::ready); });
+  /// The follower comes first and the leader answers when the turn is theirs. Were both to speak
+  /// at once, both would open a connection, which Open MPI's TCP does not always survive.
+  bool await_partner(int follower) {
+    if (!mailbox_.wait(follower, [&] { return mailbox_.has(follower, Note::ready); })) return false;
+    mailbox_.post(follower, Note::ready);
+    return true;
+  }
+
+  bool await_leader(int leader) {
+    mailbox_.post(leader, Note::ready);
+    return mailbox_.wait(leader, [&] { return mailbox_.has(leader, Note::ready); });
   }
 
   /// Meeting k begins when meeting k - concurrency is over; its leader says so. If that leader
@@ -79,23 +107,37 @@ class Tour {
     if (!is_limited() || index < concurrency_) return;
     const int predecessor = at(index - concurrency_).low;
     if (predecessor == rank_) return;  // it was held before, in this very loop
-    (void)mailbox_.wait(predecessor, [&] { return mailbox_.has_turn(index); });
+    (void)mailbox_.wait(
+        predecessor, [&] { return mailbox_.has_turn(index); }, [&] { return is_near(index); });
+  }
+
+  /// Wakes those whose turn comes after the next, while there is still time: processes sleep long
+  /// where turns are rare.
+  void announce_next(int index) {
+    const int coming = index + kTurnsAhead * concurrency_;
+    if (!is_limited() || coming >= num_meetings()) return;
+    for (const int player : {at(coming).low, at(coming).high}) {
+      if (player != rank_) mailbox_.post(player, Note::soon, coming);
+    }
   }
 
   void pass_turn(int index) {
     const int next = index + concurrency_;
-    if (!is_limited() || next >= static_cast<int>(meetings_.size())) return;
+    if (!is_limited() || next >= num_meetings()) return;
     if (at(next).low != rank_) mailbox_.post(at(next).low, Note::turn, next);
+  }
+
+  [[nodiscard]] bool is_near(int index) const {
+    return !is_limited() || index < kTurnsAhead * concurrency_ || mailbox_.is_soon(index);
   }
 
   [[nodiscard]] bool is_limited() const { return concurrency_ < tournament_.meetings_per_round(); }
 
   /// The time after which meeting `index` takes no further sample: the budget is shared evenly.
   [[nodiscard]] double end_s(int index) const {
-    const int num_meetings = static_cast<int>(meetings_.size());
     const int step = is_limited() ? index / concurrency_ : at(index).round;
-    const int num_steps =
-        is_limited() ? (num_meetings + concurrency_ - 1) / concurrency_ : tournament_.num_rounds();
+    const int num_steps = is_limited() ? (num_meetings() + concurrency_ - 1) / concurrency_
+                                       : tournament_.num_rounds();
     return begin_s_ + options_.budget_s * (step + 1) / num_steps;
   }
 

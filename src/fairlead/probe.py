@@ -46,7 +46,7 @@ class Effort:
 
 
 EFFORTS: Mapping[str, Effort] = {
-    "quick": Effort(target_ratio=0.2, max_samples=12, timeout_s=120),
+    "quick": Effort(target_ratio=0.2, max_samples=6, timeout_s=120),
     "full": Effort(target_ratio=0.05, max_samples=30, timeout_s=1800),
 }
 
@@ -78,7 +78,7 @@ def probe(
         max_samples: It is also done after so many samples; None for the mode's own.
         budget_s: Time of measuring, shared by all pairs; what does not fit is `nan`.
         concurrency: Pairs measured at one time; 0 for all disjoint pairs, or where the hosts are
-            containers of one machine, as many as it has cores.
+            containers of one machine, one for two of its cores.
         skip_unreachable: Measure the rest when a host does not answer; its pairs are `nan`.
         reach_timeout_s: Time within which each host has to answer.
         patience_s: Silence after which a host is given up during the measurement.
