@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fairlead.errors import InputError
 
 __all__ = [
+    "format_bit_rate",
     "format_duration",
     "format_rate",
     "format_size",
@@ -61,20 +62,30 @@ def parse_rate(text: str) -> float:
     return _parse(text, "rate", RATES)
 
 
-def format_duration(duration_s: float) -> str:
-    """Text for people, three digits; "-" where unknown."""
-    return _format(duration_s, {unit: DURATIONS[unit] for unit in ("ns", "us", "ms", "s", "min", "h")})
+def format_duration(duration_s: float, digits: int | None = 3) -> str:
+    """Text of a duration; "-" where unknown.
+
+    Args:
+        duration_s: Seconds.
+        digits: Digits for people; None gives as many as `parse_duration` needs to return
+            exactly the same number, which must then be finite and >= 0.
+    """
+    return _format(duration_s, ("ns", "us", "ms", "s", "min", "h"), DURATIONS, digits)
 
 
-def format_size(size_bytes: float) -> str:
-    """Text for people, three digits, binary units; "-" where unknown."""
-    return _format(size_bytes, {unit: SIZES[unit] for unit in ("B", "KiB", "MiB", "GiB", "TiB")})
+def format_size(size_bytes: float, digits: int | None = 3) -> str:
+    """Text of a size in binary units; "-" where unknown. `digits` as in `format_duration`."""
+    return _format(size_bytes, ("B", "KiB", "MiB", "GiB", "TiB"), SIZES, digits)
 
 
-def format_rate(rate_Bps: float) -> str:
-    """Text for people, three digits, bytes per second; "-" where unknown."""
-    units = ("B/s", "kB/s", "MB/s", "GB/s", "TB/s")
-    return _format(rate_Bps, {unit: RATES[unit] for unit in units})
+def format_rate(rate_Bps: float, digits: int | None = 3) -> str:
+    """Text of a rate in bytes per second; "-" where unknown. `digits` as in `format_duration`."""
+    return _format(rate_Bps, ("B/s", "kB/s", "MB/s", "GB/s", "TB/s"), RATES, digits)
+
+
+def format_bit_rate(rate_Bps: float) -> str:
+    """Text of a rate for people, three digits, bits per second, as links are sold."""
+    return _format(rate_Bps, ("bit/s", "kbit/s", "Mbit/s", "Gbit/s"), RATES, 3)
 
 
 def _parse(text: str, what: str, units: Mapping[str, float]) -> float:
@@ -87,11 +98,27 @@ def _parse(text: str, what: str, units: Mapping[str, float]) -> float:
     return value
 
 
-def _format(value: float, units: Mapping[str, float]) -> str:
-    """The value in the largest unit that leaves at least 1, so that a parser reads it back."""
+def _format(
+    value: float, names: Sequence[str], units: Mapping[str, float], digits: int | None
+) -> str:
+    """The value in the largest unit of `names`, ascending, that leaves at least 1."""
+    if digits is None:
+        return _exact(value, names, units)
     if not math.isfinite(value):
         return "-" if math.isnan(value) else "inf"
-    smallest = min(units, key=lambda unit: units[unit])
-    fitting = [unit for unit in units if abs(value) >= units[unit]] or [smallest]
-    unit = max(fitting, key=lambda name: units[name])
-    return f"{value / units[unit]:.3g} {unit}"
+    fitting = [name for name in names if abs(value) >= units[name]] or [names[0]]
+    return f"{value / units[fitting[-1]]:.{digits}g} {fitting[-1]}"
+
+
+def _exact(value: float, names: Sequence[str], units: Mapping[str, float]) -> str:
+    """The value in the largest unit from which it comes back unchanged."""
+    if not (math.isfinite(value) and value >= 0):
+        raise InputError(f"{value} has no exact text; it must be finite and >= 0")
+    base = next(name for name in names if units[name] == 1)
+    for name in reversed([name for name in names if value >= units[name]]):
+        # A whole number without its point: "2s", not "2.0s".
+        number = repr(value / units[name]).removesuffix(".0")
+        if float(number) * units[name] == value:
+            return number + name
+    # The unit itself always serves: the text of a float is read back as the same float.
+    return repr(value).removesuffix(".0") + base
