@@ -16,7 +16,7 @@ from fairlead.mpi_builds import find
 from fairlead.run_directory import COMPARISON
 
 PROGRAMS = {
-    "cg": (("cg",), r"solve_s\s+([0-9.]+)"),
+    "cg": (("cg", "--size", "56000", "--systems", "1"), r"solve_s\s+([0-9.]+)"),
     "stencil": (("stencil",), r"solve_s\s+([0-9.]+)"),
 }
 """Arguments of each example, and where it prints its own time."""

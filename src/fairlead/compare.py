@@ -71,7 +71,7 @@ def compare(
     candidates = [candidate(prepared, request, method) for method in _with_baseline(methods)]
     with narrator.progress("runs") as on_progress:
         times_s = interleaved(candidates, repeats, pattern, prepared, on_progress)
-    comparison = _assemble(prepared, request, candidates, repeats, times_s)
+    comparison = _assemble(prepared, request, candidates, repeats, times_s, time_pattern)
     comparison.save(prepared.directory.file(run_directory.COMPARISON))
     return comparison, prepared.directory.path
 
@@ -166,6 +166,7 @@ def _assemble(
     candidates: Sequence[Candidate],
     repeats: int,
     times_s: dict[str, list[float]],
+    time_pattern: str | None,
 ) -> Comparison:
     return Comparison(
         baseline=BASELINE,
@@ -175,6 +176,7 @@ def _assemble(
         num_ranks=request.num_ranks,
         repeats=repeats,
         mpi=f"{prepared.launcher.family} {'.'.join(map(str, prepared.launcher.version))}",
+        time_pattern=time_pattern,
         when=datetime.datetime.now(datetime.timezone.utc),
         probe_s=prepared.probe_s,
         trace_s=prepared.trace_s,

@@ -90,6 +90,8 @@ class Comparison(_Record):
         hosts: All hosts of the cluster, in the user's order.
         mpi: The MPI that ran the program, for example "Open MPI 4.1.4".
         when: Start of the first run, with its time zone.
+        time_pattern: Regular expression that found the seconds in the program's output; None where
+            the time is that of the whole launcher command.
         probe_s, trace_s: Time spent on measuring the network and on the traced run.
     """
 
@@ -103,6 +105,7 @@ class Comparison(_Record):
     hosts: Annotated[tuple[str, ...], pydantic.Field(min_length=1)]
     mpi: str
     when: pydantic.AwareDatetime
+    time_pattern: str | None = None
     probe_s: _Amount = None
     trace_s: _Amount = None
 
@@ -160,6 +163,12 @@ class Comparison(_Record):
         return statistics.ratio_to_baseline(
             self.methods[method].times_s, self.methods[other or self.baseline].times_s
         )
+
+    def time_source(self) -> str:
+        """What the measured times are, in plain words."""
+        if self.time_pattern is None:
+            return "time of the launcher command, start and end included"
+        return f"time that the program prints ({self.time_pattern})"
 
     def fastest(self) -> str:
         """The method with the smallest mean time."""

@@ -61,10 +61,14 @@ def remember_traffic(
 
 
 def _network_path(cluster: Cluster, launcher: Launcher, mode: str) -> Path:
-    # Every lab names its hosts h0, h1, ...: the name of the lab tells them apart.
-    where = os.environ.get("FAIRLEAD_LAB", "")
-    key = _key(["network", sorted(cluster.hosts), where, launcher.family, launcher.version, mode])
+    key = _key(["network", sorted(cluster.hosts), _lab(), launcher.family, launcher.version, mode])
     return cache_folder() / "networks" / f"{key}.net.npz"
+
+
+def _lab() -> list[Any]:
+    """Which emulated cloud this is: each names its hosts h0, h1, ..., and names come again."""
+    hostfile = os.environ.get("FAIRLEAD_LAB_HOSTFILE")
+    return [hostfile, Path(hostfile).stat().st_mtime_ns] if hostfile else []
 
 
 def _traffic_path(program: Sequence[str], num_ranks: int, launcher: Launcher) -> Path:

@@ -34,7 +34,7 @@ HOUR_S = 3600.0
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv("FAIRLEAD_LAB", raising=False)
+    monkeypatch.delenv("FAIRLEAD_LAB_HOSTFILE", raising=False)
     return tmp_path / "cache" / "fairlead"
 
 
@@ -63,9 +63,15 @@ def test_network_of_other_hosts_or_mode_is_not_recalled(hosts: list[str], mode: 
     assert cache.recall_network(fl.Cluster.uniform(hosts, 1), OpenMpi(), mode, HOUR_S) is None
 
 
-def test_network_of_another_lab_is_not_recalled(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_network_of_another_lab_of_the_same_name_is_not_recalled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hostfile = tmp_path / "hostfile"
+    hostfile.write_text("a\nb\n")
+    monkeypatch.setenv("FAIRLEAD_LAB_HOSTFILE", str(hostfile))
     cache.remember_network(network(), CLUSTER, OpenMpi(), "quick")
-    monkeypatch.setenv("FAIRLEAD_LAB", "two-racks")
+    assert cache.recall_network(CLUSTER, OpenMpi(), "quick", HOUR_S) is not None
+    os.utime(hostfile, (1, 1))
     assert cache.recall_network(CLUSTER, OpenMpi(), "quick", HOUR_S) is None
 
 

@@ -17,9 +17,9 @@ from fairlead.errors import LabError
 from fairlead.lab import Lab, shipped_scenarios
 from fairlead.lab.addresses import LOGIN
 from fairlead.lab.checking import WrongPair
-from fairlead.lab.rates import format_rate
 from fairlead.lab.state import live_labs
 from fairlead.lab.topology import Matrix
+from fairlead.units import format_bit_rate
 
 ScenarioArgument = Annotated[
     str,
@@ -75,7 +75,7 @@ def up(
     for pair in wrong:
         print(
             f"fairlead: lab {lab.name!r}: {pair.src} -> {pair.dst} is shaped to "
-            f"{format_rate(pair.shaped_Bps)}, but carries {format_rate(pair.measured_Bps)}",
+            f"{format_bit_rate(pair.shaped_Bps)}, but carries {format_bit_rate(pair.measured_Bps)}",
             file=sys.stderr,
         )
     if wrong:

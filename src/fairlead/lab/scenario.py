@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from fairlead.errors import InputError
-from fairlead.lab.rates import parse_rate
+from fairlead.units import parse_rate
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -34,7 +34,13 @@ _SHIPPED = Path(__file__).with_name("scenarios")
 def _rate(value: Any) -> Any:
     if not isinstance(value, str):
         raise ValueError(f"expected a rate as text such as '200Mbit/s', got {value!r}")  # noqa: TRY004
-    return parse_rate(value)
+    try:
+        rate_Bps = parse_rate(value)
+    except InputError as error:
+        raise ValueError(str(error)) from error
+    if rate_Bps == 0:
+        raise ValueError(f"a rate must be > 0, got {value!r}")
+    return rate_Bps
 
 
 Rate = Annotated[float, BeforeValidator(_rate), PlainSerializer(lambda rate: f"{rate!r}B/s")]

@@ -41,7 +41,8 @@ def time_charts(comparison: Comparison) -> list[Chart]:
     return [
         Chart(
             "Measured time of each method",
-            f"Shorter is better. The dashed line is the mean of {comparison.baseline}.",
+            f"The {comparison.time_source()}; shorter is better. The dashed line is the mean of "
+            f"{comparison.baseline}.",
             {"data": [_runs(comparison, scale), _means(comparison, scale)], "layout": layout},
             120 + ROW_PX * len(methods),
         )
