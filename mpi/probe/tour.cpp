@@ -2,6 +2,7 @@
 // Meetings in tournament order, with turns that bound how many are held at one time.
 #include "tour.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 
@@ -133,12 +134,15 @@ class Tour {
 
   [[nodiscard]] bool is_limited() const { return concurrency_ < tournament_.meetings_per_round(); }
 
-  /// The time after which meeting `index` takes no further sample: the budget is shared evenly.
+  /// The time after which meeting `index` takes no further sample. The budget is shared evenly;
+  /// who comes late, because somebody was waited for, still gets a share while any budget is left.
   [[nodiscard]] double end_s(int index) const {
     const int step = is_limited() ? index / concurrency_ : at(index).round;
     const int num_steps = is_limited() ? (num_meetings() + concurrency_ - 1) / concurrency_
                                        : tournament_.num_rounds();
-    return begin_s_ + options_.budget_s * (step + 1) / num_steps;
+    const double share_s = options_.budget_s / num_steps;
+    return std::max(begin_s_ + share_s * (step + 1),
+                    std::min(now_s() + share_s, begin_s_ + options_.budget_s));
   }
 
   /// Rank 0 meets somebody in almost every round, so its way is everybody's.

@@ -71,7 +71,7 @@ def compare(
     candidates = [candidate(prepared, request, method) for method in _with_baseline(methods)]
     with narrator.progress("runs") as on_progress:
         times_s = interleaved(candidates, repeats, pattern, prepared, on_progress)
-    comparison = _assemble(prepared, request, candidates, repeats, times_s, time_pattern)
+    comparison = _assemble(prepared, request, candidates, times_s, time_pattern)
     comparison.save(prepared.directory.file(run_directory.COMPARISON))
     return comparison, prepared.directory.path
 
@@ -164,7 +164,6 @@ def _assemble(
     prepared: Prepared,
     request: Request,
     candidates: Sequence[Candidate],
-    repeats: int,
     times_s: dict[str, list[float]],
     time_pattern: str | None,
 ) -> Comparison:
@@ -174,7 +173,7 @@ def _assemble(
         hosts=prepared.cluster.hosts,
         program=request.program,
         num_ranks=request.num_ranks,
-        repeats=repeats,
+        repeats=len(times_s[BASELINE]),
         mpi=f"{prepared.launcher.family} {'.'.join(map(str, prepared.launcher.version))}",
         time_pattern=time_pattern,
         when=datetime.datetime.now(datetime.timezone.utc),

@@ -68,7 +68,8 @@ def comparison_table(comparison: Comparison) -> RenderableType:
         style = "bold" if method == comparison.fastest() else ""
         table.add_row(*(Text(row[index]) for index in IN_TERMINAL), style=style)
     sentences = (Text(sentence) for sentence in findings(comparison))
-    return Group(Text(title, style="bold"), Text(), table, Text(), *sentences)
+    measured = Text(f"Measured: {comparison.time_source()}.")
+    return Group(Text(title, style="bold"), Text(), table, Text(), measured, *sentences)
 
 
 def view(comparison: Comparison, width: int) -> RenderableType:
