@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the measuring program prints is checked before it becomes a network."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fairlead.errors import ProbeError
+from fairlead.probe_result import read_result
+
+PAIR = [0, 1, 1e-5, 0.9e-5, 1.1e-5, 6, 2e8, 1.9e8, 2.1e8, 7, 1e8, 0.9e8, 1.1e8, 8]
+
+
+def document(**changes: Any) -> str:
+    fields = {
+        "format": "fairlead-probe",
+        "version": 1,
+        "mode": "quick",
+        "round_trip_bytes": 1024,
+        "message_bytes": 1024,
+        "concurrency": 1,
+        "probing_s": 0.5,
+        "node_names": ["a", "b"],
+        "pairs": [PAIR],
+    }
+    return json.dumps(fields | changes)
+
+
+def test_directions_become_row_and_column() -> None:
+    result = read_result(document(), 2)
+    assert result is not None
+
+    network = result.to_network(("a", "b"), ("a", "b"), {"how": "measured"})
+
+    assert network.bandwidth_Bps.tolist() == [[np.inf, 2e8], [1e8, np.inf]]
+    assert network.latency_s.tolist() == [[0, 1e-5], [1e-5, 0]]
+    assert network.bandwidth_low_Bps is not None and network.bandwidth_low_Bps[1, 0] == 0.9e8
+    assert network.latency_high_s is not None and network.latency_high_s[0, 1] == 1.1e-5
+    assert network.samples is not None and network.samples.tolist() == [[0, 13], [14, 0]]
+
+
+def test_hosts_that_did_not_measure_are_nan() -> None:
+    result = read_result(document(), 2)
+    assert result is not None
+
+    network = result.to_network(("a", "gone", "b"), ("a", "b"), {})
+
+    assert network.bandwidth_Bps[0, 2] == 2e8
+    assert sorted(network.unmeasured_pairs()) == [
+        ("a", "gone"), ("b", "gone"), ("gone", "a"), ("gone", "b"),
+    ]  # fmt: skip
+
+
+def test_null_is_unmeasured() -> None:
+    half = [*PAIR[:6], None, None, None, 0, *PAIR[10:]]
+    result = read_result(document(pairs=[half]), 2)
+    assert result is not None
+    assert result.to_network(("a", "b"), ("a", "b"), {}).unmeasured_pairs() == [("a", "b")]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_two_reports_the_one_that_came_further_counts(order: int) -> None:
+    nothing = [0, 1, None, None, None, 0, None, None, None, 0, None, None, None, 0]
+    result = read_result(document(pairs=[PAIR, nothing][::order]), 2)
+    assert result is not None
+    assert result.to_network(("a", "b"), ("a", "b"), {}).unmeasured_pairs() == []
+
+
+def test_lines_of_the_launcher_around_the_document_are_passed_over() -> None:
+    assert read_result(f"Authorized users only\n{document()}\nlauncher: bye\n", 2) is not None
+
+
+def test_the_beginning_of_a_document_is_no_result() -> None:
+    whole = document()
+    for length in range(len(whole)):
+        assert read_result(whole[:length], 2) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"version": 2}, "version"),
+        ({"mode": "other"}, "mode"),
+        ({"probing_s": -1.0}, "probing_s"),
+        ({"node_names": ["a"]}, "node_names"),
+        ({"pairs": [PAIR[:-1]]}, "pairs"),
+        ({"pairs": [[0, 2, *PAIR[2:]]]}, "pairs"),
+        ({"pairs": [[1, 0, *PAIR[2:]]]}, "pairs"),
+        ({"pairs": [[0, 1, -1e-5, *PAIR[3:]]]}, "pairs"),
+        ({"pairs": [[*PAIR[:6], 0.0, *PAIR[7:]]]}, "pairs"),
+        ({"surprise": 1}, "surprise"),
+    ],
+)
+def test_impossible_documents_are_refused_by_field(changes: dict[str, Any], field: str) -> None:
+    with pytest.raises(ProbeError, match=f"result of the probe: .*{field}"):
+        read_result(document(**changes), 2)
