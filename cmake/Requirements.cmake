@@ -4,7 +4,7 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 if(NOT CMAKE_BUILD_TYPE)
-  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
 endif()
 
 set(fairlead_missing "")
@@ -13,33 +13,41 @@ find_path(SCOTCH_INCLUDE_DIR scotch.h PATH_SUFFIXES scotch scotch-int32)
 find_library(SCOTCH_LIBRARY NAMES scotch scotch-int32)
 find_library(SCOTCHERR_LIBRARY NAMES scotcherr scotcherr-int32)
 if(NOT SCOTCH_INCLUDE_DIR OR NOT SCOTCH_LIBRARY OR NOT SCOTCHERR_LIBRARY)
-  list(APPEND fairlead_missing "Scotch (Debian, Ubuntu: libscotch-dev)")
+    list(APPEND fairlead_missing "Scotch (Debian, Ubuntu: libscotch-dev)")
 endif()
 
 # Every MPI whose C++ wrapper is installed is built for. A list given by the user replaces the search.
-set(FAIRLEAD_MPICXX "" CACHE STRING "MPI C++ compiler wrappers to build for; empty: all that are found")
+set(FAIRLEAD_MPICXX
+    ""
+    CACHE STRING
+    "MPI C++ compiler wrappers to build for; empty: all that are found"
+)
 set(fairlead_mpicxx ${FAIRLEAD_MPICXX})
 if(NOT fairlead_mpicxx)
-  foreach(name mpicxx.openmpi mpicxx.mpich)
-    find_program(FAIRLEAD_${name} ${name})
-    if(FAIRLEAD_${name})
-      list(APPEND fairlead_mpicxx ${FAIRLEAD_${name}})
+    foreach(name mpicxx.openmpi mpicxx.mpich)
+        find_program(FAIRLEAD_${name} ${name})
+        if(FAIRLEAD_${name})
+            list(APPEND fairlead_mpicxx ${FAIRLEAD_${name}})
+        endif()
+    endforeach()
+    if(NOT fairlead_mpicxx)
+        find_program(FAIRLEAD_mpicxx mpicxx)
+        if(FAIRLEAD_mpicxx)
+            list(APPEND fairlead_mpicxx ${FAIRLEAD_mpicxx})
+        endif()
     endif()
-  endforeach()
-  if(NOT fairlead_mpicxx)
-    find_program(FAIRLEAD_mpicxx mpicxx)
-    if(FAIRLEAD_mpicxx)
-      list(APPEND fairlead_mpicxx ${FAIRLEAD_mpicxx})
-    endif()
-  endif()
 endif()
 if((FAIRLEAD_MPI OR NOT DEFINED FAIRLEAD_MPI) AND NOT fairlead_mpicxx)
-  list(APPEND fairlead_missing
-       "an MPI with its C++ compiler wrapper mpicxx (Debian, Ubuntu: libopenmpi-dev or libmpich-dev)"
-  )
+    list(
+        APPEND fairlead_missing
+        "an MPI with its C++ compiler wrapper mpicxx (Debian, Ubuntu: libopenmpi-dev or libmpich-dev)"
+    )
 endif()
 
 if(fairlead_missing)
-  list(JOIN fairlead_missing "\n  - " fairlead_missing)
-  message(FATAL_ERROR "Fairlead cannot be built, this is missing:\n  - ${fairlead_missing}")
+    list(JOIN fairlead_missing "\n  - " fairlead_missing)
+    message(
+        FATAL_ERROR
+        "Fairlead cannot be built, this is missing:\n  - ${fairlead_missing}"
+    )
 endif()

@@ -8,7 +8,7 @@ enum { kBatches = 200, kCalls = 500 };
 
 static char outgoing[8], incoming[8];
 
-static void isend(MPI_Comm comm, MPI_Request *unused) {
+static void isend(MPI_Comm comm, MPI_Request* unused) {
   (void)unused;
   MPI_Request request;
   MPI_Isend(outgoing, 8, MPI_BYTE, 0, 0, comm, &request);
@@ -16,28 +16,28 @@ static void isend(MPI_Comm comm, MPI_Request *unused) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-static void sendrecv(MPI_Comm comm, MPI_Request *unused) {
+static void sendrecv(MPI_Comm comm, MPI_Request* unused) {
   (void)unused;
   MPI_Sendrecv(outgoing, 8, MPI_BYTE, 0, 0, incoming, 8, MPI_BYTE, 0, 0, comm, MPI_STATUS_IGNORE);
 }
 
-static void start(MPI_Comm comm, MPI_Request *request) {
+static void start(MPI_Comm comm, MPI_Request* request) {
   MPI_Start(request);
   MPI_Recv(incoming, 8, MPI_BYTE, 0, 0, comm, MPI_STATUS_IGNORE);
   MPI_Wait(request, MPI_STATUS_IGNORE);
 }
 
-static void allreduce(MPI_Comm comm, MPI_Request *unused) {
+static void allreduce(MPI_Comm comm, MPI_Request* unused) {
   (void)unused;
   MPI_Allreduce(outgoing, incoming, 1, MPI_INT, MPI_SUM, comm);
 }
 
-static int is_less(const void *left, const void *right) {
-  const double difference = *(const double *)left - *(const double *)right;
+static int is_less(const void* left, const void* right) {
+  const double difference = *(const double*)left - *(const double*)right;
   return (difference > 0) - (difference < 0);
 }
 
-static void measure(const char *name, void (*call)(MPI_Comm, MPI_Request *), MPI_Comm comm) {
+static void measure(const char* name, void (*call)(MPI_Comm, MPI_Request*), MPI_Comm comm) {
   double batch_s[kBatches];
   MPI_Request request;
   MPI_Send_init(outgoing, 8, MPI_BYTE, 0, 0, comm, &request);
@@ -51,7 +51,7 @@ static void measure(const char *name, void (*call)(MPI_Comm, MPI_Request *), MPI
   printf("%s %.3f\n", name, 1e9 * batch_s[kBatches / 2] / kCalls);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm duplicate;
   MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);

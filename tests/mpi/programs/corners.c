@@ -20,8 +20,8 @@ static void derived_type(void) {
 
 static void proc_null_and_empty(void) {
   MPI_Send(buffer, 100, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
-  MPI_Sendrecv(NULL, 0, MPI_BYTE, (rank + 1) % size, 0, NULL, 0, MPI_BYTE,
-               (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(NULL, 0, MPI_BYTE, (rank + 1) % size, 0, NULL, 0, MPI_BYTE, (rank + size - 1) % size,
+               0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 /* The even ranks send to the odd ones, whose ranks in the remote group are not world ranks. */
@@ -79,9 +79,9 @@ static void returned_errors(void) {
 }
 
 /* Two processes of another MPI_COMM_WORLD, each of which gets one message of 5 bytes. */
-static void spawned_processes(const char *program) {
+static void spawned_processes(const char* program) {
   MPI_Comm children;
-  char *arguments[] = {(char *)"child", NULL};
+  char* arguments[] = {(char*)"child", NULL};
   MPI_Comm_spawn(program, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
                  MPI_ERRCODES_IGNORE);
   if (rank == 0) {
@@ -109,8 +109,8 @@ static void large_counts(void) {
 static void large_counts(void) {}
 #endif
 
-int main(int argc, char **argv) {
-  const char *corner = argv[1];
+int main(int argc, char** argv) {
+  const char* corner = argv[1];
   if (strcmp(corner, "no_mpi") == 0) return 0;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -48,8 +48,7 @@ static void call_alltoall(MPI_Comm comm, int rank, int size) {
   }
   MPI_Alltoall(outgoing, 1, MPI_INT, incoming, 1, MPI_INT, comm);
   MPI_Alltoallv(outgoing, counts, offsets, MPI_INT, incoming, counts, offsets, MPI_INT, comm);
-  MPI_Alltoallw(outgoing, counts, byte_offsets, types, incoming, counts, byte_offsets, types,
-                comm);
+  MPI_Alltoallw(outgoing, counts, byte_offsets, types, incoming, counts, byte_offsets, types, comm);
 }
 
 /* A ring that is open at its ends: each rank has a place for a neighbour below and above. */
@@ -92,7 +91,7 @@ static void start_persistent(MPI_Comm comm) {
 #endif
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank, size;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

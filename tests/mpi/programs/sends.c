@@ -13,7 +13,7 @@ static char outgoing[1 << 17];
 static char incoming[1 << 17];
 
 /* Starts a persistent request by MPI_Start and once more by MPI_Startall. */
-static void start_twice(MPI_Request *request, int source, int kind, MPI_Comm comm) {
+static void start_twice(MPI_Request* request, int source, int kind, MPI_Comm comm) {
   MPI_Start(request);
   MPI_Wait(request, MPI_STATUS_IGNORE);
   MPI_Request receive;
@@ -29,19 +29,44 @@ static void send_by(int kind, int dest, int source, MPI_Comm comm) {
   const int count = 1 << kind;
   MPI_Request request = MPI_REQUEST_NULL;
   switch (kind) {
-    case 0: MPI_Send(outgoing, count, MPI_BYTE, dest, 0, comm); break;
-    case 1: MPI_Bsend(outgoing, count, MPI_BYTE, dest, 0, comm); break;
-    case 2: MPI_Ssend(outgoing, count, MPI_BYTE, dest, 0, comm); break;
-    case 3: MPI_Rsend(outgoing, count, MPI_BYTE, dest, 0, comm); break;
-    case 4: MPI_Isend(outgoing, count, MPI_BYTE, dest, 0, comm, &request); break;
-    case 5: MPI_Ibsend(outgoing, count, MPI_BYTE, dest, 0, comm, &request); break;
-    case 6: MPI_Issend(outgoing, count, MPI_BYTE, dest, 0, comm, &request); break;
-    case 7: MPI_Irsend(outgoing, count, MPI_BYTE, dest, 0, comm, &request); break;
-    case 8: MPI_Send_init(outgoing, count, MPI_BYTE, dest, 0, comm, &request); break;
-    case 9: MPI_Bsend_init(outgoing, count, MPI_BYTE, dest, 0, comm, &request); break;
-    case 10: MPI_Ssend_init(outgoing, count, MPI_BYTE, dest, 0, comm, &request); break;
-    case 11: MPI_Rsend_init(outgoing, count, MPI_BYTE, dest, 0, comm, &request); break;
-    default: break;
+    case 0:
+      MPI_Send(outgoing, count, MPI_BYTE, dest, 0, comm);
+      break;
+    case 1:
+      MPI_Bsend(outgoing, count, MPI_BYTE, dest, 0, comm);
+      break;
+    case 2:
+      MPI_Ssend(outgoing, count, MPI_BYTE, dest, 0, comm);
+      break;
+    case 3:
+      MPI_Rsend(outgoing, count, MPI_BYTE, dest, 0, comm);
+      break;
+    case 4:
+      MPI_Isend(outgoing, count, MPI_BYTE, dest, 0, comm, &request);
+      break;
+    case 5:
+      MPI_Ibsend(outgoing, count, MPI_BYTE, dest, 0, comm, &request);
+      break;
+    case 6:
+      MPI_Issend(outgoing, count, MPI_BYTE, dest, 0, comm, &request);
+      break;
+    case 7:
+      MPI_Irsend(outgoing, count, MPI_BYTE, dest, 0, comm, &request);
+      break;
+    case 8:
+      MPI_Send_init(outgoing, count, MPI_BYTE, dest, 0, comm, &request);
+      break;
+    case 9:
+      MPI_Bsend_init(outgoing, count, MPI_BYTE, dest, 0, comm, &request);
+      break;
+    case 10:
+      MPI_Ssend_init(outgoing, count, MPI_BYTE, dest, 0, comm, &request);
+      break;
+    case 11:
+      MPI_Rsend_init(outgoing, count, MPI_BYTE, dest, 0, comm, &request);
+      break;
+    default:
+      break;
   }
   if (kind >= 8 && kind <= 11) {
     start_twice(&request, source, kind, comm);
@@ -97,9 +122,9 @@ static void run(MPI_Comm comm) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  char *buffer = malloc(1 << 20);
+  char* buffer = malloc(1 << 20);
   MPI_Buffer_attach(buffer, 1 << 20);
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two generations of three threads send to the next rank at once, each on a communicator of its own.
+// Two generations of three threads send to the next rank at once, each on a communicator of its
+// own.
 #include <mpi.h>
 
 #include <array>

@@ -9,16 +9,36 @@ static double incoming[2048];
 static MPI_Request request_of(int kind, int count, int dest, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   switch (kind) {
-    case 0: MPI_Send(outgoing, count, MPI_DOUBLE, dest, 0, comm); break;
-    case 1: MPI_Bsend(outgoing, count, MPI_DOUBLE, dest, 0, comm); break;
-    case 2: MPI_Ssend(outgoing, count, MPI_DOUBLE, dest, 0, comm); break;
-    case 3: MPI_Rsend(outgoing, count, MPI_DOUBLE, dest, 0, comm); break;
-    case 4: MPI_Isend(outgoing, count, MPI_DOUBLE, dest, 0, comm, &request); break;
-    case 5: MPI_Ibsend(outgoing, count, MPI_DOUBLE, dest, 0, comm, &request); break;
-    case 6: MPI_Issend(outgoing, count, MPI_DOUBLE, dest, 0, comm, &request); break;
-    case 7: MPI_Irsend(outgoing, count, MPI_DOUBLE, dest, 0, comm, &request); break;
-    case 8: MPI_Send_init(outgoing, count, MPI_DOUBLE, dest, 0, comm, &request); break;
-    default: MPI_Ssend_init(outgoing, count, MPI_DOUBLE, dest, 0, comm, &request); break;
+    case 0:
+      MPI_Send(outgoing, count, MPI_DOUBLE, dest, 0, comm);
+      break;
+    case 1:
+      MPI_Bsend(outgoing, count, MPI_DOUBLE, dest, 0, comm);
+      break;
+    case 2:
+      MPI_Ssend(outgoing, count, MPI_DOUBLE, dest, 0, comm);
+      break;
+    case 3:
+      MPI_Rsend(outgoing, count, MPI_DOUBLE, dest, 0, comm);
+      break;
+    case 4:
+      MPI_Isend(outgoing, count, MPI_DOUBLE, dest, 0, comm, &request);
+      break;
+    case 5:
+      MPI_Ibsend(outgoing, count, MPI_DOUBLE, dest, 0, comm, &request);
+      break;
+    case 6:
+      MPI_Issend(outgoing, count, MPI_DOUBLE, dest, 0, comm, &request);
+      break;
+    case 7:
+      MPI_Irsend(outgoing, count, MPI_DOUBLE, dest, 0, comm, &request);
+      break;
+    case 8:
+      MPI_Send_init(outgoing, count, MPI_DOUBLE, dest, 0, comm, &request);
+      break;
+    default:
+      MPI_Ssend_init(outgoing, count, MPI_DOUBLE, dest, 0, comm, &request);
+      break;
   }
   if (kind == 8) MPI_Start(&request);
   if (kind == 9) MPI_Startall(1, &request);
@@ -67,9 +87,9 @@ static void run(MPI_Comm comm) {
   call_collectives(comm, rank, size);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static char buffer[1 << 17];
-  void *detached;
+  void* detached;
   int rank, size;
   MPI_Comm half;
   MPI_Init(&argc, &argv);
