@@ -84,7 +84,6 @@ class Tour {
   }
 
   void give_up(int partner) {
-    std::fprintf(stderr, "giveup %d: %d at %.3f\n", rank_, partner, now_s() - begin_s_);
     findings_.has_given_up = true;
     mailbox_.announce_silent(partner);
   }

@@ -14,10 +14,10 @@ from fairlead import launch, run_directory
 from fairlead.comparison import Comparison, MethodRuns, PredictedCost
 from fairlead.errors import InputError, LaunchError
 from fairlead.launch import Job
-from fairlead.mapping import Cost, evaluate, place
+from fairlead.mapping import Cost, evaluate
 from fairlead.narrator import Narrator, Progress
 from fairlead.placement import Placement
-from fairlead.preparation import Prepared, Request, prepare
+from fairlead.preparation import Prepared, Request, placed, prepare
 
 BASELINE = "launcher"
 
@@ -79,14 +79,7 @@ def compare(
 def candidate(prepared: Prepared, request: Request, method: str) -> Candidate:
     """Place the ranks by one method and write what the launcher needs for it."""
     started = time.monotonic()
-    placement = place(
-        prepared.traffic,
-        prepared.network,
-        prepared.cluster,
-        method=method,
-        metric=request.metric,
-        seed=request.seed,
-    )
+    placement = placed(prepared, request, method)
     mapping_s = time.monotonic() - started
     folder = prepared.directory.file(method)
     folder.mkdir()

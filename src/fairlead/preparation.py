@@ -12,8 +12,10 @@ from fairlead import profile_cache, run_directory
 from fairlead.cluster import Cluster
 from fairlead.errors import InputError, TopologyError
 from fairlead.launch import Job, Launcher, cluster_from_slurm, detect, read_hostfile
+from fairlead.mapping import place
 from fairlead.narrator import Narrator
 from fairlead.network import Network
+from fairlead.placement import Placement
 from fairlead.probe import probe
 from fairlead.run_directory import RunDirectory
 from fairlead.trace import trace
@@ -106,6 +108,22 @@ def prepare(request: Request, narrator: Narrator) -> Prepared:
     traffic.save(directory.file(run_directory.TRAFFIC))
     directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": trace_s})
     return Prepared(launcher, cluster, network, traffic, directory, probe_s, trace_s)
+
+
+def placed(prepared: Prepared, request: Request, method: str) -> Placement:
+    """The placement that a method finds for what was prepared.
+
+    Raises:
+        InputError: The method is unknown.
+    """
+    return place(
+        prepared.traffic,
+        prepared.network,
+        prepared.cluster,
+        method=method,
+        metric=request.metric,
+        seed=request.seed,
+    )
 
 
 def hosts_of(hostfile: Path | None) -> Cluster:

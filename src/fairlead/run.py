@@ -10,10 +10,9 @@ from collections.abc import Callable
 from fairlead import launch, run_directory
 from fairlead.expectation import Gain, expected_gain
 from fairlead.launch import Job
-from fairlead.mapping import place
 from fairlead.narrator import Narrator
 from fairlead.placement import Placement
-from fairlead.preparation import Prepared, Request, prepare
+from fairlead.preparation import Prepared, Request, placed, prepare
 from fairlead.units import format_duration
 
 
@@ -59,9 +58,9 @@ def decide(prepared: Prepared, request: Request, method: str) -> Decision:
     """Choose between the method's placement and the launcher's own."""
     started = time.monotonic()
     traffic, network = prepared.traffic, prepared.network
-    chosen = _placed(prepared, request, method)
+    chosen = placed(prepared, request, method)
     map_s = time.monotonic() - started
-    baseline = _placed(prepared, request, "launcher")
+    baseline = placed(prepared, request, "launcher")
     gain = expected_gain(chosen, baseline, traffic, network, request.seed)
     keep = method == "launcher" or not gain.is_beyond_noise
     decision = Decision(None if keep else chosen, gain, _line(prepared, gain, method, map_s))
@@ -70,17 +69,6 @@ def decide(prepared: Prepared, request: Request, method: str) -> Decision:
         "decision", {"method": method, "gain": dataclasses.asdict(gain), "line": decision.line}
     )
     return decision
-
-
-def _placed(prepared: Prepared, request: Request, method: str) -> Placement:
-    return place(
-        prepared.traffic,
-        prepared.network,
-        prepared.cluster,
-        method=method,
-        metric=request.metric,
-        seed=request.seed,
-    )
 
 
 def start(prepared: Prepared, request: Request, decision: Decision) -> int:
