@@ -14,7 +14,7 @@ from fairlead import launch, run_directory
 from fairlead.comparison import Comparison, MethodRuns, PredictedCost
 from fairlead.errors import InputError, LaunchError
 from fairlead.launch import Job
-from fairlead.mapping import Cost, evaluate
+from fairlead.mapping import Cost, evaluate, require_method
 from fairlead.narrator import Narrator, Progress
 from fairlead.placement import Placement
 from fairlead.preparation import Prepared, Request, placed, prepare
@@ -66,6 +66,8 @@ def compare(
     """
     if repeats < 1:
         raise InputError(f"--repeats must be >= 1, got {repeats}")
+    for method in methods:
+        require_method(method)
     pattern = _compiled(time_pattern)
     prepared = prepare(request, narrator)
     candidates = [candidate(prepared, request, method) for method in _with_baseline(methods)]

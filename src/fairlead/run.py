@@ -10,6 +10,7 @@ from collections.abc import Callable
 from fairlead import launch, run_directory
 from fairlead.expectation import Gain, expected_gain
 from fairlead.launch import Job
+from fairlead.mapping import require_method
 from fairlead.narrator import Narrator
 from fairlead.placement import Placement
 from fairlead.preparation import Prepared, Request, placed, prepare
@@ -48,6 +49,7 @@ def run(
     Raises:
         Error: The network, the traffic or the placement could not be had; nothing was started.
     """
+    require_method(method)
     prepared = prepare(request, narrator)
     decision = decide(prepared, request, method)
     announce(decision)

@@ -3,7 +3,7 @@
 
 from fairlead.mapping.catalogue import METHODS
 from fairlead.mapping.cost import Cost, evaluate
-from fairlead.mapping.placing import place
+from fairlead.mapping.placing import place, require_method
 from fairlead.mapping.problem import METRICS, OBJECTIVES
 
-__all__ = ["METHODS", "METRICS", "OBJECTIVES", "Cost", "evaluate", "place"]
+__all__ = ["METHODS", "METRICS", "OBJECTIVES", "Cost", "evaluate", "place", "require_method"]

@@ -13,7 +13,7 @@ from fairlead.network import Network
 from fairlead.placement import Placement
 from fairlead.traffic import Traffic
 
-__all__ = ["place"]
+__all__ = ["place", "require_method"]
 
 
 def place(
@@ -45,7 +45,7 @@ def place(
         TopologyError: The ranks do not fit, a host is not in the network, or a pair of hosts that
             the method needs was not measured.
     """
-    _require_known("method", method, METHODS)
+    require_method(method)
     _require_known("metric", metric, METRICS)
     _require_known("objective", objective, OBJECTIVES)
     if seed < 0:
@@ -65,6 +65,15 @@ def place(
         method=method,
         origin={"metric": metric, "objective": objective, "seed": seed},
     )
+
+
+def require_method(name: str) -> None:
+    """Check that there is such a method, before measuring for it.
+
+    Raises:
+        InputError: The name is unknown; the message lists those there are.
+    """
+    _require_known("method", name, METHODS)
 
 
 def _require_known(what: str, name: str, known: Collection[str]) -> None:
