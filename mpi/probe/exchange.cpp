@@ -63,6 +63,7 @@ bool Exchange::finish(int partner, const void* result, std::size_t result_bytes)
 
 bool Exchange::follow(int leader, void* result, std::size_t result_bytes) {
   for (;;) {
+    answer_others(now_s());
     Command wanted{};
     if (!receive(leader, command_tag, &wanted, sizeof wanted)) return false;
     switch (wanted.exercise) {
@@ -87,6 +88,7 @@ bool Exchange::follow(int leader, void* result, std::size_t result_bytes) {
 }
 
 bool Exchange::command(int partner, const Command& wanted) {
+  answer_others(now_s());
   return send(partner, command_tag, &wanted, sizeof wanted);
 }
 
@@ -186,9 +188,7 @@ bool Exchange::receive(int src, Tag tag, void* data, std::size_t bytes) {
 bool Exchange::complete(MPI_Request& request) {
   // The clock and the mailbox are looked at rarely: they must not disturb what is timed.
   constexpr int kSpinsPerLook = 64;
-  constexpr double kPollInterval_s = 0.01;
   const double begin_s = now_s();
-  double polled_s = begin_s;
   for (int spins = 1;; ++spins) {
     int is_complete = 0;
     if (MPI_Test(&request, &is_complete, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
@@ -197,11 +197,15 @@ bool Exchange::complete(MPI_Request& request) {
     if (spins % kSpinsPerLook != 0) continue;
     const double time_s = now_s();
     if (time_s - begin_s > patience_s_) return false;
-    if (time_s - polled_s > kPollInterval_s) {
-      mailbox_.poll();
-      polled_s = time_s;
-    }
+    answer_others(time_s);
   }
+}
+
+void Exchange::answer_others(double time_s) {
+  constexpr double kInterval_s = 0.01;
+  if (time_s - answered_s_ < kInterval_s) return;
+  mailbox_.poll();
+  answered_s_ = time_s;
 }
 
 }  // namespace fairlead::probe

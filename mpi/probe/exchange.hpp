@@ -63,6 +63,8 @@ class Exchange {
   [[nodiscard]] bool send(int dst, Tag tag, const void* data, std::size_t bytes);
   [[nodiscard]] bool receive(int src, Tag tag, void* data, std::size_t bytes);
   [[nodiscard]] bool complete(MPI_Request& request);
+  /// Takes in notes now and then, so that a long meeting is not taken for a death.
+  void answer_others(double time_s);
   [[nodiscard]] bool complete_all(std::span<MPI_Request> requests);
 
   MPI_Comm comm_;
@@ -70,6 +72,7 @@ class Exchange {
   double patience_s_;
   Mailbox& mailbox_;
   bool yields_;
+  double answered_s_ = 0;
   // Kept for the whole run: a request that was given up may still read or write them.
   std::vector<std::byte> out_;
   std::vector<std::byte> in_;

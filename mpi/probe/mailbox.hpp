@@ -21,6 +21,7 @@ enum class Note : std::int32_t {
   hello,   ///< To rank 0 at the start; carries the machine's identity.
   start,   ///< From rank 0: everybody is there; carries how to behave.
   ready,   ///< To the partner of the next meeting.
+  gone,    ///< To a partner that was given up: the meeting is over, whatever it waits for.
   soon,    ///< The meeting in `value` is next.
   turn,    ///< The meeting in `value` may begin.
   ping,    ///< Are you alive?

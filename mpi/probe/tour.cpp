@@ -72,33 +72,28 @@ class Tour {
   /// The follower comes first and the leader answers when the turn is theirs. Were both to speak
   /// at once, both would open a connection, and one would be closed again.
   bool await_follower(int follower) {
-    if (!mailbox_.wait(follower, [&] { return mailbox_.has(follower, Note::ready); })) return false;
+    if (!await_ready(follower, [] { return true; })) return false;
     mailbox_.post(follower, Note::ready);
     return true;
   }
 
   bool await_leader(int index, int leader) {
     mailbox_.post(leader, Note::ready);
-    return mailbox_.wait(
-        leader, [&] { return mailbox_.has(leader, Note::ready); }, [&] { return is_near(index); });
+    return await_ready(leader, [&] { return is_near(index); });
+  }
+
+  template <typename IsNear>
+  bool await_ready(int partner, IsNear is_near) {
+    const auto is_decided = [&] {
+      return mailbox_.has(partner, Note::ready) || mailbox_.has(partner, Note::gone);
+    };
+    return mailbox_.wait(partner, is_decided, is_near) && !mailbox_.has(partner, Note::gone);
   }
 
   void give_up(int partner) {
     findings_.has_given_up = true;
-    mailbox_.announce_silent(partner);
-  }
-
-  /// The follower comes first and the leader answers when the turn is theirs. Were both to speak
-  /// at once, both would open a connection, which Open MPI's TCP does not always survive.
-  bool await_partner(int follower) {
-    if (!mailbox_.wait(follower, [&] { return mailbox_.has(follower, Note::ready); })) return false;
-    mailbox_.post(follower, Note::ready);
-    return true;
-  }
-
-  bool await_leader(int leader) {
-    mailbox_.post(leader, Note::ready);
-    return mailbox_.wait(leader, [&] { return mailbox_.has(leader, Note::ready); });
+    mailbox_.post(partner, Note::gone);
+    if (!mailbox_.has(partner, Note::gone)) mailbox_.announce_silent(partner);
   }
 
   /// Meeting k begins when meeting k - concurrency is over; its leader says so. If that leader
