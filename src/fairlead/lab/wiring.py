@@ -10,6 +10,9 @@ uplink and what enters it at its downlink. Without racks all ports are on the co
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from pyroute2 import IPRoute
 
 from fairlead.lab.addresses import LOGIN, NETWORK, address_of_host, login_address
@@ -35,17 +38,20 @@ class Wiring:
         self._add_switches()
         self._egress: list[Shaper] = []
         self._ingress: list[Shaper] = []
+        ends: list[_End] = []
         for index, host in enumerate(topology.hosts):
             switch = self._rack_name(topology.rack_of_host[index])
             port = self._add_cable(f"port{index}", switch, pid_of_host[host])
             netlink = _enter(pid_of_host[host])
             eth0 = _configure(netlink, address_of_host(index))
             rate_Bps = topology.nic_Bps[index]
+            ends.append(_End(netlink, eth0, address_of_host(index)))
             self._egress.append(Shaper(netlink, eth0, rate_Bps))
             self._ingress.append(Shaper(self._switch, port, rate_Bps))
         self._add_cable("portL", "core", pid_of_host[LOGIN])
         with _enter(pid_of_host[LOGIN]) as netlink:
-            _configure(netlink, login_address())
+            ends.append(_End(netlink, _configure(netlink, login_address()), login_address()))
+            _introduce(ends)
         self.set_pairs(topology.pair_Bps)
 
     def set_pairs(self, pair_Bps: Matrix) -> None:
@@ -118,6 +124,34 @@ def _configure(netlink: IPRoute, address: str) -> int:
     for index in (1, eth0):
         netlink.link("set", index=index, state="up")
     return eth0
+
+
+class _End(NamedTuple):
+    """The eth0 of a host or of the head node."""
+
+    netlink: IPRoute
+    eth0: int
+    address: str
+
+
+def _introduce(ends: Sequence[_End]) -> None:
+    """Tell everybody the Ethernet address of everybody else.
+
+    All namespaces of a machine share one table of learnt addresses (1024 by default), which 32
+    hosts that all talk to each other overflow: connections then fail at random. Addresses that are
+    given do not count. Also no first message has to wait until an address is learnt.
+    """
+    hardware = [end.netlink.get_links(end.eth0)[0].get("address") for end in ends]
+    for end in ends:
+        for other, address in zip(ends, hardware, strict=True):
+            if other is not end:
+                end.netlink.neigh(
+                    "replace",
+                    ifindex=end.eth0,
+                    dst=other.address,
+                    lladdr=address,
+                    state="permanent",
+                )
 
 
 def _index_of(netlink: IPRoute, name: str) -> int:
