@@ -67,6 +67,9 @@ Timeout = Annotated[
 ReachTimeout = Annotated[
     str, typer.Option(help="Time within which each host has to answer before the launch.")
 ]
+Patience = Annotated[
+    str, typer.Option(help="Silence after which a host is given up while measuring.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -86,6 +89,7 @@ def probe(
     mpirun: options.Mpirun = None,
     launcher_args: options.LauncherArgs = "",
     reach_timeout: ReachTimeout = "10s",
+    patience: Patience = "10s",
     timeout: Timeout = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -109,6 +113,7 @@ def probe(
             concurrency=concurrency,
             skip_unreachable=skip_unreachable,
             reach_timeout_s=parse_duration(reach_timeout),
+            patience_s=parse_duration(patience),
             timeout_s=None if timeout is None else parse_duration(timeout),
             launcher_args=options.split_arguments(launcher_args),
             on_progress=on_progress,
