@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The probe in an emulated cloud finds the rates that the lab shapes its pairs to."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from fairlead.lab import Lab, Scenario
+from fairlead.network import Network
+
+pytestmark = [pytest.mark.lab, pytest.mark.mpi, pytest.mark.timeout(110)]
+
+ENV = {
+    **os.environ,
+    "FAIRLEAD_MPIRUN": "mpirun.openmpi",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+}
+
+
+def fairlead_probe(lab: Lab, *options: str) -> subprocess.CompletedProcess[str]:
+    """`fairlead probe` as a user on the head node would call it."""
+    words = ["probe", "--hostfile", str(lab.hostfile), *options]
+    return lab.run(
+        [sys.executable, "-m", "fairlead", *words],
+        env=ENV, capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+
+
+def measured(lab: Lab, folder: Path, *options: str) -> Network:
+    path = folder / "cloud.net.npz"
+    done = fairlead_probe(lab, "-o", str(path), *options)
+    assert done.returncode == 0, done.stderr
+    return Network.load(path)
+
+
+def errors_ratio(network: Network, lab: Lab) -> np.ndarray:
+    """How far each directed pair is off from what the lab shapes it to."""
+    off = ~np.eye(network.num_hosts, dtype=bool)
+    return np.abs(network.bandwidth_Bps[off] / lab.shaped_Bps()[off] - 1)
+
+
+def cloud(num_hosts: int, **fields: object) -> Scenario:
+    return Scenario.model_validate(
+        {"name": "probed", "hosts": num_hosts, "nic": "800Mbit/s", **fields}
+    )
+
+
+PAIRS = {"median": "400Mbit/s", "sigma": 0.5, "seed": 3, "asymmetry": 0.5}
+
+
+def test_full_probe_of_uneven_pairs_is_within_five_percent(tmp_path: Path) -> None:
+    with Lab.up(cloud(5, pairs=PAIRS)) as lab:
+        network = measured(lab, tmp_path, "--full", "--cap", "4", "--concurrency", "2")
+
+        assert network.unmeasured_pairs() == []
+        assert np.median(errors_ratio(network, lab)) < 0.05
+
+
+def test_full_probe_of_equal_pairs_is_within_five_percent(tmp_path: Path) -> None:
+    with Lab.up(cloud(4)) as lab:
+        network = measured(lab, tmp_path, "--full", "--cap", "4", "--concurrency", "2")
+
+        assert np.median(errors_ratio(network, lab)) < 0.05
+
+
+def test_quick_probe_ranks_pairs_by_bandwidth_in_both_directions(tmp_path: Path) -> None:
+    given = [
+        {"src": "h0", "dst": "h1", "rate": "20Mbit/s"},
+        {"src": "h2", "dst": "h0", "rate": "50Mbit/s"},
+        {"src": "h1", "dst": "h2", "rate": "100Mbit/s"},
+    ]
+    with Lab.up(cloud(3, pairs={"given": given})) as lab:
+        network = measured(lab, tmp_path, "--quick")
+
+        off = ~np.eye(3, dtype=bool)
+        rates, shaped = network.bandwidth_Bps[off], lab.shaped_Bps()[off]
+        slow = shaped < shaped.max()
+        assert spearmanr(rates[slow], shaped[slow]).statistic == 1
+        assert rates[slow].max() < rates[~slow].min()
+
+
+def test_cut_host_is_named_and_left_out_on_request(tmp_path: Path) -> None:
+    path = tmp_path / "cloud.net.npz"
+    with Lab.up(cloud(4)) as lab:
+        gone = lab.hosts[1]
+        lab.cut_host(gone)
+
+        refused = fairlead_probe(lab, "-o", str(path), "--reach-timeout", "2s")
+        skipped = fairlead_probe(
+            lab, "-o", str(path), "--reach-timeout", "2s", "--skip-unreachable", "--json"
+        )
+
+    assert refused.returncode == 1
+    assert repr(gone) in refused.stderr and "--skip-unreachable" in refused.stderr
+    assert skipped.returncode == 0, skipped.stderr
+    report = json.loads(skipped.stdout)
+    assert list(report["origin"]["unreachable"]) == [gone]
+    network = Network.load(path)
+    assert len(network.unmeasured_pairs()) == 6
+    assert all(gone in pair for pair in network.unmeasured_pairs())
+
+
+def test_pair_without_a_path_costs_only_itself(tmp_path: Path) -> None:
+    # Both hosts can be reached from the head node, but not from each other.
+    with Lab.up(cloud(3)) as lab:
+        first, second = lab.hosts[1], lab.hosts[2]
+        lab.degrade(first, second, 0.0)
+        network = measured(lab, tmp_path, "--patience", "3s")
+
+    missing = {frozenset(pair) for pair in network.unmeasured_pairs()}
+    assert missing == {frozenset((first, second))}
+
+
+def test_budget_leaves_out_what_does_not_fit_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "cloud.net.npz"
+    slow = [{"src": "h0", "dst": "h1", "rate": "5Mbit/s"}]
+    with Lab.up(cloud(2, pairs={"given": slow})) as lab:
+        done = fairlead_probe(lab, "-o", str(path), "--full", "--budget", "2s")
+
+    # One message of 8 MiB would take 13 s.
+    assert done.returncode == 0, done.stderr
+    assert "not measured (nan in the file): h0 -> h1" in done.stdout
+    assert Network.load(path).unmeasured_pairs() == [("h0", "h1")]
