@@ -42,6 +42,10 @@ def measured(lab: Lab, folder: Path, *options: str) -> Network:
     return Network.load(path)
 
 
+# Rates low enough that two processes on a busy machine with two cores can keep up with them.
+PAIRS = {"median": "300Mbit/s", "sigma": 0.5, "seed": 3, "asymmetry": 0.5}
+
+
 def errors_ratio(network: Network, lab: Lab) -> np.ndarray:
     """How far each directed pair is off from what the lab shapes it to."""
     off = ~np.eye(network.num_hosts, dtype=bool)
@@ -50,24 +54,21 @@ def errors_ratio(network: Network, lab: Lab) -> np.ndarray:
 
 def cloud(num_hosts: int, **fields: object) -> Scenario:
     return Scenario.model_validate(
-        {"name": "probed", "hosts": num_hosts, "nic": "800Mbit/s", **fields}
+        {"name": "probed", "hosts": num_hosts, "nic": "800Mbit/s"} | fields
     )
 
 
-PAIRS = {"median": "400Mbit/s", "sigma": 0.5, "seed": 3, "asymmetry": 0.5}
-
-
 def test_full_probe_of_uneven_pairs_is_within_five_percent(tmp_path: Path) -> None:
-    with Lab.up(cloud(5, pairs=PAIRS)) as lab:
-        network = measured(lab, tmp_path, "--full", "--cap", "4", "--concurrency", "2")
+    with Lab.up(cloud(4, pairs=PAIRS)) as lab:
+        network = measured(lab, tmp_path, "--full", "--cap", "5", "--concurrency", "2")
 
         assert network.unmeasured_pairs() == []
         assert np.median(errors_ratio(network, lab)) < 0.05
 
 
 def test_full_probe_of_equal_pairs_is_within_five_percent(tmp_path: Path) -> None:
-    with Lab.up(cloud(4)) as lab:
-        network = measured(lab, tmp_path, "--full", "--cap", "4", "--concurrency", "2")
+    with Lab.up(cloud(4, nic="300Mbit/s")) as lab:
+        network = measured(lab, tmp_path, "--full", "--cap", "5", "--concurrency", "2")
 
         assert np.median(errors_ratio(network, lab)) < 0.05
 
