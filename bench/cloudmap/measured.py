@@ -20,18 +20,21 @@ from fairlead.lab import Lab
 from fairlead.mapping import METHODS
 from fairlead.units import format_size
 
+SCENARIOS = ["two-racks", "pairwise", "flat"]
 PAPER = "CloudMap reports up to 11 times the speed of the default placement (abstract)."
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="one scenario, two methods, 3 runs")
+    parser.add_argument("--short", action="store_true", help="cg on two-racks, two methods, 3 runs")
+    parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
+    parser.add_argument("--program", action="append", choices=lab_compare.PROGRAMS)
     parser.add_argument("--repeats", type=int, default=10, help="runs per method")
     options = parser.parse_args()
     methods = ["launcher", "scotch"] if options.short else list(METHODS)
     repeats = 3 if options.short else options.repeats
-    scenarios = ["two-racks"] if options.short else ["two-racks", "pairwise", "flat"]
-    programs = ["cg"] if options.short else list(lab_compare.PROGRAMS)
+    scenarios = options.scenario or (["two-racks"] if options.short else SCENARIOS)
+    programs = options.program or (["cg"] if options.short else list(lab_compare.PROGRAMS))
     console = Console(width=140)
     for scenario in scenarios:
         with Lab.up(scenario) as lab:
