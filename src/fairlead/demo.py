@@ -40,7 +40,7 @@ class Demo:
 
     scenario: str = "two-racks"
     num_ranks: int = 32
-    repeats: int = 7
+    repeats: int = 5
     mpirun: str | None = None
     arguments: Sequence[str] = ("--size", "56000", "--systems", "1")
 
