@@ -112,5 +112,5 @@ def test_killed_launcher_is_outlived_by_no_rank_and_no_daemon(launched: Launched
 def test_killed_fairlead_is_outlived_by_no_process(launched: Launched) -> None:
     launched.process.kill()
 
-    launched.process.wait(30)
+    assert launched.process.wait(30) == -signal.SIGKILL
     wait_until(lambda: launched.left() == [])
