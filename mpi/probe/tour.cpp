@@ -20,9 +20,9 @@ class Tour {
        Exchange& exchange)
       : rank_(rank),
         tournament_(num_ranks),
-        meetings_(tournament_.meetings()),
         options_(options),
         concurrency_(concurrency),
+        meetings_(is_one_by_one() ? tournament_.meetings_one_by_one() : tournament_.meetings()),
         mailbox_(mailbox),
         exchange_(exchange),
         begin_s_(now_s()) {}
@@ -32,7 +32,7 @@ class Tour {
       const Meeting& meeting = at(index);
       if (meeting.low == rank_) lead(index, meeting.high);
       if (meeting.high == rank_) follow(index, meeting.low);
-      if (rank_ == 0 && meeting.low == 0) show_progress(meeting.round + 1);
+      if (meeting.low == rank_ && (rank_ == 0 || is_one_by_one())) show_progress(meeting.round + 1);
     }
     return std::move(findings_);
   }
@@ -126,6 +126,8 @@ class Tour {
     return !is_limited() || index < kTurnsAhead * concurrency_ || mailbox_.is_soon(index);
   }
 
+  [[nodiscard]] bool is_one_by_one() const { return is_limited() && concurrency_ == 1; }
+
   [[nodiscard]] bool is_limited() const { return concurrency_ < tournament_.meetings_per_round(); }
 
   /// The time after which meeting `index` takes no further sample. The budget is shared evenly;
@@ -139,20 +141,20 @@ class Tour {
                     std::min(now_s() + share_s, begin_s_ + options_.budget_s));
   }
 
-  /// Rank 0 meets somebody in almost every round, so its way is everybody's.
+  /// Shown by who leads the only meeting. Where there are many at a time, by rank 0: it meets
+  /// somebody in almost every round, so its way is everybody's.
   void show_progress(int num_rounds_done) {
-    const bool is_last = num_rounds_done == tournament_.num_rounds();
-    if (now_s() - shown_s_ < 0.1 && !is_last) return;
+    const int num_rounds = is_one_by_one() ? num_meetings() : tournament_.num_rounds();
+    if (now_s() - shown_s_ < 0.1 && num_rounds_done != num_rounds) return;
     shown_s_ = now_s();
-    std::fprintf(stderr, "fairlead-probe: progress %d %d\n", num_rounds_done,
-                 tournament_.num_rounds());
+    std::fprintf(stderr, "fairlead-probe: progress %d %d\n", num_rounds_done, num_rounds);
   }
 
   int rank_;
   Tournament tournament_;
-  std::vector<Meeting> meetings_;
   const Options& options_;
   int concurrency_;
+  std::vector<Meeting> meetings_;
   Mailbox& mailbox_;
   Exchange& exchange_;
   double begin_s_;

@@ -5,6 +5,7 @@
 #include <set>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "catch.hpp"
 
@@ -29,6 +30,21 @@ TEST_CASE("tournament: every pair meets exactly once") {
       for (int high = low + 1; high < num_players; ++high) all.insert({low, high});
     }
     REQUIRE(met == all);
+  }
+}
+
+TEST_CASE("tournament: one by one, the same pairs meet, and each leader in one row") {
+  for (int num_players = 1; num_players <= kMostPlayers; ++num_players) {
+    const Tournament tournament(num_players);
+    std::set<std::pair<int, int>> met;
+    for (const Meeting& meeting : tournament.meetings()) met.insert({meeting.low, meeting.high});
+    std::vector<std::pair<int, int>> in_order;
+    for (const Meeting& meeting : tournament.meetings_one_by_one()) {
+      REQUIRE(meeting.round == static_cast<int>(in_order.size()));
+      in_order.emplace_back(meeting.low, meeting.high);
+    }
+
+    REQUIRE(in_order == std::vector<std::pair<int, int>>(met.begin(), met.end()));
   }
 }
 

@@ -60,7 +60,7 @@ class Tournament {
     return opponent;
   }
 
-  /// All meetings in the order in which they are held: by round, then by the lower player.
+  /// All meetings for where the disjoint ones are held at a time: by round, then by lower player.
   [[nodiscard]] std::vector<Meeting> meetings() const {
     std::vector<Meeting> all;
     all.reserve(static_cast<std::size_t>(num_meetings()));
@@ -68,6 +68,19 @@ class Tournament {
       for (int player = 0; player < num_players_; ++player) {
         const auto other = opponent(player, round);
         if (other && player < *other) all.push_back({round, player, *other});
+      }
+    }
+    return all;
+  }
+
+  /// All meetings for where one is held at a time: by lower player, so that it goes on from one to
+  /// the next by itself and nobody has to be told that it is over. Each counts as a round.
+  [[nodiscard]] std::vector<Meeting> meetings_one_by_one() const {
+    std::vector<Meeting> all;
+    all.reserve(static_cast<std::size_t>(num_meetings()));
+    for (int low = 0; low < num_players_; ++low) {
+      for (int high = low + 1; high < num_players_; ++high) {
+        all.push_back({static_cast<int>(all.size()), low, high});
       }
     }
     return all;
