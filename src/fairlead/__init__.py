@@ -15,6 +15,7 @@ from fairlead.errors import (
 from fairlead.mapping import Cost, evaluate, place
 from fairlead.network import Network
 from fairlead.placement import Placement
+from fairlead.shared_group import SharedGroup
 from fairlead.traffic import CollectiveCall, Traffic
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Placement",
     "ProbeError",
     "ShapeError",
+    "SharedGroup",
     "TopologyError",
     "TraceError",
     "Traffic",

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from fairlead.archive import Archive, save_archive
 from fairlead.errors import InputError, ShapeError, TopologyError
+from fairlead.shared_group import SharedGroup, groups_from_table, table_of_groups
 
 __all__ = ["Network"]
 
@@ -22,6 +23,7 @@ KIND = "network"
 VERSION = 1
 
 _CONSTANT = ("latency_s", "bandwidth_Bps")
+_PER_HOST = ("nic_out_Bps", "nic_in_Bps")
 _PER_PAIR = ("latency_low_s", "latency_high_s", "bandwidth_low_Bps", "bandwidth_high_Bps")
 
 
@@ -38,6 +40,9 @@ class Network:
         latency_low_s, latency_high_s: Confidence interval of each latency, or None.
         bandwidth_low_Bps, bandwidth_high_Bps: Confidence interval of each bandwidth, or None.
         samples: Measurements behind each pair, shape (H, H), or None.
+        nic_out_Bps, nic_in_Bps: What each host can send or receive in all, shape (H,); `nan`
+            where unmeasured, or None.
+        groups: Directed pairs that share a bottleneck, with its capacity; none unless measured.
         origin: Where the numbers come from, when and how: a JSON-serialisable dictionary.
     """
 
@@ -49,6 +54,9 @@ class Network:
     bandwidth_low_Bps: Matrix | None = None
     bandwidth_high_Bps: Matrix | None = None
     samples: npt.NDArray[np.int64] | None = None
+    nic_out_Bps: npt.NDArray[np.float64] | None = None
+    nic_in_Bps: npt.NDArray[np.float64] | None = None
+    groups: Sequence[SharedGroup] = ()
     origin: dict[str, Any] = dataclasses.field(default_factory=lambda: {"how": "given"})
 
     def __post_init__(self) -> None:
@@ -69,6 +77,24 @@ class Network:
                     f"{num_hosts} hosts, got {matrix.shape}"
                 )
             object.__setattr__(self, name, matrix)
+        for name in _PER_HOST:
+            if getattr(self, name) is None:
+                continue
+            capacity_Bps = np.ascontiguousarray(getattr(self, name), dtype=np.float64)
+            if capacity_Bps.shape != (num_hosts,):
+                raise ShapeError(
+                    f"network: {name}: expected shape {(num_hosts,)}, got {capacity_Bps.shape}"
+                )
+            if np.any(capacity_Bps <= 0):
+                raise InputError(f"network: {name}: every value must be > 0, or nan")
+            object.__setattr__(self, name, capacity_Bps)
+        object.__setattr__(self, "groups", tuple(self.groups))
+        for group in self.groups:
+            if group.pairs.max() >= num_hosts:
+                raise ShapeError(
+                    f"network: groups: a pair names host {group.pairs.max()}, "
+                    f"but there are {num_hosts}"
+                )
         if self.samples is not None:
             samples = np.ascontiguousarray(self.samples, dtype=np.int64)
             if samples.shape != (num_hosts, num_hosts):
@@ -110,10 +136,17 @@ class Network:
             matrix = getattr(self, name)
             return None if matrix is None else matrix[grid]
 
+        def pick_hosts(name: str) -> Any:
+            values = getattr(self, name)
+            return None if values is None else values[rows]
+
+        kept = (group.select(rows) for group in self.groups)
         return Network(
             hosts=tuple(hosts),
             origin=dict(self.origin),
+            groups=[group for group in kept if group is not None],
             **{name: pick(name) for name in (*_CONSTANT, *_PER_PAIR, "samples")},
+            **{name: pick_hosts(name) for name in _PER_HOST},
         )
 
     def unmeasured_pairs(self) -> list[tuple[str, str]]:
@@ -138,9 +171,11 @@ class Network:
         """Write a `.net.npz` file; it appears whole or not at all."""
         arrays = {
             name: getattr(self, name)
-            for name in (*_CONSTANT, *_PER_PAIR, "samples")
+            for name in (*_CONSTANT, *_PER_PAIR, *_PER_HOST, "samples")
             if getattr(self, name) is not None
         }
+        if self.groups:
+            arrays.update(table_of_groups(self.groups))
         meta = {
             "hosts": list(self.hosts),
             "orientation": "[src, dst]",
@@ -167,8 +202,12 @@ class Network:
             for name in (*_PER_PAIR, "samples")
             if name in archive.arrays
         }
+        optional |= {
+            name: archive.array(name, (len(hosts),)) for name in _PER_HOST if name in archive.arrays
+        }
         try:
             return cls(
+                groups=groups_from_table(archive, len(hosts)),
                 hosts=hosts,
                 latency_s=archive.array("latency_s", shape),
                 bandwidth_Bps=archive.array("bandwidth_Bps", shape),

@@ -43,7 +43,26 @@ def networks(draw: st.DrawFn) -> fl.Network:
     latency_s = draw(hnp.arrays(np.float64, square, elements=numbers))
     bandwidth_Bps = draw(hnp.arrays(np.float64, square, elements=numbers))
     hosts = draw(st.lists(st.text(min_size=1), min_size=num_hosts, max_size=num_hosts, unique=True))
-    return fl.Network(hosts, latency_s, bandwidth_Bps, samples=np.ones(square))
+    capacity_Bps = draw(hnp.arrays(np.float64, (num_hosts,), elements=numbers))
+    return fl.Network(
+        hosts,
+        latency_s,
+        bandwidth_Bps,
+        samples=np.ones(square),
+        nic_out_Bps=capacity_Bps,
+        groups=draw(st.lists(shared_groups(num_hosts), max_size=3)) if num_hosts > 1 else [],
+    )
+
+
+@st.composite
+def shared_groups(draw: st.DrawFn, num_hosts: int) -> fl.SharedGroup:
+    host = st.integers(0, num_hosts - 1)
+    pair = st.tuples(host, host).filter(lambda ends: ends[0] != ends[1])
+    return fl.SharedGroup(
+        pairs=np.array(draw(st.lists(pair, min_size=1, unique=True))),
+        capacity_Bps=draw(st.floats(1, 1e12)),
+        confidence_ratio=draw(st.floats(0, 1)),
+    )
 
 
 @same_folder
@@ -55,6 +74,15 @@ def test_network_survives_its_file(network: fl.Network, tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.latency_s, network.latency_s)
     np.testing.assert_array_equal(loaded.bandwidth_Bps, network.bandwidth_Bps)
     np.testing.assert_array_equal(loaded.samples, network.samples)
+    np.testing.assert_array_equal(loaded.nic_out_Bps, network.nic_out_Bps)
+    assert loaded.nic_in_Bps is None
+    assert [shape_of(group) for group in loaded.groups] == [
+        shape_of(group) for group in network.groups
+    ]
+
+
+def shape_of(group: fl.SharedGroup) -> tuple[object, ...]:
+    return group.pairs.tolist(), group.capacity_Bps, group.confidence_ratio
 
 
 @same_folder
