@@ -67,27 +67,11 @@ class Network:
         if len(set(self.hosts)) != num_hosts:
             raise TopologyError(f"network: a host is named twice: {_repeated(self.hosts)}")
         for name in (*_CONSTANT, *_PER_PAIR):
-            value = getattr(self, name)
-            if value is None:
-                continue
-            matrix = np.ascontiguousarray(value, dtype=np.float64)
-            if matrix.shape != (num_hosts, num_hosts):
-                raise ShapeError(
-                    f"network: {name}: expected shape {(num_hosts, num_hosts)} for "
-                    f"{num_hosts} hosts, got {matrix.shape}"
-                )
-            object.__setattr__(self, name, matrix)
+            self._check_shape(name, np.float64, (num_hosts, num_hosts))
         for name in _PER_HOST:
-            if getattr(self, name) is None:
-                continue
-            capacity_Bps = np.ascontiguousarray(getattr(self, name), dtype=np.float64)
-            if capacity_Bps.shape != (num_hosts,):
-                raise ShapeError(
-                    f"network: {name}: expected shape {(num_hosts,)}, got {capacity_Bps.shape}"
-                )
-            if np.any(capacity_Bps <= 0):
-                raise InputError(f"network: {name}: every value must be > 0, or nan")
-            object.__setattr__(self, name, capacity_Bps)
+            self._check_shape(name, np.float64, (num_hosts,))
+        self._check_shape("samples", np.int64, (num_hosts, num_hosts))
+        self._check_values()
         object.__setattr__(self, "groups", tuple(self.groups))
         for group in self.groups:
             if group.pairs.max() >= num_hosts:
@@ -95,15 +79,26 @@ class Network:
                     f"network: groups: a pair names host {group.pairs.max()}, "
                     f"but there are {num_hosts}"
                 )
-        if self.samples is not None:
-            samples = np.ascontiguousarray(self.samples, dtype=np.int64)
-            if samples.shape != (num_hosts, num_hosts):
-                raise ShapeError(f"network: samples: shape {samples.shape} for {num_hosts} hosts")
-            object.__setattr__(self, "samples", samples)
+
+    def _check_shape(self, name: str, kind: type, shape: tuple[int, ...]) -> None:
+        value = getattr(self, name)
+        if value is None:
+            return
+        array = np.ascontiguousarray(value, dtype=kind)
+        if array.shape != shape:
+            raise ShapeError(
+                f"network: {name}: expected shape {shape} for {shape[0]} hosts, got {array.shape}"
+            )
+        object.__setattr__(self, name, array)
+
+    def _check_values(self) -> None:
         if np.any(self.latency_s < 0) or np.any(np.isinf(self.latency_s)):
             raise InputError("network: latency_s: every value must be finite and >= 0, or nan")
         if np.any(self.bandwidth_Bps <= 0):
             raise InputError("network: bandwidth_Bps: every value must be > 0, or nan")
+        for name in _PER_HOST:
+            if getattr(self, name) is not None and np.any(getattr(self, name) <= 0):
+                raise InputError(f"network: {name}: every value must be > 0, or nan")
 
     @property
     def num_hosts(self) -> int:

@@ -65,11 +65,11 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
         position = {host: index for index, host in enumerate(hosts)}
         index = [position[host] for host in measured_hosts]
         shape = (len(hosts), len(hosts))
-        latencies = {
+        latencies: dict[str, Any] = {
             name: np.full(shape, np.nan)
             for name in ("latency_s", "latency_low_s", "latency_high_s")
         }
-        rates = {
+        rates: dict[str, Any] = {
             name: np.full(shape, np.nan)
             for name in ("bandwidth_Bps", "bandwidth_low_Bps", "bandwidth_high_Bps")
         }
