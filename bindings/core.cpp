@@ -2,12 +2,17 @@
 // The Python module fairlead._core: converts arrays and errors and forwards, no logic.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "fairlead/error.hpp"
+#include "fairlead/optimize.hpp"
 #include "fairlead/placement_cost.hpp"
 #include "fairlead/scotch_mapping.hpp"
 
@@ -19,6 +24,7 @@ namespace {
 using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Values = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Square = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using IndexRows = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using IndexTable = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<2>, nb::c_contig>;
 
 /// Sparse traffic as Python hands it over: row starts, columns, values.
@@ -40,6 +46,56 @@ fairlead::HostMatrix view(const Square& matrix) {
 std::span<const std::int64_t> view(const Indices& indices) {
   return {indices.data(), indices.size()};
 }
+
+/// A network as Python hands it over; what was not measured is an empty array.
+struct NetworkArrays {
+  Square latency_s, bandwidth_Bps;
+  Values nic_out_Bps, nic_in_Bps;
+  Indices group_of_pair, src_of_pair, dst_of_pair;
+  Values capacity_Bps;
+
+  [[nodiscard]] fairlead::MeasuredNetwork view() const {
+    const auto look = [](const auto& array) { return std::span(array.data(), array.size()); };
+    return {.latency_s = ::view(latency_s),
+            .bandwidth_Bps = ::view(bandwidth_Bps),
+            .nic_out_Bps = look(nic_out_Bps),
+            .nic_in_Bps = look(nic_in_Bps),
+            .groups = {.group_of_pair = look(group_of_pair),
+                       .src_of_pair = look(src_of_pair),
+                       .dst_of_pair = look(dst_of_pair),
+                       .capacity_Bps = look(capacity_Bps)}};
+  }
+};
+
+/// How much effort, from where, and what must stay; empty arrays where nothing is given.
+struct Effort {
+  std::uint64_t seed;
+  std::int64_t num_proposals;
+  double time_limit_s;
+  int num_threads;
+  std::vector<std::vector<std::int64_t>> starts;
+  Indices fixed_host_of_rank;
+  std::int64_t most_moves;
+  std::function<bool(std::int64_t, std::int64_t)> on_progress;
+
+  [[nodiscard]] fairlead::OptimizeOptions options() const {
+    fairlead::OptimizeOptions options{.seed = seed,
+                                      .num_proposals = num_proposals,
+                                      .time_limit_s = time_limit_s,
+                                      .num_threads = num_threads,
+                                      .starts = starts,
+                                      .fixed_host_of_rank = ::view(fixed_host_of_rank),
+                                      .most_moves = most_moves,
+                                      .on_progress = {}};
+    if (on_progress) {
+      options.on_progress = [this](const fairlead::OptimizeProgress& progress) {
+        const nb::gil_scoped_acquire locked;
+        return on_progress(progress.num_done, progress.num_all);
+      };
+    }
+    return options;
+  }
+};
 
 IndexTable to_table(const std::vector<std::vector<std::int64_t>>& rows) {
   const std::size_t num_columns = rows.empty() ? 0 : rows.front().size();
@@ -76,11 +132,23 @@ void register_errors() {
 }  // namespace
 
 NB_MODULE(_core, module) {
-  module.doc() = "The compiled core: costs of placements, and placements by Scotch.";
+  module.doc() = "The compiled core: costs of placements, and placements by Scotch and optimize.";
   register_errors();
 
   nb::class_<Csr>(module, "RankMatrix", "Sparse (T, T) matrix between ranks, [src, dst].")
       .def(nb::init<Indices, Indices, Values>(), "row_start"_a, "column"_a, "value"_a);
+
+  nb::class_<NetworkArrays>(module, "NetworkArrays", "A measured network, [src, dst].")
+      .def(nb::init<Square, Square, Values, Values, Indices, Indices, Indices, Values>(),
+           "latency_s"_a, "bandwidth_Bps"_a, "nic_out_Bps"_a, "nic_in_Bps"_a, "group_of_pair"_a,
+           "src_of_pair"_a, "dst_of_pair"_a, "capacity_Bps"_a);
+
+  nb::class_<Effort>(module, "Effort", "What `optimize` may spend, and where it begins.")
+      .def(nb::init<std::uint64_t, std::int64_t, double, int,
+                    std::vector<std::vector<std::int64_t>>, Indices, std::int64_t,
+                    std::function<bool(std::int64_t, std::int64_t)>>(),
+           "seed"_a, "num_proposals"_a, "time_limit_s"_a, "num_threads"_a, "starts"_a,
+           "fixed_host_of_rank"_a, "most_moves"_a, "on_progress"_a.none());
 
   nb::class_<fairlead::PlacementCost>(module, "PlacementCost", "Costs of one placement.")
       .def_ro("inter_bytes", &fairlead::PlacementCost::inter_bytes)
@@ -92,13 +160,13 @@ NB_MODULE(_core, module) {
 
   module.def(
       "evaluate",
-      [](const Csr& bytes, const Csr& messages, const Square& latency_s,
-         const Square& bandwidth_Bps, const Indices& host_of_rank) {
+      [](const Csr& bytes, const Csr& messages, const NetworkArrays& network,
+         const Indices& host_of_rank) {
         const nb::gil_scoped_release unlocked;
-        return fairlead::evaluate(bytes.view(), messages.view(), view(latency_s),
-                                  view(bandwidth_Bps), view(host_of_rank));
+        return fairlead::evaluate(bytes.view(), messages.view(), network.view(),
+                                  view(host_of_rank));
       },
-      "bytes"_a, "messages"_a, "latency_s"_a, "bandwidth_Bps"_a, "host_of_rank"_a,
+      "bytes"_a, "messages"_a, "network"_a, "host_of_rank"_a,
       "Costs of a placement; nan where traffic crosses an unmeasured pair.");
 
   module.def(
@@ -126,4 +194,38 @@ NB_MODULE(_core, module) {
       "traffic"_a, "cost"_a, "slots"_a, "seed"_a, "num_tries"_a,
       "largest_distance"_a = fairlead::kLargestDistance,
       "Placements by Scotch, one per row, each within the slots.");
+
+  module.def(
+      "optimize_sum",
+      [](const Csr& traffic, const Square& cost, const Indices& slots, const Effort& effort) {
+        const nb::gil_scoped_release unlocked;
+        return fairlead::optimize_sum(traffic.view(), view(cost), view(slots), effort.options());
+      },
+      "traffic"_a, "cost"_a, "slots"_a, "effort"_a, "The placement of the smallest sum found.");
+
+  module.def(
+      "optimize_sum_on_tree",
+      [](const Csr& traffic, const IndexRows& group_of_host, const Values& cost_of_level,
+         const Indices& slots, const Effort& effort) {
+        const nb::gil_scoped_release unlocked;
+        return fairlead::optimize_sum(
+            traffic.view(),
+            fairlead::HostTree{.num_hosts = slots.size(),
+                               .group_of_host = {group_of_host.data(), group_of_host.size()},
+                               .cost_of_level = {cost_of_level.data(), cost_of_level.size()}},
+            view(slots), effort.options());
+      },
+      "traffic"_a, "group_of_host"_a, "cost_of_level"_a, "slots"_a, "effort"_a,
+      "The same on a tree: groups (L, H), costs (L + 2,).");
+
+  module.def(
+      "optimize_bottleneck",
+      [](const Csr& bytes, const Csr& messages, const NetworkArrays& network, const Indices& slots,
+         const Effort& effort) {
+        const nb::gil_scoped_release unlocked;
+        return fairlead::optimize_bottleneck(bytes.view(), messages.view(), network.view(),
+                                             view(slots), effort.options());
+      },
+      "bytes"_a, "messages"_a, "network"_a, "slots"_a, "effort"_a,
+      "The placement of the smallest bottleneck_s found.");
 }

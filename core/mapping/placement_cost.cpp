@@ -25,26 +25,67 @@ std::vector<double> between_hosts(const RankMatrix& traffic, HostOfRank host_of_
   return load;
 }
 
-/// The largest load / capacity over all directed pairs and over all NICs, out and in. Nobody
-/// measured a NIC alone: its capacity is taken as the fastest pair seen through it.
-double largest_transfer_s(const std::vector<double>& load_bytes, const HostMatrix& bandwidth_Bps) {
-  const std::size_t num_hosts = bandwidth_Bps.num_hosts;
+/// The measured capacities, and the fastest pair of each NIC where there is none.
+/// @param pair_Bps  bandwidth from a NIC to a peer, or to a NIC from a peer
+template <typename PairRate>
+std::vector<double> capacities_Bps(std::span<const double> measured_Bps, std::size_t num_hosts,
+                                   PairRate pair_Bps) {
+  std::vector<double> capacity_Bps(num_hosts, 0.0);
+  for (std::size_t nic = 0; nic < num_hosts; ++nic) {
+    if (!measured_Bps.empty() && !std::isnan(measured_Bps[nic])) {
+      capacity_Bps[nic] = measured_Bps[nic];
+      continue;
+    }
+    for (std::size_t peer = 0; peer < num_hosts; ++peer) {
+      if (peer != nic) capacity_Bps[nic] = std::fmax(capacity_Bps[nic], pair_Bps(nic, peer));
+    }
+  }
+  return capacity_Bps;
+}
+
+double largest_pair_s(const std::vector<double>& load_bytes, const HostMatrix& bandwidth_Bps) {
+  double largest_s = 0.0;
+  for (std::size_t src = 0; src < bandwidth_Bps.num_hosts; ++src) {
+    for (std::size_t dst = 0; dst < bandwidth_Bps.num_hosts; ++dst) {
+      const double pair_bytes = load_bytes[src * bandwidth_Bps.num_hosts + dst];
+      if (src != dst && pair_bytes > 0.0) {
+        largest_s = std::max(largest_s, pair_bytes / bandwidth_Bps(src, dst));
+      }
+    }
+  }
+  return largest_s;
+}
+
+double largest_nic_s(const std::vector<double>& load_bytes, const MeasuredNetwork& network) {
+  const std::size_t num_hosts = network.bandwidth_Bps.num_hosts;
+  const std::vector<double> out_Bps = sending_capacities_Bps(network);
+  const std::vector<double> in_Bps = receiving_capacities_Bps(network);
   double largest_s = 0.0;
   for (std::size_t nic = 0; nic < num_hosts; ++nic) {
-    double out_bytes = 0.0, in_bytes = 0.0, out_Bps = 0.0, in_Bps = 0.0;
+    double out_bytes = 0.0, in_bytes = 0.0;
     for (std::size_t peer = 0; peer < num_hosts; ++peer) {
       if (peer == nic) continue;
-      const double pair_bytes = load_bytes[nic * num_hosts + peer];
-      if (pair_bytes > 0.0) {
-        largest_s = std::max(largest_s, pair_bytes / bandwidth_Bps(nic, peer));
-      }
-      out_bytes += pair_bytes;
+      out_bytes += load_bytes[nic * num_hosts + peer];
       in_bytes += load_bytes[peer * num_hosts + nic];
-      out_Bps = std::fmax(out_Bps, bandwidth_Bps(nic, peer));
-      in_Bps = std::fmax(in_Bps, bandwidth_Bps(peer, nic));
     }
-    if (out_bytes > 0.0) largest_s = std::max(largest_s, out_bytes / out_Bps);
-    if (in_bytes > 0.0) largest_s = std::max(largest_s, in_bytes / in_Bps);
+    if (out_bytes > 0.0) largest_s = std::max(largest_s, out_bytes / out_Bps[nic]);
+    if (in_bytes > 0.0) largest_s = std::max(largest_s, in_bytes / in_Bps[nic]);
+  }
+  return largest_s;
+}
+
+double largest_group_s(const std::vector<double>& load_bytes, std::size_t num_hosts,
+                       const GroupList& groups) {
+  std::vector<double> group_bytes(groups.capacity_Bps.size(), 0.0);
+  for (std::size_t pair = 0; pair < groups.group_of_pair.size(); ++pair) {
+    const auto src = static_cast<std::size_t>(groups.src_of_pair[pair]);
+    const auto dst = static_cast<std::size_t>(groups.dst_of_pair[pair]);
+    group_bytes[static_cast<std::size_t>(groups.group_of_pair[pair])] +=
+        load_bytes[src * num_hosts + dst];
+  }
+  double largest_s = 0.0;
+  for (std::size_t group = 0; group < group_bytes.size(); ++group) {
+    largest_s = std::max(largest_s, group_bytes[group] / groups.capacity_Bps[group]);
   }
   return largest_s;
 }
@@ -72,9 +113,22 @@ double weighted_sum(const RankMatrix& traffic, const HostMatrix& cost, HostOfRan
   return sum;
 }
 
+std::vector<double> sending_capacities_Bps(const MeasuredNetwork& network) {
+  return capacities_Bps(
+      network.nic_out_Bps, network.bandwidth_Bps.num_hosts,
+      [&network](std::size_t nic, std::size_t peer) { return network.bandwidth_Bps(nic, peer); });
+}
+
+std::vector<double> receiving_capacities_Bps(const MeasuredNetwork& network) {
+  return capacities_Bps(
+      network.nic_in_Bps, network.bandwidth_Bps.num_hosts,
+      [&network](std::size_t nic, std::size_t peer) { return network.bandwidth_Bps(peer, nic); });
+}
+
 PlacementCost evaluate(const RankMatrix& bytes, const RankMatrix& messages,
-                       const HostMatrix& latency_s, const HostMatrix& bandwidth_Bps,
-                       HostOfRank host_of_rank) {
+                       const MeasuredNetwork& network, HostOfRank host_of_rank) {
+  const HostMatrix& latency_s = network.latency_s;
+  const HostMatrix& bandwidth_Bps = network.bandwidth_Bps;
   assert(bytes.num_ranks() == host_of_rank.size() && messages.num_ranks() == host_of_rank.size());
   const std::size_t num_hosts = latency_s.num_hosts;
   const std::vector<double> load_bytes = between_hosts(bytes, host_of_rank, num_hosts);
@@ -89,7 +143,12 @@ PlacementCost evaluate(const RankMatrix& bytes, const RankMatrix& messages,
   }
   cost.weighted_sum_messages = weighted_sum(messages, latency_s, host_of_rank);
   cost.comm_time_s = cost.weighted_sum_messages + cost.weighted_sum_bytes;
-  cost.bottleneck_s = largest_transfer_s(load_bytes, bandwidth_Bps) +
+  // Python reads a nan as a pair that nobody measured: std::max would lose it.
+  const double pair_s = std::isnan(cost.weighted_sum_bytes)
+                            ? cost.weighted_sum_bytes
+                            : largest_pair_s(load_bytes, bandwidth_Bps);
+  cost.bottleneck_s = std::max({pair_s, largest_nic_s(load_bytes, network),
+                                largest_group_s(load_bytes, num_hosts, network.groups)}) +
                       worst_rank_latency_s(messages, latency_s, host_of_rank);
   return cost;
 }

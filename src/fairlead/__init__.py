@@ -12,6 +12,7 @@ from fairlead.errors import (
     TopologyError,
     TraceError,
 )
+from fairlead.host_tree import HostTree
 from fairlead.mapping import Cost, evaluate, place
 from fairlead.network import Network
 from fairlead.placement import Placement
@@ -23,6 +24,7 @@ __all__ = [
     "CollectiveCall",
     "Cost",
     "Error",
+    "HostTree",
     "InputError",
     "LabError",
     "LaunchError",

@@ -37,11 +37,13 @@ class Cluster:
                 f"cluster: {len(self.hosts)} hosts, but {len(self.slots)} slot counts "
                 f"and {len(self.sockets)} socket counts"
             )
+        seen: set[str] = set()
         for host, slots in zip(self.hosts, self.slots, strict=True):
             if slots < 1:
                 raise TopologyError(f"cluster: host {host!r}: slots must be >= 1, got {slots}")
-            if self.hosts.count(host) > 1:
+            if host in seen:
                 raise TopologyError(f"cluster: host {host!r} is named twice")
+            seen.add(host)
 
     @classmethod
     def uniform(cls, hosts: Sequence[str], slots: int, sockets: int = 1) -> Cluster:

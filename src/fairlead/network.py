@@ -84,7 +84,7 @@ class Network:
         value = getattr(self, name)
         if value is None:
             return
-        array = np.ascontiguousarray(value, dtype=kind)
+        array: npt.NDArray[Any] = np.ascontiguousarray(value, dtype=kind)
         if array.shape != shape:
             raise ShapeError(
                 f"network: {name}: expected shape {shape} for {shape[0]} hosts, got {array.shape}"

@@ -3,11 +3,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from instances import all_placements, groups_traffic, racks, random_network, random_traffic
 
 import fairlead as fl
+
+
+def by_scotch(
+    traffic: fl.Traffic,
+    network: fl.Network,
+    cluster: fl.Cluster,
+    method: str = "scotch",
+    *,
+    objective: str = "sum",
+    **more: Any,
+) -> fl.Placement:
+    return fl.place(traffic, network, cluster, method, objective=objective, **more)
 
 
 def cost_s(host_of_rank: np.ndarray, traffic: fl.Traffic, net: fl.Network, metric: str) -> float:
@@ -24,7 +38,7 @@ def test_never_below_and_never_far_above_the_optimum(
     rng = np.random.default_rng(seed)
     net, traffic = random_network(3, rng), random_traffic(6, rng)
 
-    placement = fl.place(traffic, net, fl.Cluster(net.hosts, slots), metric=metric)
+    placement = by_scotch(traffic, net, fl.Cluster(net.hosts, slots), metric=metric)
 
     found_s = cost_s(placement.host_of_rank, traffic, net, metric)
     best_s = min(cost_s(each, traffic, net, metric) for each in all_placements(6, slots))
@@ -41,7 +55,7 @@ def test_groups_find_their_hosts_and_racks_in_any_hidden_order(seed: int) -> Non
     net = racks(rack_of_host.tolist())
     traffic = groups_traffic(group_of_rank.tolist())
 
-    placement = fl.place(traffic, net, fl.Cluster.uniform(net.hosts, 4), seed=seed)
+    placement = by_scotch(traffic, net, fl.Cluster.uniform(net.hosts, 4), seed=seed)
 
     hosts = placement.host_of_rank
     for group in range(8):
@@ -57,7 +71,7 @@ def test_a_small_job_is_packed_on_near_hosts_when_that_is_cheaper() -> None:
     ring = np.roll(np.eye(6), 1, axis=1) * 1e6
     traffic = fl.Traffic(ring, ring)
 
-    placement = fl.place(traffic, net, fl.Cluster.uniform(net.hosts, 2))
+    placement = by_scotch(traffic, net, fl.Cluster.uniform(net.hosts, 2))
 
     assert sorted(set(placement.host_names())) == ["h1", "h3", "h4"]
 
@@ -71,7 +85,7 @@ def test_a_hosts_own_cost_counts_in_the_choice() -> None:
     net = fl.Network([f"h{i}" for i in range(num_hosts)], np.zeros((6, 6)), bandwidth_Bps)
     ring = np.roll(np.eye(6), 1, axis=1) * 1e6
 
-    placement = fl.place(fl.Traffic(ring, ring), net, fl.Cluster.uniform(net.hosts, 6))
+    placement = by_scotch(fl.Traffic(ring, ring), net, fl.Cluster.uniform(net.hosts, 6))
 
     assert len(set(placement.host_names())) == 6
 
@@ -84,7 +98,7 @@ def test_bottleneck_objective_never_chooses_a_worse_bottleneck_than_sum() -> Non
         cluster = fl.Cluster.uniform(net.hosts, 4)
         cost = {
             objective: fl.evaluate(
-                fl.place(traffic, net, cluster, objective=objective), traffic, net
+                by_scotch(traffic, net, cluster, objective=objective), traffic, net
             )
             for objective in ("sum", "bottleneck")
         }
@@ -103,7 +117,7 @@ def test_huge_and_tiny_numbers_are_mapped_as_well_as_plain_ones() -> None:
 
     for factor in (1e-6, 1e12):  # far beyond 2^31 when added up
         scaled = fl.Traffic(plain.bytes * factor, plain.messages * factor)
-        hosts = fl.place(scaled, net, cluster).host_of_rank
+        hosts = by_scotch(scaled, net, cluster).host_of_rank
         assert all(len(set(hosts[group_of_rank == group])) == 1 for group in range(4))
 
 
@@ -118,7 +132,7 @@ def test_many_ranks_on_many_hosts_beat_the_launcher() -> None:
     cluster = fl.Cluster.uniform(net.hosts, 8)
 
     by_scotch, by_launcher = (
-        fl.evaluate(fl.place(traffic, net, cluster, method), traffic, net).comm_time_s
+        fl.evaluate(by_scotch(traffic, net, cluster, method), traffic, net).comm_time_s
         for method in ("scotch", "launcher")
     )
 

@@ -2,6 +2,10 @@
 // What a placement costs on a measured network.
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "fairlead/matrices.hpp"
 
 namespace fairlead {
@@ -11,17 +15,40 @@ struct PlacementCost {
   double inter_bytes;            ///< bytes between different hosts; CloudMap eq. 1 and 2
   double intra_bytes;            ///< bytes inside hosts; CloudMap eq. 3
   double comm_time_s;            ///< all messages one after the other; CloudMap eq. 4
-  double bottleneck_s;           ///< busiest NIC or pair, plus the worst rank's latencies
+  double bottleneck_s;           ///< busiest NIC, pair or group, plus the worst rank's latencies
   double weighted_sum_bytes;     ///< sum of bytes / bandwidth_Bps
   double weighted_sum_messages;  ///< sum of messages * latency_s
 };
 
-/// Costs of a placement in O(stored entries + H^2).
+/// Directed pairs of hosts behind one bottleneck each. It looks, it does not own.
+struct GroupList {
+  std::span<const std::int64_t> group_of_pair;  ///< length P
+  std::span<const std::int64_t> src_of_pair;    ///< length P
+  std::span<const std::int64_t> dst_of_pair;    ///< length P
+  std::span<const double> capacity_Bps;         ///< length: number of groups, > 0
+};
+
+/// What was measured between hosts; the diagonals count as they are given. It looks, it does not
+/// own.
+struct MeasuredNetwork {
+  HostMatrix latency_s;      ///< (H, H)
+  HostMatrix bandwidth_Bps;  ///< (H, H)
+  /// Length H, or empty: what nobody measured, or is `nan`, is taken as the fastest pair seen
+  /// through the NIC.
+  std::span<const double> nic_out_Bps{};
+  std::span<const double> nic_in_Bps{};
+  GroupList groups{};
+};
+
+/// Costs of a placement in O(stored entries + H^2 + pairs in groups).
 /// @param bytes,messages  traffic, (T, T)
-/// @param latency_s,bandwidth_Bps  network, (H, H); the diagonal counts as it is given
 [[nodiscard]] PlacementCost evaluate(const RankMatrix& bytes, const RankMatrix& messages,
-                                     const HostMatrix& latency_s, const HostMatrix& bandwidth_Bps,
-                                     HostOfRank host_of_rank);
+                                     const MeasuredNetwork& network, HostOfRank host_of_rank);
+
+/// What a host can send (or receive) in all: as measured, else the fastest pair; 0 where neither
+/// is known. Length H.
+[[nodiscard]] std::vector<double> sending_capacities_Bps(const MeasuredNetwork& network);
+[[nodiscard]] std::vector<double> receiving_capacities_Bps(const MeasuredNetwork& network);
 
 /// Sum over ordered pairs of ranks of traffic[src, dst] * cost[host of src, host of dst].
 [[nodiscard]] double weighted_sum(const RankMatrix& traffic, const HostMatrix& cost,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from fairlead.mapping import filling, scotch
+from fairlead.mapping import filling, optimizing, scotch
 from fairlead.mapping.problem import HostOfRank, Problem
 
 
@@ -30,6 +30,7 @@ METHODS: dict[str, Method] = {
     "scotch": Method(scotch.scotch, "CloudMap: traffic and network matched by Scotch"),
     "scotch-intra": Method(scotch.scotch_intra, "ranks grouped by traffic, hosts in their order"),
     "scotch-inter": Method(scotch.scotch_inter, "launcher's groups, hosts chosen by the network"),
+    "optimize": Method(optimizing.optimize, "Fairlead: the objective annealed, from many starts"),
 }
 """`launcher` stands for leaving the choice to the launcher; as a placement it is what Open MPI and
 MPICH do unless they are told otherwise."""

@@ -71,8 +71,7 @@ def evaluate(placement: Placement, traffic: Traffic, network: Network) -> Cost:
     cost = _core.evaluate(
         rank_matrix(carried.bytes),
         rank_matrix(carried.messages),
-        used.latency_s,
-        used.bandwidth_Bps,
+        network_arrays(used),
         placement.host_of_rank,
     )
     if np.isnan(cost.comm_time_s):
@@ -90,6 +89,27 @@ def rank_matrix(matrix: sp.csr_array) -> _core.RankMatrix:
     """The matrix as the compiled core reads it; SciPy's indices may be 32 bits wide."""
     return _core.RankMatrix(
         matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data
+    )
+
+
+def network_arrays(network: Network) -> _core.NetworkArrays:
+    """The network as the compiled core reads it."""
+    nothing = np.zeros(0)
+    pairs = [
+        np.column_stack([np.full(len(group.pairs), index), group.pairs])
+        for index, group in enumerate(network.groups)
+    ]
+    rows = np.concatenate([*pairs, np.zeros((0, 3), dtype=np.int64)]).astype(np.int64)
+    group_of_pair, src_of_pair, dst_of_pair = (np.ascontiguousarray(rows[:, i]) for i in range(3))
+    return _core.NetworkArrays(
+        network.latency_s,
+        network.bandwidth_Bps,
+        nothing if network.nic_out_Bps is None else network.nic_out_Bps,
+        nothing if network.nic_in_Bps is None else network.nic_in_Bps,
+        group_of_pair,
+        src_of_pair,
+        dst_of_pair,
+        np.array([group.capacity_Bps for group in network.groups]),
     )
 
 

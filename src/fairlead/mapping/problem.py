@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 from fairlead import _core
 from fairlead.cluster import Cluster
 from fairlead.errors import TopologyError
-from fairlead.mapping.cost import rank_matrix
+from fairlead.mapping.cost import network_arrays, rank_matrix
 from fairlead.network import Network
 from fairlead.traffic import Traffic
 
@@ -24,6 +25,31 @@ OBJECTIVES = ("sum", "bottleneck")
 """`sum` of traffic times cost over all pairs of ranks, or `bottleneck_s`."""
 
 HostOfRank = npt.NDArray[np.int64]
+
+
+Progress = Callable[[int, int], bool]
+"""Gets proposals made and proposals in all; the search ends when it returns False."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Effort:
+    """What `optimize` may spend, and what it must keep.
+
+    Attributes:
+        time_limit_s: When to stop, in seconds, or None: enough for the number of ranks.
+        num_threads: Threads; 0: one for each core.
+        fixed: Position of the host of each rank that must stay there.
+        start: Position of the host of each rank at the beginning, or None.
+        max_moves: Most ranks that may leave their host in `start`, or None: all.
+        on_progress: Called now and then.
+    """
+
+    time_limit_s: float | None = None
+    num_threads: int = 0
+    fixed: Mapping[int, int] = dataclasses.field(default_factory=dict)
+    start: HostOfRank | None = None
+    max_moves: int | None = None
+    on_progress: Progress | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -37,6 +63,7 @@ class Problem:
         metric: One of METRICS.
         objective: One of OBJECTIVES.
         seed: Where random numbers start.
+        effort: What `optimize` may spend and must keep; the other methods have no use for it.
     """
 
     traffic: Traffic
@@ -45,6 +72,7 @@ class Problem:
     metric: str
     objective: str
     seed: int
+    effort: Effort = dataclasses.field(default_factory=Effort)
 
     @property
     def num_ranks(self) -> int:
@@ -82,8 +110,7 @@ class Problem:
         return _core.evaluate(
             rank_matrix(self.traffic.bytes),
             rank_matrix(self.traffic.messages),
-            self.network.latency_s,
-            self.network.bandwidth_Bps,
+            network_arrays(self.network),
             host_of_rank,
         ).bottleneck_s
 

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// The objective `bottleneck_s`, smoothed.
+#include "mapping/optimize/bottleneck_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace fairlead::optimizing {
+namespace {
+
+// The share of the pairs' summed time in the energy.
+constexpr double kSumShare = 1e-3;
+// Sums of eighth powers lose their small terms after large ones came and went.
+constexpr std::int32_t kStepsPerSum = 256;
+
+double eighth_power(double value) {
+  const double second = value * value, fourth = second * second;
+  return fourth * fourth;
+}
+
+double eighth_root(double value) { return std::sqrt(std::sqrt(std::sqrt(std::max(value, 0.0)))); }
+
+}  // namespace
+
+Resources::Resources(const MeasuredNetwork& network)
+    : num_hosts_(static_cast<std::int32_t>(network.latency_s.num_hosts)),
+      latency_s_(network.latency_s.values.begin(), network.latency_s.values.end()) {
+  const std::size_t num_hosts = network.latency_s.num_hosts;
+  const auto num_pairs = num_hosts * num_hosts;
+  for (const double rate_Bps : network.bandwidth_Bps.values) {
+    seconds_per_byte_.push_back(1.0 / rate_Bps);
+  }
+  for (const double rate_Bps : sending_capacities_Bps(network)) {
+    seconds_per_byte_.push_back(rate_Bps > 0.0 ? 1.0 / rate_Bps : 0.0);
+  }
+  for (const double rate_Bps : receiving_capacities_Bps(network)) {
+    seconds_per_byte_.push_back(rate_Bps > 0.0 ? 1.0 / rate_Bps : 0.0);
+  }
+  for (const double rate_Bps : network.groups.capacity_Bps) {
+    seconds_per_byte_.push_back(1.0 / rate_Bps);
+  }
+  std::vector<std::vector<std::int32_t>> groups_of_pair(num_pairs);
+  for (std::size_t entry = 0; entry < network.groups.group_of_pair.size(); ++entry) {
+    const auto src = static_cast<std::size_t>(network.groups.src_of_pair[entry]);
+    const auto dst = static_cast<std::size_t>(network.groups.dst_of_pair[entry]);
+    groups_of_pair[src * num_hosts + dst].push_back(static_cast<std::int32_t>(
+        num_pairs + 2 * num_hosts + static_cast<std::size_t>(network.groups.group_of_pair[entry])));
+  }
+  first_.push_back(0);
+  for (std::size_t pair = 0; pair < num_pairs; ++pair) {
+    const std::size_t src = pair / num_hosts, dst = pair % num_hosts;
+    if (src != dst) {  // what stays inside a host keeps no part of the network busy
+      on_way_.push_back(static_cast<std::int32_t>(pair));
+      on_way_.push_back(static_cast<std::int32_t>(num_pairs + src));
+      on_way_.push_back(static_cast<std::int32_t>(num_pairs + num_hosts + dst));
+      on_way_.insert(on_way_.end(), groups_of_pair[pair].begin(), groups_of_pair[pair].end());
+    }
+    first_.push_back(on_way_.size());
+  }
+}
+
+BottleneckState::BottleneckState(const TaskGraph& bytes, const TaskGraph& messages,
+                                 const Resources& resources,
+                                 const HostCosts& costs, Seating seating)
+    : bytes_(bytes),
+      messages_(messages),
+      partners_(bytes.num_exchanges() > 0 ? bytes : messages),
+      resources_(resources),
+      costs_(costs),
+      seating_(std::move(seating)),
+      load_s_(resources.size() + 2 * static_cast<std::size_t>(bytes.num_tasks()), 0.0),
+      change_s_(load_s_.size(), 0.0),
+      is_touched_(load_s_.size(), 0),
+      host_then_(static_cast<std::size_t>(bytes.num_tasks()), -1) {
+  for (std::int32_t task = 0; task < bytes_.num_tasks(); ++task) {
+    const std::int32_t host = seating_.host_of(task);
+    for (const Exchange& exchange : bytes_.of(task)) {
+      add_load(host, seating_.host_of(exchange.peer), exchange.out);
+    }
+    for (const Exchange& exchange : messages_.of(task)) {
+      add_latency(task, exchange.peer,
+                  exchange.out * resources_.latency_s(host, seating_.host_of(exchange.peer)));
+    }
+    if (messages_.to_itself(task) > 0.0F) {
+      add_latency(task, task, messages_.to_itself(task) * resources_.latency_s(host, host));
+    }
+  }
+  apply();
+  sum_up();
+}
+
+double BottleneckState::energy_of(double transfer, double latency, double sum_s) {
+  return eighth_root(transfer) + eighth_root(latency) + kSumShare * sum_s;
+}
+
+void BottleneckState::change(std::int32_t place, double seconds) {
+  const auto index = static_cast<std::size_t>(place);
+  if (is_touched_[index] == 0) {
+    is_touched_[index] = 1;
+    touched_.push_back(place);
+  }
+  change_s_[index] += seconds;
+}
+
+void BottleneckState::add_load(std::int32_t src, std::int32_t dst, double bytes) {
+  for (const std::int32_t resource : resources_.on_way(src, dst)) {
+    change(resource, bytes * resources_.seconds_per_byte(resource));
+  }
+}
+
+void BottleneckState::add_latency(std::int32_t src_task, std::int32_t dst_task, double seconds) {
+  const auto first_sent = static_cast<std::int32_t>(resources_.size());
+  change(first_sent + src_task, seconds);
+  change(first_sent + bytes_.num_tasks() + dst_task, seconds);
+}
+
+void BottleneckState::move(std::int32_t sitter, std::int32_t host) {
+  if (!seating_.is_task(sitter)) return;
+  moved_.push_back(sitter);
+  host_then_[static_cast<std::size_t>(sitter)] = host;
+}
+
+BottleneckState::Change BottleneckState::collect() {
+  for (const std::int32_t task : moved_) {
+    const std::int32_t now = seating_.host_of(task), then = host_then(task);
+    for (const Exchange& exchange : bytes_.of(task)) {
+      const std::int32_t peer_now = seating_.host_of(exchange.peer);
+      const std::int32_t peer_then = host_then(exchange.peer);
+      if (peer_then != peer_now && exchange.peer < task) continue;  // counted from there
+      if (exchange.out > 0.0F) {
+        add_load(now, peer_now, -exchange.out);
+        add_load(then, peer_then, exchange.out);
+      }
+      if (exchange.in > 0.0F) {
+        add_load(peer_now, now, -exchange.in);
+        add_load(peer_then, then, exchange.in);
+      }
+    }
+    for (const Exchange& exchange : messages_.of(task)) {
+      const std::int32_t peer_now = seating_.host_of(exchange.peer);
+      const std::int32_t peer_then = host_then(exchange.peer);
+      if (peer_then != peer_now && exchange.peer < task) continue;
+      add_latency(task, exchange.peer,
+                  exchange.out * (resources_.latency_s(then, peer_then) -
+                                  resources_.latency_s(now, peer_now)));
+      add_latency(exchange.peer, task,
+                  exchange.in * (resources_.latency_s(peer_then, then) -
+                                 resources_.latency_s(peer_now, now)));
+    }
+    if (messages_.to_itself(task) > 0.0F) {
+      add_latency(task, task, messages_.to_itself(task) * (resources_.latency_s(then, then) -
+                                                           resources_.latency_s(now, now)));
+    }
+  }
+  Change change;
+  const auto num_pairs = resources_.num_hosts() * resources_.num_hosts();
+  for (const std::int32_t place : touched_) {
+    const auto index = static_cast<std::size_t>(place);
+    const double before_s = load_s_[index], after_s = before_s + change_s_[index];
+    const double difference = eighth_power(after_s) - eighth_power(before_s);
+    (index < resources_.size() ? change.transfer : change.latency) += difference;
+    if (place < num_pairs) change.sum_s += change_s_[index];
+  }
+  return change;
+}
+
+void BottleneckState::forget() {
+  for (const std::int32_t place : touched_) {
+    change_s_[static_cast<std::size_t>(place)] = 0.0;
+    is_touched_[static_cast<std::size_t>(place)] = 0;
+  }
+  touched_.clear();
+  for (const std::int32_t task : moved_) host_then_[static_cast<std::size_t>(task)] = -1;
+  moved_.clear();
+}
+
+void BottleneckState::apply() {
+  for (const std::int32_t place : touched_) {
+    const auto index = static_cast<std::size_t>(place);
+    load_s_[index] += change_s_[index];
+  }
+  forget();
+}
+
+void BottleneckState::sum_up() {
+  transfer_ = latency_ = sum_s_ = 0.0;
+  const auto num_pairs = static_cast<std::size_t>(resources_.num_hosts() * resources_.num_hosts());
+  for (std::size_t place = 0; place < load_s_.size(); ++place) {
+    load_s_[place] = std::max(load_s_[place], 0.0);  // what is left of sums that cancelled out
+    (place < resources_.size() ? transfer_ : latency_) += eighth_power(load_s_[place]);
+    if (place < num_pairs) sum_s_ += load_s_[place];
+  }
+  num_since_sum_ = 0;
+}
+
+float BottleneckState::swap_change(std::int32_t task, std::int32_t sitter, float /*limit*/) {
+  move(task, seating_.host_of(sitter));
+  move(sitter, seating_.host_of(task));
+  const Change change = collect();
+  forget();
+  return static_cast<float>(
+      energy_of(transfer_ + change.transfer, latency_ + change.latency, sum_s_ + change.sum_s) -
+      energy_s());
+}
+
+void BottleneckState::swap(std::int32_t task, std::int32_t sitter) {
+  move(task, seating_.host_of(sitter));
+  move(sitter, seating_.host_of(task));
+  const Change change = collect();
+  apply();
+  seating_.swap(task, sitter);
+  transfer_ += change.transfer;
+  latency_ += change.latency;
+  sum_s_ += change.sum_s;
+  if (++num_since_sum_ >= kStepsPerSum) sum_up();
+}
+
+float BottleneckState::swap_hosts_change(std::int32_t one, std::int32_t other) {
+  for (const std::int32_t sitter : seating_.sitters(one)) move(sitter, other);
+  for (const std::int32_t sitter : seating_.sitters(other)) move(sitter, one);
+  const Change change = collect();
+  forget();
+  return static_cast<float>(
+      energy_of(transfer_ + change.transfer, latency_ + change.latency, sum_s_ + change.sum_s) -
+      energy_s());
+}
+
+void BottleneckState::swap_hosts(std::int32_t one, std::int32_t other) {
+  for (const std::int32_t sitter : seating_.sitters(one)) move(sitter, other);
+  for (const std::int32_t sitter : seating_.sitters(other)) move(sitter, one);
+  collect();
+  apply();
+  for (std::size_t slot = 0; slot < seating_.sitters(one).size(); ++slot) {
+    seating_.swap(seating_.sitters(one)[slot], seating_.sitters(other)[slot]);
+  }
+  sum_up();
+}
+
+}  // namespace fairlead::optimizing

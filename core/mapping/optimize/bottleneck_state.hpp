@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The objective `bottleneck_s`, smoothed so that annealing sees more than the one busiest resource.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fairlead/placement_cost.hpp"
+#include "mapping/optimize/host_costs.hpp"
+#include "mapping/optimize/seating.hpp"
+#include "mapping/optimize/task_graph.hpp"
+
+namespace fairlead::optimizing {
+
+/// Everything that can be busy: pairs, NICs out and in, groups; and the hosts' latencies.
+class Resources {
+ public:
+  explicit Resources(const MeasuredNetwork& network);
+
+  [[nodiscard]] std::int32_t num_hosts() const { return num_hosts_; }
+  [[nodiscard]] std::size_t size() const { return seconds_per_byte_.size(); }
+  /// What one byte from `src` to `dst` keeps busy: the pair, two NICs, and its groups.
+  [[nodiscard]] std::span<const std::int32_t> on_way(std::int32_t src, std::int32_t dst) const {
+    const auto pair = static_cast<std::size_t>(src * num_hosts_ + dst);
+    return std::span(on_way_).subspan(first_[pair], first_[pair + 1] - first_[pair]);
+  }
+  [[nodiscard]] double seconds_per_byte(std::int32_t resource) const {
+    return seconds_per_byte_[static_cast<std::size_t>(resource)];
+  }
+  [[nodiscard]] double latency_s(std::int32_t src, std::int32_t dst) const {
+    return latency_s_[static_cast<std::size_t>(src * num_hosts_ + dst)];
+  }
+
+ private:
+  std::int32_t num_hosts_;
+  std::vector<double> seconds_per_byte_;
+  std::vector<double> latency_s_;     // (H, H)
+  std::vector<std::size_t> first_;    // of each pair's resources, and the end
+  std::vector<std::int32_t> on_way_;
+};
+
+/// A placement with the load of every resource. Its energy is the norm of order 8 of the loads'
+/// times plus that of the ranks' latencies: close to their maxima, and falling with any of the
+/// large ones. A small part of the mean pair keeps quiet resources from being ignored.
+class BottleneckState {
+ public:
+  BottleneckState(const TaskGraph& bytes, const TaskGraph& messages, const Resources& resources,
+                  const HostCosts& costs, Seating seating);
+
+  [[nodiscard]] const TaskGraph& graph() const { return partners_; }
+  [[nodiscard]] const Seating& seating() const { return seating_; }
+  [[nodiscard]] std::span<const std::int32_t> near(std::int32_t host) const {
+    return costs_.near(host);
+  }
+  [[nodiscard]] double energy_s() const { return energy_of(transfer_, latency_, sum_s_); }
+
+  [[nodiscard]] float swap_change(std::int32_t task, std::int32_t sitter, float limit);
+  void swap(std::int32_t task, std::int32_t sitter);
+  [[nodiscard]] float swap_hosts_change(std::int32_t one, std::int32_t other);
+  void swap_hosts(std::int32_t one, std::int32_t other);
+
+ private:
+  struct Change {
+    double transfer = 0.0, latency = 0.0, sum_s = 0.0;
+  };
+
+  /// Loads that change when the tasks in `moved_` go to the hosts in `host_then_`.
+  Change collect();
+  void forget();
+  void apply();
+  void add_load(std::int32_t src, std::int32_t dst, double bytes);
+  void change(std::int32_t place, double seconds);
+  void add_latency(std::int32_t src_task, std::int32_t dst_task, double seconds);
+  void move(std::int32_t sitter, std::int32_t host);
+  [[nodiscard]] std::int32_t host_then(std::int32_t task) const {
+    const std::int32_t host = host_then_[static_cast<std::size_t>(task)];
+    return host >= 0 ? host : seating_.host_of(task);
+  }
+  [[nodiscard]] static double energy_of(double transfer, double latency, double sum_s);
+  void sum_up();
+
+  const TaskGraph& bytes_;
+  const TaskGraph& messages_;
+  const TaskGraph& partners_;
+  const Resources& resources_;
+  const HostCosts& costs_;
+  Seating seating_;
+  std::vector<double> load_s_;     // of each resource, then sent and received latencies per task
+  std::vector<double> change_s_;   // of a step under way; zero in between
+  std::vector<char> is_touched_;
+  std::vector<std::int32_t> touched_;
+  std::vector<std::int32_t> moved_;
+  std::vector<std::int32_t> host_then_;  // -1: stays
+  double transfer_ = 0.0;  // sum of eighth powers over the resources
+  double latency_ = 0.0;   // the same over the latencies
+  double sum_s_ = 0.0;     // of all pairs' times
+  std::int32_t num_since_sum_ = 0;
+};
+
+}  // namespace fairlead::optimizing

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups of tasks that talk most to one another, all of one size.
+#include "mapping/optimize/coarsening.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace fairlead::optimizing {
+namespace {
+
+// How many tasks are looked at for one that is left over and near.
+constexpr std::size_t kMostVisited = 64;
+
+class Grower {
+ public:
+  Grower(const TaskGraph& graph, std::int32_t group_size, Random random)
+      : graph_(graph),
+        group_size_(static_cast<std::size_t>(group_size)),
+        random_(random),
+        visit_(static_cast<std::size_t>(graph.num_tasks()), -1) {
+    grouping_.group_of_task.assign(static_cast<std::size_t>(graph.num_tasks()), -1);
+  }
+
+  Grouping run() {
+    const std::vector<std::int32_t> order = shuffled();
+    for (const std::int32_t seed : order) {
+      if (!is_free(seed)) continue;
+      grow(seed);
+      if (members_.size() == group_size_) close();
+    }
+    for (const std::int32_t seed : order) {
+      if (!is_free(seed)) continue;
+      gather_left_over(seed);
+    }
+    return std::move(grouping_);
+  }
+
+ private:
+  [[nodiscard]] bool is_free(std::int32_t task) const {
+    return grouping_.group_of_task[static_cast<std::size_t>(task)] < 0;
+  }
+  [[nodiscard]] bool is_member(std::int32_t task) const {
+    return std::ranges::find(members_, task) != members_.end();
+  }
+
+  std::vector<std::int32_t> shuffled() {
+    std::vector<std::int32_t> order(static_cast<std::size_t>(graph_.num_tasks()));
+    std::iota(order.begin(), order.end(), 0);
+    for (std::size_t last = order.size(); last > 1; --last) {
+      std::swap(order[last - 1],
+                order[static_cast<std::size_t>(random_.below(static_cast<std::int32_t>(last)))]);
+    }
+    // Who has few partners chooses first: it has the least to choose from.
+    std::ranges::stable_sort(
+        order, {}, [this](std::int32_t task) { return graph_.of(task).size(); });
+    return order;
+  }
+
+  void grow(std::int32_t seed) {
+    members_.assign(1, seed);
+    while (members_.size() < group_size_) {
+      std::int32_t best = -1;
+      double best_rating = 0.0;
+      for (const std::int32_t member : members_) {
+        for (const Exchange& candidate : graph_.of(member)) {
+          if (!is_free(candidate.peer) || is_member(candidate.peer)) continue;
+          const double rating = rating_of(candidate.peer);
+          if (rating > best_rating) {
+            best = candidate.peer;
+            best_rating = rating;
+          }
+        }
+      }
+      if (best < 0) return;
+      members_.push_back(best);
+    }
+  }
+
+  /// The share of a task's messages that stay in the group: a task with few others comes first.
+  [[nodiscard]] double rating_of(std::int32_t task) const {
+    double inside = 0.0, free = 0.0;
+    for (const Exchange& exchange : graph_.of(task)) {
+      if (is_member(exchange.peer)) inside += exchange.both();
+      if (is_free(exchange.peer)) free += exchange.both();
+    }
+    return inside / free;
+  }
+
+  void close() {
+    for (const std::int32_t member : members_) {
+      grouping_.group_of_task[static_cast<std::size_t>(member)] = grouping_.num_groups;
+    }
+    ++grouping_.num_groups;
+  }
+
+  /// Fills a group by breadth-first search through the graph, then by any others in turn.
+  void gather_left_over(std::int32_t seed) {
+    members_.assign(1, seed);
+    queue_.assign(1, seed);
+    visit_[static_cast<std::size_t>(seed)] = seed;
+    for (std::size_t next = 0; next < queue_.size() && members_.size() < group_size_; ++next) {
+      for (const Exchange& exchange : graph_.of(queue_[next])) {
+        std::int32_t& visit = visit_[static_cast<std::size_t>(exchange.peer)];
+        if (visit == seed || queue_.size() >= kMostVisited) continue;
+        visit = seed;
+        queue_.push_back(exchange.peer);
+        if (is_free(exchange.peer) && members_.size() < group_size_) {
+          members_.push_back(exchange.peer);
+        }
+      }
+    }
+    for (; members_.size() < group_size_ && first_left_ < graph_.num_tasks(); ++first_left_) {
+      if (is_free(first_left_) && !is_member(first_left_)) members_.push_back(first_left_);
+    }
+    close();
+  }
+
+  const TaskGraph& graph_;
+  std::size_t group_size_;
+  Random random_;
+  Grouping grouping_;
+  std::vector<std::int32_t> members_;
+  std::vector<std::int32_t> queue_;
+  std::vector<std::int32_t> visit_;  // the last search that came by
+  std::int32_t first_left_ = 0;      // all before are in a group
+};
+
+}  // namespace
+
+Grouping group_tasks(const TaskGraph& graph, std::int32_t group_size, Random random) {
+  return Grower(graph, group_size, random).run();
+}
+
+}  // namespace fairlead::optimizing

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts side by side in threads; the answer does not depend on how many there are.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "fairlead/optimize.hpp"
+#include "mapping/optimize/multilevel.hpp"
+#include "mapping/optimize/watch.hpp"
+
+namespace fairlead::optimizing {
+
+/// The result of each start, in their order; empty where it was not begun before the end.
+/// @param walk  called with the number of the start and the watch, from several threads
+template <typename Walk>
+std::vector<HostOfTask> run_starts(const OptimizeOptions& options, int num_starts,
+                                   std::int64_t proposals_per_start, Walk walk) {
+  Watch watch(options, proposals_per_start * num_starts);
+  std::vector<HostOfTask> results(static_cast<std::size_t>(num_starts));
+  std::atomic<int> next{0};
+  const auto work = [&] {
+    for (int start = next++; start < num_starts; start = next++) {
+      if (start > 0 && watch(0)) return;
+      results[static_cast<std::size_t>(start)] = walk(start, watch);
+    }
+  };
+  std::vector<std::jthread> helpers;
+  for (int thread = 1; thread < std::min(options.num_threads, num_starts); ++thread) {
+    helpers.emplace_back(work);
+  }
+  work();
+  helpers.clear();  // joins
+  return results;
+}
+
+}  // namespace fairlead::optimizing

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`optimize`: Fairlead's own engine, started from the other methods' placements as well."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairlead import _core
+from fairlead.cluster import Cluster
+from fairlead.errors import TopologyError
+from fairlead.host_tree import HostTree
+from fairlead.mapping.cost import network_arrays, rank_matrix
+from fairlead.mapping.filling import blocked
+from fairlead.mapping.problem import Effort, HostOfRank, Problem
+from fairlead.mapping.scotch import scotch
+
+MOST_HOSTS_FOR_SCOTCH = 256
+"""Scotch's complete graph of hosts grows with the square of their number; beyond this, its time
+is better spent by the engine (bench/placement)."""
+
+
+def optimize(problem: Problem) -> HostOfRank:
+    """The best placement that annealing finds, and never a worse one than `blocked` or `scotch`."""
+    effort = core_effort(problem.effort, problem.seed, _starts(problem), problem.num_ranks)
+    slots = np.array(problem.cluster.slots, dtype=np.int64)
+    if problem.objective == "sum":
+        found = _core.optimize_sum(rank_matrix(problem.weights), problem.host_cost_s, slots, effort)
+    else:
+        _require_measured(problem)
+        found = _core.optimize_bottleneck(
+            rank_matrix(problem.traffic.bytes),
+            rank_matrix(problem.traffic.messages),
+            network_arrays(problem.network),
+            slots,
+            effort,
+        )
+    return np.array(found, dtype=np.int64)
+
+
+def optimize_on_tree(
+    weights: sp.csr_array, tree: HostTree, cluster: Cluster, *, seed: int, effort: Effort
+) -> HostOfRank:
+    """The smallest sum of weight times cost that is found, without a matrix of all hosts.
+
+    Args:
+        weights: Traffic between ranks, shape (T, T).
+        tree: The cluster's hosts in the cluster's order.
+        cluster: Hosts and slots; the ranks fit.
+        seed: Where random numbers start.
+        effort: What may be spent and must be kept.
+    """
+    num_ranks = weights.shape[0]
+    starts = [] if effort.start is None else [effort.start]
+    found = _core.optimize_sum_on_tree(
+        rank_matrix(weights),
+        tree.groups,
+        tree.costs,
+        np.array(cluster.slots, dtype=np.int64),
+        core_effort(effort, seed, starts, num_ranks),
+    )
+    return np.array(found, dtype=np.int64)
+
+
+def core_effort(
+    effort: Effort, seed: int, starts: list[HostOfRank], num_ranks: int
+) -> _core.Effort:
+    """The effort as the compiled core reads it."""
+    fixed = np.full(num_ranks if effort.fixed else 0, -1, dtype=np.int64)
+    for rank, host in effort.fixed.items():
+        fixed[rank] = host
+    return _core.Effort(
+        seed=seed,
+        num_proposals=0,
+        time_limit_s=np.inf if effort.time_limit_s is None else effort.time_limit_s,
+        num_threads=effort.num_threads or len(os.sched_getaffinity(0)),
+        starts=[start.tolist() for start in starts],
+        fixed_host_of_rank=fixed,
+        most_moves=-1 if effort.max_moves is None else effort.max_moves,
+        on_progress=effort.on_progress,
+    )
+
+
+def _starts(problem: Problem) -> list[HostOfRank]:
+    """Where to begin: the given placement first, then those of other methods."""
+    given = [] if problem.effort.start is None else [problem.effort.start]
+    if problem.effort.max_moves is not None:
+        return given
+    others = [blocked(problem)]
+    if problem.cluster.num_hosts <= MOST_HOSTS_FOR_SCOTCH:
+        others.append(scotch(problem))
+    return given + others
+
+
+def _require_measured(problem: Problem) -> None:
+    network = problem.network
+    missing = np.argwhere(np.isnan(network.latency_s + network.bandwidth_Bps))
+    if missing.size:
+        src, dst = (network.hosts[host] for host in missing[0])
+        raise TopologyError(
+            f"from {src!r} to {dst!r} was not measured; probe again, or leave one of the two "
+            "hosts out"
+        )
