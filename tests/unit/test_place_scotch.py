@@ -12,7 +12,7 @@ from instances import all_placements, groups_traffic, racks, random_network, ran
 import fairlead as fl
 
 
-def by_scotch(
+def scotch_placement(
     traffic: fl.Traffic,
     network: fl.Network,
     cluster: fl.Cluster,
@@ -38,7 +38,7 @@ def test_never_below_and_never_far_above_the_optimum(
     rng = np.random.default_rng(seed)
     net, traffic = random_network(3, rng), random_traffic(6, rng)
 
-    placement = by_scotch(traffic, net, fl.Cluster(net.hosts, slots), metric=metric)
+    placement = scotch_placement(traffic, net, fl.Cluster(net.hosts, slots), metric=metric)
 
     found_s = cost_s(placement.host_of_rank, traffic, net, metric)
     best_s = min(cost_s(each, traffic, net, metric) for each in all_placements(6, slots))
@@ -55,7 +55,7 @@ def test_groups_find_their_hosts_and_racks_in_any_hidden_order(seed: int) -> Non
     net = racks(rack_of_host.tolist())
     traffic = groups_traffic(group_of_rank.tolist())
 
-    placement = by_scotch(traffic, net, fl.Cluster.uniform(net.hosts, 4), seed=seed)
+    placement = scotch_placement(traffic, net, fl.Cluster.uniform(net.hosts, 4), seed=seed)
 
     hosts = placement.host_of_rank
     for group in range(8):
@@ -71,7 +71,7 @@ def test_a_small_job_is_packed_on_near_hosts_when_that_is_cheaper() -> None:
     ring = np.roll(np.eye(6), 1, axis=1) * 1e6
     traffic = fl.Traffic(ring, ring)
 
-    placement = by_scotch(traffic, net, fl.Cluster.uniform(net.hosts, 2))
+    placement = scotch_placement(traffic, net, fl.Cluster.uniform(net.hosts, 2))
 
     assert sorted(set(placement.host_names())) == ["h1", "h3", "h4"]
 
@@ -85,7 +85,7 @@ def test_a_hosts_own_cost_counts_in_the_choice() -> None:
     net = fl.Network([f"h{i}" for i in range(num_hosts)], np.zeros((6, 6)), bandwidth_Bps)
     ring = np.roll(np.eye(6), 1, axis=1) * 1e6
 
-    placement = by_scotch(fl.Traffic(ring, ring), net, fl.Cluster.uniform(net.hosts, 6))
+    placement = scotch_placement(fl.Traffic(ring, ring), net, fl.Cluster.uniform(net.hosts, 6))
 
     assert len(set(placement.host_names())) == 6
 
@@ -98,7 +98,7 @@ def test_bottleneck_objective_never_chooses_a_worse_bottleneck_than_sum() -> Non
         cluster = fl.Cluster.uniform(net.hosts, 4)
         cost = {
             objective: fl.evaluate(
-                by_scotch(traffic, net, cluster, objective=objective), traffic, net
+                scotch_placement(traffic, net, cluster, objective=objective), traffic, net
             )
             for objective in ("sum", "bottleneck")
         }
@@ -117,7 +117,7 @@ def test_huge_and_tiny_numbers_are_mapped_as_well_as_plain_ones() -> None:
 
     for factor in (1e-6, 1e12):  # far beyond 2^31 when added up
         scaled = fl.Traffic(plain.bytes * factor, plain.messages * factor)
-        hosts = by_scotch(scaled, net, cluster).host_of_rank
+        hosts = scotch_placement(scaled, net, cluster).host_of_rank
         assert all(len(set(hosts[group_of_rank == group])) == 1 for group in range(4))
 
 
@@ -132,7 +132,7 @@ def test_many_ranks_on_many_hosts_beat_the_launcher() -> None:
     cluster = fl.Cluster.uniform(net.hosts, 8)
 
     by_scotch, by_launcher = (
-        fl.evaluate(by_scotch(traffic, net, cluster, method), traffic, net).comm_time_s
+        fl.evaluate(scotch_placement(traffic, net, cluster, method), traffic, net).comm_time_s
         for method in ("scotch", "launcher")
     )
 

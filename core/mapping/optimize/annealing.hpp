@@ -60,8 +60,8 @@ class Annealing {
       if (block % kBlocksPerLook == 0 && std::isfinite(schedule.limit_s)) {
         const double passed_ratio = (is_stopped.elapsed_s() - begin_s) / schedule.limit_s;
         if (passed_ratio >= 1.0) return;
-        block = std::max(
-            block, static_cast<std::int64_t>(passed_ratio * static_cast<double>(num_blocks)));
+        block = std::max(block,
+                         static_cast<std::int64_t>(passed_ratio * static_cast<double>(num_blocks)));
       }
       const double temperature =
           schedule.hot * std::pow(schedule.cold / schedule.hot,

@@ -19,7 +19,9 @@ double eighth_power(double value) {
   return fourth * fourth;
 }
 
-double eighth_root(double value) { return std::sqrt(std::sqrt(std::sqrt(std::max(value, 0.0)))); }
+double eighth_root(double value) {
+  return std::sqrt(std::sqrt(std::sqrt(std::max(value, 0.0))));
+}
 
 }  // namespace
 
@@ -61,8 +63,8 @@ Resources::Resources(const MeasuredNetwork& network)
 }
 
 BottleneckState::BottleneckState(const TaskGraph& bytes, const TaskGraph& messages,
-                                 const Resources& resources,
-                                 const HostCosts& costs, Seating seating)
+                                 const Resources& resources, const HostCosts& costs,
+                                 Seating seating)
     : bytes_(bytes),
       messages_(messages),
       partners_(bytes.num_exchanges() > 0 ? bytes : messages),
@@ -149,8 +151,9 @@ BottleneckState::Change BottleneckState::collect() {
                                  resources_.latency_s(peer_now, now)));
     }
     if (messages_.to_itself(task) > 0.0F) {
-      add_latency(task, task, messages_.to_itself(task) * (resources_.latency_s(then, then) -
-                                                           resources_.latency_s(now, now)));
+      add_latency(task, task,
+                  messages_.to_itself(task) *
+                      (resources_.latency_s(then, then) - resources_.latency_s(now, now)));
     }
   }
   Change change;

@@ -35,8 +35,8 @@ class Resources {
  private:
   std::int32_t num_hosts_;
   std::vector<double> seconds_per_byte_;
-  std::vector<double> latency_s_;     // (H, H)
-  std::vector<std::size_t> first_;    // of each pair's resources, and the end
+  std::vector<double> latency_s_;   // (H, H)
+  std::vector<std::size_t> first_;  // of each pair's resources, and the end
   std::vector<std::int32_t> on_way_;
 };
 
@@ -86,15 +86,15 @@ class BottleneckState {
   const Resources& resources_;
   const HostCosts& costs_;
   Seating seating_;
-  std::vector<double> load_s_;     // of each resource, then sent and received latencies per task
-  std::vector<double> change_s_;   // of a step under way; zero in between
+  std::vector<double> load_s_;    // of each resource, then sent and received latencies per task
+  std::vector<double> change_s_;  // of a step under way; zero in between
   std::vector<char> is_touched_;
   std::vector<std::int32_t> touched_;
   std::vector<std::int32_t> moved_;
   std::vector<std::int32_t> host_then_;  // -1: stays
-  double transfer_ = 0.0;  // sum of eighth powers over the resources
-  double latency_ = 0.0;   // the same over the latencies
-  double sum_s_ = 0.0;     // of all pairs' times
+  double transfer_ = 0.0;                // sum of eighth powers over the resources
+  double latency_ = 0.0;                 // the same over the latencies
+  double sum_s_ = 0.0;                   // of all pairs' times
   std::int32_t num_since_sum_ = 0;
 };
 

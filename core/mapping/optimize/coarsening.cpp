@@ -52,8 +52,8 @@ class Grower {
                 order[static_cast<std::size_t>(random_.below(static_cast<std::int32_t>(last)))]);
     }
     // Who has few partners chooses first: it has the least to choose from.
-    std::ranges::stable_sort(
-        order, {}, [this](std::int32_t task) { return graph_.of(task).size(); });
+    std::ranges::stable_sort(order, {},
+                             [this](std::int32_t task) { return graph_.of(task).size(); });
     return order;
   }
 

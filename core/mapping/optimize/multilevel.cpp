@@ -44,9 +44,9 @@ Hierarchy coarsen(const TaskGraph& graph, const SlotsOfHost& slots, Random rando
   hierarchy.levels.push_back({.graph = graph, .slots = slots, .group_of_task = {}});
   for (;;) {
     Hierarchy::Level& level = hierarchy.levels.back();
-    const std::int32_t divisor =
-        std::accumulate(level.slots.begin(), level.slots.end(), 0,
-                        [](std::int32_t left, std::int32_t right) { return std::gcd(left, right); });
+    const std::int32_t divisor = std::accumulate(
+        level.slots.begin(), level.slots.end(), 0,
+        [](std::int32_t left, std::int32_t right) { return std::gcd(left, right); });
     if (divisor < 2) return hierarchy;
     const std::int32_t size = smallest_factor(divisor);
     Grouping grouping = keeps_order ? consecutive(level.graph.num_tasks(), size)

@@ -25,9 +25,10 @@ namespace {
 
 using Placement = std::vector<std::int64_t>;
 
-// Proposals per task without a limit, and the fewest that a start is worth. Measured by
-// bench/placement: below, more starts are worse than longer ones.
+// Proposals per task without a limit, the most of them, and the fewest that a start is worth.
+// Measured by bench/placement: below, more starts are worse than longer ones.
 constexpr std::int64_t kProposalsPerTask = 60'000;
+constexpr double kMostSeconds = 2.0;
 constexpr std::int64_t kProposalsPerTaskAndStart = 30'000;
 constexpr int kMostStarts = 8;
 // The part of a start's proposals that goes to the groups of tasks, before the tasks themselves.
@@ -41,20 +42,23 @@ constexpr double kColdRatio = 0.06;
 // The same for the bottleneck, in the energy of the placement that a walk begins with.
 constexpr double kHotOfBottleneck = 0.03;
 constexpr double kColdOfBottleneck = 0.01;
-// Proposals per second that common cores reach, to plan a run with a time limit. Planned for a
+// Proposals per second that common cores reach, to plan a run by time; for the bottleneck, each
+// looks at all exchanges of two tasks. Planned for a
 // faster machine, a walk cools early; for a slower one, it ends before its time.
 constexpr double kFastPerS = 15e6;
 constexpr std::size_t kLargestFastTable = 1 << 18;
 constexpr double kSlowPerS = 6e6;
 constexpr double kTreePerS = 4e6;
-constexpr double kBottleneckPerS = 1e6;
+constexpr double kBottleneckExchangesPerS = 6e6;
 constexpr double kLongestPlan_s = 1e5;
 
 std::vector<std::int32_t> narrow(std::span<const std::int64_t> values) {
   return {values.begin(), values.end()};
 }
 
-Placement widen(std::span<const std::int32_t> values) { return {values.begin(), values.end()}; }
+Placement widen(std::span<const std::int32_t> values) {
+  return {values.begin(), values.end()};
+}
 
 /// Tasks in their order, hosts filled one after the other.
 HostOfTask filled(const SlotsOfHost& slots, std::int32_t num_tasks,
@@ -109,16 +113,17 @@ struct Plan {
       : options(given),
         slots(narrow(slots_of_host)),
         num_tasks(static_cast<std::int32_t>(num_ranks)) {
-    std::int64_t wanted =
-        given.num_proposals > 0 ? given.num_proposals : kProposalsPerTask * num_tasks;
-    if (given.num_proposals <= 0 && std::isfinite(given.time_limit_s)) {
-      wanted = std::max<std::int64_t>(
-          1, static_cast<std::int64_t>(
-                 std::min(given.time_limit_s, kLongestPlan_s) * proposals_per_s));
+    const auto in_time = [proposals_per_s](double time_s) {
+      return std::max<std::int64_t>(1, static_cast<std::int64_t>(time_s * proposals_per_s));
+    };
+    std::int64_t wanted = given.num_proposals;
+    if (wanted <= 0 && std::isfinite(given.time_limit_s)) {
+      wanted = in_time(std::min(given.time_limit_s, kLongestPlan_s));
+    } else if (wanted <= 0) {
+      wanted = std::min(kProposalsPerTask * num_tasks, in_time(kMostSeconds));
     }
-    num_starts = static_cast<int>(
-        std::clamp<std::int64_t>(wanted / (kProposalsPerTaskAndStart * std::max(1, num_tasks)), 1,
-                                 kMostStarts));
+    num_starts = static_cast<int>(std::clamp<std::int64_t>(
+        wanted / (kProposalsPerTaskAndStart * std::max(1, num_tasks)), 1, kMostStarts));
     proposals_per_start = wanted / num_starts;
     limit_s = given.time_limit_s * std::clamp(given.num_threads, 1, num_starts) / num_starts;
     for (const Placement& start : given.starts) {
@@ -126,16 +131,14 @@ struct Plan {
       if (is_bound()) break;  // only what is near the first one is allowed
     }
     if (starts.empty()) {
-      starts.push_back(with_fixed(
-          filled(slots, num_tasks, in_order(static_cast<std::int32_t>(slots.size()))), slots,
-          given.fixed_host_of_rank));
+      starts.push_back(
+          with_fixed(filled(slots, num_tasks, in_order(static_cast<std::int32_t>(slots.size()))),
+                     slots, given.fixed_host_of_rank));
     }
   }
 
   [[nodiscard]] bool is_bound() const { return options.most_moves >= 0; }
-  [[nodiscard]] bool is_free() const {
-    return !is_bound() && options.fixed_host_of_rank.empty();
-  }
+  [[nodiscard]] bool is_free() const { return !is_bound() && options.fixed_host_of_rank.empty(); }
   [[nodiscard]] Freedom freedom() const {
     if (is_free()) return Freedom(num_tasks);
     std::vector<char> is_fixed(static_cast<std::size_t>(num_tasks), 0);
@@ -187,8 +190,8 @@ HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, doub
 
 /// From a given placement, as far as it may be left.
 template <typename State>
-HostOfTask walk_from(const Plan& plan, int start, State state, double hot, double cold,
-                     double part, Watch& watch) {
+HostOfTask walk_from(const Plan& plan, int start, State state, double hot, double cold, double part,
+                     Watch& watch) {
   Freedom freedom = plan.freedom();
   Annealing(state, freedom, Random(plan.options.seed, static_cast<std::uint64_t>(start)))
       .run({.hot = hot,
@@ -267,8 +270,9 @@ std::vector<std::int64_t> optimize_sum(const RankMatrix& traffic, const HostMatr
     return walk_from(plan, start, make_state(graph, Seating(plan.slots, given_start(plan, start))),
                      hot, hot * kColdRatio, 1.0, watch);
   };
-  return best_of(plan, run_starts(options, plan.num_starts, plan.proposals_per_start, walk),
-                 [&](const Placement& placement) { return weighted_sum(traffic, cost, placement); });
+  return best_of(
+      plan, run_starts(options, plan.num_starts, plan.proposals_per_start, walk),
+      [&](const Placement& placement) { return weighted_sum(traffic, cost, placement); });
 }
 
 std::vector<std::int64_t> optimize_sum(const RankMatrix& traffic, const HostTree& tree,
@@ -312,8 +316,12 @@ std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const Ran
                                               const MeasuredNetwork& network,
                                               std::span<const std::int64_t> slots,
                                               const OptimizeOptions& options) {
-  const Plan plan(options, slots, bytes.num_ranks(), kBottleneckPerS);
   const TaskGraph byte_graph(bytes, 1.0), message_graph(messages, 1.0);
+  const double exchanges_per_task =
+      static_cast<double>(byte_graph.num_exchanges() + message_graph.num_exchanges()) /
+      static_cast<double>(std::max<std::size_t>(1, bytes.num_ranks()));
+  const Plan plan(options, slots, bytes.num_ranks(),
+                  kBottleneckExchangesPerS / std::max(1.0, exchanges_per_task));
   const TaskGraph scaled(bytes, unit_scale(bytes));
   const std::vector<double> cost = seconds_per_byte(network.bandwidth_Bps);
   const HostCosts costs({.num_hosts = network.bandwidth_Bps.num_hosts, .values = cost});
@@ -328,8 +336,7 @@ std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const Ran
                             return SumState(level, costs, std::move(seating));
                           });
     }
-    BottleneckState state(byte_graph, message_graph, resources, costs,
-                          Seating(plan.slots, begin));
+    BottleneckState state(byte_graph, message_graph, resources, costs, Seating(plan.slots, begin));
     const double hot = kHotOfBottleneck * state.energy_s();
     if (!(hot > 0.0)) return begin;
     return walk_from(plan, start, std::move(state), hot, hot * kColdOfBottleneck, part, watch);

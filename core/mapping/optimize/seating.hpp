@@ -31,7 +31,8 @@ class Seating {
     }
     std::int32_t nobody = num_tasks_;
     for (std::int32_t host = 0; host < num_hosts(); ++host) {
-      for (std::int32_t slot = next[static_cast<std::size_t>(host)]; slot < end_slot(host); ++slot) {
+      for (std::int32_t slot = next[static_cast<std::size_t>(host)]; slot < end_slot(host);
+           ++slot) {
         seat(nobody++, slot, host);
       }
     }

@@ -107,9 +107,8 @@ float SumState::swap_hosts_change(std::int32_t one, std::int32_t other) const {
       across += graph_.to_itself(sitter) * (costs_.from(there)[there] - costs_.from(host)[host]);
       for (const Exchange& exchange : graph_.of(sitter)) {
         const std::int32_t at = seating_.host_of(exchange.peer), then = moved_to(at);
-        const float change =
-            exchange.out * (costs_.from(there)[then] - costs_.from(host)[at]) +
-            exchange.in * (costs_.to(there)[then] - costs_.to(host)[at]);
+        const float change = exchange.out * (costs_.from(there)[then] - costs_.from(host)[at]) +
+                             exchange.in * (costs_.to(there)[then] - costs_.to(host)[at]);
         (at == one || at == other ? twice_inside : across) += change;
       }
     }

@@ -29,7 +29,9 @@ TreeCosts::TreeCosts(const HostTree& tree)
   });
   for (std::int32_t first = 0; first < num_hosts_;) {
     std::int32_t end = first + 1;
-    const auto host = [this](std::int32_t place) { return order_[static_cast<std::size_t>(place)]; };
+    const auto host = [this](std::int32_t place) {
+      return order_[static_cast<std::size_t>(place)];
+    };
     while (end < num_hosts_ && num_levels_ > 0 && group(0, host(end)) == group(0, host(first))) {
       ++end;
     }
