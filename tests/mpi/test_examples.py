@@ -259,7 +259,7 @@ def test_stencil_notices_one_wrong_number_in_a_face(
     assert failed_check(run), run.stdout + run.stderr
 
 
-# On 2 x 2 ranks each turn is two receives, the first of what stays on the rank; a system takes four.
+# On 2 x 2 ranks each turn is two receives, one of them from the rank itself; a system takes four.
 @pytest.mark.parametrize("receive", [0, 1, 2, 3, 4, 5, 6, 7, 15])
 def test_fft_notices_one_wrong_number_in_any_turn(
     openmpi: Mpi, corrupter: Path, receive: int
