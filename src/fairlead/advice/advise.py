@@ -257,7 +257,7 @@ def _wanted(trials: Trials, wanted_time_s: float | None) -> Choice | None:
         return min(trials.tried(), key=by_price) if has_prices else None
     meeting = [choice for choice in trials.tried() if choice.time_s <= wanted_time_s]
     if not meeting:
-        best = min(trials.tried(), key=by_time)
+        best = min(trials.tried(), key=lambda choice: (*by_time(choice), len(choice.hosts)))
         raise InputError(
             f"no choice of these hosts is predicted to take {format_duration(wanted_time_s)} or "
             f"less; the best takes {format_duration(best.time_s)}, on {', '.join(best.hosts)}"

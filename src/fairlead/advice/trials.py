@@ -105,6 +105,8 @@ class Trials:
         self.traced = evaluate(launchers, question.traffic, question.network)
         rest_s = question.traffic.run_time_s - self.traced.bottleneck_s
         self.rest_s = math.nan if math.isnan(rest_s) else max(rest_s, 0.0)
+        # Where sets are equal, the one that is tried first wins: idle hosts shall be slow ones.
+        self._slowest_first = _slowest_first(question)
         self._choice_of_hosts: dict[frozenset[str], Choice] = {}
 
     def choice(self, hosts: frozenset[str]) -> Choice:
@@ -129,9 +131,9 @@ class Trials:
         A chain starts with all hosts and leaves out, in each step, the host without which the
         prediction is best; with prices there is a second chain, by the price of a run.
         """
-        hosts = self.question.cluster.hosts
+        hosts = self._slowest_first
         if 2 ** len(hosts) <= MOST_SETS:
-            sets = [one for one in _subsets(hosts) if self.have_room(one)]
+            sets = [one for one in _subsets(hosts[::-1]) if self.have_room(one)]
             for done, one in enumerate(sets, 1):
                 self.choice(one)
                 if on_progress is not None:
@@ -154,21 +156,14 @@ class Trials:
             hosts = min(fitting, key=lambda one: key(self.choice(one)))
 
     def _candidates(self, hosts: frozenset[str]) -> list[str]:
-        """Hosts to try leaving out, in the cluster's order."""
-        left = [host for host in self.question.cluster.hosts if host in hosts]
-        if len(left) <= MOST_CANDIDATES:
-            return left
-        traffic = self.question.traffic.total()
-        messages = traffic.messages.sum()
-        message_bytes = float(traffic.bytes.sum() / messages) if messages else 0.0
-        pair_s = self.question.network.select(left).transfer_s(message_bytes)
-        np.fill_diagonal(pair_s, np.nan)
-        slowest = np.argsort(-np.nanmedian(np.vstack([pair_s, pair_s.T]), axis=0), kind="stable")
-        candidates = {left[index] for index in slowest[:MOST_CANDIDATES]}
+        """Hosts to try leaving out; of equals, the first one is."""
+        slowest = [host for host in self._slowest_first if host in hosts]
+        candidates = slowest[:MOST_CANDIDATES]
         prices = self.question.prices
-        if prices is not None:
-            candidates |= set(sorted(left, key=lambda host: -prices[host])[:MOST_CANDIDATES])
-        return [host for host in left if host in candidates]
+        if prices is None:
+            return candidates
+        dearest = sorted(slowest, key=lambda host: -prices[host])[:MOST_CANDIDATES]
+        return list(dict.fromkeys([*candidates, *dearest]))
 
     def _predicted(self, hosts: frozenset[str]) -> Choice:
         asked = self.question
@@ -189,8 +184,19 @@ class Trials:
         return Choice(part.hosts, placement, cost, time_s, per_hour * time_s / HOUR_S)
 
 
-def _subsets(hosts: tuple[str, ...]) -> Iterator[frozenset[str]]:
-    """All sets of at least one host, large ones first."""
+def _slowest_first(question: Question) -> list[str]:
+    """Hosts by the median time of an average message over their pairs, in both directions."""
+    traffic = question.traffic.total()
+    messages = float(traffic.messages.sum())
+    message_bytes = float(traffic.bytes.sum()) / messages if messages else 0.0
+    pair_s = question.network.select(question.cluster.hosts).transfer_s(message_bytes)
+    np.fill_diagonal(pair_s, np.nan)
+    median_s = np.nanmedian(np.vstack([pair_s, pair_s.T]), axis=0)
+    return [question.cluster.hosts[host] for host in np.argsort(-median_s, kind="stable")]
+
+
+def _subsets(hosts: list[str]) -> Iterator[frozenset[str]]:
+    """All sets of at least one host, large ones first, then those of the first hosts."""
     for size in range(len(hosts), 0, -1):
         for chosen in itertools.combinations(hosts, size):
             yield frozenset(chosen)
