@@ -19,9 +19,9 @@ from fairlead.launch import Job, detect, read_hostfile
 from fairlead.mpi_builds import find
 
 PROGRAMS = {
-    "cg": ("cg", "--size", "28000", "--systems", "1"),
-    "stencil": ("stencil", "--size", "128", "--steps", "20"),
-    "fft": ("fft", "--size", "64", "--systems", "2"),
+    "cg": ("cg", "--size", "56000", "--systems", "1"),
+    "stencil": ("stencil", "--size", "128", "--steps", "40"),
+    "fft": ("fft", "--size", "64", "--systems", "4"),
 }
 SOLVE_S = re.compile(r"solve_s\s+([0-9.]+)")
 NUM_RANKS = 32
