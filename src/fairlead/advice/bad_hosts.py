@@ -74,10 +74,18 @@ class Symptom:
 
 @dataclasses.dataclass(frozen=True)
 class BadHost:
-    """A host most of whose pairs are bad, and how that shows."""
+    """A host most of whose pairs are bad.
+
+    Attributes:
+        host: Its name.
+        symptoms: How that shows, at least one.
+        near: Other bad hosts, its pairs with which are as good as the typical one: together they
+            look more like a place far from the others than like bad hosts.
+    """
 
     host: str
     symptoms: tuple[Symptom, ...]
+    near: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,7 +158,22 @@ def find_bad_hosts(network: Network) -> list[BadHost]:
         ]
         bad.append(BadHost(network.hosts[worst], tuple(symptoms)))
         kept.remove(worst)
-    return bad
+    return [dataclasses.replace(one, near=_near(one, bad, network)) for one in bad]
+
+
+def _near(one: BadHost, bad: list[BadHost], network: Network) -> tuple[str, ...]:
+    """The other bad hosts whose pairs with this one are fine in both directions."""
+    symptom = one.symptoms[0]
+    values = getattr(network, symptom.quantity)
+    is_rate = symptom.quantity == "bandwidth_Bps"
+    limit = symptom.typical / CLEAR_RATIO if is_rate else symptom.typical * CLEAR_RATIO
+
+    def is_fine(src: str, dst: str) -> bool:
+        value = values[network.index(src), network.index(dst)]
+        return bool(value > limit if is_rate else value < limit)
+
+    others = [other.host for other in bad if other.host != one.host]
+    return tuple(other for other in others if is_fine(one.host, other) and is_fine(other, one.host))
 
 
 def _judged(

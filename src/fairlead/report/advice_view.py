@@ -65,6 +65,8 @@ def _bad_hosts(advice: Advice) -> list[Text]:
     for bad in advice.bad_hosts:
         lines.append(Text(f"{bad.host} is a bad host", style="bold"))
         lines += [Text(f"  {line}") for symptom in bad.symptoms for line in _symptom(symptom)]
+        if bad.near:
+            lines.append(Text(f"  its pairs with {_named(bad.near)} are fine: a far rack, perhaps"))
     return lines
 
 
@@ -164,7 +166,7 @@ def _bad_host_facts(bad: BadHost) -> dict[str, Any]:
         dataclasses.asdict(symptom) | {"pairs": [pair._asdict() for pair in symptom.pairs]}
         for symptom in bad.symptoms
     ]
-    return {"host": bad.host, "symptoms": symptoms}
+    return {"host": bad.host, "symptoms": symptoms, "near": list(bad.near)}
 
 
 def _host_facts(advice: HostAdvice) -> dict[str, Any]:
