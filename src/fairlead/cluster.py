@@ -60,6 +60,22 @@ class Cluster:
         """Ranks that the whole cluster may hold."""
         return sum(self.slots)
 
+    def select(self, hosts: Sequence[str]) -> Cluster:
+        """The same slots and sockets for these hosts, in this order.
+
+        Raises:
+            TopologyError: One of them is not in the cluster.
+        """
+        for host in hosts:
+            if host not in self.hosts:
+                raise TopologyError(f"cluster: no host {host!r}; there are {', '.join(self.hosts)}")
+        indices = [self.hosts.index(host) for host in hosts]
+        return Cluster(
+            tuple(hosts),
+            tuple(self.slots[index] for index in indices),
+            tuple(self.sockets[index] for index in indices),
+        )
+
     def require_room_for(self, num_ranks: int) -> None:
         """Check that the ranks fit.
 

@@ -19,7 +19,7 @@ NORMAL_95 = 1.959964  # Standard normal quantile of 0.975.
 
 @dataclasses.dataclass(frozen=True)
 class Gain:
-    """Communication time that a placement saves against a baseline, as fractions of the latter.
+    """Predicted time that a placement saves against a baseline, as fractions of the latter.
 
     Attributes:
         ratio: Expected gain: 1 - chosen / baseline.
@@ -37,9 +37,15 @@ class Gain:
 
 
 def expected_gain(
-    chosen: Placement, baseline: Placement, traffic: Traffic, network: Network, seed: int = 0
+    chosen: Placement,
+    baseline: Placement,
+    traffic: Traffic,
+    network: Network,
+    seed: int = 0,
+    *,
+    cost: str = "comm_time_s",
 ) -> Gain:
-    """Compare two placements by `comm_time_s`, with the noise of the measurement.
+    """Compare two placements by a predicted cost, with the noise of the measurement.
 
     Each pair's latency and bandwidth is drawn anew from its confidence interval, independent of
     the others, and both placements are evaluated on the same draws.
@@ -50,13 +56,14 @@ def expected_gain(
         traffic: Traffic of the application.
         network: Measured network; without intervals the expected gain is its own interval.
         seed: Seed of the draws.
+        cost: What they are compared by: "comm_time_s" or "bottleneck_s".
 
     Source: CloudMap eq. 4 for the time; the interval is a parametric bootstrap.
     """
 
     def gain(drawn: Network) -> float:
-        before_s = evaluate(baseline, traffic, drawn).comm_time_s
-        after_s = evaluate(chosen, traffic, drawn).comm_time_s
+        before_s = float(getattr(evaluate(baseline, traffic, drawn), cost))
+        after_s = float(getattr(evaluate(chosen, traffic, drawn), cost))
         return 1 - after_s / before_s if before_s > 0 else 0.0
 
     random = np.random.default_rng(seed)

@@ -46,7 +46,7 @@ class MpiBuild:
         return self.root / "lib" / "libfairlead_intercept.so"
 
     def example(self, name: str) -> Path:
-        """An example program, "cg" or "stencil".
+        """An example program, for example "cg".
 
         Raises:
             InputError: There is no such example.

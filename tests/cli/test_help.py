@@ -10,6 +10,7 @@ from fairlead.cli import app
 
 COMMANDS = [
     *(["demo"], ["run"], ["compare"], ["probe"], ["trace"], ["map"], ["show"], ["report"]),
+    ["advise"],
     *(["mpi", "list"], ["mpi", "add"]),
     *(["lab", name] for name in ("up", "exec", "run", "degrade", "down", "list")),
 ]

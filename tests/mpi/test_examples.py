@@ -21,6 +21,8 @@ AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 # MPICH's waiting ranks do not yield their core, so these runs are kept small.
 SMALL_CG = ("--size", "600", "--systems", "1")
 SMALL_STENCIL = ("--size", "12", "--steps", "20")
+SMALL_FFT = ("--size", "16", "--systems", "2")
+SMALL = {"cg": SMALL_CG, "stencil": SMALL_STENCIL, "fft": SMALL_FFT}
 
 
 # Name: folder of the wrappers ("" for the search path), their suffix, the launcher's arguments.
@@ -57,7 +59,7 @@ class Mpi:
 def built(name: str, folder: Path) -> Mpi:
     """Build the examples without any warning, as their page says: one command each."""
     path, suffix, arguments = MPIS[name]
-    for example in ("cg", "stencil"):
+    for example in SMALL:
         source = EXAMPLES / example / "main.cpp"
         wrapper = (f"{path}mpicxx{suffix}", "-std=c++20", "-O2", *WARNINGS)
         # The old C++ bindings, which are gone from the standard, do not build without warnings.
@@ -107,6 +109,13 @@ def test_stencil_decays_as_the_eigenvalues_say(mpi: Mpi, num_ranks: int) -> None
     assert passed(run), run.stdout + run.stderr
 
 
+@pytest.mark.parametrize("num_ranks", [1, 2, 3, 5, 8])
+def test_fft_finds_the_known_solution(mpi: Mpi, num_ranks: int) -> None:
+    run = mpi.run(num_ranks, "fft", *SMALL_FFT)
+
+    assert passed(run), run.stdout + run.stderr
+
+
 @pytest.mark.parametrize("num_ranks", [16, 32, 64])
 def test_cg_runs_on_the_larger_grids(openmpi: Mpi, num_ranks: int) -> None:
     run = openmpi.run(num_ranks, "cg", *SMALL_CG)
@@ -129,6 +138,18 @@ def test_stencil_takes_the_wanted_process_grid(openmpi: Mpi, dims: str) -> None:
     used = re.search(r"(\d+) x (\d+) x (\d+) ranks", run.stdout)
     assert used is not None
     assert all(want in {"0", use} for want, use in zip(dims.split(","), used.groups(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("dims", "used"), [("1,6", "1 x 6"), ("3,0", "3 x 2"), ("0,6", "1 x 6"), ("0,0", "3 x 2")]
+)
+def test_fft_takes_the_wanted_process_grid(openmpi: Mpi, dims: str, used: str) -> None:
+    run = openmpi.run(6, "fft", "--size", "8", "--systems", "3", "--dims", dims)
+
+    assert passed(run), run.stdout + run.stderr
+    assert f"fft: 8^3 points, {used} ranks" in run.stdout
+    assert "systems        3" in run.stdout
+    assert figure(run, "solve_s") > 0
 
 
 def test_cg_reports_each_option_it_was_given(openmpi: Mpi) -> None:
@@ -179,6 +200,10 @@ def test_cg_refuses_other_numbers_of_ranks_once(openmpi: Mpi, num_ranks: int) ->
         ("stencil", ("--size", "1"), "stencil: --size: 1 is too small for 2 x 2 x 1 ranks"),
         ("stencil", ("--dims", "2,2"), "stencil: --dims: '2,2' is not 3 whole numbers from 0"),
         ("stencil", ("--dims", "3,0,0"), "stencil: --dims: 3 x 0 x 0 cannot be made of 4 ranks"),
+        ("fft", ("--size", "12"), "fft: --size: 12 is not a power of two"),
+        ("fft", ("--size", "4"), "fft: --size: '4' is not a whole number from 8 to 4096"),
+        ("fft", ("--dims", "3,0"), "fft: --dims: 3 x 0 cannot be made of 4 ranks"),
+        ("fft", ("--dims", "2,3"), "fft: --dims: 2 x 3 cannot be made of 4 ranks"),
     ],
 )
 def test_wrong_usage_is_one_line(
@@ -191,7 +216,7 @@ def test_wrong_usage_is_one_line(
     assert run.stderr.count(message) == 1
 
 
-@pytest.mark.parametrize("example", ["cg", "stencil"])
+@pytest.mark.parametrize("example", SMALL)
 def test_help_lists_the_options_and_succeeds(openmpi: Mpi, example: str) -> None:
     run = openmpi.run(2, example, "--help")
 
@@ -234,11 +259,20 @@ def test_stencil_notices_one_wrong_number_in_a_face(
     assert failed_check(run), run.stdout + run.stderr
 
 
-@pytest.mark.parametrize(("example", "num_ranks"), [("cg", 4), ("stencil", 2)])
+# On 2 x 2 ranks each turn is two receives, one of them from the rank itself; a system takes four.
+@pytest.mark.parametrize("receive", [0, 1, 2, 3, 4, 5, 6, 7, 15])
+def test_fft_notices_one_wrong_number_in_any_turn(
+    openmpi: Mpi, corrupter: Path, receive: int
+) -> None:
+    run = openmpi.run(4, "fft", *SMALL_FFT, prefix=corrupted(corrupter, receive))
+
+    assert failed_check(run), run.stdout + run.stderr
+
+
+@pytest.mark.parametrize(("example", "num_ranks"), [("cg", 4), ("stencil", 2), ("fft", 4)])
 def test_the_corrupter_itself_does_no_harm(
     openmpi: Mpi, corrupter: Path, example: str, num_ranks: int
 ) -> None:
-    small = SMALL_CG if example == "cg" else SMALL_STENCIL
-    run = openmpi.run(num_ranks, example, *small, prefix=corrupted(corrupter, 10**6))
+    run = openmpi.run(num_ranks, example, *SMALL[example], prefix=corrupted(corrupter, 10**6))
 
     assert passed(run), run.stdout + run.stderr

@@ -87,3 +87,14 @@ def test_pair_without_interval_is_as_uncertain_as_the_others() -> None:
     assert expected_gain(TOGETHER, APART, traffic, unsure) == expected_gain(
         TOGETHER, APART, traffic, known
     )
+
+
+def test_gain_of_the_bottleneck_counts_the_worst_transfer_only() -> None:
+    # Apart, both pairs of ranks are on slow pairs of hosts; half way, one of them still is: half
+    # the time for all messages one after the other, but as long where they go at the same time.
+    half_way = fl.Placement(["a", "b", "c", "d"], np.array([0, 1, 2, 2]))
+    slow = network(25.0, 0.0)
+    slow.bandwidth_Bps[0, 1] = 25.0
+    arguments = (half_way, APART, two_talking_pairs(), slow)
+    assert expected_gain(*arguments).ratio == pytest.approx(1 / 2)
+    assert expected_gain(*arguments, cost="bottleneck_s").ratio == pytest.approx(0)

@@ -97,3 +97,10 @@ def test_traffic_refuses_matrices_of_different_size() -> None:
 def test_module_exports_exist(module: str) -> None:
     loaded = importlib.import_module(module)
     assert all(hasattr(loaded, name) for name in loaded.__all__)
+
+
+def test_part_of_a_cluster_keeps_slots_and_sockets() -> None:
+    whole = fl.Cluster(("a", "b", "c"), (1, 2, 3), (1, 2, 1))
+    assert whole.select(["c", "b"]) == fl.Cluster(("c", "b"), (3, 2), (1, 2))
+    with pytest.raises(fl.TopologyError, match="no host 'd'; there are a, b, c"):
+        whole.select(["d"])

@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from fairlead.cli import compare, demo, lab, map, mpi, probe, report, run, show, trace
+from fairlead.cli import advise, compare, demo, lab, map, mpi, probe, report, run, show, trace
 from fairlead.errors import Error
 
 app = typer.Typer(
@@ -63,5 +63,6 @@ trace.register(app)
 map.register(app)
 show.register(app)
 report.register(app)
+advise.register(app)
 lab.register(app)
 mpi.register(app)

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How well each objective ranks placements as their measured times do, in the emulated cloud.
+
+Kendall's tau (1: the same order, -1: the reverse) between predicted cost and measured time of
+different placements of one program, with 95 % bootstrap intervals. `drift` is not among the
+scenarios: there the network that a prediction is made for is gone before the last run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import agreement
+import numpy as np
+import placements
+import running
+from rich.console import Console
+from rich.table import Table
+
+import fairlead as fl
+from fairlead.lab import Lab
+
+SCENARIOS = ("two-racks", "pairwise", "flat")
+NUMBER = 20  # Different placements of each program.
+REPEATS = 2
+OBJECTIVES: dict[str, Callable[[fl.Cost], float]] = {
+    "sum, bytes": lambda cost: cost.weighted_sum["bytes"],
+    "sum, messages": lambda cost: cost.weighted_sum["messages"],
+    "comm_time_s": lambda cost: cost.comm_time_s,
+    "bottleneck_s": lambda cost: cost.bottleneck_s,
+}
+
+
+def main() -> None:
+    options = parsed()
+    clock = Clock(len(options.scenario) * len(options.program) * options.number * options.repeats)
+    table = empty_table(options)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        traffic_of: dict[str, fl.Traffic] = {}
+        for scenario in options.scenario:
+            with Lab.up(scenario) as lab:
+                network = (
+                    running.shaped(lab.topology())
+                    if options.truth
+                    else running.probed(lab, folder, shlex.split(options.probe_options))
+                )
+                for program in options.program:
+                    if program not in traffic_of:
+                        traffic_of[program] = running.traced(lab, program, folder)
+                    row = ranked(
+                        lab,
+                        program,
+                        traffic_of[program],
+                        network,
+                        options=options,
+                        folder=folder,
+                        clock=clock,
+                    )
+                    table.add_row(scenario, program, *row)
+    console = Console(width=160)
+    console.print(table)
+    if options.short:
+        console.print(clock.estimate())
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--short", action="store_true", help="cg on two-racks, 6 placements, 2 runs"
+    )
+    parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
+    parser.add_argument("--program", action="append", choices=running.PROGRAMS)
+    parser.add_argument("--number", type=int, help="different placements")
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="runs of each placement")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--truth", action="store_true", help="predict from the lab's shaped rates")
+    parser.add_argument(
+        "--probe-options", default="", help="for fairlead probe, such as --probe-options=--full"
+    )
+    options = parser.parse_args()
+    options.scenario = options.scenario or list(SCENARIOS[:1] if options.short else SCENARIOS)
+    options.program = options.program or list(running.PROGRAMS)[: 1 if options.short else None]
+    options.number = options.number or (6 if options.short else NUMBER)
+    if options.number < 3 or options.repeats < 1:
+        parser.error("at least 3 placements and 1 run of each are needed")
+    return options
+
+
+def ranked(
+    lab: Lab,
+    program: str,
+    traffic: fl.Traffic,
+    network: fl.Network,
+    *,
+    options: argparse.Namespace,
+    folder: Path,
+    clock: Clock,
+) -> list[str]:
+    """The cells of one row: measured spread, agreement of the runs, then of each objective."""
+    cluster = fl.Cluster.uniform(lab.hosts, running.NUM_RANKS // len(lab.hosts))
+    chosen = placements.spread(traffic, network, cluster, options.number, options.seed)
+    times_s = running.measured(
+        lab, program, chosen, repeats=options.repeats, folder=folder, on_run=clock.tick
+    )
+    costs = [fl.evaluate(placement, traffic, network) for placement in chosen]
+    means_s = times_s.mean(axis=1)
+    cells = [
+        str(len(chosen)),
+        f"{means_s.min():.2f} to {means_s.max():.2f}",
+        shown(agreement.tau_of_repeats(times_s)),
+    ]
+    for objective in OBJECTIVES.values():
+        tau = agreement.tau(np.array([objective(cost) for cost in costs]), times_s, options.seed)
+        bounds = "" if math.isnan(tau.value) else f" [{tau.low:.2f}, {tau.high:.2f}]"
+        cells.append(shown(tau.value) + bounds)
+    return cells
+
+
+def shown(tau: float) -> str:
+    return "-" if math.isnan(tau) else f"{tau:.2f}"
+
+
+def empty_table(options: argparse.Namespace) -> Table:
+    source = "the lab's shaped rates" if options.truth else "what fairlead probe measured"
+    title = (
+        f"Kendall's tau with the measured time, {running.NUM_RANKS} ranks, {options.repeats} "
+        f"interleaved runs of each placement; network: {source}"
+    )
+    table = Table(title=title)
+    for column in ("scenario", "program", "placements", "time, s", "runs with runs", *OBJECTIVES):
+        table.add_column(column, no_wrap=True)
+    return table
+
+
+class Clock:
+    """Tells on stderr how long it will take, from the runs so far."""
+
+    def __init__(self, num_runs: int) -> None:
+        self.num_runs = num_runs
+        self.took_s: list[float] = []
+
+    def tick(self, run_s: float) -> None:
+        self.took_s.append(run_s)
+        num_done = len(self.took_s)
+        if num_done in (1, 5, self.num_runs) or num_done % 40 == 0:
+            mean_s = sum(self.took_s) / num_done
+            print(
+                f"{num_done} of {self.num_runs} runs, {mean_s:.1f} s each: about "
+                f"{mean_s * (self.num_runs - num_done) / 60:.1f} min left",
+                file=sys.stderr,
+            )
+
+    def estimate(self) -> str:
+        """How long the full series takes at this speed."""
+        num_runs = len(SCENARIOS) * len(running.PROGRAMS) * NUMBER * REPEATS
+        minutes = num_runs * sum(self.took_s) / len(self.took_s) / 60
+        return f"The full series of {num_runs} runs takes about {minutes:.0f} min at this speed."
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs in an emulated cloud: their traffic, the network they see, and their times."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+import fairlead as fl
+from fairlead.lab import Lab
+from fairlead.lab.topology import Topology
+from fairlead.launch import Job, detect, read_hostfile
+from fairlead.mpi_builds import find
+
+PROGRAMS = {
+    "cg": ("cg", "--size", "56000", "--systems", "1"),
+    "stencil": ("stencil", "--size", "128", "--steps", "40"),
+    "fft": ("fft", "--size", "64", "--systems", "4"),
+}
+SOLVE_S = re.compile(r"solve_s\s+([0-9.]+)")
+NUM_RANKS = 32
+LATENCY_S = 50e-6  # Of the lab's links, as `fairlead probe` finds it there; all pairs alike.
+MOST_S = 120  # A run that takes longer hangs.
+
+
+def command_of(program: str) -> tuple[str, ...]:
+    """Command line of an example program for the default launcher."""
+    name, *arguments = PROGRAMS[program]
+    return (str(find(detect()).example(name)), *arguments)
+
+
+def traced(lab: Lab, program: str, folder: Path) -> fl.Traffic:
+    """The traffic of one traced run."""
+    file = folder / f"{program}.traffic.npz"
+    _fairlead(lab, "trace", "-n", str(NUM_RANKS), "--hostfile", str(lab.hostfile), "-o", str(file),
+              "--", *command_of(program))  # fmt: skip
+    return fl.Traffic.load(file)
+
+
+def probed(lab: Lab, folder: Path, options: Sequence[str]) -> fl.Network:
+    """The network as `fairlead probe` with these options sees it."""
+    file = folder / f"{lab.name}.net.npz"
+    _fairlead(lab, "probe", "--hostfile", str(lab.hostfile), "-o", str(file), *options)
+    return fl.Network.load(file)
+
+
+def shaped(topology: Topology) -> fl.Network:
+    """The network as the lab is told to shape it: pairs, interfaces and uplinks."""
+    rack = np.asarray(topology.rack_of_host)
+    groups = []
+    for index, uplink_Bps in enumerate(topology.uplink_Bps):
+        leaving = (rack[:, None] == index) & (rack[None, :] != index)
+        groups += [
+            fl.SharedGroup(np.argwhere(crossing), uplink_Bps) for crossing in (leaving, leaving.T)
+        ]
+    latency_s = np.where(np.eye(topology.num_hosts, dtype=bool), 0.0, LATENCY_S)
+    nic_Bps = np.asarray(topology.nic_Bps)
+    return fl.Network(
+        topology.hosts,
+        latency_s,
+        topology.shaped_Bps(),
+        nic_out_Bps=nic_Bps,
+        nic_in_Bps=nic_Bps,
+        groups=groups,
+        origin={"how": "given"},
+    )
+
+
+def measured(
+    lab: Lab,
+    program: str,
+    placements: Sequence[fl.Placement],
+    *,
+    repeats: int,
+    folder: Path,
+    on_run: Callable[[float], None],
+) -> np.ndarray:
+    """Seconds that the program prints, shape (P, R); each repeat runs every placement once.
+
+    `on_run` is told after each run how many seconds it took, start and end included.
+    """
+    launcher, cluster = detect(), read_hostfile(lab.hostfile)
+    commands = []
+    for index, placement in enumerate(placements):
+        place_folder = folder / f"{lab.name}-{program}-{index}"
+        place_folder.mkdir()
+        job = Job(command_of(program), placement.num_ranks, cluster, placement)
+        commands.append(launcher.command(job, place_folder))
+    times_s = np.full((len(placements), repeats), np.nan)
+    rng = np.random.default_rng(0)
+    for repeat in range(repeats):
+        # In another order each time, so that no placement always runs behind the same other one.
+        for index in rng.permutation(len(placements)):
+            started_s = time.monotonic()
+            times_s[index, repeat] = _timed(lab, commands[index])
+            on_run(time.monotonic() - started_s)
+    return times_s
+
+
+def _timed(lab: Lab, command: Sequence[str]) -> float:
+    run = lab.run(command, check=False, capture_output=True, text=True, timeout=MOST_S)
+    found = SOLVE_S.search(run.stdout)
+    if run.returncode != 0 or found is None:
+        raise RuntimeError(f"a run failed: {' '.join(command)}\n{run.stdout}{run.stderr}")
+    return float(found.group(1))
+
+
+def _fairlead(lab: Lab, *arguments: str) -> None:
+    command = [sys.executable, "-m", "fairlead", *arguments]
+    lab.run(command, check=True, stdout=subprocess.DEVNULL)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead advise`: which of the rented hosts to use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairlead import run_directory
+from fairlead.advice import advise as advise_on
+from fairlead.advice import parse_prices
+from fairlead.cli import options
+from fairlead.cli.map import parse_cluster
+from fairlead.cli.output import JsonOption, print_json, progress, stdout
+from fairlead.cluster import Cluster
+from fairlead.errors import InputError
+from fairlead.mapping import OBJECTIVES
+from fairlead.network import Network
+from fairlead.preparation import measured_part
+from fairlead.report import advice_facts, advice_view
+from fairlead.traffic import Traffic
+from fairlead.units import parse_duration
+
+EXAMPLE = (
+    "Example: fairlead advise cloud.net.npz --traffic cg.traffic.npz --cluster hosts.txt "
+    "--prices h0=0.5,h1=0.25 --wanted-time 10s"
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("advise", epilog=EXAMPLE)(advise)
+
+
+def advise(
+    file: Annotated[
+        Path,
+        typer.Argument(help="A .net.npz file, or a run directory, which has all three inputs."),
+    ],
+    traffic: Annotated[Path | None, typer.Option(help="A .traffic.npz file.")] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="A hostfile, or hosts and slots: h0:4,h1:4")
+    ] = None,
+    prices: Annotated[
+        str | None,
+        typer.Option(
+            help="Per host and hour: a file of lines HOST PRICE, h0=0.5,h1=0.25, or one number."
+        ),
+    ] = None,
+    wanted_time: Annotated[
+        str | None, typer.Option(help="Time that a run may take, for example 10s.")
+    ] = None,
+    method: options.Method = "scotch",
+    metric: options.MetricOption = options.Metric.bytes,
+    objective: Annotated[
+        str, typer.Option(help=f"What decides in the end: {' or '.join(OBJECTIVES)}.")
+    ] = "bottleneck",
+    seed: options.Seed = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which hosts are bad, whether leaving them out helps, and how many are enough.
+
+    With a network alone it only looks for bad hosts. With prices it names the cheapest hosts, for
+    a wanted time or of all. A run directory of fairlead run or compare holds network, traffic and
+    hosts.
+    """
+    wanted_time_s = None if wanted_time is None else parse_duration(wanted_time)
+    network, pattern, hosts = _inputs(file, traffic, cluster)
+    if pattern is not None and hosts is None:
+        raise typer.BadParameter(
+            "--traffic needs --cluster: which hosts there are, and their slots"
+        )
+    with progress("trying sets of hosts") as on_progress:
+        advice = advise_on(
+            network,
+            pattern,
+            hosts,
+            prices=None
+            if prices is None
+            else parse_prices(prices, network.hosts if hosts is None else hosts.hosts),
+            wanted_time_s=wanted_time_s,
+            method=method,
+            metric=metric.value,
+            objective=objective,
+            seed=seed,
+            on_progress=on_progress,
+        )
+    if as_json:
+        print_json(advice_facts(advice))
+    else:
+        stdout.print(advice_view(advice))
+
+
+def _inputs(
+    file: Path, traffic: Path | None, cluster: str | None
+) -> tuple[Network, Traffic | None, Cluster | None]:
+    """Network, traffic and cluster; what is not given is taken from the run directory.
+
+    Raises:
+        InputError: A file is missing or damaged.
+    """
+    network_file, hosts = file, None if cluster is None else parse_cluster(cluster)
+    if file.is_dir():
+        network_file = file / run_directory.NETWORK
+        if not network_file.exists():
+            raise InputError(f"{file}: no run directory: it holds no {run_directory.NETWORK}")
+        if traffic is None and (file / run_directory.TRAFFIC).exists():
+            traffic = file / run_directory.TRAFFIC
+        hosts = run_directory.recorded_cluster(file) if hosts is None else hosts
+    network = Network.load(network_file)
+    if hosts is not None and traffic is not None:
+        hosts = measured_part(hosts, network)
+    return network, None if traffic is None else Traffic.load(traffic), hosts

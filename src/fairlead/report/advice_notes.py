@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an advice rests on, and what it cannot know, in plain sentences."""
+
+from __future__ import annotations
+
+import math
+
+from fairlead.advice import Advice, HostAdvice
+from fairlead.network import Network
+from fairlead.units import format_duration
+
+
+def notes(advice: Advice) -> list[str]:
+    """Sentences to stand below every advice."""
+    found = _about_network(advice.network)
+    if advice.hosts is not None:
+        found += _about_prediction(advice.hosts, has_groups=bool(advice.network.groups))
+    return found
+
+
+def _about_network(network: Network) -> list[str]:
+    found = [
+        f"{host} did not answer when the network was measured: {why}"
+        for host, why in network.origin.get("unreachable", {}).items()
+    ]
+    missing = len(network.unmeasured_pairs())
+    if missing:
+        found.append(f"{missing} of the pairs were not measured and are left out of account.")
+    return found
+
+
+def _about_prediction(hosts: HostAdvice, has_groups: bool) -> list[str]:
+    found = []
+    if math.isnan(hosts.rest_s):
+        found.append("The traffic has no run time, so only its communication is predicted.")
+    else:
+        found.append(
+            f"Run time: {format_duration(hosts.rest_s)} of the traced run's "
+            f"{format_duration(hosts.run_time_s)} are taken to stay as they are (computing, "
+            "waiting, collectives other than alltoall and neighbour ones), plus bottleneck_s, the "
+            "least time of the busiest transfer. The traced run is taken to have had the "
+            "launcher's placement on all hosts."
+        )
+        if hosts.traced.bottleneck_s > hosts.run_time_s:
+            found.append(
+                f"By the model the traced run's busiest transfer alone takes "
+                f"{format_duration(hosts.traced.bottleneck_s)}, longer than the run did: network "
+                "and traffic do not fit together, and predicted times are too long."
+            )
+    found.append(
+        "Fewer hosts do not slow computing down as long as a host has a core for each of its "
+        "slots; what ranks share inside a host (caches, memory) is not modelled."
+    )
+    if not has_groups:
+        found.append(
+            "No bottlenecks that pairs share were measured in this network: where there are such, "
+            "bottleneck_s is too small, and comm_time_s may rank the choices better."
+        )
+    return found

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Advice on hosts in the terminal, and the same facts for machines."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from fairlead.advice import (
+    ENOUGH_RATIO,
+    FEWEST_HOSTS,
+    Advice,
+    BadHost,
+    Choice,
+    HostAdvice,
+    LeavingOut,
+    Symptom,
+)
+from fairlead.expectation import Gain
+from fairlead.report.advice_notes import notes
+from fairlead.units import format_duration, format_rate
+
+MAX_NAMED = 6
+"""Hosts or pairs that a line names."""
+
+_DONE = {"out": "sends", "in": "receives"}
+
+
+def facts(advice: Advice) -> dict[str, Any]:
+    """Everything that `view` shows, as plain values; None where unknown."""
+    hosts = advice.hosts
+    return {
+        "kind": "advice",
+        "hosts": list(advice.network.hosts),
+        "bad_hosts": [_bad_host_facts(bad) for bad in advice.bad_hosts],
+        "choice": None if hosts is None else _host_facts(hosts),
+        "notes": notes(advice),
+    }
+
+
+def view(advice: Advice) -> RenderableType:
+    """The advice for a terminal."""
+    parts: list[RenderableType] = [*_bad_hosts(advice)]
+    hosts = advice.hosts
+    if hosts is not None:
+        if hosts.leaving_out is not None:
+            parts.append(Text(_leaving_out(hosts.leaving_out)))
+        parts += [Text(), _table(hosts), Text(), *(Text(line) for line in _findings(hosts))]
+    remarks = [Text(note, style="dim") for note in notes(advice)]
+    parts += [Text(), *remarks] if remarks else []
+    return Group(*parts)
+
+
+def _bad_hosts(advice: Advice) -> list[Text]:
+    if advice.network.num_hosts < FEWEST_HOSTS:
+        return [Text(f"With fewer than {FEWEST_HOSTS} hosts a bad host and bad pairs look alike.")]
+    if not advice.bad_hosts:
+        return [Text("No bad host: none is clearly and surely worse than the others.")]
+    lines = []
+    for bad in advice.bad_hosts:
+        lines.append(Text(f"{bad.host} is a bad host", style="bold"))
+        lines += [Text(f"  {line}") for symptom in bad.symptoms for line in _symptom(symptom)]
+        if bad.near:
+            lines.append(Text(f"  its pairs with {_named(bad.near)} are fine: a far rack, perhaps"))
+    return lines
+
+
+def _symptom(symptom: Symptom) -> list[str]:
+    is_rate = symptom.quantity == "bandwidth_Bps"
+    show = format_rate if is_rate else format_duration
+    named = ", ".join(
+        f"{pair.src} -> {pair.dst} {show(pair.value)}" for pair in symptom.pairs[:MAX_NAMED]
+    )
+    more = len(symptom.pairs) - MAX_NAMED
+    return [
+        f"it {_DONE[symptom.direction]} {symptom.ratio:.1f} times "
+        f"{'slower' if is_rate else 'later'} than usual: {show(symptom.value)}, the typical pair "
+        f"{show(symptom.typical)}; {len(symptom.pairs)} of {symptom.num_pairs} pairs show it",
+        f"  {named}{f' and {more} more' if more > 0 else ''}",
+    ]
+
+
+def _leaving_out(found: LeavingOut) -> str:
+    who = _named(found.hosts)
+    if found.bottleneck_gain is None or found.comm_time_gain is None:
+        return f"Leaving out {who} is not possible: {found.missing_slots} ranks would have no slot."
+    if found.num_ranks == 0:
+        return f"Leaving out {who} changes little: on all hosts no rank is placed there anyway."
+    finding = (
+        f"bottleneck_s {_change(found.bottleneck_gain)}, comm_time_s "
+        f"{_change(found.comm_time_gain)}. With all hosts {found.num_ranks} ranks are there."
+    )
+    if found.helps:
+        return f"Leaving out {who} should help: {finding}"
+    if found.bottleneck_gain.is_beyond_noise:
+        return f"Leaving out {who} helps the one and costs the other: {finding}"
+    return f"Leaving out {who} is not known to help: {finding}"
+
+
+def _change(gain: Gain) -> str:
+    """How the cost changes, with its interval; less is better."""
+    return f"{-gain.ratio:+.0%} ({-gain.high_ratio:+.0%} to {-gain.low_ratio:+.0%})"
+
+
+def _table(advice: HostAdvice) -> Table:
+    has_time = not math.isnan(advice.rest_s)
+    has_price = not math.isnan(advice.all_hosts.price_per_run)
+    names = ["hosts", "left out", "bottleneck_s", "comm_time_s"]
+    names += ["run time"] * has_time + ["price per run"] * has_price
+    table = Table(box=None, pad_edge=False, title=f"Best {advice.method} placement by hosts used")
+    for name in names:
+        table.add_column(name, justify="left" if name == "left out" else "right")
+    for choice in advice.best_of_size:
+        cells = [
+            str(len(choice.hosts)),
+            _named(advice.left_out(choice)),
+            format_duration(choice.cost.bottleneck_s),
+            format_duration(choice.cost.comm_time_s),
+        ]
+        cells += [format_duration(choice.time_s)] * has_time
+        cells += [f"{choice.price_per_run:.3g}"] * has_price
+        table.add_row(*cells, style="bold" if choice is advice.enough else "")
+    return table
+
+
+def _findings(advice: HostAdvice) -> list[str]:
+    num_hosts, num_enough = len(advice.all_hosts.hosts), len(advice.enough.hosts)
+    if len(advice.best_of_size) == 1:
+        lines = [f"All {num_hosts} hosts are needed: fewer do not have a slot for every rank."]
+    else:
+        lines = [
+            f"{num_enough} of {num_hosts} hosts are enough: {_named(advice.enough.hosts)}. The "
+            f"best found is at most {ENOUGH_RATIO:.0%} faster, or by no more than the noise."
+        ]
+    if advice.wanted is not None:
+        lines.append(_wanted(advice, advice.wanted))
+    return lines
+
+
+def _wanted(advice: HostAdvice, wanted: Choice) -> str:
+    has_price = not math.isnan(wanted.price_per_run)
+    limit = (
+        ""
+        if advice.wanted_time_s is None
+        else f" within {format_duration(advice.wanted_time_s)} a run"
+    )
+    price = f", {wanted.price_per_run:.3g} per run" if has_price else ""
+    return (
+        f"{'Cheapest' if has_price else 'Fewest hosts'}{limit}: {', '.join(wanted.hosts)}: "
+        f"predicted {format_duration(wanted.time_s)}{price}."
+    )
+
+
+def _named(hosts: tuple[str, ...]) -> str:
+    more = len(hosts) - MAX_NAMED
+    return (", ".join(hosts[:MAX_NAMED]) or "-") + (f" and {more} more" if more > 0 else "")
+
+
+def _bad_host_facts(bad: BadHost) -> dict[str, Any]:
+    symptoms = [
+        dataclasses.asdict(symptom) | {"pairs": [pair._asdict() for pair in symptom.pairs]}
+        for symptom in bad.symptoms
+    ]
+    return {"host": bad.host, "symptoms": symptoms, "near": list(bad.near)}
+
+
+def _host_facts(advice: HostAdvice) -> dict[str, Any]:
+    leaving = advice.leaving_out
+    return {
+        "method": advice.method,
+        "run_time_s": _or_none(advice.run_time_s),
+        "rest_s": _or_none(advice.rest_s),
+        "traced_cost": advice.traced.as_dict(),
+        "all_hosts": _choice_facts(advice.all_hosts),
+        "leaving_out": None
+        if leaving is None
+        else {
+            "hosts": list(leaving.hosts),
+            "helps": leaving.helps,
+            "num_ranks": leaving.num_ranks,
+            "missing_slots": leaving.missing_slots,
+            "choice": _choice_facts(leaving.choice),
+            "bottleneck_gain": _gain_facts(leaving.bottleneck_gain),
+            "comm_time_gain": _gain_facts(leaving.comm_time_gain),
+        },
+        "best_of_size": [_choice_facts(choice) for choice in advice.best_of_size],
+        "enough": _choice_facts(advice.enough),
+        "wanted_time_s": advice.wanted_time_s,
+        "wanted": _choice_facts(advice.wanted),
+    }
+
+
+def _choice_facts(choice: Choice | None) -> dict[str, Any] | None:
+    if choice is None:
+        return None
+    return {
+        "hosts": list(choice.hosts),
+        "host_of_rank": choice.placement.host_names(),
+        "cost": choice.cost.as_dict(),
+        "predicted_time_s": _or_none(choice.time_s),
+        "price_per_run": _or_none(choice.price_per_run),
+    }
+
+
+def _gain_facts(gain: Gain | None) -> dict[str, Any] | None:
+    return None if gain is None else dataclasses.asdict(gain)
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value
