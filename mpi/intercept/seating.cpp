@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -69,6 +68,10 @@ void place(const Site& site, std::span<const std::int32_t> host_of_process,
   std::fprintf(stderr, "fairlead: the ranks keep their order: %s\n", error.what());
 }
 
+bool is_one_host(std::span<const std::int32_t> hosts) {
+  return std::all_of(hosts.begin(), hosts.end(), [&](auto host) { return host == hosts.front(); });
+}
+
 }  // namespace
 
 void require_success(int code) {
@@ -89,9 +92,7 @@ std::vector<std::int32_t> hosts_of_members(const Site& site, MPI_Comm comm) {
     if (world_rank == kOutsideWorld) return {};
     hosts.push_back(site.host_of_world_rank[static_cast<std::size_t>(world_rank)]);
   }
-  const bool is_one_host = std::adjacent_find(hosts.begin(), hosts.end(), std::not_equal_to<>()) ==
-                           hosts.end();
-  return is_one_host ? std::vector<std::int32_t>() : hosts;
+  return hosts;
 }
 
 std::vector<std::int32_t> agree_on_roles(const Site& site, MPI_Comm comm,
@@ -109,6 +110,7 @@ std::vector<std::int32_t> agree_on_roles(const Site& site, MPI_Comm comm,
   std::int32_t is_agreed = is_root && has_room(collected) ? 1 : 0;
   require_success(mpi().Bcast(&is_agreed, sizeof is_agreed, byte_type(), kRoot, comm));
   if (is_agreed == 0) return {};
+  if (is_one_host(host_of_process)) return roles;
 
   const auto size_bytes = static_cast<int>(offer.edges.size() * sizeof(RoleEdge));
   require_success(mpi().Gatherv(offer.edges.data(), size_bytes, byte_type(),

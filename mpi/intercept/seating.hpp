@@ -30,8 +30,8 @@ struct Offer {
   std::vector<RoleEdge> edges;
 };
 
-/// Hosts of a communicator's processes, if its roles can be dealt anew: it is an intracommunicator,
-/// inside of this MPI_COMM_WORLD, and spans at least two hosts; else none. The same on all members.
+/// Hosts of a communicator's processes, if it is an intracommunicator inside of this
+/// MPI_COMM_WORLD; else none. The same on all members.
 [[nodiscard]] std::vector<std::int32_t> hosts_of_members(const Site& site, MPI_Comm comm);
 
 /// The role of each process; empty when one of them cannot take part. Collective; the placement is

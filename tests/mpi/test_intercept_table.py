@@ -18,6 +18,7 @@ pytestmark = [pytest.mark.mpi, pytest.mark.timeout(90)]
 
 ROOT = Path(__file__).parents[2]
 INTERCEPT = ROOT / "mpi" / "intercept"
+ROLES = [str(path) for path in sorted((ROOT / "core" / "roles").glob("*.cpp"))]
 
 
 def load_generator() -> ModuleType:
@@ -72,8 +73,10 @@ def build_over(mpi: TracedMpi, main: str, *units: str) -> Path:
     folder = Path(__file__).parent / "intercept"
     sources = [folder / main, *(INTERCEPT / unit for unit in units)]
     flags = ["-std=c++20", "-pthread", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
-    command = [mpi.compilers[".cpp"], *flags, f"-I{INTERCEPT}"]
-    headers = [*sorted(INTERCEPT.glob("*.hpp")), *sorted(INTERCEPT.glob("**/*.def"))]
+    core = ROOT / "core"
+    command = [mpi.compilers[".cpp"], *flags, f"-I{INTERCEPT}", f"-I{core / 'include'}"]
+    headers = [path for folder in (INTERCEPT, core) for path in sorted(folder.rglob("*.hpp"))]
+    headers += sorted(INTERCEPT.rglob("*.def"))
     if "catch.hpp" in sources[0].read_text(encoding="utf-8"):
         sources.append(ROOT / "tests" / "core" / "catch_main.cpp")
     return compiled(command, sources, depends_on=headers)
@@ -82,7 +85,8 @@ def build_over(mpi: TracedMpi, main: str, *units: str) -> Path:
 def test_every_wrapper_hands_its_arguments_on_in_order(mpi: TracedMpi) -> None:
     program = build_over(
         mpi, "argument_order.cpp", "wrappers.cpp", "call_names.cpp", "counters.cpp",
-        "recorder.cpp", "communicator.cpp", "request_table.cpp",
+        "recorder.cpp", "communicator.cpp", "request_table.cpp", "reorder.cpp", "topologies.cpp",
+        "seating.cpp", "graph_arguments.cpp", "plan.cpp", "own_names.cpp", *ROLES,
     )  # fmt: skip
 
     done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=30)
@@ -97,7 +101,15 @@ def test_every_wrapper_hands_its_arguments_on_in_order(mpi: TracedMpi) -> None:
 
 def test_meanings_and_tables_without_mpi_at_work() -> None:
     units = ("counters.cpp", "request_table.cpp", "call_names.cpp")
-    program = build_over(MPIS["openmpi-4"], "meaning.cpp", *units)
+    require_catch_passes("meaning.cpp", *units)
+
+
+def test_plans_and_arguments_without_mpi_at_work() -> None:
+    require_catch_passes("reordering.cpp", "graph_arguments.cpp", "plan.cpp")
+
+
+def require_catch_passes(main: str, *units: str) -> None:
+    program = build_over(MPIS["openmpi-4"], main, *units)
 
     done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=30)
 

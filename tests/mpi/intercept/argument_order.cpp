@@ -73,6 +73,18 @@ void* require_symbol(const char* name) noexcept {
 MPI_Comm comm_world() noexcept {
   return {};
 }
+MPI_Comm comm_null() noexcept {
+  return {};
+}
+MPI_Datatype byte_type() noexcept {
+  return {};
+}
+int* unweighted() noexcept {
+  return nullptr;
+}
+int* weights_empty() noexcept {
+  return nullptr;
+}
 
 }  // namespace fairlead::intercept
 
@@ -84,6 +96,7 @@ int main() {
 #define COLLECTIVE_CALL(...) ADD(__VA_ARGS__)
 #define COLLECTIVE_INIT(...) ADD(__VA_ARGS__)
 #define RELEASE(...) ADD(__VA_ARGS__)
+#define TOPOLOGY(...) ADD(__VA_ARGS__)
 #define LIFECYCLE(name)
 #include "calls.def"
 
@@ -101,6 +114,7 @@ int main() {
 #define COLLECTIVE_CALL(...) TRY_BOTH(__VA_ARGS__)
 #define COLLECTIVE_INIT(...) TRY_BOTH(__VA_ARGS__)
 #define RELEASE(...) TRY_UNTRACED(__VA_ARGS__)
+#define TOPOLOGY(...) TRY_BOTH(__VA_ARGS__)
 #define LIFECYCLE(name)
 #include "calls.def"
 

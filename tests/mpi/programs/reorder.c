@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes one topology and tells all that can be asked about it: one line per process.
-// Usage: reorder world|dup|split TOPOLOGY MAY_REORDER; the topologies are in main.
+// Makes topologies of many kinds on three communicators and tells all that can be asked about them:
+// one line per topology and process.
+// Usage: reorder MAY_REORDER [TOPOLOGY | one-wrong]
 #include <mpi.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,9 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { kMax = 64 };
+enum { kMax = 64, kReport = 1 << 16 };
 
-static char facts[16384];
+static char facts[4096];
+static char report[kReport];
 
 static void tell(const char* format, ...) {
   va_list values;
@@ -173,66 +175,84 @@ static void tell_properties(MPI_Comm comm, MPI_Errhandler expected, int keyval) 
   MPI_Info_free(&info);
 }
 
+/* The world itself, its halves in reverse order, or an intercommunicator between these. */
 static MPI_Comm chosen(const char* name) {
-  MPI_Comm comm = MPI_COMM_WORLD;
-  int rank;
+  MPI_Comm half, comm;
+  int rank, size;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (strcmp(name, "dup") == 0) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  if (strcmp(name, "split") == 0) MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &comm);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (strcmp(name, "world") == 0) return MPI_COMM_WORLD;
+  if (strcmp(name, "dup") == 0) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    return comm;
+  }
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
+  if (strcmp(name, "split") == 0 || size == 1) return half;
+  const int last = size - 1;
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, last % 2 != rank % 2 ? last : last - 1, 0, &comm);
+  MPI_Comm_free(&half);
   return comm;
 }
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const char* const kind = argv[2];
-  const int reorder = atoi(argv[3]);
-  int world_rank, rank, size, keyval;
+static int make(const char* kind, MPI_Comm old, int reorder, MPI_Comm* comm) {
+  int rank, size, dims[3] = {0, 0, 1};
+  MPI_Comm_rank(old, &rank);
+  MPI_Comm_size(old, &size);
+  if (strcmp(kind, "grid") == 0 || strcmp(kind, "torus") == 0) {
+    MPI_Dims_create(size, 2, dims);
+    return cart(old, 3, dims, kind[0] == 't', reorder, comm);
+  }
+  if (strcmp(kind, "smaller") == 0) {
+    dims[0] = 1, dims[1] = size > 1 ? size - 1 : 1;
+    return cart(old, 3, dims, 1, reorder, comm);
+  }
+  if (strcmp(kind, "too-large") == 0) {
+    dims[0] = size + 1, dims[1] = 1;
+    return cart(old, 3, dims, 0, reorder, comm);
+  }
+  if (strcmp(kind, "point") == 0) return cart(old, 0, dims, 0, reorder, comm);
+  if (strcmp(kind, "graph") == 0) return graph(old, 1, reorder, comm);
+  if (strcmp(kind, "graph-unweighted") == 0) return graph(old, 0, reorder, comm);
+  if (strcmp(kind, "adjacent") == 0) return adjacent(old, 1, reorder, comm);
+  if (strcmp(kind, "adjacent-unweighted") == 0) return adjacent(old, 0, reorder, comm);
+  if (strcmp(kind, "no-edges") == 0) return no_edges(old, reorder, comm);
+  return MPI_ERR_OTHER;
+}
+
+/* A rank of which nobody is: the last process alone has a wrong argument. */
+static void try_one_wrong(int reorder) {
+  int rank, size;
+  MPI_Comm comm;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const int dest = rank == size - 1 ? size : rank;
+  const int code = MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, NULL, MPI_UNWEIGHTED, 1,
+                                                  &dest, MPI_UNWEIGHTED, MPI_INFO_NULL, reorder,
+                                                  &comm);
+  // The others may have their topology, or wait for ever: it is an error to call it so.
+  if (rank < size - 1) sleep(60);
+  printf("one-wrong: rank %d refused=%d\n", rank, code != MPI_SUCCESS);
+  fflush(stdout);
+  sleep(1);
+  MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+static void try_one(const char* name, const char* kind, int reorder, MPI_Errhandler handler,
+                    int keyval) {
+  int world_rank, rank, size, new_rank = -1, topology = MPI_UNDEFINED;
   char host[256];
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   gethostname(host, sizeof host);
-  MPI_Comm old = chosen(argv[1]), comm = MPI_COMM_NULL;
+  MPI_Comm old = chosen(name), comm = MPI_COMM_NULL;
   MPI_Comm_rank(old, &rank);
-  MPI_Comm_size(old, &size);
-  MPI_Errhandler handler;
-  MPI_Comm_create_errhandler(ignore_error, &handler);
   MPI_Comm_set_errhandler(old, handler);
-  MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
-  MPI_Comm_set_attr(old, keyval, &keyval);
+  MPI_Comm_set_attr(old, keyval, &world_rank);
 
-  int code = MPI_SUCCESS, dims[3] = {0, 0, 1};
-  if (strcmp(kind, "grid") == 0 || strcmp(kind, "torus") == 0) {
-    MPI_Dims_create(size, 2, dims);
-    code = cart(old, 3, dims, kind[0] == 't', reorder, &comm);
-  } else if (strcmp(kind, "smaller") == 0) {
-    dims[0] = 1, dims[1] = size > 1 ? size - 1 : 1;
-    code = cart(old, 3, dims, 1, reorder, &comm);
-  } else if (strcmp(kind, "point") == 0) {
-    code = cart(old, 0, dims, 0, reorder, &comm);
-  } else if (strcmp(kind, "too-large") == 0) {
-    dims[0] = size + 1, dims[1] = 1;
-    code = cart(old, 3, dims, 0, reorder, &comm);
-  } else if (strcmp(kind, "one-wrong") == 0) {
-    const int wrong = rank == size - 1 ? size : 0;
-    code = MPI_Dist_graph_create_adjacent(old, 0, NULL, MPI_UNWEIGHTED, 1, &wrong, MPI_UNWEIGHTED,
-                                          MPI_INFO_NULL, reorder, &comm);
-    printf("old %d refused=%d\n", rank, code != MPI_SUCCESS);
-    fflush(stdout);
-    MPI_Abort(MPI_COMM_WORLD, 0);
-  } else if (strcmp(kind, "graph") == 0) {
-    code = graph(old, 1, reorder, &comm);
-  } else if (strcmp(kind, "graph-unweighted") == 0) {
-    code = graph(old, 0, reorder, &comm);
-  } else if (strcmp(kind, "adjacent") == 0) {
-    code = adjacent(old, 1, reorder, &comm);
-  } else if (strcmp(kind, "adjacent-unweighted") == 0) {
-    code = adjacent(old, 0, reorder, &comm);
-  } else if (strcmp(kind, "no-edges") == 0) {
-    code = no_edges(old, reorder, &comm);
-  }
-
-  int new_rank = -1, topology = MPI_UNDEFINED;
+  facts[0] = '\0';
+  const int code = make(kind, old, reorder, &comm);
   tell(" failed=%d", code != MPI_SUCCESS);
-  if (comm != MPI_COMM_NULL && code == MPI_SUCCESS) {
+  if (code == MPI_SUCCESS && comm != MPI_COMM_NULL) {
     MPI_Comm_rank(comm, &new_rank);
     MPI_Comm_size(comm, &size);
     MPI_Topo_test(comm, &topology);
@@ -243,9 +263,43 @@ int main(int argc, char** argv) {
     tell_properties(comm, handler, keyval);
     MPI_Comm_free(&comm);
   }
-  printf("world %d color %d old %d new %d host %s facts%s\n", world_rank,
-         strcmp(argv[1], "split") == 0 ? world_rank % 2 : 0, rank, new_rank, host, facts);
-  fflush(stdout);
+  MPI_Comm_delete_attr(old, keyval);
+  if (old != MPI_COMM_WORLD) MPI_Comm_free(&old);
+  const size_t length = strlen(report);
+  snprintf(report + length, kReport - length, "%s %s %d %d %d %s%s\n", name, kind, world_rank, rank,
+           new_rank, host, facts);
+}
+
+/* One process prints all: a launcher mixes the lines of several. */
+static void print_reports(void) {
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  char* const all = rank == 0 ? malloc((size_t)size * kReport) : NULL;
+  MPI_Gather(report, kReport, MPI_CHAR, all, kReport, MPI_CHAR, 0, MPI_COMM_WORLD);
+  for (int i = 0; i < size && rank == 0; ++i) fputs(all + (size_t)i * kReport, stdout);
+  free(all);
+}
+
+int main(int argc, char** argv) {
+  const char* const names[] = {"world", "dup", "split"};
+  const char* const kinds[] = {"grid",  "torus",    "smaller",          "too-large", "point",
+                               "graph", "adjacent", "graph-unweighted", "no-edges",
+                               "adjacent-unweighted"};
+  int keyval;
+  MPI_Errhandler handler;
+  MPI_Init(&argc, &argv);
+  const int reorder = atoi(argv[1]);
+  const char* const only = argc > 2 ? argv[2] : NULL;
+  if (only && strcmp(only, "one-wrong") == 0) try_one_wrong(reorder);
+  MPI_Comm_create_errhandler(ignore_error, &handler);
+  MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
+  for (size_t n = 0; n < sizeof names / sizeof *names; ++n)
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k)
+      if (!only || strcmp(only, kinds[k]) == 0)
+        try_one(names[n], kinds[k], reorder, handler, keyval);
+  if (!only) try_one("inter", "grid", reorder, handler, keyval);
+  print_reports();
   MPI_Finalize();
   return 0;
 }
