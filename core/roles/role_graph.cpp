@@ -50,8 +50,8 @@ double total_cost(const RoleGraph& graph, const HostMatrix& cost, const HostOfRo
   for (std::size_t role = 0; role < graph.num_roles(); ++role) {
     for (const Partner& partner : graph.partners(role)) {
       const auto host = static_cast<std::size_t>(host_of_role[role]);
-      const auto other = static_cast<std::size_t>(
-          host_of_role[static_cast<std::size_t>(partner.role)]);
+      const auto other =
+          static_cast<std::size_t>(host_of_role[static_cast<std::size_t>(partner.role)]);
       sum += partner.out_weight * cost(host, other);
     }
   }

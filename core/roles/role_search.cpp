@@ -13,7 +13,9 @@ constexpr std::size_t kMaxTargets = 6;
 // Smaller gains are rounding, and could go round in circles.
 constexpr double kLeastGain_ratio = 1e-9;
 
-std::size_t at(Index index) { return static_cast<std::size_t>(index); }
+std::size_t at(Index index) {
+  return static_cast<std::size_t>(index);
+}
 
 }  // namespace
 

@@ -13,7 +13,6 @@ namespace {
 // Numbers of one rank that fit a message whose size in bytes is an int, with some to spare.
 constexpr std::int64_t kMaxNumbers = std::numeric_limits<int>::max() / 16;
 
-
 template <class Allowed>
 bool all_are(const int* values, std::int64_t num_values, Allowed is_allowed) {
   if (num_values == 0) return true;

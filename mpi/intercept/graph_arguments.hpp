@@ -69,7 +69,7 @@ class AdjacentArguments {
 [[nodiscard]] bool is_grid(int num_ranks, int num_dimensions, const int* dims, const int* periods);
 
 /// One edge each way between neighbours along each dimension; the last one varies fastest (MPI 4.0,
-/// section 8.5.1).
+/// section 8.2).
 [[nodiscard]] std::vector<RoleEdge> grid_edges(std::span<const int> dims,
                                                std::span<const int> periods);
 

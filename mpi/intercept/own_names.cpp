@@ -25,7 +25,7 @@ std::string text_of(const sockaddr* address) {
     return {};
   }
   return inet_ntop(address->sa_family, bits, text.data(), text.size()) != nullptr ? text.data()
-                                                                                 : std::string();
+                                                                                  : std::string();
 }
 
 }  // namespace

@@ -71,8 +71,7 @@ Texts read_texts(const std::string& folder) noexcept try {
 int first_reader(const char* folder, int num_ranks) {
   const char can_read = access(folder, R_OK | X_OK) == 0 ? 1 : 0;
   std::vector<char> can_read_of_rank(static_cast<std::size_t>(num_ranks));
-  mpi().Allgather(&can_read, 1, byte_type(), can_read_of_rank.data(), 1, byte_type(),
-                  comm_world());
+  mpi().Allgather(&can_read, 1, byte_type(), can_read_of_rank.data(), 1, byte_type(), comm_world());
   const auto first = std::find(can_read_of_rank.begin(), can_read_of_rank.end(), 1);
   return first == can_read_of_rank.end() ? 0 : static_cast<int>(first - can_read_of_rank.begin());
 }

@@ -113,9 +113,9 @@ std::vector<std::int32_t> agree_on_roles(const Site& site, MPI_Comm comm,
   if (is_one_host(host_of_process)) return roles;
 
   const auto size_bytes = static_cast<int>(offer.edges.size() * sizeof(RoleEdge));
-  require_success(mpi().Gatherv(offer.edges.data(), size_bytes, byte_type(),
-                                collected.edges.data(), collected.sizes_bytes.data(),
-                                collected.offsets_bytes.data(), byte_type(), kRoot, comm));
+  require_success(mpi().Gatherv(offer.edges.data(), size_bytes, byte_type(), collected.edges.data(),
+                                collected.sizes_bytes.data(), collected.offsets_bytes.data(),
+                                byte_type(), kRoot, comm));
   if (is_root) place(site, host_of_process, collected.edges, roles);
   const auto roles_bytes = static_cast<int>(roles.size() * sizeof roles.front());
   require_success(mpi().Bcast(roles.data(), roles_bytes, byte_type(), kRoot, comm));

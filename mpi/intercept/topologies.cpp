@@ -64,9 +64,8 @@ template <class Pack, class Edges>
 Packed packed_by(Pack pack, Edges edges) noexcept try {
   std::optional<Integers> arguments = pack();
   if (!arguments) return {};
-  Offer offer{.is_valid = true,
-              .fingerprint = is_weighted(*arguments) ? 1 : 0,
-              .edges = edges(*arguments)};
+  Offer offer{
+      .is_valid = true, .fingerprint = is_weighted(*arguments) ? 1 : 0, .edges = edges(*arguments)};
   return {std::move(offer), std::move(*arguments)};
 } catch (...) {
   return {};
@@ -108,8 +107,8 @@ int cart_create(MPI_Comm comm_old, int num_dimensions, const int dims[], const i
 }
 
 int dist_graph_create(MPI_Comm comm_old, int num_sources, const int sources[], const int degrees[],
-                      const int destinations[], const int weights[], MPI_Info info,
-                      int may_reorder, MPI_Comm* comm) noexcept {
+                      const int destinations[], const int weights[], MPI_Info info, int may_reorder,
+                      MPI_Comm* comm) noexcept {
   const auto native = [=](int reorder) {
     return mpi().Dist_graph_create(comm_old, num_sources, sources, degrees, destinations, weights,
                                    info, reorder, comm);
@@ -136,9 +135,9 @@ int dist_graph_create(MPI_Comm comm_old, int num_sources, const int sources[], c
 }
 
 int dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
-                               const int source_weights[], int outdegree,
-                               const int destinations[], const int destination_weights[],
-                               MPI_Info info, int may_reorder, MPI_Comm* comm) noexcept {
+                               const int source_weights[], int outdegree, const int destinations[],
+                               const int destination_weights[], MPI_Info info, int may_reorder,
+                               MPI_Comm* comm) noexcept {
   const auto native = [=](int reorder) {
     return mpi().Dist_graph_create_adjacent(comm_old, indegree, sources, source_weights, outdegree,
                                             destinations, destination_weights, info, reorder, comm);
@@ -163,9 +162,9 @@ int dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int source
     const SeatedCommunicator seated(comm_old, roles);
     const Integers taken = seated.exchanged(own.arguments, roles);
     const AdjacentArguments role(taken, marks());
-    return mpi().Dist_graph_create_adjacent(
-        seated.get(), role.indegree, role.sources, role.source_weights, role.outdegree,
-        role.destinations, role.destination_weights, info, 0, comm);
+    return mpi().Dist_graph_create_adjacent(seated.get(), role.indegree, role.sources,
+                                            role.source_weights, role.outdegree, role.destinations,
+                                            role.destination_weights, info, 0, comm);
   });
 }
 

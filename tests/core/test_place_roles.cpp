@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Roles on processes: never worse than they were, and as good as brute force where that is feasible.
+// Roles on processes: never worse than they were, and as good as brute force where that is
+// feasible.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -143,8 +144,8 @@ TEST_CASE("place_roles: the seed changes what is tried") {
 
   bool differs = false;
   for (std::uint64_t seed = 1; seed < 6; ++seed) {
-    differs = differs ||
-              made.placed({.seed = seed, .max_visits = 300'000}).role_of_process != roles;
+    differs =
+        differs || made.placed({.seed = seed, .max_visits = 300'000}).role_of_process != roles;
   }
   CHECK(differs);
 }

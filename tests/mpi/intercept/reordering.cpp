@@ -120,8 +120,8 @@ TEST_CASE("graph: absent weights stay absent, and count 1") {
   const int source = 1;
   const int degree = 1;
   const int destination = 0;
-  const auto packed = GraphArguments::pack(2, kMarks, 1, &source, &degree, &destination,
-                                           kMarks.unweighted);
+  const auto packed =
+      GraphArguments::pack(2, kMarks, 1, &source, &degree, &destination, kMarks.unweighted);
   REQUIRE(packed);
   CHECK(GraphArguments(*packed, kMarks).weights == kMarks.unweighted);
   CHECK(GraphArguments(*packed, kMarks).edges(kMarks) == Edges{{1, 0, 1}});
@@ -158,9 +158,8 @@ TEST_CASE("adjacent: arguments come out of the package as they went in") {
   const int destination = 1;
   const int destination_weight = 9;
 
-  const auto packed =
-      AdjacentArguments::pack(3, kMarks, 2, sources.data(), source_weights.data(), 1, &destination,
-                              &destination_weight);
+  const auto packed = AdjacentArguments::pack(3, kMarks, 2, sources.data(), source_weights.data(),
+                                              1, &destination, &destination_weight);
 
   REQUIRE(packed);
   const AdjacentArguments out(*packed, kMarks);
@@ -194,9 +193,20 @@ TEST_CASE("grid: neighbours along each dimension, the last one varying fastest")
   const Edges open = grid_edges(dims, Integers{0, 0});
   const Edges ring = grid_edges(dims, Integers{0, 1});
 
-  CHECK(open == Edges{{0, 3, 1}, {3, 0, 1}, {1, 4, 1}, {4, 1, 1}, {2, 5, 1}, {5, 2, 1},
-                      {0, 1, 1}, {1, 0, 1}, {1, 2, 1}, {2, 1, 1}, {3, 4, 1}, {4, 3, 1},
-                      {4, 5, 1}, {5, 4, 1}});
+  CHECK(open == Edges{{0, 3, 1},
+                      {3, 0, 1},
+                      {1, 4, 1},
+                      {4, 1, 1},
+                      {2, 5, 1},
+                      {5, 2, 1},
+                      {0, 1, 1},
+                      {1, 0, 1},
+                      {1, 2, 1},
+                      {2, 1, 1},
+                      {3, 4, 1},
+                      {4, 3, 1},
+                      {4, 5, 1},
+                      {5, 4, 1}});
   CHECK(ring.size() == open.size() + 4);
   CHECK(std::count(ring.begin(), ring.end(), fairlead::RoleEdge{2, 0, 1}) == 1);
   CHECK(std::count(ring.begin(), ring.end(), fairlead::RoleEdge{5, 3, 1}) == 1);

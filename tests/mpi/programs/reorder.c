@@ -83,15 +83,20 @@ static int adjacent(MPI_Comm old, int weighted, int reorder, MPI_Comm* comm) {
     for (int i = 0; i < degree; ++i)
       if (destinations[i] == rank) in[num_in] = node, in_weights[num_in++] = weights[i];
   }
-  return MPI_Dist_graph_create_adjacent(
-      old, num_in, in, !weighted ? MPI_UNWEIGHTED : num_in > 0 ? in_weights : MPI_WEIGHTS_EMPTY,
-      num_out, out, !weighted ? MPI_UNWEIGHTED : num_out > 0 ? out_weights : MPI_WEIGHTS_EMPTY,
-      MPI_INFO_NULL, reorder, comm);
+  return MPI_Dist_graph_create_adjacent(old, num_in, in,
+                                        !weighted    ? MPI_UNWEIGHTED
+                                        : num_in > 0 ? in_weights
+                                                     : MPI_WEIGHTS_EMPTY,
+                                        num_out, out,
+                                        !weighted     ? MPI_UNWEIGHTED
+                                        : num_out > 0 ? out_weights
+                                                      : MPI_WEIGHTS_EMPTY,
+                                        MPI_INFO_NULL, reorder, comm);
 }
 
 static int no_edges(MPI_Comm old, int reorder, MPI_Comm* comm) {
-  return MPI_Dist_graph_create_adjacent(old, 0, NULL, MPI_WEIGHTS_EMPTY, 0, NULL,
-                                        MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, reorder, comm);
+  return MPI_Dist_graph_create_adjacent(old, 0, NULL, MPI_WEIGHTS_EMPTY, 0, NULL, MPI_WEIGHTS_EMPTY,
+                                        MPI_INFO_NULL, reorder, comm);
 }
 
 static void tell_grid(MPI_Comm comm, int rank) {
@@ -227,9 +232,8 @@ static void try_one_wrong(int reorder) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   const int dest = rank == size - 1 ? size : rank;
-  const int code = MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, NULL, MPI_UNWEIGHTED, 1,
-                                                  &dest, MPI_UNWEIGHTED, MPI_INFO_NULL, reorder,
-                                                  &comm);
+  const int code = MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, NULL, MPI_UNWEIGHTED, 1, &dest,
+                                                  MPI_UNWEIGHTED, MPI_INFO_NULL, reorder, &comm);
   // The others may have their topology, or wait for ever: it is an error to call it so.
   if (rank < size - 1) sleep(60);
   printf("one-wrong: rank %d refused=%d\n", rank, code != MPI_SUCCESS);
@@ -283,9 +287,9 @@ static void print_reports(void) {
 
 int main(int argc, char** argv) {
   const char* const names[] = {"world", "dup", "split"};
-  const char* const kinds[] = {"grid",  "torus",    "smaller",          "too-large", "point",
-                               "graph", "adjacent", "graph-unweighted", "no-edges",
-                               "adjacent-unweighted"};
+  const char* const kinds[] = {
+      "grid",  "torus",    "smaller",          "too-large", "point",
+      "graph", "adjacent", "graph-unweighted", "no-edges",  "adjacent-unweighted"};
   int keyval;
   MPI_Errhandler handler;
   MPI_Init(&argc, &argv);

@@ -12,7 +12,8 @@ namespace {
 constexpr int kNumThreads = 4;
 constexpr int kNumTurns = 10;
 
-// The new rank where the first process talks to the last, the second to the last but one, and so on.
+// The new rank where the first process talks to the last, the second to the last but one, and so
+// on.
 int rank_in_pairs(MPI_Comm comm) {
   int rank = 0;
   int size = 0;
