@@ -83,7 +83,7 @@ def start(prepared: Prepared, request: Request, decision: Decision, narrator: Na
         request.num_ranks,
         prepared.cluster,
         decision.placement,
-        _reordering(prepared, narrator) if request.reorder else {},
+        reordering(prepared, narrator) if request.reorder else {},
         launcher_args=request.launcher_args,
     )
     command = prepared.launcher.command(job, prepared.directory.path)
@@ -93,7 +93,7 @@ def start(prepared: Prepared, request: Request, decision: Decision, narrator: Na
     return finished.returncode
 
 
-def _reordering(prepared: Prepared, narrator: Narrator) -> dict[str, str]:
+def reordering(prepared: Prepared, narrator: Narrator) -> dict[str, str]:
     """Variables by which topologies are placed; none, and one line, where that cannot be had."""
     folder = prepared.directory.file(run_directory.PLAN)
     try:

@@ -12,7 +12,13 @@ import scipy.sparse as sp
 
 import fairlead as fl
 from fairlead.launch.host_names import further_names
+from fairlead.launch.openmpi4 import OpenMpi4
+from fairlead.mpi_builds import MpiBuild
+from fairlead.narrator import Narrator
 from fairlead.plan import mean_message_bytes, write_reorder_plan
+from fairlead.preparation import Prepared
+from fairlead.run import reordering
+from fairlead.run_directory import RunDirectory
 
 
 def network(*hosts: str) -> fl.Network:
@@ -89,3 +95,52 @@ def test_mean_message_counts_messages_and_exchanges() -> None:
 
     assert mean_message_bytes(traffic) == 200
     assert mean_message_bytes(fl.Traffic(bytes=one_pair * 0, messages=one_pair * 0)) == 65536
+
+
+class Listener(Narrator):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def tell(self, line: str) -> None:
+        self.lines.append(line)
+
+
+def prepared(folder: Path) -> Prepared:
+    traffic = fl.Traffic(bytes=np.array([[0, 600], [0, 0]]), messages=np.array([[0, 2], [0, 0]]))
+    cluster = fl.Cluster(("a.invalid",), (2,))
+    launcher = OpenMpi4(Path("/m"), (4, 1, 4))
+    directory = RunDirectory(folder / "run")
+    return Prepared(launcher, cluster, network("a.invalid"), traffic, directory, 0.0, 0.0)
+
+
+def test_run_hands_the_plan_and_the_library_to_every_rank(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = MpiBuild(Path("/built"), "openmpi", (4, 1, 4), Path("/mpicxx"))
+    monkeypatch.setattr("fairlead.mpi_builds.find", lambda _launcher: build)
+    monkeypatch.setenv("LD_PRELOAD", "/other.so")
+
+    env = reordering(prepared(tmp_path), Listener())
+
+    assert env == {
+        "LD_PRELOAD": "/built/lib/libfairlead_intercept.so:/other.so",
+        "FAIRLEAD_PLAN": str(tmp_path / "run" / "plan"),
+    }
+    assert "message_bytes 300.0\n" in (tmp_path / "run" / "plan" / "reorder.txt").read_text()
+
+
+def test_run_without_a_library_says_so_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find(_launcher: object) -> MpiBuild:
+        raise fl.LaunchError("Fairlead is not built for this MPI")
+
+    monkeypatch.setattr("fairlead.mpi_builds.find", find)
+    listener = Listener()
+
+    assert reordering(prepared(tmp_path), listener) == {}
+    assert listener.lines == [
+        "topologies keep the order of their ranks: Fairlead is not built for this MPI"
+    ]
