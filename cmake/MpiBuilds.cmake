@@ -29,6 +29,7 @@ foreach(
     mpi
     core/include
     core/network
+    core/roles
     cmake
     examples
 )

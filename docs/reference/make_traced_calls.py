@@ -37,8 +37,11 @@ MEANINGS = {
     "neighbor_alltoall": "the send buffer; per pair: the part of each out-neighbour",
     "neighbor_alltoall_v": "the send buffer; per pair: the part of each out-neighbour",
     "neighbor_alltoall_w": "the send buffer; per pair: the part of each out-neighbour",
-    "Init": "tracing begins when the call has succeeded",
-    "Init_thread": "tracing begins when the call has succeeded",
+    "cart_create": "with `reorder=1`: ranks placed, neighbours in the grid being the edges",
+    "dist_graph_create": "with `reorder=1`: ranks placed by the edges and their weights",
+    "dist_graph_create_adjacent": "with `reorder=1`: ranks placed by the edges and their weights",
+    "Init": "tracing and reordering begin when the call has succeeded",
+    "Init_thread": "tracing and reordering begin when the call has succeeded",
     "Finalize": "the counters are gathered and written, then the call is made",
 }
 SECTIONS = {
@@ -47,15 +50,16 @@ SECTIONS = {
     "COLLECTIVE_CALL": "Collectives: what one rank hands to one call",
     "COLLECTIVE_INIT": "Persistent collectives: the same, counted at each start",
     "RELEASE": "Handles that die",
+    "TOPOLOGY": "Topologies: placed by the plan, not counted",
 }
 HEAD = """# Traced calls
 
 Generated from `mpi/intercept/calls.def` by `docs/reference/make_traced_calls.py`; do not edit.
 
-`fairlead trace` counts these calls. Bytes are payload: count times the size of the datatype.
-Messages go to the matrices `bytes`, `messages` and `max_message_bytes`; what the exchanges
-(alltoall, neighbourhood collectives) hand from rank to rank goes to the matrices `exchange_*`;
-every collective also has a row in the table of collective calls.
+The preload library takes these calls; `fairlead trace` counts them. Bytes are payload: count times
+the size of the datatype. Messages go to the matrices `bytes`, `messages` and `max_message_bytes`;
+what the exchanges (alltoall, neighbourhood collectives) hand from rank to rank goes to the matrices
+`exchange_*`; every collective also has a row in the table of collective calls.
 """
 
 
@@ -72,6 +76,7 @@ def rows(mpi4_requests: bool, large_counts: bool) -> list[Row]:
     pattern = {
         "LIFECYCLE(name)": "name|name",
         "RELEASE(name, p, a, meaning)": "name|meaning",
+        "TOPOLOGY(name, p, a, meaning)": "name|meaning",
         "CALL(name, p, a, meaning)": "name|meaning",
         "COLLECTIVE_CALL(name, p, a, comm, meaning)": "name|meaning",
         "COLLECTIVE_INIT(name, p, a, comm, request, meaning)": "name|meaning",

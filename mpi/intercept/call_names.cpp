@@ -15,6 +15,7 @@ constexpr std::array kNames = {
 #define COLLECTIVE_CALL(...) FAIRLEAD_TEXT(__VA_ARGS__)
 #define COLLECTIVE_INIT(...) FAIRLEAD_TEXT(__VA_ARGS__)
 #define RELEASE(...) FAIRLEAD_TEXT(__VA_ARGS__)
+#define TOPOLOGY(...) FAIRLEAD_TEXT(__VA_ARGS__)
 #define LIFECYCLE(...) FAIRLEAD_TEXT(__VA_ARGS__)
 #include "calls.def"
 #undef FAIRLEAD_TEXT

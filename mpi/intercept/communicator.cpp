@@ -27,22 +27,6 @@ Table& table() {
 
 std::atomic<std::uint64_t> generation{1};
 
-std::vector<int> world_ranks_of(MPI_Group group) {
-  int size = 0;
-  mpi().Group_size(group, &size);
-  std::vector<int> ranks(static_cast<std::size_t>(size));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  std::vector<int> world_ranks(ranks.size(), kOutsideWorld);
-  MPI_Group world{};
-  mpi().Comm_group(comm_world(), &world);
-  mpi().Group_translate_ranks(group, size, ranks.data(), world, world_ranks.data());
-  mpi().Group_free(&world);
-  for (int& rank : world_ranks) {
-    if (rank == MPI_UNDEFINED) rank = kOutsideWorld;
-  }
-  return world_ranks;
-}
-
 // MPI 4.0, section 8.6: the send buffer holds two parts per dimension, negative direction first.
 std::vector<int> cartesian_neighbors(MPI_Comm comm) {
   int num_dimensions = 0;
@@ -109,6 +93,22 @@ std::shared_ptr<const Communicator> describe(MPI_Comm comm) {
 }
 
 }  // namespace
+
+std::vector<int> world_ranks_of(MPI_Group group) {
+  int size = 0;
+  mpi().Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<int> world_ranks(ranks.size(), kOutsideWorld);
+  MPI_Group world{};
+  mpi().Comm_group(comm_world(), &world);
+  mpi().Group_translate_ranks(group, size, ranks.data(), world, world_ranks.data());
+  mpi().Group_free(&world);
+  for (int& rank : world_ranks) {
+    if (rank == MPI_UNDEFINED) rank = kOutsideWorld;
+  }
+  return world_ranks;
+}
 
 std::shared_ptr<const Communicator> find_communicator(MPI_Comm comm) {
   const std::lock_guard guard(table().lock);

@@ -28,6 +28,9 @@ struct Communicator {
   [[nodiscard]] int num_peers() const { return static_cast<int>(world_rank_of_peer.size()); }
 };
 
+/// World rank of each member of a group; kOutsideWorld for processes of another MPI_COMM_WORLD.
+[[nodiscard]] std::vector<int> world_ranks_of(MPI_Group group);
+
 /// The communicator's facts from a table shared by all threads; computed at its first use.
 /// Takes a lock: threads keep the result and ask again only when the generation has changed.
 [[nodiscard]] std::shared_ptr<const Communicator> find_communicator(MPI_Comm comm);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI_Init, MPI_Init_thread and MPI_Finalize: where tracing begins and ends.
+// MPI_Init, MPI_Init_thread and MPI_Finalize: where tracing and reordering begin and end.
 #include <sched.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "export.hpp"
 #include "recorder.hpp"
+#include "reorder.hpp"
 #include "report.hpp"
 
 namespace fairlead::intercept {
@@ -16,7 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* kFileVariable = "FAIRLEAD_TRACE";
+constexpr const char* kTraceVariable = "FAIRLEAD_TRACE";
+constexpr const char* kPlanVariable = "FAIRLEAD_PLAN";
 // Ranks start within seconds of one another; one that was not given the library never answers.
 constexpr std::chrono::seconds kAgreementLimit{60};
 
@@ -31,6 +35,10 @@ struct Session {
 Session& session() {
   static Session* const instance = new Session;
   return *instance;
+}
+
+void complain(const char* feature, const char* problem) noexcept {
+  std::fprintf(stderr, "fairlead: %s is switched off: %s\n", feature, problem);
 }
 
 // The handles of another MPI have other sizes: no wrapper could pass them on.
@@ -55,9 +63,9 @@ bool is_spawned() {
   return parent != comm_null();
 }
 
-// A rank without the tracer would leave the others waiting in every collective of ours, so the
+// A rank without this library would leave the others waiting in every collective of ours, so the
 // first one has a time limit.
-bool all_ranks_trace() {
+bool all_ranks_are_here() {
   MPI_Request request{};
   mpi().Ibarrier(comm_world(), &request);
   const Clock::time_point limit = Clock::now() + kAgreementLimit;
@@ -69,15 +77,43 @@ bool all_ranks_trace() {
   return is_complete != 0;
 }
 
-void begin() noexcept try {
-  const Scope scope;
-  require_same_mpi();
-  const char* const path = std::getenv(kFileVariable);
-  if (path == nullptr || *path == '\0' || is_recording() || is_spawned()) return;
-  if (!all_ranks_trace()) {
-    std::fprintf(stderr, "fairlead: tracing is switched off: some ranks run without the tracer\n");
-    return;
+const char* variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr || *value == '\0' ? nullptr : value;
+}
+
+// What to begin: the variables say so, and on every rank.
+struct Wishes {
+  const char* trace_file = variable(kTraceVariable);
+  const char* plan_folder = variable(kPlanVariable);
+
+  bool are_none() const { return trace_file == nullptr && plan_folder == nullptr; }
+};
+
+// A feature begins by collectives, so it begins on all ranks or on none.
+Wishes shared_by_all(Wishes own) {
+  int num_ranks = 0;
+  mpi().Comm_size(comm_world(), &num_ranks);
+  struct Flags {
+    bool trace;
+    bool plan;
+  };
+  const Flags flags{own.trace_file != nullptr, own.plan_folder != nullptr};
+  std::vector<Flags> all(static_cast<std::size_t>(num_ranks));
+  mpi().Allgather(&flags, sizeof flags, byte_type(), all.data(), sizeof flags, byte_type(),
+                  comm_world());
+  if (!std::all_of(all.begin(), all.end(), [](Flags rank) { return rank.trace; })) {
+    if (flags.trace) complain("tracing", "some ranks run without FAIRLEAD_TRACE");
+    own.trace_file = nullptr;
   }
+  if (!std::all_of(all.begin(), all.end(), [](Flags rank) { return rank.plan; })) {
+    if (flags.plan) complain("reordering", "some ranks run without FAIRLEAD_PLAN");
+    own.plan_folder = nullptr;
+  }
+  return own;
+}
+
+void begin_tracing(const char* path) {
   session().path = path;
   mpi().Comm_dup(comm_world(), &session().comm);
   mpi().Comm_rank(comm_world(), &session().rank);
@@ -85,8 +121,23 @@ void begin() noexcept try {
   prepare_records(static_cast<std::size_t>(session().num_ranks));
   session().start = Clock::now();
   recording.store(true, std::memory_order_release);
+}
+
+void begin() noexcept try {
+  const Scope scope;
+  require_same_mpi();
+  Wishes wishes;
+  if (wishes.are_none() || is_recording() || is_reordering() || is_spawned()) return;
+  if (!all_ranks_are_here()) {
+    complain(wishes.trace_file != nullptr ? "tracing" : "reordering",
+             "some ranks run without Fairlead's library");
+    return;
+  }
+  wishes = shared_by_all(wishes);
+  if (wishes.plan_folder != nullptr) begin_reordering(wishes.plan_folder);
+  if (wishes.trace_file != nullptr) begin_tracing(wishes.trace_file);
 } catch (const std::exception& error) {
-  std::fprintf(stderr, "fairlead: tracing is switched off: %s\n", error.what());
+  complain("tracing", error.what());
 }
 
 // A rank that had trouble on the way takes part all the same, without lines of its own: the file
@@ -96,7 +147,7 @@ std::string own_lines(bool was_recording, double run_time_s) noexcept try {
   const auto num_ranks = static_cast<std::size_t>(session().num_ranks);
   return lines_of_rank(session().rank, run_time_s, sum_of_records(num_ranks));
 } catch (const std::exception& error) {
-  std::fprintf(stderr, "fairlead: tracing is switched off: %s\n", error.what());
+  complain("tracing", error.what());
   return {};
 }
 
@@ -132,6 +183,7 @@ FAIRLEAD_EXPORT(Init_thread, (int* argc, char*** argv, int required, int* provid
 FAIRLEAD_EXPORT(Finalize, ()) {
   static const auto original =
       reinterpret_cast<decltype(&PMPI_Finalize)>(require_symbol("PMPI_Finalize"));
+  end_reordering();
   end();
   return original();
 }

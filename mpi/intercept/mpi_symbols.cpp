@@ -99,6 +99,12 @@ MPI_Datatype byte_type() noexcept {
   static const auto handle = static_cast<MPI_Datatype>(find_variable("ompi_mpi_byte"));
   return handle;
 }
+int* unweighted() noexcept {
+  return MPI_UNWEIGHTED;
+}
+int* weights_empty() noexcept {
+  return MPI_WEIGHTS_EMPTY;
+}
 #else
 MPI_Comm comm_world() noexcept {
   return MPI_COMM_WORLD;
@@ -108,6 +114,14 @@ MPI_Comm comm_null() noexcept {
 }
 MPI_Datatype byte_type() noexcept {
   return MPI_BYTE;
+}
+int* unweighted() noexcept {
+  static const auto variable = static_cast<int* const*>(find_variable("MPI_UNWEIGHTED"));
+  return *variable;
+}
+int* weights_empty() noexcept {
+  static const auto variable = static_cast<int* const*>(find_variable("MPI_WEIGHTS_EMPTY"));
+  return *variable;
 }
 #endif
 

@@ -14,6 +14,9 @@ namespace fairlead::intercept {
 [[nodiscard]] void* require_symbol(const char* name) noexcept;
 
 #define FAIRLEAD_MPI_QUERIES(QUERY) \
+  QUERY(Allgather)                  \
+  QUERY(Bcast)                      \
+  QUERY(Cart_create)                \
   QUERY(Cart_shift)                 \
   QUERY(Cartdim_get)                \
   QUERY(Comm_dup)                   \
@@ -23,9 +26,14 @@ namespace fairlead::intercept {
   QUERY(Comm_remote_group)          \
   QUERY(Comm_remote_size)           \
   QUERY(Comm_size)                  \
+  QUERY(Comm_split)                 \
   QUERY(Comm_test_inter)            \
+  QUERY(Dist_graph_create)          \
+  QUERY(Dist_graph_create_adjacent) \
   QUERY(Dist_graph_neighbors)       \
   QUERY(Dist_graph_neighbors_count) \
+  QUERY(Gather)                     \
+  QUERY(Gatherv)                    \
   QUERY(Get_library_version)        \
   QUERY(Graph_neighbors)            \
   QUERY(Graph_neighbors_count)      \
@@ -35,6 +43,7 @@ namespace fairlead::intercept {
   QUERY(Ibarrier)                   \
   QUERY(Recv)                       \
   QUERY(Send)                       \
+  QUERY(Sendrecv)                   \
   QUERY(Test)                       \
   QUERY(Topo_test)                  \
   QUERY(Type_size_x)                \
@@ -63,5 +72,9 @@ extern Mpi bound_mpi;
 [[nodiscard]] MPI_Comm comm_world() noexcept;
 [[nodiscard]] MPI_Comm comm_null() noexcept;
 [[nodiscard]] MPI_Datatype byte_type() noexcept;
+
+// MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY; here it is MPICH that has variables.
+[[nodiscard]] int* unweighted() noexcept;
+[[nodiscard]] int* weights_empty() noexcept;
 
 }  // namespace fairlead::intercept

@@ -3,6 +3,7 @@
 #include "call_names.hpp"
 #include "export.hpp"
 #include "recorder.hpp"
+#include "reorder.hpp"
 
 namespace fairlead::intercept {
 namespace {
@@ -60,11 +61,20 @@ using Clock = std::chrono::steady_clock;
     return original arguments;                             \
   }
 
+#define WRAP_TOPOLOGY(name, parameters, arguments, meaning) \
+  FAIRLEAD_EXPORT(name, parameters) {                       \
+    ORIGINAL(name);                                         \
+    if (!is_reordering()) return original arguments;        \
+    const Scope scope;                                      \
+    return reorder::meaning arguments;                      \
+  }
+
 // The detour through a second macro expands the rows' own macros before names are pasted.
 #define CALL(...) WRAP_CALL(__VA_ARGS__)
 #define COLLECTIVE_CALL(...) WRAP_COLLECTIVE_CALL(__VA_ARGS__)
 #define COLLECTIVE_INIT(...) WRAP_COLLECTIVE_INIT(__VA_ARGS__)
 #define RELEASE(...) WRAP_RELEASE(__VA_ARGS__)
+#define TOPOLOGY(...) WRAP_TOPOLOGY(__VA_ARGS__)
 #define LIFECYCLE(name)
 #include "calls.def"
 

@@ -42,6 +42,7 @@ class Request:
         metric: What placements weigh, "bytes" or "messages".
         seed: Seed of all random choices.
         directory: Folder of this run; None makes one under the user's state folder.
+        reorder: Topologies that the program makes with `reorder=1` are placed by the network.
     """
 
     program: tuple[str, ...]
@@ -58,6 +59,7 @@ class Request:
     metric: Literal["bytes", "messages"] = "bytes"
     seed: int = 0
     directory: Path | None = None
+    reorder: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

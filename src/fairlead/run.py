@@ -7,12 +7,15 @@ import dataclasses
 import time
 from collections.abc import Callable
 
-from fairlead import launch, run_directory
+from fairlead import launch, mpi_builds, run_directory
+from fairlead.errors import Error
 from fairlead.expectation import Gain, expected_gain
 from fairlead.launch import Job
 from fairlead.mapping import require_method
 from fairlead.narrator import Narrator
 from fairlead.placement import Placement
+from fairlead.plan import mean_message_bytes, write_reorder_plan
+from fairlead.preload import preloaded
 from fairlead.preparation import Prepared, Request, placed, prepare
 from fairlead.units import format_duration
 
@@ -53,7 +56,7 @@ def run(
     prepared = prepare(request, narrator)
     decision = decide(prepared, request, method)
     announce(decision)
-    return start(prepared, request, decision)
+    return start(prepared, request, decision, narrator)
 
 
 def decide(prepared: Prepared, request: Request, method: str) -> Decision:
@@ -73,13 +76,14 @@ def decide(prepared: Prepared, request: Request, method: str) -> Decision:
     return decision
 
 
-def start(prepared: Prepared, request: Request, decision: Decision) -> int:
+def start(prepared: Prepared, request: Request, decision: Decision, narrator: Narrator) -> int:
     """Start the program and wait for it; its output, signals and exit code are its own."""
     job = Job(
         request.program,
         request.num_ranks,
         prepared.cluster,
         decision.placement,
+        reordering(prepared, narrator) if request.reorder else {},
         launcher_args=request.launcher_args,
     )
     command = prepared.launcher.command(job, prepared.directory.path)
@@ -87,6 +91,18 @@ def start(prepared: Prepared, request: Request, decision: Decision) -> int:
     finished = launch.run(command, pass_stdin=True)
     prepared.directory.note("end", {"exit_code": finished.returncode, "seconds": finished.seconds})
     return finished.returncode
+
+
+def reordering(prepared: Prepared, narrator: Narrator) -> dict[str, str]:
+    """Variables by which topologies are placed; none, and one line, where that cannot be had."""
+    folder = prepared.directory.file(run_directory.PLAN)
+    try:
+        library = mpi_builds.find(prepared.launcher).intercept
+        write_reorder_plan(folder, prepared.network, mean_message_bytes(prepared.traffic))
+    except Error as error:
+        narrator.tell(f"topologies keep the order of their ranks: {error}")
+        return {}
+    return preloaded({}, library, FAIRLEAD_PLAN=str(folder.absolute()))
 
 
 def _line(prepared: Prepared, gain: Gain, method: str, map_s: float) -> str:

@@ -19,6 +19,7 @@ from fairlead.errors import InputError
 NETWORK = "network.net.npz"
 TRAFFIC = "traffic.traffic.npz"
 PLACEMENT = "placement.json"
+PLAN = "plan"
 COMPARISON = "comparison.json"
 REPORT = "report.html"
 RECORD = "run.json"

@@ -8,13 +8,13 @@ import datetime
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 
 from fairlead import mpi_builds
 from fairlead.archive import write_text
 from fairlead.errors import InputError, TraceError
 from fairlead.launch import Finished, Job, Launcher, run
+from fairlead.preload import preloaded
 from fairlead.trace_file import read_trace
 from fairlead.traffic import Traffic
 
@@ -53,7 +53,7 @@ def trace(
         tempfile.TemporaryDirectory(prefix=".fairlead-trace-", dir=_shared_folder()) as shared,
     ):
         file = Path(shared).absolute() / "trace"
-        traced = dataclasses.replace(job, env=_traced_env(job.env, library, file))
+        traced = dataclasses.replace(job, env=preloaded(job.env, library, FAIRLEAD_TRACE=str(file)))
         argv = launcher.command(traced, Path(work_dir))
         finished = run(argv, capture=log is not None, timeout_s=timeout_s, pass_stdin=True)
         if log is not None:
@@ -74,12 +74,6 @@ def _require_program(job: Job) -> None:
 def _shared_folder() -> Path | None:
     # Programs are started in the current folder on every host, so it is the one they share.
     return Path.cwd() if os.access(Path.cwd(), os.W_OK) else None
-
-
-def _traced_env(env: Mapping[str, str], library: Path, file: Path) -> dict[str, str]:
-    preloaded = env.get("LD_PRELOAD", os.environ.get("LD_PRELOAD", ""))
-    libraries = f"{library}:{preloaded}" if preloaded else str(library)
-    return {**env, "LD_PRELOAD": libraries, "FAIRLEAD_TRACE": str(file)}
 
 
 def _require_success(

@@ -72,8 +72,10 @@ def build_over(mpi: TracedMpi, main: str, *units: str) -> Path:
     folder = Path(__file__).parent / "intercept"
     sources = [folder / main, *(INTERCEPT / unit for unit in units)]
     flags = ["-std=c++20", "-pthread", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
-    command = [mpi.compilers[".cpp"], *flags, f"-I{INTERCEPT}"]
-    headers = [*sorted(INTERCEPT.glob("*.hpp")), *sorted(INTERCEPT.glob("**/*.def"))]
+    core = ROOT / "core"
+    command = [mpi.compilers[".cpp"], *flags, f"-I{INTERCEPT}", f"-I{core / 'include'}"]
+    headers = [path for folder in (INTERCEPT, core) for path in sorted(folder.rglob("*.hpp"))]
+    headers += sorted(INTERCEPT.rglob("*.def"))
     if "catch.hpp" in sources[0].read_text(encoding="utf-8"):
         sources.append(ROOT / "tests" / "core" / "catch_main.cpp")
     return compiled(command, sources, depends_on=headers)
@@ -97,7 +99,15 @@ def test_every_wrapper_hands_its_arguments_on_in_order(mpi: TracedMpi) -> None:
 
 def test_meanings_and_tables_without_mpi_at_work() -> None:
     units = ("counters.cpp", "request_table.cpp", "call_names.cpp")
-    program = build_over(MPIS["openmpi-4"], "meaning.cpp", *units)
+    require_catch_passes("meaning.cpp", *units)
+
+
+def test_plans_and_arguments_without_mpi_at_work() -> None:
+    require_catch_passes("reordering.cpp", "graph_arguments.cpp", "plan.cpp")
+
+
+def require_catch_passes(main: str, *units: str) -> None:
+    program = build_over(MPIS["openmpi-4"], main, *units)
 
     done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=30)
 

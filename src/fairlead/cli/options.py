@@ -67,6 +67,13 @@ Seed = Annotated[int, typer.Option(min=0, help="Seed of every random choice.")]
 RunFolder = Annotated[
     Path | None, typer.Option("--run-dir", help="Where the record of this run goes.")
 ]
+Reorder = Annotated[
+    bool,
+    typer.Option(
+        "--reorder/--no-reorder",
+        help="Place topologies that the program makes with reorder=1 by the measured network.",
+    ),
+]
 Program = Annotated[list[str], typer.Argument(help="The MPI program and its arguments.")]
 
 
@@ -100,4 +107,5 @@ def request_of(parameters: Mapping[str, Any]) -> Request:
         metric=parameters["metric"].value,
         seed=parameters["seed"],
         directory=parameters["run_dir"],
+        reorder=parameters.get("reorder", False),
     )

@@ -39,6 +39,7 @@ def run(
     skip_unreachable: options.SkipUnreachable = False,
     seed: options.Seed = 0,
     run_dir: options.RunFolder = None,
+    reorder: options.Reorder = True,
     as_json: JsonOption = False,
 ) -> None:
     """Measure the network, trace the program, map its ranks, then run it.

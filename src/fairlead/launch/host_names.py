@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 import socket
 
@@ -34,6 +35,16 @@ def is_local_host(name: str) -> bool:
     if name in ("localhost", "127.0.0.1", "::1", this_host, this_host.split(".")[0]):
         return True
     return any(_is_own_address(family, address) for family, address in _addresses(name))
+
+
+def further_names(name: str) -> list[str]:
+    """Other names under which a host may know itself: its addresses and, here, its own name."""
+    names = [socket.gethostname()] if is_local_host(name) else []
+    for _, text in _addresses(name):
+        address = ipaddress.ip_address(text.split("%")[0])
+        if not address.is_loopback:
+            names.append(str(address))
+    return [other for other in dict.fromkeys(names) if other != name]
 
 
 def _addresses(name: str) -> list[tuple[socket.AddressFamily, str]]:

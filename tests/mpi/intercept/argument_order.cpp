@@ -12,6 +12,7 @@
 #include "call_names.hpp"
 #include "mpi_symbols.hpp"
 #include "recorder.hpp"
+#include "reorder.hpp"
 
 namespace {
 
@@ -74,6 +75,30 @@ MPI_Comm comm_world() noexcept {
   return {};
 }
 
+// Stands in for what places topologies: the same fakes note what arrives there.
+std::atomic<bool> reordering{false};
+namespace reorder {
+int cart_create(MPI_Comm comm_old, int num_dimensions, const int dims[], const int periods[],
+                int may_reorder, MPI_Comm* comm) noexcept {
+  return Fake<decltype(&MPI_Cart_create)>::note(comm_old, num_dimensions, dims, periods,
+                                                may_reorder, comm);
+}
+int dist_graph_create(MPI_Comm comm_old, int num_sources, const int sources[], const int degrees[],
+                      const int destinations[], const int weights[], MPI_Info info, int may_reorder,
+                      MPI_Comm* comm) noexcept {
+  return Fake<decltype(&MPI_Dist_graph_create)>::note(
+      comm_old, num_sources, sources, degrees, destinations, weights, info, may_reorder, comm);
+}
+int dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
+                               const int source_weights[], int outdegree, const int destinations[],
+                               const int destination_weights[], MPI_Info info, int may_reorder,
+                               MPI_Comm* comm) noexcept {
+  return Fake<decltype(&MPI_Dist_graph_create_adjacent)>::note(
+      comm_old, indegree, sources, source_weights, outdegree, destinations, destination_weights,
+      info, may_reorder, comm);
+}
+}  // namespace reorder
+
 }  // namespace fairlead::intercept
 
 int main() {
@@ -84,16 +109,18 @@ int main() {
 #define COLLECTIVE_CALL(...) ADD(__VA_ARGS__)
 #define COLLECTIVE_INIT(...) ADD(__VA_ARGS__)
 #define RELEASE(...) ADD(__VA_ARGS__)
+#define TOPOLOGY(...) ADD(__VA_ARGS__)
 #define LIFECYCLE(name)
 #include "calls.def"
 
   int num_wrappers = 0;
   int num_failures = 0;
-#define TRY(name, is_traced)                                                 \
-  fairlead::intercept::recording = is_traced;                                \
-  if (!Fake<decltype(&MPI_##name)>::hands_on(&MPI_##name)) {                 \
-    std::printf("MPI_%s, %s\n", #name, is_traced ? "traced" : "not traced"); \
-    ++num_failures;                                                          \
+#define TRY(name, is_traced)                                                        \
+  fairlead::intercept::recording = is_traced;                                       \
+  fairlead::intercept::reordering = is_traced;                                      \
+  if (!Fake<decltype(&MPI_##name)>::hands_on(&MPI_##name)) {                        \
+    std::printf("MPI_%s, %s\n", #name, is_traced ? "switched on" : "switched off"); \
+    ++num_failures;                                                                 \
   }
 #define TRY_BOTH(name, ...) TRY(name, false) TRY(name, true)++ num_wrappers;
 #define TRY_UNTRACED(name, ...) TRY(name, false)++ num_wrappers;
@@ -101,6 +128,7 @@ int main() {
 #define COLLECTIVE_CALL(...) TRY_BOTH(__VA_ARGS__)
 #define COLLECTIVE_INIT(...) TRY_BOTH(__VA_ARGS__)
 #define RELEASE(...) TRY_UNTRACED(__VA_ARGS__)
+#define TOPOLOGY(...) TRY_BOTH(__VA_ARGS__)
 #define LIFECYCLE(name)
 #include "calls.def"
 

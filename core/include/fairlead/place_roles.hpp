@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deals the roles of a communication graph to processes that already run somewhere.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fairlead/matrices.hpp"
+
+namespace fairlead {
+
+/// Role `src` sends to role `dst`, as much as `weight` says. Several edges of a pair add up.
+struct RoleEdge {
+  std::int32_t src;
+  std::int32_t dst;
+  std::int32_t weight;  ///< >= 0
+};
+
+struct RoleOptions {
+  std::uint64_t seed = 0;
+  /// Bound on the work, counted in visits of a neighbour, so that the result never depends on the
+  /// machine's speed; 20 million are some tenths of a second.
+  std::uint64_t max_visits = 20'000'000;
+  /// Below this share saved the roles stay: measured bandwidths are no more exact than this, and
+  /// a program that finds its rank changed has data to move.
+  double min_gain_ratio = 0.01;
+};
+
+/// Which role each process takes.
+struct RolePlacement {
+  std::vector<std::int32_t> role_of_process;  ///< a permutation of 0 .. P - 1
+  double cost = 0.0;
+  double identity_cost = 0.0;  ///< with role p on process p; `cost` is never larger
+
+  [[nodiscard]] bool is_identity() const;
+};
+
+/// Finds roles for P processes that make the sum over edges of weight * cost[host of src, host of
+/// dst] small. Each host gets as many roles as it has processes; roles without edges fill the rest.
+/// The same arguments give the same result.
+/// @param edges  roles in [0, P)
+/// @param cost  (H, H), of weight 1; finite, >= 0
+/// @param host_of_process  length P, each in [0, H)
+[[nodiscard]] RolePlacement place_roles(std::span<const RoleEdge> edges, const HostMatrix& cost,
+                                        std::span<const std::int32_t> host_of_process,
+                                        const RoleOptions& options = {});
+
+}  // namespace fairlead

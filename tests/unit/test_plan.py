@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plan for placing topologies: what is written, and what is refused."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fairlead as fl
+from fairlead.launch.host_names import further_names
+from fairlead.launch.openmpi4 import OpenMpi4
+from fairlead.mpi_builds import MpiBuild
+from fairlead.narrator import Narrator
+from fairlead.plan import mean_message_bytes, write_reorder_plan
+from fairlead.preparation import Prepared
+from fairlead.run import reordering
+from fairlead.run_directory import RunDirectory
+
+
+def network(*hosts: str) -> fl.Network:
+    size = len(hosts)
+    latency_s = np.where(np.eye(size), 0.0, 5e-5)
+    return fl.Network(hosts, latency_s, np.where(np.eye(size), np.inf, 1 / 3))
+
+
+def test_plan_is_the_documented_text(tmp_path: Path) -> None:
+    write_reorder_plan(tmp_path / "plan", network("a.invalid", "b.invalid"), 1000)
+
+    assert (tmp_path / "plan" / "network.txt").read_text() == (
+        "fairlead-network 1\n"
+        "num_hosts 2\n"
+        "host a.invalid\n"
+        "host b.invalid\n"
+        "latency_s 0.0 5e-05\n"
+        "latency_s 5e-05 0.0\n"
+        "bandwidth_Bps inf 0.3333333333333333\n"
+        "bandwidth_Bps 0.3333333333333333 inf\n"
+        "end\n"
+    )
+    assert (tmp_path / "plan" / "reorder.txt").read_text() == (
+        "fairlead-reorder 1\nmessage_bytes 1000.0\nend\n"
+    )
+
+
+def test_this_machine_is_known_by_its_own_name(tmp_path: Path) -> None:
+    write_reorder_plan(tmp_path, network("localhost", "b.invalid"))
+
+    hosts = (tmp_path / "network.txt").read_text().splitlines()[2:4]
+    assert hosts[0].split()[:3] == ["host", "localhost", socket.gethostname()]
+    assert hosts[1] == "host b.invalid"
+
+
+def test_addresses_count_as_names_unless_every_machine_has_them() -> None:
+    assert further_names("192.0.2.7") == []
+    assert "127.0.0.1" not in further_names("localhost")
+
+
+@pytest.mark.parametrize("size", [0, -1, float("nan"), float("inf")])
+def test_impossible_message_is_refused(size: float, tmp_path: Path) -> None:
+    with pytest.raises(fl.InputError, match="plan: message_bytes: expected a finite number > 0"):
+        write_reorder_plan(tmp_path, network("a.invalid"), size)
+
+
+def test_unmeasured_pair_is_refused(tmp_path: Path) -> None:
+    gap = network("a.invalid", "b.invalid")
+    gap.latency_s[1, 0] = np.nan
+
+    with pytest.raises(fl.TopologyError, match=r"plan: b\.invalid -> a\.invalid was not measured"):
+        write_reorder_plan(tmp_path, gap)
+    assert not any(tmp_path.iterdir())
+
+
+def test_name_with_a_space_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(fl.InputError, match="plan: host name 'two words' is not usable"):
+        write_reorder_plan(tmp_path, network("two words"))
+
+
+def test_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(fl.InputError, match="file/plan: cannot be made"):
+        write_reorder_plan(tmp_path / "file" / "plan", network("a.invalid"))
+
+
+def test_mean_message_counts_messages_and_exchanges() -> None:
+    one_pair = sp.csr_array(np.array([[0, 1], [0, 0]]))
+    traffic = fl.Traffic(
+        bytes=one_pair * 100, messages=one_pair * 2,
+        exchange_bytes=one_pair * 500, exchange_messages=one_pair,
+    )  # fmt: skip
+
+    assert mean_message_bytes(traffic) == 200
+    assert mean_message_bytes(fl.Traffic(bytes=one_pair * 0, messages=one_pair * 0)) == 65536
+
+
+class Listener(Narrator):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def tell(self, line: str) -> None:
+        self.lines.append(line)
+
+
+def prepared(folder: Path) -> Prepared:
+    traffic = fl.Traffic(bytes=np.array([[0, 600], [0, 0]]), messages=np.array([[0, 2], [0, 0]]))
+    cluster = fl.Cluster(("a.invalid",), (2,))
+    launcher = OpenMpi4(Path("/m"), (4, 1, 4))
+    directory = RunDirectory(folder / "run")
+    return Prepared(launcher, cluster, network("a.invalid"), traffic, directory, 0.0, 0.0)
+
+
+def test_run_hands_the_plan_and_the_library_to_every_rank(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = MpiBuild(Path("/built"), "openmpi", (4, 1, 4), Path("/mpicxx"))
+    monkeypatch.setattr("fairlead.mpi_builds.find", lambda _launcher: build)
+    monkeypatch.setenv("LD_PRELOAD", "/other.so")
+
+    env = reordering(prepared(tmp_path), Listener())
+
+    assert env == {
+        "LD_PRELOAD": "/built/lib/libfairlead_intercept.so:/other.so",
+        "FAIRLEAD_PLAN": str(tmp_path / "run" / "plan"),
+    }
+    assert "message_bytes 300.0\n" in (tmp_path / "run" / "plan" / "reorder.txt").read_text()
+
+
+def test_run_without_a_library_says_so_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find(_launcher: object) -> MpiBuild:
+        raise fl.LaunchError("Fairlead is not built for this MPI")
+
+    monkeypatch.setattr("fairlead.mpi_builds.find", find)
+    listener = Listener()
+
+    assert reordering(prepared(tmp_path), listener) == {}
+    assert listener.lines == [
+        "topologies keep the order of their ranks: Fairlead is not built for this MPI"
+    ]
