@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps, counted.
+#include "flow_steps.hpp"
+
+#include <array>
+#include <numeric>
+
+namespace fairlead {
+
+double FlowSteps::alone_Bps(Flow flow) {
+  const auto known = alone_Bps_.find(flow);
+  return known != alone_Bps_.end() ? known->second : alone_again_Bps(flow);
+}
+
+double FlowSteps::alone_again_Bps(Flow flow) {
+  return alone_Bps_[flow] = run(std::array{flow});
+}
+
+double FlowSteps::together_Bps(std::span<const Flow> flows) {
+  return run(flows);
+}
+
+double FlowSteps::together_Bps(Flow first, Flow second) {
+  return run(std::array{first, second});
+}
+
+double FlowSteps::best_again_Bps() {
+  // A copy: the step may find a better one and replace it.
+  const std::vector<Flow> best = best_;
+  return best.empty() ? 0 : run(best);
+}
+
+double FlowSteps::run(std::span<const Flow> flows) {
+  const auto rates_Bps = measure_(flows);
+  if (!rates_Bps) throw NoMoreSteps();
+  ++num_steps_;
+  const double total_Bps = std::accumulate(rates_Bps->begin(), rates_Bps->end(), 0.0);
+  if (flows.size() <= 2 && total_Bps > best_Bps_) {
+    best_Bps_ = total_Bps;
+    best_.assign(flows.begin(), flows.end());
+  }
+  return total_Bps;
+}
+
+}  // namespace fairlead
