@@ -16,12 +16,8 @@ double FlowSteps::alone_again_Bps(Flow flow) {
   return alone_Bps_[flow] = run(std::array{flow});
 }
 
-double FlowSteps::together_Bps(std::span<const Flow> flows) {
-  return run(flows);
-}
-
-double FlowSteps::together_Bps(Flow first, Flow second) {
-  return run(std::array{first, second});
+double FlowSteps::together_Bps(std::span<const Flow> flows, Precision precision) {
+  return run(flows, precision);
 }
 
 double FlowSteps::best_again_Bps() {
@@ -30,8 +26,8 @@ double FlowSteps::best_again_Bps() {
   return best.empty() ? 0 : run(best);
 }
 
-double FlowSteps::run(std::span<const Flow> flows) {
-  const auto rates_Bps = measure_(flows);
+double FlowSteps::run(std::span<const Flow> flows, Precision precision) {
+  const auto rates_Bps = measure_(flows, precision);
   if (!rates_Bps) throw NoMoreSteps();
   ++num_steps_;
   const double total_Bps = std::accumulate(rates_Bps->begin(), rates_Bps->end(), 0.0);

@@ -25,8 +25,7 @@ class FlowSteps {
   /// Measures it once more; `alone_Bps` returns the new rate from now on.
   double alone_again_Bps(Flow flow);
   /// What the flows carry in all when they run together.
-  double together_Bps(std::span<const Flow> flows);
-  double together_Bps(Flow first, Flow second);
+  double together_Bps(std::span<const Flow> flows, Precision precision = Precision::glance);
 
   /// The most that any step with at most two flows carried, and once more what it carries now.
   [[nodiscard]] double best_Bps() const { return best_Bps_; }
@@ -35,7 +34,7 @@ class FlowSteps {
   [[nodiscard]] int num_steps() const { return num_steps_; }
 
  private:
-  double run(std::span<const Flow> flows);
+  double run(std::span<const Flow> flows, Precision precision = Precision::glance);
 
   const MeasureFlows& measure_;
   std::map<Flow, double> alone_Bps_;

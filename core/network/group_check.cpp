@@ -60,7 +60,7 @@ std::optional<BottleneckGroup> check_group(const Sides& sides, double capacity_B
     const FlowPair flows = draw();
     const double alone_Bps = steps.alone_Bps(flows.first) + steps.alone_Bps(flows.second);
     if (sharing.is_too_slow(alone_Bps, capacity_Bps)) continue;
-    const Comparison seen = sharing.compare(flows);
+    const Comparison seen = sharing.compare(flows, Precision::exact);
     ++num_rounds;
     if (sharing.is_bottleneck(seen)) carried_Bps.push_back(seen.together_Bps);
   }

@@ -18,7 +18,7 @@ constexpr int kFewHosts = 7;
 // Comparisons in vain, per doubling of the hosts, after which the search ends. Of two racks of
 // four, 17 % of all comparisons see the uplink: 72 miss it once in 10^6 times.
 constexpr int kPatienceFirst = 24;
-constexpr int kPatienceLater = 12;
+constexpr int kPatienceLater = 8;
 constexpr int kMaxDepth = 2;
 
 std::vector<Flow> all_flows(int num_hosts) {

@@ -11,7 +11,7 @@ namespace {
 
 // Twice the partners that bring less than this have not found room: the interface is full.
 constexpr double kGrowth_ratio = 1.1;
-constexpr int kNumRepeats = 3;
+constexpr int kNumRepeats = 2;
 
 bool has(const BottleneckGroup& group, Flow flow) {
   return std::ranges::binary_search(group.sources, flow.src) &&
@@ -39,21 +39,25 @@ double nic_capacity_Bps(int host, Direction direction, int num_hosts, int max_fl
                         RandomOrder& random) {
   const std::vector<Flow> flows = flows_of(host, direction, num_hosts, groups, random);
   if (flows.empty()) return std::numeric_limits<double>::quiet_NaN();
-  double most_Bps = steps.alone_Bps(flows.front());
   const std::size_t most_flows = std::min(flows.size(), static_cast<std::size_t>(max_flows));
+  double most_Bps = steps.alone_Bps(flows.front());
+  std::size_t best_num_flows = 1;
   for (std::size_t num_flows = 2; num_flows <= most_flows; num_flows *= 2) {
-    std::vector<double> totals_Bps;
-    for (int repeat = 0; repeat < kNumRepeats; ++repeat) {
-      const double total_Bps = steps.together_Bps(std::span(flows).first(num_flows));
-      if (std::isfinite(total_Bps)) totals_Bps.push_back(total_Bps);
+    const double total_Bps = steps.together_Bps(std::span(flows).first(num_flows));
+    const bool is_full = !(total_Bps > kGrowth_ratio * most_Bps);
+    if (total_Bps > most_Bps || std::isnan(most_Bps)) {
+      most_Bps = total_Bps;
+      best_num_flows = num_flows;
     }
-    const double middle_Bps = estimate_median(totals_Bps).median;
-    const bool is_full = !(middle_Bps > kGrowth_ratio * most_Bps);
-    // A partner that does not answer must not hide what the others carry.
-    most_Bps = std::fmax(most_Bps, middle_Bps);
     if (is_full) break;
   }
-  return most_Bps;
+  // The best of several looks would be too much: the median is not.
+  std::vector<double> totals_Bps = {most_Bps};
+  for (int repeat = 0; std::isfinite(most_Bps) && repeat < kNumRepeats; ++repeat) {
+    totals_Bps.push_back(steps.together_Bps(std::span(flows).first(best_num_flows)));
+  }
+  std::erase_if(totals_Bps, [](double Bps) { return std::isnan(Bps); });
+  return estimate_median(totals_Bps).median;
 }
 
 }  // namespace fairlead

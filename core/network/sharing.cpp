@@ -32,9 +32,9 @@ bool Sharing::is_too_slow(double alone_Bps, double capacity_Bps) {
   return !(capacity_Bps < kSharedBelow_ratio * alone_Bps);  // true where nan
 }
 
-Comparison Sharing::compare(const FlowPair& flows) {
+Comparison Sharing::compare(const FlowPair& flows, Precision precision) {
   const double first_Bps = steps_.alone_again_Bps(flows.first);
-  const double together_Bps = steps_.together_Bps(flows.first, flows.second);
+  const double together_Bps = steps_.together_Bps(flows.both(), precision);
   const double second_Bps = steps_.alone_again_Bps(flows.second);
   return {.alone_Bps = first_Bps + second_Bps, .together_Bps = together_Bps};
 }
@@ -49,7 +49,7 @@ bool Sharing::is_bottleneck(const Comparison& seen) {
 double Sharing::shared_capacity_Bps(const FlowPair& flows) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const double alone_Bps = steps_.alone_Bps(flows.first) + steps_.alone_Bps(flows.second);
-  const double first_Bps = steps_.together_Bps(flows.first, flows.second);
+  const double first_Bps = steps_.together_Bps(flows.both());
   if (!is_bottleneck({.alone_Bps = alone_Bps, .together_Bps = first_Bps})) return kNone;
   std::vector<double> together_Bps = {first_Bps};
   int lead = 1;
@@ -68,7 +68,7 @@ Verdict Sharing::share(const FlowPair& flows, double capacity_Bps) {
         ratios.empty() ? steps_.alone_Bps(flows.first) + steps_.alone_Bps(flows.second)
                        : steps_.alone_again_Bps(flows.first) + steps_.alone_again_Bps(flows.second);
     if (is_too_slow(alone_Bps, capacity_Bps)) return Verdict::unknown;
-    const double together_Bps = steps_.together_Bps(flows.first, flows.second);
+    const double together_Bps = steps_.together_Bps(flows.both());
     if (!std::isfinite(together_Bps)) return Verdict::unknown;
     const double ratio = together_Bps / std::sqrt(capacity_Bps * alone_Bps);
     ratios.push_back(ratio);

@@ -2,6 +2,8 @@
 // Whether two flows share a bottleneck: what they carry together, beside what each carries alone.
 #pragma once
 
+#include <array>
+
 #include "flow_steps.hpp"
 
 namespace fairlead {
@@ -11,6 +13,7 @@ struct FlowPair {
   Flow first;
   Flow second;
 
+  [[nodiscard]] std::array<Flow, 2> both() const { return {first, second}; }
   [[nodiscard]] bool is_disjoint() const {
     return first.src != second.src && first.src != second.dst && first.dst != second.src &&
            first.dst != second.dst;
@@ -45,7 +48,7 @@ class Sharing {
   [[nodiscard]] static bool is_too_slow(double alone_Bps, double capacity_Bps);
 
   /// One round, alone and together in turns.
-  Comparison compare(const FlowPair& flows);
+  Comparison compare(const FlowPair& flows, Precision precision = Precision::glance);
   /// Whether a round shows a bottleneck that neither chance nor the machine's processor explains.
   bool is_bottleneck(const Comparison& seen);
 

@@ -11,9 +11,11 @@
 namespace fairlead::probe {
 namespace {
 
-// Processes that wait look for orders every 3 ms at most; token buckets of clouds and of the lab
-// are empty sooner. Tried on the lab: shorter windows let the machine's scheduler show through.
-constexpr FlowTiming kTiming = {.lead_s = 0.03, .window_s = 0.08, .tail_s = 0.01};
+// Processes that wait look for orders every 3 ms at most, and the lab's token buckets are empty
+// sooner than the lead ends. A window of 80 ms was too short on a busy machine: a receiver that
+// was not running finds 10 ms of messages at once.
+constexpr FlowTiming kGlance = {.lead_s = 0.03, .window_s = 0.12, .tail_s = 0.03};
+constexpr FlowTiming kExact = {.lead_s = 0.05, .window_s = 0.4, .tail_s = 0.05};
 // Messages that take so long at the pair's own rate: enough of them for a rate, few enough that
 // each is cheap.
 constexpr double kMessage_s = 0.002;
@@ -53,12 +55,13 @@ Conductor::Conductor(MPI_Comm comm, const Options& options, const Outcome& outco
   }
 }
 
-std::optional<std::vector<double>> Conductor::measure(std::span<const Flow> flows) {
+std::optional<std::vector<double>> Conductor::measure(std::span<const Flow> flows,
+                                                      Precision precision) {
   if (now_s() >= end_s_) return std::nullopt;
   show_progress();
   std::vector<Flow> alive;
   std::ranges::copy_if(flows, std::back_inserter(alive), [this](Flow f) { return !is_dead(f); });
-  const std::vector<double> alive_Bps = run(alive);
+  const std::vector<double> alive_Bps = run(alive, precision);
   std::vector<double> rates_Bps;
   for (const Flow flow : flows) {
     const auto place = std::ranges::find(alive, flow) - alive.begin();
@@ -69,15 +72,16 @@ std::optional<std::vector<double>> Conductor::measure(std::span<const Flow> flow
   return rates_Bps;
 }
 
-std::vector<double> Conductor::run(std::span<const Flow> flows) {
+std::vector<double> Conductor::run(std::span<const Flow> flows, Precision precision) {
   ++step_;
+  const FlowTiming& timing = precision == Precision::exact ? kExact : kGlance;
   orders_.clear();
   reports_.clear();
   std::vector<std::size_t> place_at_receiver;
   for (const Flow flow : flows) {
     const std::int64_t bytes = message_bytes(flow);
-    add_end(flow.src, {.peer = flow.dst, .is_sender = 1, .message_bytes = bytes});
-    add_end(flow.dst, {.peer = flow.src, .is_sender = 0, .message_bytes = bytes});
+    add_end(flow.src, {.peer = flow.dst, .is_sender = 1, .message_bytes = bytes}, timing);
+    add_end(flow.dst, {.peer = flow.src, .is_sender = 0, .message_bytes = bytes}, timing);
     place_at_receiver.push_back(static_cast<std::size_t>(orders_.at(flow.dst).num_flows - 1));
   }
   send_orders();
@@ -104,8 +108,8 @@ std::int64_t Conductor::message_bytes(Flow flow) const {
   return std::clamp(static_cast<std::int64_t>(Bps * kMessage_s), kLeastBytes, kMostBytes);
 }
 
-void Conductor::add_end(int rank, const FlowEnd& end) {
-  const FlowOrder empty{.step = step_, .num_flows = 0, .timing = kTiming, .ends = {}};
+void Conductor::add_end(int rank, const FlowEnd& end, const FlowTiming& timing) {
+  const FlowOrder empty{.step = step_, .num_flows = 0, .timing = timing, .ends = {}};
   FlowOrder& order = orders_.try_emplace(rank, empty).first->second;
   order.ends[static_cast<std::size_t>(order.num_flows++)] = end;
 }

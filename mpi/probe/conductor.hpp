@@ -23,7 +23,7 @@ class Conductor {
             Mailbox& mailbox, FlowRunner& runner);
 
   /// Runs flows together; see `MeasureFlows`.
-  std::optional<std::vector<double>> measure(std::span<const Flow> flows);
+  std::optional<std::vector<double>> measure(std::span<const Flow> flows, Precision precision);
 
   [[nodiscard]] bool is_orderly() const { return is_orderly_; }
 
@@ -33,10 +33,10 @@ class Conductor {
     MPI_Request request;
   };
 
-  [[nodiscard]] std::vector<double> run(std::span<const Flow> flows);
+  [[nodiscard]] std::vector<double> run(std::span<const Flow> flows, Precision precision);
   [[nodiscard]] bool is_dead(Flow flow) const;
   [[nodiscard]] std::int64_t message_bytes(Flow flow) const;
-  void add_end(int rank, const FlowEnd& end);
+  void add_end(int rank, const FlowEnd& end, const FlowTiming& timing);
   void send_orders();
   void gather_reports();
   [[nodiscard]] bool take_report(int src);

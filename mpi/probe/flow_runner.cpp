@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <thread>
 
@@ -14,7 +15,7 @@ namespace {
 
 // Messages under way. Sends are synchronous, so no more than these wait in the network's queues,
 // and a flow ends soon after its last message.
-constexpr int kNumSlots = 8;
+constexpr int kNumSlots = 6;
 // A late message of a step that was given up must not be taken for one of the next.
 constexpr int kFirstFlowTag = 1000;
 constexpr int kNumFlowTags = 20000;
@@ -24,23 +25,25 @@ struct Arrival {
   double bytes;
 };
 
-/// Bytes per second within the window, between the first and the last message that ended in it;
-/// of a flow so slow that few did, between the first and the last message of all.
-double rate_Bps(const std::vector<Arrival>& arrivals, const FlowTiming& timing) {
+/// Bytes per second within the window, between the first and the last message that ended in it.
+/// Where few did, because the flow is slow or the process was not running, those of all time count.
+double rate_Bps(const std::vector<Arrival>& arrivals, const FlowTiming& timing, double start_s) {
   constexpr int kFewest = 4;
   if (arrivals.empty()) return std::numeric_limits<double>::quiet_NaN();
   const double begin_s = arrivals.front().time_s + timing.lead_s;
   auto first = std::ranges::find_if(arrivals, [&](auto& a) { return a.time_s >= begin_s; });
   auto end = std::find_if(first, arrivals.end(),
                           [&](auto& a) { return a.time_s > begin_s + timing.window_s; });
-  if (end - first < kFewest) {
-    first = arrivals.begin();
-    end = arrivals.end();
+  const auto bytes = [](auto from, auto to) {
+    return std::accumulate(from, to, 0.0, [](double sum, auto& a) { return sum + a.bytes; });
+  };
+  const auto is_long = [&](double duration_s) { return duration_s >= timing.window_s / 2; };
+  if (end - first >= kFewest && is_long(std::prev(end)->time_s - first->time_s)) {
+    return bytes(std::next(first), end) / (std::prev(end)->time_s - first->time_s);
   }
-  const double duration_s = std::prev(end)->time_s - first->time_s;
-  double bytes = 0;
-  for (auto arrival = std::next(first); arrival != end; ++arrival) bytes += arrival->bytes;
-  return duration_s > 0 ? bytes / duration_s : std::numeric_limits<double>::quiet_NaN();
+  const double all_s = arrivals.back().time_s - arrivals.front().time_s;
+  if (is_long(all_s)) return bytes(std::next(arrivals.begin()), arrivals.end()) / all_s;
+  return bytes(arrivals.begin(), arrivals.end()) / (arrivals.back().time_s - start_s);
 }
 
 /// One end of a flow at work. An empty message ends each slot of it.
@@ -123,7 +126,8 @@ FlowRunner::FlowRunner(MPI_Comm comm, double patience_s, Mailbox& mailbox, bool 
 
 FlowReport FlowRunner::run(const FlowOrder& order) {
   constexpr double kLookInterval_s = 0.01;
-  const double end_s = now_s() + order.timing.total_s();
+  const double start_s = now_s();
+  const double end_s = start_s + order.timing.total_s();
   const int tag = kFirstFlowTag + order.step % kNumFlowTags;
   const std::span ends(order.ends.data(), static_cast<std::size_t>(order.num_flows));
   std::size_t num_bytes = 0;
@@ -151,7 +155,7 @@ FlowReport FlowRunner::run(const FlowOrder& order) {
   for (std::size_t flow = 0; flow < streams.size(); ++flow) {
     if (!streams[flow].is_over()) report.has_given_up = 1;
     if (!streams[flow].is_sender() && streams[flow].is_over()) {
-      report.rates_Bps[flow] = rate_Bps(streams[flow].arrivals(), order.timing);
+      report.rates_Bps[flow] = rate_Bps(streams[flow].arrivals(), order.timing, start_s);
     }
   }
   if (report.has_given_up != 0) {

@@ -22,9 +22,12 @@ void probe_contention(Conductor& conductor, const Behaviour& behaviour, Outcome&
   const ContentionOptions wanted{
       .is_one_machine = behaviour.shares_machine,
       .max_nic_flows = behaviour.shares_machine ? kFlowsOnOneMachine : kMostFlows};
-  const auto measure = [&](std::span<const Flow> flows) { return conductor.measure(flows); };
+  const auto measure = [&](std::span<const Flow> flows, Precision precision) {
+    return conductor.measure(flows, precision);
+  };
   const auto num_hosts = static_cast<int>(outcome.node_names.size());
-  print_contention(find_contention(num_hosts, measure, wanted), now_s() - begin_s);
+  const ContentionFindings findings = find_contention(num_hosts, measure, wanted);
+  print_contention(findings, now_s() - begin_s);
   outcome.is_orderly = outcome.is_orderly && conductor.is_orderly();
 }
 

@@ -45,13 +45,13 @@ class SimulatedNetwork {
   [[nodiscard]] int num_steps() const { return num_steps_; }
   [[nodiscard]] int most_flows() const { return most_flows_; }
 
-  std::optional<std::vector<double>> measure(std::span<const Flow> flows) {
+  std::optional<std::vector<double>> measure(std::span<const Flow> flows, Precision precision) {
     if (steps_left_-- <= 0) return std::nullopt;
     ++num_steps_;
     most_flows_ = std::max(most_flows_, static_cast<int>(flows.size()));
     std::vector<double> rates_Bps = share(flows);
     for (std::size_t flow = 0; flow < flows.size(); ++flow) {
-      rates_Bps[flow] *= std::exp(noise_(random_));
+      rates_Bps[flow] *= std::exp(noise_(random_) * (precision == Precision::exact ? 0.5 : 1));
       if (flows[flow].src == silent_host_ || flows[flow].dst == silent_host_) {
         rates_Bps[flow] = std::numeric_limits<double>::quiet_NaN();
       }
@@ -60,7 +60,9 @@ class SimulatedNetwork {
   }
 
   [[nodiscard]] MeasureFlows measurer() {
-    return [this](std::span<const Flow> flows) { return measure(flows); };
+    return [this](std::span<const Flow> flows, Precision precision) {
+      return measure(flows, precision);
+    };
   }
 
  private:

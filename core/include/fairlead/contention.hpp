@@ -20,10 +20,17 @@ struct Flow {
   friend auto operator<=>(const Flow&, const Flow&) = default;
 };
 
+/// How long the flows of a step run.
+enum class Precision {
+  glance,  ///< Long enough to tell half a rate from a whole one.
+  exact,   ///< Long enough for the rate itself.
+};
+
 /// Runs flows together for a while.
 /// @return the rate of each in bytes per second, nan where a host did not answer; nothing when no
 ///   step can be made any more.
-using MeasureFlows = std::function<std::optional<std::vector<double>>(std::span<const Flow>)>;
+using MeasureFlows =
+    std::function<std::optional<std::vector<double>>(std::span<const Flow>, Precision)>;
 
 struct ContentionOptions {
   /// Whether the hosts are containers of one machine. Its processor then limits flows as well, and
