@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.text import Text
@@ -15,6 +15,8 @@ from fairlead.report.scales import BYTES_PER_SECOND, human
 from fairlead.shared_group import SharedGroup
 
 _ANY = "the others"
+_MOST_NAMES = 12
+_MOST_INTERFACES = 16
 
 
 def has_contention(network: Network) -> bool:
@@ -66,8 +68,10 @@ def contention_lines(network: Network) -> list[str]:
 def title(network: Network, group: SharedGroup) -> str:
     """Both sides of a bottleneck; the larger is "the others" where it is all other hosts."""
     sources, destinations = group.src_hosts, group.dst_hosts
-    is_all = len(sources) + len(destinations) == network.num_hosts > 2 * min(
-        len(sources), len(destinations)
+    is_all = (
+        len(sources) + len(destinations)
+        == network.num_hosts
+        > 2 * min(len(sources), len(destinations))
     )
     names = [_ranges(network, hosts) for hosts in (sources, destinations)]
     if is_all:
@@ -85,14 +89,60 @@ def contention_tree(network: Network) -> Tree:
         branch.add(Text(f"to {_ranges(network, group.dst_hosts)}"))
     if not network.groups:
         tree.add(Text("no pairs were found to share a bottleneck"))
-    interfaces = tree.add(Text("interfaces, the most seen (out, in)"))
+    _add_interfaces(tree, network)
+    return tree
+
+
+def _add_interfaces(tree: Tree, network: Network) -> None:
+    """Every host, or the spread of all where they are many."""
     nic_out_Bps, nic_in_Bps = (
         np.full(network.num_hosts, np.nan) if nic is None else nic
         for nic in (network.nic_out_Bps, network.nic_in_Bps)
     )
-    for host, sent, received in zip(network.hosts, nic_out_Bps, nic_in_Bps, strict=True):
-        interfaces.add(Text(f"{host}: {_rate(sent)}, {_rate(received)}"))
-    return tree
+    branch = tree.add(Text("interfaces, the most that each was seen to carry"))
+    if network.num_hosts <= _MOST_INTERFACES:
+        for host, sent, received in zip(network.hosts, nic_out_Bps, nic_in_Bps, strict=True):
+            branch.add(Text(f"{host}: out {_rate(sent)}, in {_rate(received)}"))
+        return
+    for name, nic_Bps in (("out", nic_out_Bps), ("in", nic_in_Bps)):
+        known = nic_Bps[np.isfinite(nic_Bps)]
+        if known.size:
+            least, middle, most = np.quantile(known, [0, 0.5, 1])
+            branch.add(Text(f"{name}: {_rate(least)} to {_rate(most)}, median {_rate(middle)}"))
+
+
+class Block(NamedTuple):
+    """A rectangle of a heatmap, in cells: rows of sources and columns of destinations.
+
+    Attributes:
+        first_row, last_row, first_column, last_column: Its ends, both included.
+        group: Position of its group in `network.groups`.
+    """
+
+    first_row: int
+    last_row: int
+    first_column: int
+    last_column: int
+    group: int
+
+
+def blocks(network: Network, order: Sequence[int]) -> list[Block]:
+    """The rectangles that the pairs of each group fill when hosts come in this order."""
+    place = {host: index for index, host in enumerate(order)}
+    return [
+        Block(*rows, *columns, index)
+        for index, group in enumerate(network.groups)
+        for rows in _runs([place[host] for host in group.src_hosts])
+        for columns in _runs([place[host] for host in group.dst_hosts])
+    ]
+
+
+def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
+    """First and last of each row of places without a gap."""
+    ordered = sorted(places)
+    firsts = [place for place in ordered if place - 1 not in places]
+    lasts = [place for place in ordered if place + 1 not in places]
+    return list(zip(firsts, lasts, strict=True))
 
 
 def host_order(network: Network) -> list[int]:
@@ -122,7 +172,9 @@ def _rate(rate_Bps: float) -> str:
 
 
 def _ranges(network: Network, hosts: Sequence[int]) -> str:
-    return ", ".join(network.hosts[host] for host in hosts)
+    more = len(hosts) - _MOST_NAMES
+    named = ", ".join(network.hosts[host] for host in hosts[:_MOST_NAMES])
+    return named if more <= 0 else f"{named} and {more} more"
 
 
 def _plain(values: Any) -> list[float | None] | None:
