@@ -18,7 +18,7 @@ from fairlead.report.scales import BYTES_PER_SECOND, SECONDS, Scale, common_scal
 Matrix = npt.NDArray[np.float64]
 
 MAX_HOSTS_WITH_POINTS = 16
-BLOCK_COLORS = ("#e4572e", "#f2f2f2", "#17becf", "#e377c2")
+BLOCK_COLORS = ("#e4572e", "#ff4fd8", "#17becf", "#f2f2f2")
 """Frames that stand out from every colour of the heatmap."""
 
 
