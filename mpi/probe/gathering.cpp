@@ -44,7 +44,8 @@ Behaviour decide(const Options& options, const std::map<std::int64_t, int>& rank
   int most_ranks = 0;
   for (const auto& [machine, ranks] : ranks_of_machine) most_ranks = std::max(most_ranks, ranks);
   const bool is_crowded = most_ranks > num_cores;
-  Behaviour behaviour{.concurrency = all_pairs, .yields = is_crowded};
+  Behaviour behaviour{
+      .concurrency = all_pairs, .yields = is_crowded, .shares_machine = most_ranks > 1};
   if (options.concurrency > 0) {
     behaviour.concurrency = std::min(options.concurrency, all_pairs);
   } else if (is_crowded) {
@@ -170,16 +171,20 @@ Outcome collect(MPI_Comm comm, Findings findings, Mailbox& mailbox) {
   return outcome;
 }
 
-bool hand_in(MPI_Comm comm, const Findings& findings, Mailbox& mailbox) {
+bool hand_in(MPI_Comm comm, const Findings& findings, Mailbox& mailbox,
+             const std::function<void()>& serve) {
   const std::vector<std::byte> packed = pack(findings);
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Isend(packed.data(), static_cast<int>(packed.size()), MPI_BYTE, 0, report_tag, comm,
             &request);
   int is_sent = 0;
-  const bool is_dismissed = mailbox.wait(0, [&] {
+  const auto is_done = [&] {
     if (is_sent == 0) MPI_Test(&request, &is_sent, MPI_STATUS_IGNORE);
+    serve();
     return mailbox.has(0, Note::done);
-  });
+  };
+  // Those who only wait must not take processor time from the flows of others.
+  const bool is_dismissed = mailbox.wait(0, is_done, [] { return false; });
   return is_dismissed && mailbox.letter(0, Note::done).value != 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ namespace fairlead::probe {
 struct Behaviour {
   int concurrency = 1;
   bool yields = false;
+  /// Whether some of the hosts are one machine; known to rank 0 only.
+  bool shares_machine = false;
 };
 
 /// Waits until everybody is there. Ranks that do not come in time are left to the meetings.
@@ -32,8 +35,10 @@ struct Outcome {
 /// Rank 0 collects the findings of all.
 Outcome collect(MPI_Comm comm, Findings findings, Mailbox& mailbox);
 /// The others hand theirs in and wait until rank 0 has written the result.
+/// @param serve called now and then while waiting, to do what rank 0 may want meanwhile.
 /// @return whether all went well everywhere.
-bool hand_in(MPI_Comm comm, const Findings& findings, Mailbox& mailbox);
+bool hand_in(MPI_Comm comm, const Findings& findings, Mailbox& mailbox,
+             const std::function<void()>& serve);
 /// Rank 0 lets the others go.
 void dismiss(MPI_Comm comm, const Outcome& outcome, Mailbox& mailbox);
 

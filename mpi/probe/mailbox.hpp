@@ -15,7 +15,15 @@
 namespace fairlead::probe {
 
 /// Message tags of the probe.
-enum Tag : int { note_tag = 1, command_tag, data_tag, answer_tag, report_tag };
+enum Tag : int {
+  note_tag = 1,
+  command_tag,
+  data_tag,
+  answer_tag,
+  report_tag,
+  order_tag,
+  flow_report_tag,
+};
 
 enum class Note : std::int32_t {
   hello,   ///< To rank 0 at the start; carries the machine's identity.
@@ -45,6 +53,9 @@ class Mailbox {
   void post(int dst, Note note, std::int32_t value = 0, std::int64_t data = 0);
   /// Tells everybody that `peer` does not answer, so that each of them need not wait in turn.
   void announce_silent(int peer);
+
+  /// Counts as a sign of life of `src` what came from it by another way.
+  void heard(int src) { sign_s_[static_cast<std::size_t>(src)] = now_s(); }
 
   /// Takes in all notes that have arrived.
   void poll();

@@ -8,11 +8,28 @@
 #include <cstdlib>
 #include <exception>
 
-#include "gathering.hpp"
+#include "conductor.hpp"
 #include "result.hpp"
 
 namespace fairlead::probe {
 namespace {
+
+/// Flows run together, led by this rank 0, and what follows from them is printed.
+void probe_contention(Conductor& conductor, const Behaviour& behaviour, Outcome& outcome) {
+  // On one machine, ever more flows are limited by its processor, not by an interface.
+  constexpr int kFlowsOnOneMachine = 4;
+  const double begin_s = now_s();
+  const ContentionOptions wanted{
+      .is_one_machine = behaviour.shares_machine,
+      .max_nic_flows = behaviour.shares_machine ? kFlowsOnOneMachine : kMostFlows};
+  const auto measure = [&](std::span<const Flow> flows, Precision precision) {
+    return conductor.measure(flows, precision);
+  };
+  const auto num_hosts = static_cast<int>(outcome.node_names.size());
+  const ContentionFindings findings = find_contention(num_hosts, measure, wanted);
+  print_contention(findings, now_s() - begin_s);
+  outcome.is_orderly = outcome.is_orderly && conductor.is_orderly();
+}
 
 /// The main flow. Returns whether MPI can be left in order.
 bool run(MPI_Comm comm, const Options& options) {
@@ -23,9 +40,16 @@ bool run(MPI_Comm comm, const Options& options) {
   const double begin_s = now_s();
   Exchange exchange(comm, options, mailbox, behaviour.yields);
   Findings findings = walk_tournament(comm, options, behaviour.concurrency, mailbox, exchange);
-  if (rank != 0) return hand_in(comm, findings, mailbox);
-  const Outcome outcome = collect(comm, std::move(findings), mailbox);
+  FlowRunner runner(comm, options.patience_s, mailbox, behaviour.yields);
+  if (rank != 0) {
+    return hand_in(comm, findings, mailbox, [&] { runner.serve(); }) && !runner.has_given_up();
+  }
+  Outcome outcome = collect(comm, std::move(findings), mailbox);
   print_result(options, behaviour, outcome, now_s() - begin_s);
+  if (options.has_contention) {
+    Conductor conductor(comm, options, outcome, begin_s + options.budget_s, mailbox, runner);
+    probe_contention(conductor, behaviour, outcome);
+  }
   dismiss(comm, outcome, mailbox);
   return outcome.is_orderly;
 }
@@ -38,7 +62,9 @@ bool run(MPI_Comm comm, const Options& options) {
 
 /// Open MPI 4 waits for its sockets by poll, which asks each of them anew: with one to every other
 /// host, that was the largest part of the probe's time. A choice of the user's is kept.
-void choose_event_loop() { setenv("OMPI_MCA_opal_event_include", "epoll", 0); }
+void choose_event_loop() {
+  setenv("OMPI_MCA_opal_event_include", "epoll", 0);
+}
 
 /// Ends the process even where MPI_Finalize does not: MPICH 4.0 over UCX's TCP waits there for
 /// peers that have already left (openucx issue 8738). The result is delivered by then.

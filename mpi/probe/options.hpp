@@ -50,6 +50,10 @@ struct Options {
   int concurrency = 0;
   /// A partner without any sign of life for so long is given up.
   double patience_s = 10;
+  /// Whether flows run together after the pairs. Pairs then have half of the budget.
+  bool has_contention = false;
+
+  [[nodiscard]] double pairs_budget_s() const { return has_contention ? budget_s / 2 : budget_s; }
 };
 
 /// @param arguments without the program's name.

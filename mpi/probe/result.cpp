@@ -59,15 +59,42 @@ std::string to_json(const Options& options, const Behaviour& behaviour, const Ou
          joined(outcome.results, ",\n  ", row) + "\n ]}\n";
 }
 
-}  // namespace
+std::string group_row(const BottleneckGroup& group) {
+  const auto plain = [](int host) { return std::to_string(host); };
+  return "{\"sources\": [" + joined(group.sources, ", ", plain) + "], \"destinations\": [" +
+         joined(group.destinations, ", ", plain) +
+         "], \"capacity_Bps\": " + number(group.capacity_Bps.median) +
+         ", \"capacity_low_Bps\": " + number(group.capacity_Bps.low) +
+         ", \"capacity_high_Bps\": " + number(group.capacity_Bps.high) +
+         ", \"confidence_ratio\": " + number(group.confidence_ratio) + "}";
+}
 
-void print_result(const Options& options, const Behaviour& behaviour, const Outcome& outcome,
-                  double probing_s) {
-  const std::string text = to_json(options, behaviour, outcome, probing_s);
+std::string to_json(const ContentionFindings& findings, double probing_s) {
+  return "{\"format\": \"fairlead-contention\", \"version\": " + std::to_string(kVersion) +
+         ",\n \"num_steps\": " + std::to_string(findings.num_steps) +
+         ",\n \"is_complete\": " + (findings.is_complete ? "true" : "false") +
+         ",\n \"probing_s\": " + number(probing_s) + ",\n \"nic_out_Bps\": [" +
+         joined(findings.nic_out_Bps, ", ", number) + "],\n \"nic_in_Bps\": [" +
+         joined(findings.nic_in_Bps, ", ", number) + "],\n \"groups\": [\n  " +
+         joined(findings.groups, ",\n  ", group_row) + "\n ]}\n";
+}
+
+void print(const std::string& text) {
   const bool is_written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!is_written || std::fflush(stdout) != 0) {
     throw std::runtime_error(std::string("the result cannot be printed: ") + std::strerror(errno));
   }
+}
+
+}  // namespace
+
+void print_contention(const ContentionFindings& findings, double probing_s) {
+  print(to_json(findings, probing_s));
+}
+
+void print_result(const Options& options, const Behaviour& behaviour, const Outcome& outcome,
+                  double probing_s) {
+  print(to_json(options, behaviour, outcome, probing_s));
 }
 
 }  // namespace fairlead::probe

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "fairlead/contention.hpp"
 #include "gathering.hpp"
 
 namespace fairlead::probe {
@@ -13,5 +14,10 @@ namespace fairlead::probe {
 /// @throws std::runtime_error with the reason.
 void print_result(const Options& options, const Behaviour& behaviour, const Outcome& outcome,
                   double probing_s);
+
+/// Prints what flows together showed as a document of its own, after that of the pairs: they are
+/// not lost when this part fails.
+/// @throws std::runtime_error with the reason.
+void print_contention(const ContentionFindings& findings, double probing_s);
 
 }  // namespace fairlead::probe

@@ -136,9 +136,9 @@ class Tour {
     const int step = is_limited() ? index / concurrency_ : at(index).round;
     const int num_steps = is_limited() ? (num_meetings() + concurrency_ - 1) / concurrency_
                                        : tournament_.num_rounds();
-    const double share_s = options_.budget_s / num_steps;
+    const double share_s = options_.pairs_budget_s() / num_steps;
     return std::max(begin_s_ + share_s * (step + 1),
-                    std::min(now_s() + share_s, begin_s_ + options_.budget_s));
+                    std::min(now_s() + share_s, begin_s_ + options_.pairs_budget_s()));
   }
 
   /// Shown by who leads the only meeting. Where there are many at a time, by rank 0: it meets

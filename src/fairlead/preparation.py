@@ -37,6 +37,7 @@ class Request:
         traffic: A `.traffic.npz` file; None traces the program unless it was traced before.
         mode: How the network is measured, "quick" or "full".
         budget_s: Bound on the time of the probe; None for no bound.
+        contention: Also find what hosts and pairs share, when the network has to be measured.
         max_age_s: Age up to which a kept profile is used again.
         skip_unreachable: Leave out hosts that do not answer.
         metric: What placements weigh, "bytes" or "messages".
@@ -54,6 +55,7 @@ class Request:
     traffic: Path | None = None
     mode: Literal["quick", "full"] = "quick"
     budget_s: float | None = None
+    contention: bool = False
     max_age_s: float = 3600.0
     skip_unreachable: bool = False
     metric: Literal["bytes", "messages"] = "bytes"
@@ -148,7 +150,9 @@ def _measured(
     if request.network is not None and request.network != "probe:":
         return Network.load(request.network), 0.0
     if request.network is None:
-        kept = profile_cache.recall_network(cluster, launcher, request.mode, request.max_age_s)
+        kept = profile_cache.recall_network(
+            cluster, launcher, request.mode, request.max_age_s, request.contention
+        )
         if kept is not None:
             narrator.tell("network: a kept profile of these hosts is fresh enough")
             return kept, 0.0
@@ -162,10 +166,11 @@ def _measured(
             budget_s=request.budget_s,
             skip_unreachable=request.skip_unreachable,
             launcher_args=request.launcher_args,
+            contention=request.contention,
             on_progress=on_progress,
         )
     probe_s = time.monotonic() - started
-    profile_cache.remember_network(network, cluster, launcher, request.mode)
+    profile_cache.remember_network(network, cluster, launcher, request.mode, request.contention)
     return network, probe_s
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from fairlead import launch, mpi_builds
 from fairlead.cluster import Cluster
+from fairlead.contention_result import read_contention
 from fairlead.errors import InputError, ProbeError
 from fairlead.launch import Finished, Job, Launcher, LaunchTimeoutError
 from fairlead.network import Network
@@ -24,6 +25,9 @@ from fairlead.probe_result import ProbeResult, read_result
 __all__ = ["Effort", "probe"]
 
 Progress = Callable[[int, int], None]
+
+# Flows are run for a tenth of a second each, some ten to a hundred times per host.
+_CONTENTION_TIMEOUT_S = 1800
 
 _PROGRESS = re.compile(r"fairlead-probe: progress (\d+) (\d+)$")
 _ERROR = re.compile(r"fairlead-probe: error (.*)$")
@@ -65,6 +69,7 @@ def probe(
     patience_s: float = 10.0,
     timeout_s: float | None = None,
     launcher_args: Sequence[str] = (),
+    contention: bool = False,
     on_progress: Progress | None = None,
 ) -> Network:
     """Measure latency and bandwidth between all hosts, in both directions.
@@ -76,7 +81,8 @@ def probe(
         target_ratio: A metric of a pair is done when its interval is this narrow; None for the
             mode's own.
         max_samples: It is also done after so many samples; None for the mode's own.
-        budget_s: Time of measuring, shared by all pairs; what does not fit is `nan`.
+        budget_s: Time of measuring, shared by all pairs; what does not fit is `nan`. With
+            `contention`, the pairs have half of it.
         concurrency: Pairs measured at one time; 0 for all disjoint pairs, or where the hosts are
             containers of one machine, one for two of its cores.
         skip_unreachable: Measure the rest when a host does not answer; its pairs are `nan`.
@@ -84,6 +90,9 @@ def probe(
         patience_s: Silence after which a host is given up during the measurement.
         timeout_s: Time that launch and measurement may take; None for the mode's own.
         launcher_args: The user's own arguments for the launcher.
+        contention: Afterwards, run flows together, and find what each host's interface carries
+            and which pairs share a bottleneck. Where that fails the pairs are kept, and
+            `origin["contention"]` says why.
         on_progress: Gets rounds done and rounds in all, from another thread.
 
     Returns:
@@ -107,9 +116,12 @@ def probe(
         "cap": effort.max_samples,
         "concurrency": concurrency,
         "patience": patience_s,
+        **({"contention": 1} if contention else {}),
         **({} if budget_s is None else {"budget": budget_s}),
     }
     job = _job(program, options, reachable, launcher_args)
+    if contention and timeout_s is None:
+        effort = dataclasses.replace(effort, timeout_s=effort.timeout_s + _CONTENTION_TIMEOUT_S)
     finished = _launch(launcher, job, effort.timeout_s, on_progress)
     result = read_result(finished.stdout, reachable.num_hosts)
     if result is None:
@@ -127,7 +139,18 @@ def probe(
         "launch_s": max(0.0, finished.seconds - result.probing_s),
         "unreachable": reasons,
     }
-    return result.to_network(cluster.hosts, reachable.hosts, origin)
+    network = result.to_network(cluster.hosts, reachable.hosts, origin)
+    return _with_contention(network, reachable, finished) if contention else network
+
+
+def _with_contention(network: Network, reachable: Cluster, finished: Finished) -> Network:
+    found = read_contention(finished.stdout, reachable.num_hosts)
+    if found is not None:
+        return found.add_to(network, reachable.hosts)
+    lines = [line.strip() for line in finished.stderr.splitlines() if line.strip("-* \t\n")]
+    said = [line for line in lines if not _PROGRESS.search(line)]
+    problem = said[-1] if said else f"the program ended with exit code {finished.returncode}"
+    return dataclasses.replace(network, origin=network.origin | {"contention": {"error": problem}})
 
 
 def _effort(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -98,6 +99,17 @@ def _store(matrices: dict[str, Any], place: tuple[int, int], values: Sequence[An
         matrix[place] = np.nan if value is None else value
 
 
+def find_document(printed: str, begin: str) -> Any | None:
+    """The JSON document that begins with `begin`; None where it is missing or not whole."""
+    place = printed.find(begin)
+    if place < 0:
+        return None
+    try:
+        return json.JSONDecoder().raw_decode(printed, place)[0]
+    except json.JSONDecodeError:
+        return None
+
+
 def read_result(printed: str, num_ranks: int) -> ProbeResult | None:
     """Find and check the document in what the launcher printed.
 
@@ -111,12 +123,11 @@ def read_result(printed: str, num_ranks: int) -> ProbeResult | None:
     Raises:
         ProbeError: The document is whole, but not what the program prints.
     """
-    begin = printed.find(_BEGIN)
-    end = printed.rfind("}")
-    if begin < 0 or end < begin:
+    document = find_document(printed, _BEGIN)
+    if document is None:
         return None
     try:
-        result = ProbeResult.model_validate_json(printed[begin : end + 1])
+        result = ProbeResult.model_validate(document)
     except pydantic.ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "document"

@@ -21,10 +21,10 @@ from fairlead.traffic import Traffic
 
 
 def recall_network(
-    cluster: Cluster, launcher: Launcher, mode: str, max_age_s: float
+    cluster: Cluster, launcher: Launcher, mode: str, max_age_s: float, contention: bool = False
 ) -> Network | None:
     """The last network measured between these hosts, if it is younger than `max_age_s`."""
-    path = _network_path(cluster, launcher, mode)
+    path = _network_path(cluster, launcher, mode, contention)
     if not path.exists() or time.time() - path.stat().st_mtime > max_age_s:
         return None
     try:
@@ -33,9 +33,11 @@ def recall_network(
         return None  # An unreadable profile of our own is measured again.
 
 
-def remember_network(network: Network, cluster: Cluster, launcher: Launcher, mode: str) -> None:
-    """Keep a network for later runs on the same hosts."""
-    path = _network_path(cluster, launcher, mode)
+def remember_network(
+    network: Network, cluster: Cluster, launcher: Launcher, mode: str, contention: bool = False
+) -> None:
+    """Keep a network for later runs on the same hosts that ask for as much."""
+    path = _network_path(cluster, launcher, mode, contention)
     path.parent.mkdir(parents=True, exist_ok=True)
     network.save(path)
 
@@ -60,8 +62,9 @@ def remember_traffic(
     traffic.save(path)
 
 
-def _network_path(cluster: Cluster, launcher: Launcher, mode: str) -> Path:
-    key = _key(["network", sorted(cluster.hosts), _lab(), launcher.family, launcher.version, mode])
+def _network_path(cluster: Cluster, launcher: Launcher, mode: str, contention: bool) -> Path:
+    how = [mode, "contention"] if contention else [mode]
+    key = _key(["network", sorted(cluster.hosts), _lab(), launcher.family, launcher.version, *how])
     return cache_folder() / "networks" / f"{key}.net.npz"
 
 

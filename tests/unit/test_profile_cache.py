@@ -105,3 +105,11 @@ def test_traffic_of_a_rebuilt_program_is_not_recalled(tmp_path: Path) -> None:
     cache.remember_traffic(traffic(), [str(program)], 2, OpenMpi())
     program.write_text("#!/bin/sh\nexit 0\n")
     assert cache.recall_traffic([str(program)], 2, OpenMpi()) is None
+
+
+def test_network_without_shared_capacities_does_not_serve_who_asks_for_them() -> None:
+    cache.remember_network(network(), CLUSTER, OpenMpi(), "quick")
+    assert cache.recall_network(CLUSTER, OpenMpi(), "quick", HOUR_S, contention=True) is None
+
+    cache.remember_network(network(), CLUSTER, OpenMpi(), "quick", contention=True)
+    assert cache.recall_network(CLUSTER, OpenMpi(), "quick", HOUR_S, contention=True) is not None

@@ -57,6 +57,14 @@ ModeOption = Annotated[
     Mode, typer.Option("--probe", help="How the network is measured when it has to be.")
 ]
 Budget = Annotated[str | None, typer.Option(help="Most time the probe may take, for example 2s.")]
+Contention = Annotated[
+    bool,
+    typer.Option(
+        "--contention",
+        help="After the pairs, run flows together: find what each host's interface carries, and "
+        "the pairs that share a bottleneck.",
+    ),
+]
 MaxAge = Annotated[
     str, typer.Option(help="Up to this age a kept profile of the same hosts is used again.")
 ]
@@ -102,6 +110,7 @@ def request_of(parameters: Mapping[str, Any]) -> Request:
         traffic=parameters["traffic"],
         mode=parameters["mode"].value,
         budget_s=None if budget is None else parse_duration(budget),
+        contention=parameters["contention"],
         max_age_s=parse_duration(parameters["max_age"]),
         skip_unreachable=parameters["skip_unreachable"],
         metric=parameters["metric"].value,

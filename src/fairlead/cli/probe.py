@@ -17,6 +17,7 @@ from fairlead.errors import InputError
 from fairlead.network import Network
 from fairlead.probe import EFFORTS
 from fairlead.probe import probe as measure
+from fairlead.report.contention_view import contention_facts, contention_lines
 from fairlead.units import format_duration, format_rate, parse_duration
 
 EXAMPLE = "Example: fairlead probe --hostfile hosts.txt --full -o cloud.net.npz"
@@ -88,6 +89,7 @@ def probe(
     skip_unreachable: options.SkipUnreachable = False,
     mpirun: options.Mpirun = None,
     launcher_args: options.LauncherArgs = "",
+    contention: options.Contention = False,
     reach_timeout: ReachTimeout = "10s",
     patience: Patience = "10s",
     timeout: Timeout = None,
@@ -116,6 +118,7 @@ def probe(
             patience_s=parse_duration(patience),
             timeout_s=None if timeout is None else parse_duration(timeout),
             launcher_args=options.split_arguments(launcher_args),
+            contention=contention,
             on_progress=on_progress,
         )
     network.save(output)
@@ -133,6 +136,7 @@ def _facts(network: Network, path: Path) -> dict[str, Any]:
         "bandwidth_Bps": _cells(network.bandwidth_Bps),
         "samples": [] if network.samples is None else network.samples.tolist(),
         "unmeasured_pairs": network.unmeasured_pairs(),
+        **contention_facts(network),
         "origin": network.origin,
     }
 
@@ -157,6 +161,7 @@ def _print_summary(network: Network, path: Path) -> None:
         if known.size:
             least, middle, most = np.quantile(known, [0, 0.5, 1])
             lines.append(f"{title}: {show(least)} to {show(most)}, median {show(middle)}")
+    lines += contention_lines(network)
     lines += [f"host {host!r} left out: {why}" for host, why in origin["unreachable"].items()]
     missing = network.unmeasured_pairs()
     if missing:

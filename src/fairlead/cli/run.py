@@ -35,6 +35,7 @@ def run(
     traffic: options.TrafficFile = None,
     mode: options.ModeOption = options.Mode.quick,
     budget: options.Budget = None,
+    contention: options.Contention = False,
     max_age: options.MaxAge = "1h",
     skip_unreachable: options.SkipUnreachable = False,
     seed: options.Seed = 0,

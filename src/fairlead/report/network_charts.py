@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from fairlead.network import Network
 from fairlead.report.charts import Chart, ColorRange, harmless, heatmap, short_names
+from fairlead.report.contention_view import blocks, host_order, title
 from fairlead.report.network_view import between_hosts
 from fairlead.report.palette import BLUE
 from fairlead.report.scales import BYTES_PER_SECOND, SECONDS, Scale, common_scale
@@ -17,6 +18,8 @@ from fairlead.report.scales import BYTES_PER_SECOND, SECONDS, Scale, common_scal
 Matrix = npt.NDArray[np.float64]
 
 MAX_HOSTS_WITH_POINTS = 16
+BLOCK_COLORS = ("#e4572e", "#ff4fd8", "#17becf", "#f2f2f2")
+"""Frames that stand out from every colour of the heatmap."""
 
 
 class Quantity(NamedTuple):
@@ -60,28 +63,44 @@ def network_charts(network: Network) -> list[Chart]:
     """All charts of the network, in the order of the page."""
     names = short_names(list(network.hosts))
     shown = quantities(network)
-    charts = [_heatmap(quantity, names) for quantity in shown]
+    charts = [_heatmap(quantity, names, network) for quantity in shown]
     charts += [_boxes(quantity, names) for quantity in shown if network.num_hosts > 2]
     charts += [_intervals(q, names) for q in shown if q.low is not None and q.high is not None]
     return charts
 
 
-def _heatmap(quantity: Quantity, names: list[str]) -> Chart:
+def _heatmap(quantity: Quantity, names: list[str], network: Network) -> Chart:
     colors = ColorRange.of([between_hosts(quantity.values)], quantity.scale())
+    order = host_order(network)
     figure = heatmap(
-        quantity.values,
-        names,
+        quantity.values[np.ix_(order, order)],
+        [names[host] for host in order],
         colors,
         quantity=quantity.name,
         axis="host",
         empty="not measured",
         is_low_bright=quantity.is_low_bright,
     )
-    return Chart(
-        f"{quantity.name} from host to host ({colors.scale.unit})",
-        "Bright is fast. Grey was not measured, or is the host itself.",
-        figure,
-    )
+    note = "Bright is fast. Grey was not measured, or is the host itself."
+    if network.groups:
+        figure["layout"]["shapes"] = _outlines(network, order)
+        note += " Each outlined block is a group of pairs that share one bottleneck; hosts are in "
+        note += "the order of the groups."
+    return Chart(f"{quantity.name} from host to host ({colors.scale.unit})", note, figure)
+
+
+def _outlines(network: Network, order: list[int]) -> list[dict[str, Any]]:
+    """A frame around the cells of each group, in the order of the heatmap."""
+    return [
+        {
+            "type": "rect",
+            **{"x0": block.first_column - 0.5, "x1": block.last_column + 0.5},
+            **{"y0": block.first_row - 0.5, "y1": block.last_row + 0.5},
+            "line": {"color": BLOCK_COLORS[block.group % len(BLOCK_COLORS)], "width": 3},
+            "name": harmless(title(network, network.groups[block.group])),
+        }
+        for block in blocks(network, order)
+    ]
 
 
 def _boxes(quantity: Quantity, names: list[str]) -> Chart:

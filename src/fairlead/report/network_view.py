@@ -12,6 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from fairlead.network import Network
+from fairlead.report.contention_view import (
+    contention_facts,
+    contention_tree,
+    has_contention,
+)
 from fairlead.report.origin import origin_lines
 from fairlead.report.scales import BYTES_PER_SECOND, SECONDS, Scale, common_scale, three_digits
 from fairlead.report.terminal_heatmap import heatmap
@@ -62,6 +67,7 @@ def facts(network: Network) -> dict[str, Any]:
         "unmeasured_pairs": network.unmeasured_pairs(),
         "latency_s": _plain_matrix(network.latency_s),
         "bandwidth_Bps": _plain_matrix(network.bandwidth_Bps),
+        **contention_facts(network),
     }
 
 
@@ -87,6 +93,8 @@ def view(network: Network, width: int) -> RenderableType:
             is_low_bright=is_low_bright,
         )
         parts += [Text(), chart]
+    if has_contention(network):
+        parts += [Text(), contention_tree(network)]
     if network.num_hosts > 1:
         parts += [Text(), Text("Yellow is fast and violet is slow in both.", style="dim")]
     return Group(*parts, *_unmeasured(network))

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `fairlead probe --contention` finds in the emulated cloud, where the truth is known.
+
+On `two-racks`, whether both racks are found exactly, and how far each uplink's capacity is off; on
+`flat` and `pairwise`, how many groups are invented. Each seed draws which host is in which rack, or
+the rate of every pair anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from fairlead.lab import Lab, Scenario
+from fairlead.lab.topology import Topology
+from fairlead.network import Network
+
+SCENARIOS = ("two-racks", "flat", "pairwise")
+
+
+class Outcome(NamedTuple):
+    """One run: whether its groups are those of the lab, and what it took."""
+
+    is_exact: bool
+    num_groups: int
+    errors_percent: list[float]
+    num_steps: int
+    probing_s: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--short", action="store_true", help="one seed of each scenario")
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--mpirun", default=None)
+    parser.add_argument("--scenarios", nargs="+", default=SCENARIOS, choices=SCENARIOS)
+    options = parser.parse_args()
+    if options.mpirun is not None:
+        os.environ["FAIRLEAD_MPIRUN"] = options.mpirun
+    num_seeds = 1 if options.short else options.seeds
+    table = Table(title=f"fairlead probe --contention, 8 hosts, {num_seeds} seeds each")
+    for column in ("scenario", "exact", "groups", "largest capacity error", "steps", "time"):
+        table.add_column(column, justify="left" if column == "scenario" else "right")
+    for scenario in options.scenarios:
+        outcomes = [measure(scenario, seed) for seed in range(1, num_seeds + 1)]
+        table.add_row(scenario, *cells(outcomes))
+    Console().print(table)
+
+
+def cells(outcomes: list[Outcome]) -> list[str]:
+    errors = [error for outcome in outcomes for error in outcome.errors_percent]
+    return [
+        f"{sum(outcome.is_exact for outcome in outcomes)} of {len(outcomes)}",
+        str(sum(outcome.num_groups for outcome in outcomes)),
+        f"{max(errors):.1f} %" if errors else "-",
+        f"{np.median([outcome.num_steps for outcome in outcomes]):.0f}",
+        f"{np.median([outcome.probing_s for outcome in outcomes]):.0f} s",
+    ]
+
+
+def measure(name: str, seed: int) -> Outcome:
+    with Lab.up(drawn(name, seed)) as lab, tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "cloud.net.npz"
+        words = ["probe", "--contention", "--hostfile", str(lab.hostfile), "-o", str(path)]
+        lab.run([sys.executable, "-m", "fairlead", *words], check=True, stdout=subprocess.DEVNULL)
+        return judged(Network.load(path), lab.topology())
+
+
+def drawn(name: str, seed: int) -> Scenario:
+    """The scenario with all that it leaves to chance drawn anew."""
+    fields = Scenario.load(name).model_dump() | {"order_seed": seed}
+    if fields["pairs"] is not None:
+        fields["pairs"]["seed"] = seed
+    return Scenario.model_validate(fields)
+
+
+def judged(network: Network, topology: Topology) -> Outcome:
+    rack = np.array(topology.rack_of_host)
+    # Of two racks, what leaves one enters the other: one group in each direction.
+    expected = {
+        (frozenset(np.flatnonzero(rack == a)), frozenset(np.flatnonzero(rack == b)))
+        for a in range(topology.num_racks)
+        for b in range(topology.num_racks)
+        if a != b
+    }
+    found = [(frozenset(group.src_hosts), frozenset(group.dst_hosts)) for group in network.groups]
+    contention = network.origin["contention"]
+    return Outcome(
+        is_exact=len(found) == len(expected) and set(found) == expected,
+        num_groups=len(found),
+        errors_percent=[
+            100 * abs(group.capacity_Bps / min(topology.uplink_Bps) - 1)
+            for group in network.groups
+            if topology.uplink_Bps
+        ],
+        num_steps=contention["num_steps"],
+        probing_s=contention["probing_s"],
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rank 0 tells a host about one step of the contention probe, and what the host tells it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace fairlead::probe {
+
+/// Most flows of one host in one step.
+inline constexpr int kMostFlows = 8;
+
+/// One end of a flow.
+struct FlowEnd {
+  std::int32_t peer;
+  std::int32_t is_sender;
+  std::int64_t message_bytes;
+};
+
+/// How long the flows of a step run. All begin at about the same time: what is counted begins when
+/// everybody sends and token buckets are empty, and ends before anybody stops.
+struct FlowTiming {
+  double lead_s;
+  double window_s;
+  double tail_s;
+
+  [[nodiscard]] double total_s() const { return lead_s + window_s + tail_s; }
+};
+
+struct FlowOrder {
+  std::int32_t step;
+  std::int32_t num_flows;
+  FlowTiming timing;
+  std::array<FlowEnd, kMostFlows> ends;
+};
+
+struct FlowReport {
+  std::int32_t step;
+  std::int32_t has_given_up;
+  /// Of each flow in the order that was received here; nan of those sent, and where nothing came.
+  std::array<double, kMostFlows> rates_Bps;
+};
+
+}  // namespace fairlead::probe

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""In an emulated cloud, shared uplinks are found, and none is where none is."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairlead.lab import Lab, Scenario
+from fairlead.network import Network
+from fairlead.shared_group import SharedGroup
+
+# Each takes a minute on two cores: steps of 0.2 s, one after another.
+pytestmark = [pytest.mark.lab, pytest.mark.mpi, pytest.mark.slow, pytest.mark.timeout(400)]
+
+ENV = {
+    **os.environ,
+    "FAIRLEAD_MPIRUN": "mpirun.openmpi",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+}
+
+
+def probed(lab: Lab, folder: Path) -> tuple[Network, dict[str, object]]:
+    """What `fairlead probe --contention` writes, and what it prints for machines."""
+    path = folder / "cloud.net.npz"
+    words = ["probe", "--hostfile", str(lab.hostfile), "-o", str(path), "--contention", "--json"]
+    done = lab.run(
+        [sys.executable, "-m", "fairlead", *words],
+        env=ENV, capture_output=True, text=True, timeout=350, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return Network.load(path), json.loads(done.stdout)
+
+
+def sides(group: SharedGroup) -> tuple[frozenset[int], frozenset[int]]:
+    return frozenset(group.src_hosts), frozenset(group.dst_hosts)
+
+
+def test_two_racks_are_found_exactly_with_their_uplinks(tmp_path: Path) -> None:
+    with Lab.up("two-racks") as lab:
+        topology = lab.topology()
+        network, printed = probed(lab, tmp_path)
+
+    rack = np.array(topology.rack_of_host)
+    first, second = (frozenset(np.flatnonzero(rack == number).tolist()) for number in (0, 1))
+    assert {sides(group) for group in network.groups} == {(first, second), (second, first)}
+    assert len(network.groups) == 2
+    for group in network.groups:
+        assert len(group.pairs) == 16
+        assert group.capacity_Bps == pytest.approx(topology.uplink_Bps[0], rel=0.1)
+        assert group.confidence_ratio > 0.95
+    assert network.unmeasured_pairs() == []
+    assert network.nic_out_Bps is not None and np.all(network.nic_out_Bps > 2.5e7)
+    assert network.nic_in_Bps is not None and np.all(network.nic_in_Bps > 2.5e7)
+    assert len(printed["groups"]) == 2  # type: ignore[arg-type]
+    assert network.origin["contention"]["num_steps"] > 0
+
+
+def test_flat_has_no_groups(tmp_path: Path) -> None:
+    with Lab.up("flat") as lab:
+        network, printed = probed(lab, tmp_path)
+
+    assert network.groups == () and printed["groups"] == []
+    assert network.origin["contention"]["is_complete"]
+
+
+def test_uneven_pairs_are_no_groups(tmp_path: Path) -> None:
+    scenario = Scenario.load("pairwise").model_dump()
+    scenario["pairs"]["seed"] = 7
+    with Lab.up(Scenario.model_validate(scenario)) as lab:
+        network, _ = probed(lab, tmp_path)
+
+    assert network.groups == ()
