@@ -2,14 +2,18 @@
 // The Python module fairlead._core: converts arrays and errors and forwards, no logic.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "fairlead/error.hpp"
 #include "fairlead/placement_cost.hpp"
 #include "fairlead/scotch_mapping.hpp"
+#include "fairlead/tree_mapping.hpp"
+#include "simulation.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -76,8 +80,9 @@ void register_errors() {
 }  // namespace
 
 NB_MODULE(_core, module) {
-  module.doc() = "The compiled core: costs of placements, and placements by Scotch.";
+  module.doc() = "The compiled core: costs of placements, placements by Scotch, simulations.";
   register_errors();
+  bind_simulation(module);
 
   nb::class_<Csr>(module, "RankMatrix", "Sparse (T, T) matrix between ranks, [src, dst].")
       .def(nb::init<Indices, Indices, Values>(), "row_start"_a, "column"_a, "value"_a);
@@ -126,4 +131,17 @@ NB_MODULE(_core, module) {
       "traffic"_a, "cost"_a, "slots"_a, "seed"_a, "num_tries"_a,
       "largest_distance"_a = fairlead::kLargestDistance,
       "Placements by Scotch, one per row, each within the slots.");
+
+  module.def(
+      "scotch_tree_placement",
+      [](const Csr& traffic, std::vector<std::int32_t> num_children,
+         std::vector<std::int32_t> distances, const Indices& free_cores, std::uint32_t seed) {
+        const nb::gil_scoped_release unlocked;
+        return fairlead::scotch_tree_placement(
+            traffic.view(),
+            {.num_children = std::move(num_children), .distances = std::move(distances)},
+            view(free_cores), seed);
+      },
+      "traffic"_a, "num_children"_a, "distances"_a, "free_cores"_a, "seed"_a,
+      "Core of each rank on a tree of nodes, sockets and cores, by Scotch.");
 }
