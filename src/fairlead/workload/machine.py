@@ -45,7 +45,7 @@ class Machine:
     cache_Bps: float = 4e9
     largest_cache_bytes: int = 2**20
     switch_s: float = 100e-9
-    compute_Mops: float = 500.0
+    compute_Mops: float = 100.0
     taken: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:

@@ -173,7 +173,9 @@ def simulate(
     options = options or SimulationOptions()
     scaled = workload.scaled(scale)
     simulator = _simulator(scaled, placement, options)
-    while simulator.advance(_STEP):
+    is_running = True
+    while is_running:
+        is_running = simulator.advance(_STEP)
         if on_progress is not None:
             on_progress(simulator.num_sent(), simulator.num_messages())
     return _result(scaled, placement, options, scale, simulator)

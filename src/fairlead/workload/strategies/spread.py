@@ -36,8 +36,8 @@ class Choices:
         growth: Name in GROWTH.
     """
 
-    threshold: str = "adjacency"
-    growth: str = "seed"
+    threshold: str = "needed"
+    growth: str = "group"
 
     def __post_init__(self) -> None:
         for field, known in (("threshold", list(THRESHOLDS)), ("growth", list(GROWTH))):
