@@ -9,7 +9,17 @@ from typer.testing import CliRunner
 from fairlead.cli import app
 
 COMMANDS = [
-    *(["demo"], ["run"], ["compare"], ["probe"], ["trace"], ["map"], ["show"], ["report"]),
+    *(
+        ["demo"],
+        ["run"],
+        ["compare"],
+        ["probe"],
+        ["trace"],
+        ["map"],
+        ["simulate"],
+        ["show"],
+        ["report"],
+    ),
     *(["mpi", "list"], ["mpi", "add"]),
     *(["lab", name] for name in ("up", "exec", "run", "degrade", "down", "list")),
 ]
