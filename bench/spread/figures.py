@@ -17,7 +17,6 @@ from plotly.subplots import make_subplots
 from rich.console import Console
 from rich.table import Table
 
-from fairlead.units import format_duration
 from fairlead.workload import (
     STRATEGIES,
     SimulationResult,
@@ -28,9 +27,9 @@ from fairlead.workload import (
 )
 
 METRICS = {
-    "waiting_time_s": "figures 2 and 3: waiting time at interfaces and memories",
-    "finish_time_s": "figure 4: workload finish time",
-    "total_finish_time_s": "figure 5: total finish time of the jobs",
+    "waiting_time_s": "figures 2 and 3: waiting time at interfaces and memories, s",
+    "finish_time_s": "figure 4: workload finish time, s",
+    "total_finish_time_s": "figure 5: total finish time of the jobs, s",
 }
 
 
@@ -68,7 +67,7 @@ def table(results: dict[str, dict[str, SimulationResult]], metric: str, title: s
         shown.add_column("paper", justify="right")
     for name, by_method in results.items():
         values = {method: getattr(result, metric) for method, result in by_method.items()}
-        cells = [*map(format_duration, values.values()), show(gain(values))]
+        cells = [*(f"{value:.4g}" for value in values.values()), show(gain(values))]
         if metric == "waiting_time_s":
             cells.append(show(PAPER_GAINS.get(name)))
         shown.add_row(name, *cells)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import resource
 
 import numpy as np
 import pytest
@@ -194,6 +195,31 @@ def test_progress_tells_messages_sent_and_in_all() -> None:
         on_progress=lambda *done: told.append(done),
     )
     assert told[0][0] < told[-1][0] <= told[0][1] == told[-1][1]
+
+
+def test_an_interruption_ends_all_simulations_soon() -> None:
+    workload = fl.Workload.load("Synt_workload_1")
+    told: list[int] = []
+
+    def interrupt(done: int, _total: int) -> None:
+        told.append(done)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        simulate_each(
+            workload, [fl.place_jobs(workload, "cyclic")] * 2, scale=0.5, on_progress=interrupt
+        )
+    assert max(told) < workload.num_messages / 2
+
+
+def test_memory_does_not_grow_with_the_number_of_messages() -> None:
+    # Offered a hundred times what it can do, a server that kept its queue would keep 100 MB.
+    workload, placement = two_nodes(messages=3_000_000, run_time_s=0.06)
+    fl.simulate(workload, placement, scale=0.01)
+    before_kB = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    result = fl.simulate(workload, placement)
+    assert max(server.longest_queue for server in result.servers) > 5_000_000
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kB < 20_000
 
 
 def test_a_placement_of_other_jobs_is_refused() -> None:

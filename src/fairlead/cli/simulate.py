@@ -84,7 +84,8 @@ def simulate_jobs(
         print_json([result.as_dict() for result in results])
         return
     stdout.print(result_table(results))
-    stdout.print(described(results[0]), highlight=False, soft_wrap=True, markup=False)
+    for line in (*map(busiest, results), described(results[0])):
+        stdout.print(line, highlight=False, soft_wrap=True, markup=False)
     for result in results:
         warn_of_overload(result)
 
@@ -92,24 +93,26 @@ def simulate_jobs(
 def result_table(results: list[SimulationResult]) -> Table:
     """A row for each metric, a column for each strategy."""
     table = Table("", *(result.method for result in results), box=None, pad_edge=False)
+    table.columns[0].no_wrap = True
     for column in table.columns[1:]:
         column.justify = "right"
     rows: dict[str, Callable[[SimulationResult], str]] = {
         "waiting_time_s": lambda result: format_duration(result.waiting_time_s),
         "finish_time_s": lambda result: format_duration(result.finish_time_s),
         "total_finish_time_s": lambda result: format_duration(result.total_finish_time_s),
-        "busiest server": lambda result: _busiest(result)[0],
-        "its utilisation": lambda result: f"{_busiest(result)[1]:.0%}",
-        "longest queue": lambda result: str(max(s.longest_queue for s in result.servers)),
     }
     for name, shown in rows.items():
         table.add_row(name, *(shown(result) for result in results))
     return table
 
 
-def _busiest(result: SimulationResult) -> tuple[str, float]:
-    server = max(result.servers, key=lambda server: server.utilisation_ratio)
-    return server.name, server.utilisation_ratio
+def busiest(result: SimulationResult) -> str:
+    """One line: where a placement's messages wait most."""
+    server = max(result.servers, key=lambda server: server.waiting_time_s)
+    return (
+        f"{result.method}: longest waits at {server.name}, busy {server.utilisation_ratio:.0%} "
+        f"of the time, up to {server.longest_queue} messages in its queue"
+    )
 
 
 def described(result: SimulationResult) -> str:

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -192,9 +193,12 @@ def simulate_each(
     """Simulate several placements of a workload at the same time; see `simulate`."""
     placements = list(placements)
     sent = [0] * len(placements)
+    is_stopped = threading.Event()
 
     def one(index: int) -> SimulationResult:
         def count(done: int, total: int) -> None:
+            if is_stopped.is_set():
+                raise CancelledError
             sent[index] = done
             if on_progress is not None:
                 on_progress(sum(sent), total * len(placements))
@@ -203,7 +207,11 @@ def simulate_each(
 
     # Threads do: the compiled core releases Python's lock while it simulates.
     with ThreadPoolExecutor() as pool:
-        return list(pool.map(one, range(len(placements))))
+        try:
+            return list(pool.map(one, range(len(placements))))
+        except BaseException:  # Ctrl-C too: leaving the pool waits for all that still run.
+            is_stopped.set()
+            raise
 
 
 def _simulator(
