@@ -27,9 +27,9 @@ from fairlead.workload import (
 )
 
 METRICS = {
-    "waiting_time_s": "figures 2 and 3: waiting time at interfaces and memories, s",
-    "finish_time_s": "figure 4: workload finish time, s",
-    "total_finish_time_s": "figure 5: total finish time of the jobs, s",
+    "waiting_time_s": "waiting time at interfaces and memories, s",
+    "finish_time_s": "workload finish time, s",
+    "total_finish_time_s": "total finish time of the jobs, s",
 }
 
 

@@ -12,7 +12,7 @@ PAPER_GAINS = {
     "Synt_workload_4": 0.91,
     "Real_workload_1": 0.11,
 }
-"""Source: SPREAD section 5; for the other workloads the text gives none."""
+"""Source: SPREAD, figures 2 to 5, as far as a gain is told in words."""
 
 BASELINES = ("blocked", "cyclic", "drb")
 

@@ -32,8 +32,7 @@ class Machine:
             benchmarks, and so their rates.
         taken: Cores that are not free, ascending.
 
-    Source: SPREAD table 1 for the defaults, but `cache_Bps` and `compute_Mops`, which it does not
-    give.
+    Source: SPREAD table 1 for the defaults; `cache_Bps` and `compute_Mops` are assumed.
     """
 
     nodes: int = 16

@@ -47,4 +47,4 @@ PATTERNS: dict[str, Pattern] = {
     "reduce": Pattern(_to_root, "all others send to rank 0"),
     "linear": Pattern(_linear, "each rank sends to the next; the last sends to nobody"),
 }
-"""Source: SPREAD section 5.1, which takes bcast with scatter and gather with reduce as one each."""
+"""Source: SPREAD, which takes bcast with scatter and gather with reduce as one each."""

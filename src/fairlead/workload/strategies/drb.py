@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """DRB: recursive bipartitioning of all jobs' traffic and of the machine's tree, by Scotch.
 
-Source: SPREAD section 5, which maps the whole workload at once with Scotch.
+Source: SPREAD, which compares itself with it; docs/design/spread.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Strategies that look at free cores only: node after node, or a rank for each node in turn.
 
-Source: SPREAD section 5, Blocked and Cyclic.
+Source: SPREAD, which compares itself with both and calls them Blocked and Cyclic.
 """
 
 from __future__ import annotations

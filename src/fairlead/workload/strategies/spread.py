@@ -24,7 +24,7 @@ Integers = npt.NDArray[np.int64]
 
 MEDIUM_BYTES = 2 * 2**10
 LARGE_BYTES = 2**20
-"""Smallest messages of the two upper classes; SPREAD section 4."""
+"""Smallest messages of the two upper classes; source: SPREAD, figure 1."""
 
 
 @dataclasses.dataclass(frozen=True)
