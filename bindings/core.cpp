@@ -9,12 +9,15 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fairlead/error.hpp"
 #include "fairlead/optimize.hpp"
 #include "fairlead/placement_cost.hpp"
 #include "fairlead/scotch_mapping.hpp"
+#include "fairlead/tree_mapping.hpp"
+#include "simulation.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -132,8 +135,10 @@ void register_errors() {
 }  // namespace
 
 NB_MODULE(_core, module) {
-  module.doc() = "The compiled core: costs of placements, and placements by Scotch and optimize.";
+  module.doc() =
+      "The compiled core: costs of placements, placements by Scotch and optimize, simulations.";
   register_errors();
+  bind_simulation(module);
 
   nb::class_<Csr>(module, "RankMatrix", "Sparse (T, T) matrix between ranks, [src, dst].")
       .def(nb::init<Indices, Indices, Values>(), "row_start"_a, "column"_a, "value"_a);
@@ -228,4 +233,17 @@ NB_MODULE(_core, module) {
       },
       "bytes"_a, "messages"_a, "network"_a, "slots"_a, "effort"_a,
       "The placement of the smallest bottleneck_s found.");
+
+  module.def(
+      "scotch_tree_placement",
+      [](const Csr& traffic, std::vector<std::int32_t> num_children,
+         std::vector<std::int32_t> distances, const Indices& free_cores, std::uint32_t seed) {
+        const nb::gil_scoped_release unlocked;
+        return fairlead::scotch_tree_placement(
+            traffic.view(),
+            {.num_children = std::move(num_children), .distances = std::move(distances)},
+            view(free_cores), seed);
+      },
+      "traffic"_a, "num_children"_a, "distances"_a, "free_cores"_a, "seed"_a,
+      "Core of each rank on a tree of nodes, sockets and cores, by Scotch.");
 }

@@ -18,6 +18,16 @@ from fairlead.network import Network
 from fairlead.placement import Placement
 from fairlead.shared_group import SharedGroup
 from fairlead.traffic import CollectiveCall, Traffic
+from fairlead.workload import (
+    Job,
+    JobsPlacement,
+    Machine,
+    SimulationOptions,
+    SimulationResult,
+    Workload,
+    place_jobs,
+    simulate,
+)
 
 __all__ = [
     "Cluster",
@@ -26,16 +36,24 @@ __all__ = [
     "Error",
     "HostTree",
     "InputError",
+    "Job",
+    "JobsPlacement",
     "LabError",
     "LaunchError",
+    "Machine",
     "Network",
     "Placement",
     "ProbeError",
     "ShapeError",
     "SharedGroup",
+    "SimulationOptions",
+    "SimulationResult",
     "TopologyError",
     "TraceError",
     "Traffic",
+    "Workload",
     "evaluate",
     "place",
+    "place_jobs",
+    "simulate",
 ]

@@ -1,13 +1,102 @@
 """
-The compiled core: costs of placements, and placements by Scotch and optimize.
+The compiled core: costs of placements, placements by Scotch and optimize, simulations.
 """
 
 from collections.abc import Callable, Sequence
+import enum
 from typing import Annotated
 
 import numpy
 from numpy.typing import NDArray
 
+
+class Nic(enum.Enum):
+    """Who serves what a node receives."""
+
+    separate = 0
+
+    shared = 1
+
+    send_only = 2
+
+class Forwarding(enum.Enum):
+    """When receiving begins."""
+
+    store_and_forward = 0
+
+    cut_through = 1
+
+class Arrivals(enum.Enum):
+    """When messages are handed over."""
+
+    periodic = 0
+
+    random_phase = 1
+
+    poisson = 2
+
+class SimulatedMachine:
+    """A cluster of equal nodes."""
+
+    def __init__(self, *, num_nodes: int, sockets_per_node: int, cores_per_socket: int, nic_Bps: float, memory_Bps: float, remote_memory_ratio: float, cache_Bps: float, largest_cache_bytes: int, switch_ns: int) -> None: ...
+
+class ServerLoad:
+    """What one server did."""
+
+    @property
+    def num_messages(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def busy_ns(self) -> int: ...
+
+    @property
+    def waiting_s(self) -> float: ...
+
+    @property
+    def longest_wait_ns(self) -> int: ...
+
+    @property
+    def longest_queue(self) -> int: ...
+
+    @property
+    def offered_ratio(self) -> float: ...
+
+class JobOutcome:
+    """What one job got."""
+
+    @property
+    def finish_ns(self) -> int: ...
+
+    @property
+    def num_messages(self) -> int: ...
+
+    @property
+    def waiting_s(self) -> float: ...
+
+class Simulator:
+    """First-come-first-served servers of a cluster."""
+
+    def __init__(self, machine: SimulatedMachine, flow_integers: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], flow_times_ns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], num_jobs: int, *, nic: Nic, forwarding: Forwarding, arrivals: Arrivals, is_closed_loop: bool, seed: int) -> None: ...
+
+    def advance(self, num_messages: int) -> bool:
+        """Simulates about that many more messages; whether some are left."""
+
+    def num_messages(self) -> int:
+        """Of all flows."""
+
+    def num_sent(self) -> int:
+        """So far."""
+
+    def servers(self) -> list[ServerLoad]:
+        """
+        Sending and receiving interface of each node, memory and cache of each socket.
+        """
+
+    def jobs(self) -> list[JobOutcome]:
+        """In their order."""
 
 class RankMatrix:
     """Sparse (T, T) matrix between ranks, [src, dst]."""
@@ -62,3 +151,6 @@ def optimize_sum_on_tree(traffic: RankMatrix, group_of_host: Annotated[NDArray[n
 
 def optimize_bottleneck(bytes: RankMatrix, messages: RankMatrix, network: NetworkArrays, slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], effort: Effort) -> list[int]:
     """The placement of the smallest bottleneck_s found."""
+
+def scotch_tree_placement(traffic: RankMatrix, num_children: Sequence[int], distances: Sequence[int], free_cores: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> list[int]:
+    """Core of each rank on a tree of nodes, sockets and cores, by Scotch."""

@@ -9,8 +9,18 @@ from typer.testing import CliRunner
 from fairlead.cli import app
 
 COMMANDS = [
-    *(["demo"], ["run"], ["compare"], ["probe"], ["trace"], ["map"], ["show"], ["report"]),
-    ["advise"],
+    *(
+        ["demo"],
+        ["run"],
+        ["compare"],
+        ["probe"],
+        ["trace"],
+        ["map"],
+        ["simulate"],
+        ["show"],
+        ["report"],
+        ["advise"],
+    ),
     *(["mpi", "list"], ["mpi", "add"]),
     *(["lab", name] for name in ("up", "exec", "run", "degrade", "down", "list")),
 ]

@@ -11,7 +11,20 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from fairlead.cli import advise, compare, demo, lab, map, mpi, probe, report, run, show, trace
+from fairlead.cli import (
+    advise,
+    compare,
+    demo,
+    lab,
+    map,
+    mpi,
+    probe,
+    report,
+    run,
+    show,
+    simulate,
+    trace,
+)
 from fairlead.errors import Error
 
 app = typer.Typer(
@@ -61,6 +74,7 @@ compare.register(app)
 probe.register(app)
 trace.register(app)
 map.register(app)
+simulate.register(app)
 show.register(app)
 report.register(app)
 advise.register(app)

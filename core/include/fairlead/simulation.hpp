@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// What many jobs on shared nodes would wait for, found by simulating each message.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace fairlead::sim {
+
+/// A cluster of equal nodes. Cores are numbered node by node, socket by socket.
+struct Machine {
+  std::int64_t num_nodes;
+  std::int64_t sockets_per_node;
+  std::int64_t cores_per_socket;
+  double nic_Bps;                    ///< of each direction, or of both where they share a server
+  double memory_Bps;                 ///< of the memory of one socket
+  double remote_memory_ratio;        ///< what a transfer between sockets takes longer
+  double cache_Bps;                  ///< inside a socket; nobody waits for a cache
+  std::int64_t largest_cache_bytes;  ///< larger messages go through the memory
+  std::int64_t switch_ns;            ///< from one network interface to another
+
+  [[nodiscard]] std::int64_t num_sockets() const { return num_nodes * sockets_per_node; }
+  [[nodiscard]] std::int64_t socket_of_core(std::int64_t core) const {
+    return core / cores_per_socket;
+  }
+  [[nodiscard]] std::int64_t node_of_core(std::int64_t core) const {
+    return socket_of_core(core) / sockets_per_node;
+  }
+};
+
+/// Who serves what a node receives from others.
+enum class Nic : std::uint8_t {
+  separate,   ///< a server for each direction
+  shared,     ///< the server that also sends
+  send_only,  ///< nobody: receiving takes no time
+};
+
+enum class Forwarding : std::uint8_t {
+  store_and_forward,  ///< receiving begins when the last byte has been sent
+  cut_through,        ///< receiving begins when the first byte has been sent
+};
+
+enum class Arrivals : std::uint8_t {
+  periodic,      ///< from the flow's first time on, always one period apart
+  random_phase,  ///< the same, from a random time within the first period on
+  poisson,       ///< exponential gaps with the period as mean
+};
+
+/// What SPREAD leaves open about its testbed (docs/design/simulator.md).
+struct Options {
+  Nic nic = Nic::separate;
+  Forwarding forwarding = Forwarding::store_and_forward;
+  Arrivals arrivals = Arrivals::periodic;
+  bool is_closed_loop = false;  ///< a flow's next message waits until the one before is there
+  std::uint64_t seed = 0;
+};
+
+/// Messages from one core to another.
+struct Flow {
+  std::int64_t job;  ///< in [0, num_jobs)
+  std::int64_t src_core, dst_core;
+  std::int64_t message_bytes;  ///< >= 0
+  std::int64_t num_messages;   ///< >= 1
+  double period_ns;            ///< > 0
+  double first_ns;             ///< when the first message is handed over, >= 0
+};
+
+/// What one server did.
+struct ServerLoad {
+  std::int64_t num_messages = 0;
+  std::int64_t bytes = 0;
+  std::int64_t busy_ns = 0;
+  double waiting_s = 0.0;            ///< summed over its messages
+  std::int64_t longest_wait_ns = 0;  ///< of one message
+  /// Most messages that waited at a time; exact up to 4096, then up to 0.1 % too high.
+  std::int64_t longest_queue = 0;
+  double offered_ratio = 0.0;  ///< service time asked for per time; above 1 the queue only grows
+};
+
+/// What one job got.
+struct JobOutcome {
+  std::int64_t finish_ns = 0;  ///< when its last message was there
+  std::int64_t num_messages = 0;
+  double waiting_s = 0.0;
+};
+
+/// First-come-first-served servers, integer nanoseconds, events in the order of (time, server,
+/// flow): the same input gives the same result everywhere. Takes O(flows + servers) memory however
+/// many messages there are; only a shared network interface keeps a queue of what it received.
+///
+/// Servers are numbered: sending interface of each node, receiving interface of each node, memory
+/// of each socket, cache of each socket. A shared interface is the sending one.
+class Simulator {
+ public:
+  /// @throws InputError  a flow or the machine is impossible; the message names the field
+  Simulator(const Machine& machine, const std::vector<Flow>& flows, std::int64_t num_jobs,
+            const Options& options);
+  ~Simulator();
+  Simulator(Simulator&&) noexcept;
+  Simulator& operator=(Simulator&&) noexcept;
+  Simulator(const Simulator&) = delete;
+  Simulator& operator=(const Simulator&) = delete;
+
+  /// Simulates about `num_messages` more messages. @return whether some are left
+  bool advance(std::int64_t num_messages);
+
+  [[nodiscard]] std::int64_t num_messages() const;  ///< of all flows
+  [[nodiscard]] std::int64_t num_sent() const;      ///< so far
+  [[nodiscard]] std::vector<ServerLoad> servers() const;
+  [[nodiscard]] std::vector<JobOutcome> jobs() const;
+
+ private:
+  class Engine;
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace fairlead::sim

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// When the messages of a flow are handed over: made one by one, never stored.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "fairlead/simulation.hpp"
+
+namespace fairlead::sim {
+
+/// Random numbers of one flow. Source: Steele, Lea and Flood 2014, SplitMix64.
+class SplitMix {
+ public:
+  SplitMix(std::uint64_t seed, std::uint64_t stream) : state_(seed) {
+    state_ = next() + stream;
+    next();
+  }
+
+  /// In (0, 1], so that its logarithm is finite.
+  double uniform() { return (static_cast<double>(next() >> 11U) + 1.0) * 0x1p-53; }
+
+ private:
+  std::uint64_t next() {
+    std::uint64_t mixed = (state_ += 0x9e3779b97f4a7c15U);
+    mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
+    mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
+    return mixed ^ (mixed >> 31U);
+  }
+
+  std::uint64_t state_;
+};
+
+/// The times at which one flow hands over its messages, if nothing holds it up.
+class ArrivalTimes {
+ public:
+  ArrivalTimes(const Flow& flow, std::size_t index, const Options& options)
+      : random_(options.seed, index),
+        is_poisson_(options.arrivals == Arrivals::poisson),
+        period_ns_(flow.period_ns),
+        next_ns_(flow.first_ns),
+        left_(flow.num_messages) {
+    if (options.arrivals == Arrivals::random_phase) next_ns_ += random_.uniform() * period_ns_;
+    if (is_poisson_) next_ns_ += exponential();
+    first_ns_ = next_ns_;
+  }
+
+  [[nodiscard]] bool is_over() const { return left_ == 0; }
+  [[nodiscard]] std::int64_t next_ns() const { return std::llround(next_ns_); }
+
+  void advance() {
+    --left_;
+    ++sent_;
+    // A multiple of the period, not a sum of periods, so that rounding never adds up.
+    next_ns_ = is_poisson_ ? next_ns_ + exponential()
+                           : first_ns_ + static_cast<double>(sent_) * period_ns_;
+  }
+
+ private:
+  double exponential() { return -std::log(random_.uniform()) * period_ns_; }
+
+  SplitMix random_;
+  bool is_poisson_;
+  double period_ns_;
+  double next_ns_;
+  double first_ns_ = 0.0;
+  std::int64_t left_;
+  std::int64_t sent_ = 0;
+};
+
+/// The next message of each of some flows, the earliest first; of equal times the lower flow.
+class PendingFlows {
+ public:
+  struct Entry {
+    std::int64_t arrival_ns;
+    std::size_t flow;
+
+    [[nodiscard]] bool is_before(const Entry& other) const {
+      return arrival_ns < other.arrival_ns || (arrival_ns == other.arrival_ns && flow < other.flow);
+    }
+  };
+
+  [[nodiscard]] bool is_empty() const { return heap_.empty(); }
+  [[nodiscard]] const Entry& first() const { return heap_.front(); }
+
+  void push(Entry entry) {
+    heap_.push_back(entry);
+    std::size_t place = heap_.size() - 1;
+    while (place > 0 && entry.is_before(heap_[(place - 1) / 2])) {
+      heap_[place] = heap_[(place - 1) / 2];
+      place = (place - 1) / 2;
+    }
+    heap_[place] = entry;
+  }
+
+  void pop() {
+    const Entry last = heap_.back();
+    heap_.pop_back();
+    if (!heap_.empty()) replace_first(last);
+  }
+
+  /// Cheaper than `pop` and `push`; this is where most of a simulation's time goes.
+  void replace_first(Entry entry) {
+    std::size_t place = 0;
+    for (std::size_t child = 1; child < heap_.size(); child = 2 * place + 1) {
+      if (child + 1 < heap_.size() && heap_[child + 1].is_before(heap_[child])) ++child;
+      if (!heap_[child].is_before(entry)) break;
+      heap_[place] = heap_[child];
+      place = child;
+    }
+    heap_[place] = entry;
+  }
+
+ private:
+  std::vector<Entry> heap_;
+};
+
+}  // namespace fairlead::sim

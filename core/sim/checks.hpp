@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a simulation refuses before it begins.
+#pragma once
+
+#include <vector>
+
+#include "fairlead/simulation.hpp"
+
+namespace fairlead::sim {
+
+/// @throws InputError  the machine has no core, or a rate that is not above 0
+void check(const Machine& machine);
+
+/// @throws InputError  a flow names a core or a job that is not there, or its times or sizes are
+/// impossible, or all together would take longer than the clock can tell
+void check(const Machine& machine, const std::vector<Flow>& flows, std::int64_t num_jobs);
+
+}  // namespace fairlead::sim

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One of many jobs: which ranks send what to whom, how often, and for how long."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from fairlead.errors import InputError
+from fairlead.traffic import Traffic
+from fairlead.workload.patterns import PATTERNS
+
+__all__ = ["RATE_PER", "Job"]
+
+RATE_PER = ("pair", "process")
+"""What a pattern's rate and count hold for: each ordered pair of ranks that communicate (SPREAD's
+lambda_ij in equation 1), or each sending rank, which serves its receivers in turn."""
+
+Integers = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Job:
+    """Flows of equal messages between T ranks, F in number.
+
+    Attributes:
+        name: What it is called in reports.
+        num_ranks: Number of ranks T, at least 2.
+        src, dst: Ranks, shape (F,), never equal.
+        message_bytes: Of each message, shape (F,).
+        rate_per_s: Messages of the flow in a second, shape (F,).
+        num_messages: Of the flow in all, shape (F,).
+        first_s: When the flow begins, shape (F,).
+        largest_message_bytes: Of the whole job, which decides its class.
+        run_time_s: How long it computes at least; 0 where only its messages count.
+    """
+
+    name: str
+    num_ranks: int
+    src: Integers
+    dst: Integers
+    message_bytes: Integers
+    rate_per_s: Reals
+    num_messages: Integers
+    first_s: Reals
+    largest_message_bytes: int
+    run_time_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.num_ranks < 2:
+            raise InputError(f"job {self.name!r}: at least 2 processes, got {self.num_ranks}")
+        for field, kind in _FIELDS.items():
+            object.__setattr__(self, field, np.asarray(getattr(self, field), dtype=kind))
+            if getattr(self, field).shape != (len(self.src),):
+                raise InputError(f"job {self.name!r}: {field}: expected one value per flow")
+        ranks = np.concatenate([self.src, self.dst])
+        if np.any((ranks < 0) | (ranks >= self.num_ranks)) or np.any(self.src == self.dst):
+            raise InputError(f"job {self.name!r}: a flow needs two of the {self.num_ranks} ranks")
+        if not np.all(np.isfinite(self.rate_per_s) & (self.rate_per_s > 0)):
+            raise InputError(f"job {self.name!r}: every rate must be > 0")
+        if np.any(self.message_bytes < 0) or np.any(self.num_messages < 1):
+            raise InputError(f"job {self.name!r}: a flow needs a size >= 0 and a message")
+
+    @classmethod
+    def from_pattern(
+        cls,
+        pattern: str,
+        num_ranks: int,
+        *,
+        message_bytes: int,
+        rate_per_s: float,
+        num_messages: int,
+        rate_per: str = "pair",
+        name: str | None = None,
+    ) -> Job:
+        """A synthetic job; rate and number of messages hold per pair or per process (RATE_PER).
+
+        Raises:
+            InputError: The pattern is unknown, or a number is not above 0; the message names it.
+        """
+        if pattern not in PATTERNS:
+            raise InputError(f"pattern {pattern!r}: there are {', '.join(PATTERNS)}")
+        if rate_per not in RATE_PER:
+            raise InputError(f"rate_per {rate_per!r}: there are {', '.join(RATE_PER)}")
+        if num_ranks < 2:
+            raise InputError(f"job {name or pattern!r}: at least 2 processes, got {num_ranks}")
+        for what, value in (("message", message_bytes), ("count", num_messages)):
+            if value < 1:
+                raise InputError(f"job {name or pattern!r}: {what}: must be >= 1, got {value}")
+        if not (math.isfinite(rate_per_s) and rate_per_s > 0):
+            raise InputError(f"job {name or pattern!r}: rate: must be > 0, got {rate_per_s}")
+        src, dst = np.array(PATTERNS[pattern].pairs(num_ranks), dtype=np.int64).T
+        rates, counts, first_s = _shares(src, rate_per_s, num_messages, rate_per)
+        used = counts > 0
+        return cls(
+            name=name or pattern,
+            num_ranks=num_ranks,
+            src=src[used],
+            dst=dst[used],
+            message_bytes=np.full(int(used.sum()), message_bytes),
+            rate_per_s=rates[used],
+            num_messages=counts[used],
+            first_s=first_s[used],
+            largest_message_bytes=message_bytes,
+        )
+
+    @classmethod
+    def from_traffic(cls, traffic: Traffic, run_time_s: float, name: str) -> Job:
+        """A recorded job: each pair's messages evenly over the run time, all of their mean size.
+
+        What a rank sends to itself is left out.
+
+        Raises:
+            InputError: The run time is not above 0, or there is only one rank.
+        """
+        if not (math.isfinite(run_time_s) and run_time_s > 0):
+            raise InputError(f"job {name!r}: its run time must be > 0, got {run_time_s}")
+        total = traffic.total()
+        counts = sp.coo_array(total.messages)
+        used = (counts.data > 0) & (counts.row != counts.col)
+        src, dst = counts.row[used].astype(np.int64), counts.col[used].astype(np.int64)
+        num_messages = np.maximum(1, np.rint(counts.data[used]))
+        size_bytes = total.bytes.toarray()[src, dst] / num_messages
+        largest = total.max_message_bytes
+        largest_bytes = float(largest.max()) if largest is not None and largest.nnz else 0.0
+        return cls(
+            name=name,
+            num_ranks=traffic.num_ranks,
+            src=src,
+            dst=dst,
+            message_bytes=np.rint(size_bytes),
+            rate_per_s=num_messages / run_time_s,
+            num_messages=num_messages,
+            first_s=np.zeros(len(src)),
+            largest_message_bytes=int(max(largest_bytes, size_bytes.max(initial=0))),
+            run_time_s=run_time_s,
+        )
+
+    def scaled(self, scale: float) -> Job:
+        """The same rates for a part of the time: numbers of messages times `scale`, at least 1."""
+        if not (math.isfinite(scale) and scale > 0):
+            raise InputError(f"scale: must be > 0, got {scale}")
+        if scale == 1:
+            return self
+        num_messages = np.maximum(1, np.rint(self.num_messages * scale))
+        return dataclasses.replace(
+            self, num_messages=num_messages, run_time_s=self.run_time_s * scale
+        )
+
+    @functools.cached_property
+    def demand_Bps(self) -> sp.csr_array:
+        """Bytes that each rank sends to each other in a second, shape (T, T), [src, dst]."""
+        values = self.message_bytes * self.rate_per_s
+        shape = (self.num_ranks, self.num_ranks)
+        return sp.csr_array(sp.coo_array((values, (self.src, self.dst)), shape=shape))
+
+    @functools.cached_property
+    def num_adjacent(self) -> Integers:
+        """Ranks that each rank sends to or receives from, shape (T,)."""
+        both = self.demand_Bps + self.demand_Bps.T
+        return np.diff(sp.csr_array(both).indptr).astype(np.int64)
+
+
+_FIELDS: dict[str, Any] = {
+    **dict.fromkeys(("src", "dst", "message_bytes", "num_messages"), np.int64),
+    **dict.fromkeys(("rate_per_s", "first_s"), np.float64),
+}
+
+
+def _shares(
+    src: Integers, rate_per_s: float, num_messages: int, rate_per: str
+) -> tuple[Reals, Integers, Reals]:
+    """Rate, number of messages and begin of each pair's flow, each of shape (F,)."""
+    if rate_per == "pair":
+        return (
+            np.full(len(src), rate_per_s),
+            np.full(len(src), num_messages, dtype=np.int64),
+            np.zeros(len(src)),
+        )
+    # `src` ascends, so a pair's turn is its distance from its sender's first pair.
+    num_receivers = np.bincount(src)[src]
+    turn = np.arange(len(src)) - np.searchsorted(src, src)
+    counts = num_messages // num_receivers + (turn < num_messages % num_receivers)
+    return rate_per_s / num_receivers, counts, turn / rate_per_s

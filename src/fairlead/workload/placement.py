@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which core each rank of several jobs runs on."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.errors import TopologyError
+from fairlead.workload.machine import Machine
+
+__all__ = ["JobsPlacement"]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class JobsPlacement:
+    """A core of its own for each rank of each job.
+
+    Attributes:
+        machine: Whose cores they are.
+        core_of_rank: For each job an array of shape (T,); cores are numbered node by node, socket
+            by socket.
+        method: Name of the strategy that made it.
+    """
+
+    machine: Machine
+    core_of_rank: Sequence[npt.NDArray[np.int64]]
+    method: str = "given"
+
+    def __post_init__(self) -> None:
+        cores = tuple(np.ascontiguousarray(job, dtype=np.int64) for job in self.core_of_rank)
+        object.__setattr__(self, "core_of_rank", cores)
+        used = np.concatenate(cores) if cores else np.zeros(0, dtype=np.int64)
+        free = self.machine.free_cores()
+        outside = used[~np.isin(used, free)]
+        if outside.size:
+            raise TopologyError(f"placement: core {outside[0]} is taken or not in the machine")
+        twice = np.flatnonzero(np.bincount(used, minlength=1) > 1)
+        if twice.size:
+            raise TopologyError(f"placement: core {twice[0]} has more than one rank")
+
+    def node_of_rank(self, job: int) -> npt.NDArray[np.int64]:
+        """Node of each rank of a job, shape (T,)."""
+        return self.machine.node_of_core(self.core_of_rank[job])
+
+    def ranks_per_node(self, job: int) -> npt.NDArray[np.int64]:
+        """How many ranks of a job each node holds, shape (nodes,)."""
+        return np.bincount(self.node_of_rank(job), minlength=self.machine.nodes)

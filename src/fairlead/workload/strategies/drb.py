@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DRB: recursive bipartitioning of all jobs' traffic and of the machine's tree, by Scotch.
+
+Source: SPREAD, which compares itself with it; docs/design/spread.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from fairlead import _core
+from fairlead.mapping.cost import rank_matrix
+from fairlead.workload.machine import Machine
+from fairlead.workload.workload import Workload
+
+
+def drb(workload: Workload, seed: int) -> list[npt.NDArray[np.int64]]:
+    """Ranks with much traffic between them come near each other in the tree."""
+    machine = workload.machine
+    demand_Bps = sp.csr_array(sp.block_diag([job.demand_Bps for job in workload.jobs], "csr"))
+    cores = _core.scotch_tree_placement(
+        rank_matrix(demand_Bps),
+        num_children=[machine.nodes, machine.sockets, machine.cores],
+        distances=_distances(machine),
+        free_cores=machine.free_cores(),
+        seed=seed,
+    )
+    ends = np.cumsum([job.num_ranks for job in workload.jobs])
+    return np.split(np.array(cores, dtype=np.int64), ends[:-1])
+
+
+def _distances(machine: Machine) -> list[int]:
+    """How long a byte takes between nodes, sockets and cores; the fastest is 10."""
+    seconds = np.array(
+        [
+            2 / machine.nic_Bps,  # sent and received
+            (1 + machine.remote_memory_ratio) / machine.memory_Bps,
+            1 / machine.memory_Bps,
+        ]
+    )
+    scaled = np.rint(10 * seconds / seconds.min()).astype(int)
+    # Scotch's tree takes descending distances only.
+    return [int(value) for value in np.maximum.accumulate(scaled[::-1])[::-1]]

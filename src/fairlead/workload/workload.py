@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several jobs that share a machine, and the TOML files that describe them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+from fairlead.errors import InputError, TopologyError
+from fairlead.workload.job import Job
+from fairlead.workload.machine import Machine
+from fairlead.workload.workload_file import WorkloadFile, read_workload_file
+
+__all__ = ["Workload", "shipped_workloads"]
+
+_SHIPPED = Path(__file__).with_name("workloads")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Workload:
+    """Jobs in the order in which they were submitted, and the machine they share.
+
+    Attributes:
+        name: What it is called in reports.
+        jobs: At least one.
+        machine: Must have a free core for each rank.
+    """
+
+    name: str
+    jobs: Sequence[Job]
+    machine: Machine = dataclasses.field(default_factory=Machine)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "jobs", tuple(self.jobs))
+        if not self.jobs:
+            raise InputError(f"workload {self.name!r}: at least one job is needed")
+        free = len(self.machine.free_cores())
+        if self.num_ranks > free:
+            raise TopologyError(
+                f"workload {self.name!r}: {self.num_ranks} processes do not fit on "
+                f"{free} free cores of {self.machine.num_cores}"
+            )
+
+    @property
+    def num_ranks(self) -> int:
+        """Ranks of all jobs."""
+        return sum(job.num_ranks for job in self.jobs)
+
+    @property
+    def num_messages(self) -> int:
+        """Messages of all jobs."""
+        return sum(int(job.num_messages.sum()) for job in self.jobs)
+
+    def scaled(self, scale: float) -> Workload:
+        """The same rates for a part of the time; see `Job.scaled`."""
+        return dataclasses.replace(self, jobs=[job.scaled(scale) for job in self.jobs])
+
+    @classmethod
+    def load(
+        cls,
+        source: str | Path,
+        *,
+        rate_per: str | None = None,
+        compute_Mops: float | None = None,
+    ) -> Workload:
+        """Read a workload that ships with Fairlead (by name) or a TOML file (by path).
+
+        Args:
+            source: "Synt_workload_1", or the path of a TOML file.
+            rate_per: What rates and counts hold for (`RATE_PER`), instead of what the file says.
+            compute_Mops: Compute speed of a core, instead of the file's.
+
+        Raises:
+            InputError: There is no such workload, or a field of it is wrong; the message names
+                file and field.
+        """
+        path = _find(source)
+        table = read_workload_file(path)
+        try:
+            return _build(table, path, rate_per or table.rate_per, compute_Mops)
+        except InputError as error:
+            raise type(error)(f"{path}: {error}") from error
+
+
+def shipped_workloads() -> list[str]:
+    """Names of the workloads that ship with Fairlead."""
+    return sorted(path.stem for path in _SHIPPED.glob("*.toml"))
+
+
+def _build(table: WorkloadFile, path: Path, rate_per: str, compute_Mops: float | None) -> Workload:
+    machine = table.machine.build()
+    if compute_Mops is not None:
+        machine = dataclasses.replace(machine, compute_Mops=compute_Mops)
+    jobs = [
+        job.build(f"jobs[{index}]", path.parent, machine, rate_per)
+        for index, job in enumerate(table.jobs)
+    ]
+    return Workload(table.name or path.stem, jobs, machine)
+
+
+def _find(source: str | Path) -> Path:
+    shipped = _SHIPPED / f"{source}.toml"
+    if str(source) in shipped_workloads():
+        return shipped
+    path = Path(source)
+    if not path.exists():
+        raise InputError(
+            f"workload {str(source)!r}: neither a file nor one of {', '.join(shipped_workloads())}"
+        )
+    return path

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead simulate`: tables and JSON, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import fairlead as fl
+from fairlead.cli import app
+from fairlead.workload import STRATEGIES
+
+SYNT = ("simulate", "Synt_workload_4", "--scale", "0.01")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def test_table_has_a_column_for_each_strategy_and_names_the_scale() -> None:
+    said = run(*SYNT, "--methods", "all")
+    assert said.exit_code == 0, said.output
+    assert said.stdout.splitlines()[0].split() == list(STRATEGIES)
+    assert "scale 0.01" in said.stdout
+
+
+def test_overloaded_servers_are_named_on_stderr() -> None:
+    said = run(*SYNT, "--methods", "blocked")
+    assert "blocked: node1.nic.send is overloaded: offered 302% of its capacity" in said.stderr
+
+
+def test_json_holds_what_the_api_gives() -> None:
+    said = run(*SYNT, "--methods", "cyclic,spread", "--nic", "shared", "--json")
+    results = json.loads(said.stdout)
+    assert [result["method"] for result in results] == ["cyclic", "spread"]
+    workload = fl.Workload.load("Synt_workload_4")
+    expected = fl.simulate(
+        workload, fl.place_jobs(workload, "spread"), fl.SimulationOptions(nic="shared"), scale=0.01
+    )
+    assert results[1]["waiting_time_s"] == expected.waiting_time_s
+    assert results[1]["options"]["nic"] == "shared"
+
+
+def test_rates_per_process_and_compute_speed_reach_the_workload() -> None:
+    def waited(*arguments: str) -> float:
+        return json.loads(run(*arguments, "--methods=cyclic", "--json").stdout)[0]["waiting_time_s"]
+
+    assert waited(*SYNT) != waited(*SYNT, "--rate-per=process")
+    real = ("simulate", "Real_workload_4", "--scale", "0.01")
+    assert waited(*real) != waited(*real, "--compute-mops=2000")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("simulate", "nothing"), "workload 'nothing': neither a file nor one of"),
+        ((*SYNT, "--methods", "best"), "method: unknown name 'best'; there are blocked"),
+        ((*SYNT, "--nic", "both"), "nic: unknown 'both'"),
+        ((*SYNT, "--scale", "0"), "scale: must be > 0, got 0.0"),
+        ((*SYNT, "--rate-per", "job"), "rate_per 'job': there are pair, process"),
+    ],
+)
+def test_trouble_is_an_error_that_names_the_value(arguments: tuple[str, ...], said: str) -> None:
+    result = run(*arguments)
+    assert isinstance(result.exception, fl.InputError)
+    assert said in str(result.exception)

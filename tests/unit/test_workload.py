@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs, the machine and their files: what is shipped, what is read, what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fairlead as fl
+from fairlead.workload import PATTERNS, shipped_workloads
+from fairlead.workload.recordings import load_recording, recording_names
+from fairlead.workload.workload_file import parse_message_size
+
+JOB = """
+[[jobs]]
+pattern = "all_to_all"
+processes = 4
+message = "64KB"
+rate = 100
+count = 20
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "jobs.toml"
+    path.write_text(text)
+    return path
+
+
+def test_synthetic_workloads_are_the_papers() -> None:
+    def described(name: str) -> list[tuple[int, int, float, int]]:
+        return [
+            (job.num_ranks, int(job.message_bytes[0]), float(job.rate_per_s[0]), len(job.src))
+            for job in fl.Workload.load(name).jobs
+        ]
+
+    def four(ranks: int, size: int, rate: float) -> list[tuple[int, int, float, int]]:
+        pairs = (ranks * (ranks - 1), ranks - 1, ranks - 1, ranks - 1)
+        return [(ranks, size, rate, number) for number in pairs]
+
+    assert described("Synt_workload_1") == four(64, 64 * 1024, 100)
+    assert described("Synt_workload_2") == four(64, 2 * 1024**2, 10)
+    assert described("Synt_workload_3") == four(32, 2 * 1024**2, 10) + four(32, 64 * 1024, 10)
+    assert described("Synt_workload_4") == four(24, 2 * 1024**2, 10) + four(24, 64 * 1024, 10)
+
+
+@pytest.mark.parametrize("name", shipped_workloads())
+def test_every_shipped_workload_fits_its_machine(name: str) -> None:
+    workload = fl.Workload.load(name)
+    assert workload.machine == fl.Machine()
+    assert all(np.all(job.num_messages == 2000) for job in workload.jobs) or "Real" in name
+
+
+def test_there_are_eight_workloads_and_the_real_ones_name_their_benchmarks() -> None:
+    assert len(shipped_workloads()) == 8
+    jobs = fl.Workload.load("Real_workload_4").jobs
+    assert [job.name for job in jobs] == ["sp.C.25", "cg.C.32", "ep.C.32", "mg.C.32"]
+
+
+@pytest.mark.parametrize("name", recording_names())
+def test_recordings_give_the_sums_of_the_index(name: str) -> None:
+    recording = load_recording(name)  # which checks them
+    assert recording.mop > 0
+    assert recording.traffic.num_ranks == int(name.rsplit(".", 1)[1])
+
+
+def test_a_recorded_job_keeps_its_bytes_and_takes_its_run_time() -> None:
+    recording = load_recording("cg.C.32")
+    job = fl.Job.from_traffic(recording.traffic, run_time_s=10.0, name="cg")
+
+    to_others = recording.traffic.total().bytes.toarray()
+    np.fill_diagonal(to_others, 0)
+    assert np.sum(job.message_bytes * job.num_messages) == pytest.approx(to_others.sum(), rel=1e-4)
+    assert job.demand_Bps.sum() == pytest.approx(to_others.sum() / 10, rel=1e-4)
+    assert np.allclose(job.num_messages / job.rate_per_s, 10.0)
+
+
+def test_compute_speed_sets_the_rates_of_recordings() -> None:
+    slow, fast = (fl.Workload.load("Real_workload_4", compute_Mops=mops) for mops in (100, 200))
+    for a, b in zip(slow.jobs, fast.jobs, strict=True):
+        assert a.run_time_s == pytest.approx(2 * b.run_time_s)
+        assert np.allclose(2 * a.rate_per_s, b.rate_per_s)
+
+
+def test_linear_has_no_wrap_around() -> None:
+    assert PATTERNS["linear"].pairs(4) == [(0, 1), (1, 2), (2, 3)]
+
+
+def test_a_rate_per_process_is_shared_by_its_receivers_in_turn() -> None:
+    job = fl.Job.from_pattern(
+        "bcast", 4, message_bytes=10, rate_per_s=30, num_messages=7, rate_per="process"
+    )
+    assert job.dst.tolist() == [1, 2, 3]
+    assert job.num_messages.tolist() == [3, 2, 2]
+    assert job.rate_per_s.tolist() == [10, 10, 10]
+    assert job.first_s == pytest.approx([0, 1 / 30, 2 / 30])
+
+
+def test_kilobytes_are_binary_and_rates_decimal(tmp_path: Path) -> None:
+    path = written(tmp_path, '[machine]\nnic = "2GB/s"\nlargest_cache = "2MB"\n' + JOB)
+    workload = fl.Workload.load(path)
+    assert workload.jobs[0].message_bytes[0] == 65536
+    assert workload.machine.nic_Bps == 2e9
+    assert workload.machine.largest_cache_bytes == 2 * 2**20
+    assert parse_message_size("3 GB") == 3 * 2**30
+    assert parse_message_size("7B") == 7
+
+
+def test_a_traffic_file_is_a_job(tmp_path: Path) -> None:
+    sent = np.array([[0, 6.0], [0, 0]])
+    fl.Traffic(sent * 100, sent, run_time_s=2.0).save(tmp_path / "app.traffic.npz")
+    path = written(tmp_path, '[[jobs]]\ntraffic = "app.traffic.npz"\n')
+    (job,) = fl.Workload.load(path).jobs
+    assert (job.name, job.num_ranks, job.run_time_s) == ("app", 2, 2.0)
+    assert (job.message_bytes.tolist(), job.rate_per_s.tolist()) == ([100], [3.0])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (JOB.replace("all_to_all", "ring"), "jobs[0]: pattern 'ring': there are all_to_all"),
+        (JOB.replace("64KB", "64kib"), "jobs[0].message: size '64kib': expected a number and one"),
+        (JOB.replace("rate = 100", "rate = 0"), "jobs[0].rate: Input should be greater than 0"),
+        (JOB.replace("rate = 100", "rate = -5"), "jobs[0].rate: Input should be greater than 0"),
+        (JOB.replace("count = 20", "count = 0"), "jobs[0].count: Input should be greater"),
+        (JOB.replace("count = 20", ""), "jobs[0]: count is missing"),
+        (JOB.replace("processes = 4", "processes = 1"), "jobs[0].processes: Input should be gre"),
+        (JOB.replace("processes = 4", "processes = 257"), "257 processes do not fit on 256 free"),
+        ("[machine]\ntaken = [0, 1]\nnodes = 1\nsockets = 1\n" + JOB, "on 2 free cores of 4"),
+        ("[machine]\ntaken = [256]\n" + JOB, "core 256 is not one of 0 to 255"),
+        ('[machine]\nnic = "1Gb"\n' + JOB, "machine.nic: rate '1Gb': expected a number and one"),
+        ('[machine]\nnic = "0B/s"\n' + JOB, "machine.nic: Input should be greater than 0"),
+        ("[machine]\nnic = 5\n" + JOB, "machine.nic: expected text such as '1GB/s', got 5"),
+        ("[machine]\nspeed = 5\n" + JOB, "machine.speed: Extra inputs are not permitted"),
+        ('rate_per = "job"\n' + JOB, "rate_per: String should match pattern"),
+        ("jobs = []", "jobs: List should have at least 1 item"),
+        ('[[jobs]]\nrecording = "cg.D.64"\n', "jobs[0]: recording 'cg.D.64': there are bt.B.25"),
+        ('[[jobs]]\nrecording = "cg.C.32"\nprocesses = 16\n', "has 32 ranks, but the job 16 proc"),
+        ('[[jobs]]\nrecording = "cg.C.32"\nrate = 5\n', "jobs[0]: rate belongs to a pattern"),
+        ('[[jobs]]\ntraffic = "no.traffic.npz"\n', "no.traffic.npz: no such file"),
+        ("[[jobs]]\nprocesses = 3\n", "jobs[0]: needs one of pattern, recording and traffic"),
+        ("jobs = [", "not a readable TOML file"),
+    ],
+)
+def test_a_wrong_file_is_refused_by_name_and_field(tmp_path: Path, text: str, said: str) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(fl.InputError) as refused:
+        fl.Workload.load(path)
+    assert str(path) in str(refused.value)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_traffic_file_without_run_time_needs_one(tmp_path: Path) -> None:
+    sent = np.array([[0, 6.0], [0, 0]])
+    fl.Traffic(sent, sent).save(tmp_path / "app.traffic.npz")
+    text = '[[jobs]]\ntraffic = "app.traffic.npz"\n'
+    with pytest.raises(fl.InputError, match="holds no run time"):
+        fl.Workload.load(written(tmp_path, text))
+    (job,) = fl.Workload.load(written(tmp_path, text + 'run_time = "3s"\n')).jobs
+    assert job.run_time_s == 3
+
+
+def test_an_unknown_workload_names_those_there_are() -> None:
+    with pytest.raises(fl.InputError, match="neither a file nor one of Real_workload_1"):
+        fl.Workload.load("Synt_workload_9")
+
+
+def test_a_machine_refuses_what_cannot_be() -> None:
+    with pytest.raises(fl.InputError, match="nodes: must be >= 1, got 0"):
+        fl.Machine(nodes=0)
+    with pytest.raises(fl.InputError, match="nic_Bps: must be finite and > 0, got -1"):
+        fl.Machine(nic_Bps=-1)
+    with pytest.raises(fl.InputError, match="switch_s: must be finite and >= 0, got nan"):
+        fl.Machine(switch_s=float("nan"))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ({"rate_per_s": 0.0}, "rate: must be > 0, got 0.0"),
+        ({"rate_per_s": float("inf")}, "rate: must be > 0, got inf"),
+        ({"message_bytes": 0}, "message: must be >= 1, got 0"),
+        ({"num_messages": -1}, "count: must be >= 1, got -1"),
+        ({"num_ranks": 1}, "at least 2 processes, got 1"),
+        ({"rate_per": "job"}, "rate_per 'job': there are pair, process"),
+    ],
+)
+def test_a_pattern_refuses_what_cannot_be(numbers: dict, said: str) -> None:
+    given = {"num_ranks": 4, "message_bytes": 10, "rate_per_s": 1.0, "num_messages": 5, **numbers}
+    with pytest.raises(fl.InputError, match=said):
+        fl.Job.from_pattern("gather", **given)
