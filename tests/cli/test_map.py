@@ -61,7 +61,7 @@ def test_table_shows_the_chosen_placement_beside_the_launchers(files, fairlead_m
 
     assert said.code == 0, said.err
     lines = said.out.splitlines()
-    assert lines[0].split() == ["scotch", "launcher"]
+    assert lines[0].split() == ["optimize", "launcher"]
     assert lines[1].split() == ["inter_bytes", "0", "B", "7.63", "MiB"]
     assert sorted(line.split(":")[1] for line in lines[5:]) == [" 0 4", " 1 5", " 2 6", " 3 7"]
 
@@ -109,6 +109,19 @@ def test_metric_and_seed_reach_the_method(files, fairlead_map) -> None:
     assert fairlead_map(*files, "--cluster", SPEC, "--metric=hops").code == 1
 
 
+def test_optimize_keeps_what_it_is_told_to(files, fairlead_map) -> None:
+    def placed(*more: str) -> list[int]:
+        said = fairlead_map(*files, "--cluster", SPEC, "--json", *more)
+        assert said.code == 0, said.err
+        return json.loads(said.out)["host_of_rank"]
+
+    free = placed()
+    assert placed("--fix=0=h1", "--fix=4=h2")[:5:4] == [1, 2]
+    assert fairlead_map(*files, "--cluster", SPEC, "--method=cyclic", "-o", "now.json").code == 0
+    cyclic = placed("--start=now.json", "--max-moves=0", "--time-limit=100ms")
+    assert cyclic == [0, 1, 2, 3, 0, 1, 2, 3] != free
+
+
 @pytest.mark.mpi
 def test_the_network_may_be_measured_now(files, fairlead_map) -> None:
     here = f"{socket.gethostname()}:8"
@@ -128,7 +141,13 @@ def test_the_network_may_be_measured_now(files, fairlead_map) -> None:
         (["--cluster=nowhere"], "nowhere: hostfile cannot be read"),
         (["--cluster=h0:none,h1:4"], "--cluster:1: slots must be a whole number"),
         (["--cluster", SPEC, "--method=best"], f"there are {', '.join(METHODS)}"),
-        (["--cluster", SPEC, "--objective=worst"], "there are sum, bottleneck"),
+        (["--cluster", SPEC, "--fix=seven"], "--fix: expected RANK=HOST, got 'seven'"),
+        (["--cluster", SPEC, "--fix=0=h0", "--fix=0=h1"], "--fix: rank 0 is given twice"),
+        (["--cluster", SPEC, "--fix=8=h0"], "there is no rank 8"),
+        (["--cluster", SPEC, "--max-moves=1"], "max_moves: counts from a placement"),
+        (["--cluster", SPEC, "--time-limit=0s"], "time_limit_s: must be finite and > 0"),
+        (["--cluster", SPEC, "--method=scotch", "--fix=0=h0"], "fixed: only the method"),
+        (["--cluster", SPEC, "--start=gone.json"], "gone.json: no such file"),
         (["--cluster", SPEC, "-o", "out", "--format=pdf"], "format 'pdf' is unknown"),
         (["--cluster", SPEC, "--network=missing.net.npz"], "missing.net.npz: no such file"),
     ],
@@ -149,6 +168,7 @@ def test_trouble_is_one_line_and_leaves_no_file(
 
 def test_wrong_usage_ends_with_2_and_help_has_an_example(files, fairlead_map) -> None:
     assert fairlead_map(*files).code == 2
+    assert fairlead_map(*files, "--cluster", SPEC, "--objective=worst").code == 2
     said = fairlead_map("--help")
     assert said.code == 0
     assert "Example: fairlead map" in said.out

@@ -189,9 +189,11 @@ TEST_CASE("cost: an unmeasured pair counts only where traffic crosses it") {
   const Traffic one_way({{0, 8}, {0, 0}});
 
   const auto forth =
-      fairlead::evaluate(one_way.view(), one_way.view(), latency, bandwidth, Indices{0, 1});
+      fairlead::evaluate(one_way.view(), one_way.view(),
+                         {.latency_s = latency, .bandwidth_Bps = bandwidth}, Indices{0, 1});
   const auto back =
-      fairlead::evaluate(one_way.view(), one_way.view(), latency, bandwidth, Indices{1, 0});
+      fairlead::evaluate(one_way.view(), one_way.view(),
+                         {.latency_s = latency, .bandwidth_Bps = bandwidth}, Indices{1, 0});
 
   CHECK(forth.comm_time_s == 8 * 1 + 8 / 2.0);
   CHECK(back.comm_time_s != back.comm_time_s);

@@ -93,6 +93,7 @@ class Annealing {
     if (state_.swap_change(task, sitter, limit) < limit) {
       state_.swap(task, sitter);
       freedom_.note(task, here, sitter, there);
+      if constexpr (requires { state_.keep_if_best(); }) state_.keep_if_best();
     }
   }
 
@@ -121,7 +122,10 @@ class Annealing {
     const std::int32_t one = seating.host_of(task);
     const std::int32_t other = wished_host(task, one);
     if (one == other || seating.sitters(one).size() != seating.sitters(other).size()) return;
-    if (state_.swap_hosts_change(one, other) < limit) state_.swap_hosts(one, other);
+    if (state_.swap_hosts_change(one, other) < limit) {
+      state_.swap_hosts(one, other);
+      if constexpr (requires { state_.keep_if_best(); }) state_.keep_if_best();
+    }
   }
 
   std::size_t random_index(std::size_t size) {

@@ -14,6 +14,9 @@ constexpr double kSumShare = 1e-3;
 // Sums of eighth powers lose their small terms after large ones came and went.
 constexpr std::int32_t kStepsPerSum = 256;
 
+// How far the energy may be from the smallest seen for the exact times to be looked at.
+constexpr double kWorthALook = 1.1;
+
 double eighth_power(double value) {
   const double second = value * value, fourth = second * second;
   return fourth * fourth;
@@ -90,6 +93,20 @@ BottleneckState::BottleneckState(const TaskGraph& bytes, const TaskGraph& messag
   }
   apply();
   sum_up();
+  keep_if_best();
+}
+
+void BottleneckState::keep_if_best() {
+  const double energy = energy_s();
+  if (energy > best_energy_s_ * kWorthALook) return;
+  best_energy_s_ = std::min(best_energy_s_, energy);
+  const auto first_latency = load_s_.begin() + static_cast<std::ptrdiff_t>(resources_.size());
+  const double largest_s = *std::max_element(load_s_.begin(), first_latency) +
+                           *std::max_element(first_latency, load_s_.end());
+  if (largest_s >= best_s_) return;
+  best_s_ = largest_s;
+  const auto hosts = seating_.host_of_task();
+  best_.assign(hosts.begin(), hosts.end());
 }
 
 double BottleneckState::energy_of(double transfer, double latency, double sum_s) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -53,6 +54,10 @@ class BottleneckState {
   [[nodiscard]] std::span<const std::int32_t> near(std::int32_t host) const {
     return costs_.near(host);
   }
+  /// Remembers the placement where its largest time is the smallest so far: the smooth energy has
+  /// its minimum near that, not there.
+  void keep_if_best();
+  [[nodiscard]] const std::vector<std::int32_t>& best_host_of_task() const { return best_; }
   [[nodiscard]] double energy_s() const { return energy_of(transfer_, latency_, sum_s_); }
 
   [[nodiscard]] float swap_change(std::int32_t task, std::int32_t sitter, float limit);
@@ -96,6 +101,9 @@ class BottleneckState {
   double latency_ = 0.0;                 // the same over the latencies
   double sum_s_ = 0.0;                   // of all pairs' times
   std::int32_t num_since_sum_ = 0;
+  double best_energy_s_ = std::numeric_limits<double>::infinity();
+  double best_s_ = std::numeric_limits<double>::infinity();
+  std::vector<std::int32_t> best_;
 };
 
 }  // namespace fairlead::optimizing

@@ -29,7 +29,9 @@ using Placement = std::vector<std::int64_t>;
 // Measured by bench/placement: below, more starts are worse than longer ones.
 constexpr std::int64_t kProposalsPerTask = 60'000;
 constexpr double kMostSeconds = 2.0;
+constexpr std::int64_t kFewestProposals = 2'000'000;
 constexpr std::int64_t kProposalsPerTaskAndStart = 30'000;
+constexpr std::int32_t kManyTasks = 256;  // fewer need fewer proposals each
 constexpr int kMostStarts = 8;
 // The part of a start's proposals that goes to the groups of tasks, before the tasks themselves.
 constexpr double kCoarseShare = 0.2;
@@ -120,10 +122,13 @@ struct Plan {
     if (wanted <= 0 && std::isfinite(given.time_limit_s)) {
       wanted = in_time(std::min(given.time_limit_s, kLongestPlan_s));
     } else if (wanted <= 0) {
-      wanted = std::min(kProposalsPerTask * num_tasks, in_time(kMostSeconds));
+      wanted = std::min(std::max(kProposalsPerTask * num_tasks, kFewestProposals),
+                        in_time(kMostSeconds));
     }
-    num_starts = static_cast<int>(std::clamp<std::int64_t>(
-        wanted / (kProposalsPerTaskAndStart * std::max(1, num_tasks)), 1, kMostStarts));
+    const std::int64_t fewest_per_start =
+        kProposalsPerTaskAndStart * num_tasks * std::min(num_tasks, kManyTasks) / kManyTasks + 1;
+    num_starts =
+        static_cast<int>(std::clamp<std::int64_t>(wanted / fewest_per_start, 1, kMostStarts));
     proposals_per_start = wanted / num_starts;
     limit_s = given.time_limit_s * std::clamp(given.num_threads, 1, num_starts) / num_starts;
     for (const Placement& start : given.starts) {
@@ -200,6 +205,7 @@ HostOfTask walk_from(const Plan& plan, int start, State state, double hot, doubl
                 static_cast<std::int64_t>(static_cast<double>(plan.proposals_per_start) * part),
             .limit_s = plan.limit_s * part},
            watch);
+  if constexpr (requires { state.best_host_of_task(); }) return state.best_host_of_task();
   const auto hosts = state.seating().host_of_task();
   return {hosts.begin(), hosts.end()};
 }

@@ -27,13 +27,14 @@ def compare(
     hostfile: options.Hostfile = None,
     methods: Annotated[
         str, typer.Option(help="Methods, separated by commas; the launcher's own is always run.")
-    ] = "launcher,cyclic,random,scotch",
+    ] = "launcher,cyclic,random,scotch,optimize",
     repeats: Annotated[int, typer.Option(min=1, help="Runs per method, interleaved.")] = 10,
     time_pattern: Annotated[
         str | None,
         typer.Option(help="Regular expression with a group that finds the seconds in the output."),
     ] = None,
     metric: options.MetricOption = options.Metric.bytes,
+    objective: options.ObjectiveOption = None,
     mpirun: options.Mpirun = None,
     launcher_args: options.LauncherArgs = "",
     network: options.NetworkSource = None,

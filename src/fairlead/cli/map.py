@@ -10,15 +10,18 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from fairlead.cli.options import ObjectiveOption
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
 from fairlead.cluster import Cluster
+from fairlead.errors import InputError
 from fairlead.launch import FORMATS, detect, parse_hostfile, read_hostfile, write_placement
-from fairlead.mapping import METHODS, METRICS, OBJECTIVES, Cost, evaluate, place
+from fairlead.mapping import METHODS, METRICS, Cost, evaluate, fitting_objective, place
+from fairlead.narrator import Progress
 from fairlead.network import Network
 from fairlead.placement import Placement
 from fairlead.probe import probe
 from fairlead.traffic import Traffic
-from fairlead.units import format_duration, format_size
+from fairlead.units import format_duration, format_size, parse_duration
 
 EXAMPLE = (
     "Example: fairlead map --network cloud.net.npz --traffic cg.traffic.npz "
@@ -40,11 +43,24 @@ def map_ranks(
     ],
     traffic: Annotated[Path, typer.Option(help="A .traffic.npz file.")],
     cluster: Annotated[str, typer.Option(help="A hostfile, or hosts and slots: h0:4,h1:4")],
-    method: Annotated[str, typer.Option(help=f"One of: {_METHOD_HELP}.")] = "scotch",
+    method: Annotated[str, typer.Option(help=f"One of: {_METHOD_HELP}.")] = "optimize",
     metric: Annotated[str, typer.Option(help=f"What to weigh: {' or '.join(METRICS)}.")] = "bytes",
-    objective: Annotated[
-        str, typer.Option(help=f"What decides in the end: {' or '.join(OBJECTIVES)}.")
-    ] = "sum",
+    objective: ObjectiveOption = None,
+    time_limit: Annotated[
+        str | None, typer.Option(help="Most time for the method optimize, for example 5s.")
+    ] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option(help="A placement (JSON) for optimize to begin from, as map -o writes it."),
+    ] = None,
+    max_moves: Annotated[
+        int | None,
+        typer.Option(min=0, help="Most ranks that optimize may move away from --start."),
+    ] = None,
+    fix: Annotated[
+        list[str] | None,
+        typer.Option(help="RANK=HOST: a rank that must be there; repeatable, for optimize."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Where the placement goes.")
@@ -60,10 +76,23 @@ def map_ranks(
     pattern = Traffic.load(traffic)
     measured = load_network(network, hosts, mpirun)
 
-    def placed_by(name: str) -> Placement:
-        return place(pattern, measured, hosts, name, metric=metric, objective=objective, seed=seed)
-
-    chosen, launchers = placed_by(method), placed_by("launcher")
+    aim = fitting_objective(measured) if objective is None else objective.value
+    with progress("placing") as on_progress:
+        chosen = place(
+            pattern,
+            measured,
+            hosts,
+            method,
+            metric=metric,
+            objective=aim,
+            seed=seed,
+            time_limit_s=None if time_limit is None else parse_duration(time_limit),
+            start=None if start is None else Placement.load(start),
+            max_moves=max_moves,
+            fixed=parse_fixed(fix or []),
+            on_progress=going_on(on_progress) if method == "optimize" else None,
+        )
+    launchers = place(pattern, measured, hosts, "launcher")
     if output is not None:
         write_placement(chosen, hosts, format, output)
     costs = {
@@ -84,6 +113,33 @@ def map_ranks(
     stdout.print(cost_table(costs))
     if output is None:
         print_ranks(chosen)
+
+
+def parse_fixed(texts: list[str]) -> dict[int, str]:
+    """Host of each rank from texts `RANK=HOST`.
+
+    Raises:
+        InputError: One of them is something else, or names a rank again.
+    """
+    fixed: dict[int, str] = {}
+    for text in texts:
+        rank, equals, host = text.partition("=")
+        if not (rank.isdecimal() and equals and host):
+            raise InputError(f"--fix: expected RANK=HOST, got {text!r}")
+        if int(rank) in fixed:
+            raise InputError(f"--fix: rank {rank} is given twice")
+        fixed[int(rank)] = host
+    return fixed
+
+
+def going_on(show: Progress) -> Callable[[int, int], bool]:
+    """Shows how far a search has come, and lets it go on."""
+
+    def on_progress(done: int, total: int) -> bool:
+        show(done, total)
+        return True
+
+    return on_progress
 
 
 def parse_cluster(spec: str) -> Cluster:

@@ -22,6 +22,13 @@ class Metric(str, enum.Enum):
     messages = "messages"
 
 
+class Objective(str, enum.Enum):
+    """What decides between placements."""
+
+    sum = "sum"
+    bottleneck = "bottleneck"
+
+
 class Mode(str, enum.Enum):
     """How the network is measured."""
 
@@ -52,6 +59,13 @@ TrafficFile = Annotated[
 ]
 MetricOption = Annotated[
     Metric, typer.Option(help="bytes weighs by bandwidth, messages by latency.")
+]
+ObjectiveOption = Annotated[
+    Objective | None,
+    typer.Option(
+        help="sum of traffic times cost, or bottleneck: the time of the busiest part of the "
+        "network. Default: bottleneck where --contention measured what pairs share, else sum."
+    ),
 ]
 ModeOption = Annotated[
     Mode, typer.Option("--probe", help="How the network is measured when it has to be.")
@@ -114,6 +128,7 @@ def request_of(parameters: Mapping[str, Any]) -> Request:
         max_age_s=parse_duration(parameters["max_age"]),
         skip_unreachable=parameters["skip_unreachable"],
         metric=parameters["metric"].value,
+        objective=None if parameters["objective"] is None else parameters["objective"].value,
         seed=parameters["seed"],
         directory=parameters["run_dir"],
         reorder=parameters.get("reorder", False),

@@ -4,6 +4,21 @@
 from fairlead.mapping.catalogue import METHODS
 from fairlead.mapping.cost import Cost, evaluate
 from fairlead.mapping.placing import place, require_method
-from fairlead.mapping.problem import METRICS, OBJECTIVES
+from fairlead.mapping.problem import (
+    COST_OF_OBJECTIVE,
+    METRICS,
+    OBJECTIVES,
+    fitting_objective,
+)
 
-__all__ = ["METHODS", "METRICS", "OBJECTIVES", "Cost", "evaluate", "place", "require_method"]
+__all__ = [
+    "COST_OF_OBJECTIVE",
+    "METHODS",
+    "METRICS",
+    "OBJECTIVES",
+    "Cost",
+    "evaluate",
+    "fitting_objective",
+    "place",
+    "require_method",
+]

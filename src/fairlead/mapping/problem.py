@@ -24,6 +24,9 @@ METRICS = ("bytes", "messages")
 OBJECTIVES = ("sum", "bottleneck")
 """`sum` of traffic times cost over all pairs of ranks, or `bottleneck_s`."""
 
+COST_OF_OBJECTIVE = {"sum": "comm_time_s", "bottleneck": "bottleneck_s"}
+"""The predicted time by which placements of each objective are compared."""
+
 HostOfRank = npt.NDArray[np.int64]
 
 
@@ -50,6 +53,15 @@ class Effort:
     start: HostOfRank | None = None
     max_moves: int | None = None
     on_progress: Progress | None = None
+
+
+def fitting_objective(network: Network) -> str:
+    """The objective for what is known of a network.
+
+    From pairs alone nobody can tell which of them share a link. `bottleneck` would then spread
+    traffic over pairs that are one and the same uplink, while `sum` keeps it off slow pairs.
+    """
+    return "bottleneck" if network.has_shared_capacities else "sum"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engine believes a swap changes is what it changes; groups of tasks are whole.
+#include "fairlead/optimize.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "catch.hpp"
+#include "mapping/optimize/bottleneck_state.hpp"
+#include "mapping/optimize/coarsening.hpp"
+#include "mapping/optimize/host_costs.hpp"
+#include "mapping/optimize/sum_state.hpp"
+#include "mapping/optimize/tree_state.hpp"
+
+namespace {
+
+using namespace fairlead::optimizing;
+using Doubles = std::vector<double>;
+using Indices = std::vector<std::int64_t>;
+
+constexpr float kAnyLimit = std::numeric_limits<float>::infinity();
+
+/// Random traffic of 12 tasks, with messages to themselves, on 5 hosts of 2 to 4 slots.
+struct Case {
+  std::mt19937 random{7};
+  Indices row_start{0}, column;
+  Doubles value, cost, bandwidth_Bps, latency_s, nic_Bps;
+  std::vector<std::int32_t> slots{2, 4, 2, 4, 2};
+  std::vector<std::int32_t> host_of_task{0, 0, 1, 1, 1, 2, 3, 3, 3, 3, 4, 4};
+  Indices group{0, 0, 0}, src{0, 0, 1}, dst{2, 3, 4};
+  Doubles capacity_Bps{1e7};
+
+  Case() {
+    std::lognormal_distribution<double> drawn(0.0, 1.0);
+    for (int task = 0; task < 12; ++task) {
+      for (int peer = 0; peer < 12; ++peer) {
+        if (random() % 2 == 0) continue;
+        column.push_back(peer);
+        value.push_back(1e6 * drawn(random));
+      }
+      row_start.push_back(static_cast<std::int64_t>(column.size()));
+    }
+    for (int pair = 0; pair < 25; ++pair) {
+      cost.push_back(drawn(random));
+      bandwidth_Bps.push_back(1e8 * drawn(random));
+      latency_s.push_back(1e-8 * drawn(random));
+    }
+    for (int host = 0; host < 5; ++host) nic_Bps.push_back(1e8 * drawn(random));
+  }
+
+  [[nodiscard]] fairlead::RankMatrix traffic() const {
+    return {.row_start = row_start, .column = column, .value = value};
+  }
+  [[nodiscard]] fairlead::MeasuredNetwork network() const {
+    return {.latency_s = {.num_hosts = 5, .values = latency_s},
+            .bandwidth_Bps = {.num_hosts = 5, .values = bandwidth_Bps},
+            .nic_out_Bps = nic_Bps,
+            .nic_in_Bps = nic_Bps,
+            .groups = {.group_of_pair = group,
+                       .src_of_pair = src,
+                       .dst_of_pair = dst,
+                       .capacity_Bps = capacity_Bps}};
+  }
+};
+
+/// Swaps tasks with sitters, and whole hosts, and compares what was foretold with what came.
+template <typename State, typename Value>
+void check_swaps(State& state, Value value, double tolerance) {
+  std::mt19937 random(3);
+  for (int step = 0; step < 300; ++step) {
+    const auto task = static_cast<std::int32_t>(random() % 12);
+    const auto sitter = static_cast<std::int32_t>(random() % 14);
+    const double before = value();
+    double foretold = 0.0;
+    if (step % 10 == 0) {
+      const std::int32_t one = step % 20 == 0 ? 0 : 1, other = one + 2;
+      foretold = state.swap_hosts_change(one, other);
+      state.swap_hosts(one, other);
+    } else if (state.seating().host_of(task) != state.seating().host_of(sitter)) {
+      foretold = state.swap_change(task, sitter, kAnyLimit);
+      state.swap(task, sitter);
+    }
+    REQUIRE(std::abs(value() - before - foretold) < tolerance);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("optimize: a swap changes the sum by what was foretold, directed costs and all") {
+  const Case given;
+  const TaskGraph graph(given.traffic(), 1e-6);
+  const fairlead::HostMatrix cost{.num_hosts = 5, .values = given.cost};
+  const HostCosts costs(cost);
+  SumState state(graph, costs, Seating(given.slots, given.host_of_task));
+
+  check_swaps(
+      state,
+      [&] {
+        const auto hosts = state.seating().host_of_task();
+        const Indices wide(hosts.begin(), hosts.end());
+        return fairlead::weighted_sum(given.traffic(), cost, wide) * 1e-6 * costs.scale();
+      },
+      2e-3);
+}
+
+TEST_CASE("optimize: a swap changes the bottleneck's energy by what was foretold") {
+  const Case given;
+  const TaskGraph graph(given.traffic(), 1.0);
+  const HostCosts costs({.num_hosts = 5, .values = given.cost});
+  const Resources resources(given.network());
+  const auto state_of = [&](std::span<const std::int32_t> hosts) {
+    return BottleneckState(graph, graph, resources, costs, Seating(given.slots, hosts));
+  };
+  BottleneckState state = state_of(given.host_of_task);
+
+  check_swaps(state, [&] { return state_of(state.seating().host_of_task()).energy_s(); }, 1e-6);
+}
+
+TEST_CASE("optimize: the best placement kept has the bottleneck that evaluate tells") {
+  const Case given;
+  const TaskGraph graph(given.traffic(), 1.0);
+  const HostCosts costs({.num_hosts = 5, .values = given.cost});
+  const Resources resources(given.network());
+  BottleneckState state(graph, graph, resources, costs, Seating(given.slots, given.host_of_task));
+  double best_s = std::numeric_limits<double>::infinity();
+  std::mt19937 random(5);
+  for (int step = 0; step < 200; ++step) {
+    const auto task = static_cast<std::int32_t>(random() % 12);
+    const auto sitter = static_cast<std::int32_t>(random() % 14);
+    if (state.seating().host_of(task) == state.seating().host_of(sitter)) continue;
+    if (state.swap_change(task, sitter, kAnyLimit) > 0) continue;
+    state.swap(task, sitter);
+    state.keep_if_best();
+    const auto hosts = state.seating().host_of_task();
+    const Indices wide(hosts.begin(), hosts.end());
+    best_s = std::min(
+        best_s,
+        fairlead::evaluate(given.traffic(), given.traffic(), given.network(), wide).bottleneck_s);
+  }
+
+  const Indices kept(state.best_host_of_task().begin(), state.best_host_of_task().end());
+  const double kept_s =
+      fairlead::evaluate(given.traffic(), given.traffic(), given.network(), kept).bottleneck_s;
+  REQUIRE(kept_s <= best_s * (1 + 1e-6));
+}
+
+TEST_CASE("optimize: a swap changes a tree's sum by what was foretold") {
+  const Case given;
+  const TaskGraph graph(given.traffic(), 1e-6);
+  const Indices groups{0, 0, 1, 1, 2, 0, 0, 0, 0, 1};
+  const Doubles cost_of_level{1, 2, 5, 9};
+  const TreeCosts costs({.num_hosts = 5, .group_of_host = groups, .cost_of_level = cost_of_level});
+  TreeState state(graph, costs, Seating(given.slots, given.host_of_task));
+
+  check_swaps(
+      state,
+      [&] {
+        const auto hosts = state.seating().host_of_task();
+        double sum = 0.0;
+        given.traffic().for_each([&](std::size_t src, std::size_t dst, double value) {
+          sum += value * 1e-6 * static_cast<double>(costs(hosts[src], hosts[dst]));
+        });
+        return sum;
+      },
+      2e-3);
+}
+
+TEST_CASE("optimize: groups of tasks are whole, but for one") {
+  const Case given;
+  const TaskGraph graph(given.traffic(), 1.0);
+  for (const std::int32_t size : {2, 3, 5}) {
+    const Grouping grouping = group_tasks(graph, size, Random(1));
+    std::multiset<std::int32_t> members(grouping.group_of_task.begin(),
+                                        grouping.group_of_task.end());
+    REQUIRE(grouping.num_groups == (12 + size - 1) / size);
+    for (std::int32_t group = 0; group + 1 < grouping.num_groups; ++group) {
+      REQUIRE(static_cast<std::int32_t>(members.count(group)) == size);
+    }
+  }
+}
