@@ -60,13 +60,17 @@ def network_charts(network: Network) -> list[Chart]:
     """All charts of the network, in the order of the page."""
     names = short_names(list(network.hosts))
     shown = quantities(network)
-    charts = [_heatmap(quantity, names) for quantity in shown]
+    charts = [_heatmap(quantity, names, network.is_estimated()) for quantity in shown]
     charts += [_boxes(quantity, names) for quantity in shown if network.num_hosts > 2]
-    charts += [_intervals(q, names) for q in shown if q.low is not None and q.high is not None]
+    charts += [
+        _intervals(q, names, network.is_estimated())
+        for q in shown
+        if q.low is not None and q.high is not None
+    ]
     return charts
 
 
-def _heatmap(quantity: Quantity, names: list[str]) -> Chart:
+def _heatmap(quantity: Quantity, names: list[str], estimated: npt.NDArray[np.bool_]) -> Chart:
     colors = ColorRange.of([between_hosts(quantity.values)], quantity.scale())
     figure = heatmap(
         quantity.values,
@@ -77,11 +81,22 @@ def _heatmap(quantity: Quantity, names: list[str]) -> Chart:
         empty="not measured",
         is_low_bright=quantity.is_low_bright,
     )
-    return Chart(
-        f"{quantity.name} from host to host ({colors.scale.unit})",
-        "Bright is fast. Grey was not measured, or is the host itself.",
-        figure,
-    )
+    note = "Bright is fast. Grey was not measured, or is the host itself."
+    if estimated.any():
+        note += " The pointer tells which pairs are estimates."
+        hover = figure["data"][0]["customdata"]
+        for src, dst in np.argwhere(estimated):
+            hover[src][dst] += _error_bar(quantity, src, dst)
+    return Chart(f"{quantity.name} from host to host ({colors.scale.unit})", note, figure)
+
+
+def _error_bar(quantity: Quantity, src: int, dst: int) -> str:
+    """What the pointer tells of an estimated pair, after its value."""
+    if quantity.low is None or quantity.high is None:
+        return ", estimated"
+    scale = quantity.scale()
+    low, high = (scale.with_unit(float(side[src, dst])) for side in (quantity.low, quantity.high))
+    return f", estimated, 95 % error bar {low} to {high}"
 
 
 def _boxes(quantity: Quantity, names: list[str]) -> Chart:
@@ -120,7 +135,7 @@ def _boxes(quantity: Quantity, names: list[str]) -> Chart:
     )
 
 
-def _intervals(quantity: Quantity, names: list[str]) -> Chart:
+def _intervals(quantity: Quantity, names: list[str], estimated: npt.NDArray[np.bool_]) -> Chart:
     scale = quantity.scale()
     values, low, high = (
         np.asarray(part) / scale.factor for part in (quantity.values, quantity.low, quantity.high)
@@ -144,7 +159,12 @@ def _intervals(quantity: Quantity, names: list[str]) -> Chart:
             "arrayminus": np.nan_to_num(middle - low[src, dst]).tolist(),
             **{"symmetric": False, "width": 0, "thickness": 1.5, "color": "rgba(47,143,206,.45)"},
         },
-        "marker": {"color": BLUE, "size": 5},
+        # An estimate is an open ring.
+        "marker": {
+            "color": BLUE,
+            "size": 5,
+            "symbol": ["circle-open" if is_open else "circle" for is_open in estimated[src, dst]],
+        },
     }
     layout: dict[str, Any] = {
         "xaxis": {
@@ -158,7 +178,8 @@ def _intervals(quantity: Quantity, names: list[str]) -> Chart:
     }
     return Chart(
         f"{quantity.name} of every pair",
-        "Bars are the confidence intervals of the measurement; steps show groups of like pairs.",
+        "Bars are the confidence intervals of the measurement; steps show groups of like pairs."
+        + (" Rings are estimates with their error bars." if estimated.any() else ""),
         {"data": [dots], "layout": layout},
         360,
     )

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fairlead.network import Network
+from fairlead.report.estimates import estimate_lines
 from fairlead.report.origin import origin_lines
 from fairlead.report.scales import BYTES_PER_SECOND, SECONDS, Scale, common_scale, three_digits
 from fairlead.report.terminal_heatmap import heatmap
@@ -60,6 +61,10 @@ def facts(network: Network) -> dict[str, Any]:
         "latency_summary_s": _plain(spread(network.latency_s)),
         "bandwidth_summary_Bps": _plain(spread(network.bandwidth_Bps)),
         "unmeasured_pairs": network.unmeasured_pairs(),
+        "estimated_pairs": [
+            (network.hosts[src], network.hosts[dst])
+            for src, dst in np.argwhere(network.is_estimated())
+        ],
         "latency_s": _plain_matrix(network.latency_s),
         "bandwidth_Bps": _plain_matrix(network.bandwidth_Bps),
     }
@@ -72,6 +77,7 @@ def view(network: Network, width: int) -> RenderableType:
         *(Text(f"{name}: {value}", style="dim") for name, value in origin_lines(network.origin)),
         Text(),
         _summary(network),
+        *(Text(line, style="yellow") for line in estimate_lines(network)),
     ]
     for values, title, family, is_low_bright in (
         (network.latency_s, "Latency, one way", SECONDS, True),

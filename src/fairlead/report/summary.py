@@ -8,6 +8,7 @@ import math
 from fairlead.comparison import Comparison
 from fairlead.network import Network
 from fairlead.report.comparison_view import findings
+from fairlead.report.estimates import estimate_lines
 from fairlead.report.network_view import spread
 from fairlead.report.run_files import RunFiles
 from fairlead.report.scales import BYTES, BYTES_PER_SECOND, SECONDS, human
@@ -71,6 +72,7 @@ def _network(network: Network) -> list[str]:
             f"less. Latency lies between {human(delay.min, SECONDS)} and "
             f"{human(delay.max, SECONDS)}."
         )
+    found += estimate_lines(network)
     missing = len([pair for pair in network.unmeasured_pairs() if pair[0] != pair[1]])
     if missing:
         pairs = "1 pair was" if missing == 1 else f"{missing} pairs were"
