@@ -36,14 +36,14 @@ class Estimate:
         scatter: Typical error of each, as a difference of logarithms, shape (H, H).
         bar: Half the length of each error bar, as a difference of logarithms, shape (H, H).
         method: The way that was best on held-out pairs.
-        held_out_errors: Mean error on held-out pairs of every way that was tried.
+        held_out_error: Its mean error there, as a difference of logarithms.
     """
 
     values: Matrix
     scatter: Matrix
     bar: Matrix
     method: str
-    held_out_errors: Mapping[str, float]
+    held_out_error: float
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -137,25 +137,24 @@ def _held_out_errors(quantities: Sequence[Quantity], folds: Labels, fold: int) -
         used_src, used_dst = np.nonzero(known & (folds != fold))
         src, dst = np.nonzero(known & (folds == fold))
         ways = _predictions(quantity, (used_src, used_dst), (src, dst), partitions)
-        found.append(quantity.values[src, dst] - np.array(list(ways.values())))
+        found.append(quantity.values[src, dst] - np.array([predicted for _, predicted in ways]))
     return found
 
 
 def _predictions(
     quantity: Quantity, used: Pairs, asked: Pairs, partitions: Mapping[str, Sequence[Labels]]
-) -> dict[str, Vector]:
-    """What each way says of the pairs asked for."""
+) -> list[tuple[str, Vector]]:
+    """What each way says of the pairs asked for, with its name."""
     values = quantity.values[used]
-    ways = {}
+    ways: list[tuple[str, Vector]] = []
     for name, levels in partitions.items():
         predicted = fit_groups(*used, values, levels).predict(*asked)
-        titles = [f"{labels.max() + 1} {name}" for labels in levels]
-        titles += [f"{title} and hosts" for title in titles]
-        for index, (title, row) in enumerate(zip(titles, predicted, strict=True)):
-            ways[f"{index:02d} {title}"] = row
+        titles = [f"{labels.max() + 1} {name}" if labels.any() else "median" for labels in levels]
+        titles += [f"{title} and effects of hosts" for title in titles]
+        ways += zip(titles, predicted, strict=True)
     for rank in RANKS:
         model = fit_low_rank(*used, values, len(quantity.values), rank)
-        ways[f"rank {rank}"] = predict_low_rank(model, *asked)
+        ways.append((f"matrix of rank {rank}", predict_low_rank(model, *asked)))
     return ways
 
 
@@ -176,13 +175,13 @@ def _best(
     missed = np.abs(errors[best])
     scatter, left_out = _scatter(src, dst, missed, levels)
     factor = _quantile(missed / left_out, weights)
-    names = list(ways)
+    method, predicted = ways[best]
     return Estimate(
-        ways[names[best]].reshape(num_hosts, num_hosts),
+        predicted.reshape(num_hosts, num_hosts),
         scatter,
         factor * scatter,
-        names[best],
-        dict(zip(names, means.tolist(), strict=True)),
+        method,
+        float(means[best]),
     )
 
 

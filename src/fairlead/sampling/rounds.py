@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Callable, Sequence
 
@@ -18,6 +19,7 @@ from fairlead.sampling.sampler import Sampler
 
 Mask = npt.NDArray[np.bool_]
 Measure = Callable[[Mask, float], Network | None]
+OnEstimates = Callable[[Mask, Sequence[Estimate]], None]
 
 MAX_HOSTS_WHOLE = 8
 """Up to so many hosts all pairs are measured: 28 pairs take no time and hold no statistics."""
@@ -28,9 +30,8 @@ LATER_PAIRS_RATIO = 0.5
 SHARES = (0.4, 0.2, 0.2, 0.2)
 """How a given share of the pairs is spread over the batches; each is a launch."""
 MAX_BATCHES = 6
-MIN_BATCHES = 3
 MIN_GAIN_RATIO = 0.05
-"""A batch that lowers the expected error by less is the last."""
+"""After two batches in a row that lower the expected error by less, it is enough."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +79,8 @@ class SamplePlan:
             sizes = [math.ceil(FIRST_PAIRS_RATIO * num_hosts * math.log2(num_hosts))]
             while len(sizes) < MAX_BATCHES:
                 sizes.append(math.ceil(LATER_PAIRS_RATIO * sum(sizes)))
-            return sizes
+            ends = np.minimum(np.cumsum(sizes), num_pairs).tolist()
+            return [end - begin for begin, end in itertools.pairwise([0, *ends]) if end > begin]
         wanted = round(self.ratio * num_pairs)
         if wanted < 2 * num_hosts:
             least = math.ceil(200 * num_hosts / num_pairs) / 100
@@ -92,7 +94,9 @@ class SamplePlan:
         return [wanted - sum(later), *later]
 
 
-def measure_in_batches(plan: SamplePlan, num_hosts: int, measure: Measure) -> Mask:
+def measure_in_batches(
+    plan: SamplePlan, num_hosts: int, measure: Measure, on_estimates: OnEstimates | None = None
+) -> Mask:
     """Measure the chosen pairs.
 
     Args:
@@ -101,6 +105,8 @@ def measure_in_batches(plan: SamplePlan, num_hosts: int, measure: Measure) -> Ma
         measure: Measures the pairs of a mask, shape (H, H), symmetric, in the given share of the
             time that is left. Returns all that has been measured so far, `nan` elsewhere, or None
             where nothing more can be measured.
+        on_estimates: Gets the pairs asked for and the estimates made after each batch but the last
+            possible one.
 
     Returns:
         The pairs that `measure` was asked for, shape (H, H), symmetric.
@@ -119,6 +125,8 @@ def measure_in_batches(plan: SamplePlan, num_hosts: int, measure: Measure) -> Ma
         estimates = list(estimate_network(measured, plan.seed).values())
         if not estimates or sampler.num_asked == sampler.num_pairs:
             break
+        if on_estimates is not None:
+            on_estimates(sampler.asked.copy(), estimates)
         errors.append(_expected_error(estimates, sampler.asked))
         if plan.ratio is None and _is_enough(plan, estimates, sampler.asked, errors):
             break
@@ -142,5 +150,4 @@ def _is_enough(
     bars = [float(np.expm1(np.median(found.bar[others]))) for found in estimates if others.any()]
     if max(bars, default=0.0) <= plan.error_bar_ratio:
         return True
-    is_stuck = len(errors) > 1 and errors[-1] > (1 - MIN_GAIN_RATIO) * min(errors[:-1])
-    return is_stuck and len(errors) >= MIN_BATCHES
+    return len(errors) > 2 and min(errors[-2:]) > (1 - MIN_GAIN_RATIO) * min(errors[:-2])
