@@ -42,8 +42,7 @@ void set_option(Options& options, std::string_view name, std::string_view value)
   } else if (name == "--patience") {
     options.patience_s = parse_number(name, value, 0.001);
   } else if (name == "--pairs") {
-    // Comes in parts, because the kernel bounds the length of one argument.
-    options.pairs += value;
+    options.pairs = value;
   } else {
     throw std::invalid_argument("unknown option '" + std::string(name) + "'");
   }

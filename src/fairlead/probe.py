@@ -31,8 +31,6 @@ __all__ = ["Effort", "probe"]
 Progress = Callable[[int, int], None]
 
 _PROGRESS = re.compile(r"fairlead-probe: progress (\d+) (\d+)$")
-# Linux takes up to 128 KiB (MAX_ARG_STRLEN), and a launcher may put something before it.
-_LONGEST_ARGUMENT = 64 * 1024
 _ERROR = re.compile(r"fairlead-probe: error (.*)$")
 
 
@@ -282,9 +280,8 @@ def _job(
     pairs: npt.NDArray[np.bool_] | None,
 ) -> Job:
     arguments = [text for name, value in options.items() for text in (f"--{name}", str(value))]
-    text = "" if pairs is None else pair_set_text(pairs)
-    for begin in range(0, len(text), _LONGEST_ARGUMENT):
-        arguments += ["--pairs", text[begin : begin + _LONGEST_ARGUMENT]]
+    if pairs is not None:
+        arguments += ["--pairs", pair_set_text(pairs)]
     placement = Placement(cluster.hosts, np.arange(cluster.num_hosts), method="probe")
     return Job(
         (str(program), *arguments),

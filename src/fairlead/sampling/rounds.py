@@ -23,6 +23,9 @@ OnEstimates = Callable[[Mask, Sequence[Estimate]], None]
 
 MAX_HOSTS_WHOLE = 8
 """Up to so many hosts all pairs are measured: 28 pairs take no time and hold no statistics."""
+MAX_HOSTS = 1200
+"""The chosen pairs travel as one argument. Open MPI 4 repeats all arguments in one variable of the
+environment, for which Linux has 128 KiB (MAX_ARG_STRLEN): 120 kB are the pairs of 1200 hosts."""
 FIRST_PAIRS_RATIO = 0.8
 """Pairs of the first batch, per H log2 H."""
 LATER_PAIRS_RATIO = 0.5
@@ -70,8 +73,10 @@ class SamplePlan:
         """Pairs of each batch, at most; one batch with all pairs where sampling is no use.
 
         Raises:
-            InputError: The share is smaller than two pairs for each host.
+            InputError: The share is smaller than two pairs for each host, or there are too many.
         """
+        if num_hosts > MAX_HOSTS:
+            raise InputError(f"sample: expected at most {MAX_HOSTS} hosts, got {num_hosts}")
         num_pairs = num_hosts * (num_hosts - 1) // 2
         if num_hosts <= MAX_HOSTS_WHOLE:
             return [num_pairs]
