@@ -63,6 +63,12 @@ def test_share_that_leaves_hosts_out_is_refused_with_the_least_one() -> None:
     SamplePlan(0.22).check(20)
 
 
+def test_more_hosts_than_an_argument_can_name_are_refused() -> None:
+    with pytest.raises(InputError, match="at most 1200 hosts, got 1201"):
+        SamplePlan().check(1201)
+    assert len(pair_set_text(np.ones((1200, 1200), dtype=bool))) < 118 * 1024
+
+
 def test_sampling_ends_when_nothing_more_can_be_measured() -> None:
     calls = []
 
