@@ -199,7 +199,7 @@ def score(case: Case, estimates: Sequence[Matrix], others: Mask) -> Score:
     latency, bandwidth = (
         np.abs(estimate - truth) for estimate, truth in zip(estimates, truths, strict=True)
     )
-    near = others if case.same_rack is None else others & case.same_rack
+    near = others & (False if case.same_rack is None else case.same_rack)
     pairs = np.argwhere(others)
     chosen = np.random.default_rng(0).permutation(len(pairs))[:MAX_RANKED_PAIRS]
     src, dst = pairs[chosen].T
@@ -211,7 +211,7 @@ def score(case: Case, estimates: Sequence[Matrix], others: Mask) -> Score:
         float(np.quantile(latency[others], 0.9)),
         float(np.median(bandwidth[others])),
         float(np.quantile(bandwidth[others], 0.9)),
-        float(np.median(bandwidth[near])) if near.any() else 0.0,
+        float(np.median(bandwidth[near])) if near.any() else math.nan,
         agreement,
     )
 
@@ -284,6 +284,8 @@ def first_below(points: Sequence[Point], field: str) -> int | None:
 
 
 def interval(values: Sequence[float], factor: float, unit: str) -> str:
+    if np.isnan(values).any():
+        return "-"
     mean = mean_interval([factor * value for value in values])
     digits = 1 if factor > 1 else 2
     if len(values) == 1:
