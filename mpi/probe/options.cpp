@@ -43,6 +43,8 @@ void set_option(Options& options, std::string_view name, std::string_view value)
     options.patience_s = parse_number(name, value, 0.001);
   } else if (name == "--contention") {
     options.has_contention = parse_number(name, value, 0) != 0;
+  } else if (name == "--pairs") {
+    options.pairs = value;
   } else {
     throw std::invalid_argument("unknown option '" + std::string(name) + "'");
   }

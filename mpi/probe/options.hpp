@@ -50,6 +50,8 @@ struct Options {
   int concurrency = 0;
   /// A partner without any sign of life for so long is given up.
   double patience_s = 10;
+  /// Text of the PairSet that is measured; empty: all pairs.
+  std::string pairs;
   /// Whether flows run together after the pairs. Pairs then have half of the budget.
   bool has_contention = false;
 

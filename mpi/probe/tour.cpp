@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "fairlead/pair_set.hpp"
 #include "fairlead/tournament.hpp"
 
 namespace fairlead::probe {
@@ -22,7 +23,8 @@ class Tour {
         tournament_(num_ranks),
         options_(options),
         concurrency_(concurrency),
-        meetings_(is_one_by_one() ? tournament_.meetings_one_by_one() : tournament_.meetings()),
+        meetings_(choose_meetings()),
+        num_rounds_(count_rounds()),
         mailbox_(mailbox),
         exchange_(exchange),
         begin_s_(now_s()) {}
@@ -38,6 +40,22 @@ class Tour {
   }
 
  private:
+  /// All meetings, or those of the chosen pairs.
+  [[nodiscard]] std::vector<Meeting> choose_meetings() const {
+    std::vector<Meeting> all =
+        is_one_by_one() ? tournament_.meetings_one_by_one() : tournament_.meetings();
+    if (options_.pairs.empty()) return all;
+    std::vector<Meeting> chosen = PairSet(options_.pairs, tournament_.num_players()).select(all);
+    if (!is_one_by_one()) return close_ranks(std::move(chosen), tournament_.num_players());
+    for (int index = 0; Meeting& meeting : chosen) meeting.round = index++;
+    return chosen;
+  }
+
+  [[nodiscard]] int count_rounds() const {
+    if (options_.pairs.empty() && !is_one_by_one()) return tournament_.num_rounds();
+    return meetings_.empty() ? 0 : meetings_.back().round + 1;
+  }
+
   [[nodiscard]] int num_meetings() const { return static_cast<int>(meetings_.size()); }
 
   [[nodiscard]] const Meeting& at(int index) const {
@@ -134,8 +152,8 @@ class Tour {
   /// who comes late, because somebody was waited for, still gets a share while any budget is left.
   [[nodiscard]] double end_s(int index) const {
     const int step = is_limited() ? index / concurrency_ : at(index).round;
-    const int num_steps = is_limited() ? (num_meetings() + concurrency_ - 1) / concurrency_
-                                       : tournament_.num_rounds();
+    const int num_steps =
+        is_limited() ? (num_meetings() + concurrency_ - 1) / concurrency_ : num_rounds_;
     const double share_s = options_.pairs_budget_s() / num_steps;
     return std::max(begin_s_ + share_s * (step + 1),
                     std::min(now_s() + share_s, begin_s_ + options_.pairs_budget_s()));
@@ -144,10 +162,9 @@ class Tour {
   /// Shown by who leads the only meeting. Where there are many at a time, by rank 0: it meets
   /// somebody in almost every round, so its way is everybody's.
   void show_progress(int num_rounds_done) {
-    const int num_rounds = is_one_by_one() ? num_meetings() : tournament_.num_rounds();
-    if (now_s() - shown_s_ < 0.1 && num_rounds_done != num_rounds) return;
+    if (now_s() - shown_s_ < 0.1 && num_rounds_done != num_rounds_) return;
     shown_s_ = now_s();
-    std::fprintf(stderr, "fairlead-probe: progress %d %d\n", num_rounds_done, num_rounds);
+    std::fprintf(stderr, "fairlead-probe: progress %d %d\n", num_rounds_done, num_rounds_);
   }
 
   int rank_;
@@ -155,6 +172,7 @@ class Tour {
   const Options& options_;
   int concurrency_;
   std::vector<Meeting> meetings_;
+  int num_rounds_;
   Mailbox& mailbox_;
   Exchange& exchange_;
   double begin_s_;

@@ -39,7 +39,7 @@ class Network:
             diagonal `inf` unless measured.
         latency_low_s, latency_high_s: Confidence interval of each latency, or None.
         bandwidth_low_Bps, bandwidth_high_Bps: Confidence interval of each bandwidth, or None.
-        samples: Measurements behind each pair, shape (H, H), or None.
+        samples: Measurements behind each pair, shape (H, H), or None; 0 where it was estimated.
         nic_out_Bps, nic_in_Bps: What each host can send or receive in all, shape (H,); `nan`
             where unmeasured, or None.
         groups: Directed pairs that share a bottleneck, with its capacity; none unless measured.
@@ -153,6 +153,13 @@ class Network:
         """Directed pairs without a latency or without a bandwidth."""
         missing = np.isnan(self.latency_s) | np.isnan(self.bandwidth_Bps)
         return [(self.hosts[src], self.hosts[dst]) for src, dst in np.argwhere(missing)]
+
+    def is_estimated(self) -> npt.NDArray[np.bool_]:
+        """Pairs that have a value and no measurement, shape (H, H); all False without `samples`."""
+        if self.samples is None:
+            return np.zeros(self.latency_s.shape, dtype=bool)
+        has_value = np.isfinite(self.latency_s) | np.isfinite(self.bandwidth_Bps)
+        return np.asarray(has_value & (self.samples == 0) & ~np.eye(self.num_hosts, dtype=bool))
 
     def transfer_s(self, message_bytes: float) -> Matrix:
         """Time of one message per pair: latency_s + message_bytes / bandwidth_Bps.

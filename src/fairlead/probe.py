@@ -7,11 +7,13 @@ import dataclasses
 import datetime
 import re
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from fairlead import launch, mpi_builds
 from fairlead.cluster import Cluster
@@ -21,6 +23,9 @@ from fairlead.launch import Finished, Job, Launcher, LaunchTimeoutError
 from fairlead.network import Network
 from fairlead.placement import Placement
 from fairlead.probe_result import ProbeResult, read_result
+from fairlead.sampling import SamplePlan, complete
+from fairlead.sampling.pair_set import pair_set_text
+from fairlead.sampling.rounds import measure_in_batches
 
 __all__ = ["Effort", "probe"]
 
@@ -63,6 +68,7 @@ def probe(
     target_ratio: float | None = None,
     max_samples: int | None = None,
     budget_s: float | None = None,
+    sample: SamplePlan | None = None,
     concurrency: int = 0,
     skip_unreachable: bool = False,
     reach_timeout_s: float = 10.0,
@@ -83,6 +89,8 @@ def probe(
         max_samples: It is also done after so many samples; None for the mode's own.
         budget_s: Time of measuring, shared by all pairs; what does not fit is `nan`. With
             `contention`, the pairs have half of it.
+        sample: Measure a part of the pairs only and estimate the others; None for all. What
+            does not fit into the budget is then estimated too.
         concurrency: Pairs measured at one time; 0 for all disjoint pairs, or where the hosts are
             containers of one machine, one for two of its cores.
         skip_unreachable: Measure the rest when a host does not answer; its pairs are `nan`.
@@ -107,6 +115,8 @@ def probe(
     """
     effort = _effort(mode, target_ratio, max_samples, timeout_s)
     _check(effort, budget_s, concurrency, patience_s)
+    if sample is not None:
+        sample.check(cluster.num_hosts)
     program = mpi_builds.find(launcher).probe
     reasons = launch.unreachable_hosts(launcher, cluster, reach_timeout_s, launcher_args)
     reachable = _reachable_part(cluster, reasons, skip_unreachable)
@@ -119,14 +129,24 @@ def probe(
         **({"contention": 1} if contention else {}),
         **({} if budget_s is None else {"budget": budget_s}),
     }
-    job = _job(program, options, reachable, launcher_args)
+    if contention and sample is not None:
+        raise InputError("sample and contention: one run measures either; leave one of them out")
     if contention and timeout_s is None:
         effort = dataclasses.replace(effort, timeout_s=effort.timeout_s + _CONTENTION_TIMEOUT_S)
-    finished = _launch(launcher, job, effort.timeout_s, on_progress)
-    result = read_result(finished.stdout, reachable.num_hosts)
-    if result is None:
-        raise _failure(launcher, reachable, finished, launcher_args)
-    _check_places(reachable, result)
+    launches = _Launches(
+        launcher,
+        program,
+        options,
+        reachable,
+        launcher_args,
+        end_s=time.monotonic() + effort.timeout_s,
+        budget_s=budget_s,
+        on_progress=on_progress,
+    )
+    asked = None
+    if sample is not None:
+        asked = measure_in_batches(sample, reachable.num_hosts, launches.measure_part)
+    result = launches.found or launches.measure()
     origin = {
         "how": "measured",
         **options,
@@ -136,14 +156,94 @@ def probe(
         "mpi": mpi_builds.mpi_title(launcher.family, launcher.version),
         "when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "probing_s": result.probing_s,
-        "launch_s": max(0.0, finished.seconds - result.probing_s),
+        "launch_s": max(0.0, launches.seconds - result.probing_s),
         "unreachable": reasons,
     }
     network = result.to_network(cluster.hosts, reachable.hosts, origin)
-    return _with_contention(network, reachable, finished) if contention else network
+    if contention:
+        return _with_contention(network, reachable, launches.finished)
+    if sample is None or asked is None:
+        return network
+    return _completed(network, sample, reachable, asked, result)
 
 
-def _with_contention(network: Network, reachable: Cluster, finished: Finished) -> Network:
+@dataclasses.dataclass
+class _Launches:
+    """One launch of the measuring program after another on the same hosts.
+
+    Attributes:
+        end_s: When the last one has to be over, by the monotonic clock.
+        budget_s: What is left of the time of measuring; None without bound.
+        seconds: What the launches took so far.
+        finished: What the last one printed.
+        found: What those of `measure_part` found so far.
+    """
+
+    launcher: Launcher
+    program: Path
+    options: Mapping[str, object]
+    cluster: Cluster
+    launcher_args: Sequence[str]
+    end_s: float
+    budget_s: float | None
+    on_progress: Progress | None
+    seconds: float = 0.0
+    finished: Finished | None = None
+    found: ProbeResult | None = None
+
+    def measure(
+        self, pairs: npt.NDArray[np.bool_] | None = None, share_ratio: float = 1.0
+    ) -> ProbeResult:
+        """Measure all pairs, or those of a mask, in this share of what is left of the budget."""
+        options = dict(self.options)
+        if self.budget_s is not None:
+            options["budget"] = self.budget_s * share_ratio
+        job = _job(self.program, options, self.cluster, self.launcher_args, pairs)
+        timeout_s = max(1.0, self.end_s - time.monotonic())
+        self.finished = finished = _launch(self.launcher, job, timeout_s, self.on_progress)
+        result = read_result(finished.stdout, self.cluster.num_hosts)
+        if result is None:
+            raise _failure(self.launcher, self.cluster, finished, self.launcher_args)
+        _check_places(self.cluster, result)
+        self.seconds += finished.seconds
+        return result
+
+    def measure_part(self, pairs: npt.NDArray[np.bool_], share_ratio: float) -> Network | None:
+        """Measure further pairs; None when the budget is spent or a host does not answer."""
+        result = self.measure(pairs, share_ratio)
+        self.found = result if self.found is None else self.found.joined(result)
+        if self.budget_s is not None:
+            self.budget_s -= result.probing_s
+            if self.budget_s <= 0:
+                return None
+        if result.has_lost_ranks:
+            return None
+        return self.found.to_network(self.cluster.hosts, self.cluster.hosts, {})
+
+
+def _completed(
+    network: Network,
+    sample: SamplePlan,
+    reachable: Cluster,
+    asked: npt.NDArray[np.bool_],
+    result: ProbeResult,
+) -> Network:
+    """The network with estimates, except where hosts were asked to talk and could not."""
+    if asked.sum() == asked.size - len(asked):
+        num_pairs = int(asked.sum()) // 2
+        found = {"measured_pairs": num_pairs, "all_pairs": num_pairs}
+        return dataclasses.replace(network, origin={**network.origin, "sample": found})
+    is_lost = asked & ~result.concluded()
+    silent = [rank for rank, name in enumerate(result.node_names) if not name]
+    is_lost[silent, :] = is_lost[:, silent] = True
+    rows = np.array([network.index(host) for host in reachable.hosts])
+    lost = np.zeros((network.num_hosts, network.num_hosts), dtype=bool)
+    lost[np.ix_(rows, rows)] = is_lost
+    return complete(network, lost, sample.seed)
+
+
+def _with_contention(network: Network, reachable: Cluster, finished: Finished | None) -> Network:
+    assert finished is not None
     found = read_contention(finished.stdout, reachable.num_hosts)
     if found is not None:
         return found.add_to(network, reachable.hosts)
@@ -202,9 +302,15 @@ def _named(reasons: Mapping[str, str]) -> str:
 
 
 def _job(
-    program: Path, options: Mapping[str, object], cluster: Cluster, launcher_args: Sequence[str]
+    program: Path,
+    options: Mapping[str, object],
+    cluster: Cluster,
+    launcher_args: Sequence[str],
+    pairs: npt.NDArray[np.bool_] | None,
 ) -> Job:
     arguments = [text for name, value in options.items() for text in (f"--{name}", str(value))]
+    if pairs is not None:
+        arguments += ["--pairs", pair_set_text(pairs)]
     placement = Placement(cluster.hosts, np.arange(cluster.num_hosts), method="probe")
     return Job(
         (str(program), *arguments),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pydantic
 
 from fairlead.errors import ProbeError
@@ -52,6 +53,31 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
     probing_s: float = pydantic.Field(ge=0, allow_inf_nan=False)
     node_names: list[str]
     pairs: list[Pair]
+
+    def joined(self, later: ProbeResult) -> ProbeResult:
+        """Both results, of the same ranks, as one."""
+        return self.model_copy(
+            update={
+                "pairs": [*self.pairs, *later.pairs],
+                "probing_s": self.probing_s + later.probing_s,
+            }
+        )
+
+    def concluded(self) -> npt.NDArray[np.bool_]:
+        """Pairs of ranks whose meeting came to its end, shape (ranks, ranks), symmetric.
+
+        Both partners of such a meeting report it. Where time was short, it may have found nothing.
+        """
+        num_ranks = len(self.node_names)
+        reports = np.zeros((num_ranks, num_ranks), dtype=np.int64)
+        for pair in self.pairs:
+            reports[pair.low, pair.high] += 1
+        return np.asarray((reports + reports.T) > 1)
+
+    @property
+    def has_lost_ranks(self) -> bool:
+        """Whether a rank did not report."""
+        return not all(self.node_names)
 
     def to_network(
         self, hosts: Sequence[str], measured_hosts: Sequence[str], origin: dict[str, Any]

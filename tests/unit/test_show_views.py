@@ -16,6 +16,7 @@ import fairlead as fl
 from fairlead.errors import InputError
 from fairlead.report import facts, load_any, view
 from fairlead.report.blocks import reduce_blocks, split_evenly
+from fairlead.report.network_charts import network_charts
 from fairlead.report.palette import VIRIDIS, ink_on, viridis
 from fairlead.report.placement_view import rank_ranges
 from fairlead.report.scales import BYTES, SECONDS, common_scale, human, three_digits
@@ -89,6 +90,44 @@ def test_unmeasured_pairs_are_named_and_null_for_machines():
     assert "Not measured: node2 → node5" in rendered(partial, 120)
     assert facts(partial)["unmeasured_pairs"] == [("node2", "node5")]
     assert facts(partial)["latency_s"][2][5] is None
+
+
+def sampled(hosts):
+    """Two racks of which the last pair was not measured."""
+    samples = np.full((len(hosts), len(hosts)), 12)
+    samples[-1, -2] = samples[-2, -1] = 0
+    return dataclasses.replace(two_racks(hosts), samples=samples)
+
+
+def test_estimates_are_counted_and_named_for_machines():
+    network = sampled(HOSTS)
+
+    text = " ".join(rendered(network, 300).split())
+    assert "4 % of the directed pairs are estimates (2 of 56)" in text
+    assert "error bar: latency -10 % to +10 %, bandwidth -10 % to +10 %" in text
+    assert facts(network)["estimated_pairs"] == [("node6", "node7"), ("node7", "node6")]
+
+
+def test_measured_network_says_nothing_of_estimates():
+    assert "estimate" not in rendered(two_racks(HOSTS), 120)
+    assert facts(two_racks(HOSTS))["estimated_pairs"] == []
+
+
+def test_sample_that_measured_all_pairs_says_so():
+    network = dataclasses.replace(
+        two_racks(HOSTS), origin={"sample": {"measured_pairs": 28, "all_pairs": 28}}
+    )
+    assert "All pairs were measured, so none is an estimate." in rendered(network, 120)
+
+
+def test_estimated_cells_and_points_are_marked_on_the_page():
+    charts = network_charts(sampled(HOSTS))
+
+    heatmap = charts[0].figure["data"][0]["customdata"]
+    assert heatmap[6][7] == "200 µs, estimated, 95 % error bar 180 µs to 220 µs"
+    assert heatmap[7][5] == "50.0 µs"
+    symbols = charts[-1].figure["data"][0]["marker"]["symbol"]
+    assert sorted(symbols) == ["circle"] * 54 + ["circle-open"] * 2
 
 
 def test_network_without_any_measurement_is_shown():

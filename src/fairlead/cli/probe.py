@@ -18,6 +18,8 @@ from fairlead.network import Network
 from fairlead.probe import EFFORTS
 from fairlead.probe import probe as measure
 from fairlead.report.contention_view import contention_facts, contention_lines
+from fairlead.report.estimates import estimate_lines
+from fairlead.sampling import SamplePlan
 from fairlead.units import format_duration, format_rate, parse_duration
 
 EXAMPLE = "Example: fairlead probe --hostfile hosts.txt --full -o cloud.net.npz"
@@ -50,6 +52,18 @@ Target = Annotated[
 Cap = Annotated[
     int | None,
     typer.Option(min=1, help=f"... or after so many samples; default: {_defaults('max_samples')}."),
+]
+Sample = Annotated[
+    bool,
+    typer.Option(
+        "--sample",
+        help="Measure a part of the pairs and estimate the others, with error bars; as many as "
+        "are of use, for 9 hosts or more.",
+    ),
+]
+SampleRatio = Annotated[
+    float | None,
+    typer.Option(help="Measure this share of the pairs, for example 0.2; implies --sample."),
 ]
 Concurrency = Annotated[
     int,
@@ -85,6 +99,9 @@ def probe(
     budget: options.Budget = None,
     target: Target = None,
     cap: Cap = None,
+    sample: Sample = False,
+    sample_ratio: SampleRatio = None,
+    seed: options.Seed = 0,
     concurrency: Concurrency = 0,
     skip_unreachable: options.SkipUnreachable = False,
     mpirun: options.Mpirun = None,
@@ -112,6 +129,9 @@ def probe(
             target_ratio=target,
             max_samples=cap,
             budget_s=None if budget is None else parse_duration(budget),
+            sample=SamplePlan(sample_ratio, seed=seed)
+            if sample or sample_ratio is not None
+            else None,
             concurrency=concurrency,
             skip_unreachable=skip_unreachable,
             reach_timeout_s=parse_duration(reach_timeout),
@@ -137,6 +157,7 @@ def _facts(network: Network, path: Path) -> dict[str, Any]:
         "samples": [] if network.samples is None else network.samples.tolist(),
         "unmeasured_pairs": network.unmeasured_pairs(),
         **contention_facts(network),
+        "num_estimated_pairs": int(network.is_estimated().sum()),
         "origin": network.origin,
     }
 
@@ -162,6 +183,7 @@ def _print_summary(network: Network, path: Path) -> None:
             least, middle, most = np.quantile(known, [0, 0.5, 1])
             lines.append(f"{title}: {show(least)} to {show(most)}, median {show(middle)}")
     lines += contention_lines(network)
+    lines += estimate_lines(network)
     lines += [f"host {host!r} left out: {why}" for host, why in origin["unreachable"].items()]
     missing = network.unmeasured_pairs()
     if missing:

@@ -65,7 +65,11 @@ def network_charts(network: Network) -> list[Chart]:
     shown = quantities(network)
     charts = [_heatmap(quantity, names, network) for quantity in shown]
     charts += [_boxes(quantity, names) for quantity in shown if network.num_hosts > 2]
-    charts += [_intervals(q, names) for q in shown if q.low is not None and q.high is not None]
+    charts += [
+        _intervals(q, names, network.is_estimated())
+        for q in shown
+        if q.low is not None and q.high is not None
+    ]
     return charts
 
 
@@ -86,6 +90,12 @@ def _heatmap(quantity: Quantity, names: list[str], network: Network) -> Chart:
         figure["layout"]["shapes"] = _outlines(network, order)
         note += " Each outlined block is a group of pairs that share one bottleneck; hosts are in "
         note += "the order of the groups."
+    estimated = network.is_estimated()
+    if estimated.any():
+        note += " The pointer tells which pairs are estimates."
+        hover = figure["data"][0]["customdata"]
+        for row, column in np.argwhere(estimated[np.ix_(order, order)]):
+            hover[row][column] += _error_bar(quantity, order[row], order[column])
     return Chart(f"{quantity.name} from host to host ({colors.scale.unit})", note, figure)
 
 
@@ -101,6 +111,15 @@ def _outlines(network: Network, order: list[int]) -> list[dict[str, Any]]:
         }
         for block in blocks(network, order)
     ]
+
+
+def _error_bar(quantity: Quantity, src: int, dst: int) -> str:
+    """What the pointer tells of an estimated pair, after its value."""
+    if quantity.low is None or quantity.high is None:
+        return ", estimated"
+    scale = quantity.scale()
+    low, high = (scale.with_unit(float(side[src, dst])) for side in (quantity.low, quantity.high))
+    return f", estimated, 95 % error bar {low} to {high}"
 
 
 def _boxes(quantity: Quantity, names: list[str]) -> Chart:
@@ -139,7 +158,7 @@ def _boxes(quantity: Quantity, names: list[str]) -> Chart:
     )
 
 
-def _intervals(quantity: Quantity, names: list[str]) -> Chart:
+def _intervals(quantity: Quantity, names: list[str], estimated: npt.NDArray[np.bool_]) -> Chart:
     scale = quantity.scale()
     values, low, high = (
         np.asarray(part) / scale.factor for part in (quantity.values, quantity.low, quantity.high)
@@ -163,7 +182,12 @@ def _intervals(quantity: Quantity, names: list[str]) -> Chart:
             "arrayminus": np.nan_to_num(middle - low[src, dst]).tolist(),
             **{"symmetric": False, "width": 0, "thickness": 1.5, "color": "rgba(47,143,206,.45)"},
         },
-        "marker": {"color": BLUE, "size": 5},
+        # An estimate is an open ring.
+        "marker": {
+            "color": BLUE,
+            "size": 5,
+            "symbol": ["circle-open" if is_open else "circle" for is_open in estimated[src, dst]],
+        },
     }
     layout: dict[str, Any] = {
         "xaxis": {
@@ -177,7 +201,8 @@ def _intervals(quantity: Quantity, names: list[str]) -> Chart:
     }
     return Chart(
         f"{quantity.name} of every pair",
-        "Bars are the confidence intervals of the measurement; steps show groups of like pairs.",
+        "Bars are the confidence intervals of the measurement; steps show groups of like pairs."
+        + (" Rings are estimates with their error bars." if estimated.any() else ""),
         {"data": [dots], "layout": layout},
         360,
     )

@@ -17,6 +17,7 @@ from fairlead.report.contention_view import (
     contention_tree,
     has_contention,
 )
+from fairlead.report.estimates import estimate_lines
 from fairlead.report.origin import origin_lines
 from fairlead.report.scales import BYTES_PER_SECOND, SECONDS, Scale, common_scale, three_digits
 from fairlead.report.terminal_heatmap import heatmap
@@ -65,6 +66,10 @@ def facts(network: Network) -> dict[str, Any]:
         "latency_summary_s": _plain(spread(network.latency_s)),
         "bandwidth_summary_Bps": _plain(spread(network.bandwidth_Bps)),
         "unmeasured_pairs": network.unmeasured_pairs(),
+        "estimated_pairs": [
+            (network.hosts[src], network.hosts[dst])
+            for src, dst in np.argwhere(network.is_estimated())
+        ],
         "latency_s": _plain_matrix(network.latency_s),
         "bandwidth_Bps": _plain_matrix(network.bandwidth_Bps),
         **contention_facts(network),
@@ -78,6 +83,7 @@ def view(network: Network, width: int) -> RenderableType:
         *(Text(f"{name}: {value}", style="dim") for name, value in origin_lines(network.origin)),
         Text(),
         _summary(network),
+        *(Text(line, style="yellow") for line in estimate_lines(network)),
     ]
     for values, title, family, is_low_bright in (
         (network.latency_s, "Latency, one way", SECONDS, True),

@@ -9,6 +9,7 @@ from fairlead.comparison import Comparison
 from fairlead.network import Network
 from fairlead.report.comparison_view import findings
 from fairlead.report.contention_view import contention_lines
+from fairlead.report.estimates import estimate_lines
 from fairlead.report.network_view import spread
 from fairlead.report.run_files import RunFiles
 from fairlead.report.scales import BYTES, BYTES_PER_SECOND, SECONDS, human
@@ -75,6 +76,7 @@ def _network(network: Network) -> list[str]:
     shared = contention_lines(network)
     if shared:
         found.append(f"With flows run together: {'; '.join(shared)}.")
+    found += estimate_lines(network)
     missing = len([pair for pair in network.unmeasured_pairs() if pair[0] != pair[1]])
     if missing:
         pairs = "1 pair was" if missing == 1 else f"{missing} pairs were"

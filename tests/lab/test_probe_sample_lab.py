@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A sample of the pairs of an emulated cloud shows its racks."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairlead.lab import Lab, Scenario
+from fairlead.network import Network
+
+pytestmark = [pytest.mark.lab, pytest.mark.mpi, pytest.mark.timeout(170)]
+
+ENV = {
+    **os.environ,
+    "FAIRLEAD_MPIRUN": "mpirun.openmpi",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+}
+
+# Rates low enough that two processes on a busy machine with two cores can keep up with them.
+RACKS = Scenario.model_validate(
+    {
+        "name": "sampled",
+        "hosts": 14,
+        "nic": "400Mbit/s",
+        "order_seed": 7,
+        "racks": {"count": 2, "uplink": "8Mbit/s"},
+    }
+)
+
+
+def test_hidden_racks_show_in_the_pairs_that_were_not_measured(tmp_path: Path) -> None:
+    path = tmp_path / "cloud.net.npz"
+    with Lab.up(RACKS) as lab:
+        words = ["probe", "--hostfile", str(lab.hostfile), "-o", str(path), "--sample-ratio", "0.5"]
+        done = lab.run(
+            [sys.executable, "-m", "fairlead", *words, "--json"],
+            env=ENV, capture_output=True, text=True, timeout=150, check=False,
+        )  # fmt: skip
+        shaped_Bps = lab.shaped_Bps()
+
+    assert done.returncode == 0, done.stderr
+    network = Network.load(path)
+    estimated = network.is_estimated()
+    # Half of 91 pairs were measured; both directions of the others are estimates.
+    assert json.loads(done.stdout)["origin"]["sample"]["measured_pairs"] == 46
+    assert np.count_nonzero(estimated) == 2 * 45
+    near, far = (
+        network.bandwidth_Bps[estimated & chosen]
+        for chosen in (shaped_Bps > 25e6, shaped_Bps < 25e6)
+    )
+    assert np.median(near) > 2 * np.median(far)
+    # Nearly every pair is on the right side of the gap.
+    middle = np.sqrt(np.median(near) * np.median(far))
+    assert np.mean(np.concatenate([near > middle, far < middle])) > 0.9
