@@ -13,7 +13,7 @@ import pydantic
 
 from fairlead.errors import ProbeError
 from fairlead.network import Network
-from fairlead.probe_result import find_document
+from fairlead.probe_result import read_document
 from fairlead.shared_group import SharedGroup
 
 _BEGIN = '{"format": "fairlead-contention"'
@@ -105,15 +105,9 @@ def read_contention(printed: str, num_ranks: int) -> ContentionResult | None:
     Raises:
         ProbeError: The document is whole, but not what the program prints.
     """
-    document = find_document(printed, _BEGIN)
-    if document is None:
+    result = read_document(printed, _BEGIN, ContentionResult, "contention probe")
+    if result is None:
         return None
-    try:
-        result = ContentionResult.model_validate(document)
-    except pydantic.ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "document"
-        raise ProbeError(f"result of the contention probe: {place}: {first['msg']}") from error
     _check_ranks(result, num_ranks)
     return result
 

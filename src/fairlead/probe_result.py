@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -125,15 +125,34 @@ def _store(matrices: dict[str, Any], place: tuple[int, int], values: Sequence[An
         matrix[place] = np.nan if value is None else value
 
 
-def find_document(printed: str, begin: str) -> Any | None:
-    """The JSON document that begins with `begin`; None where it is missing or not whole."""
+Document = TypeVar("Document", bound=pydantic.BaseModel)
+
+
+def read_document(printed: str, begin: str, kind: type[Document], name: str) -> Document | None:
+    """The JSON document that begins with `begin`; None where it is missing or not whole.
+
+    Args:
+        printed: Standard output of the launcher, which may have lines of its own in it.
+        begin: The first letters of the document.
+        kind: What it must be.
+        name: Whose result it is, for the message.
+
+    Raises:
+        ProbeError: The document is whole, but not of this kind.
+    """
     place = printed.find(begin)
     if place < 0:
         return None
     try:
-        return json.JSONDecoder().raw_decode(printed, place)[0]
+        document = json.JSONDecoder().raw_decode(printed, place)[0]
     except json.JSONDecodeError:
         return None
+    try:
+        return kind.model_validate(document)
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "document"
+        raise ProbeError(f"result of the {name}: {field}: {first['msg']}") from error
 
 
 def read_result(printed: str, num_ranks: int) -> ProbeResult | None:
@@ -149,15 +168,9 @@ def read_result(printed: str, num_ranks: int) -> ProbeResult | None:
     Raises:
         ProbeError: The document is whole, but not what the program prints.
     """
-    document = find_document(printed, _BEGIN)
-    if document is None:
+    result = read_document(printed, _BEGIN, ProbeResult, "probe")
+    if result is None:
         return None
-    try:
-        result = ProbeResult.model_validate(document)
-    except pydantic.ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "document"
-        raise ProbeError(f"result of the probe: {place}: {first['msg']}") from error
     if len(result.node_names) != num_ranks:
         raise ProbeError(
             f"result of the probe: node_names: expected {num_ranks}, got {len(result.node_names)}"
