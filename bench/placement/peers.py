@@ -28,6 +28,9 @@ CLOUDMAP_LARGEST_DISTANCE = 10
 WEIGHT_SCALE = 100
 """Mt-KaHyPar's weights are integers: hundredths of a cost."""
 
+MT_KAHYPAR_IMBALANCE = 0.03
+"""Its own default; asked for exact balance it gets stuck: 25 % worse on stencil-8x8x8."""
+
 
 def optimize(time_limit_s: float) -> Method:
     def place(instance: Instance, seed: int) -> HostOfTask:
@@ -69,13 +72,13 @@ def scotch_as_cloudmap(instance: Instance, seed: int) -> HostOfTask:
 
 
 def mt_kahypar(instance: Instance, seed: int) -> HostOfTask:
-    """Steiner trees on the graph of hosts, exact balance asked for, what is left repaired."""
+    """Steiner trees on the graph of hosts, a little imbalance allowed and then repaired."""
     initializer = start_mt_kahypar()
     mtkahypar.set_seed(seed)
-    context = initializer.context_from_preset(mtkahypar.PresetType.DEFAULT)
+    context = initializer.context_from_preset(mtkahypar.PresetType.HIGHEST_QUALITY)
     context.logging = False
     num_hosts = len(instance.cost)
-    context.set_mapping_parameters(num_hosts, 0.0)
+    context.set_mapping_parameters(num_hosts, MT_KAHYPAR_IMBALANCE)
     pairs = instance.traffic.bytes.tocoo()
     once = pairs.row < pairs.col
     graph = initializer.create_graph(

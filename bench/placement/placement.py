@@ -19,38 +19,39 @@ from peers import Method, make_peers, optimize
 
 from fairlead.statistics import Interval, mean_interval
 
-LIMITS_S = {64: (0.3,), 256: (0.2, 3.0), 512: (5.0,), 1024: (0.5, 5.0), 4096: (2.0, 20.0)}
-
 WANTED = {
+    64: {0.3: 1.003},
+    256: {0.2: 1.07, 3.0: 1.02},
+    512: {5.0: 1.03},
+    1024: {0.5: 1.10, 5.0: 1.03},
+    4096: {2.0: 1.20, 20.0: 1.05},
+}
+"""Ratio that `optimize` is to reach by tasks and seconds of one core, as its issue wants it."""
+
+MEASURED_BEFORE = {
     (64, "blocked"): "1.71",
     (64, "Scotch, costs to 1..10"): "1.056 in 0.006",
     (64, "Scotch"): "1.079 in 0.005",
     (64, "Mt-KaHyPar"): "1.029 in 0.015",
-    (64, "optimize 0.3 s"): "1.003",
     (256, "blocked"): "3.04",
     (256, "Scotch, costs to 1..10"): "1.319 in 0.01",
     (256, "Scotch"): "1.207 in 0.012",
     (256, "Mt-KaHyPar"): "1.162 in 0.23",
-    (256, "optimize 0.2 s"): "1.07",
-    (256, "optimize 3 s"): "1.02",
     (512, "blocked"): "3.23",
     (512, "Scotch, costs to 1..10"): "1.408 in 0.03",
     (512, "Scotch"): "1.271 in 0.04",
     (512, "Mt-KaHyPar"): "1.073 in 0.77",
-    (512, "optimize 5 s"): "1.03",
     (1024, "blocked"): "4.28",
     (1024, "Scotch, costs to 1..10"): "1.547 in 0.07",
     (1024, "Scotch"): "1.148 in 0.08",
     (1024, "Mt-KaHyPar"): "1.259 in 4.8",
-    (1024, "optimize 0.5 s"): "1.10",
-    (1024, "optimize 5 s"): "1.03",
     (4096, "blocked"): "4.11",
     (4096, "Scotch"): "1.454 in 2.5",
-    (4096, "optimize 2 s"): "1.20",
-    (4096, "optimize 20 s"): "1.05",
 }
-"""What the issue that asked for `optimize` wants of it, and measured of the others on such
-instances."""
+"""The same issue's measurements of the others, on instances such as these."""
+
+LATE_RATIO = 1.1
+"""Seconds over the limit that still count as kept."""
 
 SHORTEST_LIMIT_S = 0.001
 
@@ -67,14 +68,14 @@ class Run(NamedTuple):
 
 def main() -> None:
     options = read_options()
-    sizes = [options.size] if options.size else [64, 256] if options.short else list(LIMITS_S)
+    sizes = [options.size] if options.size else [64, 256] if options.short else list(WANTED)
     instances = make_instances(sizes)
     best_known = BestKnown(instances)
     peers = make_peers()
     for size in sizes:
         of_size = [instance for instance in instances if instance.num_tasks == size]
-        limits_s = LIMITS_S[size][:1] if options.short else LIMITS_S[size]
-        runs = list(run_all(of_size, limits_s, peers, range(options.seeds), best_known))
+        limits_s = list(WANTED[size])[: 1 if options.short else None]
+        runs = list(run_all(of_size, limits_s, peers, options, best_known))
         for instance in of_size if options.long else ():
             run(f"optimize {options.long:g} s", optimize(options.long), instance, 0, best_known)
         report(size, runs, best_known)
@@ -85,8 +86,15 @@ def main() -> None:
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--short", action="store_true", help="64 and 256 tasks, least limits")
-    parser.add_argument("--size", type=int, choices=LIMITS_S, help="only so many tasks")
+    parser.add_argument("--size", type=int, choices=WANTED, help="only so many tasks")
     parser.add_argument("--seeds", type=int, default=1, help="repeats, for an interval")
+    parser.add_argument(
+        "--stretch",
+        type=float,
+        default=1.0,
+        metavar="FACTOR",
+        help="on a busy machine: the clock's seconds given to optimize for one of the core",
+    )
     parser.add_argument("--update", action="store_true", help="keep what beats the best known")
     parser.add_argument("--long", type=float, metavar="SECONDS", help="also search this long")
     return parser.parse_args()
@@ -96,11 +104,11 @@ def run_all(
     instances: list[Instance],
     limits_s: Iterable[float],
     peers: dict[str, Method],
-    seeds: Iterable[int],
+    options: argparse.Namespace,
     best_known: BestKnown,
 ) -> Iterable[Run]:
     """Every method on every instance, and `optimize` also in the time that each peer took."""
-    for seed in seeds:
+    for seed in range(options.seeds):
         for instance in instances:
             for name, peer in peers.items():
                 run(name, peer, instance, seed, None)  # loads libraries and fills caches
@@ -109,10 +117,12 @@ def run_all(
                 if name != "blocked":
                     limit_s = max(done.cpu_s, SHORTEST_LIMIT_S)
                     label = f"optimize, time of {name}"
-                    yield run(label, optimize(limit_s), instance, seed, best_known)
+                    yield run(
+                        label, optimize(limit_s * options.stretch), instance, seed, best_known
+                    )
             for limit_s in limits_s:
                 label = f"optimize {limit_s:g} s"
-                yield run(label, optimize(limit_s), instance, seed, best_known)
+                yield run(label, optimize(limit_s * options.stretch), instance, seed, best_known)
 
 
 def run(
@@ -131,14 +141,23 @@ def report(size: int, runs: list[Run], best_known: BestKnown) -> None:
     """A line for each method: geometric mean over the instances, mean over the seeds."""
     num_instances = len({run.instance.name for run in runs})
     print(f"\n{size} tasks, {num_instances} instances: value over the best known")
-    print(f"{'':38} {'ratio':>7} {'95 % interval':>17} {'CPU s':>8}  issue")
+    print(f"{'':40} {'ratio':>7} {'95 % interval':>17} {'CPU s':>8}  issue")
     for method in dict.fromkeys(run.method for run in runs):
         ratio, cpu_s = summary(method, runs, best_known)
         interval = "" if np.isnan(ratio.low) else f"{ratio.low:.4f} .. {ratio.high:.4f}"
-        wanted = WANTED.get((size, method), "")
-        if method.startswith("optimize") and wanted:
-            wanted += " reached" if ratio.value <= float(wanted) else " MISSED"
-        print(f"{method:38} {ratio.value:7.4f} {interval:>17} {cpu_s:8.3f}  {wanted}")
+        beside = MEASURED_BEFORE.get((size, method), "")
+        for limit_s, wanted in WANTED[size].items():
+            if method == f"optimize {limit_s:g} s":
+                beside = (
+                    f"{wanted:g} in {limit_s:g}: {verdict(ratio.value, cpu_s, wanted, limit_s)}"
+                )
+        print(f"{method:40} {ratio.value:7.4f} {interval:>17} {cpu_s:8.3f}  {beside}")
+
+
+def verdict(ratio: float, cpu_s: float, wanted: float, limit_s: float) -> str:
+    if cpu_s > limit_s * LATE_RATIO:
+        return "took longer"
+    return "reached" if ratio <= wanted else f"MISSED by {ratio - wanted:.4f}"
 
 
 def summary(method: str, runs: list[Run], best_known: BestKnown) -> tuple[Interval, float]:
