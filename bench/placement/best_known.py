@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from instances import Instance
+from instances import PATTERNS, Instance
 
 from fairlead.archive import write_text
 
@@ -51,7 +51,8 @@ class BestKnown:
             gain = "first" if before == float("inf") else f"{1 - self._values[name] / before:.4%}"
             print(f"best known beaten: {name} by {found_by}: {self._values[name]:.2f} ({gain})")
         if self._beaten and is_updating:
-            lines = (f"{json.dumps(name)}: {json.dumps(self._kept[name])}" for name in self._kept)
+            names = [name for name in PATTERNS if name in self._kept]
+            lines = (f"{json.dumps(name)}: {json.dumps(self._kept[name])}" for name in names)
             write_text(FILE, "{\n" + ",\n".join(lines) + "\n}\n")
         elif self._beaten:
             print("--update keeps these")
