@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The best placement of each instance that any method or long run ever found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from instances import PATTERNS, Instance
+
+from fairlead.archive import write_text
+
+FILE = Path(__file__).with_name("best_known.json")
+
+LEAST_GAIN = 1e-9
+"""Of the value: less is another order of adding up."""
+
+
+class BestKnown:
+    """Kept as placements, so that each value can be checked; the file has one per line."""
+
+    def __init__(self, instances: list[Instance]) -> None:
+        self._kept = json.loads(FILE.read_text()) if FILE.exists() else {}
+        self._beaten: dict[str, float] = {}
+        self._values = {
+            instance.name: instance.value(self._kept[instance.name]["host_of_task"])
+            for instance in instances
+            if instance.name in self._kept
+        }
+
+    def value(self, instance: Instance) -> float:
+        return self._values[instance.name]
+
+    def offer(self, instance: Instance, host_of_task: list[int], found_by: str) -> None:
+        """Keep the placement if it is better than what is known."""
+        value = instance.value(host_of_task)
+        known = self._values.get(instance.name, float("inf"))
+        if value < known * (1 - LEAST_GAIN):
+            self._beaten.setdefault(instance.name, known)
+            self._values[instance.name] = value
+            self._kept[instance.name] = {
+                "value": round(value, 6),
+                "found_by": found_by,
+                "host_of_task": host_of_task,
+            }
+
+    def report(self, is_updating: bool) -> None:
+        """Say what was beaten, and replace it in the file where that is wanted."""
+        for name, before in self._beaten.items():
+            found_by = self._kept[name]["found_by"]
+            gain = "first" if before == float("inf") else f"{1 - self._values[name] / before:.4%}"
+            print(f"best known beaten: {name} by {found_by}: {self._values[name]:.2f} ({gain})")
+        if self._beaten and is_updating:
+            names = [name for name in PATTERNS if name in self._kept]
+            lines = (f"{json.dumps(name)}: {json.dumps(self._kept[name])}" for name in names)
+            write_text(FILE, "{\n" + ",\n".join(lines) + "\n}\n")
+        elif self._beaten:
+            print("--update keeps these")
