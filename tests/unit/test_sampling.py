@@ -156,6 +156,19 @@ def test_structure_beats_the_median_of_all_pairs() -> None:
     assert error < plain / 2
 
 
+def test_sampling_ends_by_itself_when_the_error_bars_are_short() -> None:
+    plain, _ = blocks(64, 2)
+    _, measured = noisy(64, seed=4)
+
+    exact, few = sampled(plain, SamplePlan())
+    _, more = sampled(measured, SamplePlan())
+
+    # Without noise the first batch tells all.
+    assert few.sum() == 2 * SamplePlan().batch_sizes(64)[0]
+    np.testing.assert_allclose(exact.bandwidth_Bps, plain.bandwidth_Bps, rtol=1e-9)
+    assert few.sum() < more.sum() < 0.8 * more.size
+
+
 def test_equal_seeds_measure_and_estimate_alike() -> None:
     _, measured = noisy(32, seed=5)
 

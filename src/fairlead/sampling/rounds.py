@@ -33,8 +33,9 @@ LATER_PAIRS_RATIO = 0.5
 SHARES = (0.4, 0.2, 0.2, 0.2)
 """How a given share of the pairs is spread over the batches; each is a launch."""
 MAX_BATCHES = 6
-MIN_GAIN_RATIO = 0.05
-"""After two batches in a row that lower the expected error by less, it is enough."""
+MIN_STUCK_RATIO = 0.1
+"""Below this share of the pairs, batches without gain do not end the sample: of many hosts, most
+racks have not been met by then, and nothing gets better until they are."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,11 +47,14 @@ class SamplePlan:
         error_bar_ratio: Without a share, it is enough when the median error bar of latency and of
             bandwidth is no longer than this fraction of the estimate to either side, or when
             further batches do not shorten them.
+        min_gain_ratio: Without a share, two batches in a row that lower the expected error by less
+            than this fraction are the last.
         seed: Equal seeds measure equal pairs, given equal measurements.
     """
 
     ratio: float | None = None
     error_bar_ratio: float = 0.2
+    min_gain_ratio: float = 0.05
     seed: int = 0
 
     def check(self, num_hosts: int) -> None:
@@ -155,4 +159,6 @@ def _is_enough(
     bars = [float(np.expm1(np.median(found.bar[others]))) for found in estimates if others.any()]
     if max(bars, default=0.0) <= plan.error_bar_ratio:
         return True
-    return len(errors) > 2 and min(errors[-2:]) > (1 - MIN_GAIN_RATIO) * min(errors[:-2])
+    if len(errors) < 3 or asked.sum() < MIN_STUCK_RATIO * asked.size:
+        return False
+    return min(errors[-2:]) > (1 - plan.min_gain_ratio) * min(errors[:-2])
