@@ -32,24 +32,22 @@ constexpr double kMostSeconds = 2.0;
 constexpr std::int64_t kFewestProposals = 2'000'000;
 constexpr std::int64_t kProposalsPerTaskAndStart = 30'000;
 constexpr std::int32_t kManyTasks = 256;  // fewer need fewer proposals each
-constexpr int kMostStarts = 8;
+constexpr int kMostStarts = 64;
 // The part of a start's proposals that goes to the groups of tasks, before the tasks themselves.
 constexpr double kCoarseShare = 0.2;
 // Temperatures in the unit of the state. The hottest melts a placement down to its racks, a cool
 // one keeps what the groups found; which is better depends on the traffic, so starts differ.
 constexpr double kHotOfGroups = 1.0;
 constexpr double kHotBetween = 0.3;
-constexpr std::array<double, 4> kHotOfTasks{0.45, 0.15, 0.45, 0.25};
+constexpr std::array<double, 4> kHotOfTasks{0.45, 0.05, 0.45, 0.2};
 constexpr double kColdRatio = 0.06;
+constexpr double kColdOfGroups = 0.02;
 // The same for the bottleneck, in the energy of the placement that a walk begins with.
 constexpr double kHotOfBottleneck = 0.03;
 constexpr double kColdOfBottleneck = 0.01;
 // Proposals per second that common cores reach, to plan a run by time; for the bottleneck, each
 // looks at all exchanges of two tasks. Planned for a
 // faster machine, a walk cools early; for a slower one, it ends before its time.
-constexpr double kFastPerS = 15e6;
-constexpr std::size_t kLargestFastTable = 1 << 18;
-constexpr double kSlowPerS = 6e6;
 constexpr double kTreePerS = 4e6;
 constexpr double kBottleneckExchangesPerS = 6e6;
 constexpr double kLongestPlan_s = 1e5;
@@ -156,6 +154,15 @@ struct Plan {
   }
 };
 
+/// What one task's step changes, in the order of magnitude: changes of many partners add up like
+/// the steps of a random walk. 1 for the few partners of a stencil.
+double temperature_unit(const TaskGraph& graph) {
+  constexpr double kFewPartners = 6.0;
+  const double partners = static_cast<double>(graph.num_exchanges()) /
+                          static_cast<double>(std::max(1, graph.num_tasks()));
+  return graph.mean_both() * std::sqrt(std::max(1.0, partners / kFewPartners));
+}
+
 /// Groups first, then the tasks.
 /// @param part  of the start's proposals
 /// @param make_state  builds a state of a level from a placement
@@ -176,12 +183,14 @@ HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, doub
     Freedom freedom(here.graph.num_tasks());
     const double share = is_last ? (is_first ? 1.0 : 1.0 - kCoarseShare)
                                  : kCoarseShare / static_cast<double>(hierarchy.levels.size() - 1);
-    const double unit = here.graph.mean_both();
-    const double hottest = unit * (is_last ? hot : is_first ? kHotOfGroups : kHotBetween);
+    const double unit = temperature_unit(here.graph);
+    const double hottest = unit * (is_last    ? hot
+                                   : is_first ? kHotOfGroups
+                                              : std::min(hot, kHotBetween));
     if (unit > 0.0) {
       Annealing(state, freedom, Random(random.next()))
           .run({.hot = hottest,
-                .cold = hottest * kColdRatio,
+                .cold = std::min(hottest * kColdRatio, unit * kColdOfGroups),
                 .num_steps = static_cast<std::int64_t>(
                     static_cast<double>(plan.proposals_per_start) * share * part),
                 .limit_s = plan.limit_s * share * part},
@@ -232,6 +241,14 @@ Placement best_of(const Plan& plan, std::vector<HostOfTask> found, Value value) 
   return widen(candidates[best]);
 }
 
+/// By the number of entries in the table of tasks and hosts: the caches decide.
+double proposals_per_s(std::size_t num_entries) {
+  if (num_entries <= std::size_t{1} << 14) return 28e6;
+  if (num_entries <= std::size_t{1} << 16) return 18e6;
+  if (num_entries <= std::size_t{1} << 18) return 11e6;
+  return 5.5e6;
+}
+
 double mean_exchange(const RankMatrix& traffic) {
   double sum = 0.0;
   std::int64_t number = 0;
@@ -261,8 +278,8 @@ using namespace optimizing;
 std::vector<std::int64_t> optimize_sum(const RankMatrix& traffic, const HostMatrix& cost,
                                        std::span<const std::int64_t> slots,
                                        const OptimizeOptions& options) {
-  const bool is_small = traffic.num_ranks() * cost.num_hosts <= kLargestFastTable;
-  const Plan plan(options, slots, traffic.num_ranks(), is_small ? kFastPerS : kSlowPerS);
+  const Plan plan(options, slots, traffic.num_ranks(),
+                  proposals_per_s(traffic.num_ranks() * cost.num_hosts));
   const TaskGraph graph(traffic, unit_scale(traffic));
   const HostCosts costs(cost);
   const auto make_state = [&costs](const TaskGraph& level, Seating seating) {
@@ -272,7 +289,7 @@ std::vector<std::int64_t> optimize_sum(const RankMatrix& traffic, const HostMatr
     if (plan.is_free()) {
       return walk_levels(plan, graph, start, 1.0, in_order(costs.num_hosts()), watch, make_state);
     }
-    const double hot = graph.mean_both() * kHotOfTasks[static_cast<std::size_t>(start) % 4];
+    const double hot = temperature_unit(graph) * kHotOfTasks[static_cast<std::size_t>(start) % 4];
     return walk_from(plan, start, make_state(graph, Seating(plan.slots, given_start(plan, start))),
                      hot, hot * kColdRatio, 1.0, watch);
   };
@@ -303,7 +320,7 @@ std::vector<std::int64_t> optimize_sum(const RankMatrix& traffic, const HostTree
       return walk_levels(plan, graph, start, 1.0, costs.in_tree_order(), watch, make_state);
     }
     // A large job's own order is a good one; a cool walk keeps it.
-    const double hot = graph.mean_both() * kHotOfTasks[1];
+    const double hot = temperature_unit(graph) * kHotOfTasks[1];
     return walk_from(plan, start, make_state(graph, Seating(plan.slots, given_start(plan, start))),
                      hot, hot * kColdRatio, 1.0, watch);
   };

@@ -17,7 +17,7 @@ from fairlead.mapping.filling import blocked
 from fairlead.mapping.problem import Effort, HostOfRank, Problem
 from fairlead.mapping.scotch import scotch
 
-MOST_HOSTS_FOR_SCOTCH = 256
+MOST_HOSTS_FOR_SCOTCH = 1024
 """Scotch's complete graph of hosts grows with the square of their number; beyond this, its time
 is better spent by the engine (bench/placement)."""
 
