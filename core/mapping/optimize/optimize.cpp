@@ -30,8 +30,7 @@ using Placement = std::vector<std::int64_t>;
 constexpr std::int64_t kProposalsPerTask = 60'000;
 constexpr double kMostSeconds = 2.0;
 constexpr std::int64_t kFewestProposals = 2'000'000;
-constexpr std::int64_t kProposalsPerTaskAndStart = 30'000;
-constexpr std::int32_t kManyTasks = 256;  // fewer need fewer proposals each
+constexpr std::int64_t kFewestPerStart = 60;  // times the square of the number of tasks
 constexpr int kMostStarts = 64;
 // The part of a start's proposals that goes to the groups of tasks, before the tasks themselves.
 constexpr double kCoarseShare = 0.2;
@@ -123,8 +122,7 @@ struct Plan {
       wanted = std::min(std::max(kProposalsPerTask * num_tasks, kFewestProposals),
                         in_time(kMostSeconds));
     }
-    const std::int64_t fewest_per_start =
-        kProposalsPerTaskAndStart * num_tasks * std::min(num_tasks, kManyTasks) / kManyTasks + 1;
+    const std::int64_t fewest_per_start = kFewestPerStart * num_tasks * num_tasks + 1;
     num_starts =
         static_cast<int>(std::clamp<std::int64_t>(wanted / fewest_per_start, 1, kMostStarts));
     proposals_per_start = wanted / num_starts;
