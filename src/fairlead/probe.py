@@ -7,7 +7,6 @@ import dataclasses
 import datetime
 import re
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -139,7 +138,7 @@ def probe(
         options,
         reachable,
         launcher_args,
-        end_s=time.monotonic() + effort.timeout_s,
+        timeout_s=effort.timeout_s,
         budget_s=budget_s,
         on_progress=on_progress,
     )
@@ -172,7 +171,7 @@ class _Launches:
     """One launch of the measuring program after another on the same hosts.
 
     Attributes:
-        end_s: When the last one has to be over, by the monotonic clock.
+        timeout_s: What all of them together may take.
         budget_s: What is left of the time of measuring; None without bound.
         seconds: What the launches took so far.
         finished: What the last one printed.
@@ -184,7 +183,7 @@ class _Launches:
     options: Mapping[str, object]
     cluster: Cluster
     launcher_args: Sequence[str]
-    end_s: float
+    timeout_s: float
     budget_s: float | None
     on_progress: Progress | None
     seconds: float = 0.0
@@ -199,7 +198,7 @@ class _Launches:
         if self.budget_s is not None:
             options["budget"] = self.budget_s * share_ratio
         job = _job(self.program, options, self.cluster, self.launcher_args, pairs)
-        timeout_s = max(1.0, self.end_s - time.monotonic())
+        timeout_s = max(1.0, self.timeout_s - self.seconds)
         self.finished = finished = _launch(self.launcher, job, timeout_s, self.on_progress)
         result = read_result(finished.stdout, self.cluster.num_hosts)
         if result is None:

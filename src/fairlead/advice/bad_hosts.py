@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.stats
+import scipy.special
 
 from fairlead.network import Network
 
@@ -242,7 +242,7 @@ def _chance(values: Vector, reference: Vector) -> float:
     difference = float(values.mean() - cut.mean())
     if error == 0:
         return 0.0 if difference > 0 else 1.0
-    return float(scipy.stats.t.sf(difference / error, num_independent - 1))
+    return float(scipy.special.stdtr(num_independent - 1, -difference / error))
 
 
 def _logarithm(values: Matrix, is_rate: bool) -> Matrix:
