@@ -24,7 +24,22 @@ void merge_peers(std::vector<Exchange>& row) {
   row.resize(kept);
 }
 
+double mean_exchange(const RankMatrix& traffic) {
+  double sum = 0.0;
+  std::int64_t number = 0;
+  traffic.for_each([&](std::size_t src, std::size_t dst, double value) {
+    sum += src == dst ? 0.0 : value;
+    number += src == dst ? 0 : 1;
+  });
+  return number > 0 ? sum / static_cast<double>(number) : 0.0;
+}
+
 }  // namespace
+
+TaskGraph TaskGraph::scaled(const RankMatrix& traffic) {
+  const double mean = mean_exchange(traffic);
+  return {traffic, mean > 0.0 ? 1.0 / mean : 1.0};
+}
 
 TaskGraph::TaskGraph(const RankMatrix& traffic, double scale)
     : to_itself_(traffic.num_ranks(), 0.0F) {

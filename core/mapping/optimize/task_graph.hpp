@@ -25,6 +25,8 @@ class TaskGraph {
   /// @param traffic  (T, T), finite, >= 0
   /// @param scale  what every value is multiplied by, so that single precision is enough
   TaskGraph(const RankMatrix& traffic, double scale);
+  /// Scaled so that the mean message between two tasks is 1.
+  [[nodiscard]] static TaskGraph scaled(const RankMatrix& traffic);
   /// From rows that are complete: each pair is in both of them.
   TaskGraph(std::vector<std::vector<Exchange>> exchanges, std::vector<float> to_itself);
 

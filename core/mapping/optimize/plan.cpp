@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every start of one run shares.
+#include "mapping/optimize/plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "mapping/optimize/seating.hpp"
+
+namespace fairlead::optimizing {
+namespace {
+
+// Proposals per task without a limit, the most of them, and the fewest that a start is worth.
+// Measured by bench/placement: below, more starts are worse than longer ones.
+constexpr std::int64_t kProposalsPerTask = 60'000;
+constexpr double kMostSeconds = 2.0;
+constexpr std::int64_t kFewestProposals = 2'000'000;
+constexpr std::int64_t kFewestPerStart = 60;  // times the square of the number of tasks
+constexpr int kMostStarts = 64;
+constexpr double kLongestPlan_s = 1e5;
+
+/// Puts the fixed tasks on their hosts by swaps with others that are there.
+HostOfTask with_fixed(HostOfTask host_of_task, const SlotsOfHost& slots,
+                      std::span<const std::int64_t> fixed_host_of_rank) {
+  Seating seating(slots, host_of_task);
+  for (std::size_t task = 0; task < fixed_host_of_rank.size(); ++task) {
+    const auto host = static_cast<std::int32_t>(fixed_host_of_rank[task]);
+    if (host < 0 || seating.host_of(static_cast<std::int32_t>(task)) == host) continue;
+    const auto sitters = seating.sitters(host);
+    const auto gives_way = std::ranges::find_if(sitters, [&](std::int32_t sitter) {
+      return !seating.is_task(sitter) ||
+             fixed_host_of_rank[static_cast<std::size_t>(sitter)] != host;
+    });
+    seating.swap(static_cast<std::int32_t>(task), *gives_way);
+  }
+  const auto hosts = seating.host_of_task();
+  return {hosts.begin(), hosts.end()};
+}
+
+}  // namespace
+
+std::vector<std::int32_t> narrow(std::span<const std::int64_t> values) {
+  return {values.begin(), values.end()};
+}
+
+Placement widen(std::span<const std::int32_t> values) {
+  return {values.begin(), values.end()};
+}
+
+std::vector<std::int32_t> in_order(std::int32_t number) {
+  std::vector<std::int32_t> all(static_cast<std::size_t>(number));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+HostOfTask filled(const SlotsOfHost& slots, std::int32_t num_tasks,
+                  std::span<const std::int32_t> hosts) {
+  HostOfTask host_of_task;
+  for (const std::int32_t host : hosts) {
+    for (std::int32_t slot = 0; slot < slots[static_cast<std::size_t>(host)]; ++slot) {
+      if (static_cast<std::int32_t>(host_of_task.size()) == num_tasks) return host_of_task;
+      host_of_task.push_back(host);
+    }
+  }
+  return host_of_task;
+}
+
+Plan::Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_host,
+           std::size_t num_ranks, double proposals_per_s)
+    : options(given),
+      slots(narrow(slots_of_host)),
+      num_tasks(static_cast<std::int32_t>(num_ranks)) {
+  const auto in_time = [proposals_per_s](double time_s) {
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(time_s * proposals_per_s));
+  };
+  std::int64_t wanted = given.num_proposals;
+  if (wanted <= 0 && std::isfinite(given.time_limit_s)) {
+    wanted = in_time(std::min(given.time_limit_s, kLongestPlan_s));
+  } else if (wanted <= 0) {
+    wanted =
+        std::min(std::max(kProposalsPerTask * num_tasks, kFewestProposals), in_time(kMostSeconds));
+  }
+  const std::int64_t fewest_per_start = kFewestPerStart * num_tasks * num_tasks + 1;
+  num_starts =
+      static_cast<int>(std::clamp<std::int64_t>(wanted / fewest_per_start, 1, kMostStarts));
+  proposals_per_start = wanted / num_starts;
+  limit_s = given.time_limit_s * std::clamp(given.num_threads, 1, num_starts) / num_starts;
+  for (const Placement& start : given.starts) {
+    starts.push_back(with_fixed(narrow(start), slots, given.fixed_host_of_rank));
+    if (is_bound()) break;  // only what is near the first one is allowed
+  }
+  if (starts.empty()) {
+    starts.push_back(
+        with_fixed(filled(slots, num_tasks, in_order(static_cast<std::int32_t>(slots.size()))),
+                   slots, given.fixed_host_of_rank));
+  }
+}
+
+Freedom Plan::freedom() const {
+  if (is_free()) return Freedom(num_tasks);
+  std::vector<char> is_fixed(static_cast<std::size_t>(num_tasks), 0);
+  for (std::size_t task = 0; task < options.fixed_host_of_rank.size(); ++task) {
+    is_fixed[task] = options.fixed_host_of_rank[task] >= 0 ? 1 : 0;
+  }
+  const std::int64_t most_away =
+      is_bound() ? options.most_moves : std::numeric_limits<std::int64_t>::max();
+  return {is_fixed, starts.front(), most_away, starts.front()};
+}
+
+}  // namespace fairlead::optimizing

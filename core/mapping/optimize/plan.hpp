@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every start of one run shares: slots, given placements, effort.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fairlead/optimize.hpp"
+#include "mapping/optimize/freedom.hpp"
+#include "mapping/optimize/multilevel.hpp"
+
+namespace fairlead::optimizing {
+
+/// Host of each task as callers of the library have it.
+using Placement = std::vector<std::int64_t>;
+
+[[nodiscard]] std::vector<std::int32_t> narrow(std::span<const std::int64_t> values);
+[[nodiscard]] Placement widen(std::span<const std::int32_t> values);
+
+/// 0, 1, 2, ...
+[[nodiscard]] std::vector<std::int32_t> in_order(std::int32_t number);
+
+/// Tasks in their order, hosts filled one after the other.
+[[nodiscard]] HostOfTask filled(const SlotsOfHost& slots, std::int32_t num_tasks,
+                                std::span<const std::int32_t> hosts);
+
+struct Plan {
+  const OptimizeOptions& options;
+  SlotsOfHost slots;
+  std::int32_t num_tasks;
+  std::vector<HostOfTask> starts;  ///< given ones, fixed tasks in their places; at least one
+  std::int64_t proposals_per_start;
+  int num_starts;
+  double limit_s;  ///< of one start
+
+  /// @param proposals_per_s  what one core is expected to do
+  Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_host,
+       std::size_t num_ranks, double proposals_per_s);
+
+  /// Whether only so many tasks may leave the first start.
+  [[nodiscard]] bool is_bound() const { return options.most_moves >= 0; }
+  /// Whether every task may go anywhere.
+  [[nodiscard]] bool is_free() const { return !is_bound() && options.fixed_host_of_rank.empty(); }
+  [[nodiscard]] Freedom freedom() const;
+  /// The given placement that start number `start` begins from.
+  [[nodiscard]] const HostOfTask& given_start(int start) const {
+    return starts[static_cast<std::size_t>(start) % starts.size()];
+  }
+};
+
+}  // namespace fairlead::optimizing

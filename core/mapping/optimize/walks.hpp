@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one start does, for any objective: level by level, or from a given placement.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "mapping/optimize/annealing.hpp"
+#include "mapping/optimize/plan.hpp"
+
+namespace fairlead::optimizing {
+
+// The part of a start's proposals that goes to the groups of tasks, before the tasks themselves.
+inline constexpr double kCoarseShare = 0.2;
+// Temperatures in the unit of the state. The hottest melts a placement down to its racks, a cool
+// one keeps what the groups found; which is better depends on the traffic, so starts differ.
+inline constexpr double kHotOfGroups = 1.0;
+inline constexpr double kHotBetween = 0.3;
+inline constexpr std::array<double, 4> kHotOfTasks{0.45, 0.05, 0.45, 0.2};
+inline constexpr double kColdRatio = 0.06;
+inline constexpr double kColdOfGroups = 0.02;
+// Each round of as many starts has one that groups consecutive tasks: the cool one.
+inline constexpr std::size_t kStartInOrder = 1;
+
+[[nodiscard]] inline std::size_t place_in_round(int start) {
+  return static_cast<std::size_t>(start) % kHotOfTasks.size();
+}
+
+/// What one task's step changes, in the order of magnitude: changes of many partners add up like
+/// the steps of a random walk. 1 for the few partners of a stencil.
+[[nodiscard]] inline double temperature_unit(const TaskGraph& graph) {
+  constexpr double kFewPartners = 6.0;
+  const double partners = static_cast<double>(graph.num_exchanges()) /
+                          static_cast<double>(std::max(1, graph.num_tasks()));
+  return graph.mean_both() * std::sqrt(std::max(1.0, partners / kFewPartners));
+}
+
+/// Groups first, then the tasks.
+/// @param part  of the start's proposals
+/// @param make_state  builds a state of a level from a placement
+template <typename MakeState>
+HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, double part,
+                       std::span<const std::int32_t> hosts_in_order, Watch& watch,
+                       MakeState make_state) {
+  Random random(plan.options.seed, static_cast<std::uint64_t>(start));
+  const double hot = kHotOfTasks[place_in_round(start)];
+  const bool keeps_order = place_in_round(start) == kStartInOrder;
+  const Hierarchy hierarchy = coarsen(graph, plan.slots, Random(random.next()), keeps_order);
+  HostOfTask host_of_task;
+  for (std::size_t level = hierarchy.levels.size(); level-- > 0;) {
+    const Hierarchy::Level& here = hierarchy.levels[level];
+    const bool is_last = level == 0, is_first = level + 1 == hierarchy.levels.size();
+    host_of_task = is_first ? filled(here.slots, here.graph.num_tasks(), hosts_in_order)
+                            : projected(host_of_task, here.group_of_task);
+    auto state = make_state(here.graph, Seating(here.slots, host_of_task));
+    Freedom freedom(here.graph.num_tasks());
+    const double share = is_last ? (is_first ? 1.0 : 1.0 - kCoarseShare)
+                                 : kCoarseShare / static_cast<double>(hierarchy.levels.size() - 1);
+    const double unit = temperature_unit(here.graph);
+    const double hottest = unit * (is_last    ? hot
+                                   : is_first ? kHotOfGroups
+                                              : std::min(hot, kHotBetween));
+    if (unit > 0.0) {
+      Annealing(state, freedom, Random(random.next()))
+          .run({.hot = hottest,
+                .cold = std::min(hottest * kColdRatio, unit * kColdOfGroups),
+                .num_steps = static_cast<std::int64_t>(
+                    static_cast<double>(plan.proposals_per_start) * share * part),
+                .limit_s = plan.limit_s * share * part},
+               watch);
+    }
+    const auto hosts = state.seating().host_of_task();
+    host_of_task.assign(hosts.begin(), hosts.end());
+  }
+  return host_of_task;
+}
+
+/// From a given placement, as far as it may be left.
+template <typename State>
+HostOfTask walk_from(const Plan& plan, int start, State state, double hot, double cold, double part,
+                     Watch& watch) {
+  Freedom freedom = plan.freedom();
+  Annealing(state, freedom, Random(plan.options.seed, static_cast<std::uint64_t>(start)))
+      .run({.hot = hot,
+            .cold = cold,
+            .num_steps =
+                static_cast<std::int64_t>(static_cast<double>(plan.proposals_per_start) * part),
+            .limit_s = plan.limit_s * part},
+           watch);
+  if constexpr (requires { state.best_host_of_task(); }) return state.best_host_of_task();
+  const auto hosts = state.seating().host_of_task();
+  return {hosts.begin(), hosts.end()};
+}
+
+/// The best of what was given and what was found, by the exact objective.
+template <typename Value>
+Placement best_of(const Plan& plan, std::vector<HostOfTask> found, Value value) {
+  std::vector<HostOfTask> candidates = plan.starts;
+  std::ranges::move(found, std::back_inserter(candidates));
+  std::size_t best = 0;
+  double best_value = std::numeric_limits<double>::infinity();
+  for (std::size_t index = 0; index < candidates.size(); ++index) {
+    if (candidates[index].empty() && plan.num_tasks > 0) continue;  // not begun in time
+    const double its_value = value(widen(candidates[index]));
+    if (its_value < best_value) {
+      best = index;
+      best_value = its_value;
+    }
+  }
+  return widen(candidates[best]);
+}
+
+}  // namespace fairlead::optimizing
