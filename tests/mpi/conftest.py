@@ -9,9 +9,13 @@ import pytest
 from tracing import AS_ROOT
 
 
-@pytest.fixture(autouse=True)
-def allow_root(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """CI runs as root in a container, which Open MPI has to be told to accept."""
-    for name, value in AS_ROOT.items():
-        monkeypatch.setenv(name, value)
-    yield
+@pytest.fixture(autouse=True, scope="module")
+def allow_root() -> Iterator[None]:
+    """CI runs as root in a container, which Open MPI has to be told to accept.
+
+    For the whole module, because the fixtures of a module start programs too.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in AS_ROOT.items():
+            patch.setenv(name, value)
+        yield

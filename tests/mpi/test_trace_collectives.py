@@ -29,10 +29,7 @@ def program(mpi: TracedMpi) -> Path:
 
 @pytest.fixture(scope="module")
 def of_three(mpi: TracedMpi, program: Path) -> Traffic:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
-        patch.setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-        return mpi.trace(3, program)
+    return mpi.trace(3, program)
 
 
 def expected_exchange(n: int, has_persistent: bool) -> tuple[npt.NDArray[np.float64], ...]:
