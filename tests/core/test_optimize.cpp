@@ -13,7 +13,9 @@
 #include "mapping/optimize/bottleneck_state.hpp"
 #include "mapping/optimize/coarsening.hpp"
 #include "mapping/optimize/host_costs.hpp"
+#include "mapping/optimize/multilevel.hpp"
 #include "mapping/optimize/sum_state.hpp"
+#include "mapping/optimize/tree_levels.hpp"
 #include "mapping/optimize/tree_state.hpp"
 
 namespace {
@@ -181,4 +183,53 @@ TEST_CASE("optimize: groups of tasks are whole, but for one") {
       REQUIRE(static_cast<std::int32_t>(members.count(group)) == size);
     }
   }
+}
+
+TEST_CASE("optimize: seen from farther away, a tree has the same costs between its racks") {
+  const Indices groups{4, 4, 1, 1, 2, 0, 0, 3, 3, 3};
+  const Doubles cost_of_level{1, 2, 5, 9};
+  const TreeLevels levels(
+      {.num_hosts = 5, .group_of_host = groups, .cost_of_level = cost_of_level});
+
+  REQUIRE(levels.costs.size() == 3);
+  REQUIRE(levels.groupings.size() == 2);
+  const auto& [rack_of_host, num_racks] = levels.groupings[0];
+  const auto& [pod_of_rack, num_pods] = levels.groupings[1];
+  REQUIRE(num_racks == 3);
+  REQUIRE(num_pods == 2);
+  for (std::int32_t one = 0; one < 5; ++one) {
+    for (std::int32_t other = 0; other < 5; ++other) {
+      const std::int32_t rack = rack_of_host[static_cast<std::size_t>(one)];
+      const std::int32_t other_rack = rack_of_host[static_cast<std::size_t>(other)];
+      const std::int32_t pod = pod_of_rack[static_cast<std::size_t>(rack)];
+      const std::int32_t other_pod = pod_of_rack[static_cast<std::size_t>(other_rack)];
+      const float cost = levels.costs[0](one, other);
+      if (rack != other_rack) REQUIRE(levels.costs[1](rack, other_rack) == cost);
+      if (pod != other_pod) REQUIRE(levels.costs[2](pod, other_pod) == cost);
+    }
+  }
+}
+
+TEST_CASE("optimize: from groups on racks to tasks on hosts, no slot is taken twice") {
+  const Case given;
+  const TaskGraph graph(given.traffic(), 1.0);
+  const std::vector<std::int32_t> slots{2, 4, 2, 4, 6};
+  const HostGrouping racks{.group_of_host = {0, 1, 0, 1, 1}, .num_groups = 2};
+
+  const Hierarchy hierarchy = coarsen(graph, slots, std::span(&racks, 1), Random(1), false);
+
+  REQUIRE(hierarchy.levels.back().num_merges == 1);
+  // Groups of two tasks: two of them fill the first rack, and four tasks are there.
+  const Hierarchy::Level& top = hierarchy.levels.back();
+  REQUIRE(top.slots == std::vector<std::int32_t>({2, 7}));
+  HostOfTask host_of_task(static_cast<std::size_t>(top.graph.num_tasks()), 1);
+  host_of_task[0] = host_of_task[1] = 0;
+  for (std::size_t level = hierarchy.levels.size() - 1; level-- > 0;) {
+    host_of_task = refined(host_of_task, hierarchy.levels[level]);
+  }
+  REQUIRE(host_of_task.size() == 12);
+  std::vector<std::int32_t> taken(slots.size(), 0);
+  for (const std::int32_t host : host_of_task) ++taken[static_cast<std::size_t>(host)];
+  for (std::size_t host = 0; host < slots.size(); ++host) REQUIRE(taken[host] <= slots[host]);
+  REQUIRE(taken[0] + taken[2] == 4);
 }

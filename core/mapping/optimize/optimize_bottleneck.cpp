@@ -49,9 +49,9 @@ std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const Ran
     // A small sum is often near a small maximum, and much faster found.
     double part = 1.0;
     if (plan.is_free() && start % 2 == 0) {
-      begin = walk_levels(plan, scaled, start, part = 0.5, in_order(costs.num_hosts()), watch,
-                          [&costs](const TaskGraph& level, Seating seating) {
-                            return SumState(level, costs, std::move(seating));
+      begin = walk_levels(plan, scaled, start, part = 0.5, {}, watch,
+                          [&costs](const Hierarchy::Level& level, Seating seating) {
+                            return SumState(level.graph, costs, std::move(seating));
                           });
     }
     BottleneckState state(byte_graph, message_graph, resources, costs, Seating(plan.slots, begin));

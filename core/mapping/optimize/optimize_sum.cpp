@@ -7,6 +7,7 @@
 #include "mapping/optimize/crew.hpp"
 #include "mapping/optimize/host_costs.hpp"
 #include "mapping/optimize/sum_state.hpp"
+#include "mapping/optimize/tree_levels.hpp"
 #include "mapping/optimize/tree_state.hpp"
 #include "mapping/optimize/walks.hpp"
 
@@ -37,16 +38,17 @@ std::vector<std::int64_t> optimize_sum(const RankMatrix& traffic, const HostMatr
                   proposals_per_s(traffic.num_ranks() * cost.num_hosts));
   const TaskGraph graph = TaskGraph::scaled(traffic);
   const HostCosts costs(cost);
-  const auto make_state = [&costs](const TaskGraph& level, Seating seating) {
-    return SumState(level, costs, std::move(seating));
+  const auto make_state = [&costs](const Hierarchy::Level& level, Seating seating) {
+    return SumState(level.graph, costs, std::move(seating));
   };
   const auto walk = [&](int start, Watch& watch) {
     if (plan.is_free()) {
-      return walk_levels(plan, graph, start, 1.0, in_order(costs.num_hosts()), watch, make_state);
+      return walk_levels(plan, graph, start, 1.0, {}, watch, make_state);
     }
     const double hot = temperature_unit(graph) * kHotOfTasks[place_in_round(start)];
-    return walk_from(plan, start, make_state(graph, Seating(plan.slots, plan.given_start(start))),
-                     hot, hot * kColdRatio, 1.0, watch);
+    return walk_from(plan, start,
+                     SumState(graph, costs, Seating(plan.slots, plan.given_start(start))), hot,
+                     hot * kColdRatio, 1.0, watch);
   };
   return best_of(
       plan, run_starts(options, plan.num_starts, plan.proposals_per_start, walk),
@@ -56,7 +58,8 @@ std::vector<std::int64_t> optimize_sum(const RankMatrix& traffic, const HostMatr
 std::vector<std::int64_t> optimize_sum(const RankMatrix& traffic, const HostTree& tree,
                                        std::span<const std::int64_t> slots,
                                        const OptimizeOptions& options) {
-  const TreeCosts costs(tree);
+  const TreeLevels levels(tree);
+  const TreeCosts& costs = levels.costs.front();
   OptimizeOptions with_start = options;
   std::vector<Placement> starts(options.starts.begin(), options.starts.end());
   const SlotsOfHost slots_of_host = narrow(slots);
@@ -67,17 +70,18 @@ std::vector<std::int64_t> optimize_sum(const RankMatrix& traffic, const HostTree
   }
   const Plan plan(with_start, slots, traffic.num_ranks(), kTreePerS);
   const TaskGraph graph = TaskGraph::scaled(traffic);
-  const auto make_state = [&costs](const TaskGraph& level, Seating seating) {
-    return TreeState(level, costs, std::move(seating));
+  const auto make_state = [&levels](const Hierarchy::Level& level, Seating seating) {
+    return TreeState(level.graph, levels.costs[level.num_merges], std::move(seating));
   };
   const auto walk = [&](int start, Watch& watch) {
-    if (plan.is_free() && start % 2 == 1) {
-      return walk_levels(plan, graph, start, 1.0, costs.in_tree_order(), watch, make_state);
+    if (plan.is_free()) {
+      return walk_levels(plan, graph, start, 1.0, levels.groupings, watch, make_state);
     }
     // A large job's own order is a good one; a cool walk keeps it.
     const double hot = temperature_unit(graph) * kHotOfTasks[kStartInOrder];
-    return walk_from(plan, start, make_state(graph, Seating(plan.slots, plan.given_start(start))),
-                     hot, hot * kColdRatio, 1.0, watch);
+    return walk_from(plan, start,
+                     TreeState(graph, costs, Seating(plan.slots, plan.given_start(start))), hot,
+                     hot * kColdRatio, 1.0, watch);
   };
   return best_of(plan, run_starts(options, plan.num_starts, plan.proposals_per_start, walk),
                  [&](const Placement& placement) {

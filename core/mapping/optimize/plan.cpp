@@ -12,10 +12,12 @@
 namespace fairlead::optimizing {
 namespace {
 
-// Proposals per task without a limit, the most of them, and the fewest that a start is worth.
-// Measured by bench/placement: below, more starts are worse than longer ones.
+// Proposals per task without a limit, the most of them, the fewest of them where the tasks are very
+// many, and the fewest that a start is worth. Measured by bench/placement: below, more starts are
+// worse than longer ones.
 constexpr std::int64_t kProposalsPerTask = 60'000;
 constexpr double kMostSeconds = 2.0;
+constexpr std::int64_t kFewestPerTask = 300;
 constexpr std::int64_t kFewestProposals = 2'000'000;
 constexpr std::int64_t kFewestPerStart = 60;  // times the square of the number of tasks
 constexpr int kMostStarts = 64;
@@ -79,8 +81,9 @@ Plan::Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_
   if (wanted <= 0 && std::isfinite(given.time_limit_s)) {
     wanted = in_time(std::min(given.time_limit_s, kLongestPlan_s));
   } else if (wanted <= 0) {
-    wanted =
-        std::min(std::max(kProposalsPerTask * num_tasks, kFewestProposals), in_time(kMostSeconds));
+    wanted = std::max(
+        kFewestPerTask * num_tasks,
+        std::min(std::max(kProposalsPerTask * num_tasks, kFewestProposals), in_time(kMostSeconds)));
   }
   const std::int64_t fewest_per_start = kFewestPerStart * num_tasks * num_tasks + 1;
   num_starts =

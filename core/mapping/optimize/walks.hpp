@@ -44,22 +44,25 @@ inline constexpr std::size_t kStartInOrder = 1;
 
 /// Groups first, then the tasks.
 /// @param part  of the start's proposals
+/// @param groupings  of hosts, for more levels above
 /// @param make_state  builds a state of a level from a placement
 template <typename MakeState>
 HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, double part,
-                       std::span<const std::int32_t> hosts_in_order, Watch& watch,
+                       std::span<const HostGrouping> groupings, Watch& watch,
                        MakeState make_state) {
   Random random(plan.options.seed, static_cast<std::uint64_t>(start));
   const double hot = kHotOfTasks[place_in_round(start)];
   const bool keeps_order = place_in_round(start) == kStartInOrder;
-  const Hierarchy hierarchy = coarsen(graph, plan.slots, Random(random.next()), keeps_order);
+  const Hierarchy hierarchy =
+      coarsen(graph, plan.slots, groupings, Random(random.next()), keeps_order);
   HostOfTask host_of_task;
   for (std::size_t level = hierarchy.levels.size(); level-- > 0;) {
     const Hierarchy::Level& here = hierarchy.levels[level];
     const bool is_last = level == 0, is_first = level + 1 == hierarchy.levels.size();
-    host_of_task = is_first ? filled(here.slots, here.graph.num_tasks(), hosts_in_order)
-                            : projected(host_of_task, here.group_of_task);
-    auto state = make_state(here.graph, Seating(here.slots, host_of_task));
+    host_of_task = is_first ? filled(here.slots, here.graph.num_tasks(),
+                                     in_order(static_cast<std::int32_t>(here.slots.size())))
+                            : refined(host_of_task, here);
+    auto state = make_state(here, Seating(here.slots, host_of_task));
     Freedom freedom(here.graph.num_tasks());
     const double share = is_last ? (is_first ? 1.0 : 1.0 - kCoarseShare)
                                  : kCoarseShare / static_cast<double>(hierarchy.levels.size() - 1);
