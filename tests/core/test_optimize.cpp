@@ -12,11 +12,11 @@
 #include "catch.hpp"
 #include "mapping/optimize/bottleneck_state.hpp"
 #include "mapping/optimize/coarsening.hpp"
+#include "mapping/optimize/direct_state.hpp"
 #include "mapping/optimize/host_costs.hpp"
 #include "mapping/optimize/multilevel.hpp"
 #include "mapping/optimize/sum_state.hpp"
 #include "mapping/optimize/tree_levels.hpp"
-#include "mapping/optimize/tree_state.hpp"
 
 namespace {
 
@@ -92,21 +92,43 @@ void check_swaps(State& state, Value value, double tolerance) {
 
 }  // namespace
 
-TEST_CASE("optimize: a swap changes the sum by what was foretold, directed costs and all") {
-  const Case given;
-  const TaskGraph graph(given.traffic(), 1e-6);
-  const fairlead::HostMatrix cost{.num_hosts = 5, .values = given.cost};
-  const HostCosts costs(cost);
-  SumState state(graph, costs, Seating(given.slots, given.host_of_task));
+namespace {
 
-  check_swaps(
-      state,
-      [&] {
-        const auto hosts = state.seating().host_of_task();
-        const Indices wide(hosts.begin(), hosts.end());
-        return fairlead::weighted_sum(given.traffic(), cost, wide) * 1e-6 * costs.scale();
-      },
-      2e-3);
+/// With directed and with symmetric costs.
+template <typename State>
+void check_swaps_on_costs() {
+  Case given;
+  for (const bool is_symmetric : {false, true}) {
+    for (std::size_t one = 0; is_symmetric && one < 5; ++one) {
+      for (std::size_t other = 0; other < one; ++other) {
+        given.cost[one * 5 + other] = given.cost[other * 5 + one];
+      }
+    }
+    const TaskGraph graph(given.traffic(), 1e-6);
+    const fairlead::HostMatrix cost{.num_hosts = 5, .values = given.cost};
+    const HostCosts costs(cost);
+    State state(graph, costs, Seating(given.slots, given.host_of_task));
+
+    REQUIRE(costs.is_symmetric() == is_symmetric);
+    check_swaps(
+        state,
+        [&] {
+          const auto hosts = state.seating().host_of_task();
+          const Indices wide(hosts.begin(), hosts.end());
+          return fairlead::weighted_sum(given.traffic(), cost, wide) * 1e-6 * costs.scale();
+        },
+        2e-3);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("optimize: a swap changes the sum by what was foretold, by a table") {
+  check_swaps_on_costs<SumState>();
+}
+
+TEST_CASE("optimize: a swap changes the sum by what was foretold, without a table") {
+  check_swaps_on_costs<DirectState<HostCosts>>();
 }
 
 TEST_CASE("optimize: a swap changes the bottleneck's energy by what was foretold") {
@@ -156,7 +178,7 @@ TEST_CASE("optimize: a swap changes a tree's sum by what was foretold") {
   const Indices groups{0, 0, 1, 1, 2, 0, 0, 0, 0, 1};
   const Doubles cost_of_level{1, 2, 5, 9};
   const TreeCosts costs({.num_hosts = 5, .group_of_host = groups, .cost_of_level = cost_of_level});
-  TreeState state(graph, costs, Seating(given.slots, given.host_of_task));
+  DirectState<TreeCosts> state(graph, costs, Seating(given.slots, given.host_of_task));
 
   check_swaps(
       state,

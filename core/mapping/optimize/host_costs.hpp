@@ -20,6 +20,9 @@ class HostCosts {
   [[nodiscard]] bool is_symmetric() const { return is_symmetric_; }
   /// What the costs were multiplied by.
   [[nodiscard]] double scale() const { return scale_; }
+  [[nodiscard]] float operator()(std::int32_t src, std::int32_t dst) const {
+    return from(src)[dst];
+  }
   /// Cost from `src` to each host.
   [[nodiscard]] const float* from(std::int32_t src) const { return row(from_, src); }
   /// Cost from each host to `dst`.

@@ -2,6 +2,7 @@
 // Who talks to whom, from the view of one task: both directions of a pair side by side.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -35,6 +36,10 @@ class TaskGraph {
   }
   [[nodiscard]] std::int64_t num_exchanges() const {
     return static_cast<std::int64_t>(exchanges_.size());
+  }
+  /// Partners of a task.
+  [[nodiscard]] double mean_degree() const {
+    return static_cast<double>(num_exchanges()) / static_cast<double>(std::max(1, num_tasks()));
   }
   [[nodiscard]] std::span<const Exchange> of(std::int32_t task) const {
     const auto index = static_cast<std::size_t>(task);

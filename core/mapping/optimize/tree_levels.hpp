@@ -6,7 +6,7 @@
 
 #include "fairlead/optimize.hpp"
 #include "mapping/optimize/multilevel.hpp"
-#include "mapping/optimize/tree_state.hpp"
+#include "mapping/optimize/tree_costs.hpp"
 
 namespace fairlead::optimizing {
 

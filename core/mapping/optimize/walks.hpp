@@ -37,9 +37,7 @@ inline constexpr std::size_t kStartInOrder = 1;
 /// the steps of a random walk. 1 for the few partners of a stencil.
 [[nodiscard]] inline double temperature_unit(const TaskGraph& graph) {
   constexpr double kFewPartners = 6.0;
-  const double partners = static_cast<double>(graph.num_exchanges()) /
-                          static_cast<double>(std::max(1, graph.num_tasks()));
-  return graph.mean_both() * std::sqrt(std::max(1.0, partners / kFewPartners));
+  return graph.mean_both() * std::sqrt(std::max(1.0, graph.mean_degree() / kFewPartners));
 }
 
 /// Groups first, then the tasks.

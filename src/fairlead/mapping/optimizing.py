@@ -17,14 +17,20 @@ from fairlead.mapping.filling import blocked
 from fairlead.mapping.problem import Effort, HostOfRank, Problem
 from fairlead.mapping.scotch import scotch
 
-MOST_HOSTS_FOR_SCOTCH = 1024
-"""Scotch's complete graph of hosts grows with the square of their number; beyond this, its time
-is better spent by the engine (bench/placement)."""
+SCOTCH_S_PER_PAIR = 1e-5
+"""Scotch's graph of hosts is complete: about this time for each pair of them (bench/placement)."""
+
+MOST_SCOTCH_S = 10.0
+"""Longer, and its time is better spent by the engine: nobody waits for a start."""
+
+MOST_SCOTCH_SHARE = 0.5
+"""Of the time limit, for the same reason."""
 
 
 def optimize(problem: Problem) -> HostOfRank:
     """The best placement that annealing finds, and never a worse one than `blocked` or `scotch`."""
-    effort = core_effort(problem.effort, problem.seed, _starts(problem), problem.num_ranks)
+    starts, spent_s = _starts(problem)
+    effort = core_effort(problem.effort, problem.seed, starts, problem.num_ranks, spent_s)
     slots = np.array(problem.cluster.slots, dtype=np.int64)
     if problem.objective == "sum":
         found = _core.optimize_sum(rank_matrix(problem.weights), problem.host_cost_s, slots, effort)
@@ -65,16 +71,16 @@ def optimize_on_tree(
 
 
 def core_effort(
-    effort: Effort, seed: int, starts: list[HostOfRank], num_ranks: int
+    effort: Effort, seed: int, starts: list[HostOfRank], num_ranks: int, spent_s: float = 0.0
 ) -> _core.Effort:
-    """The effort as the compiled core reads it."""
+    """The effort as the compiled core reads it, less what the starts have cost."""
     fixed = np.full(num_ranks if effort.fixed else 0, -1, dtype=np.int64)
     for rank, host in effort.fixed.items():
         fixed[rank] = host
     return _core.Effort(
         seed=seed,
         num_proposals=0,
-        time_limit_s=np.inf if effort.time_limit_s is None else effort.time_limit_s,
+        time_limit_s=_limit_s(effort) - spent_s,
         num_threads=effort.num_threads or len(os.sched_getaffinity(0)),
         starts=[start.tolist() for start in starts],
         fixed_host_of_rank=fixed,
@@ -83,15 +89,22 @@ def core_effort(
     )
 
 
-def _starts(problem: Problem) -> list[HostOfRank]:
-    """Where to begin: the given placement first, then those of other methods."""
+def _limit_s(effort: Effort) -> float:
+    return np.inf if effort.time_limit_s is None else effort.time_limit_s
+
+
+def _starts(problem: Problem) -> tuple[list[HostOfRank], float]:
+    """Where to begin, and the time that finding it takes as a rule, in seconds.
+
+    The given placement comes first, then those of other methods.
+    """
     given = [] if problem.effort.start is None else [problem.effort.start]
     if problem.effort.max_moves is not None:
-        return given
-    others = [blocked(problem)]
-    if problem.cluster.num_hosts <= MOST_HOSTS_FOR_SCOTCH:
-        others.append(scotch(problem))
-    return given + others
+        return given, 0.0
+    scotch_s = SCOTCH_S_PER_PAIR * problem.cluster.num_hosts**2
+    if scotch_s > min(MOST_SCOTCH_S, MOST_SCOTCH_SHARE * _limit_s(problem.effort)):
+        return [*given, blocked(problem)], 0.0
+    return [*given, blocked(problem), scotch(problem)], scotch_s
 
 
 def _require_measured(problem: Problem) -> None:

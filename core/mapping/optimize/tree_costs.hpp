@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objective `sum` on a tree of hosts, without a table of tasks and hosts.
+// Costs on a tree of hosts, without a matrix of them.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "fairlead/optimize.hpp"
-#include "mapping/optimize/seating.hpp"
-#include "mapping/optimize/task_graph.hpp"
 
 namespace fairlead::optimizing {
 
@@ -19,7 +17,7 @@ class TreeCosts {
   explicit TreeCosts(const HostTree& tree);
 
   [[nodiscard]] std::int32_t num_hosts() const { return num_hosts_; }
-  [[nodiscard]] double scale() const { return scale_; }
+  [[nodiscard]] static constexpr bool is_symmetric() { return true; }
   [[nodiscard]] float operator()(std::int32_t src, std::int32_t dst) const {
     if (src == dst) return cost_of_level_[0];
     std::size_t level = 0;
@@ -39,33 +37,10 @@ class TreeCosts {
 
   std::int32_t num_hosts_;
   std::size_t num_levels_;
-  double scale_;
   std::vector<std::int32_t> group_of_host_;  // (L, H)
   std::vector<float> cost_of_level_;
   std::vector<std::int32_t> order_;
   std::vector<std::int32_t> first_near_, end_near_;  // in order_, of each host's lowest group
-};
-
-/// A placement whose changes are summed over the partners anew each time.
-class TreeState {
- public:
-  TreeState(const TaskGraph& graph, const TreeCosts& costs, Seating seating)
-      : graph_(graph), costs_(costs), seating_(std::move(seating)) {}
-
-  [[nodiscard]] const TaskGraph& graph() const { return graph_; }
-  [[nodiscard]] const Seating& seating() const { return seating_; }
-  [[nodiscard]] std::span<const std::int32_t> near(std::int32_t host) const {
-    return costs_.near(host);
-  }
-  [[nodiscard]] float swap_change(std::int32_t task, std::int32_t sitter, float limit) const;
-  void swap(std::int32_t task, std::int32_t sitter) { seating_.swap(task, sitter); }
-  [[nodiscard]] float swap_hosts_change(std::int32_t one, std::int32_t other) const;
-  void swap_hosts(std::int32_t one, std::int32_t other);
-
- private:
-  const TaskGraph& graph_;
-  const TreeCosts& costs_;
-  Seating seating_;
 };
 
 }  // namespace fairlead::optimizing
