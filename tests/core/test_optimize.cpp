@@ -14,6 +14,7 @@
 #include "mapping/optimize/coarsening.hpp"
 #include "mapping/optimize/direct_state.hpp"
 #include "mapping/optimize/host_costs.hpp"
+#include "mapping/optimize/matrix_levels.hpp"
 #include "mapping/optimize/multilevel.hpp"
 #include "mapping/optimize/sum_state.hpp"
 #include "mapping/optimize/tree_levels.hpp"
@@ -230,6 +231,31 @@ TEST_CASE("optimize: seen from farther away, a tree has the same costs between i
       if (pod != other_pod) REQUIRE(levels.costs[2](pod, other_pod) == cost);
     }
   }
+}
+
+TEST_CASE("optimize: the nearest hosts are paired, and pairs cost what their hosts do on average") {
+  // Host 2k and 2k + 1 are near each other, whatever else they are near to.
+  constexpr std::size_t kNumHosts = 129;
+  Doubles cost;
+  for (std::size_t src = 0; src < kNumHosts; ++src) {
+    for (std::size_t dst = 0; dst < kNumHosts; ++dst) {
+      const bool is_near = src / 2 == dst / 2;
+      cost.push_back(src == dst ? 0.5 : is_near ? 1.0 : 10.0 + static_cast<double>(src + dst));
+    }
+  }
+
+  const MatrixLevels levels({.num_hosts = kNumHosts, .values = cost});
+
+  const auto& [pair_of_host, num_pairs] = levels.groupings.front();
+  REQUIRE(num_pairs == 65);
+  for (std::size_t host = 0; host + 1 < kNumHosts; host += 2) {
+    REQUIRE(pair_of_host[host] == pair_of_host[host + 1]);
+  }
+  const std::int32_t one = pair_of_host[0], other = pair_of_host[100];
+  // Hosts 0 and 1, 100 and 101: 10 + (100 + 101 + 101 + 102) / 4. Inside a pair: 1.
+  const HostCosts& costs = levels.costs[1];
+  REQUIRE(std::abs(costs(one, other) / costs(one, one) - 111.0F) < 1e-3F);
+  REQUIRE(levels.costs.size() == levels.groupings.size() + 1);
 }
 
 TEST_CASE("optimize: from groups on racks to tasks on hosts, no slot is taken twice") {

@@ -7,6 +7,7 @@
 #include "mapping/optimize/crew.hpp"
 #include "mapping/optimize/direct_state.hpp"
 #include "mapping/optimize/host_costs.hpp"
+#include "mapping/optimize/matrix_levels.hpp"
 #include "mapping/optimize/sum_state.hpp"
 #include "mapping/optimize/tree_levels.hpp"
 #include "mapping/optimize/walks.hpp"
@@ -63,16 +64,17 @@ std::vector<std::int64_t> optimize_sum(const RankMatrix& traffic, const HostMatr
                                        std::span<const std::int64_t> slots,
                                        const OptimizeOptions& options) {
   const TaskGraph graph = TaskGraph::scaled(traffic);
-  const HostCosts costs(cost);
+  const MatrixLevels levels(cost);
+  const HostCosts& costs = levels.costs.front();
   const bool has_table = costs.num_hosts() <= kHostsPerPartner * std::max(1.0, graph.mean_degree());
   const Plan plan(
       options, slots, traffic.num_ranks(),
       has_table ? with_table_per_s(traffic.num_ranks() * cost.num_hosts) : kWithoutTablePerS);
-  const std::span<const HostCosts> of_hosts(&costs, 1);
+  const std::span<const HostCosts> of_hosts(levels.costs);
   return best_of(
       plan,
-      has_table ? walk_all<SumState>(plan, graph, of_hosts, {})
-                : walk_all<DirectState<HostCosts>>(plan, graph, of_hosts, {}),
+      has_table ? walk_all<SumState>(plan, graph, of_hosts, levels.groupings)
+                : walk_all<DirectState<HostCosts>>(plan, graph, of_hosts, levels.groupings),
       [&](const Placement& placement) { return weighted_sum(traffic, cost, placement); });
 }
 

@@ -19,7 +19,7 @@ constexpr std::int64_t kProposalsPerTask = 60'000;
 constexpr double kMostSeconds = 2.0;
 constexpr std::int64_t kFewestPerTask = 300;
 constexpr std::int64_t kFewestProposals = 2'000'000;
-constexpr std::int64_t kFewestPerStart = 60;  // times the square of the number of tasks
+constexpr std::int64_t kFewestPerStart = 240;  // times the square of the number of tasks
 constexpr int kMostStarts = 64;
 constexpr double kLongestPlan_s = 1e5;
 
