@@ -21,6 +21,8 @@ from fairlead.errors import LabError
 from fairlead.lab import control, state
 from fairlead.lab.addresses import LOGIN
 from fairlead.lab.checking import WrongPair, check_rates
+from fairlead.lab.checking_delays import WrongDelay, check_delays
+from fairlead.lab.delaying import DelayBy
 from fairlead.lab.environment import lab_environment
 from fairlead.lab.scenario import Scenario
 from fairlead.lab.serving import KEEP
@@ -137,6 +139,18 @@ class Lab:
         """
         return self.topology().shaped_Bps()
 
+    def delay_s(self) -> Matrix:
+        """One-way delay that each pair has on top of this machine's own latency.
+
+        Returns:
+            Seconds, shape (H, H), [src, dst], in the order of `hosts`; diagonal 0.
+        """
+        return self.topology().delay_s
+
+    def delay_by(self) -> DelayBy:
+        """What delays packets on this machine."""
+        return DelayBy(control.ask(self._folder, do="delay_by")["delay_by"])
+
     def degrade(self, src: str, dst: str, ratio: float) -> None:
         """Multiply what a directed pair is shaped to by `ratio`; 0 cuts it for good.
 
@@ -171,6 +185,30 @@ class Lab:
             return rates
 
         return check_rates(self.topology(), measure, on_progress)
+
+    def ping(self, pairs: Sequence[tuple[int, int]], repeats: int) -> list[list[float]]:
+        """Time single packets, one way.
+
+        Args:
+            pairs: Sending and receiving host, by their numbers.
+            repeats: Packets per pair.
+
+        Returns:
+            Seconds on the way of each packet that arrived, per pair.
+        """
+        times_s: list[list[float]] = control.ask(
+            self._folder, do="ping", pairs=pairs, repeats=repeats
+        )["s"]
+        return times_s
+
+    def check_delays(self) -> tuple[Matrix, list[WrongDelay]]:
+        """Compare delays with single packets; meaningful while nothing else runs in the lab.
+
+        Returns:
+            Shortest one-way time in seconds, shape (H, H), [src, dst], `nan` where not measured,
+            and the pairs that differ too much from their delay.
+        """
+        return check_delays(self.topology(), self.ping)
 
     def down(self) -> None:
         """End the lab: all its processes, namespaces and links are gone on return."""
