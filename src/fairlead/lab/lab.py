@@ -176,15 +176,26 @@ class Lab:
             Bytes per second on the wire, shape (H, H), [src, dst], `nan` where not measured, and
             the pairs that differ by more than a tenth from what they are shaped to.
         """
+        return check_rates(self.topology(), self.stream_Bps, on_progress)
 
-        def measure(pairs: list[tuple[int, int]], warm_up_s: float, seconds: float) -> list[float]:
-            reply = control.ask(
-                self._folder, do="measure", pairs=pairs, warm_up_s=warm_up_s, seconds=seconds
-            )
-            rates: list[float] = reply["Bps"]
-            return rates
+    def stream_Bps(
+        self, pairs: Sequence[tuple[int, int]], warm_up_s: float, seconds: float
+    ) -> list[float]:
+        """Run TCP streams at the same time.
 
-        return check_rates(self.topology(), measure, on_progress)
+        Args:
+            pairs: Sending and receiving host, by their numbers.
+            warm_up_s: Time before counting starts.
+            seconds: Time for which to count.
+
+        Returns:
+            Payload bytes per second of each; 0 where the hosts do not reach each other.
+        """
+        reply = control.ask(
+            self._folder, do="measure", pairs=pairs, warm_up_s=warm_up_s, seconds=seconds
+        )
+        rates_Bps: list[float] = reply["Bps"]
+        return rates_Bps
 
     def ping(self, pairs: Sequence[tuple[int, int]], repeats: int) -> list[list[float]]:
         """Time single packets, one way.
