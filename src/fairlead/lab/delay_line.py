@@ -12,6 +12,7 @@ without delay do not come by.
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -65,11 +66,16 @@ def _start(taps: Sequence[str], table: str) -> int:
         [_program(), *taps], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert process.stdin is not None and process.stdout is not None
-    with process.stdin, process.stdout:
+    with contextlib.suppress(BrokenPipeError):
         process.stdin.write(table)
+    # What could not be written is tried again here.
+    with contextlib.suppress(BrokenPipeError):
         process.stdin.close()
+    with process.stdout:
         answer = process.stdout.readline().strip()
     if answer != "ready":
+        process.kill()
+        process.wait()
         raise LabError(
             f"the delay line did not start: {answer or 'it died'}; the kernel has no netem, and "
             "without it delay needs TAP devices (modprobe tun, as root)"
