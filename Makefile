@@ -6,7 +6,7 @@ STAMPS := $(VENV)/stamps
 BIN := $(VENV)/bin
 ADDED_MPIS := $(CURDIR)/build/added-mpis
 
-native_sources := $(shell find CMakeLists.txt cmake core bindings mpi examples -type f)
+native_sources := $(shell find CMakeLists.txt cmake core delay_line bindings mpi examples -type f)
 core_tests := $(shell find tests/core -type f)
 
 .DEFAULT_GOAL := help

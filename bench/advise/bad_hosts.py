@@ -18,7 +18,7 @@ from rich.table import Table
 
 import fairlead as fl
 from fairlead.advice import find_bad_hosts
-from fairlead.lab.scenario import PairRates
+from fairlead.lab.tables import PairRates
 from fairlead.lab.topology import draw_pairs
 
 NIC_Bps = 125e6

@@ -40,6 +40,27 @@ def test_up_prints_hosts_and_rates(up):
     assert up["shaped_Bps"][0] == [None, 125e6, 125e6]
 
 
+def test_up_prints_what_pairs_are_delayed_to_and_by_what(tmp_path):
+    path = tmp_path / "late.toml"
+    path.write_text('hosts = 2\nnic = "40Mbit/s"\nlatency = {nic = "3ms"}\n')
+    name = f"{NAME}-late"
+
+    told = fairlead_lab("up", str(path), "--name", name, "--no-check")
+    Lab.attach(name).down()
+    done = fairlead_lab("up", str(path), "--name", name, "--json")
+    Lab.attach(name).down()
+
+    facts = json.loads(done.stdout)
+    assert facts["delay_s"] == [[0, 6e-3], [6e-3, 0]]
+    assert facts["delay_by"] in ("netem", "delay line")
+    assert all(pair["delay_s"] == 6e-3 for pair in facts["wrong_delays"])
+    assert done.returncode == (1 if facts["wrong_delays"] or facts["wrong_pairs"] else 0)
+    assert [line.split() for line in told.stdout.splitlines() if "6000" in line] == [
+        ["h0", "-", "6000"],
+        ["h1", "6000", "-"],
+    ]
+
+
 def test_lab_outlives_up_and_is_listed(up):
     labs = json.loads(fairlead_lab("list", "--json").stdout)
 

@@ -26,7 +26,10 @@ UNPRIVILEGED = [
 
 PROGRAM = """
 import json, os
-from fairlead.lab import Lab
+from fairlead.lab import Lab, Scenario
+fields = {"name": "late", "hosts": 2, "nic": "1Gbit/s", "latency": {"nic": "5ms"}}
+with Lab.up(Scenario.model_validate(fields)) as lab:
+    latency_s = min(lab.ping([(0, 1)], 20)[0])
 with Lab.up("two-racks", hosts=4) as lab:
     agent = lab.env["OMPI_MCA_plm_rsh_agent"]
     lab.degrade("h0", "h1", 0.5)
@@ -39,6 +42,7 @@ with Lab.up("two-racks", hosts=4) as lab:
     print(json.dumps({
         "uid": os.getuid(), "made": made.stdout, "over": over.stdout, "cut": cut.returncode,
         "ranks": sorted(ranks.stdout.split()), "shaped_Bps": lab.shaped_Bps()[0, 2],
+        "latency_s": latency_s,
     }))
 """
 
@@ -79,4 +83,5 @@ def test_lab_works_without_root(command):
     assert result["over"] == "h3\n"
     assert result["ranks"] == sorted(["h0", "h1", "h2", "h3"] * 4)
     assert result["cut"] == 255
+    assert 10e-3 <= result["latency_s"] < 14e-3
     assert result["shaped_Bps"] in (25e6, 125e6)

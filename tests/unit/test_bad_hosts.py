@@ -13,7 +13,7 @@ from instances import network, racks
 import fairlead as fl
 from fairlead.advice import CLEAR_RATIO, find_bad_hosts
 from fairlead.lab import Scenario
-from fairlead.lab.scenario import PairRates
+from fairlead.lab.tables import PairRates
 from fairlead.lab.topology import draw_pairs, draw_topology
 
 SEEDS = range(200)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from fairlead.errors import InputError
 from fairlead.lab import Scenario, shipped_scenarios
-from fairlead.lab.topology import draw_pairs, draw_topology
+from fairlead.lab.topology import Topology, draw_pairs, draw_topology
 
 GOOD = 'hosts = 4\nnic = "1Gbit/s"\n'
 
@@ -21,7 +22,7 @@ def load(tmp_path, text, **options):
     return Scenario.load(path, **options)
 
 
-@pytest.mark.parametrize("name", ["flat", "two-racks", "pairwise", "drift"])
+@pytest.mark.parametrize("name", ["flat", "two-racks", "two-zones", "pairwise", "drift"])
 def test_scenario_ships_and_opens_with_a_drawing(name):
     from fairlead.lab.scenario import _find
 
@@ -66,6 +67,27 @@ def test_scenario_ships_and_opens_with_a_drawing(name):
         ),
         (GOOD + 'changes = [{at_s = 1, src = "h0"}]\n', "changes[0]: needs either src"),
         (GOOD + "changes = [{at_s = 1, seed = 3}]\n", "changes[0].seed: there is no pairs.median"),
+        (GOOD + 'latency = {nic = "-5us"}\n', "latency.nic: duration '-5us': expected a number"),
+        (GOOD + 'latency = {nic = "nan us"}\n', "latency.nic: duration 'nan us': expected"),
+        (GOOD + "latency = {nic = nan}\n", "latency.nic: expected a time as text"),
+        (GOOD + 'latency = {nic = "2s"}\n', "latency.nic: a delay must be at most 1s, got '2s'"),
+        (GOOD + "latency = {nic = 50}\n", "latency.nic: expected a time as text"),
+        (GOOD + 'latency = {nics = "5us"}\n', "latency.nics: Extra inputs are not permitted"),
+        (GOOD + 'latency = {nic = ["5us"]}\n', "latency.nic: 1 delays for 4 hosts"),
+        (GOOD + 'latency = {uplink = "5us"}\n', "latency.uplink: there are no racks"),
+        (
+            GOOD + 'racks = {count = 2, uplink = "1Mbit/s"}\nlatency = {uplink = ["5us"]}\n',
+            "latency.uplink: 1 delays for 2 racks",
+        ),
+        (GOOD + "latency = {pairs = {sigma = nan}}\n", "latency.pairs.sigma: Input should be"),
+        (
+            GOOD + 'latency = {pairs = {given = [{src = "h0", dst = "h4", delay = "1ms"}]}}\n',
+            "latency.pairs.given[0].dst: unknown host 'h4'; there are h0 to h3",
+        ),
+        (
+            GOOD + 'latency = {pairs = {given = [{src = "h0", dst = "h1", rate = "1ms"}]}}\n',
+            "latency.pairs.given[0].delay: Field required",
+        ),
         ("hosts = \n", "not a readable TOML file"),
     ],
 )
@@ -87,8 +109,9 @@ def test_host_count_replaces_the_files(tmp_path):
     assert load(tmp_path, GOOD, hosts=6).host_names == ("h0", "h1", "h2", "h3", "h4", "h5")
 
 
-def test_scenario_survives_json():
-    scenario = Scenario.load("drift")
+@pytest.mark.parametrize("name", ["drift", "two-zones"])
+def test_scenario_survives_json(name):
+    scenario = Scenario.load(name)
 
     assert Scenario.model_validate_json(scenario.model_dump_json()) == scenario
 
@@ -124,6 +147,61 @@ def test_shaped_rate_is_the_smallest_on_the_way(tmp_path):
             if src != dst:
                 ends = [topology.nic_Bps[src], uplink[src], uplink[dst], topology.nic_Bps[dst]]
                 assert shaped[src, dst] == (1e6 if (src, dst) == (0, 1) else min(ends))
+
+
+def test_delay_is_the_sum_over_the_links_and_the_pair(tmp_path):
+    text = """
+        hosts = 4
+        nic = "1Gbit/s"
+        racks = {count = 2, uplink = "1Gbit/s"}
+        [latency]
+        nic = ["1ms", "2ms", "3ms", "4ms"]
+        uplink = ["10ms", "20ms"]
+        pairs = {given = [{src = "h0", dst = "h1", delay = "100ms"}]}
+    """
+    topology = draw_topology(load(tmp_path, text))
+
+    rack = topology.rack_of_host
+    for src in range(4):
+        for dst in range(4):
+            expected_ms = 0 if src == dst else 2 + src + dst
+            expected_ms += 30 if rack[src] != rack[dst] else 0
+            expected_ms += 100 if (src, dst) == (0, 1) else 0
+            assert topology.delay_s[src, dst] == pytest.approx(expected_ms * 1e-3)
+
+
+def test_drawn_delays_have_the_median_and_spread_asked_for_and_given_ones_replace_them(tmp_path):
+    text = """
+        hosts = 100
+        nic = "1Gbit/s"
+        [latency.pairs]
+        median = "200us"
+        sigma = 0.4
+        asymmetry = 0
+        given = [{src = "h3", dst = "h1", delay = "7us"}]
+    """
+    delay_s = draw_topology(load(tmp_path, text)).delay_s
+
+    off = ~np.eye(100, dtype=bool)
+    assert np.median(delay_s[off]) == pytest.approx(200e-6, rel=0.03)
+    assert np.std(np.log(delay_s[off])) == pytest.approx(0.4, rel=0.05)
+    assert delay_s[3, 1] == 7e-6
+    delay_s[3, 1] = delay_s[1, 3]
+    assert np.array_equal(delay_s, delay_s.T)
+    assert not delay_s.diagonal().any()
+
+
+def test_scenario_without_latency_delays_nobody():
+    assert draw_topology(Scenario.load("drift")).delayed_pairs() == []
+
+
+def test_topology_survives_json():
+    topology = draw_topology(Scenario.load("two-zones"))
+
+    again = Topology.from_json(json.loads(json.dumps(topology.to_json())))
+
+    assert np.array_equal(again.delay_s, topology.delay_s)
+    assert np.array_equal(again.shaped_Bps(), topology.shaped_Bps())
 
 
 @pytest.mark.parametrize("asymmetry", [0.0, 0.5, 1.0])

@@ -9,6 +9,7 @@ import os
 import sys
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.table import Table
 
@@ -17,9 +18,11 @@ from fairlead.errors import LabError
 from fairlead.lab import Lab, shipped_scenarios
 from fairlead.lab.addresses import LOGIN
 from fairlead.lab.checking import WrongPair
+from fairlead.lab.checking_delays import WrongDelay
+from fairlead.lab.delaying import DelayBy
 from fairlead.lab.state import live_labs
 from fairlead.lab.topology import Matrix
-from fairlead.units import format_bit_rate
+from fairlead.units import format_bit_rate, format_duration
 
 ScenarioArgument = Annotated[
     str,
@@ -50,37 +53,60 @@ def up(
     name: NameOption = None,
     hosts: HostsOption = None,
     no_check: Annotated[
-        bool, typer.Option("--no-check", help="Do not check the rates by quick transfers.")
+        bool, typer.Option("--no-check", help="Do not check rates and delays by quick transfers.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Bring a lab up, print what each pair is shaped to, and check it.
+    """Bring a lab up, print what each pair is shaped and delayed to, and check it.
 
     Exit code 1 when a pair is off by more than a tenth; the lab stays up all the same.
     """
     with Lab.up(scenario, name, hosts) as lab:
-        shaped_Bps = lab.shaped_Bps()
+        topology, delay_by = lab.topology(), lab.delay_by()
+        is_delayed = delay_by is not DelayBy.nothing
         wrong: list[WrongPair] = []
+        wrong_delays: list[WrongDelay] = []
         if not no_check:
             with progress("checking rates") as on_progress:
                 wrong = lab.check(on_progress)[1]
+            wrong_delays = lab.check_delays()[1] if is_delayed else []
         lab.keep()
     if as_json:
         print_json(
-            _facts(lab, shaped_Bps) | {"wrong_pairs": [dataclasses.asdict(pair) for pair in wrong]}
+            _facts(lab, topology.shaped_Bps())
+            | {"delay_s": topology.delay_s.tolist(), "delay_by": delay_by.value}
+            | {"wrong_pairs": [dataclasses.asdict(pair) for pair in wrong]}
+            | {"wrong_delays": [dataclasses.asdict(pair) for pair in wrong_delays]}
         )
     else:
-        stdout.print(_table(lab, shaped_Bps))
+        stdout.print(_table(lab, "Mbit/s", topology.shaped_Bps() * 8e-6))
+        if is_delayed:
+            delay_us = np.where(np.eye(len(lab.hosts)), np.inf, topology.delay_s * 1e6)
+            stdout.print(_table(lab, f"microseconds of delay by {delay_by.value}", delay_us))
         stdout.print(f"Try: fairlead lab exec {lab.name} -- sh", highlight=False)
+    _report(lab, wrong, wrong_delays)
+
+
+def _report(lab: Lab, wrong: list[WrongPair], wrong_delays: list[WrongDelay]) -> None:
+    """Name the pairs that are not what they should be, and fail where there are any."""
     for pair in wrong:
         print(
             f"fairlead: lab {lab.name!r}: {pair.src} -> {pair.dst} is shaped to "
             f"{format_bit_rate(pair.shaped_Bps)}, but carries {format_bit_rate(pair.measured_Bps)}",
             file=sys.stderr,
         )
-    if wrong:
+    for late in wrong_delays:
+        takes = "no packet arrives"
+        if late.measured_s is not None:
+            takes = f"a packet takes {format_duration(late.measured_s)}"
+        print(
+            f"fairlead: lab {lab.name!r}: {late.src} -> {late.dst} is delayed by "
+            f"{format_duration(late.delay_s)}, but {takes}",
+            file=sys.stderr,
+        )
+    if wrong or wrong_delays:
         raise LabError(
-            f"{len(wrong)} pairs are off by more than 10 %; "
+            f"{len(wrong) + len(wrong_delays)} pairs are off by more than 10 %; "
             f"is this machine busy? (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)"
         )
 
@@ -176,12 +202,12 @@ def _facts(lab: Lab, shaped_Bps: Matrix) -> dict[str, Any]:
     return _summary(lab) | {"shaped_Bps": rates}
 
 
-def _table(lab: Lab, shaped_Bps: Matrix) -> Table:
-    table = Table(title=f"{lab.name}: Mbit/s from row to column", box=None)
+def _table(lab: Lab, what: str, values: Matrix) -> Table:
+    table = Table(title=f"{lab.name}: {what} from row to column", box=None)
     table.add_column("")
     for host in lab.hosts:
         table.add_column(host, justify="right")
-    for host, row in zip(lab.hosts, shaped_Bps, strict=True):
-        cells = [f"{rate * 8e-6:.0f}" if math.isfinite(rate) else "-" for rate in row]
+    for host, row in zip(lab.hosts, values, strict=True):
+        cells = [f"{value:.0f}" if math.isfinite(value) else "-" for value in row]
         table.add_row(host, *cells)
     return table

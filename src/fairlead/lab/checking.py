@@ -12,7 +12,7 @@ import numpy as np
 from fairlead.lab.shaping import MTU_BYTES
 from fairlead.lab.topology import Matrix, Topology
 
-__all__ = ["WrongPair", "check_rates"]
+__all__ = ["WrongPair", "check_rates", "pairs_to_check"]
 
 PAYLOAD_RATIO = (MTU_BYTES - 52) / (MTU_BYTES + 14)
 """TCP payload per byte on the wire: 20 bytes IP, 20 TCP, 12 time stamps, 14 Ethernet."""
@@ -25,6 +25,8 @@ _TRIES_S = (0.06, 0.15, 0.5)
 """Seconds per transfer; what looks wrong is tried again alone and longer, for a busy machine
 explains a slow transfer and a burst explains a fast one."""
 _WARM_UP_S = 0.03
+_ROUND_TRIPS = 8
+"""Until a stream of CUBIC fills a fast link over a long way: its window doubles in each."""
 _BUDGET_S = 10.0
 """After this time nothing is tried again."""
 
@@ -58,7 +60,7 @@ def check_rates(
     """
     shaped_Bps = topology.shaped_Bps()
     measured_Bps = np.full_like(shaped_Bps, np.nan)
-    pairs = _pairs_to_check(shaped_Bps)
+    pairs = pairs_to_check(shaped_Bps)
     suspects = pairs
     end_s = time.monotonic() + _BUDGET_S
     for number, seconds in enumerate(_TRIES_S):
@@ -66,7 +68,10 @@ def check_rates(
         for together in rounds:
             if number > 0 and time.monotonic() > end_s:
                 break
-            for pair, rate in zip(together, measure(together, _WARM_UP_S, seconds), strict=True):
+            # A stream grows by round trips.
+            farthest_s = max(float(topology.delay_s[pair]) for pair in together)
+            warm_up_s = _WARM_UP_S + _ROUND_TRIPS * 2 * farthest_s
+            for pair, rate in zip(together, measure(together, warm_up_s, seconds), strict=True):
                 measured_Bps[pair] = rate / PAYLOAD_RATIO
             if on_progress is not None:
                 on_progress(int(np.sum(~np.isnan(measured_Bps))), len(pairs))
@@ -79,7 +84,7 @@ def check_rates(
     return measured_Bps, wrong
 
 
-def _pairs_to_check(shaped_Bps: Matrix) -> list[tuple[int, int]]:
+def pairs_to_check(shaped_Bps: Matrix) -> list[tuple[int, int]]:
     """All pairs that are not cut; of many, some of each host, both ways, near and far."""
     num_hosts = len(shaped_Bps)
     pairs = [

@@ -21,6 +21,8 @@ from fairlead.errors import LabError
 from fairlead.lab import control, state
 from fairlead.lab.addresses import LOGIN
 from fairlead.lab.checking import WrongPair, check_rates
+from fairlead.lab.checking_delays import WrongDelay, check_delays
+from fairlead.lab.delaying import DelayBy
 from fairlead.lab.environment import lab_environment
 from fairlead.lab.scenario import Scenario
 from fairlead.lab.serving import KEEP
@@ -137,6 +139,18 @@ class Lab:
         """
         return self.topology().shaped_Bps()
 
+    def delay_s(self) -> Matrix:
+        """One-way delay that each pair has on top of this machine's own latency.
+
+        Returns:
+            Seconds, shape (H, H), [src, dst], in the order of `hosts`; diagonal 0.
+        """
+        return self.topology().delay_s
+
+    def delay_by(self) -> DelayBy:
+        """What delays packets on this machine."""
+        return DelayBy(control.ask(self._folder, do="delay_by")["delay_by"])
+
     def degrade(self, src: str, dst: str, ratio: float) -> None:
         """Multiply what a directed pair is shaped to by `ratio`; 0 cuts it for good.
 
@@ -162,15 +176,50 @@ class Lab:
             Bytes per second on the wire, shape (H, H), [src, dst], `nan` where not measured, and
             the pairs that differ by more than a tenth from what they are shaped to.
         """
+        return check_rates(self.topology(), self.stream_Bps, on_progress)
 
-        def measure(pairs: list[tuple[int, int]], warm_up_s: float, seconds: float) -> list[float]:
-            reply = control.ask(
-                self._folder, do="measure", pairs=pairs, warm_up_s=warm_up_s, seconds=seconds
-            )
-            rates: list[float] = reply["Bps"]
-            return rates
+    def stream_Bps(
+        self, pairs: Sequence[tuple[int, int]], warm_up_s: float, seconds: float
+    ) -> list[float]:
+        """Run TCP streams at the same time.
 
-        return check_rates(self.topology(), measure, on_progress)
+        Args:
+            pairs: Sending and receiving host, by their numbers.
+            warm_up_s: Time before counting starts.
+            seconds: Time for which to count.
+
+        Returns:
+            Payload bytes per second of each; 0 where the hosts do not reach each other.
+        """
+        reply = control.ask(
+            self._folder, do="measure", pairs=pairs, warm_up_s=warm_up_s, seconds=seconds
+        )
+        rates_Bps: list[float] = reply["Bps"]
+        return rates_Bps
+
+    def ping(self, pairs: Sequence[tuple[int, int]], repeats: int) -> list[list[float]]:
+        """Time single packets, one way.
+
+        Args:
+            pairs: Sending and receiving host, by their numbers.
+            repeats: Packets per pair.
+
+        Returns:
+            Seconds on the way of each packet that arrived, per pair.
+        """
+        times_s: list[list[float]] = control.ask(
+            self._folder, do="ping", pairs=pairs, repeats=repeats
+        )["s"]
+        return times_s
+
+    def check_delays(self) -> tuple[Matrix, list[WrongDelay]]:
+        """Compare delays with single packets; meaningful while nothing else runs in the lab.
+
+        Returns:
+            Shortest one-way time in seconds, shape (H, H), [src, dst], `nan` where not measured,
+            and the pairs that differ too much from their delay.
+        """
+        return check_delays(self.topology(), self.ping)
 
     def down(self) -> None:
         """End the lab: all its processes, namespaces and links are gone on return."""

@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from fairlead.errors import InputError
-from fairlead.lab.scenario import Change, Scenario
+from fairlead.lab.scenario import Scenario
+from fairlead.lab.tables import Change
 from fairlead.lab.topology import draw_pairs, draw_topology
 from fairlead.lab.wiring import Wiring
 

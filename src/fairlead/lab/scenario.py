@@ -4,111 +4,35 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainSerializer,
-    ValidationError,
-    model_validator,
-)
+from pydantic import Field, ValidationError, model_validator
 
 from fairlead.errors import InputError
-from fairlead.units import parse_rate
+from fairlead.lab.tables import (
+    Change,
+    Latency,
+    PairDelay,
+    PairRate,
+    PairRates,
+    Racks,
+    Rate,
+    Table,
+)
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-__all__ = ["Change", "PairRate", "PairRates", "Racks", "Scenario", "shipped_scenarios"]
+__all__ = ["Scenario", "shipped_scenarios"]
 
 MAX_HOSTS = 200
 _SHIPPED = Path(__file__).with_name("scenarios")
 
 
-def _rate(value: Any) -> Any:
-    if not isinstance(value, str):
-        raise ValueError(f"expected a rate as text such as '200Mbit/s', got {value!r}")  # noqa: TRY004
-    try:
-        rate_Bps = parse_rate(value)
-    except InputError as error:
-        raise ValueError(str(error)) from error
-    if rate_Bps == 0:
-        raise ValueError(f"a rate must be > 0, got {value!r}")
-    return rate_Bps
-
-
-Rate = Annotated[float, BeforeValidator(_rate), PlainSerializer(lambda rate: f"{rate!r}B/s")]
-"""Bytes per second; written with its unit, so that what is dumped can be read again."""
-HostName = Annotated[str, Field(pattern=r"^h[0-9]+$")]
-
-
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Racks(_Table):
-    """Racks, and the uplink that the hosts of each share to reach the others."""
-
-    count: int = Field(ge=2, le=64)
-    uplink: Rate | list[Rate]
-    """Of every rack alike, or one rate per rack; the same in both directions."""
-
-    @model_validator(mode="after")
-    def _one_uplink_per_rack(self) -> Racks:
-        if isinstance(self.uplink, list) and len(self.uplink) != self.count:
-            raise ValueError(f"uplink: {len(self.uplink)} rates for {self.count} racks")
-        return self
-
-    @property
-    def uplink_Bps(self) -> list[float]:
-        """Rate of each rack's uplink, length `count`."""
-        return self.uplink if isinstance(self.uplink, list) else [self.uplink] * self.count
-
-
-class PairRate(_Table):
-    """The rate of one directed pair."""
-
-    src: HostName
-    dst: HostName
-    rate: Rate
-
-
-class PairRates(_Table):
-    """Directed rates of pairs: drawn from a lognormal distribution, then given ones."""
-
-    median: Rate | None = None
-    sigma: float = Field(default=0.5, ge=0, le=3)
-    """Standard deviation of the rate's natural logarithm."""
-    seed: int = 0
-    asymmetry: float = Field(default=1.0, ge=0, le=1)
-    """0: both directions of a pair are equal; 1: they are drawn independently."""
-    given: list[PairRate] = []
-
-
-class Change(_Table):
-    """A change while the lab runs: one pair's rate times `ratio`, or all pairs drawn anew."""
-
-    at_s: float = Field(ge=0)
-    src: HostName | None = None
-    dst: HostName | None = None
-    ratio: float | None = Field(default=None, ge=0)
-    seed: int | None = None
-
-    @model_validator(mode="after")
-    def _pair_or_seed(self) -> Change:
-        pair = [value is not None for value in (self.src, self.dst, self.ratio)]
-        if all(pair) == (self.seed is not None) or any(pair) != all(pair):
-            raise ValueError("needs either src, dst and ratio, or a seed to draw all pairs anew")
-        return self
-
-
-class Scenario(_Table):
+class Scenario(Table):
     """An emulated cloud: hosts, the network between them, and what happens to it over time."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,40}$")
@@ -121,8 +45,9 @@ class Scenario(_Table):
     """Shuffles the hosts over the racks, so that their names reveal nothing."""
     racks: Racks | None = None
     pairs: PairRates | None = None
-    changes: list[Change] = []
-    background: list[PairRate] = []
+    latency: Latency | None = None
+    changes: list[Change] = Field(default_factory=list)
+    background: list[PairRate] = Field(default_factory=list)
     """Traffic of others: TCP streams of these rates that last as long as the lab."""
 
     @model_validator(mode="after")
@@ -131,8 +56,14 @@ class Scenario(_Table):
             raise ValueError(f"nic: {len(self.nic)} rates for {self.hosts} hosts")
         if self.racks is not None and self.racks.count > self.hosts:
             raise ValueError(f"racks.count: {self.racks.count} racks for {self.hosts} hosts")
-        given = self.pairs.given if self.pairs else []
-        for field, rows in (("pairs.given", given), ("background", self.background)):
+        self._check_latency()
+        fields: list[tuple[str, Sequence[PairRate | PairDelay]]] = [
+            ("pairs.given", self.pairs.given if self.pairs else []),
+            ("background", self.background),
+        ]
+        if self.latency is not None and self.latency.pairs is not None:
+            fields.append(("latency.pairs.given", self.latency.pairs.given))
+        for field, rows in fields:
             for index, row in enumerate(rows):
                 self._check_pair(f"{field}[{index}]", row.src, row.dst)
         for index, change in enumerate(self.changes):
@@ -140,6 +71,17 @@ class Scenario(_Table):
             if change.seed is not None and (self.pairs is None or self.pairs.median is None):
                 raise ValueError(f"changes[{index}].seed: there is no pairs.median to draw from")
         return self
+
+    def _check_latency(self) -> None:
+        if self.latency is None:
+            return
+        nic, uplink = self.latency.nic, self.latency.uplink
+        if isinstance(nic, list) and len(nic) != self.hosts:
+            raise ValueError(f"latency.nic: {len(nic)} delays for {self.hosts} hosts")
+        if self.racks is None and uplink != 0:
+            raise ValueError("latency.uplink: there are no racks")
+        if self.racks is not None and isinstance(uplink, list) and len(uplink) != self.racks.count:
+            raise ValueError(f"latency.uplink: {len(uplink)} delays for {self.racks.count} racks")
 
     def _check_pair(self, field: str, src: str | None, dst: str | None) -> None:
         for end, host in (("src", src), ("dst", dst)):

@@ -8,12 +8,14 @@ import os
 import selectors
 import signal
 import socket
+import sys
 import time
 from typing import Any
 
 from fairlead.errors import Error
 from fairlead.lab import control
 from fairlead.lab.network import LabNetwork
+from fairlead.lab.pings import measure_latency_s
 from fairlead.lab.scenario import Scenario
 from fairlead.lab.streams import measure_Bps
 
@@ -52,7 +54,9 @@ def serve(network: LabNetwork, scenario: Scenario, requests: socket.socket, star
                     selector.unregister(starter)
                 elif signal.SIGTERM in os.read(key.fd, 64):
                     return
-            _reap()
+            if network.wiring.delay_line in _reap():
+                print("the delay line has died, and with it the lab", file=sys.stderr)
+                return
             while changes and changes[0].at_s <= time.monotonic() - start_s:
                 network.apply(changes.pop(0))
 
@@ -83,6 +87,13 @@ def _obey(network: LabNetwork, request: dict[str, Any]) -> dict[str, Any]:
             pids = [network.pid_of_host[host] for host in network.topology.hosts]
             rates = measure_Bps(pids, pairs, request["warm_up_s"], request["seconds"])
             return {"Bps": rates}
+        case "ping":
+            pairs = [(src, dst) for src, dst in request["pairs"]]
+            pids = [network.pid_of_host[host] for host in network.topology.hosts]
+            farthest_s = float(network.topology.delay_s.max())
+            return {"s": measure_latency_s(pids, pairs, request["repeats"], farthest_s)}
+        case "delay_by":
+            return {"delay_by": network.wiring.delay_by.value}
     return {}
 
 
@@ -97,8 +108,10 @@ def _signals() -> int:
     return reader
 
 
-def _reap() -> None:
+def _reap() -> list[int]:
     """Collect the dead: process 1 inherits all orphans of the lab."""
+    dead = []
     with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
+        while pid := os.waitpid(-1, os.WNOHANG)[0]:
+            dead.append(pid)
+    return dead

@@ -7,11 +7,14 @@ root 1:
     1:2      everything without a rate of its own
     1:16+d   what goes to host d, where that pair has a rate
   1:3        drops: cut pairs and hosts
+
+Where netem delays packets, each delayed pair has a class, and netem is before the class's queue.
 """
 
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Sequence
 
 from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
@@ -19,6 +22,7 @@ from pyroute2.netlink.rtnl.tcmsg import plugins, sched_pfifo
 
 from fairlead.errors import LabError
 from fairlead.lab.addresses import address_of_host, login_address
+from fairlead.lab.netem import add_netem
 
 __all__ = ["MTU_BYTES", "Shaper"]
 
@@ -53,11 +57,22 @@ _PRIO_CUT, _PRIO_DIRECT, _PRIO_ARP, _PRIO_PAIR = 1, 2, 3, 4
 class Shaper:
     """The traffic that leaves through one interface."""
 
-    def __init__(self, netlink: IPRoute, index: int, link_Bps: float) -> None:
-        """Shape interface number `index`, seen through `netlink`, to `link_Bps`."""
+    def __init__(
+        self, netlink: IPRoute, index: int, link_Bps: float, delay_s: Sequence[float] = ()
+    ) -> None:
+        """Shape interface number `index`, seen through `netlink`, to `link_Bps`.
+
+        Args:
+            netlink: Connection in the interface's network.
+            index: Number of the interface.
+            link_Bps: Rate of all that leaves through it.
+            delay_s: How long netem delays what goes to each host, length H; empty: not at all.
+                It does so to pairs that are set only.
+        """
         self._netlink = netlink
         self._index = index
         self._link_Bps = link_Bps
+        self._delay_s = delay_s
         self._pairs: set[int] = set()
         try:
             netlink.tc("add", "htb", index, _ROOT, default=_OTHERS & 0xFFFF)
@@ -87,7 +102,8 @@ class Shaper:
             return
         self._pairs.add(dst)
         self._add_class(pair, _LINK, self._small_Bps(), rate_Bps)
-        self._add_queue(pair, rate_Bps)
+        delay_s = self._delay_s[dst] if self._delay_s else 0.0
+        self._add_queue(pair, rate_Bps, delay_s)
         self._add_filter(_PRIO_PAIR, pair, _match(address_of_host(dst), _DST_OFFSET))
 
     def cut(self) -> None:
@@ -117,9 +133,14 @@ class Shaper:
         options = self._class_options(min(self._small_Bps(), ceil_Bps), ceil_Bps)
         self._netlink.tc("change-class", "htb", self._index, handle, parent=_LINK, **options)
 
-    def _add_queue(self, parent: int, rate_Bps: float) -> None:
+    def _add_queue(self, parent: int, rate_Bps: float, delay_s: float = 0.0) -> None:
+        queue = _handle(parent)
+        if delay_s > 0:
+            netem = _handle(parent, of_netem=True)
+            add_netem(self._netlink, self._index, netem, parent, delay_s)
+            parent = netem | 1
         limit = int(min(max(rate_Bps * _QUEUE_S, _QUEUE_MIN_BYTES), _QUEUE_MAX_BYTES))
-        self._netlink.tc("add", "bfifo", self._index, _handle(parent), parent=parent, limit=limit)
+        self._netlink.tc("add", "bfifo", self._index, queue, parent=parent, limit=limit)
 
     def _add_filter(self, prio: int, target: int, key: str, protocol: int = _ETH_P_IP) -> None:
         self._netlink.tc(
@@ -138,9 +159,9 @@ def _burst_bytes(rate_Bps: float) -> int:
     return int(_FRAME_BYTES + rate_Bps * _BURST_S)
 
 
-def _handle(parent: int) -> int:
-    """A handle of its own for the queue below a class: 1:2 gives 1002:0."""
-    return (0x1000 + (parent & 0xFFFF)) << 16
+def _handle(parent: int, of_netem: bool = False) -> int:
+    """A handle of its own for the queue below a class: 1:2 gives 1002:0, and 2002:0 for netem."""
+    return ((0x2000 if of_netem else 0x1000) + (parent & 0xFFFF)) << 16
 
 
 def _match(address: str, offset: int) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fairlead.lab.scenario import PairRates, Scenario
+from fairlead.lab.scenario import Scenario
+from fairlead.lab.tables import PairDelays, PairRates
 
 __all__ = ["Topology", "draw_pairs", "draw_topology"]
 
@@ -27,6 +28,7 @@ class Topology:
         uplink_Bps: Rate of each rack's uplink, both ways; empty where all hosts share a switch.
         pair_Bps: Rate of each directed pair, shape (H, H), [src, dst]; `inf` where only NICs
             and uplinks limit it, 0 where the pair is cut.
+        delay_s: Added one-way delay of each directed pair, shape (H, H), [src, dst], diagonal 0.
     """
 
     hosts: tuple[str, ...]
@@ -34,6 +36,7 @@ class Topology:
     nic_Bps: list[float]
     uplink_Bps: list[float]
     pair_Bps: Matrix
+    delay_s: Matrix
 
     @property
     def num_hosts(self) -> int:
@@ -69,16 +72,22 @@ class Topology:
         np.fill_diagonal(shaped, np.inf)
         return np.asarray(shaped)
 
+    def delayed_pairs(self) -> list[tuple[int, int]]:
+        """Directed pairs with an added delay, as numbers of source and destination."""
+        return [(int(src), int(dst)) for src, dst in np.argwhere(self.delay_s > 0)]
+
     def to_json(self) -> dict[str, Any]:
         """The fields as JSON can hold them; `inf` becomes null."""
         pairs = [[None if np.isinf(rate) else rate for rate in row] for row in self.pair_Bps]
-        return dataclasses.asdict(self) | {"pair_Bps": pairs}
+        matrices = {"pair_Bps": pairs, "delay_s": self.delay_s.tolist()}
+        return dataclasses.asdict(self) | matrices
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Topology:
         """The inverse of `to_json`."""
         pairs = [[np.inf if rate is None else rate for rate in row] for row in fields["pair_Bps"]]
-        return cls(**fields | {"hosts": tuple(fields["hosts"]), "pair_Bps": np.array(pairs)})
+        arrays = {"pair_Bps": np.array(pairs), "delay_s": np.array(fields["delay_s"])}
+        return cls(**fields | {"hosts": tuple(fields["hosts"])} | arrays)
 
 
 def draw_topology(scenario: Scenario) -> Topology:
@@ -87,6 +96,7 @@ def draw_topology(scenario: Scenario) -> Topology:
     num_racks = scenario.racks.count if scenario.racks else 1
     racks = np.arange(num_hosts) * num_racks // num_hosts
     order = np.random.default_rng(scenario.order_seed).permutation(num_hosts)
+    rack_of_host = [int(rack) for rack in racks[order]]
     pair_Bps = np.full((num_hosts, num_hosts), np.inf)
     if scenario.pairs is not None:
         pair_Bps = draw_pairs(scenario.pairs, num_hosts, scenario.pairs.seed)
@@ -95,10 +105,11 @@ def draw_topology(scenario: Scenario) -> Topology:
             pair_Bps[src, dst] = pair.rate
     return Topology(
         hosts=scenario.host_names,
-        rack_of_host=[int(rack) for rack in racks[order]],
+        rack_of_host=rack_of_host,
         nic_Bps=scenario.nic_Bps,
         uplink_Bps=scenario.racks.uplink_Bps if scenario.racks else [],
         pair_Bps=pair_Bps,
+        delay_s=_draw_delays(scenario, np.array(rack_of_host)),
     )
 
 
@@ -109,15 +120,44 @@ def draw_pairs(pairs: PairRates, num_hosts: int, seed: int) -> Matrix:
         Bytes per second, shape (H, H), [src, dst], diagonal `inf`; `inf` everywhere where the
         scenario gives no median.
     """
-    shape = (num_hosts, num_hosts)
     if pairs.median is None:
-        return np.full(shape, np.inf)
+        return np.full((num_hosts, num_hosts), np.inf)
+    rates = pairs.median * _lognormal(pairs, num_hosts, seed)
+    np.fill_diagonal(rates, np.inf)
+    return np.asarray(rates)
+
+
+def _draw_delays(scenario: Scenario, rack: npt.NDArray[np.int64]) -> Matrix:
+    """Added one-way delay of all directed pairs: the sum over the links, and the pair's own."""
+    num_hosts = scenario.hosts
+    delay_s = np.zeros((num_hosts, num_hosts))
+    latency = scenario.latency
+    if latency is None:
+        return delay_s
+    if latency.pairs is not None:
+        if latency.pairs.median is not None:
+            drawn = _lognormal(latency.pairs, num_hosts, latency.pairs.seed)
+            delay_s += latency.pairs.median * drawn
+        for pair in latency.pairs.given:
+            src, dst = (scenario.host_names.index(host) for host in (pair.src, pair.dst))
+            delay_s[src, dst] = pair.delay
+    nic_s = np.broadcast_to(latency.nic, num_hosts)
+    delay_s += np.add.outer(nic_s, nic_s)
+    if scenario.racks is not None:
+        uplink_s = np.broadcast_to(latency.uplink, scenario.racks.count)[rack]
+        across = rack[:, None] != rack[None, :]
+        delay_s += np.where(across, np.add.outer(uplink_s, uplink_s), 0)
+    np.fill_diagonal(delay_s, 0)
+    return delay_s
+
+
+def _lognormal(spread: PairRates | PairDelays, num_hosts: int, seed: int) -> Matrix:
+    """What each directed pair's median is multiplied by, shape (H, H), [src, dst]."""
+    shape = (num_hosts, num_hosts)
     random = np.random.default_rng(seed)
     both_ways = np.triu(random.standard_normal(shape), 1)
     both_ways = both_ways + both_ways.T
     one_way = random.standard_normal(shape)
     # The two parts are independent, so that the variance stays sigma^2 for every asymmetry.
-    normal = np.sqrt(1 - pairs.asymmetry) * both_ways + np.sqrt(pairs.asymmetry) * one_way
-    rates = pairs.median * np.exp(pairs.sigma * normal)
-    np.fill_diagonal(rates, np.inf)
-    return np.asarray(rates)
+    normal = np.sqrt(1 - spread.asymmetry) * both_ways + np.sqrt(spread.asymmetry) * one_way
+    return np.asarray(np.exp(spread.sigma * normal))

@@ -5,17 +5,18 @@
     h1 eth0 --- port1 [     ]                        [    ] downlink1 --- uplink1 [rack1] ...
 
 What leaves a host is shaped at its eth0, what reaches it at its port, what leaves a rack at its
-uplink and what enters it at its downlink. Without racks all ports are on the core.
+uplink and what enters it at its downlink. Without racks all ports are on the core. What is delayed
+is so between eth0 and port: by netem at eth0, or by the delay line beside the switch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 from pyroute2 import IPRoute
 
-from fairlead.lab.addresses import LOGIN, NETWORK, address_of_host, login_address
+from fairlead.lab.addresses import LOGIN, address_of_host, login_address
+from fairlead.lab.delay_line import add_delay_line
+from fairlead.lab.delaying import DelayBy, choose_delay
+from fairlead.lab.ends import End, index_of, introduce
 from fairlead.lab.namespaces import in_network_of
 from fairlead.lab.shaping import MTU_BYTES, Shaper
 from fairlead.lab.topology import Matrix, Topology
@@ -24,7 +25,15 @@ __all__ = ["Wiring"]
 
 
 class Wiring:
-    """The built network, and the shapers that hold its rates."""
+    """The built network, and the shapers that hold its rates.
+
+    Attributes:
+        delay_by: What delays packets.
+        delay_line: Process of the delay line; None where there is none.
+    """
+
+    delay_by: DelayBy
+    delay_line: int | None
 
     def __init__(self, topology: Topology, pid_of_host: dict[str, int]) -> None:
         """Build everything.
@@ -36,23 +45,29 @@ class Wiring:
         self._topology = topology
         self._switch = IPRoute()
         self._add_switches()
+        self.delay_by = choose_delay(topology, self._switch)
         self._egress: list[Shaper] = []
         self._ingress: list[Shaper] = []
-        ends: list[_End] = []
+        ends: list[End] = []
         for index, host in enumerate(topology.hosts):
             switch = self._rack_name(topology.rack_of_host[index])
             port = self._add_cable(f"port{index}", switch, pid_of_host[host])
-            netlink = _enter(pid_of_host[host])
-            eth0 = _configure(netlink, address_of_host(index))
+            end = End.configure(_enter(pid_of_host[host]), address_of_host(index))
+            ends.append(end)
             rate_Bps = topology.nic_Bps[index]
-            ends.append(_End(netlink, eth0, address_of_host(index)))
-            self._egress.append(Shaper(netlink, eth0, rate_Bps))
+            self._egress.append(Shaper(end.netlink, end.eth0, rate_Bps, self._netem_delay_s(index)))
             self._ingress.append(Shaper(self._switch, port, rate_Bps))
         self._add_cable("portL", "core", pid_of_host[LOGIN])
         with _enter(pid_of_host[LOGIN]) as netlink:
-            ends.append(_End(netlink, _configure(netlink, login_address()), login_address()))
-            _introduce(ends)
+            ends.append(End.configure(netlink, login_address()))
+            introduce(ends)
+        self.delay_line = None
+        if self.delay_by is DelayBy.line:
+            racks = [self._rack_name(rack) for rack in range(topology.num_racks)]
+            self.delay_line = add_delay_line(self._switch, racks, topology, ends)
         self.set_pairs(topology.pair_Bps)
+        if self.delay_by is DelayBy.netem:
+            self._add_missing_pairs()
 
     def set_pairs(self, pair_Bps: Matrix) -> None:
         """Shape all pairs that are slower than both their interfaces."""
@@ -71,6 +86,16 @@ class Wiring:
         self._egress[host].cut()
         self._ingress[host].cut()
 
+    def _netem_delay_s(self, src: int) -> list[float]:
+        row: list[float] = self._topology.delay_s[src].tolist()
+        return row if self.delay_by is DelayBy.netem else [0.0] * len(row)
+
+    def _add_missing_pairs(self) -> None:
+        """Give delayed pairs without a rate of their own a class, in which netem can stand."""
+        for src, dst in self._topology.delayed_pairs():
+            if self._topology.pair_Bps[src, dst] == float("inf"):
+                self.set_pair(src, dst, self._topology.nic_Bps[src])
+
     def _rack_name(self, rack: int) -> str:
         return f"rack{rack}" if self._topology.uplink_Bps else "core"
 
@@ -82,8 +107,8 @@ class Wiring:
             up, down = f"uplink{rack}", f"downlink{rack}"
             self._switch.link("add", ifname=up, kind="veth", mtu=MTU_BYTES, peer={"ifname": down})
             for name, switch in ((up, f"rack{rack}"), (down, "core")):
-                index = _index_of(self._switch, name)
-                master = _index_of(self._switch, switch)
+                index = index_of(self._switch, name)
+                master = index_of(self._switch, switch)
                 self._switch.link("set", index=index, mtu=MTU_BYTES, master=master, state="up")
                 Shaper(self._switch, index, rate_Bps)
 
@@ -97,7 +122,7 @@ class Wiring:
             ifname=port,
             kind="veth",
             mtu=MTU_BYTES,
-            master=_index_of(self._switch, switch),
+            master=index_of(self._switch, switch),
             state="up",
             # One segment per packet: a 64 KiB super-packet would count as one for the shapers
             # and distort small rates.
@@ -108,51 +133,10 @@ class Wiring:
                 "gso_max_segs": 1,
             },
         )
-        return _index_of(self._switch, port)
+        return index_of(self._switch, port)
 
 
 def _enter(pid: int) -> IPRoute:
     """A netlink connection in another process's network."""
     with in_network_of(pid):
         return IPRoute()
-
-
-def _configure(netlink: IPRoute, address: str) -> int:
-    """Bring a host's interfaces up; returns the number of eth0."""
-    eth0 = _index_of(netlink, "eth0")
-    netlink.addr("add", index=eth0, address=address, prefixlen=NETWORK.prefixlen)
-    for index in (1, eth0):
-        netlink.link("set", index=index, state="up")
-    return eth0
-
-
-class _End(NamedTuple):
-    """The eth0 of a host or of the head node."""
-
-    netlink: IPRoute
-    eth0: int
-    address: str
-
-
-def _introduce(ends: Sequence[_End]) -> None:
-    """Tell everybody the Ethernet address of everybody else.
-
-    All namespaces of a machine share one table of learnt addresses (1024 by default), which 32
-    hosts that all talk to each other overflow: connections then fail at random. Addresses that are
-    given do not count. Also no first message has to wait until an address is learnt.
-    """
-    hardware = [end.netlink.get_links(end.eth0)[0].get("address") for end in ends]
-    for end in ends:
-        for other, address in zip(ends, hardware, strict=True):
-            if other is not end:
-                end.netlink.neigh(
-                    "replace",
-                    ifindex=end.eth0,
-                    dst=other.address,
-                    lladdr=address,
-                    state="permanent",
-                )
-
-
-def _index_of(netlink: IPRoute, name: str) -> int:
-    return int(netlink.link_lookup(ifname=name)[0])

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A TAP device: an interface whose cable ends in this process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace fairlead::delay_line {
+
+/// Owner of a file descriptor.
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int number) : number_(number) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~FileDescriptor();
+
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+/// The device lives as long as its object: the kernel removes it with the last descriptor.
+class Tap {
+ public:
+  /// Makes the device in the present network namespace.
+  /// @throws std::system_error  the kernel refuses; the message names the device
+  explicit Tap(const std::string& name);
+
+  [[nodiscard]] int descriptor() const { return descriptor_.number(); }
+
+  /// Reads one frame.
+  /// @return its size; 0 where none is waiting or the device is down
+  [[nodiscard]] std::size_t read(std::span<std::uint8_t> room) const;
+
+  /// Lets one frame come in through the interface. A frame that the kernel refuses is lost, as on a
+  /// cable.
+  void write(std::span<const std::uint8_t> frame) const;
+
+ private:
+  FileDescriptor descriptor_;
+};
+
+}  // namespace fairlead::delay_line

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Delay without help from the kernel: a process beside the switches holds packets back.
+
+    h0 eth0 --- port0 [rack0] uplink0 ---
+                      [     ] line0 --- fairlead-delay-line
+
+Each switch has one more port, a TAP device with an Ethernet address of its own. That is the address
+by which a host sends to those from whom it is delayed. The process looks at the packet's IP
+addresses, waits, sets the true Ethernet address, and hands the packet back to the switch. Pairs
+without delay do not come by.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyroute2 import IPRoute
+from pyroute2.netlink.rtnl import ndmsg
+
+import fairlead
+from fairlead.errors import LabError
+from fairlead.lab.ends import End, index_of
+from fairlead.lab.shaping import MTU_BYTES
+from fairlead.lab.topology import Matrix, Topology
+
+__all__ = ["add_delay_line"]
+
+_PROGRAM = "_lab/fairlead-delay-line"
+_QUEUE_PACKETS = 4096
+"""What waits for the process at each TAP device: 30 ms of 1 Gbit/s in jumbo frames, while others
+have the processor."""
+
+
+def add_delay_line(
+    switch: IPRoute, switches: Sequence[str], topology: Topology, ends: Sequence[End]
+) -> int:
+    """Delay all pairs as the topology says.
+
+    Args:
+        switch: Connection in the network of the switches.
+        switches: Names of the racks' switches.
+        topology: Racks and delays.
+        ends: The hosts' interfaces; others may follow.
+
+    Returns:
+        Process id of the delay line; what it delays is cut off when it ends.
+
+    Raises:
+        LabError: The process did not start; the message says why.
+    """
+    hosts = ends[: topology.num_hosts]
+    taps = [f"line{rack}" for rack in range(len(switches))]
+    pid = _start(taps, _table(hosts, topology.delay_s))
+    for tap, name in zip(taps, switches, strict=True):
+        _add_port(switch, tap, name)
+    for src, dst in topology.delayed_pairs():
+        hosts[src].send_by(hosts[dst].address, _hardware(taps[topology.rack_of_host[src]]))
+    return pid
+
+
+def _start(taps: Sequence[str], table: str) -> int:
+    process = subprocess.Popen(
+        [_program(), *taps], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdin is not None and process.stdout is not None
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write(table)
+    # What could not be written is tried again here.
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.close()
+    with process.stdout:
+        answer = process.stdout.readline().strip()
+    if answer != "ready":
+        process.kill()
+        process.wait()
+        raise LabError(
+            f"the delay line did not start: {answer or 'it died'}; the kernel has no netem, and "
+            "without it delay needs TAP devices (modprobe tun, as root)"
+        )
+    return process.pid
+
+
+def _program() -> str:
+    # An editable install keeps built files outside of the sources; the package's path has both.
+    candidates = [Path(folder) / _PROGRAM for folder in fairlead.__path__]
+    for path in candidates:
+        if path.is_file():
+            return str(path)
+    raise LabError(f"the program {_PROGRAM} is missing; install Fairlead again")
+
+
+def _table(hosts: Sequence[End], delay_s: Matrix) -> str:
+    """What the process reads: `HostTable::read` says how."""
+    lines = [str(len(hosts))]
+    for host, row in zip(hosts, delay_s, strict=True):
+        delays_ns = [str(round(delay * 1e9)) for delay in row]
+        lines.append(" ".join([host.address, host.hardware, *delays_ns]))
+    return "\n".join(lines) + "\n"
+
+
+def _add_port(switch: IPRoute, tap: str, name: str) -> None:
+    """Make a TAP device a port of a switch, which gets what is for its own address only."""
+    index = index_of(switch, tap)
+    master = index_of(switch, name)
+    switch.link("set", index=index, mtu=MTU_BYTES, txqlen=_QUEUE_PACKETS, master=master, state="up")
+    # What comes back is from the hosts' own addresses, and they are not to be found here.
+    flags = dict.fromkeys(("learning", "unicast_flood", "mcast_flood", "bcast_flood"), 0)
+    switch.brport("set", index=index, **flags)
+    static, of_switch = ndmsg.states["noarp"], ndmsg.flags["master"]
+    switch.fdb("add", ifindex=index, lladdr=_hardware(tap), state=static, flags=of_switch)
+
+
+def _hardware(tap: str) -> str:
+    """Ethernet address of a line; not the TAP device's own, which the switch would keep."""
+    return f"02:66:6c:64:6c:{int(tap.removeprefix('line')):02x}"

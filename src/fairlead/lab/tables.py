@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables that a scenario is made of, and the quantities in them, written with their units."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, model_validator
+
+from fairlead.errors import InputError
+from fairlead.units import parse_duration, parse_rate
+
+__all__ = [
+    "Change",
+    "HostName",
+    "Latency",
+    "PairDelay",
+    "PairDelays",
+    "PairRate",
+    "PairRates",
+    "Racks",
+    "Rate",
+    "Table",
+]
+
+MAX_DELAY_S = 1.0
+"""Of each field; a bit more than a radio link by satellite has."""
+
+
+def _rate(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise ValueError(f"expected a rate as text such as '200Mbit/s', got {value!r}")  # noqa: TRY004
+    try:
+        rate_Bps = parse_rate(value)
+    except InputError as error:
+        raise ValueError(str(error)) from error
+    if rate_Bps == 0:
+        raise ValueError(f"a rate must be > 0, got {value!r}")
+    return rate_Bps
+
+
+Rate = Annotated[float, BeforeValidator(_rate), PlainSerializer(lambda rate: f"{rate!r}B/s")]
+"""Bytes per second; written with its unit, so that what is dumped can be read again."""
+
+
+def _delay(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise ValueError(f"expected a time as text such as '250us', got {value!r}")  # noqa: TRY004
+    try:
+        delay_s = parse_duration(value)
+    except InputError as error:
+        raise ValueError(str(error)) from error
+    if delay_s > MAX_DELAY_S:
+        raise ValueError(f"a delay must be at most {MAX_DELAY_S:g}s, got {value!r}")
+    return delay_s
+
+
+Delay = Annotated[float, BeforeValidator(_delay), PlainSerializer(lambda delay: f"{delay!r}s")]
+"""Seconds, one way; written with its unit, so that what is dumped can be read again."""
+HostName = Annotated[str, Field(pattern=r"^h[0-9]+$")]
+
+
+class Table(BaseModel):
+    """Fields that are not known are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Racks(Table):
+    """Racks, and the uplink that the hosts of each share to reach the others."""
+
+    count: int = Field(ge=2, le=64)
+    uplink: Rate | list[Rate]
+    """Of every rack alike, or one rate per rack; the same in both directions."""
+
+    @model_validator(mode="after")
+    def _one_uplink_per_rack(self) -> Racks:
+        if isinstance(self.uplink, list) and len(self.uplink) != self.count:
+            raise ValueError(f"uplink: {len(self.uplink)} rates for {self.count} racks")
+        return self
+
+    @property
+    def uplink_Bps(self) -> list[float]:
+        """Rate of each rack's uplink, length `count`."""
+        return self.uplink if isinstance(self.uplink, list) else [self.uplink] * self.count
+
+
+class PairRate(Table):
+    """The rate of one directed pair."""
+
+    src: HostName
+    dst: HostName
+    rate: Rate
+
+
+class PairRates(Table):
+    """Directed rates of pairs: drawn from a lognormal distribution, then given ones."""
+
+    median: Rate | None = None
+    sigma: float = Field(default=0.5, ge=0, le=3)
+    """Standard deviation of the rate's natural logarithm."""
+    seed: int = 0
+    asymmetry: float = Field(default=1.0, ge=0, le=1)
+    """0: both directions of a pair are equal; 1: they are drawn independently."""
+    given: list[PairRate] = []
+
+
+class PairDelay(Table):
+    """The delay of one directed pair."""
+
+    src: HostName
+    dst: HostName
+    delay: Delay
+
+
+class PairDelays(Table):
+    """Directed delays of pairs: drawn from a lognormal distribution, then given ones."""
+
+    median: Delay | None = None
+    sigma: float = Field(default=0.5, ge=0, le=3)
+    """Standard deviation of the delay's natural logarithm."""
+    seed: int = 0
+    asymmetry: float = Field(default=1.0, ge=0, le=1)
+    """0: both directions of a pair are equal; 1: they are drawn independently."""
+    given: list[PairDelay] = []
+
+
+class Latency(Table):
+    """One-way delay on top of the machine's own: a packet collects it link by link."""
+
+    nic: Delay | list[Delay] = 0.0
+    """Of every host's interface alike, or one per host; sender's and receiver's add up."""
+    uplink: Delay | list[Delay] = 0.0
+    """Of every rack's uplink alike, or one per rack; between racks, both racks' add up."""
+    pairs: PairDelays | None = None
+    """What a directed pair has beyond its links."""
+
+
+class Change(Table):
+    """A change while the lab runs: one pair's rate times `ratio`, or all pairs drawn anew."""
+
+    at_s: float = Field(ge=0)
+    src: HostName | None = None
+    dst: HostName | None = None
+    ratio: float | None = Field(default=None, ge=0)
+    seed: int | None = None
+
+    @model_validator(mode="after")
+    def _pair_or_seed(self) -> Change:
+        pair = [value is not None for value in (self.src, self.dst, self.ratio)]
+        if all(pair) == (self.seed is not None) or any(pair) != all(pair):
+            raise ValueError("needs either src, dst and ratio, or a seed to draw all pairs anew")
+        return self
