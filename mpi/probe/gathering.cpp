@@ -161,7 +161,7 @@ Outcome collect(MPI_Comm comm, Findings findings, Mailbox& mailbox) {
   outcome.node_names[0] = node_name();
   Reports reports(comm);
   for (int src = 1; src < num_ranks; ++src) {
-    if (mailbox.wait(src, [&] { return reports.has(src); })) {
+    if (mailbox.wait(src, [&] { return reports.has(src); }, [] { return kLongPause_s; })) {
       reports.unpack(src, outcome);
     } else {
       outcome.is_orderly = false;
@@ -172,7 +172,7 @@ Outcome collect(MPI_Comm comm, Findings findings, Mailbox& mailbox) {
 }
 
 bool hand_in(MPI_Comm comm, const Findings& findings, Mailbox& mailbox,
-             const std::function<void()>& serve) {
+             const std::function<void()>& serve, double longest_pause_s) {
   const std::vector<std::byte> packed = pack(findings);
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Isend(packed.data(), static_cast<int>(packed.size()), MPI_BYTE, 0, report_tag, comm,
@@ -184,7 +184,7 @@ bool hand_in(MPI_Comm comm, const Findings& findings, Mailbox& mailbox,
     return mailbox.has(0, Note::done);
   };
   // Those who only wait must not take processor time from the flows of others.
-  const bool is_dismissed = mailbox.wait(0, is_done, [] { return false; });
+  const bool is_dismissed = mailbox.wait(0, is_done, [&] { return longest_pause_s; });
   return is_dismissed && mailbox.letter(0, Note::done).value != 0;
 }
 

@@ -36,9 +36,10 @@ struct Outcome {
 Outcome collect(MPI_Comm comm, Findings findings, Mailbox& mailbox);
 /// The others hand theirs in and wait until rank 0 has written the result.
 /// @param serve called now and then while waiting, to do what rank 0 may want meanwhile.
+/// @param longest_pause_s between two calls.
 /// @return whether all went well everywhere.
 bool hand_in(MPI_Comm comm, const Findings& findings, Mailbox& mailbox,
-             const std::function<void()>& serve);
+             const std::function<void()>& serve, double longest_pause_s);
 /// Rank 0 lets the others go.
 void dismiss(MPI_Comm comm, const Outcome& outcome, Mailbox& mailbox);
 

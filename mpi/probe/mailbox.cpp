@@ -78,7 +78,7 @@ void Mailbox::flush(double limit_s) {
   const double begin_s = now_s();
   while (!outgoing_.empty() && now_s() - begin_s < limit_s) {
     poll();
-    pause(now_s() - begin_s, true);
+    pause(now_s() - begin_s, kShortPause_s);
   }
 }
 

@@ -68,11 +68,11 @@ class Mailbox {
   [[nodiscard]] bool is_soon(int meeting) const { return soon_.contains(meeting); }
   [[nodiscard]] bool has_turn(int meeting) const { return turns_.contains(meeting); }
 
-  /// Waits, mostly asleep, until `is_done()` holds; more attentive while `is_near()`.
+  /// Waits, mostly asleep, until `is_done()` holds; each pause is at most `longest_pause_s()`.
   /// @return false when `peer` gave no sign of life for the length of the patience, counted from
   ///   now or from when somebody else announced it silent.
-  template <typename IsDone, typename IsNear>
-  [[nodiscard]] bool wait(int peer, IsDone is_done, IsNear is_near) {
+  template <typename IsDone, typename LongestPause>
+  [[nodiscard]] bool wait(int peer, IsDone is_done, LongestPause longest_pause_s) {
     const double begin_s = now_s();
     double next_ping_s = begin_s + patience_s_ / 4;
     for (;;) {
@@ -84,12 +84,12 @@ class Mailbox {
         post(peer, Note::ping);
         next_ping_s += patience_s_ / 4;
       }
-      pause(time_s - begin_s, is_near());
+      pause(time_s - begin_s, longest_pause_s());
     }
   }
   template <typename IsDone>
   [[nodiscard]] bool wait(int peer, IsDone is_done) {
-    return wait(peer, is_done, [] { return true; });
+    return wait(peer, is_done, [] { return kShortPause_s; });
   }
 
   /// Waits until the notes posted have left, at most `limit_s`.

@@ -42,7 +42,10 @@ bool run(MPI_Comm comm, const Options& options) {
   Findings findings = walk_tournament(comm, options, behaviour.concurrency, mailbox, exchange);
   FlowRunner runner(comm, options.patience_s, mailbox, behaviour.yields);
   if (rank != 0) {
-    return hand_in(comm, findings, mailbox, [&] { runner.serve(); }) && !runner.has_given_up();
+    const double longest_pause_s = options.has_contention ? kLongPause_s : kIdlePause_s;
+    return hand_in(
+               comm, findings, mailbox, [&] { runner.serve(); }, longest_pause_s) &&
+           !runner.has_given_up();
   }
   Outcome outcome = collect(comm, std::move(findings), mailbox);
   print_result(options, behaviour, outcome, now_s() - begin_s);

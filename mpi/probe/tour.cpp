@@ -14,6 +14,8 @@ namespace {
 
 // How many turns before its own a process is told to be attentive.
 constexpr int kTurnsAhead = 2;
+// The part of the time until a turn that is slept away at once; turns are not all equally long.
+constexpr double kSleptShare = 0.25;
 
 class Tour {
  public:
@@ -32,9 +34,12 @@ class Tour {
   Findings walk() {
     for (int index = 0; index < num_meetings(); ++index) {
       const Meeting& meeting = at(index);
+      if (meeting.low != rank_ && meeting.high != rank_) continue;
       if (meeting.low == rank_) lead(index, meeting.high);
       if (meeting.high == rank_) follow(index, meeting.low);
       if (meeting.low == rank_ && (rank_ == 0 || is_one_by_one())) show_progress(meeting.round + 1);
+      num_passed_ = index + 1;
+      passed_s_ = now_s();
     }
     return std::move(findings_);
   }
@@ -90,22 +95,23 @@ class Tour {
   /// The follower comes first and the leader answers when the turn is theirs. Were both to speak
   /// at once, both would open a connection, and one would be closed again.
   bool await_follower(int follower) {
-    if (!await_ready(follower, [] { return true; })) return false;
+    if (!await_ready(follower, [] { return kShortPause_s; })) return false;
     mailbox_.post(follower, Note::ready);
     return true;
   }
 
   bool await_leader(int index, int leader) {
     mailbox_.post(leader, Note::ready);
-    return await_ready(leader, [&] { return is_near(index); });
+    return await_ready(leader, [&] { return longest_pause_s(index); });
   }
 
-  template <typename IsNear>
-  bool await_ready(int partner, IsNear is_near) {
+  template <typename LongestPause>
+  bool await_ready(int partner, LongestPause longest_pause_s) {
     const auto is_decided = [&] {
       return mailbox_.has(partner, Note::ready) || mailbox_.has(partner, Note::gone);
     };
-    return mailbox_.wait(partner, is_decided, is_near) && !mailbox_.has(partner, Note::gone);
+    return mailbox_.wait(partner, is_decided, longest_pause_s) &&
+           !mailbox_.has(partner, Note::gone);
   }
 
   void give_up(int partner) {
@@ -121,7 +127,8 @@ class Tour {
     const int predecessor = at(index - concurrency_).low;
     if (predecessor == rank_) return;  // it was held before, in this very loop
     (void)mailbox_.wait(
-        predecessor, [&] { return mailbox_.has_turn(index); }, [&] { return is_near(index); });
+        predecessor, [&] { return mailbox_.has_turn(index); },
+        [&] { return longest_pause_s(index); });
   }
 
   /// Wakes those whose turn comes after the next, while there is still time: processes sleep long
@@ -142,6 +149,15 @@ class Tour {
 
   [[nodiscard]] bool is_near(int index) const {
     return !is_limited() || index < kTurnsAhead * concurrency_ || mailbox_.is_soon(index);
+  }
+
+  /// While a turn is far away, a share of the time that is left until then, by the pace so far.
+  [[nodiscard]] double longest_pause_s(int index) const {
+    if (is_near(index)) return kShortPause_s;
+    if (num_passed_ == 0) return kLongPause_s;
+    const double pace_s = (passed_s_ - begin_s_) / num_passed_;
+    const double left_s = passed_s_ + pace_s * (index - num_passed_) - now_s();
+    return std::clamp(left_s * kSleptShare, kLongPause_s, kIdlePause_s);
   }
 
   [[nodiscard]] bool is_one_by_one() const { return is_limited() && concurrency_ == 1; }
@@ -176,6 +192,8 @@ class Tour {
   Mailbox& mailbox_;
   Exchange& exchange_;
   double begin_s_;
+  int num_passed_ = 0;   // turns until the end of this process's last meeting
+  double passed_s_ = 0;  // when that was
   double shown_s_ = -std::numeric_limits<double>::infinity();
   Findings findings_;
 };
