@@ -16,6 +16,11 @@ from fairlead.workload import Job, MappedJobs, SharedHosts, map_jobs
 from fairlead.workload.mapped_jobs import told_apart
 from fairlead.workload.strategies import require_strategy
 
+_APART_S = 0.5
+"""Between two starts. At its start each `mpirun` and daemon of Open MPI 4 removes the folder
+/tmp/ompi.HOST.UID where it is empty, also when another one has just made it to put its own inside,
+which then gives up (open-mpi/ompi issue 8510; seen here with 4.1.4)."""
+
 
 @dataclasses.dataclass(frozen=True)
 class JobRequest:
@@ -153,7 +158,7 @@ def _started(
         )
     ]
     directory.note("start", {"launcher_commands": commands})
-    ended = launch.run_together(commands, on_line)
+    ended = launch.run_together(commands, on_line, apart_s=_APART_S)
     exit_codes = [finished.returncode for finished in ended.finished]
     seconds = [finished.seconds for finished in ended.finished]
     directory.note("end", {"exit_codes": exit_codes, "seconds": seconds})

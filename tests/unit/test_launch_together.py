@@ -69,6 +69,18 @@ def test_exit_code_is_that_of_the_first_to_fail_and_the_others_go_on(tmp_path: P
     assert late.exists()
 
 
+def test_starts_can_be_kept_apart() -> None:
+    times_s: list[float] = []
+
+    def keep(_index: int, _stream: str, line: bytes) -> None:
+        times_s.append(float(line))
+
+    run_together([shell("date +%s.%N")] * 2, keep, apart_s=0.3)
+
+    # A start takes some milliseconds, here more, there less.
+    assert max(times_s) - min(times_s) >= 0.15
+
+
 def test_program_that_cannot_be_started_is_an_error() -> None:
     with pytest.raises(LaunchError, match="/no/such/program"):
         run_together([shell("exit 0"), ["/no/such/program"]], nothing)

@@ -33,7 +33,9 @@ class Together:
     returncode: int
 
 
-def run_together(commands: Sequence[Sequence[str]], on_line: OnLine) -> Together:
+def run_together(
+    commands: Sequence[Sequence[str]], on_line: OnLine, *, apart_s: float = 0.0
+) -> Together:
     """Run programs at the same time until all of them, and all that they started, are gone.
 
     One that fails does not end the others: they are other people's work. Signals go to all of
@@ -43,6 +45,7 @@ def run_together(commands: Sequence[Sequence[str]], on_line: OnLine) -> Together
     Args:
         commands: Program and arguments of each.
         on_line: Gets their output line by line, each stream from a thread of its own.
+        apart_s: Seconds between the start of one and of the next.
 
     Raises:
         LaunchError: One of them could not be started.
@@ -52,6 +55,10 @@ def run_together(commands: Sequence[Sequence[str]], on_line: OnLine) -> Together
         processes: list[subprocess.Popen[bytes]] = []
         try:
             for index, argv in enumerate(commands):
+                if index > 0:
+                    time.sleep(apart_s)
+                if signals.received:
+                    break
                 begun_s = time.monotonic()
                 started = start(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 begun.append((started, begun_s))
