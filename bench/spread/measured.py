@@ -38,11 +38,12 @@ sys.path.append(str(Path(__file__).parents[1] / "objective"))
 import running
 
 PROGRAMS = ("cg", "stencil")
-NUM_RANKS = 16  # Of each job.
+HOSTS = 8
+RANKS_PER_HOST = 2  # Of each job, on average.
 NUMBER = 12
 REPEATS = 5
 TRACED = 3
-SCENARIO = 'name = "shared"\nhosts = 8\nslots = {slots}\nnic = "{nic}"\n'
+SCENARIO = 'name = "shared"\nhosts = {hosts}\nslots = {slots}\nnic = "{nic}"\n'
 SLOTS = 6
 NIC = "50Mbit/s"  # So slow that the interfaces decide, and not this machine's cores.
 UNLIMITED = "10Gbit/s"
@@ -59,8 +60,8 @@ def main() -> None:
     options = parsed()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        traffics = traced(folder, 1 if options.short else TRACED)
-        with Lab.up(scenario(folder, options.nic)) as lab:
+        traffics = traced(folder, options.hosts, 1 if options.short else TRACED)
+        with Lab.up(scenario(folder, options.hosts, options.nic)) as lab:
             hosts = shared_hosts(lab, folder)
             jobs = [
                 fl.Job.from_traffic(traffic, traffic.run_time_s, program)
@@ -75,8 +76,9 @@ def main() -> None:
             times_s = measured(lab, hosts, workload, chosen, repeats=options.repeats, folder=folder)
     console = Console(width=170)
     title = (
-        f"{' beside '.join(PROGRAMS)}, {NUM_RANKS} ranks each, on {hosts.cluster.num_hosts} hosts "
-        f"with {SLOTS} slots and {options.nic}; {options.repeats} interleaved runs, 95 % intervals"
+        f"{' beside '.join(PROGRAMS)}, {RANKS_PER_HOST * options.hosts} ranks each, on "
+        f"{options.hosts} hosts with {SLOTS} slots and {options.nic}; {options.repeats} "
+        "interleaved runs, 95 % intervals"
     )
     console.print(times_table(title, chosen, predicted["open"], times_s))
     console.print(tau_table(predicted, times_s, options.seed))
@@ -94,27 +96,28 @@ def parsed() -> argparse.Namespace:
     options = parser.parse_args()
     options.number = options.number or (5 if options.short else NUMBER)
     options.repeats = options.repeats or (2 if options.short else REPEATS)
+    options.hosts = 4 if options.short else HOSTS
     options.nic = options.nic or ("200Mbit/s" if options.short else NIC)
     if options.number < 3 or options.repeats < 2:
         parser.error("at least 3 placements and 2 runs of each are needed")
     return options
 
 
-def scenario(folder: Path, nic: str) -> Path:
+def scenario(folder: Path, hosts: int, nic: str) -> Path:
     file = folder / "shared.toml"
-    file.write_text(SCENARIO.format(slots=SLOTS, nic=nic))
+    file.write_text(SCENARIO.format(hosts=hosts, slots=SLOTS, nic=nic))
     return file
 
 
-def traced(folder: Path, runs: int) -> dict[str, fl.Traffic]:
+def traced(folder: Path, hosts: int, runs: int) -> dict[str, fl.Traffic]:
     """Traffic of each program alone, where its own speed decides when it sends.
 
     The quickest of some runs tells that speed best: others only slow a program down.
     """
-    with Lab.up(scenario(folder, UNLIMITED)) as lab:
+    with Lab.up(scenario(folder, hosts, UNLIMITED)) as lab:
         return {
             name: min(
-                (running.traced(lab, name, folder, NUM_RANKS) for _run in range(runs)),
+                (running.traced(lab, name, folder, RANKS_PER_HOST * hosts) for _run in range(runs)),
                 key=lambda traffic: traffic.run_time_s,
             )
             for name in PROGRAMS
