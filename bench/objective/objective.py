@@ -12,13 +12,10 @@ from __future__ import annotations
 import argparse
 import math
 import shlex
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-import agreement
-import numpy as np
 import placements
 import running
 from rich.console import Console
@@ -26,6 +23,7 @@ from rich.table import Table
 
 import fairlead as fl
 from fairlead.lab import Lab
+from fairlead.statistics import kendall_tau_interval, kendall_tau_of_repeats
 
 SCENARIOS = ("two-racks", "pairwise", "flat")
 NUMBER = 20  # Different placements of each program.
@@ -40,7 +38,9 @@ OBJECTIVES: dict[str, Callable[[fl.Cost], float]] = {
 
 def main() -> None:
     options = parsed()
-    clock = Clock(len(options.scenario) * len(options.program) * options.number * options.repeats)
+    clock = running.Clock(
+        len(options.scenario) * len(options.program) * options.number * options.repeats
+    )
     table = empty_table(options)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -68,7 +68,7 @@ def main() -> None:
     console = Console(width=160)
     console.print(table)
     if options.short:
-        console.print(clock.estimate())
+        console.print(clock.estimate(len(SCENARIOS) * len(running.PROGRAMS) * NUMBER * REPEATS))
 
 
 def parsed() -> argparse.Namespace:
@@ -102,7 +102,7 @@ def ranked(
     *,
     options: argparse.Namespace,
     folder: Path,
-    clock: Clock,
+    clock: running.Clock,
 ) -> list[str]:
     """The cells of one row: measured spread, agreement of the runs, then of each objective."""
     cluster = fl.Cluster.uniform(lab.hosts, running.NUM_RANKS // len(lab.hosts))
@@ -115,10 +115,10 @@ def ranked(
     cells = [
         str(len(chosen)),
         f"{means_s.min():.2f} to {means_s.max():.2f}",
-        shown(agreement.tau_of_repeats(times_s)),
+        shown(kendall_tau_of_repeats(times_s)),
     ]
     for objective in OBJECTIVES.values():
-        tau = agreement.tau(np.array([objective(cost) for cost in costs]), times_s, options.seed)
+        tau = kendall_tau_interval([objective(cost) for cost in costs], times_s, options.seed)
         bounds = "" if math.isnan(tau.value) else f" [{tau.low:.2f}, {tau.high:.2f}]"
         cells.append(shown(tau.value) + bounds)
     return cells
@@ -138,31 +138,6 @@ def empty_table(options: argparse.Namespace) -> Table:
     for column in ("scenario", "program", "placements", "time, s", "runs with runs", *OBJECTIVES):
         table.add_column(column, no_wrap=True)
     return table
-
-
-class Clock:
-    """Tells on stderr how long it will take, from the runs so far."""
-
-    def __init__(self, num_runs: int) -> None:
-        self.num_runs = num_runs
-        self.took_s: list[float] = []
-
-    def tick(self, run_s: float) -> None:
-        self.took_s.append(run_s)
-        num_done = len(self.took_s)
-        if num_done in (1, 5, self.num_runs) or num_done % 40 == 0:
-            mean_s = sum(self.took_s) / num_done
-            print(
-                f"{num_done} of {self.num_runs} runs, {mean_s:.1f} s each: about "
-                f"{mean_s * (self.num_runs - num_done) / 60:.1f} min left",
-                file=sys.stderr,
-            )
-
-    def estimate(self) -> str:
-        """How long the full series takes at this speed."""
-        num_runs = len(SCENARIOS) * len(running.PROGRAMS) * NUMBER * REPEATS
-        minutes = num_runs * sum(self.took_s) / len(self.took_s) / 60
-        return f"The full series of {num_runs} runs takes about {minutes:.0f} min at this speed."
 
 
 if __name__ == "__main__":

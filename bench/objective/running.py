@@ -35,10 +35,10 @@ def command_of(program: str) -> tuple[str, ...]:
     return (str(find(detect()).example(name)), *arguments)
 
 
-def traced(lab: Lab, program: str, folder: Path) -> fl.Traffic:
+def traced(lab: Lab, program: str, folder: Path, num_ranks: int = NUM_RANKS) -> fl.Traffic:
     """The traffic of one traced run."""
     file = folder / f"{program}.traffic.npz"
-    _fairlead(lab, "trace", "-n", str(NUM_RANKS), "--hostfile", str(lab.hostfile), "-o", str(file),
+    _fairlead(lab, "trace", "-n", str(num_ranks), "--hostfile", str(lab.hostfile), "-o", str(file),
               "--", *command_of(program))  # fmt: skip
     return fl.Traffic.load(file)
 
@@ -98,12 +98,13 @@ def measured(
         # In another order each time, so that no placement always runs behind the same other one.
         for index in rng.permutation(len(placements)):
             started_s = time.monotonic()
-            times_s[index, repeat] = _timed(lab, commands[index])
+            times_s[index, repeat] = timed(lab, commands[index])
             on_run(time.monotonic() - started_s)
     return times_s
 
 
-def _timed(lab: Lab, command: Sequence[str]) -> float:
+def timed(lab: Lab, command: Sequence[str]) -> float:
+    """Seconds that the program of one run prints."""
     run = lab.run(command, check=False, capture_output=True, text=True, timeout=MOST_S)
     found = SOLVE_S.search(run.stdout)
     if run.returncode != 0 or found is None:
@@ -114,3 +115,28 @@ def _timed(lab: Lab, command: Sequence[str]) -> float:
 def _fairlead(lab: Lab, *arguments: str) -> None:
     command = [sys.executable, "-m", "fairlead", *arguments]
     lab.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+class Clock:
+    """Tells on stderr how long it will take, from the runs so far."""
+
+    def __init__(self, num_runs: int) -> None:
+        self.num_runs = num_runs
+        self.took_s: list[float] = []
+
+    def tick(self, run_s: float) -> None:
+        """Count a run that took so long."""
+        self.took_s.append(run_s)
+        num_done = len(self.took_s)
+        if num_done in (1, 5, self.num_runs) or num_done % 40 == 0:
+            mean_s = sum(self.took_s) / num_done
+            print(
+                f"{num_done} of {self.num_runs} runs, {mean_s:.1f} s each: about "
+                f"{mean_s * (self.num_runs - num_done) / 60:.1f} min left",
+                file=sys.stderr,
+            )
+
+    def estimate(self, num_runs: int) -> str:
+        """How long the full series takes at this speed."""
+        minutes = num_runs * sum(self.took_s) / len(self.took_s) / 60
+        return f"The full series of {num_runs} runs takes about {minutes:.0f} min at this speed."

@@ -111,7 +111,7 @@ def prepare(request: Request, narrator: Narrator) -> Prepared:
     network = network.select(cluster.hosts)
     network.save(directory.file(run_directory.NETWORK))
     directory.note("network", {"hosts": cluster.hosts, "slots": cluster.slots, "probe_s": probe_s})
-    traffic, trace_s = _traced(request, launcher, cluster, directory, narrator)
+    traffic, trace_s = traced(request, launcher, cluster, directory, narrator)
     traffic.save(directory.file(run_directory.TRAFFIC))
     directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": trace_s})
     return Prepared(launcher, cluster, network, traffic, directory, probe_s, trace_s)
@@ -208,13 +208,18 @@ def measured_part(cluster: Cluster, network: Network) -> Cluster:
     return part
 
 
-def _traced(
+def traced(
     request: Request,
     launcher: Launcher,
     cluster: Cluster,
     directory: RunDirectory,
     narrator: Narrator,
 ) -> tuple[Traffic, float]:
+    """The traffic of the program, from the file, from before, or of a run now; and its seconds.
+
+    Raises:
+        Error: The file cannot be read or is of other ranks, or the traced run failed.
+    """
     if request.traffic is not None:
         return _of_size(Traffic.load(request.traffic), request), 0.0
     kept = profile_cache.recall_traffic(request.program, request.num_ranks, launcher)

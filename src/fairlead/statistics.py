@@ -18,6 +18,8 @@ __all__ = [
     "Agreement",
     "Interval",
     "kendall_tau",
+    "kendall_tau_interval",
+    "kendall_tau_of_repeats",
     "mean",
     "mean_interval",
     "ratio_to_baseline",
@@ -28,6 +30,10 @@ Vector = npt.NDArray[np.float64]
 
 CONFIDENCE_RATIO = 0.95
 """Confidence of every interval unless another is asked for."""
+
+
+_DRAWS = 1000
+"""Of a bootstrap."""
 
 
 class Interval(NamedTuple):
@@ -129,6 +135,54 @@ def kendall_tau(left: Sequence[float], right: Sequence[float]) -> Agreement:
         return Agreement(math.nan, math.nan)
     found = scipy.stats.kendalltau(left, right)
     return Agreement(float(found.statistic), float(found.pvalue))
+
+
+def kendall_tau_interval(predicted: Sequence[float], times_s: npt.ArrayLike, seed: int) -> Interval:
+    """Kendall's tau-b of predictions and mean times, with its 95 % bootstrap interval.
+
+    Both the things and the runs of each are drawn with replacement: other things and other runs
+    might have been taken. A thing that is drawn twice ties with itself on both sides, which tau-b
+    leaves out of account.
+
+    Args:
+        predicted: One value per thing, length P.
+        times_s: Runs of each thing, shape (P, R).
+        seed: Seed of the draws.
+
+    Returns:
+        `nan` where all predictions are equal, which ranks nothing.
+
+    Source: Kendall 1938; Efron and Tibshirani 1993, chapter 13 (percentile interval).
+    """
+    times, values = np.asarray(times_s, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
+    value = kendall_tau(values.tolist(), times.mean(axis=1).tolist()).tau
+    if math.isnan(value):
+        return Interval(value, value, value)
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for _draw in range(_DRAWS):
+        runs = rng.integers(times.shape[1], size=times.shape)
+        means = np.take_along_axis(times, runs, axis=1).mean(axis=1)
+        things = rng.integers(len(values), size=len(values))
+        drawn.append(kendall_tau(values[things].tolist(), means[things].tolist()).tau)
+    low, high = np.nanquantile(drawn, [0.025, 0.975])
+    return Interval(value, float(low), float(high))
+
+
+def kendall_tau_of_repeats(times_s: npt.ArrayLike) -> float:
+    """Tau between the mean times of the first and of the second half of the runs.
+
+    No prediction can be expected to agree better with the runs than they agree with one another.
+
+    Args:
+        times_s: Runs of each thing, shape (P, R); `nan` for a single run.
+    """
+    times = np.asarray(times_s, dtype=np.float64)
+    half = times.shape[1] // 2
+    if half == 0:
+        return math.nan
+    first, second = times[:, :half].mean(axis=1), times[:, -half:].mean(axis=1)
+    return kendall_tau(first.tolist(), second.tolist()).tau
 
 
 def _log_ratio_of_means(values: Vector, baseline: Vector, confidence: float) -> Interval:

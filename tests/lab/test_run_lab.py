@@ -12,11 +12,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lab_processes import child_of, processes_named, wait_until
 
 from fairlead.comparison import Comparison
 from fairlead.lab import Lab
@@ -234,35 +234,3 @@ def test_interrupted_run_leaves_no_process(
     assert running.wait(timeout=60) != 0
     running.stderr.close()
     wait_until(lambda: not processes_named(pairs))
-
-
-def processes_named(program: str) -> list[int]:
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (folder / "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if words[0] == program.encode():
-            found.append(int(folder.name))
-    return found
-
-
-def child_of(pid: int, word: str) -> int:
-    """The process itself or the descendant that is Python running `-m word`."""
-    pending = [pid]
-    while pending:
-        current = pending.pop(0)
-        words = Path(f"/proc/{current}/cmdline").read_bytes().split(b"\0")
-        if words[1:3] == [b"-m", word.encode()]:
-            return current
-        children = Path(f"/proc/{current}/task/{current}/children").read_text().split()
-        pending += [int(child) for child in children]
-    raise AssertionError(f"no {word} below {pid}")
-
-
-def wait_until(claim, timeout_s: float = 40.0) -> None:
-    deadline_s = time.monotonic() + timeout_s
-    while not claim():
-        assert time.monotonic() < deadline_s, "did not happen in time"
-        time.sleep(0.05)

@@ -117,3 +117,35 @@ def test_rankings_of_different_things_are_refused():
 def test_confidence_outside_its_range_is_refused():
     with pytest.raises(InputError, match="between 0 and 1, got 95"):
         statistics.mean_interval([1, 2], confidence=95)
+
+
+def test_tau_of_a_clear_order_is_certain_and_of_its_reverse_too():
+    times_s = [[1.0, 1.1], [2.0, 2.1], [3.0, 3.1], [4.0, 4.1]]
+
+    assert statistics.kendall_tau_interval([1, 2, 3, 4], times_s, seed=0) == (1, 1, 1)
+    assert statistics.kendall_tau_interval([4, 3, 2, 1], times_s, seed=0) == (-1, -1, -1)
+
+
+def test_tau_is_less_certain_where_the_runs_differ():
+    steady = [[index, index + 0.1] for index in range(8)]
+    noisy = [[index, index + 9.0 * (index % 3)] for index in range(8)]
+
+    clear, blurred = (
+        statistics.kendall_tau_interval(range(8), times_s, seed=0) for times_s in (steady, noisy)
+    )
+    assert blurred.high - blurred.low > clear.high - clear.low == 0
+    assert blurred.low <= blurred.value <= blurred.high
+
+
+def test_predictions_that_are_all_alike_rank_nothing():
+    tau = statistics.kendall_tau_interval([1, 1, 1], [[1.0], [2.0], [3.0]], seed=0)
+
+    assert all(math.isnan(bound) for bound in tau)
+
+
+def test_runs_agree_with_runs_as_far_as_their_halves_do():
+    # The first halves rank 0, 1, 2, the second 0, 2, 1: one of three pairs is turned round.
+    times_s = [[1.0, 1.0], [2.0, 3.0], [3.0, 2.0]]
+
+    assert statistics.kendall_tau_of_repeats(times_s) == pytest.approx(1 / 3)
+    assert math.isnan(statistics.kendall_tau_of_repeats([[1.0], [2.0]]))

@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from fairlead.cli.options import ObjectiveOption
+from fairlead.cli import options
+from fairlead.cli.jobs import JOBS_METHODS, mapped_jobs, tell_jobs
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
 from fairlead.cluster import Cluster
 from fairlead.errors import InputError
@@ -29,6 +30,12 @@ EXAMPLE = (
 )
 PROBE = "probe:"
 
+_OF_ONE_PROGRAM = frozenset(
+    {"network", "traffic", "metric", "objective", "time_limit", "start", "max_moves", "fix"}
+    | {"mpirun"}
+)
+_OF_JOBS = frozenset({"taken", "machine", "scale", "bind"})
+
 _METHOD_HELP = "; ".join(f"{name} ({method.summary})" for name, method in METHODS.items())
 
 
@@ -38,14 +45,28 @@ def register(app: typer.Typer) -> None:
 
 
 def map_ranks(
-    network: Annotated[
-        str, typer.Option(help=f"A .net.npz file, or {PROBE} to measure the cluster now.")
-    ],
-    traffic: Annotated[Path, typer.Option(help="A .traffic.npz file.")],
+    context: typer.Context,
     cluster: Annotated[str, typer.Option(help="A hostfile, or hosts and slots: h0:4,h1:4")],
-    method: Annotated[str, typer.Option(help=f"One of: {_METHOD_HELP}.")] = "optimize",
+    network: Annotated[
+        str | None, typer.Option(help=f"A .net.npz file, or {PROBE} to measure the cluster now.")
+    ] = None,
+    traffic: Annotated[Path | None, typer.Option(help="A .traffic.npz file.")] = None,
+    job: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Instead of --network and --traffic: a .traffic.npz file of one of several jobs "
+            "that run at the same time; repeatable."
+        ),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help=f"One of: {_METHOD_HELP}. Default: optimize. With --job one of: {JOBS_METHODS}. "
+            "Default: spread."
+        ),
+    ] = None,
     metric: Annotated[str, typer.Option(help=f"What to weigh: {' or '.join(METRICS)}.")] = "bytes",
-    objective: ObjectiveOption = None,
+    objective: options.ObjectiveOption = None,
     time_limit: Annotated[
         str | None, typer.Option(help="Most time for the method optimize, for example 5s.")
     ] = None,
@@ -63,16 +84,41 @@ def map_ranks(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Where the placement goes.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Where the placement goes; with --job a folder, a file per job."
+        ),
     ] = None,
     format: Annotated[str, typer.Option(help=f"Of the output: {', '.join(FORMATS)}.")] = "json",
     mpirun: Annotated[
         str | None, typer.Option(help=f"The MPI launcher that {PROBE} uses; default: mpirun.")
     ] = None,
+    taken: options.Taken = None,
+    machine: options.MachineFile = None,
+    scale: options.Scale = None,
+    bind: Annotated[
+        bool, typer.Option("--bind", help="With --job: rankfiles bind each rank to its core.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Choose a host for each rank, and tell what it costs beside the launcher's own choice."""
+    """Choose a host for each rank, and tell what it costs beside the launcher's own choice.
+
+    With --job, place several jobs together, and tell what their messages would wait for.
+    """
     hosts = parse_cluster(cluster)
+    if job:
+        options.refuse(context, _OF_ONE_PROGRAM, "does not go together with --job")
+        mapped = mapped_jobs(
+            job, hosts, method or "spread", taken=taken or [], machine=machine,
+            seed=seed, scale=scale,
+        )  # fmt: skip
+        files = [] if output is None else mapped.write(output, format, bind=bind)
+        tell_jobs(mapped, files, as_json=as_json)
+        return
+    options.refuse(context, _OF_JOBS, "needs --job")
+    options.require(context, ("network", "traffic"), "give both, or --job for several jobs")
+    assert network is not None and traffic is not None  # checked just now
+    method = method or "optimize"
     pattern = Traffic.load(traffic)
     measured = load_network(network, hosts, mpirun)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import enum
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -97,6 +97,26 @@ Reorder = Annotated[
     ),
 ]
 Program = Annotated[list[str], typer.Argument(help="The MPI program and its arguments.")]
+Taken = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--taken",
+        help="With --job: slots that others have: HOST:N, the first N, or HOST=0,4-7; repeatable.",
+    ),
+]
+MachineFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--machine",
+        help="With --job: a TOML file whose [machine] tells rates, sockets and cores of the hosts.",
+    ),
+]
+Scale = Annotated[
+    float | None,
+    typer.Option(
+        help="With --job: part of the messages to simulate; default: all, up to 20 million."
+    ),
+]
 
 
 def split_arguments(text: str) -> tuple[str, ...]:
@@ -133,3 +153,26 @@ def request_of(parameters: Mapping[str, Any]) -> Request:
         directory=parameters["run_dir"],
         reorder=parameters.get("reorder", False),
     )
+
+
+def refuse(context: typer.Context, names: Iterable[str], reason: str) -> None:
+    """Check that the user gave none of these parameters.
+
+    Raises:
+        BadParameter: One of them is on the command line; the message names it and the reason.
+    """
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name in names and source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter(reason, context, param_hint=parameter.opts[0])
+
+
+def require(context: typer.Context, names: Iterable[str], reason: str) -> None:
+    """Check that the user gave all of these parameters.
+
+    Raises:
+        BadParameter: One is missing; the message names it and the reason.
+    """
+    for parameter in context.command.params:
+        if parameter.name in names and not context.params[parameter.name]:
+            raise typer.BadParameter(f"missing; {reason}", context, param_hint=parameter.opts[0])

@@ -5,16 +5,27 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from typing import Annotated
 
 import typer
 
 from fairlead.cli import options
+from fairlead.cli.job_text import parse_job
+from fairlead.cli.jobs import start_jobs
 from fairlead.cli.output import JsonOption, TerminalNarrator, stderr
 from fairlead.narrator import Narrator
 from fairlead.run import Decision
 from fairlead.run import run as run_program
+from fairlead.run_jobs import JobsRequest
+from fairlead.workload import parse_taken
 
 EXAMPLE = "Example: fairlead run -n 32 --hostfile hosts.txt -- ./solver input.dat"
+
+_OF_ONE_PROGRAM = frozenset(
+    {"program", "num_ranks", "metric", "objective", "network", "traffic", "mode", "budget"}
+    | {"contention", "max_age", "skip_unreachable", "reorder"}
+)
+_OF_JOBS = frozenset({"taken", "machine", "scale"})
 
 
 def register(app: typer.Typer) -> None:
@@ -24,10 +35,27 @@ def register(app: typer.Typer) -> None:
 
 def run(
     context: typer.Context,
-    program: options.Program,
-    num_ranks: options.Ranks,
+    program: Annotated[
+        list[str] | None, typer.Argument(help="The MPI program and its arguments.")
+    ] = None,
+    num_ranks: Annotated[
+        int | None, typer.Option("-n", "--np", min=1, help="Number of ranks.")
+    ] = None,
+    job: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Instead of -n and a program: '-n N [--traffic FILE] [--name NAME] PROGRAM ARGS', "
+            "one of several jobs that run at the same time; repeatable."
+        ),
+    ] = None,
     hostfile: options.Hostfile = None,
-    method: options.Method = "optimize",
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="Mapping method; fairlead map --help lists them. Default: optimize; with --job "
+            "spread."
+        ),
+    ] = None,
     metric: options.MetricOption = options.Metric.bytes,
     objective: options.ObjectiveOption = None,
     mpirun: options.Mpirun = None,
@@ -42,15 +70,38 @@ def run(
     seed: options.Seed = 0,
     run_dir: options.RunFolder = None,
     reorder: options.Reorder = True,
+    taken: options.Taken = None,
+    machine: options.MachineFile = None,
+    scale: options.Scale = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure the network, trace the program, map its ranks, then run it.
 
     The program is started by your own launcher; its output, signals and exit code pass through.
     The first time a program is run with a number of ranks, it runs once more before, traced.
+    With --job several programs start at the same time, placed together so that they wait little
+    for each other; each line that one prints begins with its name.
     With --json the decision is one JSON line on stderr: stdout belongs to the program.
     """
     narrator = Narrator() if as_json else TerminalNarrator()
+    if job:
+        options.refuse(context, _OF_ONE_PROGRAM, "does not go together with --job")
+        request = JobsRequest(
+            [parse_job(text) for text in job],
+            method or "spread",
+            hostfile=hostfile,
+            taken=parse_taken(taken or []),
+            machine=machine,
+            mpirun=mpirun,
+            launcher_args=options.split_arguments(launcher_args),
+            scale=scale,
+            seed=seed,
+            directory=run_dir,
+        )
+        raise typer.Exit(start_jobs(request, narrator, as_json=as_json))
+    options.refuse(context, _OF_JOBS, "needs --job")
+    options.require(context, ("num_ranks", "program"), "give both, or --job for several jobs")
+    method = method or "optimize"
 
     def announce(decision: Decision) -> None:
         if as_json:

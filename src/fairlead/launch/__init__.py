@@ -8,6 +8,7 @@ from fairlead.launch.job import Job, Launcher
 from fairlead.launch.process import Finished, LaunchTimeoutError, run
 from fairlead.launch.reach import unreachable_hosts
 from fairlead.launch.slurm import cluster_from_slurm
+from fairlead.launch.together import OnLine, Together, run_together
 
 __all__ = [
     "FORMATS",
@@ -17,12 +18,15 @@ __all__ = [
     "Job",
     "LaunchTimeoutError",
     "Launcher",
+    "OnLine",
+    "Together",
     "cluster_from_slurm",
     "detect",
     "parse_hostfile",
     "read_hostfile",
     "read_placement",
     "run",
+    "run_together",
     "unreachable_hosts",
     "write_placement",
 ]

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 
 from fairlead.errors import LaunchError
-from fairlead.launch._preparation import slots_per_host
+from fairlead.launch._preparation import option_names, slots_per_host
 from fairlead.launch.job import Job
 
 HOST_OPTIONS = frozenset(
@@ -49,3 +49,16 @@ def exports(env: Mapping[str, str]) -> list[str]:
     values, on this machine and through a remote agent: each arrives unchanged.
     """
     return [part for name, value in env.items() for part in ("-x", f"{name}={value}")]
+
+
+def is_told_to_unbind(job: Job) -> bool:
+    """Whether the job shares its hosts and the user says nothing about binding.
+
+    mpirun knows of no other mpirun: each would bind its first rank of a host to the first core.
+    """
+    return job.shares_hosts and "bind-to" not in option_names(job.launcher_args)
+
+
+def binding(job: Job) -> list[str]:
+    """Arguments that free the ranks of a job that shares its hosts."""
+    return ["--bind-to", "none"] if is_told_to_unbind(job) else []

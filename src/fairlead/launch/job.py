@@ -24,6 +24,8 @@ class Job:
         placement: Host of each rank; None leaves the placement to the launcher.
         env: Environment variables that every rank gets besides those it would have anyway.
         launcher_args: The user's own arguments for the launcher, passed on untouched.
+        shares_hosts: Other jobs run on the same hosts; its ranks are not bound to cores then,
+            unless `launcher_args` bind them.
     """
 
     program: tuple[str, ...]
@@ -32,6 +34,7 @@ class Job:
     placement: Placement | None = None
     env: Mapping[str, str] = dataclasses.field(default_factory=dict)
     launcher_args: tuple[str, ...] = ()
+    shares_hosts: bool = False
 
 
 class Launcher(Protocol):

@@ -43,6 +43,7 @@ class OpenMpi4:
             str(self.path),
             *_hosts(job, work_dir),
             *("-n", str(job.num_ranks)),
+            *_openmpi.binding(job),
             *_openmpi.exports(job.env),
             *job.launcher_args,
             *job.program,

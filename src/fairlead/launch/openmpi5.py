@@ -49,6 +49,7 @@ class OpenMpi5:
             str(self.path),
             *_hosts(job, work_dir),
             *("-n", str(job.num_ranks)),
+            *_openmpi.binding(job),
             *_openmpi.exports(job.env),
             *job.launcher_args,
             *job.program,
@@ -83,7 +84,7 @@ def _needs_overload(job: Job) -> bool:
     # starts NO rank, and mpirun exits with 0. `oversubscribe` starts them, unbound, and with an
     # own --bind-to it changes nothing. It is not given to others, whose ranks stay bound as by
     # default. The cores of other hosts are not known here; this machine's stand for them.
-    told = "bind-to" in option_names(job.launcher_args)
+    told = "bind-to" in option_names(job.launcher_args) or _openmpi.is_told_to_unbind(job)
     if told or any(name in os.environ for name in _BINDING_VARIABLES):
         return False
     assert job.placement is not None

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
 import shlex
@@ -11,17 +10,16 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import IO
 
 from fairlead.errors import LaunchError
+from fairlead.launch._signals import FORWARDED, passing_signals
 
 __all__ = ["Finished", "LaunchTimeoutError", "run"]
 
 _KEEPER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("_keeper.py")))
-_FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,37 +76,84 @@ def run(
         LaunchError: The program cannot be started.
         LaunchTimeoutError: The time was over.
     """
-    report_in, report_out = os.pipe()
-    lc_ctype = (os.environ if env is None else env).get("LC_CTYPE", "")
-    with _passing_signals() as signals:
-        # The keeper starts with these blocked, so that none can hit it before it listens.
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _FORWARDED)
-        try:
-            process = subprocess.Popen(
-                [*_KEEPER, str(report_out), str(os.getpid()), lc_ctype, *argv],
-                stdin=None if pass_stdin else subprocess.DEVNULL,
-                stdout=subprocess.PIPE if capture else None,
-                stderr=subprocess.PIPE if capture or on_stderr_line else None,
-                env=None if env is None else dict(env),
-                pass_fds=(report_out,),
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            os.close(report_in)
-            raise LaunchError(f"{shlex.join(argv)}: cannot be started: {error}") from error
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-            os.close(report_out)
-        with os.fdopen(report_in, encoding="utf-8") as report, process:
+    with passing_signals() as signals:
+        started = start(
+            argv,
+            env=env,
+            stdin=None if pass_stdin else subprocess.DEVNULL,
+            stdout=subprocess.PIPE if capture else None,
+            stderr=subprocess.PIPE if capture or on_stderr_line else None,
+        )
+        with started as process:
             signals.attach(process.pid)
             stdout, stderr, timed_out = _collect(process, timeout_s, on_stderr_line)
-            returncode, seconds = _read_report(report.read(), argv)
+            returncode, seconds = started.report()
     finished = Finished(returncode, seconds, stdout, stderr)
     if timed_out:
         raise LaunchTimeoutError(
             f"{Path(argv[0]).name} did not end within {timeout_s:g} s and was stopped", finished
         )
     return finished
+
+
+class Started:
+    """A program that runs below its keeper; leaving a `with` block waits for both."""
+
+    def __init__(self, argv: Sequence[str], process: subprocess.Popen[bytes], report: IO[str]):
+        self._argv = argv
+        self._process = process
+        self._report = report
+
+    def __enter__(self) -> subprocess.Popen[bytes]:
+        return self._process
+
+    def __exit__(self, *error: object) -> None:
+        with self._report, self._process:
+            pass
+
+    def report(self) -> tuple[int, float]:
+        """Exit code and seconds of the program, once the process has ended.
+
+        Raises:
+            LaunchError: The program could not be started, or its keeper was killed.
+        """
+        return _read_report(self._report.read(), self._argv)
+
+
+def start(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    stdin: int | None = subprocess.DEVNULL,
+    stdout: int | None = None,
+    stderr: int | None = None,
+) -> Started:
+    """Start a program below a keeper that ends all of it; the streams are those of Popen.
+
+    Raises:
+        LaunchError: The keeper cannot be started.
+    """
+    report_in, report_out = os.pipe()
+    lc_ctype = (os.environ if env is None else env).get("LC_CTYPE", "")
+    # The keeper starts with these blocked, so that none can hit it before it listens.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)
+    try:
+        process = subprocess.Popen(
+            [*_KEEPER, str(report_out), str(os.getpid()), lc_ctype, *argv],
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            env=None if env is None else dict(env),
+            pass_fds=(report_out,),
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        os.close(report_in)
+        raise LaunchError(f"{shlex.join(argv)}: cannot be started: {error}") from error
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        os.close(report_out)
+    return Started(argv, process, os.fdopen(report_in, encoding="utf-8"))
 
 
 def _collect(
@@ -164,48 +209,3 @@ def _read_report(report: str, argv: Sequence[str]) -> tuple[int, float]:
     code, seconds = report.split()
     # waitstatus_to_exitcode() gives a signal as a negative number.
     return (int(code) if int(code) >= 0 else 128 - int(code)), float(seconds)
-
-
-class _Signals:
-    """Signals that came while a program ran."""
-
-    def __init__(self) -> None:
-        self.received: list[int] = []
-        self._pid: int | None = None
-
-    def attach(self, pid: int) -> None:
-        """From now on signals go to this process; those that came before are handed on now."""
-        self._pid = pid
-        for number in self.received:
-            self._send(number)
-
-    def handle(self, number: int, _frame: FrameType | None) -> None:
-        self.received.append(number)
-        self._send(number)
-
-    def _send(self, number: int) -> None:
-        if self._pid is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self._pid, number)
-
-
-@contextlib.contextmanager
-def _passing_signals() -> Iterator[_Signals]:
-    """Pass signals on while the block runs, then act on them."""
-    signals = _Signals()
-    if threading.current_thread() is not threading.main_thread():
-        yield signals
-        return
-    # A signal that is ignored (nohup) stays ignored.
-    caught = [n for n in _FORWARDED if signal.getsignal(n) != signal.SIG_IGN]
-    before = {number: signal.signal(number, signals.handle) for number in caught}
-    try:
-        yield signals
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        if signals.received:
-            first = signals.received[0]
-            if first == signal.SIGINT:
-                raise KeyboardInterrupt
-            raise SystemExit(128 + first)

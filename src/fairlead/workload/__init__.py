@@ -3,8 +3,10 @@
 
 from fairlead.workload.job import RATE_PER, Job
 from fairlead.workload.machine import Machine
+from fairlead.workload.mapped_jobs import MappedJobs, map_jobs
 from fairlead.workload.patterns import PATTERNS
 from fairlead.workload.placement import JobsPlacement
+from fairlead.workload.shared_hosts import SharedHosts, parse_taken
 from fairlead.workload.simulating import (
     JobResult,
     ServerResult,
@@ -24,10 +26,14 @@ __all__ = [
     "JobResult",
     "JobsPlacement",
     "Machine",
+    "MappedJobs",
     "ServerResult",
+    "SharedHosts",
     "SimulationOptions",
     "SimulationResult",
     "Workload",
+    "map_jobs",
+    "parse_taken",
     "place_jobs",
     "shipped_workloads",
     "simulate",

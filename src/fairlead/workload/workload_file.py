@@ -7,7 +7,7 @@ import math
 import re
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -23,7 +23,13 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["WorkloadFile", "parse_message_size", "read_workload_file"]
+__all__ = [
+    "MachineTable",
+    "WorkloadFile",
+    "parse_message_size",
+    "read_machine_file",
+    "read_workload_file",
+]
 
 
 def parse_message_size(text: str) -> int:
@@ -166,6 +172,9 @@ class JobTable(_Table):
             )
 
 
+Form = TypeVar("Form", bound=_Table)
+
+
 class WorkloadFile(_Table):
     """A whole file."""
 
@@ -175,19 +184,34 @@ class WorkloadFile(_Table):
     jobs: list[JobTable] = Field(min_length=1)
 
 
+class _MachineFile(_Table):
+    """A file about the machine alone."""
+
+    machine: MachineTable
+
+
 def read_workload_file(path: Path) -> WorkloadFile:
     """Read a file and check each of its fields.
 
     Raises:
         InputError: The file is not readable, or a field is wrong; the message names both.
     """
+    return _read(path, WorkloadFile)
+
+
+def read_machine_file(path: Path) -> MachineTable:
+    """Read a file whose only table is `[machine]`; `read_workload_file` tells of errors."""
+    return _read(path, _MachineFile).machine
+
+
+def _read(path: Path, form: type[Form]) -> Form:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{path}: not a readable TOML file: {reason}") from error
     try:
-        return WorkloadFile.model_validate(table)
+        return form.model_validate(table)
     except ValidationError as error:
         problem = error.errors()[0]
         place = ""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Choosing a core for each rank of several jobs; one file per strategy, listed in `catalogue`."""
 
-from fairlead.workload.strategies.catalogue import STRATEGIES, place_jobs
+from fairlead.workload.strategies.catalogue import STRATEGIES, place_jobs, require_strategy
 
-__all__ = ["STRATEGIES", "place_jobs"]
+__all__ = ["STRATEGIES", "place_jobs", "require_strategy"]

@@ -14,7 +14,7 @@ from fairlead.workload.placement import JobsPlacement
 from fairlead.workload.strategies import drb, filling, spread
 from fairlead.workload.workload import Workload
 
-__all__ = ["STRATEGIES", "Strategy", "place_jobs"]
+__all__ = ["STRATEGIES", "Strategy", "place_jobs", "require_strategy"]
 
 CoresOfJobs = list[npt.NDArray[np.int64]]
 
@@ -54,8 +54,17 @@ def place_jobs(workload: Workload, method: str = "spread", *, seed: int = 0) -> 
     Raises:
         InputError: There is no such strategy; the message lists those there are.
     """
-    if method not in STRATEGIES:
-        raise InputError(f"method: unknown name {method!r}; there are {', '.join(STRATEGIES)}")
+    require_strategy(method)
     if seed < 0:
         raise InputError(f"seed: must be >= 0, got {seed}")
     return JobsPlacement(workload.machine, STRATEGIES[method].place(workload, seed), method)
+
+
+def require_strategy(method: str) -> None:
+    """Check a name before anything is measured for it.
+
+    Raises:
+        InputError: There is no such strategy; the message lists those there are.
+    """
+    if method not in STRATEGIES:
+        raise InputError(f"method: unknown name {method!r}; there are {', '.join(STRATEGIES)}")

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead map --job` from traces to launchers' files, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+import fairlead as fl
+from fairlead.cli import app
+from fairlead.launch import FORMATS, read_placement
+
+SPEC = "h0:4,h1:4,h2:4"
+CLUSTER = fl.Cluster.uniform(["h0", "h1", "h2"], 4)
+
+
+def fairlead_map(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["map", *arguments])
+
+
+@pytest.fixture
+def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A ring of four ranks and an exchange of six; both took a second."""
+    monkeypatch.chdir(tmp_path)
+    for name, sends in (("ring", np.roll(np.eye(4), 1, axis=1)), ("all", 1 - np.eye(6))):
+        fl.Traffic(sends * 1e6, sends * 10, run_time_s=1.0).save(f"{name}.traffic.npz")
+    return ["--job=ring.traffic.npz", "--job=all.traffic.npz"]
+
+
+def test_tables_show_each_job_and_each_host(jobs: list[str]) -> None:
+    said = fairlead_map(*jobs, "--cluster", SPEC, "--method=cyclic", "--taken=h0:2")
+
+    assert said.exit_code == 0, said.output
+    lines = said.stdout.splitlines()
+    assert lines[1].split()[:3] == ["ring", "4", "3"]
+    assert lines[2].split()[:3] == ["all", "6", "2"]
+    assert lines[-3:] == ["h0: ring 0 3", "h1: ring 1; all 0 2 4", "h2: ring 2; all 1 3 5"]
+
+
+def test_json_holds_all_jobs_and_what_the_simulator_expects(jobs: list[str]) -> None:
+    said = fairlead_map(*jobs, "--cluster", SPEC, "--taken=h1=1,3", "--json", "--scale=0.5")
+
+    result = json.loads(said.stdout)
+    assert result["method"] == "spread"
+    assert [(job["name"], job["num_ranks"]) for job in result["jobs"]] == [("ring", 4), ("all", 6)]
+    assert result["taken"] == {"h1": [1, 3]}
+    assert result["prediction"]["scale"] == 0.5
+    assert result["prediction"]["num_messages"] == 5 * (4 + 30)
+    used = [
+        (host, *core)
+        for job in result["jobs"]
+        for host, core in zip(job["host_of_rank"], job["core_of_rank"], strict=True)
+    ]
+    assert len(set(used)) == 10
+    assert not {(1, 0, 1), (1, 0, 3)} & set(used)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_has_a_file_for_each_job(jobs: list[str], format: str) -> None:
+    said = fairlead_map(
+        *jobs, "--cluster", SPEC, "--method=blocked", "-o", "out", "--format", format
+    )
+
+    assert said.exit_code == 0, said.output
+    hosts = [
+        read_placement(f"out/{name}.{format}", CLUSTER, format).host_names()
+        for name in ("ring", "all")
+    ]
+    assert hosts == [["h0"] * 4, ["h1"] * 4 + ["h2"] * 2]
+    record = json.loads(Path("out/jobs.json").read_text())
+    assert [job["host_of_rank"] for job in record["jobs"]] == [[0] * 4, [1] * 4 + [2] * 2]
+
+
+def test_bind_writes_cores_that_nobody_else_has(jobs: list[str]) -> None:
+    arguments = (*jobs, "--cluster", SPEC, "--method=blocked", "--taken=h0:1", "-o", "out")
+
+    assert fairlead_map(*arguments, "--format=rankfile", "--bind").exit_code == 0
+    lines = Path("out/ring.rankfile").read_text().splitlines()
+    lines += Path("out/all.rankfile").read_text().splitlines()
+    assert lines[0] == "rank 0=h0 slot=0:1"
+    assert len({line.partition("=")[2] for line in lines}) == 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--cluster=h0:4,h1:4"], "10 ranks do not fit: 2 hosts have 8 free slots of 8"),
+        (["--cluster", SPEC, "--taken=h0:3"], "10 ranks do not fit: 3 hosts have 9 free slots"),
+        (["--cluster", SPEC, "--taken=h9:1"], "taken: no host 'h9'; there are h0, h1, h2"),
+        (["--cluster", SPEC, "--taken=h0=4"], "host 'h0' has the slots 0 to 3, got 4"),
+        (["--cluster", SPEC, "--taken=h0"], "--taken: expected HOST:N or HOST=0,4-7, got 'h0'"),
+        (["--cluster", SPEC, "--method=scotch"], "method: unknown name 'scotch'"),
+        (["--cluster", SPEC, "--machine=gone.toml"], "gone.toml: not a readable TOML file"),
+        (["--cluster", SPEC, "--job=gone.npz"], "gone.npz: no such file"),
+        (["--cluster", SPEC, "--scale=0"], "scale: must be > 0, got 0.0"),
+        (["--cluster", SPEC, "-o", "out", "--format=pdf"], "format 'pdf' is unknown"),
+        (["--cluster", SPEC, "-o", "out", "--format=seq", "--bind"], "'seq' cannot bind ranks"),
+    ],
+)
+def test_trouble_is_one_line_and_leaves_no_file(
+    jobs: list[str], tmp_path: Path, arguments: list[str], problem: str
+) -> None:
+    before = sorted(tmp_path.iterdir())
+
+    said = fairlead_map(*jobs, *arguments)
+
+    assert isinstance(said.exception, fl.Error)
+    assert problem in str(said.exception)
+    assert "\n" not in str(said.exception)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_trace_without_a_run_time_is_refused(jobs: list[str]) -> None:
+    fl.Traffic(1 - np.eye(2), 1 - np.eye(2)).save("timeless.traffic.npz")
+
+    said = fairlead_map(*jobs, "--cluster", SPEC, "--job=timeless.traffic.npz")
+
+    assert "job 'timeless': its run time must be > 0, got nan" in str(said.exception)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--job=ring.traffic.npz", "--metric=bytes"],
+        ["--job=ring.traffic.npz", "--network=cloud.net.npz"],
+        ["--traffic=ring.traffic.npz", "--network=cloud.net.npz", "--taken=h0:1"],
+        ["--traffic=ring.traffic.npz"],
+    ],
+)
+def test_options_of_one_program_and_of_jobs_do_not_mix(
+    jobs: list[str], arguments: list[str]
+) -> None:
+    assert fairlead_map("--cluster", SPEC, *arguments).exit_code == 2
