@@ -7,9 +7,11 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from fairlead import shipped
 from fairlead.errors import InputError, TopologyError
-from fairlead.workload.job import Job
+from fairlead.workload.job import Integers, Job
 from fairlead.workload.machine import Machine
 from fairlead.workload.workload_file import WorkloadFile, read_workload_file
 
@@ -52,6 +54,11 @@ class Workload:
     def num_messages(self) -> int:
         """Messages of all jobs."""
         return sum(int(job.num_messages.sum()) for job in self.jobs)
+
+    def by_job(self, value_of_rank: Integers) -> list[Integers]:
+        """What all ranks got, job by job, an array of shape (T,) each; the rest is left out."""
+        ends = np.cumsum([job.num_ranks for job in self.jobs])
+        return np.split(value_of_rank[: ends[-1]], ends[:-1])
 
     def scaled(self, scale: float) -> Workload:
         """The same rates for a part of the time; see `Job.scaled`."""
