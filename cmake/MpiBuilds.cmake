@@ -28,6 +28,7 @@ foreach(
     folder
     mpi
     core/include
+    core/mapping
     core/network
     core/roles
     cmake

@@ -9,23 +9,16 @@ the rate of every pair anew.
 
 from __future__ import annotations
 
-import argparse
-import os
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from probing import parsed, parser_of, probed
 from rich.console import Console
 from rich.table import Table
 
 from fairlead.lab import Lab, Scenario
 from fairlead.lab.topology import Topology
 from fairlead.network import Network
-
-SCENARIOS = ("two-racks", "flat", "pairwise")
 
 
 class Outcome(NamedTuple):
@@ -39,14 +32,9 @@ class Outcome(NamedTuple):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="one seed of each scenario")
+    parser = parser_of(__doc__, short="one seed of each scenario")
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--mpirun", default=None)
-    parser.add_argument("--scenarios", nargs="+", default=SCENARIOS, choices=SCENARIOS)
-    options = parser.parse_args()
-    if options.mpirun is not None:
-        os.environ["FAIRLEAD_MPIRUN"] = options.mpirun
+    options = parsed(parser)
     num_seeds = 1 if options.short else options.seeds
     table = Table(title=f"fairlead probe --contention, 8 hosts, {num_seeds} seeds each")
     for column in ("scenario", "exact", "groups", "largest capacity error", "steps", "time"):
@@ -69,11 +57,8 @@ def cells(outcomes: list[Outcome]) -> list[str]:
 
 
 def measure(name: str, seed: int) -> Outcome:
-    with Lab.up(drawn(name, seed)) as lab, tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "cloud.net.npz"
-        words = ["probe", "--contention", "--hostfile", str(lab.hostfile), "-o", str(path)]
-        lab.run([sys.executable, "-m", "fairlead", *words], check=True, stdout=subprocess.DEVNULL)
-        return judged(Network.load(path), lab.topology())
+    with Lab.up(drawn(name, seed)) as lab:
+        return judged(probed(lab, ["--contention"]), lab.topology())
 
 
 def drawn(name: str, seed: int) -> Scenario:

@@ -8,15 +8,9 @@ the deviation of each directed pair from the rate that the lab shapes it to. Sce
 
 from __future__ import annotations
 
-import argparse
-import os
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
-
 import numpy as np
 import numpy.typing as npt
+from probing import parsed, parser_of, probed
 from rich.console import Console
 from rich.table import Table
 from scipy.stats import spearmanr
@@ -26,19 +20,13 @@ from fairlead.network import Network
 from fairlead.statistics import mean_interval
 
 PAPER_S = {8: 0.69, 32: 1.67}
-SCENARIOS = ("flat", "two-racks", "pairwise")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="2 repeats, 8 hosts, quick only")
+    parser = parser_of(__doc__, short="2 repeats, 8 hosts, quick only")
     parser.add_argument("--repeats", type=int, default=10)
-    parser.add_argument("--mpirun", default=None)
-    parser.add_argument("--scenarios", nargs="+", default=SCENARIOS, choices=SCENARIOS)
-    options = parser.parse_args()
+    options = parsed(parser)
     repeats = 2 if options.short else options.repeats
-    if options.mpirun is not None:
-        os.environ["FAIRLEAD_MPIRUN"] = options.mpirun
     print_times((8,) if options.short else tuple(PAPER_S), options.scenarios, repeats)
     print_accuracy("quick", options.scenarios, repeats)
     if not options.short:
@@ -85,16 +73,8 @@ def measure(
     scenario: str, num_hosts: int, mode: str, repeats: int
 ) -> list[tuple[Network, npt.NDArray[np.float64]]]:
     """Measured networks, each with the shaped rates in the same order."""
-    runs = []
-    with Lab.up(scenario, hosts=num_hosts) as lab, tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "cloud.net.npz"
-        words = ["probe", f"--{mode}", "--hostfile", str(lab.hostfile), "-o", str(path)]
-        for _ in range(repeats):
-            lab.run(
-                [sys.executable, "-m", "fairlead", *words], check=True, stdout=subprocess.DEVNULL
-            )
-            runs.append((Network.load(path), lab.shaped_Bps()))
-    return runs
+    with Lab.up(scenario, hosts=num_hosts) as lab:
+        return [(probed(lab, [f"--{mode}"]), lab.shaped_Bps()) for _ in range(repeats)]
 
 
 def deviation(network: Network, shaped_Bps: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -1,75 +1,117 @@
 // SPDX-License-Identifier: Apache-2.0
-// Begins with the roles as they are and with a grown placement, improves both, keeps the best.
+// The roles are tasks, the processes of a host its slots, and `optimize` finds the placement.
 #include "fairlead/place_roles.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
-#include <random>
 
-#include "role_graph.hpp"
-#include "role_growth.hpp"
-#include "role_search.hpp"
+#include "fairlead/optimize.hpp"
+#include "fairlead/placement_cost.hpp"
 
 namespace fairlead {
 namespace {
 
-// Shaken this often in a row without a better placement, the search ends.
-constexpr int kPatience = 40;
+using Indices = std::vector<std::int64_t>;
 
-struct Candidate {
-  HostOfRole host_of_role;
-  double cost;
-};
+// More find little more; `optimize` gives a task as many on its own.
+constexpr std::int64_t kProposalsPerRole = 60'000;
+// Up to here the caches hold most of the table of roles times hosts; beyond, a proposal takes
+// longer and there are fewer of them, down to this part.
+constexpr std::size_t kEntriesInCaches = std::size_t{1} << 19;
+constexpr std::int64_t kLeastPart = 4;
 
-std::vector<Index> slots_of(std::span<const std::int32_t> host_of_process, std::size_t num_hosts) {
-  std::vector<Index> num_slots(num_hosts, 0);
-  for (const std::int32_t host : host_of_process) ++num_slots[static_cast<std::size_t>(host)];
-  return num_slots;
-}
-
-Candidate improved(HostOfRole host_of_role, const RoleGraph& graph, const HostMatrix& cost,
-                   RoleSearch& search) {
-  search.improve(host_of_role);
-  const double sum = total_cost(graph, cost, host_of_role);
-  return {std::move(host_of_role), sum};
-}
-
-Candidate best_of(Candidate best, const RoleGraph& graph, const HostMatrix& cost,
-                  RoleSearch& search, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  for (int failures = 0; failures < kPatience && best.cost > 0 && search.has_work_left();) {
-    HostOfRole shaken = best.host_of_role;
-    search.shake(shaken, random);
-    Candidate next = improved(std::move(shaken), graph, cost, search);
-    failures = next.cost < best.cost ? 0 : failures + 1;
-    if (next.cost < best.cost) best = std::move(next);
-  }
-  return best;
-}
-
-// A process keeps its role where its host does; the others take what is left, in order.
-std::vector<std::int32_t> seats(const HostOfRole& host_of_role,
-                                std::span<const std::int32_t> host_of_process,
-                                std::size_t num_hosts) {
-  const std::size_t num_processes = host_of_process.size();
-  std::vector<std::int32_t> role_of_process(num_processes, -1);
-  std::vector<std::vector<std::int32_t>> processes_on_host(num_hosts);
-  for (std::size_t process = 0; process < num_processes; ++process) {
-    if (host_of_role[process] == host_of_process[process]) {
-      role_of_process[process] = static_cast<std::int32_t>(process);
-    } else {
-      const auto host = static_cast<std::size_t>(host_of_process[process]);
-      processes_on_host[host].push_back(static_cast<std::int32_t>(process));
+/// The edges in compressed rows. Those of a role to itself are left out: they stay inside a process
+/// wherever it runs.
+class RoleTraffic {
+ public:
+  RoleTraffic(std::span<const RoleEdge> edges, std::size_t num_roles)
+      : row_start_(num_roles + 1, 0) {
+    for (const RoleEdge& edge : edges) {
+      if (counts(edge)) ++row_start_[static_cast<std::size_t>(edge.src) + 1];
+    }
+    std::partial_sum(row_start_.begin(), row_start_.end(), row_start_.begin());
+    column_.resize(static_cast<std::size_t>(row_start_.back()));
+    value_.resize(column_.size());
+    Indices next = row_start_;
+    for (const RoleEdge& edge : edges) {
+      if (!counts(edge)) continue;
+      const auto entry = static_cast<std::size_t>(next[static_cast<std::size_t>(edge.src)]++);
+      column_[entry] = edge.dst;
+      value_[entry] = edge.weight;
     }
   }
-  std::vector<std::size_t> next(num_hosts, 0);
+
+  [[nodiscard]] RankMatrix matrix() const {
+    return {.row_start = row_start_, .column = column_, .value = value_};
+  }
+
+ private:
+  static bool counts(const RoleEdge& edge) { return edge.src != edge.dst && edge.weight > 0; }
+
+  Indices row_start_;
+  Indices column_;
+  std::vector<double> value_;
+};
+
+/// The hosts that run a process, numbered anew: a communicator may have few of a plan's hosts.
+struct UsedHosts {
+  Indices host_of_process;
+  Indices num_processes;  // on each host
+  std::vector<double> costs;
+
+  UsedHosts(const HostMatrix& cost, std::span<const std::int32_t> hosts) {
+    Indices number_of_host(cost.num_hosts, -1);
+    std::vector<std::size_t> used;
+    for (const std::int32_t host : hosts) number_of_host[static_cast<std::size_t>(host)] = 0;
+    for (std::size_t host = 0; host < cost.num_hosts; ++host) {
+      if (number_of_host[host] < 0) continue;
+      number_of_host[host] = static_cast<std::int64_t>(used.size());
+      used.push_back(host);
+    }
+    num_processes.assign(used.size(), 0);
+    for (const std::int32_t host : hosts) {
+      host_of_process.push_back(number_of_host[static_cast<std::size_t>(host)]);
+      ++num_processes[static_cast<std::size_t>(host_of_process.back())];
+    }
+    for (const std::size_t src : used) {
+      for (const std::size_t dst : used) costs.push_back(cost(src, dst));
+    }
+  }
+
+  [[nodiscard]] HostMatrix cost() const {
+    return {.num_hosts = num_processes.size(), .values = costs};
+  }
+};
+
+/// A process keeps its role where its host does; the others take what is left, in order.
+std::vector<std::int32_t> seats(const Indices& host_of_role, const UsedHosts& hosts) {
+  const std::size_t num_processes = host_of_role.size();
+  std::vector<std::int32_t> role_of_process(num_processes, -1);
+  std::vector<std::vector<std::size_t>> processes_on_host(hosts.num_processes.size());
+  for (std::size_t process = 0; process < num_processes; ++process) {
+    const std::int64_t host = hosts.host_of_process[process];
+    if (host_of_role[process] == host) {
+      role_of_process[process] = static_cast<std::int32_t>(process);
+    } else {
+      processes_on_host[static_cast<std::size_t>(host)].push_back(process);
+    }
+  }
+  std::vector<std::size_t> next(processes_on_host.size(), 0);
   for (std::size_t role = 0; role < num_processes; ++role) {
     if (role_of_process[role] == static_cast<std::int32_t>(role)) continue;
     const auto host = static_cast<std::size_t>(host_of_role[role]);
-    const std::int32_t process = processes_on_host[host][next[host]++];
-    role_of_process[static_cast<std::size_t>(process)] = static_cast<std::int32_t>(role);
+    role_of_process[processes_on_host[host][next[host]++]] = static_cast<std::int32_t>(role);
   }
   return role_of_process;
+}
+
+std::int64_t proposals_for(std::size_t num_roles, std::size_t num_hosts,
+                           std::int64_t max_proposals) {
+  const auto wanted = kProposalsPerRole * static_cast<std::int64_t>(num_roles);
+  const auto times_caches = static_cast<std::int64_t>(num_roles * num_hosts / kEntriesInCaches);
+  const auto most = max_proposals / std::clamp<std::int64_t>(times_caches, 1, kLeastPart);
+  return std::max<std::int64_t>(std::min(wanted, most), 1);
 }
 
 std::vector<std::int32_t> identity(std::size_t num_processes) {
@@ -87,21 +129,24 @@ bool RolePlacement::is_identity() const {
 RolePlacement place_roles(std::span<const RoleEdge> edges, const HostMatrix& cost,
                           std::span<const std::int32_t> host_of_process,
                           const RoleOptions& options) {
-  const RoleGraph graph(edges, host_of_process.size());
-  const HostOfRole as_they_are(host_of_process.begin(), host_of_process.end());
-  const double identity_cost = total_cost(graph, cost, as_they_are);
-  RolePlacement kept{identity(host_of_process.size()), identity_cost, identity_cost};
-  if (identity_cost == 0.0) return kept;
+  const std::size_t num_roles = host_of_process.size();
+  const RoleTraffic traffic(edges, num_roles);
+  const UsedHosts hosts(cost, host_of_process);
+  const double identity_cost = weighted_sum(traffic.matrix(), hosts.cost(), hosts.host_of_process);
+  RolePlacement kept{identity(num_roles), identity_cost, identity_cost};
+  const std::size_t num_hosts = hosts.num_processes.size();
+  if (identity_cost == 0.0 || num_roles * num_hosts > options.max_entries) return kept;
 
-  RoleSearch search(graph, cost, options.max_visits);
-  const std::vector<Index> num_slots = slots_of(host_of_process, cost.num_hosts);
-  Candidate best = improved(grow_roles(graph, cost, num_slots), graph, cost, search);
-  Candidate near = improved(as_they_are, graph, cost, search);
-  if (near.cost <= best.cost) best = std::move(near);
-  best = best_of(std::move(best), graph, cost, search, options.seed);
-
-  if (!(best.cost < (1.0 - options.min_gain_ratio) * identity_cost)) return kept;
-  return {seats(best.host_of_role, host_of_process, cost.num_hosts), best.cost, identity_cost};
+  const std::vector<Indices> starts{hosts.host_of_process};
+  OptimizeOptions effort;
+  effort.seed = options.seed;
+  effort.num_proposals = proposals_for(num_roles, num_hosts, options.max_proposals);
+  effort.starts = starts;
+  const Indices host_of_role =
+      optimize_sum(traffic.matrix(), hosts.cost(), hosts.num_processes, effort);
+  const double found_cost = weighted_sum(traffic.matrix(), hosts.cost(), host_of_role);
+  if (!(found_cost < (1.0 - options.min_gain_ratio) * identity_cost)) return kept;
+  return {seats(host_of_role, hosts), found_cost, identity_cost};
 }
 
 }  // namespace fairlead

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,23 +13,20 @@ import pydantic
 
 from fairlead.errors import ProbeError
 from fairlead.network import Network
-from fairlead.probe_result import read_document
+from fairlead.probe_result import Count, Rank, Rate, Seconds, or_nan, read_document
 from fairlead.shared_group import SharedGroup
 
 _BEGIN = '{"format": "fairlead-contention"'
-
-_Rank = Annotated[int, pydantic.Field(ge=0)]
-_Rate = Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)]
 
 
 class Group(pydantic.BaseModel, extra="forbid"):
     """Every source sends to every destination through one bottleneck; both are ranks."""
 
-    sources: list[_Rank] = pydantic.Field(min_length=1)
-    destinations: list[_Rank] = pydantic.Field(min_length=1)
-    capacity_Bps: _Rate
-    capacity_low_Bps: _Rate | None
-    capacity_high_Bps: _Rate | None
+    sources: list[Rank] = pydantic.Field(min_length=1)
+    destinations: list[Rank] = pydantic.Field(min_length=1)
+    capacity_Bps: Rate
+    capacity_low_Bps: Rate | None
+    capacity_high_Bps: Rate | None
     confidence_ratio: float = pydantic.Field(ge=0, le=1)
 
     def to_shared_group(self, index: Sequence[int]) -> SharedGroup:
@@ -42,8 +39,8 @@ class Group(pydantic.BaseModel, extra="forbid"):
         return SharedGroup(
             pairs=np.array(pairs, dtype=np.int64),
             capacity_Bps=self.capacity_Bps,
-            capacity_low_Bps=_or_nan(self.capacity_low_Bps),
-            capacity_high_Bps=_or_nan(self.capacity_high_Bps),
+            capacity_low_Bps=or_nan(self.capacity_low_Bps),
+            capacity_high_Bps=or_nan(self.capacity_high_Bps),
             confidence_ratio=self.confidence_ratio,
         )
 
@@ -53,11 +50,11 @@ class ContentionResult(pydantic.BaseModel, extra="forbid"):
 
     format: Literal["fairlead-contention"]
     version: Literal[1]
-    num_steps: int = pydantic.Field(ge=0)
+    num_steps: Count
     is_complete: bool
-    probing_s: float = pydantic.Field(ge=0, allow_inf_nan=False)
-    nic_out_Bps: list[_Rate | None]
-    nic_in_Bps: list[_Rate | None]
+    probing_s: Seconds
+    nic_out_Bps: list[Rate | None]
+    nic_in_Bps: list[Rate | None]
     groups: list[Group]
 
     def add_to(self, network: Network, measured_hosts: Sequence[str]) -> Network:
@@ -71,7 +68,7 @@ class ContentionResult(pydantic.BaseModel, extra="forbid"):
 
         def per_host(values: Sequence[float | None]) -> npt.NDArray[np.float64]:
             array = np.full(network.num_hosts, np.nan)
-            array[index] = [_or_nan(value) for value in values]
+            array[index] = [or_nan(value) for value in values]
             return array
 
         found = {
@@ -86,10 +83,6 @@ class ContentionResult(pydantic.BaseModel, extra="forbid"):
             groups=[group.to_shared_group(index) for group in self.groups],
             origin=network.origin | {"contention": found},
         )
-
-
-def _or_nan(value: float | None) -> float:
-    return float("nan") if value is None else value
 
 
 def read_contention(printed: str, num_ranks: int) -> ContentionResult | None:

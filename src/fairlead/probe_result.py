@@ -16,29 +16,29 @@ from fairlead.network import Network
 
 _BEGIN = '{"format": "fairlead-probe"'
 
-_Rank = Annotated[int, pydantic.Field(ge=0)]
-_Count = Annotated[int, pydantic.Field(ge=0)]
-_Seconds = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)] | None
-_Rate = Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)] | None
+Rank = Annotated[int, pydantic.Field(ge=0)]
+Count = Annotated[int, pydantic.Field(ge=0)]
+Seconds = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]
+Rate = Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)]
 
 
 class Pair(NamedTuple):
     """What one meeting of two ranks found, `low < high`; None where nothing was measured."""
 
-    low: _Rank
-    high: _Rank
-    latency_s: _Seconds
-    latency_low_s: _Seconds
-    latency_high_s: _Seconds
-    num_latencies: _Count
-    there_Bps: _Rate
-    there_low_Bps: _Rate
-    there_high_Bps: _Rate
-    num_there: _Count
-    back_Bps: _Rate
-    back_low_Bps: _Rate
-    back_high_Bps: _Rate
-    num_back: _Count
+    low: Rank
+    high: Rank
+    latency_s: Seconds | None
+    latency_low_s: Seconds | None
+    latency_high_s: Seconds | None
+    num_latencies: Count
+    there_Bps: Rate | None
+    there_low_Bps: Rate | None
+    there_high_Bps: Rate | None
+    num_there: Count
+    back_Bps: Rate | None
+    back_low_Bps: Rate | None
+    back_high_Bps: Rate | None
+    num_back: Count
 
 
 class ProbeResult(pydantic.BaseModel, extra="forbid"):
@@ -50,7 +50,7 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
     round_trip_bytes: int = pydantic.Field(gt=0)
     message_bytes: int = pydantic.Field(gt=0)
     concurrency: int = pydantic.Field(ge=1)
-    probing_s: float = pydantic.Field(ge=0, allow_inf_nan=False)
+    probing_s: Seconds
     node_names: list[str]
     pairs: list[Pair]
 
@@ -122,7 +122,12 @@ def _num_samples(pair: Pair) -> int:
 
 def _store(matrices: dict[str, Any], place: tuple[int, int], values: Sequence[Any]) -> None:
     for matrix, value in zip(matrices.values(), values, strict=True):
-        matrix[place] = np.nan if value is None else value
+        matrix[place] = or_nan(value)
+
+
+def or_nan(value: float | None) -> float:
+    """The value, or `nan` where nothing was measured."""
+    return float("nan") if value is None else value
 
 
 Document = TypeVar("Document", bound=pydantic.BaseModel)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 
@@ -32,11 +30,3 @@ def child_of(pid: int, word: str) -> int:
         children = Path(f"/proc/{current}/task/{current}/children").read_text().split()
         pending += [int(child) for child in children]
     raise AssertionError(f"no {word} below {pid}")
-
-
-def wait_until(claim: Callable[[], bool], timeout_s: float = 40.0) -> None:
-    """Look again and again until the claim holds."""
-    deadline_s = time.monotonic() + timeout_s
-    while not claim():
-        assert time.monotonic() < deadline_s, "did not happen in time"
-        time.sleep(0.05)

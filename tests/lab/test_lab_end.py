@@ -58,10 +58,8 @@ def test_killed_holder_leaves_nothing_and_the_next_command_forgets_it():
         os.kill(holder, signal.SIGKILL)
         sleeper.wait(10)
 
-        lab_traces.wait_until(
-            lambda: not lab_traces.still_there(namespaces), "namespaces of a killed lab are left"
-        )
-        lab_traces.wait_until(lambda: lab.name not in live_labs(), "a killed lab is listed")
+        assert lab_traces.happens(lambda: not lab_traces.still_there(namespaces))
+        assert lab_traces.happens(lambda: lab.name not in live_labs())
         assert not folder_of(lab).exists()
         with pytest.raises(LabError, match="is not up"):
             Lab.attach(lab.name)
@@ -88,10 +86,8 @@ def test_lab_ends_with_the_process_that_brought_it_up(number):
         process.send_signal(number)
         process.wait(20)
 
-    lab_traces.wait_until(
-        lambda: not lab_traces.still_there(namespaces), "the lab outlived its process"
-    )
-    lab_traces.wait_until(lambda: name not in live_labs(), "a lab without its process is listed")
+    assert lab_traces.happens(lambda: not lab_traces.still_there(namespaces))
+    assert lab_traces.happens(lambda: name not in live_labs())
 
 
 def test_interrupted_start_leaves_nothing():
@@ -100,14 +96,12 @@ def test_interrupted_start_leaves_nothing():
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         process.stdout.readline()
-        lab_traces.wait_until(lambda: _descendant_holders(process.pid), "no holder was started")
+        assert lab_traces.happens(lambda: _descendant_holders(process.pid))
         holders = _descendant_holders(process.pid)
         process.send_signal(signal.SIGINT)
         process.wait(30)
 
-    lab_traces.wait_until(
-        lambda: not any(Path(f"/proc/{pid}").exists() for pid in holders), "the holder is left"
-    )
+    assert lab_traces.happens(lambda: not any(Path(f"/proc/{pid}").exists() for pid in holders))
     assert not (labs_folder() / NAME).exists()
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -26,26 +25,7 @@ from fairlead.traffic import Traffic
 
 pytestmark = [pytest.mark.lab, pytest.mark.mpi, pytest.mark.timeout(240)]
 
-SCENARIO = """
-name = "chain"
-hosts = 4
-slots = 2
-nic = "400Mbit/s"
-order_seed = 3
-
-[racks]
-count = 2
-uplink = "40Mbit/s"
-"""
 STENCIL = ("--size", "24", "--steps", "10", "--dims", "8,1,1")
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    scenario = tmp_path_factory.mktemp("scenario") / "chain.toml"
-    scenario.write_text(SCENARIO)
-    with Lab.up(scenario) as chain:
-        yield chain
 
 
 @pytest.fixture(scope="module")

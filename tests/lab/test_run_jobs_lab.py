@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lab_processes import child_of, processes_named, wait_until
+from lab_processes import child_of, processes_named
+from lab_traces import happens
 
 import fairlead as fl
 from fairlead.lab import Lab
@@ -98,7 +99,7 @@ def test_ctrl_c_ends_all_jobs(run, tmp_path: Path) -> None:
     sleeper.symlink_to("/bin/sleep")
     waits = script(f"exec {sleeper} 300")
     process = run("--job", waits, "--job", waits.replace("--name a", "--name b"))
-    wait_until(lambda: len(processes_named(str(sleeper))) == 8)
+    assert happens(lambda: len(processes_named(str(sleeper))) == 8, timeout_s=40)
 
     # The lab's namespaces lie between; the signal goes to fairlead itself, as a terminal's would.
     os.kill(child_of(process.pid, "fairlead"), signal.SIGINT)

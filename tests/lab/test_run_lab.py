@@ -12,30 +12,19 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lab_processes import child_of, processes_named, wait_until
+from lab_processes import child_of, processes_named
+from lab_traces import happens
 
 from fairlead.comparison import Comparison
-from fairlead.lab import Lab
+from fairlead.lab import Lab, Scenario
 from fairlead.network import Network
 from fairlead.placement import Placement
 
 pytestmark = [pytest.mark.lab, pytest.mark.mpi, pytest.mark.timeout(110)]
 
-SCENARIO = """
-name = "small"
-hosts = 4
-slots = 2
-nic = "400Mbit/s"
-order_seed = 3
-
-[racks]
-count = 2
-uplink = "40Mbit/s"
-"""
 
 # Rank r talks to rank r + 4 (modulo 8) only: apart in the order in which hosts are filled.
 PAIRS = """
@@ -62,14 +51,6 @@ int main(int argc, char** argv) {
   return rank == 0 && argc > 1 ? atoi(argv[1]) : 0;
 }
 """
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    scenario = tmp_path_factory.mktemp("scenario") / "small.toml"
-    scenario.write_text(SCENARIO)
-    with Lab.up(scenario) as small:
-        yield small
 
 
 @pytest.fixture(scope="module")
@@ -199,10 +180,9 @@ def test_wrong_request_is_one_clear_line(
 
 
 def test_unreachable_host_is_named_or_left_out(
-    home: dict[str, str], pairs: str, tmp_path: Path
+    small_cloud: Scenario, home: dict[str, str], pairs: str
 ) -> None:
-    (tmp_path / "cut.toml").write_text(SCENARIO)
-    with Lab.up(tmp_path / "cut.toml") as lab:
+    with Lab.up(small_cloud) as lab:
         lab.cut_host("h2")
         arguments = ["-n", "4", "--hostfile", str(lab.hostfile), "--", pairs]
         refused = fairlead(lab, home, "run", *arguments)
@@ -229,8 +209,8 @@ def test_interrupted_run_leaves_no_process(
         lab.command(command), env=marked, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
     )
     assert running.stderr is not None
-    wait_until(lambda: len(processes_named(pairs)) >= 8)
+    assert happens(lambda: len(processes_named(pairs)) >= 8, timeout_s=40)
     os.kill(child_of(running.pid, "fairlead"), signal.SIGINT)
     assert running.wait(timeout=60) != 0
     running.stderr.close()
-    wait_until(lambda: not processes_named(pairs))
+    assert happens(lambda: not processes_named(pairs), timeout_s=40)

@@ -6,7 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from launchers import MPIS, agent_environment
 from tracing import AS_ROOT
+
+from fairlead.launch import Launcher, detect
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -19,3 +22,24 @@ def allow_root() -> Iterator[None]:
         for name, value in AS_ROOT.items():
             patch.setenv(name, value)
         yield
+
+
+@pytest.fixture
+def invented_hosts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Hosts of any name can be reached, and all are this machine."""
+    with agent_environment() as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        yield
+
+
+@pytest.fixture(params=MPIS)
+def launcher(request: pytest.FixtureRequest) -> Launcher:
+    """Each of the launchers in turn."""
+    return detect(MPIS[request.param].mpirun)
+
+
+@pytest.fixture
+def one_launcher() -> Launcher:
+    """For what does not depend on the launcher."""
+    return detect(MPIS["openmpi-4"].mpirun)

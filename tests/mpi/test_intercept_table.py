@@ -98,17 +98,18 @@ def test_every_wrapper_hands_its_arguments_on_in_order(mpi: TracedMpi) -> None:
 
 
 def test_meanings_and_tables_without_mpi_at_work() -> None:
-    units = ("counters.cpp", "request_table.cpp", "call_names.cpp")
-    require_catch_passes("meaning.cpp", *units)
+    done = catch_tests("meaning.cpp", "counters.cpp", "request_table.cpp", "call_names.cpp")
+
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_plans_and_arguments_without_mpi_at_work() -> None:
-    require_catch_passes("reordering.cpp", "graph_arguments.cpp", "plan.cpp")
-
-
-def require_catch_passes(main: str, *units: str) -> None:
-    program = build_over(MPIS["openmpi-4"], main, *units)
-
-    done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=30)
+    done = catch_tests("reordering.cpp", "graph_arguments.cpp", "plan.cpp")
 
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def catch_tests(main: str, *units: str) -> subprocess.CompletedProcess[str]:
+    program = build_over(MPIS["openmpi-4"], main, *units)
+
+    return subprocess.run([program], capture_output=True, text=True, check=False, timeout=30)

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from launchers import MPIS, PROGRAMS, LocalMpi, agent_environment, compile_c
+from launchers import MPIS, PROGRAMS, LocalMpi, compile_c
 
 from fairlead.cluster import Cluster
 from fairlead.errors import LaunchError, TopologyError
@@ -34,14 +33,6 @@ PLACEMENT = Placement(CLUSTER.hosts, np.array([2, 0, 1, 0, 2]))
 @pytest.fixture(scope="module", params=MPIS)
 def mpi(request: pytest.FixtureRequest) -> LocalMpi:
     return MPIS[request.param]
-
-
-@pytest.fixture
-def invented_hosts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    with agent_environment() as variables:
-        for name, value in variables.items():
-            monkeypatch.setenv(name, value)
-        yield
 
 
 @pytest.fixture

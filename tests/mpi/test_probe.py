@@ -3,50 +3,28 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from launchers import MPIS, agent_environment, processes_with, wait_until
+from launchers import MPIS, processes_with, wait_until
+from probing import NAMES, find_ranks, hosts, probe_that_loses_rank_3, write_hostfile
 
-from fairlead.cluster import Cluster
 from fairlead.errors import InputError, ProbeError
-from fairlead.launch import Launcher, detect
+from fairlead.launch import Launcher
 from fairlead.network import Network
 from fairlead.probe import probe
 
-pytestmark = [pytest.mark.mpi, pytest.mark.timeout(100)]
-
-NAMES = ("ash", "birch", "cedar", "dogwood", "elm", "fir", "ginkgo", "hazel")
-
-
-@pytest.fixture(autouse=True)
-def invented_hosts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    with agent_environment() as variables:
-        for name, value in variables.items():
-            monkeypatch.setenv(name, value)
-        yield
-
-
-@pytest.fixture(params=MPIS)
-def launcher(request: pytest.FixtureRequest) -> Launcher:
-    return detect(MPIS[request.param].mpirun)
-
-
-@pytest.fixture
-def one_launcher() -> Launcher:
-    return detect(MPIS["openmpi-4"].mpirun)
-
-
-def hosts(*names: str) -> Cluster:
-    return Cluster.uniform(names, slots=1)
+pytestmark = [
+    pytest.mark.mpi,
+    pytest.mark.usefixtures("invented_hosts"),
+    pytest.mark.timeout(100),
+]
 
 
 def others(network: Network) -> np.ndarray:
@@ -168,24 +146,13 @@ def test_impossible_argument_is_named(one_launcher: Launcher, argument: dict[str
         probe(one_launcher, hosts("ash"), **argument)  # type: ignore[arg-type]
 
 
-def find_ranks(tag: str) -> list[int]:
-    """The measuring processes among those that carry the tag; others come and go meanwhile."""
-    found = []
-    for pid in processes_with(tag):
-        with contextlib.suppress(OSError):
-            if Path(f"/proc/{pid}/comm").read_text().strip() == "fairlead-probe":
-                found.append(pid)
-    return found
-
-
 class Endless:
     """`fairlead probe` on four hosts in a process of its own, with far more to do than time."""
 
     def __init__(self, folder: Path, *options: str):
         self.tag = f"PROBE_TEST={os.getpid()}-{folder.name}"
         self.network = folder / "net.npz"
-        hostfile = folder / "hosts"
-        hostfile.write_text("".join(f"{name} slots=1\n" for name in NAMES[:4]))
+        hostfile = write_hostfile(folder, NAMES[:4])
         name, value = self.tag.split("=")
         words = ["probe", "--hostfile", str(hostfile), "-o", str(self.network), "--cap", "1000000"]
         self.process = subprocess.Popen(
@@ -232,35 +199,11 @@ def test_probe_that_takes_too_long_is_ended(tmp_path: Path) -> None:
 
 
 def test_silent_process_costs_only_its_own_pairs(tmp_path: Path) -> None:
-    tag = f"PROBE_TEST={os.getpid()}-silent"
-    name, value = tag.split("=")
-    begun, result = tmp_path / "begun", tmp_path / "net.npz"
-    program = f"""
-from pathlib import Path
-from fairlead.cluster import Cluster
-from fairlead.launch import detect
-from fairlead.probe import probe
-probe(
-    detect({MPIS["openmpi-4"].mpirun!r}), Cluster.uniform({NAMES[:5]!r}, 1),
-    max_samples=2000, target_ratio=1e-9, patience_s=2, concurrency=100,
-    on_progress=lambda done, total: Path({str(begun)!r}).touch(),
-).save({str(result)!r})
-"""
-    process = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, name: value})
     # Not before the first round: a process that is lost in MPI_Init keeps all others in there.
-    wait_until(begun.exists)
-    victim = next(pid for pid in find_ranks(tag) if rank_of(pid) == 3)
+    network = probe_that_loses_rank_3(
+        tmp_path, signal.SIGSTOP, num_hosts=5, is_begun="True",
+        options="max_samples=2000, target_ratio=1e-9, concurrency=100",
+    )  # fmt: skip
 
-    os.kill(victim, signal.SIGSTOP)
-    assert process.wait(60) == 0
-    wait_until(lambda: not processes_with(tag))
-
-    network = Network.load(result)
     assert network.unmeasured_pairs()
     assert all(NAMES[3] in pair for pair in network.unmeasured_pairs())
-
-
-def rank_of(pid: int) -> int:
-    variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    rank = next(text for text in variables if text.startswith(b"OMPI_COMM_WORLD_RANK="))
-    return int(rank.split(b"=")[1])

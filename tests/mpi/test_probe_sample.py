@@ -3,47 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from launchers import MPIS, agent_environment
+from launchers import MPIS
+from probing import NAMES, hosts, write_hostfile
 from typer.testing import CliRunner
 
 from fairlead.cli import app
-from fairlead.cluster import Cluster
 from fairlead.errors import InputError
 from fairlead.launch import Launcher, detect
 from fairlead.network import Network
 from fairlead.probe import probe
 from fairlead.sampling import SamplePlan
 
-pytestmark = [pytest.mark.mpi, pytest.mark.timeout(110)]
-
-NAMES = tuple(f"host{index:02d}" for index in range(14))
-
-
-@pytest.fixture(autouse=True)
-def invented_hosts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    with agent_environment() as variables:
-        for name, value in variables.items():
-            monkeypatch.setenv(name, value)
-        yield
+pytestmark = [
+    pytest.mark.mpi,
+    pytest.mark.usefixtures("invented_hosts"),
+    pytest.mark.timeout(110),
+]
 
 
 @pytest.fixture(params=["openmpi-4", "mpich-4"])
 def launcher(request: pytest.FixtureRequest) -> Launcher:
     return detect(MPIS[request.param].mpirun)
-
-
-@pytest.fixture
-def one_launcher() -> Launcher:
-    return detect(MPIS["openmpi-4"].mpirun)
-
-
-def hosts(*names: str) -> Cluster:
-    return Cluster.uniform(names, slots=1)
 
 
 def measured_pairs(network: Network) -> int:
@@ -124,8 +108,7 @@ def test_impossible_plan_is_named(one_launcher: Launcher, plan: SamplePlan, fiel
 
 
 def test_command_says_what_was_estimated(tmp_path: Path) -> None:
-    hostfile = tmp_path / "hosts"
-    hostfile.write_text("".join(f"{name} slots=1\n" for name in NAMES))
+    hostfile = write_hostfile(tmp_path, NAMES)
     path = tmp_path / "net.npz"
     words = ["probe", "--hostfile", str(hostfile), "-o", str(path), "--sample-ratio", "0.4"]
 
@@ -137,8 +120,7 @@ def test_command_says_what_was_estimated(tmp_path: Path) -> None:
 
 
 def test_command_refuses_a_share_that_is_too_small(tmp_path: Path) -> None:
-    hostfile = tmp_path / "hosts"
-    hostfile.write_text("".join(f"{name} slots=1\n" for name in NAMES))
+    hostfile = write_hostfile(tmp_path, NAMES)
     words = ["probe", "--hostfile", str(hostfile), "-o", str(tmp_path / "n"), "--sample-ratio"]
 
     done = CliRunner().invoke(app, [*words, "0.05"])

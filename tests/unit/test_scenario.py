@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from fairlead import lab
 from fairlead.errors import InputError
 from fairlead.lab import Scenario, shipped_scenarios
 from fairlead.lab.topology import Topology, draw_pairs, draw_topology
@@ -24,13 +26,11 @@ def load(tmp_path, text, **options):
 
 @pytest.mark.parametrize("name", ["flat", "two-racks", "two-zones", "pairwise", "drift"])
 def test_scenario_ships_and_opens_with_a_drawing(name):
-    from fairlead.lab.scenario import _find
-
     scenario = Scenario.load(name)
 
     assert (scenario.name, scenario.hosts, scenario.slots) == (name, 8, 4)
     assert name in shipped_scenarios()
-    text = _find(name).read_text()
+    text = (Path(lab.__file__).parent / "scenarios" / f"{name}.toml").read_text()
     assert text.startswith("# ")
     assert "+--" in text.split("hosts =")[0]
 

@@ -2,6 +2,7 @@
 // Deals the roles of a communication graph to processes that already run somewhere.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -19,9 +20,13 @@ struct RoleEdge {
 
 struct RoleOptions {
   std::uint64_t seed = 0;
-  /// Bound on the work, counted in visits of a neighbour, so that the result never depends on the
-  /// machine's speed; 20 million are some tenths of a second.
-  std::uint64_t max_visits = 20'000'000;
+  /// Bound on the work, counted in proposals of a swap, so that the result never depends on the
+  /// machine's speed; 4 million are some tenths of a second. Few roles get fewer, and so does a
+  /// table that is larger than the caches.
+  std::int64_t max_proposals = 4'000'000;
+  /// Bound on the memory: entries of the table of roles times hosts, four bytes each. Where it
+  /// would be larger, the roles stay.
+  std::size_t max_entries = std::size_t{1} << 27;
   /// Below this share saved the roles stay: measured bandwidths are no more exact than this, and
   /// a program that finds its rank changed has data to move.
   double min_gain_ratio = 0.01;

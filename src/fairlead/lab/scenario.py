@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import Field, ValidationError, model_validator
 
+from fairlead import shipped
 from fairlead.errors import InputError
 from fairlead.lab.tables import (
     Change,
@@ -20,11 +20,6 @@ from fairlead.lab.tables import (
     Rate,
     Table,
 )
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 __all__ = ["Scenario", "shipped_scenarios"]
 
@@ -114,46 +109,17 @@ class Scenario(Table):
             InputError: There is no such scenario, or a field of it is wrong; the message names
                 file and field.
         """
-        path = _find(source)
-        try:
-            table = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise InputError(f"{path}: not a readable TOML file: {reason}") from error
+        path = shipped.find(source, _SHIPPED, "scenario")
+        table = shipped.read_toml(path)
         table.setdefault("name", path.stem)
         if hosts is not None:
             table["hosts"] = hosts
         try:
             return cls.model_validate(table)
         except ValidationError as error:
-            raise InputError(f"{path}: {_first_problem(error)}") from error
+            raise InputError(f"{path}: {shipped.first_problem(error)}") from error
 
 
 def shipped_scenarios() -> list[str]:
     """Names of the scenarios that ship with Fairlead."""
-    return sorted(path.stem for path in _SHIPPED.glob("*.toml"))
-
-
-def _find(source: str | Path) -> Path:
-    shipped = _SHIPPED / f"{source}.toml"
-    if str(source) in shipped_scenarios():
-        return shipped
-    path = Path(source)
-    if not path.exists():
-        raise InputError(
-            f"scenario {str(source)!r}: neither a file nor one of {', '.join(shipped_scenarios())}"
-        )
-    return path
-
-
-def _first_problem(error: ValidationError) -> str:
-    """`field: what is wrong`, with the place as it is written in the file."""
-    problem = error.errors()[0]
-    place = ""
-    for part in problem["loc"]:
-        if isinstance(part, int):
-            place += f"[{part}]"
-        elif not part.startswith(("list[", "function-")):
-            place += f".{part}" if place else part
-    message = problem["msg"].removeprefix("Value error, ")
-    return f"{place}: {message}" if place else message
+    return shipped.names(_SHIPPED)

@@ -12,7 +12,10 @@ import numpy.typing as npt
 from fairlead.errors import TopologyError
 from fairlead.workload.machine import Machine
 
-__all__ = ["JobsPlacement"]
+__all__ = ["CoresOfJobs", "JobsPlacement"]
+
+CoresOfJobs = list[npt.NDArray[np.int64]]
+"""For each job the core of each of its ranks, shape (T,)."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

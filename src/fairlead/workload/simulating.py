@@ -13,6 +13,7 @@ import numpy as np
 
 from fairlead import _core
 from fairlead.errors import InputError, ShapeError
+from fairlead.workload.choices import require_known
 from fairlead.workload.job import Job
 from fairlead.workload.placement import JobsPlacement
 from fairlead.workload.workload import Workload
@@ -51,10 +52,7 @@ class SimulationOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, known in CHOICES.items():
-            value = getattr(self, name)
-            if value not in known:
-                raise InputError(f"{name}: unknown {value!r}; there are {', '.join(known)}")
+        require_known(self, CHOICES)
         if self.seed < 0:
             raise InputError(f"seed: must be >= 0, got {self.seed}")
 

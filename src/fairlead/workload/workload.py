@@ -7,8 +7,11 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
+from fairlead import shipped
 from fairlead.errors import InputError, TopologyError
-from fairlead.workload.job import Job
+from fairlead.workload.job import Integers, Job
 from fairlead.workload.machine import Machine
 from fairlead.workload.workload_file import WorkloadFile, read_workload_file
 
@@ -52,6 +55,11 @@ class Workload:
         """Messages of all jobs."""
         return sum(int(job.num_messages.sum()) for job in self.jobs)
 
+    def by_job(self, value_of_rank: Integers) -> list[Integers]:
+        """What all ranks got, job by job, an array of shape (T,) each; the rest is left out."""
+        ends = np.cumsum([job.num_ranks for job in self.jobs])
+        return np.split(value_of_rank[: ends[-1]], ends[:-1])
+
     def scaled(self, scale: float) -> Workload:
         """The same rates for a part of the time; see `Job.scaled`."""
         return dataclasses.replace(self, jobs=[job.scaled(scale) for job in self.jobs])
@@ -75,7 +83,7 @@ class Workload:
             InputError: There is no such workload, or a field of it is wrong; the message names
                 file and field.
         """
-        path = _find(source)
+        path = shipped.find(source, _SHIPPED, "workload")
         table = read_workload_file(path)
         try:
             return _build(table, path, rate_per or table.rate_per, compute_Mops)
@@ -85,7 +93,7 @@ class Workload:
 
 def shipped_workloads() -> list[str]:
     """Names of the workloads that ship with Fairlead."""
-    return sorted(path.stem for path in _SHIPPED.glob("*.toml"))
+    return shipped.names(_SHIPPED)
 
 
 def _build(table: WorkloadFile, path: Path, rate_per: str, compute_Mops: float | None) -> Workload:
@@ -97,15 +105,3 @@ def _build(table: WorkloadFile, path: Path, rate_per: str, compute_Mops: float |
         for index, job in enumerate(table.jobs)
     ]
     return Workload(table.name or path.stem, jobs, machine)
-
-
-def _find(source: str | Path) -> Path:
-    shipped = _SHIPPED / f"{source}.toml"
-    if str(source) in shipped_workloads():
-        return shipped
-    path = Path(source)
-    if not path.exists():
-        raise InputError(
-            f"workload {str(source)!r}: neither a file nor one of {', '.join(shipped_workloads())}"
-        )
-    return path

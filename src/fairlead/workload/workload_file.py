@@ -5,23 +5,18 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from fairlead.errors import InputError
+from fairlead.shipped import first_problem, read_toml
 from fairlead.traffic import Traffic
 from fairlead.units import parse_duration, parse_rate, parse_size
 from fairlead.workload.job import RATE_PER, Job
 from fairlead.workload.machine import Machine
 from fairlead.workload.recordings import load_recording
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 __all__ = [
     "MachineTable",
@@ -205,19 +200,8 @@ def read_machine_file(path: Path) -> MachineTable:
 
 
 def _read(path: Path, form: type[Form]) -> Form:
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"{path}: not a readable TOML file: {reason}") from error
+    table = read_toml(path)
     try:
         return form.model_validate(table)
     except ValidationError as error:
-        problem = error.errors()[0]
-        place = ""
-        for part in problem["loc"]:
-            place += f"[{part}]" if isinstance(part, int) else f".{part}" if place else part
-        message = problem["msg"].removeprefix("Value error, ")
-        raise InputError(
-            f"{path}: {place}: {message}" if place else f"{path}: {message}"
-        ) from error
+        raise InputError(f"{path}: {first_problem(error)}") from error

@@ -6,17 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from fairlead.errors import InputError
-from fairlead.workload.placement import JobsPlacement
+from fairlead.workload.placement import CoresOfJobs, JobsPlacement
 from fairlead.workload.strategies import drb, filling, spread
 from fairlead.workload.workload import Workload
 
 __all__ = ["STRATEGIES", "Strategy", "place_jobs", "require_strategy"]
-
-CoresOfJobs = list[npt.NDArray[np.int64]]
 
 
 class Strategy(NamedTuple):

@@ -7,16 +7,16 @@ Source: SPREAD, which compares itself with it; docs/design/spread.md.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from fairlead import _core
 from fairlead.mapping.cost import rank_matrix
 from fairlead.workload.machine import Machine
+from fairlead.workload.placement import CoresOfJobs
 from fairlead.workload.workload import Workload
 
 
-def drb(workload: Workload, seed: int) -> list[npt.NDArray[np.int64]]:
+def drb(workload: Workload, seed: int) -> CoresOfJobs:
     """Ranks with much traffic between them come near each other in the tree."""
     machine = workload.machine
     demand_Bps = sp.csr_array(sp.block_diag([job.demand_Bps for job in workload.jobs], "csr"))
@@ -27,8 +27,7 @@ def drb(workload: Workload, seed: int) -> list[npt.NDArray[np.int64]]:
         free_cores=machine.free_cores(),
         seed=seed,
     )
-    ends = np.cumsum([job.num_ranks for job in workload.jobs])
-    return np.split(np.array(cores, dtype=np.int64), ends[:-1])
+    return workload.by_job(np.array(cores, dtype=np.int64))
 
 
 def _distances(machine: Machine) -> list[int]:

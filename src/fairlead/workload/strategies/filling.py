@@ -7,31 +7,30 @@ Source: SPREAD, which compares itself with both and calls them Blocked and Cycli
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from fairlead.workload.job import Integers
 from fairlead.workload.machine import Machine
+from fairlead.workload.placement import CoresOfJobs
 from fairlead.workload.workload import Workload
 
-Cores = npt.NDArray[np.int64]
 
-
-def blocked(workload: Workload, seed: int) -> list[Cores]:
+def blocked(workload: Workload, seed: int) -> CoresOfJobs:
     """Rank after rank and job after job take the first free core."""
     del seed
-    return _dealt(workload, workload.machine.free_cores())
+    return workload.by_job(workload.machine.free_cores())
 
 
-def cyclic(workload: Workload, seed: int) -> list[Cores]:
+def cyclic(workload: Workload, seed: int) -> CoresOfJobs:
     """Rank after rank takes the next node's first free core; full nodes are passed over.
 
     The next job goes on at the node after the last one's. Starting each job at the first node
     would pile up their roots there.
     """
     del seed
-    return _dealt(workload, _node_by_turns(workload.machine))
+    return workload.by_job(_node_by_turns(workload.machine))
 
 
-def _node_by_turns(machine: Machine) -> Cores:
+def _node_by_turns(machine: Machine) -> Integers:
     """All free cores in the order in which nodes take turns."""
     left = [list(cores) for cores in _free_cores_by_node(machine)]
     order = []
@@ -40,12 +39,6 @@ def _node_by_turns(machine: Machine) -> Cores:
     return np.array(order, dtype=np.int64)
 
 
-def _free_cores_by_node(machine: Machine) -> list[Cores]:
+def _free_cores_by_node(machine: Machine) -> list[Integers]:
     free = machine.free_cores()
     return [free[machine.node_of_core(free) == node] for node in range(machine.nodes)]
-
-
-def _dealt(workload: Workload, order: Cores) -> list[Cores]:
-    """The cores in this order, each job its part."""
-    ends = np.cumsum([job.num_ranks for job in workload.jobs])
-    return np.split(order[: ends[-1]], ends[:-1])

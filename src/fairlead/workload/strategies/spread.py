@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from fairlead.errors import InputError
-from fairlead.workload.job import Job
+from fairlead.workload.choices import require_known
+from fairlead.workload.job import Integers, Job
 from fairlead.workload.machine import Machine
+from fairlead.workload.placement import CoresOfJobs
 from fairlead.workload.workload import Workload
 
 __all__ = ["GROWTH", "THRESHOLDS", "Choices", "spread", "spread_by"]
-
-Integers = npt.NDArray[np.int64]
 
 MEDIUM_BYTES = 2 * 2**10
 LARGE_BYTES = 2**20
@@ -40,22 +39,19 @@ class Choices:
     growth: str = "group"
 
     def __post_init__(self) -> None:
-        for field, known in (("threshold", list(THRESHOLDS)), ("growth", list(GROWTH))):
-            value = getattr(self, field)
-            if value not in known:
-                raise InputError(f"{field}: unknown {value!r}; there are {', '.join(known)}")
+        require_known(self, {"threshold": THRESHOLDS, "growth": GROWTH})
 
 
-def spread(workload: Workload, seed: int) -> list[Integers]:
+def spread(workload: Workload, seed: int) -> CoresOfJobs:
     """Figure 1 as Fairlead reads it."""
     del seed
     return spread_by(workload, Choices())
 
 
-def spread_by(workload: Workload, choices: Choices) -> list[Integers]:
+def spread_by(workload: Workload, choices: Choices) -> CoresOfJobs:
     """Figure 1: the job that talks most comes first, and has the emptiest nodes to choose from."""
     nodes = _Nodes(workload.machine)
-    cores_of_job: list[Integers] = [np.zeros(0, dtype=np.int64)] * len(workload.jobs)
+    cores_of_job: CoresOfJobs = [np.zeros(0, dtype=np.int64)] * len(workload.jobs)
     for index in _order_of_jobs(workload):
         job = workload.jobs[index]
         threshold = THRESHOLDS[choices.threshold](job, nodes)
