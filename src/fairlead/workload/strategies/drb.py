@@ -7,25 +7,24 @@ Source: SPREAD, which compares itself with it; docs/design/spread.md.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from fairlead import _core
 from fairlead.mapping.cost import rank_matrix
 from fairlead.workload.machine import Machine
-from fairlead.workload.workload import Workload
+from fairlead.workload.strategies.problem import CoresOfJobs, JobsProblem
 
 
-def drb(workload: Workload, seed: int) -> list[npt.NDArray[np.int64]]:
+def drb(problem: JobsProblem) -> CoresOfJobs:
     """Ranks with much traffic between them come near each other in the tree."""
-    machine = workload.machine
+    workload, machine = problem.workload, problem.workload.machine
     demand_Bps = sp.csr_array(sp.block_diag([job.demand_Bps for job in workload.jobs], "csr"))
     cores = _core.scotch_tree_placement(
         rank_matrix(demand_Bps),
         num_children=[machine.nodes, machine.sockets, machine.cores],
         distances=_distances(machine),
         free_cores=machine.free_cores(),
-        seed=seed,
+        seed=problem.seed,
     )
     ends = np.cumsum([job.num_ranks for job in workload.jobs])
     return np.split(np.array(cores, dtype=np.int64), ends[:-1])

@@ -10,25 +10,25 @@ import numpy as np
 import numpy.typing as npt
 
 from fairlead.workload.machine import Machine
+from fairlead.workload.strategies.problem import CoresOfJobs, JobsProblem
 from fairlead.workload.workload import Workload
 
 Cores = npt.NDArray[np.int64]
 
 
-def blocked(workload: Workload, seed: int) -> list[Cores]:
+def blocked(problem: JobsProblem) -> CoresOfJobs:
     """Rank after rank and job after job take the first free core."""
-    del seed
+    workload = problem.workload
     return _dealt(workload, workload.machine.free_cores())
 
 
-def cyclic(workload: Workload, seed: int) -> list[Cores]:
+def cyclic(problem: JobsProblem) -> CoresOfJobs:
     """Rank after rank takes the next node's first free core; full nodes are passed over.
 
     The next job goes on at the node after the last one's. Starting each job at the first node
     would pile up their roots there.
     """
-    del seed
-    return _dealt(workload, _node_by_turns(workload.machine))
+    return _dealt(problem.workload, _node_by_turns(problem.workload.machine))
 
 
 def _node_by_turns(machine: Machine) -> Cores:
@@ -45,7 +45,7 @@ def _free_cores_by_node(machine: Machine) -> list[Cores]:
     return [free[machine.node_of_core(free) == node] for node in range(machine.nodes)]
 
 
-def _dealt(workload: Workload, order: Cores) -> list[Cores]:
+def _dealt(workload: Workload, order: Cores) -> CoresOfJobs:
     """The cores in this order, each job its part."""
     ends = np.cumsum([job.num_ranks for job in workload.jobs])
     return np.split(order[: ends[-1]], ends[:-1])

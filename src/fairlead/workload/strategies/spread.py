@@ -16,6 +16,7 @@ import numpy.typing as npt
 from fairlead.errors import InputError
 from fairlead.workload.job import Job
 from fairlead.workload.machine import Machine
+from fairlead.workload.strategies.problem import CoresOfJobs, JobsProblem
 from fairlead.workload.workload import Workload
 
 __all__ = ["GROWTH", "THRESHOLDS", "Choices", "spread", "spread_by"]
@@ -46,10 +47,9 @@ class Choices:
                 raise InputError(f"{field}: unknown {value!r}; there are {', '.join(known)}")
 
 
-def spread(workload: Workload, seed: int) -> list[Integers]:
+def spread(problem: JobsProblem) -> CoresOfJobs:
     """Figure 1 as Fairlead reads it."""
-    del seed
-    return spread_by(workload, Choices())
+    return spread_by(problem.workload, Choices())
 
 
 def spread_by(workload: Workload, choices: Choices) -> list[Integers]:
