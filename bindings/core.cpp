@@ -6,17 +6,18 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "effort.hpp"
 #include "fairlead/error.hpp"
 #include "fairlead/optimize.hpp"
 #include "fairlead/placement_cost.hpp"
 #include "fairlead/scotch_mapping.hpp"
 #include "fairlead/tree_mapping.hpp"
+#include "jobs.hpp"
 #include "simulation.hpp"
 
 namespace nb = nanobind;
@@ -24,7 +25,6 @@ using namespace nb::literals;
 
 namespace {
 
-using Indices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Values = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Square = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using IndexRows = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -67,36 +67,6 @@ struct NetworkArrays {
                        .src_of_pair = look(src_of_pair),
                        .dst_of_pair = look(dst_of_pair),
                        .capacity_Bps = look(capacity_Bps)}};
-  }
-};
-
-/// How much effort, from where, and what must stay; empty arrays where nothing is given.
-struct Effort {
-  std::uint64_t seed;
-  std::int64_t num_proposals;
-  double time_limit_s;
-  int num_threads;
-  std::vector<std::vector<std::int64_t>> starts;
-  Indices fixed_host_of_rank;
-  std::int64_t most_moves;
-  std::function<bool(std::int64_t, std::int64_t)> on_progress;
-
-  [[nodiscard]] fairlead::OptimizeOptions options() const {
-    fairlead::OptimizeOptions options{.seed = seed,
-                                      .num_proposals = num_proposals,
-                                      .time_limit_s = time_limit_s,
-                                      .num_threads = num_threads,
-                                      .starts = starts,
-                                      .fixed_host_of_rank = ::view(fixed_host_of_rank),
-                                      .most_moves = most_moves,
-                                      .on_progress = {}};
-    if (on_progress) {
-      options.on_progress = [this](const fairlead::OptimizeProgress& progress) {
-        const nb::gil_scoped_acquire locked;
-        return on_progress(progress.num_done, progress.num_all);
-      };
-    }
-    return options;
   }
 };
 
@@ -154,6 +124,8 @@ NB_MODULE(_core, module) {
                    Indices, std::int64_t, std::function<bool(std::int64_t, std::int64_t)>>(),
           "seed"_a, "num_proposals"_a, "time_limit_s"_a, "num_threads"_a, "starts"_a,
           "fixed_host_of_rank"_a, "most_moves"_a, "on_progress"_a.none());
+
+  bind_jobs(module);
 
   nb::class_<fairlead::PlacementCost>(module, "PlacementCost", "Costs of one placement.")
       .def_ro("inter_bytes", &fairlead::PlacementCost::inter_bytes)

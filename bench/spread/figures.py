@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""SPREAD figures 2 to 5: waiting and finish times of B, C, D and N on all eight workloads.
+"""SPREAD figures 2 to 5: waiting and finish times of B, C, D, N and O on all eight workloads.
 
-The gain is what N waits less than the best of the three others; the paper's stands beside ours.
-Simulated, nothing is measured: the same everywhere.
+The gain is what N (SPREAD) and O (`optimize`) wait less than the best of B, C and D; the paper's
+stands beside ours. The last table says how far each is from the best placement that any long search
+on the simulator ever found (search.py). Simulated, nothing is measured: the same everywhere.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 from pathlib import Path
 
 import plotly.graph_objects as go
+from best_known import BestKnown
 from gains import PAPER_GAINS, gain, show
 from plotly.subplots import make_subplots
 from rich.console import Console
@@ -32,56 +35,88 @@ METRICS = {
     "total_finish_time_s": "total finish time of the jobs, s",
 }
 
+Results = dict[str, dict[str, SimulationResult]]
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--short", action="store_true", help="a hundredth of the messages")
     parser.add_argument("--plot", type=Path, help="write a page with the bars here")
+    parser.add_argument("--update", action="store_true", help="keep what beats best_known.json")
     arguments = parser.parse_args()
     scale = 0.01 if arguments.short else 1.0
     console = Console(width=120)
     console.print(f"scale {scale:g}: this part of each job's messages is simulated")
-    results = {name: simulated(name, scale) for name in shipped_workloads()}
+    known = BestKnown()
+    results = {name: simulated(name, scale, known) for name in shipped_workloads()}
     for metric, title in METRICS.items():
         console.print(table(results, metric, title))
+    if scale == 1:  # A part of the messages is another problem.
+        console.print(distances(results))
+        known.report(arguments.update)
     if arguments.plot is not None:
         plot(results, scale).write_html(arguments.plot, include_plotlyjs=True)
         console.print(f"bars: {arguments.plot}")
 
 
-def simulated(name: str, scale: float) -> dict[str, SimulationResult]:
-    """One workload by every strategy."""
+def simulated(name: str, scale: float, known: BestKnown) -> dict[str, SimulationResult]:
+    """One workload by every strategy, and as it is best known."""
     workload = Workload.load(name)
-    placements = [place_jobs(workload, method) for method in STRATEGIES]
-    results = simulate_each(workload, placements, scale=scale)
-    return dict(zip(STRATEGIES, results, strict=True))
+    limit_s = None if scale == 1 else 0.5
+    begin_s = time.monotonic()
+    placements = [
+        place_jobs(workload, method, scale=scale, time_limit_s=limit_s) for method in STRATEGIES
+    ]
+    print(f"{name}: placed in {time.monotonic() - begin_s:.1f} s")
+    best = known.placement(name, workload)
+    results = simulate_each(workload, [*placements, *([] if best is None else [best])], scale=scale)
+    by_method = {result.method: result for result in results}
+    if scale == 1:
+        for placement in placements:
+            waiting_s = by_method[placement.method].waiting_time_s
+            known.offer(name, placement, waiting_s, placement.method)
+    return by_method
 
 
-def table(results: dict[str, dict[str, SimulationResult]], metric: str, title: str) -> Table:
+def table(results: Results, metric: str, title: str) -> Table:
     """A row for each workload; the gain of N where the paper gives one."""
     shown = Table(title=title)
-    for column in ("workload", *(STRATEGIES[method].letter for method in STRATEGIES)):
+    for column in ("workload", *(strategy.letter for strategy in STRATEGIES.values())):
         shown.add_column(column, justify="left" if column == "workload" else "right")
     shown.add_column("gain of N", justify="right")
     if metric == "waiting_time_s":
-        shown.add_column("paper", justify="right")
+        shown.add_column("paper's", justify="right")
+    shown.add_column("gain of O", justify="right")
     for name, by_method in results.items():
-        values = {method: getattr(result, metric) for method, result in by_method.items()}
+        values = {method: getattr(by_method[method], metric) for method in STRATEGIES}
         cells = [*(f"{value:.4g}" for value in values.values()), show(gain(values))]
         if metric == "waiting_time_s":
             cells.append(show(PAPER_GAINS.get(name)))
-        shown.add_row(name, *cells)
+        shown.add_row(name, *cells, show(gain(values, "optimize")))
     return shown
 
 
-def plot(results: dict[str, dict[str, SimulationResult]], scale: float) -> go.Figure:
+def distances(results: Results) -> Table:
+    """Waiting time over that of the best known, or of the best of these where that is less."""
+    shown = Table(title="waiting time over that of the best known")
+    columns = ("workload", *(strategy.letter for strategy in STRATEGIES.values()), "best known, s")
+    for column in columns:
+        shown.add_column(column, justify="left" if column == "workload" else "right")
+    for name, by_method in results.items():
+        best_s = min(result.waiting_time_s for result in by_method.values())
+        ratios = [f"{by_method[method].waiting_time_s / best_s:.3f}" for method in STRATEGIES]
+        shown.add_row(name, *ratios, f"{best_s:.5g}")
+    return shown
+
+
+def plot(results: Results, scale: float) -> go.Figure:
     """Bars for each workload, relative to the worst strategy of each."""
     figure = make_subplots(rows=len(METRICS), subplot_titles=list(METRICS.values()))
     for row, metric in enumerate(METRICS, start=1):
         for method, strategy in STRATEGIES.items():
             heights = []
             for by_method in results.values():
-                worst = max(getattr(result, metric) for result in by_method.values())
+                worst = max(getattr(by_method[each], metric) for each in STRATEGIES)
                 heights.append(getattr(by_method[method], metric) / worst)
             label = f"{strategy.letter} ({method})"
             bars = go.Bar(name=label, x=list(results), y=heights, legendgroup=method)

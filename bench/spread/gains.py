@@ -17,10 +17,10 @@ PAPER_GAINS = {
 BASELINES = ("blocked", "cyclic", "drb")
 
 
-def gain(values: Mapping[str, float]) -> float | None:
-    """Part of the best baseline's value that N saves; None where nobody waits."""
-    best = min(values[method] for method in BASELINES)
-    return 1 - values["spread"] / best if best > 0 else None
+def gain(values: Mapping[str, float], method: str = "spread") -> float | None:
+    """Part of the best baseline's value that the method saves; None where nobody waits."""
+    best = min(values[baseline] for baseline in BASELINES)
+    return 1 - values[method] / best if best > 0 else None
 
 
 def show(gained: float | None) -> str:

@@ -113,6 +113,26 @@ class Effort:
 
     def __init__(self, seed: int, num_proposals: int, time_limit_s: float, num_threads: int, starts: Sequence[Sequence[int]], fixed_host_of_rank: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_moves: int, on_progress: Callable[[int, int], bool] | None) -> None: ...
 
+class PredictedPlacement:
+    """What one walk ended with."""
+
+    @property
+    def core_of_rank(self) -> list[int]: ...
+
+    @property
+    def waiting_s(self) -> float: ...
+
+class JobsProblem:
+    """Jobs, and the machine that they share."""
+
+    def __init__(self, machine: SimulatedMachine, flow_rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], periods_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_ranks: int, free_cores: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, nic: Nic, arrivals: Arrivals) -> None: ...
+
+def predicted_waiting_s(problem: JobsProblem, core_of_rank: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+    """What the load model says all messages wait for together."""
+
+def optimize_jobs(problem: JobsProblem, effort: Effort) -> list[PredictedPlacement]:
+    """What each walk ended with, the least predicted waiting first."""
+
 class PlacementCost:
     """Costs of one placement."""
 

@@ -20,10 +20,10 @@ def run(*arguments: str) -> Result:
 
 
 def test_table_has_a_column_for_each_strategy_and_names_the_scale() -> None:
-    said = run(*SYNT, "--methods", "all")
+    said = run("simulate", "Synt_workload_4", "--scale", "0.001", "--methods", "all")
     assert said.exit_code == 0, said.output
     assert said.stdout.splitlines()[0].split() == list(STRATEGIES)
-    assert "scale 0.01" in said.stdout
+    assert "scale 0.001" in said.stdout
 
 
 def test_overloaded_servers_are_named_on_stderr() -> None:
@@ -59,6 +59,7 @@ def test_rates_per_process_and_compute_speed_reach_the_workload() -> None:
         ((*SYNT, "--methods", "best"), "method: unknown name 'best'; there are blocked"),
         ((*SYNT, "--nic", "both"), "nic: unknown 'both'"),
         ((*SYNT, "--scale", "0"), "scale: must be > 0, got 0.0"),
+        ((*SYNT, "--time-limit", "soon"), "duration 'soon': expected a number"),
         ((*SYNT, "--rate-per", "job"), "rate_per 'job': there are pair, process"),
     ],
 )

@@ -58,7 +58,7 @@ def test_every_rank_gets_a_free_core_of_its_own(method: str, workload: fl.Worklo
 
 @pytest.mark.parametrize("method", STRATEGIES)
 def test_same_seed_same_placement(method: str) -> None:
-    workload = fl.Workload.load("Real_workload_1")
+    workload = fl.Workload.load("Synt_workload_4").scaled(0.001)
     one, other = (fl.place_jobs(workload, method, seed=7) for _ in range(2))
     for a, b in zip(one.core_of_rank, other.core_of_rank, strict=True):
         assert a.tolist() == b.tolist()

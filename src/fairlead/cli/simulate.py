@@ -11,7 +11,7 @@ from rich.table import Table
 
 from fairlead.cli.options import Seed
 from fairlead.cli.output import JsonOption, print_json, progress, stderr, stdout
-from fairlead.units import format_duration
+from fairlead.units import format_duration, parse_duration
 from fairlead.workload import (
     RATE_PER,
     STRATEGIES,
@@ -70,6 +70,9 @@ def simulate_jobs(
         float | None,
         typer.Option("--compute-mops", help="Speed of a core, which sets the rates of recordings."),
     ] = None,
+    time_limit: Annotated[
+        str | None, typer.Option(help="Most time for the method optimize, for example 5s.")
+    ] = None,
     seed: Seed = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -77,7 +80,20 @@ def simulate_jobs(
     options = SimulationOptions(nic, forwarding, arrivals, loop, seed)
     jobs = Workload.load(workload, rate_per=rate_per, compute_Mops=compute_Mops)
     names = list(STRATEGIES) if methods == "all" else methods.split(",")
-    placements = [place_jobs(jobs, name.strip(), seed=seed) for name in names]
+    limit_s = None if time_limit is None else parse_duration(time_limit)
+    with progress(f"placing {jobs.name}") as on_progress:
+        placements = [
+            place_jobs(
+                jobs,
+                name.strip(),
+                seed=seed,
+                options=options,
+                scale=scale,
+                time_limit_s=limit_s,
+                on_progress=on_progress,
+            )
+            for name in names
+        ]
     with progress(f"simulating {jobs.name}") as on_progress:
         results = simulate_each(jobs, placements, options, scale=scale, on_progress=on_progress)
     if as_json:

@@ -15,6 +15,7 @@ from fairlead import _core
 from fairlead.errors import InputError, ShapeError
 from fairlead.workload.choices import require_known
 from fairlead.workload.job import Job
+from fairlead.workload.machine import Machine
 from fairlead.workload.placement import JobsPlacement
 from fairlead.workload.workload import Workload
 
@@ -25,6 +26,7 @@ __all__ = [
     "SimulationResult",
     "simulate",
     "simulate_each",
+    "simulated_machine",
 ]
 
 _STEP = 500_000
@@ -212,10 +214,24 @@ def simulate_each(
             raise
 
 
+def simulated_machine(machine: Machine) -> _core.SimulatedMachine:
+    """The machine as the compiled core reads it."""
+    return _core.SimulatedMachine(
+        num_nodes=machine.nodes,
+        sockets_per_node=machine.sockets,
+        cores_per_socket=machine.cores,
+        nic_Bps=machine.nic_Bps,
+        memory_Bps=machine.memory_Bps,
+        remote_memory_ratio=machine.remote_memory_ratio,
+        cache_Bps=machine.cache_Bps,
+        largest_cache_bytes=machine.largest_cache_bytes,
+        switch_ns=round(machine.switch_s * 1e9),
+    )
+
+
 def _simulator(
     workload: Workload, placement: JobsPlacement, options: SimulationOptions
 ) -> _core.Simulator:
-    machine = workload.machine
     expected = [job.num_ranks for job in workload.jobs]
     actual = [len(cores) for cores in placement.core_of_rank]
     if expected != actual:
@@ -224,17 +240,7 @@ def _simulator(
         _flows(index, job, placement.core_of_rank[index]) for index, job in enumerate(workload.jobs)
     ]
     return _core.Simulator(
-        _core.SimulatedMachine(
-            num_nodes=machine.nodes,
-            sockets_per_node=machine.sockets,
-            cores_per_socket=machine.cores,
-            nic_Bps=machine.nic_Bps,
-            memory_Bps=machine.memory_Bps,
-            remote_memory_ratio=machine.remote_memory_ratio,
-            cache_Bps=machine.cache_Bps,
-            largest_cache_bytes=machine.largest_cache_bytes,
-            switch_ns=round(machine.switch_s * 1e9),
-        ),
+        simulated_machine(workload.machine),
         np.concatenate([integers for integers, _ in flows]),
         np.concatenate([times_ns for _, times_ns in flows]),
         len(workload.jobs),

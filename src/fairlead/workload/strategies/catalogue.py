@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from fairlead.errors import InputError
 from fairlead.workload.placement import CoresOfJobs, JobsPlacement
-from fairlead.workload.strategies import drb, filling, spread
+from fairlead.workload.simulating import SimulationOptions
+from fairlead.workload.strategies import drb, filling, optimize, spread
+from fairlead.workload.strategies.problem import JobsProblem, Progress
 from fairlead.workload.workload import Workload
 
 __all__ = ["STRATEGIES", "Strategy", "place_jobs", "require_strategy"]
@@ -18,12 +20,12 @@ class Strategy(NamedTuple):
     """One way to place several jobs.
 
     Attributes:
-        place: Cores of each job's ranks, from the workload and a seed.
-        letter: What SPREAD's figures call it.
+        place: Cores of each job's ranks.
+        letter: What SPREAD's figures call it, or ours.
         summary: What it does, in one line.
     """
 
-    place: Callable[[Workload, int], CoresOfJobs]
+    place: Callable[[JobsProblem], CoresOfJobs]
     letter: str
     summary: str
 
@@ -35,24 +37,52 @@ STRATEGIES: dict[str, Strategy] = {
     "spread": Strategy(
         spread.spread, "N", "SPREAD: at most a threshold of a job's ranks on a node"
     ),
+    "optimize": Strategy(
+        optimize.optimize, "O", "a search on the load model, judged by simulation; behind no other"
+    ),
 }
 
 
-def place_jobs(workload: Workload, method: str = "spread", *, seed: int = 0) -> JobsPlacement:
+def place_jobs(
+    workload: Workload,
+    method: str = "spread",
+    *,
+    seed: int = 0,
+    options: SimulationOptions | None = None,
+    scale: float = 1.0,
+    time_limit_s: float | None = None,
+    num_threads: int = 0,
+    on_progress: Progress | None = None,
+) -> JobsPlacement:
     """Choose a core for each rank of each job; no core gets two, no taken core is used.
 
     Args:
         workload: The jobs, and the machine they share.
-        method: Name in `STRATEGIES`.
-        seed: Where random numbers start, 0 or more; same seed, same placement.
+        method: Name in `STRATEGIES`. All others but "optimize" look at the workload and the seed
+            only.
+        seed: Where random numbers start, 0 or more; same seed, same placement, with any number of
+            threads, unless the time limit cuts the search short.
+        options: How "optimize" simulates the placements that it compares.
+        scale: Part of the messages that it then simulates.
+        time_limit_s: When it is to stop, in seconds; by default enough for the number of ranks.
+        num_threads: Threads of its search; 0: one for each core.
+        on_progress: Called with its steps done and its steps in all.
 
     Raises:
-        InputError: There is no such strategy; the message lists those there are.
+        InputError: There is no such strategy; the message lists those there are. Or a number is
+            out of range; the message names it.
     """
     require_strategy(method)
-    if seed < 0:
-        raise InputError(f"seed: must be >= 0, got {seed}")
-    return JobsPlacement(workload.machine, STRATEGIES[method].place(workload, seed), method)
+    problem = JobsProblem(
+        workload,
+        seed=seed,
+        options=options or SimulationOptions(),
+        scale=scale,
+        time_limit_s=time_limit_s,
+        num_threads=num_threads,
+        on_progress=on_progress,
+    )
+    return JobsPlacement(workload.machine, STRATEGIES[method].place(problem), method)
 
 
 def require_strategy(method: str) -> None:

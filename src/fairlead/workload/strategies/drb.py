@@ -13,19 +13,19 @@ from fairlead import _core
 from fairlead.mapping.cost import rank_matrix
 from fairlead.workload.machine import Machine
 from fairlead.workload.placement import CoresOfJobs
-from fairlead.workload.workload import Workload
+from fairlead.workload.strategies.problem import JobsProblem
 
 
-def drb(workload: Workload, seed: int) -> CoresOfJobs:
+def drb(problem: JobsProblem) -> CoresOfJobs:
     """Ranks with much traffic between them come near each other in the tree."""
-    machine = workload.machine
+    workload, machine = problem.workload, problem.workload.machine
     demand_Bps = sp.csr_array(sp.block_diag([job.demand_Bps for job in workload.jobs], "csr"))
     cores = _core.scotch_tree_placement(
         rank_matrix(demand_Bps),
         num_children=[machine.nodes, machine.sockets, machine.cores],
         distances=_distances(machine),
         free_cores=machine.free_cores(),
-        seed=seed,
+        seed=problem.seed,
     )
     return workload.by_job(np.array(cores, dtype=np.int64))
 

@@ -11,23 +11,22 @@ import numpy as np
 from fairlead.workload.job import Integers
 from fairlead.workload.machine import Machine
 from fairlead.workload.placement import CoresOfJobs
-from fairlead.workload.workload import Workload
+from fairlead.workload.strategies.problem import JobsProblem
 
 
-def blocked(workload: Workload, seed: int) -> CoresOfJobs:
+def blocked(problem: JobsProblem) -> CoresOfJobs:
     """Rank after rank and job after job take the first free core."""
-    del seed
+    workload = problem.workload
     return workload.by_job(workload.machine.free_cores())
 
 
-def cyclic(workload: Workload, seed: int) -> CoresOfJobs:
+def cyclic(problem: JobsProblem) -> CoresOfJobs:
     """Rank after rank takes the next node's first free core; full nodes are passed over.
 
     The next job goes on at the node after the last one's. Starting each job at the first node
     would pile up their roots there.
     """
-    del seed
-    return workload.by_job(_node_by_turns(workload.machine))
+    return problem.workload.by_job(_node_by_turns(problem.workload.machine))
 
 
 def _node_by_turns(machine: Machine) -> Integers:

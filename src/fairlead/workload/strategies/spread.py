@@ -17,6 +17,7 @@ from fairlead.workload.choices import require_known
 from fairlead.workload.job import Integers, Job
 from fairlead.workload.machine import Machine
 from fairlead.workload.placement import CoresOfJobs
+from fairlead.workload.strategies.problem import JobsProblem
 from fairlead.workload.workload import Workload
 
 __all__ = ["GROWTH", "THRESHOLDS", "Choices", "spread", "spread_by"]
@@ -42,10 +43,9 @@ class Choices:
         require_known(self, {"threshold": THRESHOLDS, "growth": GROWTH})
 
 
-def spread(workload: Workload, seed: int) -> CoresOfJobs:
+def spread(problem: JobsProblem) -> CoresOfJobs:
     """Figure 1 as Fairlead reads it."""
-    del seed
-    return spread_by(workload, Choices())
+    return spread_by(problem.workload, Choices())
 
 
 def spread_by(workload: Workload, choices: Choices) -> CoresOfJobs:

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of fairlead._core that places many jobs: converts and forwards, no logic.
+#include "jobs.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "effort.hpp"
+#include "fairlead/optimize_jobs.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+namespace sim = fairlead::sim;
+
+namespace {
+
+using Rows = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Periods = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// Rows of source rank, destination rank, message bytes and messages; and the periods in ns.
+std::vector<sim::RankFlow> to_flows(const Rows& rows, const Periods& periods_ns) {
+  if (rows.shape(1) != 4 || rows.shape(0) != periods_ns.shape(0)) {
+    throw nb::value_error("flows: expected shapes (F, 4) and (F,)");
+  }
+  std::vector<sim::RankFlow> flows;
+  flows.reserve(rows.shape(0));
+  for (std::size_t row = 0; row < rows.shape(0); ++row) {
+    flows.push_back({.src_rank = rows(row, 0),
+                     .dst_rank = rows(row, 1),
+                     .message_bytes = rows(row, 2),
+                     .num_messages = rows(row, 3),
+                     .period_ns = periods_ns(row)});
+  }
+  return flows;
+}
+
+}  // namespace
+
+void bind_jobs(nb::module_& module) {
+  nb::class_<sim::PredictedPlacement>(module, "PredictedPlacement", "What one walk ended with.")
+      .def_ro("core_of_rank", &sim::PredictedPlacement::core_of_rank)
+      .def_ro("waiting_s", &sim::PredictedPlacement::waiting_s);
+
+  nb::class_<sim::JobsProblem>(module, "JobsProblem", "Jobs, and the machine that they share.")
+      .def(
+          "__init__",
+          [](sim::JobsProblem* problem, const sim::Machine& machine, const Rows& flow_rows,
+             const Periods& periods_ns, std::int64_t num_ranks, const Indices& free_cores,
+             sim::Nic nic, sim::Arrivals arrivals) {
+            new (problem) sim::JobsProblem{
+                .machine = machine,
+                .flows = to_flows(flow_rows, periods_ns),
+                .num_ranks = num_ranks,
+                .free_cores = {free_cores.data(), free_cores.data() + free_cores.size()},
+                .options = {.nic = nic, .arrivals = arrivals}};
+          },
+          "machine"_a, "flow_rows"_a, "periods_ns"_a, "num_ranks"_a, "free_cores"_a, nb::kw_only(),
+          "nic"_a, "arrivals"_a);
+
+  module.def(
+      "predicted_waiting_s",
+      [](const sim::JobsProblem& problem, const Indices& core_of_rank) {
+        const nb::gil_scoped_release unlocked;
+        return sim::predicted_waiting_s(problem, {core_of_rank.data(), core_of_rank.size()});
+      },
+      "problem"_a, "core_of_rank"_a, "What the load model says all messages wait for together.");
+
+  module.def(
+      "optimize_jobs",
+      [](const sim::JobsProblem& problem, const Effort& effort) {
+        const nb::gil_scoped_release unlocked;
+        return sim::optimize_jobs(problem, effort.options());
+      },
+      "problem"_a, "effort"_a, "What each walk ended with, the least predicted waiting first.");
+}

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`optimize`: placements that the load model likes, judged by the simulator itself.
+
+How the model foretells what the simulator finds: docs/design/optimize-jobs.md.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from fairlead import _core
+from fairlead.workload.placement import CoresOfJobs, JobsPlacement
+from fairlead.workload.simulating import SimulationOptions, simulate_each, simulated_machine
+from fairlead.workload.strategies import drb, filling, spread
+from fairlead.workload.strategies.problem import JobsProblem, Progress
+from fairlead.workload.workload import Workload
+
+__all__ = ["load_model", "optimize"]
+
+STARTS: tuple[Callable[[JobsProblem], CoresOfJobs], ...] = (
+    spread.spread,
+    filling.cyclic,
+    drb.drb,
+    filling.blocked,
+)
+"""Where walks begin. Their placements are judged too, so the answer is never behind them."""
+
+NUM_JUDGED = 6
+"""Placements of the search that are simulated beside the starts: the model tells good from bad,
+but not which of several that are nearly equal is best."""
+
+MESSAGES_PER_S = 3e6
+"""What a core simulates at least (bench/spread/speed.py), to plan a run by time."""
+
+_STEPS = 1000
+"""Of each half of the progress: the search, then judging."""
+
+
+def optimize(problem: JobsProblem) -> CoresOfJobs:
+    """The placement under which least is waited, of the starts and of what the search found.
+
+    With a time limit, judging takes half of the time at most, at a smaller scale if need be.
+    """
+    begin_s = time.monotonic()
+    starts = [np.concatenate(start(problem)) for start in STARTS]
+    judging_s = _judging_s(problem)
+    search_s, scale = float("inf"), problem.scale
+    if problem.time_limit_s is not None:
+        # The starts alone may have taken longer; something has to be compared all the same.
+        left_s = max(problem.time_limit_s / 10, problem.time_limit_s - time.monotonic() + begin_s)
+        search_s = left_s - min(judging_s, left_s / 2)
+        scale *= min(1.0, left_s / 2 / judging_s)
+    found = _search(problem, starts, search_s)
+    return _least_waiting(problem, [*starts, *found[:NUM_JUDGED]], scale)
+
+
+def load_model(workload: Workload, options: SimulationOptions) -> _core.JobsProblem:
+    """The jobs as the load model reads them; ranks are numbered over all jobs."""
+    first_rank = np.cumsum([0, *(job.num_ranks for job in workload.jobs)])
+    rows = [
+        np.column_stack(
+            [job.src + first, job.dst + first, job.message_bytes, job.num_messages],
+        )
+        for job, first in zip(workload.jobs, first_rank[:-1], strict=True)
+    ]
+    return _core.JobsProblem(
+        simulated_machine(workload.machine),
+        np.ascontiguousarray(np.concatenate(rows)),
+        np.concatenate([1e9 / job.rate_per_s for job in workload.jobs]),
+        int(first_rank[-1]),
+        workload.machine.free_cores(),
+        nic=_core.Nic[options.nic],
+        arrivals=_core.Arrivals[options.arrivals],
+    )
+
+
+def _judging_s(problem: JobsProblem) -> float:
+    """How long the simulations at the wanted scale may take."""
+    num_messages = problem.workload.num_messages * problem.scale * (len(STARTS) + NUM_JUDGED)
+    return max(num_messages, 1.0) / MESSAGES_PER_S / (os.cpu_count() or 1)
+
+
+def _search(problem: JobsProblem, starts: Sequence[np.ndarray], limit_s: float) -> list[np.ndarray]:
+    """What the walks end with, the least predicted waiting first."""
+
+    def count(done: int, total: int) -> bool:
+        if problem.on_progress is not None:
+            problem.on_progress(_STEPS * done // total, 2 * _STEPS)
+        return True
+
+    effort = _core.Effort(
+        seed=problem.seed,
+        num_proposals=problem.num_proposals,
+        time_limit_s=limit_s,
+        num_threads=problem.num_threads or len(os.sched_getaffinity(0)),
+        starts=[start.tolist() for start in starts],
+        fixed_host_of_rank=np.zeros(0, dtype=np.int64),
+        most_moves=-1,
+        on_progress=count,
+    )
+    found = _core.optimize_jobs(
+        load_model(problem.workload.scaled(problem.scale), problem.options), effort
+    )
+    return [np.array(placement.core_of_rank) for placement in found]
+
+
+def _least_waiting(
+    problem: JobsProblem, candidates: Sequence[np.ndarray], scale: float
+) -> CoresOfJobs:
+    """By the simulator; of equals the one whose jobs are done first, then the first."""
+    workload = problem.workload
+    ends = np.cumsum([job.num_ranks for job in workload.jobs])[:-1]
+    placements = [
+        JobsPlacement(workload.machine, np.split(cores, ends), "optimize") for cores in candidates
+    ]
+
+    def count(done: int, total: int) -> None:
+        assert problem.on_progress is not None
+        problem.on_progress(_STEPS + _STEPS * done // total, 2 * _STEPS)
+
+    on_progress: Progress | None = count if problem.on_progress is not None else None
+    results = simulate_each(
+        workload, placements, problem.options, scale=scale, on_progress=on_progress
+    )
+    best = min(
+        range(len(results)),
+        key=lambda index: (results[index].waiting_time_s, results[index].total_finish_time_s),
+    )
+    return list(placements[best].core_of_rank)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a strategy is given."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+from fairlead.errors import InputError
+from fairlead.workload.simulating import SimulationOptions
+from fairlead.workload.workload import Workload
+
+__all__ = ["JobsProblem", "Progress"]
+
+Progress = Callable[[int, int], None]
+"""Gets the steps done and the steps in all."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class JobsProblem:
+    """Jobs to be placed; only `optimize` looks at more than them and the seed.
+
+    Attributes:
+        workload: The jobs, and the machine they share.
+        seed: Where random numbers start, 0 or more.
+        options: How placements are simulated that are compared.
+        scale: Part of the messages of such a simulation.
+        time_limit_s: When to stop, in seconds, or None: enough for the number of ranks.
+        num_proposals: Swaps that the search may try in all; 0: enough for the number of ranks.
+        num_threads: Threads; 0: one for each core.
+        on_progress: Called now and then.
+    """
+
+    workload: Workload
+    seed: int = 0
+    options: SimulationOptions = dataclasses.field(default_factory=SimulationOptions)
+    scale: float = 1.0
+    time_limit_s: float | None = None
+    num_proposals: int = 0
+    num_threads: int = 0
+    on_progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise InputError(f"seed: must be >= 0, got {self.seed}")
+        if not (math.isfinite(self.scale) and self.scale > 0):
+            raise InputError(f"scale: must be > 0, got {self.scale}")
+        if self.time_limit_s is not None and not self.time_limit_s > 0:
+            raise InputError(f"time limit: must be > 0 s, got {self.time_limit_s}")
+        if self.num_threads < 0:
+            raise InputError(f"threads: must be >= 0, got {self.num_threads}")
