@@ -205,10 +205,11 @@ def test_as_little_as_possible_crosses_the_slow_link(placed_8: list[Line], kind:
 
 
 def test_weights_decide_which_edges_stay_inside(placed_8: list[Line]) -> None:
-    weighted, unweighted = (of(placed_8, "dup", kind) for kind in ("graph", "graph-unweighted"))
-    edges = edges_told(weighted, weighted=True)
+    found = of(placed_8, "dup", "graph")
+    edges = edges_told(found, weighted=True)
 
-    assert crossing(weighted, edges) < crossing(unweighted, edges)
+    # Of the 14 ways that cut fewest edges, 12 cut more weight than need be.
+    assert crossing(found, edges) == least_crossing(edges)
 
 
 def test_a_grid_is_cut_where_it_is_thinnest(placed_8: list[Line]) -> None:
