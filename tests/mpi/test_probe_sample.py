@@ -62,7 +62,7 @@ def test_all_pairs_of_few_hosts_are_measured(launcher: Launcher, num_hosts: int)
     assert network.origin["sample"] == {"measured_pairs": num_pairs, "all_pairs": num_pairs}
 
 
-@pytest.mark.parametrize("concurrency", [1, 3, 100])
+@pytest.mark.parametrize("concurrency", [1, 100])
 def test_chosen_pairs_are_measured_with_any_concurrency(
     one_launcher: Launcher, concurrency: int
 ) -> None:
