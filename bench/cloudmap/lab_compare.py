@@ -28,8 +28,17 @@ def program(name: str) -> list[str]:
     return [str(find(detect()).example(example)), *arguments]
 
 
-def compare(lab: Lab, name: str, methods: Sequence[str], repeats: int) -> Comparison:
+def compare(
+    lab: Lab, name: str, methods: Sequence[str], repeats: int, options: Sequence[str] = ()
+) -> Comparison:
     """Compare methods on one example program, by the time that the program itself prints.
+
+    Args:
+        lab: The cloud.
+        name: Of one of `PROGRAMS`.
+        methods: The launcher's placement and others.
+        repeats: Runs of each.
+        options: Further ones of `fairlead compare`.
 
     Raises:
         subprocess.CalledProcessError: The comparison failed.
@@ -42,6 +51,7 @@ def compare(lab: Lab, name: str, methods: Sequence[str], repeats: int) -> Compar
                 *("--hostfile", str(lab.hostfile), "--network", "probe:"),
                 *("--methods", ",".join(methods), "--repeats", str(repeats)),
                 *("--time-pattern", PROGRAMS[name][1], "--run-dir", str(run_directory)),
+                *options,
                 *("--", *program(name)),
             ],
             check=True,

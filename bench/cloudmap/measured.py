@@ -30,8 +30,14 @@ def main() -> None:
     parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
     parser.add_argument("--program", action="append", choices=lab_compare.PROGRAMS)
     parser.add_argument("--repeats", type=int, default=10, help="runs per method")
+    parser.add_argument(
+        "--method", action="append", choices=METHODS, help="beside the launcher's; repeatable"
+    )
+    parser.add_argument("--contention", action="store_true", help="measure shared bottlenecks too")
     options = parser.parse_args()
-    methods = ["launcher", "scotch"] if options.short else list(METHODS)
+    others = options.method or (["scotch"] if options.short else METHODS)
+    methods = ["launcher", *(method for method in others if method != "launcher")]
+    more = ["--contention"] if options.contention else []
     repeats = 3 if options.short else options.repeats
     scenarios = options.scenario or (["two-racks"] if options.short else SCENARIOS)
     programs = options.program or (["cg"] if options.short else list(lab_compare.PROGRAMS))
@@ -39,7 +45,7 @@ def main() -> None:
     for scenario in scenarios:
         with Lab.up(scenario) as lab:
             for program in programs:
-                comparison = lab_compare.compare(lab, program, methods, repeats)
+                comparison = lab_compare.compare(lab, program, methods, repeats, more)
                 console.print(table(f"{program} on {scenario}, 32 ranks", comparison))
                 console.print(comparison.agreement("comm_time_s").sentence())
                 console.print(comparison.agreement("bottleneck_s").sentence())

@@ -74,7 +74,7 @@ def main() -> None:
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--short", action="store_true", help="cg on two-racks, 6 placements, 2 runs"
+        "--short", action="store_true", help="cg on two-racks, 4 placements, 2 runs"
     )
     parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
     parser.add_argument("--program", action="append", choices=running.PROGRAMS)
@@ -88,7 +88,7 @@ def parsed() -> argparse.Namespace:
     options = parser.parse_args()
     options.scenario = options.scenario or list(SCENARIOS[:1] if options.short else SCENARIOS)
     options.program = options.program or list(running.PROGRAMS)[: 1 if options.short else None]
-    options.number = options.number or (6 if options.short else NUMBER)
+    options.number = options.number or (4 if options.short else NUMBER)
     if options.number < 3 or options.repeats < 1:
         parser.error("at least 3 placements and 1 run of each are needed")
     return options
