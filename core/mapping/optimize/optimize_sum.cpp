@@ -25,14 +25,14 @@ constexpr double kHostsPerPartner = 24.0;
 // Proposals per second that common cores reach, to plan a run by time. Planned for a faster
 // machine, a walk cools early; for a slower one, it ends before its time.
 constexpr double kOnTreePerS = 4e6;
-constexpr double kWithoutTablePerS = 11e6;
+constexpr double kWithoutTablePerS = 17e6;
 
 /// By the number of entries in the table of tasks and hosts: the caches decide.
 double with_table_per_s(std::size_t num_entries) {
-  if (num_entries <= std::size_t{1} << 14) return 28e6;
-  if (num_entries <= std::size_t{1} << 16) return 18e6;
-  if (num_entries <= std::size_t{1} << 18) return 11e6;
-  return 5.5e6;
+  if (num_entries <= std::size_t{1} << 14) return 36e6;
+  if (num_entries <= std::size_t{1} << 16) return 28e6;
+  if (num_entries <= std::size_t{1} << 18) return 18e6;
+  return 8e6;
 }
 
 /// What each start finds, on the hosts and, before, on groups of them.

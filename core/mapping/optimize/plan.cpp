@@ -19,7 +19,7 @@ constexpr std::int64_t kProposalsPerTask = 60'000;
 constexpr double kMostSeconds = 2.0;
 constexpr std::int64_t kFewestPerTask = 300;
 constexpr std::int64_t kFewestProposals = 2'000'000;
-constexpr std::int64_t kFewestPerStart = 240;  // times the square of the number of tasks
+constexpr double kFewestPerStart = 2.0;  // times the third power of the number of tasks
 constexpr int kMostStarts = 64;
 constexpr double kLongestPlan_s = 1e5;
 
@@ -85,9 +85,9 @@ Plan::Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_
         kFewestPerTask * num_tasks,
         std::min(std::max(kProposalsPerTask * num_tasks, kFewestProposals), in_time(kMostSeconds)));
   }
-  const std::int64_t fewest_per_start = kFewestPerStart * num_tasks * num_tasks + 1;
-  num_starts =
-      static_cast<int>(std::clamp<std::int64_t>(wanted / fewest_per_start, 1, kMostStarts));
+  const double fewest_per_start = kFewestPerStart * std::pow(std::max(1, num_tasks), 3.0);
+  num_starts = static_cast<int>(
+      std::clamp<double>(static_cast<double>(wanted) / fewest_per_start, 1.0, kMostStarts));
   proposals_per_start = wanted / num_starts;
   limit_s = given.time_limit_s * std::clamp(given.num_threads, 1, num_starts) / num_starts;
   for (const Placement& start : given.starts) {

@@ -17,14 +17,18 @@ from fairlead.mapping.filling import blocked
 from fairlead.mapping.problem import Effort, HostOfRank, Problem
 from fairlead.mapping.scotch import scotch
 
-SCOTCH_S_PER_PAIR = 1e-5
-"""Scotch's graph of hosts is complete: about this time for each pair of them (bench/placement)."""
+SCOTCH_S_PER_PAIR = 3e-7
+SCOTCH_S_PER_RANK = 5e-5
+"""What Scotch takes as a rule: its graph of hosts is complete (bench/placement)."""
 
 MOST_SCOTCH_S = 10.0
 """Longer, and its time is better spent by the engine: nobody waits for a start."""
 
-MOST_SCOTCH_SHARE = 0.5
-"""Of the time limit, for the same reason."""
+LEAST_SCOTCH_S = 0.1
+"""Shorter, and it is worth its time under any limit: never behind Scotch."""
+
+LEAST_SHARE = 0.2
+"""Of the time limit that is left to the engine, whatever the starts have cost."""
 
 
 def optimize(problem: Problem) -> HostOfRank:
@@ -80,7 +84,7 @@ def core_effort(
     return _core.Effort(
         seed=seed,
         num_proposals=0,
-        time_limit_s=_limit_s(effort) - spent_s,
+        time_limit_s=max(_limit_s(effort) - spent_s, LEAST_SHARE * _limit_s(effort)),
         num_threads=effort.num_threads or len(os.sched_getaffinity(0)),
         starts=[start.tolist() for start in starts],
         fixed_host_of_rank=fixed,
@@ -101,8 +105,10 @@ def _starts(problem: Problem) -> tuple[list[HostOfRank], float]:
     given = [] if problem.effort.start is None else [problem.effort.start]
     if problem.effort.max_moves is not None:
         return given, 0.0
-    scotch_s = SCOTCH_S_PER_PAIR * problem.cluster.num_hosts**2
-    if scotch_s > min(MOST_SCOTCH_S, MOST_SCOTCH_SHARE * _limit_s(problem.effort)):
+    scotch_s = (
+        SCOTCH_S_PER_PAIR * problem.cluster.num_hosts**2 + SCOTCH_S_PER_RANK * problem.num_ranks
+    )
+    if scotch_s > min(MOST_SCOTCH_S, max(LEAST_SCOTCH_S, 2 * _limit_s(problem.effort))):
         return [*given, blocked(problem)], 0.0
     return [*given, blocked(problem), scotch(problem)], scotch_s
 
