@@ -105,11 +105,6 @@ class Network:
         """Number of hosts H."""
         return len(self.hosts)
 
-    @property
-    def has_shared_capacities(self) -> bool:
-        """Whether flows were run together, so that it is known what pairs share."""
-        return bool(self.groups) or self.nic_out_Bps is not None or self.nic_in_Bps is not None
-
     def index(self, host: str) -> int:
         """Position of `host` in the matrices.
 

@@ -12,7 +12,7 @@ from fairlead import profile_cache, run_directory
 from fairlead.cluster import Cluster
 from fairlead.errors import InputError, TopologyError
 from fairlead.launch import Job, Launcher, cluster_from_slurm, detect, read_hostfile
-from fairlead.mapping import fitting_objective, place
+from fairlead.mapping import place
 from fairlead.narrator import Narrator
 from fairlead.network import Network
 from fairlead.placement import Placement
@@ -41,8 +41,7 @@ class Request:
         max_age_s: Age up to which a kept profile is used again.
         skip_unreachable: Leave out hosts that do not answer.
         metric: What placements weigh, "bytes" or "messages".
-        objective: What decides between placements, "sum" or "bottleneck"; None: by what is known
-            of the network, see `objective_of`.
+        objective: What decides between placements, "sum" or "bottleneck".
         seed: Seed of all random choices.
         directory: Folder of this run; None makes one under the user's state folder.
         reorder: Topologies that the program makes with `reorder=1` are placed by the network.
@@ -61,7 +60,7 @@ class Request:
     max_age_s: float = 3600.0
     skip_unreachable: bool = False
     metric: Literal["bytes", "messages"] = "bytes"
-    objective: Literal["sum", "bottleneck"] | None = None
+    objective: Literal["sum", "bottleneck"] = "sum"
     seed: int = 0
     directory: Path | None = None
     reorder: bool = False
@@ -129,14 +128,9 @@ def placed(prepared: Prepared, request: Request, method: str) -> Placement:
         prepared.cluster,
         method=method,
         metric=request.metric,
-        objective=objective_of(prepared, request),
+        objective=request.objective,
         seed=request.seed,
     )
-
-
-def objective_of(prepared: Prepared, request: Request) -> str:
-    """The objective that was asked for, else the one that fits what was measured."""
-    return request.objective or fitting_objective(prepared.network)
 
 
 def hosts_of(hostfile: Path | None) -> Cluster:

@@ -16,7 +16,7 @@ from fairlead.narrator import Narrator
 from fairlead.placement import Placement
 from fairlead.plan import mean_message_bytes, write_reorder_plan
 from fairlead.preload import preloaded
-from fairlead.preparation import Prepared, Request, objective_of, placed, prepare
+from fairlead.preparation import Prepared, Request, placed, prepare
 from fairlead.units import format_duration
 
 
@@ -66,7 +66,7 @@ def decide(prepared: Prepared, request: Request, method: str) -> Decision:
     chosen = placed(prepared, request, method)
     map_s = time.monotonic() - started
     baseline = placed(prepared, request, "launcher")
-    cost = COST_OF_OBJECTIVE[objective_of(prepared, request)]
+    cost = COST_OF_OBJECTIVE[request.objective]
     gain = expected_gain(chosen, baseline, traffic, network, request.seed, cost=cost)
     keep = method == "launcher" or not gain.is_beyond_noise
     decision = Decision(None if keep else chosen, gain, _line(prepared, gain, method, map_s))

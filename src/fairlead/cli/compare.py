@@ -34,7 +34,7 @@ def compare(
         typer.Option(help="Regular expression with a group that finds the seconds in the output."),
     ] = None,
     metric: options.MetricOption = options.Metric.bytes,
-    objective: options.ObjectiveOption = None,
+    objective: options.ObjectiveOption = options.Objective.sum,
     mpirun: options.Mpirun = None,
     launcher_args: options.LauncherArgs = "",
     network: options.NetworkSource = None,

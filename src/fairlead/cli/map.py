@@ -16,7 +16,7 @@ from fairlead.cli.output import JsonOption, print_json, progress, stdout
 from fairlead.cluster import Cluster
 from fairlead.errors import InputError
 from fairlead.launch import FORMATS, detect, parse_hostfile, read_hostfile, write_placement
-from fairlead.mapping import METHODS, METRICS, Cost, evaluate, fitting_objective, place
+from fairlead.mapping import METHODS, METRICS, Cost, evaluate, place
 from fairlead.narrator import Progress
 from fairlead.network import Network
 from fairlead.placement import Placement
@@ -66,7 +66,7 @@ def map_ranks(
         ),
     ] = None,
     metric: Annotated[str, typer.Option(help=f"What to weigh: {' or '.join(METRICS)}.")] = "bytes",
-    objective: options.ObjectiveOption = None,
+    objective: options.ObjectiveOption = options.Objective.sum,
     time_limit: Annotated[
         str | None, typer.Option(help="Most time for the method optimize, for example 5s.")
     ] = None,
@@ -122,7 +122,6 @@ def map_ranks(
     pattern = Traffic.load(traffic)
     measured = load_network(network, hosts, mpirun)
 
-    aim = fitting_objective(measured) if objective is None else objective.value
     with progress("placing") as on_progress:
         chosen = place(
             pattern,
@@ -130,7 +129,7 @@ def map_ranks(
             hosts,
             method,
             metric=metric,
-            objective=aim,
+            objective=objective.value,
             seed=seed,
             time_limit_s=None if time_limit is None else parse_duration(time_limit),
             start=None if start is None else Placement.load(start),

@@ -61,10 +61,10 @@ MetricOption = Annotated[
     Metric, typer.Option(help="bytes weighs by bandwidth, messages by latency.")
 ]
 ObjectiveOption = Annotated[
-    Objective | None,
+    Objective,
     typer.Option(
         help="sum of traffic times cost, or bottleneck: the time of the busiest part of the "
-        "network. Default: bottleneck where --contention measured what pairs share, else sum."
+        "network."
     ),
 ]
 ModeOption = Annotated[
@@ -148,7 +148,7 @@ def request_of(parameters: Mapping[str, Any]) -> Request:
         max_age_s=parse_duration(parameters["max_age"]),
         skip_unreachable=parameters["skip_unreachable"],
         metric=parameters["metric"].value,
-        objective=None if parameters["objective"] is None else parameters["objective"].value,
+        objective=parameters["objective"].value,
         seed=parameters["seed"],
         directory=parameters["run_dir"],
         reorder=parameters.get("reorder", False),

@@ -57,7 +57,7 @@ def run(
         ),
     ] = None,
     metric: options.MetricOption = options.Metric.bytes,
-    objective: options.ObjectiveOption = None,
+    objective: options.ObjectiveOption = options.Objective.sum,
     mpirun: options.Mpirun = None,
     launcher_args: options.LauncherArgs = "",
     network: options.NetworkSource = None,

@@ -8,7 +8,6 @@ from fairlead.mapping.problem import (
     COST_OF_OBJECTIVE,
     METRICS,
     OBJECTIVES,
-    fitting_objective,
 )
 
 __all__ = [
@@ -18,7 +17,6 @@ __all__ = [
     "OBJECTIVES",
     "Cost",
     "evaluate",
-    "fitting_objective",
     "place",
     "require_method",
 ]

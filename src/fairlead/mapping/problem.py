@@ -55,15 +55,6 @@ class Effort:
     on_progress: Progress | None = None
 
 
-def fitting_objective(network: Network) -> str:
-    """The objective for what is known of a network.
-
-    From pairs alone nobody can tell which of them share a link. `bottleneck` would then spread
-    traffic over pairs that are one and the same uplink, while `sum` keeps it off slow pairs.
-    """
-    return "bottleneck" if network.has_shared_capacities else "sum"
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class Problem:
     """T ranks to be placed on the H hosts of a cluster.
