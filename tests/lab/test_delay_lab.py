@@ -129,8 +129,7 @@ def test_a_pair_that_is_cut_stays_cut_when_it_is_delayed():
 
 def line_process(lab):
     """The delay line of a lab, as the world outside sees it."""
-    if lab.delay_by() is not DelayBy.line:
-        pytest.skip("this kernel delays by itself")
+    assert lab.delay_by() is DelayBy.line
     holder = lab_traces.holder_pid(lab.hostfile.parent)
     (line,) = [
         int(pid)
@@ -142,7 +141,7 @@ def line_process(lab):
 
 def test_down_leaves_no_delay_line_and_no_interface():
     links = lab_traces.link_names()
-    with Lab.up(cloud(2, latency={"nic": "1ms"})) as lab:
+    with Lab.up(cloud(2, latency={"nic": "1ms", "by": "line"})) as lab:
         line = line_process(lab)
         namespaces = lab_traces.namespaces_of_lab(lab_traces.holder_pid(lab.hostfile.parent))
 
@@ -153,7 +152,7 @@ def test_down_leaves_no_delay_line_and_no_interface():
 
 @pytest.mark.parametrize("victim", ["holder", "delay line"])
 def test_killed_holder_or_delay_line_ends_the_whole_lab(victim):
-    with Lab.up(cloud(2, latency={"nic": "1ms"}), f"delay-{os.getpid()}") as lab:
+    with Lab.up(cloud(2, latency={"nic": "1ms", "by": "line"}), f"delay-{os.getpid()}") as lab:
         line = line_process(lab)
         holder = lab_traces.holder_pid(lab.hostfile.parent)
         namespaces = lab_traces.namespaces_of_lab(holder)

@@ -72,6 +72,10 @@ def test_scenario_ships_and_opens_with_a_drawing(name):
         (GOOD + "latency = {nic = nan}\n", "latency.nic: expected a time as text"),
         (GOOD + 'latency = {nic = "2s"}\n', "latency.nic: a delay must be at most 1s, got '2s'"),
         (GOOD + "latency = {nic = 50}\n", "latency.nic: expected a time as text"),
+        (
+            GOOD + 'latency = {nic = "5us", by = "magic"}\n',
+            "latency.by: Input should be 'netem' or",
+        ),
         (GOOD + 'latency = {nics = "5us"}\n', "latency.nics: Extra inputs are not permitted"),
         (GOOD + 'latency = {nic = ["5us"]}\n', "latency.nic: 1 delays for 4 hosts"),
         (GOOD + 'latency = {uplink = "5us"}\n', "latency.uplink: there are no racks"),

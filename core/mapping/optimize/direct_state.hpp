@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "mapping/optimize/host_swap.hpp"
 #include "mapping/optimize/seating.hpp"
 #include "mapping/optimize/task_graph.hpp"
 
@@ -38,24 +39,7 @@ class DirectState {
 
   /// What changes when all that sit on two hosts of as many slots change places.
   [[nodiscard]] float swap_hosts_change(std::int32_t one, std::int32_t other) const {
-    const auto moved_to = [one, other](std::int32_t host) {
-      return host == one ? other : host == other ? one : host;
-    };
-    float twice_inside = 0.0F, across = 0.0F;
-    for (const std::int32_t host : {one, other}) {
-      const std::int32_t there = moved_to(host);
-      for (const std::int32_t sitter : seating_.sitters(host)) {
-        if (!seating_.is_task(sitter)) continue;
-        across += graph_.to_itself(sitter) * (costs_(there, there) - costs_(host, host));
-        for (const Exchange& exchange : graph_.of(sitter)) {
-          const std::int32_t at = seating_.host_of(exchange.peer), then = moved_to(at);
-          const float change = exchange.out * (costs_(there, then) - costs_(host, at)) +
-                               exchange.in * (costs_(then, there) - costs_(at, host));
-          (at == one || at == other ? twice_inside : across) += change;
-        }
-      }
-    }
-    return across + twice_inside / 2;
+    return host_swap_change(graph_, costs_, seating_, one, other);
   }
   void swap_hosts(std::int32_t one, std::int32_t other) {
     for (std::size_t slot = 0; slot < seating_.sitters(one).size(); ++slot) {

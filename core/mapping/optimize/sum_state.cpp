@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "mapping/optimize/host_swap.hpp"
+
 namespace fairlead::optimizing {
 namespace {
 
@@ -96,24 +98,7 @@ void SumState::move_in_pulls(std::int32_t task, std::int32_t src, std::int32_t d
 }
 
 float SumState::swap_hosts_change(std::int32_t one, std::int32_t other) const {
-  const auto moved_to = [one, other](std::int32_t host) {
-    return host == one ? other : host == other ? one : host;
-  };
-  float twice_inside = 0.0F, across = 0.0F;
-  for (const std::int32_t host : {one, other}) {
-    const std::int32_t there = moved_to(host);
-    for (const std::int32_t sitter : seating_.sitters(host)) {
-      if (!seating_.is_task(sitter)) continue;
-      across += graph_.to_itself(sitter) * (costs_.from(there)[there] - costs_.from(host)[host]);
-      for (const Exchange& exchange : graph_.of(sitter)) {
-        const std::int32_t at = seating_.host_of(exchange.peer), then = moved_to(at);
-        const float change = exchange.out * (costs_.from(there)[then] - costs_.from(host)[at]) +
-                             exchange.in * (costs_.to(there)[then] - costs_.to(host)[at]);
-        (at == one || at == other ? twice_inside : across) += change;
-      }
-    }
-  }
-  return across + twice_inside / 2;
+  return host_swap_change(graph_, costs_, seating_, one, other);
 }
 
 void SumState::swap_hosts(std::int32_t one, std::int32_t other) {

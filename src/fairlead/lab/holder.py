@@ -77,7 +77,8 @@ def _build(scenario: Scenario, folder: Path) -> LabNetwork:
     for host, pid in pid_of_host.items():
         _written(pids / host, f"{pid}\n")
     network = LabNetwork(scenario, pid_of_host)
-    network.wiring = Wiring(network.topology, pid_of_host)
+    delay_by = None if scenario.latency is None else scenario.latency.by
+    network.wiring = Wiring(network.topology, pid_of_host, delay_by)
     start_background(
         [pid_of_host[host] for host in scenario.host_names],
         [

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, model_validator
 
@@ -85,6 +85,16 @@ class Racks(Table):
         return self.uplink if isinstance(self.uplink, list) else [self.uplink] * self.count
 
 
+class Draw(Table):
+    """How values of directed pairs are drawn from a lognormal distribution."""
+
+    sigma: float = Field(default=0.5, ge=0, le=3)
+    """Standard deviation of the value's natural logarithm."""
+    seed: int = 0
+    asymmetry: float = Field(default=1.0, ge=0, le=1)
+    """0: both directions of a pair are equal; 1: they are drawn independently."""
+
+
 class PairRate(Table):
     """The rate of one directed pair."""
 
@@ -93,15 +103,10 @@ class PairRate(Table):
     rate: Rate
 
 
-class PairRates(Table):
+class PairRates(Draw):
     """Directed rates of pairs: drawn from a lognormal distribution, then given ones."""
 
     median: Rate | None = None
-    sigma: float = Field(default=0.5, ge=0, le=3)
-    """Standard deviation of the rate's natural logarithm."""
-    seed: int = 0
-    asymmetry: float = Field(default=1.0, ge=0, le=1)
-    """0: both directions of a pair are equal; 1: they are drawn independently."""
     given: list[PairRate] = []
 
 
@@ -113,15 +118,10 @@ class PairDelay(Table):
     delay: Delay
 
 
-class PairDelays(Table):
+class PairDelays(Draw):
     """Directed delays of pairs: drawn from a lognormal distribution, then given ones."""
 
     median: Delay | None = None
-    sigma: float = Field(default=0.5, ge=0, le=3)
-    """Standard deviation of the delay's natural logarithm."""
-    seed: int = 0
-    asymmetry: float = Field(default=1.0, ge=0, le=1)
-    """0: both directions of a pair are equal; 1: they are drawn independently."""
     given: list[PairDelay] = []
 
 
@@ -134,6 +134,8 @@ class Latency(Table):
     """Of every rack's uplink alike, or one per rack; between racks, both racks' add up."""
     pairs: PairDelays | None = None
     """What a directed pair has beyond its links."""
+    by: Literal["netem", "line"] | None = None
+    """What delays packets; by default netem where the kernel has it, else the delay line."""
 
 
 class Change(Table):

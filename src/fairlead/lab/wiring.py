@@ -11,6 +11,8 @@ is so between eth0 and port: by netem at eth0, or by the delay line beside the s
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pyroute2 import IPRoute
 
 from fairlead.lab.addresses import LOGIN, address_of_host, login_address
@@ -35,17 +37,23 @@ class Wiring:
     delay_by: DelayBy
     delay_line: int | None
 
-    def __init__(self, topology: Topology, pid_of_host: dict[str, int]) -> None:
+    def __init__(
+        self,
+        topology: Topology,
+        pid_of_host: dict[str, int],
+        delay_by: Literal["netem", "line"] | None = None,
+    ) -> None:
         """Build everything.
 
         Args:
             topology: What to build.
             pid_of_host: A process in the namespaces of each host and of the head node.
+            delay_by: The scenario's `latency.by`.
         """
         self._topology = topology
         self._switch = IPRoute()
         self._add_switches()
-        self.delay_by = choose_delay(topology, self._switch)
+        self.delay_by = choose_delay(topology, self._switch, delay_by)
         self._egress: list[Shaper] = []
         self._ingress: list[Shaper] = []
         ends: list[End] = []
