@@ -27,10 +27,10 @@ HostCosts::HostCosts(const HostMatrix& cost)
       from_(cost.values.size()),
       to_(cost.values.size()) {
   const double mean = mean_between(cost);
-  if (mean > 0.0) scale_ = 1.0 / mean;
+  const double scale = mean > 0.0 ? 1.0 / mean : 1.0;
   for (std::size_t src = 0; src < cost.num_hosts; ++src) {
     for (std::size_t dst = 0; dst < cost.num_hosts; ++dst) {
-      const auto scaled = static_cast<float>(cost(src, dst) * scale_);
+      const auto scaled = static_cast<float>(cost(src, dst) * scale);
       from_[src * cost.num_hosts + dst] = scaled;
       to_[dst * cost.num_hosts + src] = scaled;
       is_symmetric_ = is_symmetric_ && cost(src, dst) == cost(dst, src);

@@ -18,8 +18,6 @@ class HostCosts {
 
   [[nodiscard]] std::int32_t num_hosts() const { return num_hosts_; }
   [[nodiscard]] bool is_symmetric() const { return is_symmetric_; }
-  /// What the costs were multiplied by.
-  [[nodiscard]] double scale() const { return scale_; }
   [[nodiscard]] float operator()(std::int32_t src, std::int32_t dst) const {
     return from(src)[dst];
   }
@@ -43,7 +41,6 @@ class HostCosts {
 
   std::int32_t num_hosts_;
   std::int32_t num_near_;
-  double scale_ = 1.0;
   bool is_symmetric_ = true;
   std::vector<float> from_;  // (H, H), [src, dst]
   std::vector<float> to_;    // (H, H), [dst, src]
