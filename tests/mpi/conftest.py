@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 
 import pytest
@@ -21,6 +22,18 @@ def allow_root() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in AS_ROOT.items():
             patch.setenv(name, value)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_session_folder() -> Iterator[None]:
+    """Open MPI 5 does not start where a killed run with the same process id left its folder."""
+    # Not pytest's folder: a socket's name may have 107 characters.
+    with (
+        tempfile.TemporaryDirectory(prefix="fl", ignore_cleanup_errors=True) as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("TMPDIR", folder)
         yield
 
 
