@@ -49,8 +49,7 @@ std::vector<HostOfTask> walk_all(const Plan& plan, const TaskGraph& graph,
       return walk_levels(plan, graph, start, 1.0, groupings, watch, make_state);
     }
     // The first is a cool one, which keeps what is good in the given placement.
-    const double hot = temperature_unit(graph) *
-                       kHotOfTasks[place_in_round(start + static_cast<int>(kStartInOrder))];
+    const double hot = temperature_unit(graph) * hot_of_tasks(start + 1, plan.proposals_per_task());
     return walk_from(plan, start,
                      State(graph, costs.front(), Seating(plan.slots, plan.given_start(start))), hot,
                      hot * kColdRatio, 1.0, watch);

@@ -2,6 +2,7 @@
 // What every start of one run shares: slots, given placements, effort.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -43,6 +44,9 @@ struct Plan {
   /// Whether every task may go anywhere.
   [[nodiscard]] bool is_free() const { return !is_bound() && options.fixed_host_of_rank.empty(); }
   [[nodiscard]] Freedom freedom() const;
+  [[nodiscard]] double proposals_per_task() const {
+    return static_cast<double>(proposals_per_start) / std::max(1, num_tasks);
+  }
   /// The given placement that start number `start` begins from.
   [[nodiscard]] const HostOfTask& given_start(int start) const {
     return starts[static_cast<std::size_t>(start) % starts.size()];

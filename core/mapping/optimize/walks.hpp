@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -19,18 +18,25 @@ namespace fairlead::optimizing {
 
 // The part of a start's proposals that goes to the groups of tasks, before the tasks themselves.
 inline constexpr double kCoarseShare = 0.2;
-// Temperatures in the unit of the state. The hottest melts a placement down to its racks, a cool
-// one keeps what the groups found; which is better depends on the traffic, so starts differ.
+// Temperatures in the unit of the state.
 inline constexpr double kHotOfGroups = 1.0;
 inline constexpr double kHotBetween = 0.3;
-inline constexpr std::array<double, 4> kHotOfTasks{0.45, 0.05, 0.45, 0.2};
 inline constexpr double kColdRatio = 0.06;
 inline constexpr double kColdOfGroups = 0.02;
-// Each round of as many starts has one that groups consecutive tasks: the cool one.
-inline constexpr std::size_t kStartInOrder = 1;
 
-[[nodiscard]] inline std::size_t place_in_round(int start) {
-  return static_cast<std::size_t>(start) % kHotOfTasks.size();
+/// Every second start groups consecutive tasks: programs often number neighbours alike.
+[[nodiscard]] inline bool keeps_order(int start) {
+  return start % 2 == 1;
+}
+
+/// Where the tasks begin. The first start in order stays cool and keeps what the groups found. The
+/// others melt it, and the longer a walk is, the hotter it may begin: measured by bench/placement.
+[[nodiscard]] inline double hot_of_tasks(int start, double proposals_per_task) {
+  constexpr double kCool = 0.05;
+  constexpr double kShortWalk = 8000.0, kOfShortWalk = 0.3, kHottest = 0.8;
+  if (start == 1) return kCool;
+  return std::clamp(kOfShortWalk * std::pow(proposals_per_task / kShortWalk, 0.3), kOfShortWalk,
+                    kHottest);
 }
 
 /// What one task's step changes, in the order of magnitude: changes of many partners add up like
@@ -49,10 +55,9 @@ HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, doub
                        std::span<const HostGrouping> groupings, Watch& watch,
                        MakeState make_state) {
   Random random(plan.options.seed, static_cast<std::uint64_t>(start));
-  const double hot = kHotOfTasks[place_in_round(start)];
-  const bool keeps_order = place_in_round(start) == kStartInOrder;
+  const double hot = hot_of_tasks(start, plan.proposals_per_task() * part);
   const Hierarchy hierarchy =
-      coarsen(graph, plan.slots, groupings, Random(random.next()), keeps_order);
+      coarsen(graph, plan.slots, groupings, Random(random.next()), keeps_order(start));
   HostOfTask host_of_task;
   for (std::size_t level = hierarchy.levels.size(); level-- > 0;) {
     const Hierarchy::Level& here = hierarchy.levels[level];
