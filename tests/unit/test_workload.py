@@ -85,7 +85,20 @@ def test_compute_speed_sets_the_rates_of_recordings() -> None:
 
 
 def test_linear_has_no_wrap_around() -> None:
-    assert PATTERNS["linear"].pairs(4) == [(0, 1), (1, 2), (2, 3)]
+    assert PATTERNS["linear"].pairs(4).tolist() == [[0, 1], [1, 2], [2, 3]]
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_patterns_senders_ascend(name: str) -> None:
+    src, dst = PATTERNS[name].pairs(5).T
+    assert np.all(np.diff(src) >= 0)  # turns of a rate per process count on it
+    assert np.all(src != dst)
+
+
+def test_too_many_processes_are_refused_before_their_pairs_are_made(tmp_path: Path) -> None:
+    text = JOB.replace("processes = 4", "processes = 1000000")
+    with pytest.raises(fl.TopologyError, match="1000004 processes do not fit on 256 free cores"):
+        fl.Workload.load(written(tmp_path, JOB + text))
 
 
 def test_a_rate_per_process_is_shared_by_its_receivers_in_turn() -> None:

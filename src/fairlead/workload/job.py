@@ -96,7 +96,7 @@ class Job:
                 raise InputError(f"job {name or pattern!r}: {what}: must be >= 1, got {value}")
         if not (math.isfinite(rate_per_s) and rate_per_s > 0):
             raise InputError(f"job {name or pattern!r}: rate: must be > 0, got {rate_per_s}")
-        src, dst = np.array(PATTERNS[pattern].pairs(num_ranks), dtype=np.int64).T
+        src, dst = PATTERNS[pattern].pairs(num_ranks).T
         rates, counts, first_s = _shares(src, rate_per_s, num_messages, rate_per)
         used = counts > 0
         return cls(
