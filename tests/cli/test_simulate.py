@@ -52,6 +52,13 @@ def test_rates_per_process_and_compute_speed_reach_the_workload() -> None:
     assert waited(*real) != waited(*real, "--compute-mops=2000")
 
 
+@pytest.mark.parametrize("command", [SYNT, ("map", "--job=a", "--cluster=h0:2"), ("map",)])
+def test_a_seed_that_no_method_could_take_is_wrong_usage(command: tuple[str, ...]) -> None:
+    result = run(*command, "--seed", str(10**26))
+    assert result.exit_code == 2
+    assert "--seed" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -231,8 +231,9 @@ def test_a_placement_of_other_jobs_is_refused() -> None:
 def test_unknown_options_are_refused() -> None:
     with pytest.raises(fl.InputError, match="nic: unknown 'both'; there are separate, shared"):
         SimulationOptions(nic="both")
-    with pytest.raises(fl.InputError, match="seed: must be >= 0, got -1"):
-        SimulationOptions(seed=-1)
+    for seed in (-1, 10**26):
+        with pytest.raises(fl.InputError, match=f"seed: must be from 0 to 4294967295, got {seed}"):
+            SimulationOptions(seed=seed)
 
 
 def test_more_messages_than_the_clock_can_tell_are_refused() -> None:

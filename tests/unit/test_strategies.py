@@ -186,8 +186,8 @@ def test_unknown_names_are_refused() -> None:
     workload = fl.Workload("test", [job("linear", 2)], SMALL)
     with pytest.raises(fl.InputError, match="method: unknown name 'best'; there are blocked"):
         fl.place_jobs(workload, "best")
-    with pytest.raises(fl.InputError, match="seed: must be >= 0, got -1"):
-        fl.place_jobs(workload, seed=-1)
+    with pytest.raises(fl.InputError, match="seed: must be from 0 to 4294967295, got 4294967296"):
+        fl.place_jobs(workload, "drb", seed=2**32)
     with pytest.raises(fl.InputError, match="threshold: unknown 'x'; there are adjacency"):
         Choices(threshold="x")
 

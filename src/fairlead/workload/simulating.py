@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from fairlead import _core
-from fairlead.errors import InputError, ShapeError
+from fairlead.errors import ShapeError
+from fairlead.seed import require_seed
 from fairlead.workload.choices import require_known
 from fairlead.workload.job import Job
 from fairlead.workload.machine import Machine
@@ -44,7 +45,7 @@ class SimulationOptions:
         forwarding: "store_and_forward", or "cut_through": receiving begins with sending.
         arrivals: "periodic" from t = 0, "random_phase", or "poisson".
         loop: "open", or "closed": a flow's next message waits until the one before is there.
-        seed: Where random numbers start, 0 or more.
+        seed: Where random numbers start, 0 to 2**32 - 1.
     """
 
     nic: str = "separate"
@@ -55,8 +56,7 @@ class SimulationOptions:
 
     def __post_init__(self) -> None:
         require_known(self, CHOICES)
-        if self.seed < 0:
-            raise InputError(f"seed: must be >= 0, got {self.seed}")
+        require_seed(self.seed)
 
 
 CHOICES: dict[str, tuple[str, ...]] = {

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 
 from fairlead.errors import InputError
+from fairlead.seed import require_seed
 from fairlead.workload.simulating import SimulationOptions
 from fairlead.workload.workload import Workload
 
@@ -23,7 +24,7 @@ class JobsProblem:
 
     Attributes:
         workload: The jobs, and the machine they share.
-        seed: Where random numbers start, 0 or more.
+        seed: Where random numbers start, 0 to 2**32 - 1.
         options: How placements are simulated that are compared.
         scale: Part of the messages of such a simulation.
         time_limit_s: When to stop, in seconds, or None: enough for the number of ranks.
@@ -42,8 +43,7 @@ class JobsProblem:
     on_progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        if self.seed < 0:
-            raise InputError(f"seed: must be >= 0, got {self.seed}")
+        require_seed(self.seed)
         if not (math.isfinite(self.scale) and self.scale > 0):
             raise InputError(f"scale: must be > 0, got {self.scale}")
         if self.time_limit_s is not None and not self.time_limit_s > 0:
