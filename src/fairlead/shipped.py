@@ -52,7 +52,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:  # of its form, its encoding, or a number's length
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{path}: not a readable TOML file: {reason}") from error
 

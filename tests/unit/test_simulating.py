@@ -161,8 +161,8 @@ def test_scale_sends_a_part_at_the_same_rate() -> None:
     part = fl.simulate(*two_nodes(messages=100), scale=0.1)
     assert (part.scale, part.num_messages) == (0.1, 20)
     assert part.waiting_time_s == pytest.approx(whole.waiting_time_s / 10)
-    for wrong in (0, -1, float("nan")):
-        with pytest.raises(fl.InputError, match="scale: must be > 0"):
+    for wrong in (0, -1, 1.5, 1e19, float("nan")):
+        with pytest.raises(fl.InputError, match="scale: must be above 0 and at most 1"):
             fl.simulate(*two_nodes(), scale=wrong)
 
 

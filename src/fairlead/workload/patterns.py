@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fairlead.workload.choices import require_within
+
 __all__ = ["PATTERNS", "Pattern"]
 
 Pairs = npt.NDArray[np.int64]
@@ -18,7 +20,8 @@ class Pattern(NamedTuple):
     """A way in which the ranks of a job communicate.
 
     Attributes:
-        pairs: From the number of ranks the pairs of src and dst, shape (F, 2), src ascending.
+        pairs: From the number of ranks the pairs of src and dst, shape (F, 2), src ascending;
+            raises InputError where there are too many.
         summary: What it does, in one line.
     """
 
@@ -26,7 +29,12 @@ class Pattern(NamedTuple):
     summary: str
 
 
+_MOST_ALL_TO_ALL = 8192
+"""Their pairs, with all that is kept of each, take some gigabytes."""
+
+
 def _all_to_all(num_ranks: int) -> Pairs:
+    require_within("all_to_all: processes", num_ranks, 2, _MOST_ALL_TO_ALL)
     return np.argwhere(~np.eye(num_ranks, dtype=bool))
 
 

@@ -164,12 +164,12 @@ def simulate(
         workload: The jobs, and the machine they share.
         placement: A core for each rank of each job.
         options: What is left open about the machine; the default is SPREAD's testbed.
-        scale: Part of the messages to simulate, at the same rates.
+        scale: Part of the messages to simulate, at most 1, at the same rates.
         on_progress: Called with the messages sent and the messages in all.
 
     Raises:
         ShapeError: The placement has other jobs or ranks than the workload.
-        InputError: The scale is not above 0, or the time would pass the clock's end.
+        InputError: The scale is not above 0 and at most 1, or the time would pass the clock's end.
     """
     options = options or SimulationOptions()
     scaled = workload.scaled(scale)

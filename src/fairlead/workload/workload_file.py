@@ -52,7 +52,7 @@ def _text_of(parse: Any, example: str) -> BeforeValidator:
 
 
 Size = Annotated[int, _text_of(parse_message_size, "64KB")]
-Rate = Annotated[float, _text_of(parse_rate, "1GB/s"), Field(gt=0)]
+Rate = Annotated[float, _text_of(parse_rate, "1GB/s")]
 Duration = Annotated[float, _text_of(parse_duration, "100ns")]
 RatePer = Annotated[str, Field(pattern=f"^({'|'.join(RATE_PER)})$")]
 
@@ -64,17 +64,25 @@ class _Table(BaseModel):
 class MachineTable(_Table):
     """`[machine]`: what is left out is as in SPREAD's table 1."""
 
-    nodes: int = Field(default=Machine.nodes, ge=1)
-    sockets: int = Field(default=Machine.sockets, ge=1)
-    cores: int = Field(default=Machine.cores, ge=1)
+    nodes: int = Machine.nodes
+    sockets: int = Machine.sockets
+    cores: int = Machine.cores
     nic: Rate = Machine.nic_Bps
     memory: Rate = Machine.memory_Bps
-    remote_memory_ratio: float = Field(default=Machine.remote_memory_ratio, ge=0)
+    remote_memory_ratio: float = Machine.remote_memory_ratio
     cache: Rate = Machine.cache_Bps
     largest_cache: Size = Machine.largest_cache_bytes
     switch: Duration = Machine.switch_s
-    compute_Mops: float = Field(default=Machine.compute_Mops, gt=0)
+    compute_Mops: float = Machine.compute_Mops
     taken: list[int] = []
+
+    @model_validator(mode="after")
+    def _can_be(self) -> MachineTable:
+        try:
+            self.build()
+        except InputError as error:
+            raise ValueError(str(error)) from error
+        return self
 
     def build(self) -> Machine:
         """The machine that the table describes."""
@@ -97,11 +105,11 @@ class JobTable(_Table):
     """`[[jobs]]`: a pattern with its numbers, a shipped recording, or a `.traffic.npz` file."""
 
     name: str | None = None
-    processes: int | None = Field(default=None, ge=2)
+    processes: int | None = None
     pattern: str | None = None
     message: Size | None = None
-    rate: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    count: int | None = Field(default=None, ge=1)
+    rate: float | None = None
+    count: int | None = None
     recording: str | None = None
     traffic: str | None = None
     run_time: Duration | None = None
