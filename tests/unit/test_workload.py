@@ -155,6 +155,8 @@ def test_a_traffic_file_is_a_job(tmp_path: Path) -> None:
         ('[[jobs]]\nrecording = "cg.D.64"\n', "jobs[0]: recording 'cg.D.64': there are bt.B.25"),
         ('[[jobs]]\nrecording = "cg.C.32"\nprocesses = 16\n', "has 32 ranks, but the job 16 proc"),
         ('[[jobs]]\nrecording = "cg.C.32"\nrate = 5\n', "jobs[0]: rate belongs to a pattern"),
+        (JOB + 'run_time = "2s"\n', "jobs[0]: run_time belongs to traffic"),
+        ('[[jobs]]\nrecording = "cg.C.32"\nrun_time = "2s"\n', "[0]: run_time belongs to traffic"),
         ('[[jobs]]\ntraffic = "no.traffic.npz"\n', "no.traffic.npz: no such file"),
         ("[[jobs]]\nprocesses = 3\n", "jobs[0]: needs one of pattern, recording and traffic"),
         ("jobs = [", "not a readable TOML file"),

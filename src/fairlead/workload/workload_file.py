@@ -127,6 +127,8 @@ class JobTable(_Table):
                 raise ValueError(f"{field} {wrong}")
         if self.pattern is not None and self.processes is None:
             raise ValueError("processes is missing")
+        if self.run_time is not None and self.traffic is None:
+            raise ValueError("run_time belongs to traffic; compute_Mops sets that of recordings")
         return self
 
     def build(self, where: str, folder: Path, machine: Machine, rate_per: str) -> Job:
