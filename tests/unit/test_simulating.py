@@ -175,6 +175,19 @@ def test_overload_is_told_by_the_name_of_the_server() -> None:
     assert fl.simulate(*two_nodes()).overloaded == []
 
 
+@pytest.mark.parametrize("num_flows", [7, 9, 11])
+def test_a_server_that_is_offered_just_what_it_can_do_is_not_overloaded(num_flows: int) -> None:
+    # A message of 1000 bytes takes an interface 1 us, so flows of one in n us fill it exactly.
+    machine = fl.Machine(nodes=num_flows + 1, sockets=1, cores=1)
+    job = fl.Job.from_pattern(
+        "gather", num_flows + 1, message_bytes=1000, rate_per_s=1e6 / num_flows, num_messages=10
+    )
+    placement = fl.JobsPlacement(machine, [np.arange(num_flows + 1)])
+    result = fl.simulate(fl.Workload("full", [job], machine), placement)
+    assert max(server.offered_ratio for server in result.servers) == pytest.approx(1, abs=1e-12)
+    assert result.overloaded == []
+
+
 def test_several_placements_at_a_time_give_what_each_gives_alone() -> None:
     workload = fl.Workload.load("Synt_workload_4")
     placements = [fl.place_jobs(workload, method) for method in ("blocked", "cyclic", "spread")]

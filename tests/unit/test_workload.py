@@ -77,6 +77,13 @@ def test_a_recorded_job_keeps_its_bytes_and_takes_its_run_time() -> None:
     assert np.allclose(job.num_messages / job.rate_per_s, 10.0)
 
 
+def test_a_message_to_itself_does_not_decide_a_jobs_class() -> None:
+    messages = np.array([[1.0, 2.0], [0, 0]])
+    largest = np.array([[2.0**21, 700.0], [0, 0]])
+    job = fl.Job.from_traffic(fl.Traffic(largest, messages, largest), 1.0, "talks to itself")
+    assert job.largest_message_bytes == 700
+
+
 def test_compute_speed_sets_the_rates_of_recordings() -> None:
     slow, fast = (fl.Workload.load("Real_workload_4", compute_Mops=mops) for mops in (100, 200))
     for a, b in zip(slow.jobs, fast.jobs, strict=True):

@@ -139,8 +139,9 @@ class Job:
         src, dst = counts.row[used].astype(np.int64), counts.col[used].astype(np.int64)
         num_messages = np.maximum(1, np.rint(counts.data[used]))
         size_bytes = total.bytes.toarray()[src, dst] / num_messages
-        largest = total.max_message_bytes
-        largest_bytes = float(largest.max()) if largest is not None and largest.nnz else 0.0
+        assert total.max_message_bytes is not None  # an absent one has become an empty one
+        largest = sp.coo_array(total.max_message_bytes)
+        largest_bytes = largest.data[largest.row != largest.col].max(initial=0)
         return cls(
             name=name,
             num_ranks=traffic.num_ranks,
