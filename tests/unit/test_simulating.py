@@ -175,6 +175,14 @@ def test_overload_is_told_by_the_name_of_the_server() -> None:
     assert fl.simulate(*two_nodes()).overloaded == []
 
 
+def test_a_closed_loop_slows_down_where_an_open_one_is_overloaded() -> None:
+    case = two_nodes(messages=1000, run_time_s=1e-3)
+    result = fl.simulate(*case, SimulationOptions(loop="closed"))
+    assert max(server.offered_ratio for server in result.servers) == pytest.approx(2.0)
+    assert max(server.longest_queue for server in result.servers) <= 2  # one of each flow
+    assert result.overloaded == []
+
+
 @pytest.mark.parametrize("num_flows", [7, 9, 11])
 def test_a_server_that_is_offered_just_what_it_can_do_is_not_overloaded(num_flows: int) -> None:
     # A message of 1000 bytes takes an interface 1 us, so flows of one in n us fill it exactly.
