@@ -126,6 +126,20 @@ def test_kilobytes_are_binary_and_rates_decimal(tmp_path: Path) -> None:
     assert workload.machine.largest_cache_bytes == 2 * 2**20
     assert parse_message_size("3 GB") == 3 * 2**30
     assert parse_message_size("7B") == 7
+    assert parse_message_size("1.5KiB") == parse_message_size("1.5 KB") == 1536
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1kB", "size '1kB': expected a number and one of B, KB, MB, GB, KiB, MiB, GiB"),
+        ("1TB", "size '1TB': expected a number and one of"),
+        ("1.5B", "size '1.5B': 1.5 bytes is not a whole number"),
+    ],
+)
+def test_a_size_that_others_read_otherwise_is_refused(text: str, said: str) -> None:
+    with pytest.raises(fl.InputError, match=said):
+        parse_message_size(text)
 
 
 def test_a_traffic_file_is_a_job(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import re
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -27,16 +26,20 @@ __all__ = [
 ]
 
 
+_SIZES = {
+    **{"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30},
+    **{"KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
+}
+"""No kB and no TB, which mean powers of ten elsewhere."""
+
+
 def parse_message_size(text: str) -> int:
     """Bytes from text such as "64KB" or "2MB", which are binary here, as in SPREAD.
 
     Raises:
-        InputError: The text is no number with a unit of size.
+        InputError: The text is no number with a unit of size, or no whole number of bytes.
     """
-    try:
-        return parse_size(re.sub(r"([KMG])B\s*$", r"\1iB", text))
-    except InputError as error:
-        raise InputError(f"size {text!r}: expected a number and one of B, KB, MB, GB") from error
+    return parse_size(text, _SIZES)
 
 
 def _text_of(parse: Any, example: str) -> BeforeValidator:
