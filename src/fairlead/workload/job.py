@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,10 @@ from fairlead.traffic import Traffic
 from fairlead.workload.choices import require_scale, require_within
 from fairlead.workload.patterns import PATTERNS
 
-__all__ = ["RATE_PER", "Job"]
+__all__ = ["RATE_PER", "Job", "RatePer"]
 
-RATE_PER = ("pair", "process")
+RatePer = Literal["pair", "process"]
+RATE_PER: tuple[str, ...] = get_args(RatePer)
 """What a pattern's rate and count hold for: each ordered pair of ranks that communicate (SPREAD's
 lambda_ij in equation 1), or each sending rank, which serves its receivers in turn."""
 

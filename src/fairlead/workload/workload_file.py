@@ -13,7 +13,7 @@ from fairlead.errors import InputError
 from fairlead.shipped import first_problem, read_toml
 from fairlead.traffic import Traffic
 from fairlead.units import parse_duration, parse_rate, parse_size
-from fairlead.workload.job import RATE_PER, Job
+from fairlead.workload.job import Job, RatePer
 from fairlead.workload.machine import Machine
 from fairlead.workload.recordings import load_recording
 
@@ -57,11 +57,10 @@ def _text_of(parse: Any, example: str) -> BeforeValidator:
 Size = Annotated[int, _text_of(parse_message_size, "64KB")]
 Rate = Annotated[float, _text_of(parse_rate, "1GB/s")]
 Duration = Annotated[float, _text_of(parse_duration, "100ns")]
-RatePer = Annotated[str, Field(pattern=f"^({'|'.join(RATE_PER)})$")]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class MachineTable(_Table):
