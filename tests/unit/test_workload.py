@@ -203,6 +203,15 @@ def test_a_wrong_file_is_refused_by_name_and_field(tmp_path: Path, text: str, sa
     assert "\n" not in str(refused.value)
 
 
+def test_a_trace_of_one_rank_is_no_job(tmp_path: Path) -> None:
+    to_itself = np.array([[5.0]])
+    fl.Traffic(to_itself, to_itself, run_time_s=1.0).save(tmp_path / "alone.traffic.npz")
+    path = written(tmp_path, '[[jobs]]\ntraffic = "alone.traffic.npz"\n')
+    said = r"jobs\[0\]: job 'alone': processes: must be from 2 to 1048576, got 1"
+    with pytest.raises(fl.InputError, match=said):
+        fl.Workload.load(path)
+
+
 def test_a_traffic_file_without_run_time_needs_one(tmp_path: Path) -> None:
     sent = np.array([[0, 6.0], [0, 0]])
     fl.Traffic(sent, sent).save(tmp_path / "app.traffic.npz")
