@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -180,6 +182,13 @@ def test_spread_places_a_job_that_sends_nothing() -> None:
         for growth in GROWTH:
             (nodes,) = spread(silent, threshold=threshold, growth=growth)
             assert len(nodes) == 4
+
+
+@pytest.mark.parametrize("rate", ["nic_Bps", "memory_Bps"])
+def test_drb_takes_a_machine_whose_rates_lie_far_apart(rate: str) -> None:
+    machine = dataclasses.replace(SMALL, **{rate: 1.0})
+    (nodes,) = placed("drb", job("all_to_all", 4), machine=machine)
+    assert len(nodes) == 4
 
 
 def test_unknown_names_are_refused() -> None:
