@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import reprlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -52,13 +53,13 @@ def read_toml(path: Path) -> dict[str, Any]:
     """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:  # of its form, its encoding, or a number's length
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{path}: not a readable TOML file: {reason}") from error
 
 
 def first_problem(error: ValidationError) -> str:
-    """`field: what is wrong`, with the place as it is written in the file."""
+    """`field: what is wrong, got value`, with the place as it is written in the file."""
     problem = error.errors()[0]
     place = ""
     for part in problem["loc"]:
@@ -67,4 +68,6 @@ def first_problem(error: ValidationError) -> str:
         elif not part.startswith(("list[", "function-")):  # pydantic's own, of a union
             place += f".{part}" if place else part
     message = problem["msg"].removeprefix("Value error, ")
+    if problem["type"] not in ("value_error", "missing"):  # ours tell it, and one has none
+        message += f", got {reprlib.repr(problem['input'])}"
     return f"{place}: {message}" if place else message

@@ -41,13 +41,13 @@ def parse_duration(text: str) -> float:
     return _parse(text, "duration", DURATIONS)
 
 
-def parse_size(text: str) -> int:
-    """Bytes from text such as "64KiB" (1024) or "64kB" (1000).
+def parse_size(text: str, units: Mapping[str, float] = SIZES) -> int:
+    """Bytes from text such as "64KiB" (1024) or "64kB" (1000), or with other units.
 
     Raises:
         InputError: The text is no number with a unit of size, or no whole number of bytes.
     """
-    size_bytes = _parse(text, "size", SIZES)
+    size_bytes = _parse(text, "size", units)
     if size_bytes != int(size_bytes):
         raise InputError(f"size {text!r}: {size_bytes} bytes is not a whole number")
     return int(size_bytes)

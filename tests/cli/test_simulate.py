@@ -52,13 +52,21 @@ def test_rates_per_process_and_compute_speed_reach_the_workload() -> None:
     assert waited(*real) != waited(*real, "--compute-mops=2000")
 
 
+@pytest.mark.parametrize("command", [SYNT, ("map", "--job=a", "--cluster=h0:2"), ("map",)])
+def test_a_seed_that_no_method_could_take_is_wrong_usage(command: tuple[str, ...]) -> None:
+    result = run(*command, "--seed", str(10**26))
+    assert result.exit_code == 2
+    assert "--seed" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("simulate", "nothing"), "workload 'nothing': neither a file nor one of"),
         ((*SYNT, "--methods", "best"), "method: unknown name 'best'; there are blocked"),
         ((*SYNT, "--nic", "both"), "nic: unknown 'both'"),
-        ((*SYNT, "--scale", "0"), "scale: must be > 0, got 0.0"),
+        ((*SYNT, "--scale", "0"), "scale: must be above 0 and at most 1, got 0.0"),
+        ((*SYNT, "--scale", "5"), "scale: must be above 0 and at most 1, got 5.0"),
         ((*SYNT, "--time-limit", "soon"), "duration 'soon': expected a number"),
         ((*SYNT, "--rate-per", "job"), "rate_per 'job': there are pair, process"),
     ],

@@ -151,7 +151,7 @@ def test_a_time_limit_still_gives_a_placement() -> None:
     ("given", "said"),
     [
         ({"time_limit_s": 0.0}, "time limit: must be > 0 s, got 0.0"),
-        ({"scale": 0.0}, "scale: must be > 0, got 0.0"),
+        ({"scale": 0.0}, "scale: must be above 0 and at most 1, got 0.0"),
         ({"num_threads": -1}, "threads: must be >= 0, got -1"),
     ],
 )

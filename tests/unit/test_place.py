@@ -146,10 +146,12 @@ def test_an_unknown_name_is_answered_by_those_there_are(
         fl.place(TWO_RANKS, net, fl.Cluster.uniform(net.hosts, 1), **argument)
 
 
-def test_a_negative_seed_is_refused() -> None:
+@pytest.mark.parametrize("seed", [-1, 2**32, 10**26])
+@pytest.mark.parametrize("method", ["optimize", "scotch"])
+def test_a_seed_out_of_range_is_refused(method: str, seed: int) -> None:
     net = racks([0, 1])
-    with pytest.raises(fl.InputError, match="seed: must be >= 0, got -1"):
-        fl.place(TWO_RANKS, net, fl.Cluster.uniform(net.hosts, 1), seed=-1)
+    with pytest.raises(fl.InputError, match=f"seed: must be from 0 to 4294967295, got {seed}"):
+        fl.place(TWO_RANKS, net, fl.Cluster.uniform(net.hosts, 1), method, seed=seed)
 
 
 def test_intra_groups_ranks_by_traffic_and_leaves_hosts_in_order() -> None:

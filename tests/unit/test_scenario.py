@@ -38,15 +38,24 @@ def test_scenario_ships_and_opens_with_a_drawing(name):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (GOOD + "speed = 3\n", "speed: Extra inputs are not permitted"),
+        (GOOD + "speed = 3\n", "speed: Extra inputs are not permitted, got 3"),
         ('hosts = 4\nnic = "-3Mbit/s"\n', "nic: "),
         ('hosts = 4\nnic = "0bit/s"\n', "nic: a rate must be > 0"),
         ("hosts = 4\nnic = 1000\n", "nic: expected a rate as text"),
         ('hosts = 4\nnic = "1Gbyte/s"\n', "nic: "),
-        ('hosts = 1\nnic = "1Gbit/s"\n', "hosts: Input should be greater than or equal to 2"),
+        (
+            'hosts = 1\nnic = "1Gbit/s"\n',
+            "hosts: Input should be greater than or equal to 2, got 1",
+        ),
         ('hosts = 4\nnic = ["1Gbit/s"]\n', "nic: 1 rates for 4 hosts"),
         ("hosts = 4\n", "nic: Field required"),
         (GOOD + "slots = 0\n", "slots: Input should be greater than or equal to 1"),
+        (GOOD + 'slots = "2"\n', "slots: Input should be a valid integer, got '2'"),
+        (GOOD + "slots = true\n", "slots: Input should be a valid integer, got True"),
+        (
+            GOOD + "pairs = {sigma = '0.5'}\n",
+            "pairs.sigma: Input should be a valid number, got '0.5'",
+        ),
         (GOOD + 'racks = {count = 5, uplink = "1Mbit/s"}\n', "racks.count: 5 racks for 4 hosts"),
         (
             GOOD + 'racks = {count = 2, uplink = ["1Mbit/s"]}\n',

@@ -105,7 +105,7 @@ def test_machine_file_gives_rates_and_sockets(tmp_path: Path) -> None:
         ("nodes = 4", "machine.nodes: 4, but there are 3 hosts"),
         ("cores = 3", "1 sockets of 3 cores are fewer than the 4 slots"),
         ("taken = [1]", "taken slots are given by host here"),
-        ('nic = "0B/s"', "machine.nic: Input should be greater than 0"),
+        ('nic = "0B/s"', r"machine: nic_Bps: must be from 1 to 1e\+16, got 0.0"),
         ("racks = 2", "machine.racks: Extra inputs are not permitted"),
     ],
 )

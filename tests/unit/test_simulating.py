@@ -161,8 +161,8 @@ def test_scale_sends_a_part_at_the_same_rate() -> None:
     part = fl.simulate(*two_nodes(messages=100), scale=0.1)
     assert (part.scale, part.num_messages) == (0.1, 20)
     assert part.waiting_time_s == pytest.approx(whole.waiting_time_s / 10)
-    for wrong in (0, -1, float("nan")):
-        with pytest.raises(fl.InputError, match="scale: must be > 0"):
+    for wrong in (0, -1, 1.5, 1e19, float("nan")):
+        with pytest.raises(fl.InputError, match="scale: must be above 0 and at most 1"):
             fl.simulate(*two_nodes(), scale=wrong)
 
 
@@ -173,6 +173,27 @@ def test_overload_is_told_by_the_name_of_the_server() -> None:
     assert result.overloaded[0].offered_ratio == pytest.approx(2.0)
     assert result.as_dict()["overloaded"] == ["node0.nic.send", "node1.nic.receive"]
     assert fl.simulate(*two_nodes()).overloaded == []
+
+
+def test_a_closed_loop_slows_down_where_an_open_one_is_overloaded() -> None:
+    case = two_nodes(messages=1000, run_time_s=1e-3)
+    result = fl.simulate(*case, SimulationOptions(loop="closed"))
+    assert max(server.offered_ratio for server in result.servers) == pytest.approx(2.0)
+    assert max(server.longest_queue for server in result.servers) <= 2  # one of each flow
+    assert result.overloaded == []
+
+
+@pytest.mark.parametrize("num_flows", [7, 9, 11])
+def test_a_server_that_is_offered_just_what_it_can_do_is_not_overloaded(num_flows: int) -> None:
+    # A message of 1000 bytes takes an interface 1 us, so flows of one in n us fill it exactly.
+    machine = fl.Machine(nodes=num_flows + 1, sockets=1, cores=1)
+    job = fl.Job.from_pattern(
+        "gather", num_flows + 1, message_bytes=1000, rate_per_s=1e6 / num_flows, num_messages=10
+    )
+    placement = fl.JobsPlacement(machine, [np.arange(num_flows + 1)])
+    result = fl.simulate(fl.Workload("full", [job], machine), placement)
+    assert max(server.offered_ratio for server in result.servers) == pytest.approx(1, abs=1e-12)
+    assert result.overloaded == []
 
 
 def test_several_placements_at_a_time_give_what_each_gives_alone() -> None:
@@ -231,8 +252,9 @@ def test_a_placement_of_other_jobs_is_refused() -> None:
 def test_unknown_options_are_refused() -> None:
     with pytest.raises(fl.InputError, match="nic: unknown 'both'; there are separate, shared"):
         SimulationOptions(nic="both")
-    with pytest.raises(fl.InputError, match="seed: must be >= 0, got -1"):
-        SimulationOptions(seed=-1)
+    for seed in (-1, 10**26):
+        with pytest.raises(fl.InputError, match=f"seed: must be from 0 to 4294967295, got {seed}"):
+            SimulationOptions(seed=seed)
 
 
 def test_more_messages_than_the_clock_can_tell_are_refused() -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -182,12 +184,19 @@ def test_spread_places_a_job_that_sends_nothing() -> None:
             assert len(nodes) == 4
 
 
+@pytest.mark.parametrize("rate", ["nic_Bps", "memory_Bps"])
+def test_drb_takes_a_machine_whose_rates_lie_far_apart(rate: str) -> None:
+    machine = dataclasses.replace(SMALL, **{rate: 1.0})
+    (nodes,) = placed("drb", job("all_to_all", 4), machine=machine)
+    assert len(nodes) == 4
+
+
 def test_unknown_names_are_refused() -> None:
     workload = fl.Workload("test", [job("linear", 2)], SMALL)
     with pytest.raises(fl.InputError, match="method: unknown name 'best'; there are blocked"):
         fl.place_jobs(workload, "best")
-    with pytest.raises(fl.InputError, match="seed: must be >= 0, got -1"):
-        fl.place_jobs(workload, seed=-1)
+    with pytest.raises(fl.InputError, match="seed: must be from 0 to 4294967295, got 4294967296"):
+        fl.place_jobs(workload, "drb", seed=2**32)
     with pytest.raises(fl.InputError, match="threshold: unknown 'x'; there are adjacency"):
         Choices(threshold="x")
 

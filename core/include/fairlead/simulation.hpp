@@ -76,7 +76,7 @@ struct ServerLoad {
   std::int64_t longest_wait_ns = 0;  ///< of one message
   /// Most messages that waited at a time; exact up to 4096, then up to 0.1 % too high.
   std::int64_t longest_queue = 0;
-  double offered_ratio = 0.0;  ///< service time asked for per time; above 1 the queue only grows
+  double offered_ratio = 0.0;  ///< service time asked for per time, by the flows' rates
 };
 
 /// What one job got.

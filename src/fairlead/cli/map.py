@@ -82,7 +82,7 @@ def map_ranks(
         list[str] | None,
         typer.Option(help="RANK=HOST: a rank that must be there; repeatable, for optimize."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
+    seed: options.Seed = 0,
     output: Annotated[
         Path | None,
         typer.Option(

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from fairlead.preparation import Request
+from fairlead.seed import MAX_SEED
 from fairlead.units import parse_duration
 
 
@@ -85,7 +86,7 @@ MaxAge = Annotated[
 SkipUnreachable = Annotated[
     bool, typer.Option("--skip-unreachable", help="Leave out hosts that do not answer.")
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of every random choice.")]
+Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of every random choice.")]
 RunFolder = Annotated[
     Path | None, typer.Option("--run-dir", help="Where the record of this run goes.")
 ]

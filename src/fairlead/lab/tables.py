@@ -63,7 +63,7 @@ HostName = Annotated[str, Field(pattern=r"^h[0-9]+$")]
 class Table(BaseModel):
     """Fields that are not known are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Racks(Table):

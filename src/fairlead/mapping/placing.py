@@ -15,6 +15,7 @@ from fairlead.mapping.optimizing import optimize_on_tree
 from fairlead.mapping.problem import METRICS, OBJECTIVES, Effort, HostOfRank, Problem, Progress
 from fairlead.network import Network
 from fairlead.placement import Placement
+from fairlead.seed import require_seed
 from fairlead.traffic import Traffic
 
 __all__ = ["place", "require_method"]
@@ -49,7 +50,7 @@ def place(
             with latency_s. The objective "bottleneck" reads both.
         objective: What decides between placements: "bottleneck", `Cost.bottleneck_s`, or "sum"
             over pairs of ranks of traffic * cost of their hosts.
-        seed: Where random numbers start, 0 or more; same seed, same placement.
+        seed: Where random numbers start, 0 to 2**32 - 1; same seed, same placement.
         time_limit_s: For `optimize`: when to stop, in seconds; None: by the number of ranks.
         num_threads: For `optimize`; 0: one for each core. The answer does not depend on it.
         fixed: For `optimize`: host of each rank that must be there.
@@ -67,8 +68,7 @@ def place(
     require_method(method)
     _require_known("metric", metric, METRICS)
     _require_known("objective", objective, OBJECTIVES)
-    if seed < 0:
-        raise InputError(f"seed: must be >= 0, got {seed}")
+    require_seed(seed)
     cluster.require_room_for(traffic.num_ranks)
     given = {
         "time_limit_s": time_limit_s,

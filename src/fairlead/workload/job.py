@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +13,31 @@ import scipy.sparse as sp
 
 from fairlead.errors import InputError
 from fairlead.traffic import Traffic
+from fairlead.workload.choices import require_scale, require_within
 from fairlead.workload.patterns import PATTERNS
 
-__all__ = ["RATE_PER", "Job"]
+__all__ = ["RATE_PER", "Job", "RatePer"]
 
-RATE_PER = ("pair", "process")
+RatePer = Literal["pair", "process"]
+RATE_PER: tuple[str, ...] = get_args(RatePer)
 """What a pattern's rate and count hold for: each ordered pair of ranks that communicate (SPREAD's
 lambda_ij in equation 1), or each sending rank, which serves its receivers in turn."""
+
+# Wide enough for whatever is tried, and nothing overflows that is computed from them.
+_MOST_RANKS = 2**20
+_MOST_BYTES = 2**50
+_MOST_MESSAGES = 10**12
+_RATES_PER_S = (1e-12, 1e16)
+_RUN_TIMES_S = (1e-9, 10**9)
+
+_FIELDS: dict[str, tuple[Any, float, float]] = {
+    **dict.fromkeys(("src", "dst"), (np.int64, 0, _MOST_RANKS)),
+    "message_bytes": (np.int64, 0, _MOST_BYTES),
+    "num_messages": (np.int64, 1, _MOST_MESSAGES),
+    "rate_per_s": (np.float64, *_RATES_PER_S),
+    "first_s": (np.float64, 0, 1e18),
+}
+"""Type of each array of a job, and what its values may be."""
 
 Integers = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -54,19 +71,17 @@ class Job:
     run_time_s: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.num_ranks < 2:
-            raise InputError(f"job {self.name!r}: at least 2 processes, got {self.num_ranks}")
-        for field, kind in _FIELDS.items():
-            object.__setattr__(self, field, np.asarray(getattr(self, field), dtype=kind))
-            if getattr(self, field).shape != (len(self.src),):
+        require_within(f"job {self.name!r}: processes", self.num_ranks, 2, _MOST_RANKS)
+        for field, (kind, least, most) in _FIELDS.items():
+            values = np.asarray(getattr(self, field))
+            if values.shape != (len(self.src),):
                 raise InputError(f"job {self.name!r}: {field}: expected one value per flow")
+            for value in (values.min(), values.max()) if values.size else ():
+                require_within(f"job {self.name!r}: {field}", value, least, most)
+            object.__setattr__(self, field, values.astype(kind))
         ranks = np.concatenate([self.src, self.dst])
-        if np.any((ranks < 0) | (ranks >= self.num_ranks)) or np.any(self.src == self.dst):
+        if np.any(ranks >= self.num_ranks) or np.any(self.src == self.dst):
             raise InputError(f"job {self.name!r}: a flow needs two of the {self.num_ranks} ranks")
-        if not np.all(np.isfinite(self.rate_per_s) & (self.rate_per_s > 0)):
-            raise InputError(f"job {self.name!r}: every rate must be > 0")
-        if np.any(self.message_bytes < 0) or np.any(self.num_messages < 1):
-            raise InputError(f"job {self.name!r}: a flow needs a size >= 0 and a message")
 
     @classmethod
     def from_pattern(
@@ -83,20 +98,18 @@ class Job:
         """A synthetic job; rate and number of messages hold per pair or per process (RATE_PER).
 
         Raises:
-            InputError: The pattern is unknown, or a number is not above 0; the message names it.
+            InputError: The pattern is unknown, or a number out of range; the message names it.
         """
         if pattern not in PATTERNS:
             raise InputError(f"pattern {pattern!r}: there are {', '.join(PATTERNS)}")
         if rate_per not in RATE_PER:
             raise InputError(f"rate_per {rate_per!r}: there are {', '.join(RATE_PER)}")
-        if num_ranks < 2:
-            raise InputError(f"job {name or pattern!r}: at least 2 processes, got {num_ranks}")
-        for what, value in (("message", message_bytes), ("count", num_messages)):
-            if value < 1:
-                raise InputError(f"job {name or pattern!r}: {what}: must be >= 1, got {value}")
-        if not (math.isfinite(rate_per_s) and rate_per_s > 0):
-            raise InputError(f"job {name or pattern!r}: rate: must be > 0, got {rate_per_s}")
-        src, dst = np.array(PATTERNS[pattern].pairs(num_ranks), dtype=np.int64).T
+        where = f"job {name or pattern!r}"
+        require_within(f"{where}: processes", num_ranks, 2, _MOST_RANKS)
+        require_within(f"{where}: message", message_bytes, 1, _MOST_BYTES)
+        require_within(f"{where}: count", num_messages, 1, _MOST_MESSAGES)
+        require_within(f"{where}: rate", rate_per_s, *_RATES_PER_S)
+        src, dst = PATTERNS[pattern].pairs(num_ranks).T
         rates, counts, first_s = _shares(src, rate_per_s, num_messages, rate_per)
         used = counts > 0
         return cls(
@@ -118,18 +131,18 @@ class Job:
         What a rank sends to itself is left out.
 
         Raises:
-            InputError: The run time is not above 0, or there is only one rank.
+            InputError: There is only one rank, or a number is out of range.
         """
-        if not (math.isfinite(run_time_s) and run_time_s > 0):
-            raise InputError(f"job {name!r}: its run time must be > 0, got {run_time_s}")
+        require_within(f"job {name!r}: its run time in s", run_time_s, *_RUN_TIMES_S)
         total = traffic.total()
         counts = sp.coo_array(total.messages)
         used = (counts.data > 0) & (counts.row != counts.col)
         src, dst = counts.row[used].astype(np.int64), counts.col[used].astype(np.int64)
         num_messages = np.maximum(1, np.rint(counts.data[used]))
         size_bytes = total.bytes.toarray()[src, dst] / num_messages
-        largest = total.max_message_bytes
-        largest_bytes = float(largest.max()) if largest is not None and largest.nnz else 0.0
+        assert total.max_message_bytes is not None  # an absent one has become an empty one
+        largest = sp.coo_array(total.max_message_bytes)
+        largest_bytes = largest.data[largest.row != largest.col].max(initial=0)
         return cls(
             name=name,
             num_ranks=traffic.num_ranks,
@@ -145,8 +158,7 @@ class Job:
 
     def scaled(self, scale: float) -> Job:
         """The same rates for a part of the time: numbers of messages times `scale`, at least 1."""
-        if not (math.isfinite(scale) and scale > 0):
-            raise InputError(f"scale: must be > 0, got {scale}")
+        require_scale(scale)
         if scale == 1:
             return self
         num_messages = np.maximum(1, np.rint(self.num_messages * scale))
@@ -166,12 +178,6 @@ class Job:
         """Ranks that each rank sends to or receives from, shape (T,)."""
         both = self.demand_Bps + self.demand_Bps.T
         return np.diff(sp.csr_array(both).indptr).astype(np.int64)
-
-
-_FIELDS: dict[str, Any] = {
-    **dict.fromkeys(("src", "dst", "message_bytes", "num_messages"), np.int64),
-    **dict.fromkeys(("rate_per_s", "first_s"), np.float64),
-}
 
 
 def _shares(

@@ -4,14 +4,26 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 
 import numpy as np
 import numpy.typing as npt
 
-from fairlead.errors import InputError, TopologyError
+from fairlead.errors import TopologyError
+from fairlead.workload.choices import require_within
 
 __all__ = ["Machine"]
+
+_MOST_CORES = 2**20
+
+# Wide enough for whatever is tried, and nothing overflows that is computed from them.
+_RANGES: dict[str, tuple[float, float]] = {
+    **dict.fromkeys(("nodes", "sockets", "cores"), (1, _MOST_CORES)),
+    **dict.fromkeys(("nic_Bps", "memory_Bps", "cache_Bps"), (1, 1e16)),
+    "remote_memory_ratio": (0, 1e6),
+    "largest_cache_bytes": (0, 2**50),
+    "switch_s": (0, 1),
+    "compute_Mops": (1e-6, 1e16),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,24 +60,13 @@ class Machine:
     taken: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("nodes", "sockets", "cores"):
-            self._require(name, getattr(self, name) >= 1, ">= 1")
-        for name in ("nic_Bps", "memory_Bps", "cache_Bps", "compute_Mops"):
-            value = getattr(self, name)
-            self._require(name, math.isfinite(value) and value > 0, "finite and > 0")
-        for name in ("remote_memory_ratio", "largest_cache_bytes", "switch_s"):
-            value = getattr(self, name)
-            self._require(name, math.isfinite(value) and value >= 0, "finite and >= 0")
+        for field, (least, most) in _RANGES.items():
+            require_within(field, getattr(self, field), least, most)
+        require_within("nodes * sockets * cores", self.num_cores, 1, _MOST_CORES)
         object.__setattr__(self, "taken", tuple(sorted({int(core) for core in self.taken})))
         for core in self.taken:
             if not 0 <= core < self.num_cores:
-                raise TopologyError(
-                    f"machine: taken: core {core} is not one of 0 to {self.num_cores - 1}"
-                )
-
-    def _require(self, field: str, holds: bool, allowed: str) -> None:
-        if not holds:
-            raise InputError(f"machine: {field}: must be {allowed}, got {getattr(self, field)}")
+                raise TopologyError(f"taken: core {core} is not one of 0 to {self.num_cores - 1}")
 
     @property
     def cores_per_node(self) -> int:

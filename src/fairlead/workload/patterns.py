@@ -6,16 +6,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.workload.choices import require_within
+
 __all__ = ["PATTERNS", "Pattern"]
 
-Pairs = list[tuple[int, int]]
+Pairs = npt.NDArray[np.int64]
 
 
 class Pattern(NamedTuple):
     """A way in which the ranks of a job communicate.
 
     Attributes:
-        pairs: Ordered pairs of ranks, from the number of ranks.
+        pairs: From the number of ranks the pairs of src and dst, shape (F, 2), src ascending;
+            raises InputError where there are too many.
         summary: What it does, in one line.
     """
 
@@ -23,20 +29,27 @@ class Pattern(NamedTuple):
     summary: str
 
 
+_MOST_ALL_TO_ALL = 8192
+"""Their pairs, with all that is kept of each, take some gigabytes."""
+
+
 def _all_to_all(num_ranks: int) -> Pairs:
-    return [(src, dst) for src in range(num_ranks) for dst in range(num_ranks) if src != dst]
+    require_within("all_to_all: processes", num_ranks, 2, _MOST_ALL_TO_ALL)
+    return np.argwhere(~np.eye(num_ranks, dtype=bool))
 
 
 def _from_root(num_ranks: int) -> Pairs:
-    return [(0, dst) for dst in range(1, num_ranks)]
+    others = np.arange(1, num_ranks)
+    return np.column_stack([np.zeros_like(others), others])
 
 
 def _to_root(num_ranks: int) -> Pairs:
-    return [(src, 0) for src in range(1, num_ranks)]
+    return _from_root(num_ranks)[:, ::-1]
 
 
 def _linear(num_ranks: int) -> Pairs:
-    return [(src, src + 1) for src in range(num_ranks - 1)]
+    src = np.arange(num_ranks - 1)
+    return np.column_stack([src, src + 1])
 
 
 PATTERNS: dict[str, Pattern] = {

@@ -31,10 +31,6 @@ class Recording:
     mop: float
 
 
-class _Entry(dict[str, float]):
-    """What the index says of a recording: `mop`, and the sums that its file must give."""
-
-
 def recording_names() -> list[str]:
     """All recordings, for example "cg.C.32": benchmark, class, number of ranks."""
     return sorted(_index())
@@ -71,15 +67,16 @@ def load_recording(name: str) -> Recording:
 
 
 @functools.cache
-def _index() -> dict[str, _Entry]:
+def _index() -> dict[str, dict[str, float]]:
+    """What there is to say of each recording: `mop`, and the sums that its file must give."""
     with (_FOLDER / "index.csv").open(newline="") as stream:
         return {
-            row.pop("name"): _Entry((field, float(value)) for field, value in row.items())
+            row.pop("name"): {field: float(value) for field, value in row.items()}
             for row in csv.DictReader(stream)
         }
 
 
-def _check_sums(name: str, entry: _Entry, sums: np.ndarray | int) -> None:
+def _check_sums(name: str, entry: dict[str, float], sums: np.ndarray | int) -> None:
     found = np.asarray(sums)
     for field, value in (("bytes", found[0]), ("messages", found[1])):
         if value != entry[field]:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from fairlead import _core
-from fairlead.errors import InputError, ShapeError
+from fairlead.errors import ShapeError
+from fairlead.seed import require_seed
 from fairlead.workload.choices import require_known
 from fairlead.workload.job import Job
 from fairlead.workload.machine import Machine
@@ -32,6 +33,9 @@ __all__ = [
 _STEP = 500_000
 """Messages between two looks at the clock and at Ctrl-C, a tenth of a second or so."""
 
+_FULL_RATIO = 1 + 1e-9
+"""Offered to a server that is just busy all the time: a sum of shares is not exactly 1."""
+
 Progress = Callable[[int, int], None]
 
 
@@ -44,7 +48,7 @@ class SimulationOptions:
         forwarding: "store_and_forward", or "cut_through": receiving begins with sending.
         arrivals: "periodic" from t = 0, "random_phase", or "poisson".
         loop: "open", or "closed": a flow's next message waits until the one before is there.
-        seed: Where random numbers start, 0 or more.
+        seed: Where random numbers start, 0 to 2**32 - 1.
     """
 
     nic: str = "separate"
@@ -55,8 +59,7 @@ class SimulationOptions:
 
     def __post_init__(self) -> None:
         require_known(self, CHOICES)
-        if self.seed < 0:
-            raise InputError(f"seed: must be >= 0, got {self.seed}")
+        require_seed(self.seed)
 
 
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -80,7 +83,8 @@ class ServerResult:
         longest_wait_s: Of one message.
         longest_queue: Most messages that waited at a time; above 4096 up to 0.1 % too high.
         utilisation_ratio: Part of the workload's time in which it was busy.
-        offered_ratio: Service time asked for per time; above 1 its queue only grows.
+        offered_ratio: Service time asked for per time, by the flows' rates; above 1 the queue
+            grows for as long as messages come, or, in a closed loop, flows fall behind their rates.
     """
 
     name: str
@@ -135,9 +139,12 @@ class SimulationResult:
         """Servers that are offered more than they can do, the worst first.
 
         Their queues grow for as long as messages come, so waiting times grow with the square of
-        the numbers of messages, and say more about those than about the placement.
+        the numbers of messages, and say more about those than about the placement. In a closed
+        loop there are none: a flow waits for its last message, so no queue grows.
         """
-        over = [server for server in self.servers if server.offered_ratio > 1]
+        if self.options.loop == "closed":
+            return []
+        over = [server for server in self.servers if server.offered_ratio > _FULL_RATIO]
         return sorted(over, key=lambda server: -server.offered_ratio)
 
     def as_dict(self) -> dict[str, Any]:
@@ -164,12 +171,12 @@ def simulate(
         workload: The jobs, and the machine they share.
         placement: A core for each rank of each job.
         options: What is left open about the machine; the default is SPREAD's testbed.
-        scale: Part of the messages to simulate, at the same rates.
+        scale: Part of the messages to simulate, at most 1, at the same rates.
         on_progress: Called with the messages sent and the messages in all.
 
     Raises:
         ShapeError: The placement has other jobs or ranks than the workload.
-        InputError: The scale is not above 0, or the time would pass the clock's end.
+        InputError: The scale is not above 0 and at most 1, or the time would pass the clock's end.
     """
     options = options or SimulationOptions()
     scaled = workload.scaled(scale)

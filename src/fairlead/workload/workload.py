@@ -38,12 +38,7 @@ class Workload:
         object.__setattr__(self, "jobs", tuple(self.jobs))
         if not self.jobs:
             raise InputError(f"workload {self.name!r}: at least one job is needed")
-        free = len(self.machine.free_cores())
-        if self.num_ranks > free:
-            raise TopologyError(
-                f"workload {self.name!r}: {self.num_ranks} processes do not fit on "
-                f"{free} free cores of {self.machine.num_cores}"
-            )
+        _require_room(self.name, self.num_ranks, self.machine)
 
     @property
     def num_ranks(self) -> int:
@@ -100,8 +95,20 @@ def _build(table: WorkloadFile, path: Path, rate_per: str, compute_Mops: float |
     machine = table.machine.build()
     if compute_Mops is not None:
         machine = dataclasses.replace(machine, compute_Mops=compute_Mops)
+    name = table.name or path.stem
+    # Before any job is built: all pairs of too many processes fill the memory.
+    _require_room(name, sum(job.processes or 0 for job in table.jobs), machine)
     jobs = [
         job.build(f"jobs[{index}]", path.parent, machine, rate_per)
         for index, job in enumerate(table.jobs)
     ]
-    return Workload(table.name or path.stem, jobs, machine)
+    return Workload(name, jobs, machine)
+
+
+def _require_room(name: str, num_ranks: int, machine: Machine) -> None:
+    free = len(machine.free_cores())
+    if num_ranks > free:
+        raise TopologyError(
+            f"workload {name!r}: {num_ranks} processes do not fit on {free} free cores of "
+            f"{machine.num_cores}"
+        )

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import re
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -14,7 +13,7 @@ from fairlead.errors import InputError
 from fairlead.shipped import first_problem, read_toml
 from fairlead.traffic import Traffic
 from fairlead.units import parse_duration, parse_rate, parse_size
-from fairlead.workload.job import RATE_PER, Job
+from fairlead.workload.job import Job, RatePer
 from fairlead.workload.machine import Machine
 from fairlead.workload.recordings import load_recording
 
@@ -27,16 +26,20 @@ __all__ = [
 ]
 
 
+_SIZES = {
+    **{"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30},
+    **{"KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
+}
+"""No kB and no TB, which mean powers of ten elsewhere."""
+
+
 def parse_message_size(text: str) -> int:
     """Bytes from text such as "64KB" or "2MB", which are binary here, as in SPREAD.
 
     Raises:
-        InputError: The text is no number with a unit of size.
+        InputError: The text is no number with a unit of size, or no whole number of bytes.
     """
-    try:
-        return parse_size(re.sub(r"([KMG])B\s*$", r"\1iB", text))
-    except InputError as error:
-        raise InputError(f"size {text!r}: expected a number and one of B, KB, MB, GB") from error
+    return parse_size(text, _SIZES)
 
 
 def _text_of(parse: Any, example: str) -> BeforeValidator:
@@ -52,29 +55,36 @@ def _text_of(parse: Any, example: str) -> BeforeValidator:
 
 
 Size = Annotated[int, _text_of(parse_message_size, "64KB")]
-Rate = Annotated[float, _text_of(parse_rate, "1GB/s"), Field(gt=0)]
+Rate = Annotated[float, _text_of(parse_rate, "1GB/s")]
 Duration = Annotated[float, _text_of(parse_duration, "100ns")]
-RatePer = Annotated[str, Field(pattern=f"^({'|'.join(RATE_PER)})$")]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class MachineTable(_Table):
     """`[machine]`: what is left out is as in SPREAD's table 1."""
 
-    nodes: int = Field(default=Machine.nodes, ge=1)
-    sockets: int = Field(default=Machine.sockets, ge=1)
-    cores: int = Field(default=Machine.cores, ge=1)
+    nodes: int = Machine.nodes
+    sockets: int = Machine.sockets
+    cores: int = Machine.cores
     nic: Rate = Machine.nic_Bps
     memory: Rate = Machine.memory_Bps
-    remote_memory_ratio: float = Field(default=Machine.remote_memory_ratio, ge=0)
+    remote_memory_ratio: float = Machine.remote_memory_ratio
     cache: Rate = Machine.cache_Bps
     largest_cache: Size = Machine.largest_cache_bytes
     switch: Duration = Machine.switch_s
-    compute_Mops: float = Field(default=Machine.compute_Mops, gt=0)
+    compute_Mops: float = Machine.compute_Mops
     taken: list[int] = []
+
+    @model_validator(mode="after")
+    def _can_be(self) -> MachineTable:
+        try:
+            self.build()
+        except InputError as error:
+            raise ValueError(str(error)) from error
+        return self
 
     def build(self) -> Machine:
         """The machine that the table describes."""
@@ -97,11 +107,11 @@ class JobTable(_Table):
     """`[[jobs]]`: a pattern with its numbers, a shipped recording, or a `.traffic.npz` file."""
 
     name: str | None = None
-    processes: int | None = Field(default=None, ge=2)
+    processes: int | None = None
     pattern: str | None = None
     message: Size | None = None
-    rate: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    count: int | None = Field(default=None, ge=1)
+    rate: float | None = None
+    count: int | None = None
     recording: str | None = None
     traffic: str | None = None
     run_time: Duration | None = None
@@ -119,6 +129,8 @@ class JobTable(_Table):
                 raise ValueError(f"{field} {wrong}")
         if self.pattern is not None and self.processes is None:
             raise ValueError("processes is missing")
+        if self.run_time is not None and self.traffic is None:
+            raise ValueError("run_time belongs to traffic; compute_Mops sets that of recordings")
         return self
 
     def build(self, where: str, folder: Path, machine: Machine, rate_per: str) -> Job:

@@ -60,8 +60,8 @@ def place_jobs(
         workload: The jobs, and the machine they share.
         method: Name in `STRATEGIES`. All others but "optimize" look at the workload and the seed
             only.
-        seed: Where random numbers start, 0 or more; same seed, same placement, with any number of
-            threads, unless the time limit cuts the search short.
+        seed: Where random numbers start, 0 to 2**32 - 1; same seed, same placement, with any
+            number of threads, unless the time limit cuts the search short.
         options: How "optimize" simulates the placements that it compares.
         scale: Part of the messages that it then simulates.
         time_limit_s: When it is to stop, in seconds; by default enough for the number of ranks.

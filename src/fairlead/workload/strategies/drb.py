@@ -31,7 +31,10 @@ def drb(problem: JobsProblem) -> CoresOfJobs:
 
 
 def _distances(machine: Machine) -> list[int]:
-    """How long a byte takes between nodes, sockets and cores; the fastest is 10."""
+    """How long a byte takes between nodes, sockets and cores; the fastest is 10.
+
+    What takes 100 000 times as long or more is all the same: Scotch counts in 32 bits.
+    """
     seconds = np.array(
         [
             2 / machine.nic_Bps,  # sent and received
@@ -39,6 +42,6 @@ def _distances(machine: Machine) -> list[int]:
             1 / machine.memory_Bps,
         ]
     )
-    scaled = np.rint(10 * seconds / seconds.min()).astype(int)
+    scaled = np.rint(10 * np.minimum(seconds / seconds.min(), 1e5)).astype(int)
     # Scotch's tree takes descending distances only.
     return [int(value) for value in np.maximum.accumulate(scaled[::-1])[::-1]]

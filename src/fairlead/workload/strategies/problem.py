@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable
 
 from fairlead.errors import InputError
+from fairlead.seed import require_seed
+from fairlead.workload.choices import require_scale
 from fairlead.workload.simulating import SimulationOptions
 from fairlead.workload.workload import Workload
 
@@ -23,9 +24,9 @@ class JobsProblem:
 
     Attributes:
         workload: The jobs, and the machine they share.
-        seed: Where random numbers start, 0 or more.
+        seed: Where random numbers start, 0 to 2**32 - 1.
         options: How placements are simulated that are compared.
-        scale: Part of the messages of such a simulation.
+        scale: Part of the messages of such a simulation, at most 1.
         time_limit_s: When to stop, in seconds, or None: enough for the number of ranks.
         num_proposals: Swaps that the search may try in all; 0: enough for the number of ranks.
         num_threads: Threads; 0: one for each core.
@@ -42,10 +43,8 @@ class JobsProblem:
     on_progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        if self.seed < 0:
-            raise InputError(f"seed: must be >= 0, got {self.seed}")
-        if not (math.isfinite(self.scale) and self.scale > 0):
-            raise InputError(f"scale: must be > 0, got {self.scale}")
+        require_seed(self.seed)
+        require_scale(self.scale)
         if self.time_limit_s is not None and not self.time_limit_s > 0:
             raise InputError(f"time limit: must be > 0 s, got {self.time_limit_s}")
         if self.num_threads < 0:
