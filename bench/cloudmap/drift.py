@@ -29,13 +29,13 @@ SERIES = ("launcher", "profile of the start", "profile renewed")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="two rounds")
+    parser.add_argument("--short", action="store_true", help="one round")
     parser.add_argument("--minutes", type=float, default=4, help="length of the series")
     options = parser.parse_args()
     console = Console(width=120)
     with tempfile.TemporaryDirectory() as folder, Lab.up("drift") as lab:
         end_s = time.monotonic() + 60 * options.minutes
-        rounds = series(lab, Path(folder), end_s, 2 if options.short else 10_000)
+        rounds = series(lab, Path(folder), end_s, 1 if options.short else 10_000)
     console.print(table(rounds))
 
 

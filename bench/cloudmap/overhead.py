@@ -26,10 +26,10 @@ RANKS_PER_HOST = 8
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="3 repeats")
+    parser.add_argument("--short", action="store_true", help="2 repeats")
     parser.add_argument("--repeats", type=int, default=10)
     options = parser.parse_args()
-    repeats = 3 if options.short else options.repeats
+    repeats = 2 if options.short else options.repeats
     result = Table(title=f"CloudMap table II, mean of {repeats} [95 % interval]")
     for column in ("step", "paper", "here"):
         result.add_column(column, justify="left" if column == "step" else "right")

@@ -74,12 +74,12 @@ def main() -> None:
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--short", action="store_true", help="cg on two-racks, 4 placements, 2 runs"
+        "--short", action="store_true", help="cg on two-racks, 3 placements, 1 run"
     )
     parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
     parser.add_argument("--program", action="append", choices=running.PROGRAMS)
     parser.add_argument("--number", type=int, help="different placements")
-    parser.add_argument("--repeats", type=int, default=REPEATS, help="runs of each placement")
+    parser.add_argument("--repeats", type=int, help="runs of each placement")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--truth", action="store_true", help="predict from the lab's shaped rates")
     parser.add_argument(
@@ -88,7 +88,8 @@ def parsed() -> argparse.Namespace:
     options = parser.parse_args()
     options.scenario = options.scenario or list(SCENARIOS[:1] if options.short else SCENARIOS)
     options.program = options.program or list(running.PROGRAMS)[: 1 if options.short else None]
-    options.number = options.number or (4 if options.short else NUMBER)
+    options.number = options.number or (3 if options.short else NUMBER)
+    options.repeats = options.repeats or (1 if options.short else REPEATS)
     if options.number < 3 or options.repeats < 1:
         parser.error("at least 3 placements and 1 run of each are needed")
     return options

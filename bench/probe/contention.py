@@ -32,15 +32,16 @@ class Outcome(NamedTuple):
 
 
 def main() -> None:
-    parser = parser_of(__doc__, short="one seed of two-racks")
+    parser = parser_of(__doc__, short="one seed of two-racks with 4 hosts")
     parser.add_argument("--seeds", type=int, default=20)
     options = parsed(parser)
     num_seeds = 1 if options.short else options.seeds
-    table = Table(title=f"fairlead probe --contention, 8 hosts, {num_seeds} seeds each")
+    num_hosts = 4 if options.short else 8
+    table = Table(title=f"fairlead probe --contention, {num_hosts} hosts, {num_seeds} seeds each")
     for column in ("scenario", "exact", "groups", "largest capacity error", "steps", "time"):
         table.add_column(column, justify="left" if column == "scenario" else "right")
     for scenario in ("two-racks",) if options.short else options.scenarios:
-        outcomes = [measure(scenario, seed) for seed in range(1, num_seeds + 1)]
+        outcomes = [measure(scenario, seed, num_hosts) for seed in range(1, num_seeds + 1)]
         table.add_row(scenario, *cells(outcomes))
     Console().print(table)
 
@@ -56,8 +57,8 @@ def cells(outcomes: list[Outcome]) -> list[str]:
     ]
 
 
-def measure(name: str, seed: int) -> Outcome:
-    with Lab.up(drawn(name, seed)) as lab:
+def measure(name: str, seed: int, num_hosts: int) -> Outcome:
+    with Lab.up(drawn(name, seed), hosts=num_hosts) as lab:
         return judged(probed(lab, ["--contention"]), lab.topology())
 
 

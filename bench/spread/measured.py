@@ -87,14 +87,14 @@ def main() -> None:
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--short", action="store_true", help="5 placements, 2 runs, quick interfaces"
+        "--short", action="store_true", help="3 placements, 2 runs, quick interfaces"
     )
     parser.add_argument("--number", type=int, help=f"different placements; default {NUMBER}")
     parser.add_argument("--repeats", type=int, help=f"runs of each; default {REPEATS}")
     parser.add_argument("--nic", help=f"rate of the interfaces; default {NIC}")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    options.number = options.number or (5 if options.short else NUMBER)
+    options.number = options.number or (3 if options.short else NUMBER)
     options.repeats = options.repeats or (2 if options.short else REPEATS)
     options.hosts = 4 if options.short else HOSTS
     options.nic = options.nic or ("200Mbit/s" if options.short else NIC)

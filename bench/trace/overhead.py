@@ -33,13 +33,13 @@ POINT_TO_POINT = ("isend", "isend-on-duplicate", "sendrecv", "start")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="3 repeats")
+    parser.add_argument("--short", action="store_true", help="2 repeats")
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--mpirun", default=None)
     parser.add_argument("--mpicc", default="mpicc", help="compiler wrapper of the same MPI")
     parser.add_argument("--ranks", type=int, default=2, help="ranks of the real code")
     options = parser.parse_args()
-    repeats = 3 if options.short else options.repeats
+    repeats = 2 if options.short else options.repeats
     launcher = detect(options.mpirun)
     with tempfile.TemporaryDirectory() as folder:
         print_calls(launcher, options.mpicc, repeats, Path(folder))
