@@ -59,6 +59,13 @@ def test_json_holds_all_jobs_and_what_the_simulator_expects(jobs: list[str]) -> 
     assert not {(1, 0, 1), (1, 0, 3)} & set(used)
 
 
+def test_optimize_takes_a_time_limit(jobs: list[str]) -> None:
+    said = fairlead_map(*jobs, "--cluster", SPEC, "--method=optimize", "--time-limit=50ms")
+
+    assert said.exit_code == 0, said.output
+    assert said.stdout.splitlines()[3].split() == ["optimize"]
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_has_a_file_for_each_job(jobs: list[str], format: str) -> None:
     said = fairlead_map(
@@ -129,6 +136,7 @@ def test_trace_without_a_run_time_is_refused(jobs: list[str]) -> None:
         ["--job=ring.traffic.npz", "--network=cloud.net.npz"],
         ["--traffic=ring.traffic.npz", "--network=cloud.net.npz", "--taken=h0:1"],
         ["--traffic=ring.traffic.npz"],
+        ["--job=ring.traffic.npz", "--method=cyclic", "--time-limit=1s"],
     ],
 )
 def test_options_of_one_program_and_of_jobs_do_not_mix(

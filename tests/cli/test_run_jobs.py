@@ -65,6 +65,8 @@ def test_trouble_is_one_line_before_anything_starts(arguments: list[str], proble
         ["--job", JOB, "--", "./ring"],
         ["--job", JOB, "-n", "4"],
         ["--job", JOB, "--no-reorder"],
+        ["--job", JOB, "--time-limit=1s"],
+        ["--method=scotch", "--time-limit=1s", "-n", "4", "--", "./ring"],
         ["--taken=h0:1", "-n", "4", "--", "./ring"],
         ["-n", "4"],
         ["--", "./ring"],

@@ -43,6 +43,11 @@ def test_json_holds_what_the_api_gives() -> None:
     assert results[1]["options"]["nic"] == "shared"
 
 
+@pytest.mark.parametrize("limit", ["soon", "0s"])
+def test_wrong_usage_ends_with_2(limit: str) -> None:
+    assert run(*SYNT, "--methods=optimize", "--time-limit", limit).exit_code == 2
+
+
 def test_rates_per_process_and_compute_speed_reach_the_workload() -> None:
     def waited(*arguments: str) -> float:
         return json.loads(run(*arguments, "--methods=cyclic", "--json").stdout)[0]["waiting_time_s"]
@@ -59,7 +64,6 @@ def test_rates_per_process_and_compute_speed_reach_the_workload() -> None:
         ((*SYNT, "--methods", "best"), "method: unknown name 'best'; there are blocked"),
         ((*SYNT, "--nic", "both"), "nic: unknown 'both'"),
         ((*SYNT, "--scale", "0"), "scale: must be > 0, got 0.0"),
-        ((*SYNT, "--time-limit", "soon"), "duration 'soon': expected a number"),
         ((*SYNT, "--rate-per", "job"), "rate_per 'job': there are pair, process"),
     ],
 )

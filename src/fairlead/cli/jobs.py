@@ -33,6 +33,7 @@ def mapped_jobs(
     machine: Path | None,
     seed: int,
     scale: float | None,
+    time_limit_s: float | None,
 ) -> MappedJobs:
     """Jobs from their traces, placed together on the cluster.
 
@@ -44,8 +45,16 @@ def mapped_jobs(
     jobs = [
         Job.from_traffic(traffics[file], traffics[file].run_time_s, _name(file)) for file in files
     ]
-    with progress("simulating") as on_progress:
-        return map_jobs(jobs, hosts, method, seed=seed, scale=scale, on_progress=on_progress)
+    with progress("placing and simulating") as on_progress:
+        return map_jobs(
+            jobs,
+            hosts,
+            method,
+            seed=seed,
+            scale=scale,
+            time_limit_s=time_limit_s,
+            on_progress=on_progress,
+        )
 
 
 def _name(file: Path) -> str:

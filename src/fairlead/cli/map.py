@@ -22,7 +22,7 @@ from fairlead.network import Network
 from fairlead.placement import Placement
 from fairlead.probe import probe
 from fairlead.traffic import Traffic
-from fairlead.units import format_duration, format_size, parse_duration
+from fairlead.units import format_duration, format_size
 
 EXAMPLE = (
     "Example: fairlead map --network cloud.net.npz --traffic cg.traffic.npz "
@@ -31,8 +31,7 @@ EXAMPLE = (
 PROBE = "probe:"
 
 _OF_ONE_PROGRAM = frozenset(
-    {"network", "traffic", "metric", "objective", "time_limit", "start", "max_moves", "fix"}
-    | {"mpirun"}
+    {"network", "traffic", "metric", "objective", "start", "max_moves", "fix"} | {"mpirun"}
 )
 _OF_JOBS = frozenset({"taken", "machine", "scale", "bind"})
 
@@ -67,9 +66,7 @@ def map_ranks(
     ] = None,
     metric: Annotated[str, typer.Option(help=f"What to weigh: {' or '.join(METRICS)}.")] = "bytes",
     objective: options.ObjectiveOption = options.Objective.sum,
-    time_limit: Annotated[
-        str | None, typer.Option(help="Most time for the method optimize, for example 5s.")
-    ] = None,
+    time_limit: options.TimeLimit = None,
     start: Annotated[
         Path | None,
         typer.Option(help="A placement (JSON) for optimize to begin from, as map -o writes it."),
@@ -108,9 +105,11 @@ def map_ranks(
     hosts = parse_cluster(cluster)
     if job:
         options.refuse(context, _OF_ONE_PROGRAM, "does not go together with --job")
+        method = method or "spread"
+        options.require_optimize(context, [method])
         mapped = mapped_jobs(
-            job, hosts, method or "spread", taken=taken or [], machine=machine,
-            seed=seed, scale=scale,
+            job, hosts, method, taken=taken or [], machine=machine,
+            seed=seed, scale=scale, time_limit_s=time_limit,
         )  # fmt: skip
         files = [] if output is None else mapped.write(output, format, bind=bind)
         tell_jobs(mapped, files, as_json=as_json)
@@ -119,6 +118,7 @@ def map_ranks(
     options.require(context, ("network", "traffic"), "give both, or --job for several jobs")
     assert network is not None and traffic is not None  # checked just now
     method = method or "optimize"
+    options.require_optimize(context, [method])
     pattern = Traffic.load(traffic)
     measured = load_network(network, hosts, mpirun)
 
@@ -131,7 +131,7 @@ def map_ranks(
             metric=metric,
             objective=objective.value,
             seed=seed,
-            time_limit_s=None if time_limit is None else parse_duration(time_limit),
+            time_limit_s=time_limit,
             start=None if start is None else Placement.load(start),
             max_moves=max_moves,
             fixed=parse_fixed(fix or []),

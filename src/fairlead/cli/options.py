@@ -5,14 +5,25 @@ from __future__ import annotations
 
 import enum
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from fairlead.errors import InputError
 from fairlead.preparation import Request
 from fairlead.units import parse_duration
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = parse_duration(text)
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
+    if seconds == 0:
+        raise typer.BadParameter(f"must be > 0, got {text!r}")
+    return seconds
 
 
 class Metric(str, enum.Enum):
@@ -85,6 +96,12 @@ MaxAge = Annotated[
 SkipUnreachable = Annotated[
     bool, typer.Option("--skip-unreachable", help="Leave out hosts that do not answer.")
 ]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        parser=_seconds, metavar="TIME", help="Most time for the method optimize, for example 5s."
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of every random choice.")]
 RunFolder = Annotated[
     Path | None, typer.Option("--run-dir", help="Where the record of this run goes.")
@@ -149,6 +166,7 @@ def request_of(parameters: Mapping[str, Any]) -> Request:
         skip_unreachable=parameters["skip_unreachable"],
         metric=parameters["metric"].value,
         objective=parameters["objective"].value,
+        time_limit_s=parameters.get("time_limit"),
         seed=parameters["seed"],
         directory=parameters["run_dir"],
         reorder=parameters.get("reorder", False),
@@ -165,6 +183,16 @@ def refuse(context: typer.Context, names: Iterable[str], reason: str) -> None:
         source = context.get_parameter_source(parameter.name or "")
         if parameter.name in names and source is not None and source.name == "COMMANDLINE":
             raise typer.BadParameter(reason, context, param_hint=parameter.opts[0])
+
+
+def require_optimize(context: typer.Context, methods: Collection[str]) -> None:
+    """Check that the user gave `--time-limit` only with the method that heeds it.
+
+    Raises:
+        BadParameter: "optimize" is not among the methods.
+    """
+    if "optimize" not in methods:
+        refuse(context, {"time_limit"}, "needs the method optimize")
 
 
 def require(context: typer.Context, names: Iterable[str], reason: str) -> None:

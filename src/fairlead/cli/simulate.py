@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from fairlead.cli.options import Seed
+from fairlead.cli.options import Seed, TimeLimit
 from fairlead.cli.output import JsonOption, print_json, progress, stderr, stdout
-from fairlead.units import format_duration, parse_duration
+from fairlead.units import format_duration
 from fairlead.workload import (
     RATE_PER,
     STRATEGIES,
@@ -70,9 +70,7 @@ def simulate_jobs(
         float | None,
         typer.Option("--compute-mops", help="Speed of a core, which sets the rates of recordings."),
     ] = None,
-    time_limit: Annotated[
-        str | None, typer.Option(help="Most time for the method optimize, for example 5s.")
-    ] = None,
+    time_limit: TimeLimit = None,
     seed: Seed = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -80,7 +78,6 @@ def simulate_jobs(
     options = SimulationOptions(nic, forwarding, arrivals, loop, seed)
     jobs = Workload.load(workload, rate_per=rate_per, compute_Mops=compute_Mops)
     names = list(STRATEGIES) if methods == "all" else methods.split(",")
-    limit_s = None if time_limit is None else parse_duration(time_limit)
     with progress(f"placing {jobs.name}") as on_progress:
         placements = [
             place_jobs(
@@ -89,7 +86,7 @@ def simulate_jobs(
                 seed=seed,
                 options=options,
                 scale=scale,
-                time_limit_s=limit_s,
+                time_limit_s=time_limit,
                 on_progress=on_progress,
             )
             for name in names

@@ -115,6 +115,7 @@ def map_jobs(
     *,
     seed: int = 0,
     scale: float | None = None,
+    time_limit_s: float | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> MappedJobs:
     """Place jobs on hosts together, and simulate what they then wait for.
@@ -124,8 +125,12 @@ def map_jobs(
         hosts: Where, and what is taken.
         method: Name in `fairlead.workload.STRATEGIES`.
         seed: Where random numbers start, 0 or more.
-        scale: Part of the messages to simulate; None simulates all, up to 20 million.
-        on_progress: Called with the messages simulated and the messages in all.
+        scale: Part of the messages to simulate, also where "optimize" compares placements; None
+            simulates all, up to 20 million.
+        time_limit_s: When "optimize" is to stop, in seconds; by default enough for the number of
+            ranks.
+        on_progress: Called with the steps done and the steps in all, first of placing, then of
+            simulating.
 
     Raises:
         TopologyError: There are fewer free slots than ranks.
@@ -135,9 +140,16 @@ def map_jobs(
     names = told_apart(job.name for job in jobs)
     named = [dataclasses.replace(job, name=name) for job, name in zip(jobs, names, strict=True)]
     workload = Workload("jobs", named, hosts.machine)
-    placed = place_jobs(workload, method, seed=seed)
     if scale is None:
         scale = min(1.0, _MOST_MESSAGES / max(1, workload.num_messages))
+    placed = place_jobs(
+        workload,
+        method,
+        seed=seed,
+        scale=scale,
+        time_limit_s=time_limit_s,
+        on_progress=on_progress,
+    )
     prediction = simulate(workload, placed, scale=scale, on_progress=on_progress)
     return MappedJobs(hosts, workload, placed, _by_host_names(prediction, hosts))
 
