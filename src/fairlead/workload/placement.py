@@ -36,14 +36,31 @@ class JobsPlacement:
     def __post_init__(self) -> None:
         cores = tuple(np.ascontiguousarray(job, dtype=np.int64) for job in self.core_of_rank)
         object.__setattr__(self, "core_of_rank", cores)
+        self.require_free_on(self.machine)
         used = np.concatenate(cores) if cores else np.zeros(0, dtype=np.int64)
-        free = self.machine.free_cores()
-        outside = used[~np.isin(used, free)]
-        if outside.size:
-            raise TopologyError(f"placement: core {outside[0]} is taken or not in the machine")
         twice = np.flatnonzero(np.bincount(used, minlength=1) > 1)
         if twice.size:
             raise TopologyError(f"placement: core {twice[0]} has more than one rank")
+
+    def require_free_on(self, machine: Machine) -> None:
+        """Check that a machine has the same cores, and that those used are free there.
+
+        Raises:
+            TopologyError: It has not; the message names both shapes, or job, rank and core.
+        """
+        if _shape(machine) != _shape(self.machine):
+            raise TopologyError(
+                f"placement: is for {_shape(self.machine)}, but the machine has {_shape(machine)}"
+            )
+        free = machine.free_cores()
+        for job, cores in enumerate(self.core_of_rank):
+            outside = np.flatnonzero(~np.isin(cores, free))
+            if outside.size:
+                rank = outside[0]
+                raise TopologyError(
+                    f"placement: job {job}: rank {rank}: core {cores[rank]} is taken or not in "
+                    "the machine"
+                )
 
     def node_of_rank(self, job: int) -> npt.NDArray[np.int64]:
         """Node of each rank of a job, shape (T,)."""
@@ -52,3 +69,7 @@ class JobsPlacement:
     def ranks_per_node(self, job: int) -> npt.NDArray[np.int64]:
         """How many ranks of a job each node holds, shape (nodes,)."""
         return np.bincount(self.node_of_rank(job), minlength=self.machine.nodes)
+
+
+def _shape(machine: Machine) -> str:
+    return f"{machine.nodes} nodes of {machine.sockets} sockets of {machine.cores} cores"

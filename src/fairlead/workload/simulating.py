@@ -169,6 +169,8 @@ def simulate(
 
     Raises:
         ShapeError: The placement has other jobs or ranks than the workload.
+        TopologyError: It was made for a machine of other nodes, sockets or cores, or uses cores
+            that are taken on the workload's.
         InputError: The scale is not above 0, or the time would pass the clock's end.
     """
     options = options or SimulationOptions()
@@ -236,6 +238,7 @@ def _simulator(
     actual = [len(cores) for cores in placement.core_of_rank]
     if expected != actual:
         raise ShapeError(f"the placement has {actual} ranks in its jobs, the workload {expected}")
+    placement.require_free_on(workload.machine)
     flows = [
         _flows(index, job, placement.core_of_rank[index]) for index, job in enumerate(workload.jobs)
     ]
