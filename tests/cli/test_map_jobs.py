@@ -41,6 +41,16 @@ def test_tables_show_each_job_and_each_host(jobs: list[str]) -> None:
     assert lines[-3:] == ["h0: ring 0 3", "h1: ring 1; all 0 2 4", "h2: ring 2; all 1 3 5"]
 
 
+def test_prediction_names_the_machine_that_it_is_for(jobs: list[str]) -> None:
+    Path("machine.toml").write_text('[machine]\nnic = "100Mbit/s"\nremote_memory_ratio = 0.5\n')
+
+    said = fairlead_map(*jobs, "--cluster", SPEC, "--machine=machine.toml", "--taken=h0:2")
+
+    (line,) = [line for line in said.stdout.splitlines() if line.startswith("jobs: ")]
+    machine = "nodes 3, sockets 1, nic 12.5 MB/s, remote memory +0.5, 2 cores taken"
+    assert line.endswith(f"loop open; {machine}")
+
+
 def test_json_holds_all_jobs_and_what_the_simulator_expects(jobs: list[str]) -> None:
     said = fairlead_map(*jobs, "--cluster", SPEC, "--taken=h1=1,3", "--json", "--scale=0.5")
 

@@ -48,6 +48,19 @@ def test_wrong_usage_ends_with_2(limit: str) -> None:
     assert run(*SYNT, "--methods=optimize", "--time-limit", limit).exit_code == 2
 
 
+def test_what_decides_the_result_is_told_with_it() -> None:
+    arguments = ("simulate", "Real_workload_4", "--methods=cyclic", "--scale=0.01")
+    changed = (*arguments, "--rate-per=process", "--compute-mops=2000", "--seed=3")
+
+    assert run(*arguments).stdout.splitlines()[-1].endswith("loop open")
+    told = run(*changed).stdout.splitlines()[-1]
+    assert told.endswith("loop open, seed 3, rate per process; compute 2000 Mop/s")
+    (result,) = json.loads(run(*changed, "--json").stdout)
+    assert result["machine"]["compute_Mops"] == 2000
+    assert result["machine"]["nic_Bps"] == 1e9
+    assert (result["rate_per"], result["options"]["seed"]) == ("process", 3)
+
+
 def test_rates_per_process_and_compute_speed_reach_the_workload() -> None:
     def waited(*arguments: str) -> float:
         return json.loads(run(*arguments, "--methods=cyclic", "--json").stdout)[0]["waiting_time_s"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.table import Table
 
 from fairlead.cli.output import print_json, progress, stderr, stdout
-from fairlead.cli.simulate import busiest, described, result_table, warn_of_overload
+from fairlead.cli.simulation_view import busiest, described, result_table, warn_of_overload
 from fairlead.cluster import Cluster
 from fairlead.launch import FORMATS
 from fairlead.narrator import Narrator

@@ -3,20 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from fairlead.cli.options import Seed, TimeLimit
-from fairlead.cli.output import JsonOption, print_json, progress, stderr, stdout
-from fairlead.units import format_duration
+from fairlead.cli.output import JsonOption, print_json, progress, stdout
+from fairlead.cli.simulation_view import busiest, described, result_table, warn_of_overload
 from fairlead.workload import (
     RATE_PER,
     STRATEGIES,
     SimulationOptions,
-    SimulationResult,
     Workload,
     place_jobs,
     shipped_workloads,
@@ -101,50 +98,3 @@ def simulate_jobs(
         stdout.print(line, highlight=False, soft_wrap=True, markup=False)
     for result in results:
         warn_of_overload(result)
-
-
-def result_table(results: list[SimulationResult]) -> Table:
-    """A row for each metric, a column for each strategy."""
-    table = Table("", *(result.method for result in results), box=None, pad_edge=False)
-    table.columns[0].no_wrap = True
-    for column in table.columns[1:]:
-        column.justify = "right"
-    rows: dict[str, Callable[[SimulationResult], str]] = {
-        "waiting_time_s": lambda result: format_duration(result.waiting_time_s),
-        "finish_time_s": lambda result: format_duration(result.finish_time_s),
-        "total_finish_time_s": lambda result: format_duration(result.total_finish_time_s),
-    }
-    for name, shown in rows.items():
-        table.add_row(name, *(shown(result) for result in results))
-    return table
-
-
-def busiest(result: SimulationResult) -> str:
-    """One line: where a placement's messages wait most."""
-    server = max(result.servers, key=lambda server: server.waiting_time_s)
-    return (
-        f"{result.method}: longest waits at {server.name}, busy {server.utilisation_ratio:.0%} "
-        f"of the time, up to {server.longest_queue} messages in its queue"
-    )
-
-
-def described(result: SimulationResult) -> str:
-    """One line: what was simulated, and which part of it."""
-    options = result.options
-    return (
-        f"{result.workload}: {result.num_messages} messages, scale {result.scale:g}; "
-        f"nic {options.nic}, {options.forwarding}, arrivals {options.arrivals}, loop {options.loop}"
-    )
-
-
-def warn_of_overload(result: SimulationResult) -> None:
-    """Say which servers are offered more than they can do; their waiting tells little else."""
-    over = result.overloaded
-    if over:
-        stderr.print(
-            f"fairlead: {result.method}: {over[0].name} is overloaded: offered "
-            f"{over[0].offered_ratio:.0%} of its capacity"
-            + (f", and {len(over) - 1} others" if len(over) > 1 else ""),
-            soft_wrap=True,
-            markup=False,
-        )

@@ -117,6 +117,8 @@ class SimulationResult:
         jobs: In their order.
         servers: All network interfaces and memories.
         options: How it was simulated.
+        machine: On what, with its rates.
+        rate_per: What rates and counts of patterns were given for; see `Workload`.
     """
 
     workload: str
@@ -129,6 +131,8 @@ class SimulationResult:
     jobs: tuple[JobResult, ...]
     servers: tuple[ServerResult, ...]
     options: SimulationOptions
+    machine: Machine
+    rate_per: str | None
 
     @property
     def overloaded(self) -> list[ServerResult]:
@@ -314,4 +318,6 @@ def _result(
         jobs=jobs,
         servers=servers,
         options=options,
+        machine=workload.machine,
+        rate_per=workload.rate_per,
     )

@@ -28,11 +28,14 @@ class Workload:
         name: What it is called in reports.
         jobs: At least one.
         machine: Must have a free core for each rank.
+        rate_per: What rates and counts of patterns were given for (`RATE_PER`), for reports; None
+            where the jobs do not come from a file.
     """
 
     name: str
     jobs: Sequence[Job]
     machine: Machine = dataclasses.field(default_factory=Machine)
+    rate_per: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "jobs", tuple(self.jobs))
@@ -104,4 +107,4 @@ def _build(table: WorkloadFile, path: Path, rate_per: str, compute_Mops: float |
         job.build(f"jobs[{index}]", path.parent, machine, rate_per)
         for index, job in enumerate(table.jobs)
     ]
-    return Workload(table.name or path.stem, jobs, machine)
+    return Workload(table.name or path.stem, jobs, machine, rate_per)
