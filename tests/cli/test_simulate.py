@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -46,6 +48,39 @@ def test_json_holds_what_the_api_gives() -> None:
 @pytest.mark.parametrize("limit", ["soon", "0s"])
 def test_wrong_usage_ends_with_2(limit: str) -> None:
     assert run(*SYNT, "--methods=optimize", "--time-limit", limit).exit_code == 2
+
+
+def test_placements_of_ones_own_stand_beside_the_strategies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    fl.Traffic(1e6 * (1 - np.eye(2)), 10 * (1 - np.eye(2)), run_time_s=1).save("a.traffic.npz")
+    Path("jobs.toml").write_text(
+        "[machine]\nnodes = 2\nsockets = 1\ncores = 2\n"
+        '[[jobs]]\ntraffic = "a.traffic.npz"\n[[jobs]]\ntraffic = "a.traffic.npz"\n'
+    )
+    Path("mine.json").write_text("[[0, 2], [1, 3]]")
+    job = "--job=a.traffic.npz"
+    mapped = run("map", job, job, "--cluster=h0:2,h1:2", "--method=cyclic", "-o", "out")
+    assert mapped.exit_code == 0, mapped.output
+
+    said = run(
+        *("simulate", "jobs.toml", "--methods=cyclic", "--json"),
+        *("--placement=out/jobs.json", "--placement=mine.json"),
+    )
+
+    cyclic, recorded, mine = json.loads(said.stdout)
+    assert (recorded["method"], mine["method"]) == ("out/jobs.json", "mine.json")
+    assert cyclic["servers"] == recorded["servers"] == mine["servers"]
+    assert cyclic["waiting_time_s"] > 0
+
+
+def test_placement_that_does_not_fit_is_refused_before_anything_is_placed(tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text("[[0, 1]]")
+    said = run(*SYNT, "--placement", str(file))
+    assert isinstance(said.exception, fl.ShapeError)
+    assert f"placement '{file}': has [2] ranks in its jobs" in str(said.exception)
 
 
 def test_what_decides_the_result_is_told_with_it() -> None:

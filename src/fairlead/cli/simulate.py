@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,6 +17,7 @@ from fairlead.workload import (
     SimulationOptions,
     Workload,
     place_jobs,
+    read_jobs_placement,
     shipped_workloads,
     simulate_each,
 )
@@ -68,12 +70,22 @@ def simulate_jobs(
         typer.Option("--compute-mops", help="Speed of a core, which sets the rates of recordings."),
     ] = None,
     time_limit: TimeLimit = None,
+    placement: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A placement of your own, shown beside the strategies': a jobs.json, as map and "
+            "run write it, or a JSON list with a list of cores for each job; repeatable."
+        ),
+    ] = None,
     seed: Seed = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Simulate jobs that share nodes, placed by each strategy, message by message."""
     options = SimulationOptions(nic, forwarding, arrivals, loop, seed)
     jobs = Workload.load(workload, rate_per=rate_per, compute_Mops=compute_Mops)
+    given = [read_jobs_placement(path, jobs.machine) for path in placement or []]
+    for one in given:
+        one.require_fits(jobs)
     names = list(STRATEGIES) if methods == "all" else methods.split(",")
     with progress(f"placing {jobs.name}") as on_progress:
         placements = [
@@ -88,6 +100,7 @@ def simulate_jobs(
             )
             for name in names
         ]
+    placements += given
     with progress(f"simulating {jobs.name}") as on_progress:
         results = simulate_each(jobs, placements, options, scale=scale, on_progress=on_progress)
     if as_json:

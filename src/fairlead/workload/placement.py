@@ -9,8 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from fairlead.errors import TopologyError
+from fairlead.errors import ShapeError, TopologyError
 from fairlead.workload.machine import Machine
+from fairlead.workload.workload import Workload
 
 __all__ = ["CoresOfJobs", "JobsPlacement"]
 
@@ -36,30 +37,45 @@ class JobsPlacement:
     def __post_init__(self) -> None:
         cores = tuple(np.ascontiguousarray(job, dtype=np.int64) for job in self.core_of_rank)
         object.__setattr__(self, "core_of_rank", cores)
-        self.require_free_on(self.machine)
+        self._require_free_on(self.machine)
         used = np.concatenate(cores) if cores else np.zeros(0, dtype=np.int64)
         twice = np.flatnonzero(np.bincount(used, minlength=1) > 1)
         if twice.size:
-            raise TopologyError(f"placement: core {twice[0]} has more than one rank")
+            raise TopologyError(
+                f"placement {self.method!r}: core {twice[0]} has more than one rank"
+            )
 
-    def require_free_on(self, machine: Machine) -> None:
-        """Check that a machine has the same cores, and that those used are free there.
+    def require_fits(self, workload: Workload) -> None:
+        """Check the placement against the jobs there are, and the machine that they share.
 
         Raises:
-            TopologyError: It has not; the message names both shapes, or job, rank and core.
+            ShapeError: It has other jobs or ranks; the message names both.
+            TopologyError: It is for other nodes, sockets or cores, or uses a core that is taken;
+                the message names both shapes, or job, rank and core.
         """
-        if _shape(machine) != _shape(self.machine):
-            raise TopologyError(
-                f"placement: is for {_shape(self.machine)}, but the machine has {_shape(machine)}"
+        expected = [job.num_ranks for job in workload.jobs]
+        actual = [len(cores) for cores in self.core_of_rank]
+        if expected != actual:
+            raise ShapeError(
+                f"placement {self.method!r}: has {actual} ranks in its jobs, the workload "
+                f"{expected}"
             )
+        if _shape(workload.machine) != _shape(self.machine):
+            raise TopologyError(
+                f"placement {self.method!r}: is for {_shape(self.machine)}, but the machine has "
+                f"{_shape(workload.machine)}"
+            )
+        self._require_free_on(workload.machine)
+
+    def _require_free_on(self, machine: Machine) -> None:
         free = machine.free_cores()
         for job, cores in enumerate(self.core_of_rank):
             outside = np.flatnonzero(~np.isin(cores, free))
             if outside.size:
                 rank = outside[0]
                 raise TopologyError(
-                    f"placement: job {job}: rank {rank}: core {cores[rank]} is taken or not in "
-                    "the machine"
+                    f"placement {self.method!r}: job {job}: rank {rank}: core {cores[rank]} is "
+                    "taken or not in the machine"
                 )
 
     def node_of_rank(self, job: int) -> npt.NDArray[np.int64]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fairlead import _core
-from fairlead.errors import InputError, ShapeError
+from fairlead.errors import InputError
 from fairlead.workload.choices import require_known
 from fairlead.workload.job import Job
 from fairlead.workload.machine import Machine
@@ -238,11 +238,7 @@ def simulated_machine(machine: Machine) -> _core.SimulatedMachine:
 def _simulator(
     workload: Workload, placement: JobsPlacement, options: SimulationOptions
 ) -> _core.Simulator:
-    expected = [job.num_ranks for job in workload.jobs]
-    actual = [len(cores) for cores in placement.core_of_rank]
-    if expected != actual:
-        raise ShapeError(f"the placement has {actual} ranks in its jobs, the workload {expected}")
-    placement.require_free_on(workload.machine)
+    placement.require_fits(workload)
     flows = [
         _flows(index, job, placement.core_of_rank[index]) for index, job in enumerate(workload.jobs)
     ]
