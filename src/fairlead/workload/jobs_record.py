@@ -15,7 +15,10 @@ from fairlead.shipped import first_problem
 from fairlead.workload.machine import Machine
 from fairlead.workload.placement import JobsPlacement
 
-__all__ = ["JobsRecord", "PlacedJob", "Prediction", "read_jobs_placement"]
+__all__ = ["RECORD", "JobsRecord", "PlacedJob", "Prediction", "read_jobs_placement"]
+
+RECORD = "jobs.json"
+"""Its name in the folders that `map --job -o` and `run --job` write."""
 
 _Count = Annotated[int, pydantic.Field(ge=0)]
 _Duration = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]

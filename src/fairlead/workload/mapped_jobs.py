@@ -15,15 +15,14 @@ from fairlead.launch import Cores
 from fairlead.launch.formats import render_placement
 from fairlead.placement import Placement
 from fairlead.workload.job import Job
+from fairlead.workload.jobs_record import RECORD
 from fairlead.workload.placement import JobsPlacement
 from fairlead.workload.shared_hosts import SharedHosts
 from fairlead.workload.simulating import SimulationResult, simulate
 from fairlead.workload.strategies import place_jobs
 from fairlead.workload.workload import Workload
 
-__all__ = ["RECORD", "MappedJobs", "map_jobs", "told_apart"]
-
-RECORD = "jobs.json"
+__all__ = ["MappedJobs", "map_jobs", "told_apart"]
 
 _MOST_MESSAGES = 20_000_000
 """Simulated unless a scale is given: some seconds."""
