@@ -14,7 +14,7 @@ from fairlead.preparation import Request, hosts_of, traced
 from fairlead.run_directory import TRAFFIC, RunDirectory
 from fairlead.workload import Job, MappedJobs, SharedHosts, map_jobs
 from fairlead.workload.mapped_jobs import told_apart
-from fairlead.workload.strategies import require_strategy
+from fairlead.workload.strategies import require_effort, require_strategy
 
 _APART_S = 0.5
 """Between two starts. At its start each `mpirun` and daemon of Open MPI 4 removes the folder
@@ -91,6 +91,7 @@ def run_jobs(
         Error: A traffic or the placement could not be had; nothing was started.
     """
     require_strategy(request.method)
+    require_effort(request.seed, request.scale, request.time_limit_s)
     launcher = detect(request.mpirun)
     hosts = SharedHosts.of(hosts_of(request.hostfile), request.taken, request.machine)
     hosts.require_room_for(sum(job.num_ranks for job in request.jobs))

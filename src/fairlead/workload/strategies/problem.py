@@ -11,7 +11,7 @@ from fairlead.errors import InputError
 from fairlead.workload.simulating import SimulationOptions
 from fairlead.workload.workload import Workload
 
-__all__ = ["JobsProblem", "Progress"]
+__all__ = ["JobsProblem", "Progress", "require_effort"]
 
 Progress = Callable[[int, int], None]
 """Gets the steps done and the steps in all."""
@@ -42,11 +42,20 @@ class JobsProblem:
     on_progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        if self.seed < 0:
-            raise InputError(f"seed: must be >= 0, got {self.seed}")
-        if not (math.isfinite(self.scale) and self.scale > 0):
-            raise InputError(f"scale: must be > 0, got {self.scale}")
-        if self.time_limit_s is not None and not self.time_limit_s > 0:
-            raise InputError(f"time limit: must be > 0 s, got {self.time_limit_s}")
+        require_effort(self.seed, self.scale, self.time_limit_s)
         if self.num_threads < 0:
             raise InputError(f"threads: must be >= 0, got {self.num_threads}")
+
+
+def require_effort(seed: int, scale: float | None, time_limit_s: float | None) -> None:
+    """Check what a placement is made with, before anything is measured for it.
+
+    Raises:
+        InputError: A number is out of its range; the message names it. None leaves it open.
+    """
+    if seed < 0:
+        raise InputError(f"seed: must be >= 0, got {seed}")
+    if scale is not None and not (math.isfinite(scale) and scale > 0):
+        raise InputError(f"scale: must be > 0, got {scale}")
+    if time_limit_s is not None and not time_limit_s > 0:
+        raise InputError(f"time limit: must be > 0 s, got {time_limit_s}")
