@@ -113,7 +113,6 @@ def test_bind_writes_cores_that_nobody_else_has(jobs: list[str]) -> None:
         (["--cluster", SPEC, "--method=scotch"], "method: unknown name 'scotch'"),
         (["--cluster", SPEC, "--machine=gone.toml"], "gone.toml: not a readable TOML file"),
         (["--cluster", SPEC, "--job=gone.npz"], "gone.npz: no such file"),
-        (["--cluster", SPEC, "--scale=0"], "scale: must be > 0, got 0.0"),
         (["--cluster", SPEC, "-o", "out", "--format=pdf"], "format 'pdf' is unknown"),
         (["--cluster", SPEC, "-o", "out", "--format=seq", "--bind"], "'seq' cannot bind ranks"),
     ],
@@ -147,6 +146,7 @@ def test_trace_without_a_run_time_is_refused(jobs: list[str]) -> None:
         ["--traffic=ring.traffic.npz", "--network=cloud.net.npz", "--taken=h0:1"],
         ["--traffic=ring.traffic.npz"],
         ["--job=ring.traffic.npz", "--method=cyclic", "--time-limit=1s"],
+        ["--job=ring.traffic.npz", "--scale=0"],
     ],
 )
 def test_options_of_one_program_and_of_jobs_do_not_mix(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ from typer.testing import CliRunner, Result
 
 import fairlead as fl
 from fairlead.cli import app
-from fairlead.workload import STRATEGIES
+from fairlead.workload import RATE_PER, STRATEGIES
+from fairlead.workload.simulating import CHOICES
 
 SYNT = ("simulate", "Synt_workload_4", "--scale", "0.01")
 
@@ -45,9 +47,37 @@ def test_json_holds_what_the_api_gives() -> None:
     assert results[1]["options"]["nic"] == "shared"
 
 
-@pytest.mark.parametrize("limit", ["soon", "0s"])
-def test_wrong_usage_ends_with_2(limit: str) -> None:
-    assert run(*SYNT, "--methods=optimize", "--time-limit", limit).exit_code == 2
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--methods=best"], "'best' is none of blocked"),
+        (["--methods=spread, spread"], "'spread' is named twice"),
+        (["--methods="], "'' is none of blocked"),
+        (["--placement=a.json", "--placement=a.json"], "a.json is named twice"),
+        (["--nic=both"], "'both' is none of separate, shared, send_only"),
+        (["--forwarding=fast"], "'fast' is none of store_and_forward, cut_through"),
+        (["--arrivals=late"], "'late' is none of periodic, random_phase, poisson"),
+        (["--loop=x"], "'x' is none of open, closed"),
+        (["--rate-per=job"], "'job' is none of pair, process"),
+        (["--scale=0"], "expected a number > 0, got '0'"),
+        (["--scale=inf"], "expected a number > 0, got 'inf'"),
+        (["--compute-mops=fast"], "expected a number > 0, got 'fast'"),
+        (["--methods=optimize", "--time-limit=soon"], "duration 'soon': expected a number"),
+        (["--methods=optimize", "--time-limit=0s"], "must be > 0, got '0s'"),
+        (["--methods=spread", "--time-limit=1s"], "needs the method optimize"),
+    ],
+)
+def test_wrong_usage_ends_with_2_and_says_what_is_allowed(arguments: list[str], said: str) -> None:
+    result = run(*SYNT, *arguments)
+    assert result.exit_code == 2
+    # The message stands in a frame, its lines broken.
+    assert said.replace(" ", "") in re.sub(r"[\s│]", "", result.stderr)
+
+
+def test_help_lists_the_words_of_each_option() -> None:
+    told = re.sub(r"[\s│]", "", run("simulate", "--help").stdout)
+    for words in (*CHOICES.values(), RATE_PER):
+        assert f":{','.join(words)}." in told
 
 
 def test_placements_of_ones_own_stand_beside_the_strategies(
@@ -109,10 +139,7 @@ def test_rates_per_process_and_compute_speed_reach_the_workload() -> None:
     ("arguments", "said"),
     [
         (("simulate", "nothing"), "workload 'nothing': neither a file nor one of"),
-        ((*SYNT, "--methods", "best"), "method: unknown name 'best'; there are blocked"),
-        ((*SYNT, "--nic", "both"), "nic: unknown 'both'"),
-        ((*SYNT, "--scale", "0"), "scale: must be > 0, got 0.0"),
-        ((*SYNT, "--rate-per", "job"), "rate_per 'job': there are pair, process"),
+        (("simulate", "."), ".: not a readable TOML file"),
     ],
 )
 def test_trouble_is_an_error_that_names_the_value(arguments: tuple[str, ...], said: str) -> None:

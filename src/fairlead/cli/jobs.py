@@ -19,9 +19,7 @@ from fairlead.narrator import Narrator
 from fairlead.run_jobs import JobsRequest, run_jobs
 from fairlead.traffic import Traffic
 from fairlead.units import format_duration
-from fairlead.workload import STRATEGIES, Job, MappedJobs, SharedHosts, map_jobs, parse_taken
-
-JOBS_METHODS = "; ".join(f"{name} ({strategy.summary})" for name, strategy in STRATEGIES.items())
+from fairlead.workload import Job, MappedJobs, SharedHosts, map_jobs, parse_taken
 
 
 def mapped_jobs(

@@ -11,8 +11,9 @@ import typer
 from rich.table import Table
 
 from fairlead.cli import options
-from fairlead.cli.jobs import JOBS_METHODS, mapped_jobs, tell_jobs
+from fairlead.cli.jobs import mapped_jobs, tell_jobs
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
+from fairlead.cli.simulation_options import STRATEGIES_HELP
 from fairlead.cluster import Cluster
 from fairlead.errors import InputError
 from fairlead.launch import FORMATS, detect, parse_hostfile, read_hostfile, write_placement
@@ -60,8 +61,8 @@ def map_ranks(
     method: Annotated[
         str | None,
         typer.Option(
-            help=f"One of: {_METHOD_HELP}. Default: optimize. With --job one of: {JOBS_METHODS}. "
-            "Default: spread."
+            help=f"One of: {_METHOD_HELP}. Default: optimize. With --job one of: "
+            f"{STRATEGIES_HELP}. Default: spread."
         ),
     ] = None,
     metric: Annotated[str, typer.Option(help=f"What to weigh: {' or '.join(METRICS)}.")] = "bytes",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import enum
+import math
 import shlex
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
@@ -14,6 +15,21 @@ import typer
 from fairlead.errors import InputError
 from fairlead.preparation import Request
 from fairlead.units import parse_duration
+
+
+def above_zero(text: str) -> float:
+    """The number of an option's text.
+
+    Raises:
+        BadParameter: It is none, or not above 0.
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number > 0):
+        raise typer.BadParameter(f"expected a number > 0, got {text!r}")
+    return number
 
 
 def _seconds(text: str) -> float:
@@ -131,7 +147,9 @@ MachineFile = Annotated[
 Scale = Annotated[
     float | None,
     typer.Option(
-        help="With --job: part of the messages to simulate; default: all, up to 20 million."
+        parser=above_zero,
+        metavar="NUMBER",
+        help="With --job: part of the messages to simulate; default: all, up to 20 million.",
     ),
 ]
 

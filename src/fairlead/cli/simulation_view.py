@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from rich.table import Table
 
@@ -13,7 +13,7 @@ from fairlead.units import format_duration, format_rate, format_size
 from fairlead.workload import RATE_PER, Machine, SimulationResult
 
 
-def result_table(results: list[SimulationResult]) -> Table:
+def result_table(results: Sequence[SimulationResult]) -> Table:
     """A row for each metric, a column for each strategy."""
     table = Table("", *(result.method for result in results), box=None, pad_edge=False)
     table.columns[0].no_wrap = True
