@@ -126,6 +126,25 @@ def test_what_decides_the_result_is_told_with_it() -> None:
     assert (result["rate_per"], result["options"]["seed"]) == ("process", 3)
 
 
+def test_machine_of_a_file_stands_for_the_workloads(tmp_path: Path) -> None:
+    file = tmp_path / "machine.toml"
+    file.write_text('[machine]\nnodes = 24\nnic = "10GB/s"\ncompute_Mops = 500\n')
+    arguments = ("simulate", "Real_workload_4", "--scale=0.01", "--methods=spread", "--json")
+    (by_default,) = json.loads(run(*arguments).stdout)
+    (result,) = json.loads(run(*arguments, "--machine", str(file)).stdout)
+    assert (result["machine"]["nodes"], result["machine"]["nic_Bps"]) == (24, 1e10)
+    # Cores five times as fast, which recordings take their rates from.
+    assert result["finish_time_s"] == pytest.approx(by_default["finish_time_s"] / 5, rel=0.01)
+
+
+def test_machine_that_is_too_small_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "machine.toml"
+    file.write_text("[machine]\nnodes = 1\n")
+    said = run(*SYNT, "--machine", str(file))
+    assert isinstance(said.exception, fl.TopologyError)
+    assert "192 processes do not fit on 16 free cores" in str(said.exception)
+
+
 def test_rates_per_process_and_compute_speed_reach_the_workload() -> None:
     def waited(*arguments: str) -> float:
         return json.loads(run(*arguments, "--methods=cyclic", "--json").stdout)[0]["waiting_time_s"]
@@ -139,6 +158,7 @@ def test_rates_per_process_and_compute_speed_reach_the_workload() -> None:
     ("arguments", "said"),
     [
         (("simulate", "nothing"), "workload 'nothing': neither a file nor one of"),
+        ((*SYNT, "--machine", "gone.toml"), "gone.toml: not a readable TOML file"),
         (("simulate", "."), ".: not a readable TOML file"),
     ],
 )

@@ -35,6 +35,7 @@ def simulate_jobs(
     workload: choices.WorkloadSource,
     methods: choices.Methods = "all",
     placement: choices.Placements = None,
+    machine: choices.MachineFile = None,
     scale: choices.Scale = 1.0,
     nic: choices.Nic = "separate",
     forwarding: choices.Forwarding = "store_and_forward",
@@ -50,7 +51,9 @@ def simulate_jobs(
     names = methods.split(",")
     require_optimize(context, names)
     options = SimulationOptions(nic, forwarding, arrivals, loop, seed)
-    jobs = Workload.load(workload, rate_per=rate_per, compute_Mops=compute_Mops)
+    jobs = Workload.load(
+        workload, rate_per=rate_per, compute_Mops=compute_Mops, machine_file=machine
+    )
     given = [_given(path, jobs) for path in placement or []]
     with progress(f"placing {jobs.name}") as on_progress:
         placed = [

@@ -68,6 +68,9 @@ Placements = Annotated[
         "write it, or a JSON list with a list of cores for each job; repeatable.",
     ),
 ]
+MachineFile = Annotated[
+    Path | None, typer.Option(help="A TOML file whose [machine] stands for the workload's.")
+]
 Scale = Annotated[
     float,
     typer.Option(
