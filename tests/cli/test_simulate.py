@@ -26,8 +26,20 @@ def run(*arguments: str) -> Result:
 def test_table_has_a_column_for_each_strategy_and_names_the_scale() -> None:
     said = run("simulate", "Synt_workload_4", "--scale", "0.001", "--methods", "all")
     assert said.exit_code == 0, said.output
-    assert said.stdout.splitlines()[0].split() == list(STRATEGIES)
+    head, *rows = said.stdout.splitlines()[:4]
+    assert head.split() == list(STRATEGIES)
+    assert [row.split(" time ")[0] for row in rows] == ["waiting", "finish", "total finish"]
     assert "scale 0.001" in said.stdout
+
+
+def test_lines_name_where_most_is_waited_or_that_nobody_waits(tmp_path: Path) -> None:
+    job = '[[jobs]]\npattern = "linear"\nprocesses = 2\nmessage = "1KB"\nrate = 1\ncount = 9\n'
+    (tmp_path / "calm.toml").write_text(job)
+    assert (
+        "cyclic: no message waits"
+        in run("simulate", str(tmp_path / "calm.toml"), "--methods=cyclic").stdout.splitlines()
+    )
+    assert "cyclic: most waiting at node" in run(*SYNT, "--methods=cyclic").stdout
 
 
 def test_overloaded_servers_are_named_on_stderr() -> None:

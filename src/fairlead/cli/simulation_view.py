@@ -20,9 +20,9 @@ def result_table(results: Sequence[SimulationResult]) -> Table:
     for column in table.columns[1:]:
         column.justify = "right"
     rows: dict[str, Callable[[SimulationResult], str]] = {
-        "waiting_time_s": lambda result: format_duration(result.waiting_time_s),
-        "finish_time_s": lambda result: format_duration(result.finish_time_s),
-        "total_finish_time_s": lambda result: format_duration(result.total_finish_time_s),
+        "waiting time": lambda result: format_duration(result.waiting_time_s),
+        "finish time": lambda result: format_duration(result.finish_time_s),
+        "total finish time": lambda result: format_duration(result.total_finish_time_s),
     }
     for name, shown in rows.items():
         table.add_row(name, *(shown(result) for result in results))
@@ -30,10 +30,12 @@ def result_table(results: Sequence[SimulationResult]) -> Table:
 
 
 def busiest(result: SimulationResult) -> str:
-    """One line: where a placement's messages wait most."""
+    """One line: where a placement's messages wait most, all their waits added up."""
+    if result.waiting_time_s == 0:
+        return f"{result.method}: no message waits"
     server = max(result.servers, key=lambda server: server.waiting_time_s)
     return (
-        f"{result.method}: longest waits at {server.name}, busy {server.utilisation_ratio:.0%} "
+        f"{result.method}: most waiting at {server.name}, busy {server.utilisation_ratio:.0%} "
         f"of the time, up to {server.longest_queue} messages in its queue"
     )
 
