@@ -42,6 +42,22 @@ def test_lines_name_where_most_is_waited_or_that_nobody_waits(tmp_path: Path) ->
     assert "cyclic: most waiting at node" in run(*SYNT, "--methods=cyclic").stdout
 
 
+def test_servers_are_shown_on_demand_the_worst_first() -> None:
+    said = run(*SYNT, "--methods=blocked,spread", "--servers=3")
+    assert said.exit_code == 0, said.output
+    rows = [line.split() for line in said.stdout.splitlines()[5:11]]
+    assert [row[0] for row in rows] == ["blocked"] * 3 + ["spread"] * 3
+    (result,) = json.loads(run(*SYNT, "--methods=blocked", "--json").stdout)
+    worst = max(result["servers"], key=lambda server: server["waiting_time_s"])
+    assert rows[0][1:6] == [
+        worst["name"],
+        str(worst["num_messages"]),
+        f"{worst['offered_ratio']:.0%}",
+        f"{worst['utilisation_ratio']:.0%}",
+        str(worst["longest_queue"]),
+    ]
+
+
 def test_overloaded_servers_are_named_on_stderr() -> None:
     said = run(*SYNT, "--methods", "blocked")
     assert "blocked: node1.nic.send is overloaded: offered 302% of its capacity" in said.stderr

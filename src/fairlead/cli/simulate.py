@@ -11,7 +11,13 @@ import typer
 from fairlead.cli import simulation_options as choices
 from fairlead.cli.options import Seed, TimeLimit, require_optimize
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
-from fairlead.cli.simulation_view import busiest, described, result_table, warn_of_overload
+from fairlead.cli.simulation_view import (
+    busiest,
+    described,
+    result_table,
+    servers_table,
+    warn_of_overload,
+)
 from fairlead.workload import (
     JobsPlacement,
     SimulationOptions,
@@ -44,6 +50,7 @@ def simulate_jobs(
     rate_per: choices.RatePer = None,
     compute_Mops: choices.ComputeSpeed = None,
     time_limit: TimeLimit = None,
+    servers: choices.Servers = 0,
     seed: Seed = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -75,7 +82,7 @@ def simulate_jobs(
     if as_json:
         print_json([result.as_dict() for result in results])
     else:
-        _tell(results)
+        _tell(results, servers)
 
 
 def _given(path: Path, jobs: Workload) -> JobsPlacement:
@@ -84,8 +91,10 @@ def _given(path: Path, jobs: Workload) -> JobsPlacement:
     return placement
 
 
-def _tell(results: Sequence[SimulationResult]) -> None:
+def _tell(results: Sequence[SimulationResult], num_servers: int) -> None:
     stdout.print(result_table(results))
+    if num_servers:
+        stdout.print(servers_table(results, num_servers))
     for line in (*map(busiest, results), described(results[0])):
         stdout.print(line, highlight=False, soft_wrap=True, markup=False)
     for result in results:

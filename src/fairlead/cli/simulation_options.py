@@ -79,6 +79,12 @@ Scale = Annotated[
         help="Part of the messages to simulate, at the same rates.",
     ),
 ]
+Servers = Annotated[
+    int,
+    typer.Option(
+        min=0, help="Show load and queues of so many servers of each placement, the worst first."
+    ),
+]
 Nic = Annotated[str, one_of(CHOICES["nic"], "Who receives at an interface")]
 Forwarding = Annotated[str, one_of(CHOICES["forwarding"], "When receiving begins")]
 Arrivals = Annotated[str, one_of(CHOICES["arrivals"], "When messages come")]

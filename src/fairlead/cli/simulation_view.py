@@ -29,6 +29,28 @@ def result_table(results: Sequence[SimulationResult]) -> Table:
     return table
 
 
+def servers_table(results: Sequence[SimulationResult], num_servers: int) -> Table:
+    """A row for each of a placement's servers where most is waited, at most so many of each."""
+    names = ("", "server", "messages", "offered", "busy", "longest queue", "waiting")
+    table = Table(*names, box=None, pad_edge=False)
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for result in results:
+        used = [server for server in result.servers if server.num_messages]
+        used.sort(key=lambda server: (-server.waiting_time_s, -server.utilisation_ratio))
+        for server in used[:num_servers]:
+            table.add_row(
+                result.method,
+                server.name,
+                str(server.num_messages),
+                f"{server.offered_ratio:.0%}",
+                f"{server.utilisation_ratio:.0%}",
+                str(server.longest_queue),
+                format_duration(server.waiting_time_s),
+            )
+    return table
+
+
 def busiest(result: SimulationResult) -> str:
     """One line: where a placement's messages wait most, all their waits added up."""
     if result.waiting_time_s == 0:
