@@ -168,6 +168,7 @@ def test_trouble_is_one_line_and_leaves_no_file(
 def test_wrong_usage_ends_with_2_and_help_has_an_example(files, fairlead_map) -> None:
     assert fairlead_map(*files).code == 2
     assert fairlead_map(*files, "--cluster", SPEC, "--objective=worst").code == 2
+    assert fairlead_map(*files, "--cluster", SPEC, "--format=seq").code == 2
     for wrong in (
         ["--time-limit=0s"],
         ["--time-limit=soon"],

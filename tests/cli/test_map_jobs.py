@@ -147,6 +147,8 @@ def test_trace_without_a_run_time_is_refused(jobs: list[str]) -> None:
         ["--traffic=ring.traffic.npz"],
         ["--job=ring.traffic.npz", "--method=cyclic", "--time-limit=1s"],
         ["--job=ring.traffic.npz", "--scale=0"],
+        ["--job=ring.traffic.npz", "--bind"],
+        ["--job=ring.traffic.npz", "--format=rankfile"],
     ],
 )
 def test_options_of_one_program_and_of_jobs_do_not_mix(
