@@ -185,6 +185,19 @@ def test_several_placements_at_a_time_give_what_each_gives_alone() -> None:
     assert together == [fl.simulate(workload, placement, scale=0.01) for placement in placements]
 
 
+@pytest.mark.parametrize(
+    ("method", "waiting_s", "finish_s"),
+    [("blocked", 1.01330870654832e8, 603.981873252), ("spread", 1.584130548422e6, 226.496610404)],
+)
+def test_synt_4_gives_the_figures_that_the_results_page_names(
+    method: str, waiting_s: float, finish_s: float
+) -> None:
+    workload = fl.Workload.load("Synt_workload_4")
+    result = fl.simulate(workload, fl.place_jobs(workload, method))
+    assert result.waiting_time_s == pytest.approx(waiting_s, rel=1e-9)
+    assert result.finish_time_s == pytest.approx(finish_s, rel=1e-9)
+
+
 def test_progress_tells_messages_sent_and_in_all() -> None:
     told: list[tuple[int, int]] = []
     workload = fl.Workload.load("Synt_workload_3")
