@@ -16,7 +16,7 @@ from fairlead.network import Network
 from fairlead.placement import Placement
 from fairlead.traffic import Traffic
 from fairlead.workload import JobsRecord
-from fairlead.workload.jobs_record import RECORD
+from fairlead.workload.jobs_record import JOBS
 
 Content = Network | Traffic | Placement | Comparison | JobsRecord
 
@@ -45,8 +45,8 @@ def load_any(path: Path) -> Content:
     Raises:
         InputError: The file is missing, damaged, or none of these.
     """
-    if (path / RECORD).is_file():
-        path = path / RECORD
+    if (path / JOBS).is_file():
+        path = path / JOBS
     kind = _kind(path)
     if kind not in KINDS:
         allowed = ", ".join(KINDS)

@@ -16,7 +16,7 @@ from fairlead.report.files import Content, load_any
 from fairlead.run_directory import COMPARISON, NETWORK, PLACEMENT, TRAFFIC
 from fairlead.traffic import Traffic
 from fairlead.workload import JobsRecord
-from fairlead.workload.jobs_record import RECORD
+from fairlead.workload.jobs_record import JOBS
 
 _FIELDS: dict[type, str] = {
     Network: "network",
@@ -101,7 +101,7 @@ def _files(paths: list[Path]) -> list[Path]:
         if not path.is_dir():
             files.append(path)
             continue
-        names = (NETWORK, TRAFFIC, PLACEMENT, COMPARISON, RECORD)
+        names = (NETWORK, TRAFFIC, PLACEMENT, COMPARISON, JOBS)
         here = [path / name for name in names if (path / name).exists()]
         if not here:
             raise InputError(f"{path}: no run directory: it holds none of {', '.join(names)}")

@@ -15,9 +15,9 @@ from fairlead.shipped import first_problem
 from fairlead.workload.machine import Machine
 from fairlead.workload.placement import JobsPlacement
 
-__all__ = ["RECORD", "JobsRecord", "PlacedJob", "Prediction", "read_jobs_placement"]
+__all__ = ["JOBS", "JobsRecord", "PlacedJob", "Prediction", "read_jobs_placement"]
 
-RECORD = "jobs.json"
+JOBS = "jobs.json"
 """Its name in the folders that `map --job -o` and `run --job` write."""
 
 _Count = Annotated[int, pydantic.Field(ge=0)]

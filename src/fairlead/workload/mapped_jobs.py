@@ -15,7 +15,7 @@ from fairlead.launch import Cores
 from fairlead.launch.formats import render_placement
 from fairlead.placement import Placement
 from fairlead.workload.job import Job
-from fairlead.workload.jobs_record import RECORD
+from fairlead.workload.jobs_record import JOBS
 from fairlead.workload.placement import JobsPlacement
 from fairlead.workload.shared_hosts import SharedHosts
 from fairlead.workload.simulating import SimulationResult, simulate
@@ -104,7 +104,7 @@ class MappedJobs:
 
     def save(self, folder: Path) -> None:
         """Write the whole as jobs.json into a folder."""
-        write_text(folder / RECORD, json.dumps(self.as_dict(), indent=2, allow_nan=False) + "\n")
+        write_text(folder / JOBS, json.dumps(self.as_dict(), indent=2, allow_nan=False) + "\n")
 
 
 def map_jobs(
@@ -165,7 +165,7 @@ def _by_host_names(prediction: SimulationResult, hosts: SharedHosts) -> Simulati
 
 def told_apart(names: Iterable[str]) -> Iterator[str]:
     """The names, the second of the same as NAME-2; a program may well run twice."""
-    used = {Path(RECORD).stem}  # Its file is not a job's.
+    used = {Path(JOBS).stem}  # Its file is not a job's.
     for name in names:
         distinct, number = name, 1
         while distinct in used:
