@@ -81,7 +81,7 @@ def test_json_holds_what_the_api_gives() -> None:
         (["--methods=best"], "'best' is none of blocked"),
         (["--methods=spread, spread"], "'spread' is named twice"),
         (["--methods="], "'' is none of blocked"),
-        (["--placement=a.json", "--placement=a.json"], "a.json is named twice"),
+        (["--placement=a.json", "--placement=a.json"], "a file is named twice"),
         (["--nic=both"], "'both' is none of separate, shared, send_only"),
         (["--forwarding=fast"], "'fast' is none of store_and_forward, cut_through"),
         (["--arrivals=late"], "'late' is none of periodic, random_phase, poisson"),

@@ -61,7 +61,7 @@ def simulate_jobs(
     jobs = Workload.load(
         workload, rate_per=rate_per, compute_Mops=compute_Mops, machine_file=machine
     )
-    given = [_given(path, jobs) for path in placement or []]
+    given = _given(placement or [], jobs)
     with progress(f"placing {jobs.name}") as on_progress:
         placed = [
             place_jobs(
@@ -85,10 +85,14 @@ def simulate_jobs(
         _tell(results, servers)
 
 
-def _given(path: Path, jobs: Workload) -> JobsPlacement:
-    placement = read_jobs_placement(path, jobs.machine)
-    placement.require_fits(jobs)
-    return placement
+def _given(paths: Sequence[Path], jobs: Workload) -> list[JobsPlacement]:
+    """The user's own placements, each of which must fit the jobs."""
+    if len(set(paths)) < len(paths):
+        raise typer.BadParameter("a file is named twice", param_hint="--placement")
+    placements = [read_jobs_placement(path, jobs.machine) for path in paths]
+    for placement in placements:
+        placement.require_fits(jobs)
+    return placements
 
 
 def _tell(results: Sequence[SimulationResult], num_servers: int) -> None:

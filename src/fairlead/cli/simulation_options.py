@@ -38,13 +38,6 @@ def _strategies(text: str) -> str:
     return ",".join(names)
 
 
-def _once_each(paths: list[Path] | None) -> list[Path] | None:
-    for index, path in enumerate(paths or []):
-        if path in (paths or [])[:index]:
-            raise typer.BadParameter(f"{path} is named twice")
-    return paths
-
-
 WorkloadSource = Annotated[
     str,
     typer.Argument(
@@ -63,7 +56,6 @@ Methods = Annotated[
 Placements = Annotated[
     list[Path] | None,
     typer.Option(
-        callback=_once_each,
         help="A placement of your own, shown beside the strategies': a jobs.json, as map and run "
         "write it, or a JSON list with a list of cores for each job; repeatable.",
     ),
