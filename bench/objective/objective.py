@@ -73,9 +73,7 @@ def main() -> None:
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--short", action="store_true", help="cg on two-racks, 3 placements, 1 run"
-    )
+    parser.add_argument("--short", action="store_true", help="cg on two-racks, 3 placements, 1 run")
     parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
     parser.add_argument("--program", action="append", choices=running.PROGRAMS)
     parser.add_argument("--number", type=int, help="different placements")

@@ -20,7 +20,8 @@ CASES = {
     "closed loop": SimulationOptions(loop="closed"),
     "Poisson": SimulationOptions(arrivals="poisson"),
 }
-"""Wanted: 3 million messages a second."""
+WANTED = 3e6
+"""Messages a second of one core: with fewer, long traces make the user wait."""
 
 
 def main() -> None:
@@ -32,6 +33,8 @@ def main() -> None:
     table = Table(title=f"messages a second of one core's time, best of {REPEATS}; scale {scale:g}")
     table.add_column("options")
     table.add_column("million/s", justify="right")
+    table.add_column("wanted", justify="right")
+    table.add_column("")
     for name, options in CASES.items():
         best = 0.0
         for _ in range(REPEATS):
@@ -39,7 +42,8 @@ def main() -> None:
             start_s = time.thread_time()
             result = simulate(workload, placement, options, scale=scale)
             best = max(best, result.num_messages / (time.thread_time() - start_s))
-        table.add_row(name, f"{best / 1e6:.1f}")
+        verdict = "reached" if best >= WANTED else "missed"
+        table.add_row(name, f"{best / 1e6:.1f}", f"{WANTED / 1e6:.1f}", verdict)
     Console().print(table)
 
 

@@ -15,10 +15,6 @@ namespace {
 /// Half of what 64 bits hold, 146 years: a sum of two such times is still a time.
 constexpr double kLongestClock_ns = 4.6e18;
 
-void require(bool holds, const std::string& what) {
-  if (!holds) throw InputError(what);
-}
-
 std::string text(double value) {
   return std::to_string(value);
 }
@@ -29,6 +25,10 @@ double slowest_Bps(const Machine& machine) {
 }
 
 }  // namespace
+
+void require(bool holds, const std::string& what) {
+  if (!holds) throw InputError(what);
+}
 
 void check(const Machine& machine) {
   require(machine.num_nodes >= 1 && machine.sockets_per_node >= 1 && machine.cores_per_socket >= 1,

@@ -2,11 +2,15 @@
 // What a simulation refuses before it begins.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "fairlead/simulation.hpp"
 
 namespace fairlead::sim {
+
+/// @throws InputError  it does not hold; `what` is the message
+void require(bool holds, const std::string& what);
 
 /// @throws InputError  the machine has no core, or a rate that is not above 0
 void check(const Machine& machine);

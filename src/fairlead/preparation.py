@@ -42,6 +42,7 @@ class Request:
         skip_unreachable: Leave out hosts that do not answer.
         metric: What placements weigh, "bytes" or "messages".
         objective: What decides between placements, "sum" or "bottleneck".
+        time_limit_s: When the method "optimize" is to stop; None: by the number of ranks.
         seed: Seed of all random choices.
         directory: Folder of this run; None makes one under the user's state folder.
         reorder: Topologies that the program makes with `reorder=1` are placed by the network.
@@ -61,6 +62,7 @@ class Request:
     skip_unreachable: bool = False
     metric: Literal["bytes", "messages"] = "bytes"
     objective: Literal["sum", "bottleneck"] = "sum"
+    time_limit_s: float | None = None
     seed: int = 0
     directory: Path | None = None
     reorder: bool = False
@@ -130,6 +132,7 @@ def placed(prepared: Prepared, request: Request, method: str) -> Placement:
         metric=request.metric,
         objective=request.objective,
         seed=request.seed,
+        time_limit_s=request.time_limit_s if method == "optimize" else None,
     )
 
 

@@ -14,7 +14,7 @@ from fairlead.preparation import Request, hosts_of, traced
 from fairlead.run_directory import TRAFFIC, RunDirectory
 from fairlead.workload import Job, MappedJobs, SharedHosts, map_jobs
 from fairlead.workload.mapped_jobs import told_apart
-from fairlead.workload.strategies import require_strategy
+from fairlead.workload.strategies import require_effort, require_strategy
 
 _APART_S = 0.5
 """Between two starts. At its start each `mpirun` and daemon of Open MPI 4 removes the folder
@@ -52,6 +52,7 @@ class JobsRequest:
         mpirun: The launcher; None looks for it.
         launcher_args: Arguments handed to each launcher untouched.
         scale: Part of the messages to simulate; None simulates all, up to 20 million.
+        time_limit_s: When the method "optimize" is to stop; None: by the number of ranks.
         seed: Seed of all random choices.
         directory: Folder of this run; None makes one under the user's state folder.
     """
@@ -64,6 +65,7 @@ class JobsRequest:
     mpirun: str | None = None
     launcher_args: tuple[str, ...] = ()
     scale: float | None = None
+    time_limit_s: float | None = None
     seed: int = 0
     directory: Path | None = None
 
@@ -89,6 +91,7 @@ def run_jobs(
         Error: A traffic or the placement could not be had; nothing was started.
     """
     require_strategy(request.method)
+    require_effort(request.seed, request.scale, request.time_limit_s)
     launcher = detect(request.mpirun)
     hosts = SharedHosts.of(hosts_of(request.hostfile), request.taken, request.machine)
     hosts.require_room_for(sum(job.num_ranks for job in request.jobs))
@@ -121,13 +124,14 @@ def _mapped(
         traffic.save(folder.file(TRAFFIC))
         folder.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": trace_s})
         jobs.append(Job.from_traffic(traffic, traffic.run_time_s, name))
-    with narrator.progress("simulating") as on_progress:
+    with narrator.progress("placing and simulating") as on_progress:
         mapped = map_jobs(
             jobs,
             hosts,
             request.method,
             seed=request.seed,
             scale=request.scale,
+            time_limit_s=request.time_limit_s,
             on_progress=on_progress,
         )
     mapped.save(directory.path)

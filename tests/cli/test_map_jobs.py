@@ -41,6 +41,16 @@ def test_tables_show_each_job_and_each_host(jobs: list[str]) -> None:
     assert lines[-3:] == ["h0: ring 0 3", "h1: ring 1; all 0 2 4", "h2: ring 2; all 1 3 5"]
 
 
+def test_prediction_names_the_machine_that_it_is_for(jobs: list[str]) -> None:
+    Path("machine.toml").write_text('[machine]\nnic = "100Mbit/s"\nremote_memory_ratio = 0.5\n')
+
+    said = fairlead_map(*jobs, "--cluster", SPEC, "--machine=machine.toml", "--taken=h0:2")
+
+    (line,) = [line for line in said.stdout.splitlines() if line.startswith("jobs: ")]
+    machine = "nodes 3, sockets 1, nic 12.5 MB/s, remote memory +0.5, 2 cores taken"
+    assert line.endswith(f"loop open; {machine}")
+
+
 def test_json_holds_all_jobs_and_what_the_simulator_expects(jobs: list[str]) -> None:
     said = fairlead_map(*jobs, "--cluster", SPEC, "--taken=h1=1,3", "--json", "--scale=0.5")
 
@@ -57,6 +67,13 @@ def test_json_holds_all_jobs_and_what_the_simulator_expects(jobs: list[str]) -> 
     ]
     assert len(set(used)) == 10
     assert not {(1, 0, 1), (1, 0, 3)} & set(used)
+
+
+def test_optimize_takes_a_time_limit(jobs: list[str]) -> None:
+    said = fairlead_map(*jobs, "--cluster", SPEC, "--method=optimize", "--time-limit=50ms")
+
+    assert said.exit_code == 0, said.output
+    assert said.stdout.splitlines()[3].split() == ["optimize"]
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -96,7 +113,6 @@ def test_bind_writes_cores_that_nobody_else_has(jobs: list[str]) -> None:
         (["--cluster", SPEC, "--method=scotch"], "method: unknown name 'scotch'"),
         (["--cluster", SPEC, "--machine=gone.toml"], "gone.toml: not a readable TOML file"),
         (["--cluster", SPEC, "--job=gone.npz"], "gone.npz: no such file"),
-        (["--cluster", SPEC, "--scale=0"], "scale: must be above 0 and at most 1, got 0.0"),
         (["--cluster", SPEC, "-o", "out", "--format=pdf"], "format 'pdf' is unknown"),
         (["--cluster", SPEC, "-o", "out", "--format=seq", "--bind"], "'seq' cannot bind ranks"),
     ],
@@ -129,6 +145,10 @@ def test_trace_without_a_run_time_is_refused(jobs: list[str]) -> None:
         ["--job=ring.traffic.npz", "--network=cloud.net.npz"],
         ["--traffic=ring.traffic.npz", "--network=cloud.net.npz", "--taken=h0:1"],
         ["--traffic=ring.traffic.npz"],
+        ["--job=ring.traffic.npz", "--method=cyclic", "--time-limit=1s"],
+        ["--job=ring.traffic.npz", "--scale=0"],
+        ["--job=ring.traffic.npz", "--bind"],
+        ["--job=ring.traffic.npz", "--format=rankfile"],
     ],
 )
 def test_options_of_one_program_and_of_jobs_do_not_mix(

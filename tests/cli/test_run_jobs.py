@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ from typer.testing import CliRunner, Result
 
 import fairlead as fl
 from fairlead.cli import app
+from fairlead.narrator import Narrator
+from fairlead.run_jobs import JobRequest, JobsRequest, run_jobs
 
 JOB = "-n 4 --traffic ring.npz ./ring"
 
@@ -60,11 +63,35 @@ def test_trouble_is_one_line_before_anything_starts(arguments: list[str], proble
 
 
 @pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"scale": 0.0}, "scale: must be above 0 and at most 1, got 0"),
+        ({"time_limit_s": -1.0}, "time limit: must be > 0 s, got -1"),
+        ({"seed": -1}, "seed: must be from 0 to 4294967295, got -1"),
+    ],
+)
+def test_numbers_are_checked_before_a_program_is_traced(
+    change: dict[str, float], problem: str
+) -> None:
+    request = JobsRequest(
+        [JobRequest(("./never-started",), 4)], hostfile=Path("hosts"), directory=Path("run")
+    )
+    request = dataclasses.replace(request, **change)
+
+    with pytest.raises(fl.InputError, match=problem):
+        run_jobs(request, Narrator(), lambda _mapped: None, lambda *_line: None)
+    assert not Path("run").exists()
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ["--job", JOB, "--", "./ring"],
         ["--job", JOB, "-n", "4"],
         ["--job", JOB, "--no-reorder"],
+        ["--job", JOB, "--time-limit=1s"],
+        ["--job", JOB, "--scale=nan"],
+        ["--method=scotch", "--time-limit=1s", "-n", "4", "--", "./ring"],
         ["--taken=h0:1", "-n", "4", "--", "./ring"],
         ["-n", "4"],
         ["--", "./ring"],

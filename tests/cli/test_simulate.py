@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
 import fairlead as fl
 from fairlead.cli import app
-from fairlead.workload import STRATEGIES
+from fairlead.workload import RATE_PER, STRATEGIES
+from fairlead.workload.simulating import CHOICES
 
 SYNT = ("simulate", "Synt_workload_4", "--scale", "0.01")
 
@@ -22,8 +26,36 @@ def run(*arguments: str) -> Result:
 def test_table_has_a_column_for_each_strategy_and_names_the_scale() -> None:
     said = run("simulate", "Synt_workload_4", "--scale", "0.001", "--methods", "all")
     assert said.exit_code == 0, said.output
-    assert said.stdout.splitlines()[0].split() == list(STRATEGIES)
+    head, *rows = said.stdout.splitlines()[:4]
+    assert head.split() == list(STRATEGIES)
+    assert [row.split(" time ")[0] for row in rows] == ["waiting", "finish", "total finish"]
     assert "scale 0.001" in said.stdout
+
+
+def test_lines_name_where_most_is_waited_or_that_nobody_waits(tmp_path: Path) -> None:
+    job = '[[jobs]]\npattern = "linear"\nprocesses = 2\nmessage = "1KB"\nrate = 1\ncount = 9\n'
+    (tmp_path / "calm.toml").write_text(job)
+    assert (
+        "cyclic: no message waits"
+        in run("simulate", str(tmp_path / "calm.toml"), "--methods=cyclic").stdout.splitlines()
+    )
+    assert "cyclic: most waiting at node" in run(*SYNT, "--methods=cyclic").stdout
+
+
+def test_servers_are_shown_on_demand_the_worst_first() -> None:
+    said = run(*SYNT, "--methods=blocked,spread", "--servers=3")
+    assert said.exit_code == 0, said.output
+    rows = [line.split() for line in said.stdout.splitlines()[5:11]]
+    assert [row[0] for row in rows] == ["blocked"] * 3 + ["spread"] * 3
+    (result,) = json.loads(run(*SYNT, "--methods=blocked", "--json").stdout)
+    worst = max(result["servers"], key=lambda server: server["waiting_time_s"])
+    assert rows[0][1:6] == [
+        worst["name"],
+        str(worst["num_messages"]),
+        f"{worst['offered_ratio']:.0%}",
+        f"{worst['utilisation_ratio']:.0%}",
+        str(worst["longest_queue"]),
+    ]
 
 
 def test_overloaded_servers_are_named_on_stderr() -> None:
@@ -41,6 +73,105 @@ def test_json_holds_what_the_api_gives() -> None:
     )
     assert results[1]["waiting_time_s"] == expected.waiting_time_s
     assert results[1]["options"]["nic"] == "shared"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--methods=best"], "'best' is none of blocked"),
+        (["--methods=spread, spread"], "'spread' is named twice"),
+        (["--methods="], "'' is none of blocked"),
+        (["--placement=a.json", "--placement=a.json"], "a file is named twice"),
+        (["--nic=both"], "'both' is none of separate, shared, send_only"),
+        (["--forwarding=fast"], "'fast' is none of store_and_forward, cut_through"),
+        (["--arrivals=late"], "'late' is none of periodic, random_phase, poisson"),
+        (["--loop=x"], "'x' is none of open, closed"),
+        (["--rate-per=job"], "'job' is none of pair, process"),
+        (["--scale=0"], "expected a number > 0, got '0'"),
+        (["--scale=inf"], "expected a number > 0, got 'inf'"),
+        (["--scale=5"], "expected a part, at most 1, got '5'"),
+        (["--compute-mops=fast"], "expected a number > 0, got 'fast'"),
+        (["--methods=optimize", "--time-limit=soon"], "duration 'soon': expected a number"),
+        (["--methods=optimize", "--time-limit=0s"], "must be > 0, got '0s'"),
+        (["--methods=spread", "--time-limit=1s"], "needs the method optimize"),
+    ],
+)
+def test_wrong_usage_ends_with_2_and_says_what_is_allowed(arguments: list[str], said: str) -> None:
+    result = run(*SYNT, *arguments)
+    assert result.exit_code == 2
+    # The message stands in a frame, its lines broken.
+    assert said.replace(" ", "") in re.sub(r"[\s│]", "", result.stderr)
+
+
+def test_help_lists_the_words_of_each_option() -> None:
+    told = re.sub(r"[\s│]", "", run("simulate", "--help").stdout)
+    for words in (*CHOICES.values(), RATE_PER):
+        assert f":{','.join(words)}." in told
+
+
+def test_placements_of_ones_own_stand_beside_the_strategies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    fl.Traffic(1e6 * (1 - np.eye(2)), 10 * (1 - np.eye(2)), run_time_s=1).save("a.traffic.npz")
+    Path("jobs.toml").write_text(
+        "[machine]\nnodes = 2\nsockets = 1\ncores = 2\n"
+        '[[jobs]]\ntraffic = "a.traffic.npz"\n[[jobs]]\ntraffic = "a.traffic.npz"\n'
+    )
+    Path("mine.json").write_text("[[0, 2], [1, 3]]")
+    job = "--job=a.traffic.npz"
+    mapped = run("map", job, job, "--cluster=h0:2,h1:2", "--method=cyclic", "-o", "out")
+    assert mapped.exit_code == 0, mapped.output
+
+    said = run(
+        *("simulate", "jobs.toml", "--methods=cyclic", "--json"),
+        *("--placement=out/jobs.json", "--placement=mine.json"),
+    )
+
+    cyclic, recorded, mine = json.loads(said.stdout)
+    assert (recorded["method"], mine["method"]) == ("out/jobs.json", "mine.json")
+    assert cyclic["servers"] == recorded["servers"] == mine["servers"]
+    assert cyclic["waiting_time_s"] > 0
+
+
+def test_placement_that_does_not_fit_is_refused_before_anything_is_placed(tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text("[[0, 1]]")
+    said = run(*SYNT, "--placement", str(file))
+    assert isinstance(said.exception, fl.ShapeError)
+    assert f"placement '{file}': has [2] ranks in its jobs" in str(said.exception)
+
+
+def test_what_decides_the_result_is_told_with_it() -> None:
+    arguments = ("simulate", "Real_workload_4", "--methods=cyclic", "--scale=0.01")
+    changed = (*arguments, "--rate-per=process", "--compute-mops=2000", "--seed=3")
+
+    assert run(*arguments).stdout.splitlines()[-1].endswith("loop open")
+    told = run(*changed).stdout.splitlines()[-1]
+    assert told.endswith("loop open, seed 3, rate per process; compute 2000 Mop/s")
+    (result,) = json.loads(run(*changed, "--json").stdout)
+    assert result["machine"]["compute_Mops"] == 2000
+    assert result["machine"]["nic_Bps"] == 1e9
+    assert (result["rate_per"], result["options"]["seed"]) == ("process", 3)
+
+
+def test_machine_of_a_file_stands_for_the_workloads(tmp_path: Path) -> None:
+    file = tmp_path / "machine.toml"
+    file.write_text('[machine]\nnodes = 24\nnic = "10GB/s"\ncompute_Mops = 500\n')
+    arguments = ("simulate", "Real_workload_4", "--scale=0.01", "--methods=spread", "--json")
+    (by_default,) = json.loads(run(*arguments).stdout)
+    (result,) = json.loads(run(*arguments, "--machine", str(file)).stdout)
+    assert (result["machine"]["nodes"], result["machine"]["nic_Bps"]) == (24, 1e10)
+    # Cores five times as fast, which recordings take their rates from.
+    assert result["finish_time_s"] == pytest.approx(by_default["finish_time_s"] / 5, rel=0.01)
+
+
+def test_machine_that_is_too_small_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "machine.toml"
+    file.write_text("[machine]\nnodes = 1\n")
+    said = run(*SYNT, "--machine", str(file))
+    assert isinstance(said.exception, fl.TopologyError)
+    assert "192 processes do not fit on 16 free cores" in str(said.exception)
 
 
 def test_rates_per_process_and_compute_speed_reach_the_workload() -> None:
@@ -63,12 +194,8 @@ def test_a_seed_that_no_method_could_take_is_wrong_usage(command: tuple[str, ...
     ("arguments", "said"),
     [
         (("simulate", "nothing"), "workload 'nothing': neither a file nor one of"),
-        ((*SYNT, "--methods", "best"), "method: unknown name 'best'; there are blocked"),
-        ((*SYNT, "--nic", "both"), "nic: unknown 'both'"),
-        ((*SYNT, "--scale", "0"), "scale: must be above 0 and at most 1, got 0.0"),
-        ((*SYNT, "--scale", "5"), "scale: must be above 0 and at most 1, got 5.0"),
-        ((*SYNT, "--time-limit", "soon"), "duration 'soon': expected a number"),
-        ((*SYNT, "--rate-per", "job"), "rate_per 'job': there are pair, process"),
+        ((*SYNT, "--machine", "gone.toml"), "gone.toml: not a readable TOML file"),
+        (("simulate", "."), ".: not a readable TOML file"),
     ],
 )
 def test_trouble_is_an_error_that_names_the_value(arguments: tuple[str, ...], said: str) -> None:

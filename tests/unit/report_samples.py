@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 import fairlead as fl
 from fairlead.comparison import Comparison, MethodRuns, PredictedCost
+from fairlead.workload import SharedHosts, map_jobs
 
 
 def two_racks(hosts):
@@ -89,4 +90,15 @@ def save_run(folder, hosts, num_ranks=8, program="./ring"):
     ring(num_ranks).save(folder / "traffic.traffic.npz")
     compared.save(folder / "comparison.json")
     compared.placement("scotch").save(folder / "placement.json")
+    return folder
+
+
+def save_jobs(folder):
+    """Write the record of a ring of four ranks and an exchange of six, two slots taken."""
+    jobs = [
+        fl.Job.from_traffic(fl.Traffic(sends * 1e6, sends * 10), 1.0, name)
+        for name, sends in (("ring", np.roll(np.eye(4), 1, axis=1)), ("all", 1 - np.eye(6)))
+    ]
+    cluster = fl.Cluster.uniform(["h0", "h1", "h2"], 4)
+    map_jobs(jobs, SharedHosts.of(cluster, {"h0": [0, 1]}), "cyclic").save(folder)
     return folder

@@ -13,7 +13,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from report_samples import comparison, ring, runs, save_run, two_racks
+from report_samples import comparison, ring, runs, save_jobs, save_run, two_racks
 
 import fairlead as fl
 from fairlead.errors import InputError
@@ -221,6 +221,15 @@ def test_any_part_alone_makes_a_page(tmp_path, name):
     sections = write_report([tmp_path / name], tmp_path / "report.html")
 
     assert sections[-1] == "What was measured when"
+
+
+def test_run_of_several_jobs_makes_a_page(tmp_path):
+    sections = write_report(save_jobs(tmp_path), tmp_path / "report.html")
+
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert sections == ["Jobs placed by cyclic", "What was measured when"]
+    assert "<h1>Placement of 2 jobs on 3 hosts by cyclic</h1>" in page
+    assert "<dt>h0</dt><dd>ring 0, 3; 2 slots taken</dd>" in page
 
 
 def test_best_method_is_the_predicted_one_where_times_tie(tmp_path):

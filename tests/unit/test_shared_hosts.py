@@ -10,7 +10,7 @@ import pytest
 
 import fairlead as fl
 from fairlead.launch import read_placement
-from fairlead.workload import SharedHosts, map_jobs, parse_taken
+from fairlead.workload import STRATEGIES, SharedHosts, map_jobs, parse_taken
 from fairlead.workload.mapped_jobs import told_apart
 
 CLUSTER = fl.Cluster(("h0", "h1", "h2"), (4, 2, 3))
@@ -132,6 +132,37 @@ def test_files_hold_the_placement_of_each_job_and_their_cores(tmp_path: Path) ->
     for file, placement in zip(files, mapped.placements, strict=True):
         assert read_placement(file, CLUSTER, "rankfile").host_names() == placement.host_names()
     assert files[0].read_text().splitlines()[0] == "rank 0=h0 slot=0:1"
+
+
+def busy_job(random: np.random.Generator) -> fl.Job:
+    """Three ranks; some pairs have few messages, others more than an interface can do."""
+    num_messages = np.rint(10 ** random.uniform(0, 4, (3, 3))) * (1 - np.eye(3))
+    size_bytes = 10 ** random.uniform(3, 6, (3, 3))
+    return fl.Job.from_traffic(fl.Traffic(num_messages * size_bytes, num_messages), 1.0, "busy")
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_optimize_is_never_behind_at_the_scale_that_is_reported(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    jobs = [busy_job(random), busy_job(random)]
+    hosts = SharedHosts.of(fl.Cluster.uniform(["h0", "h1", "h2"], 2))
+
+    waiting_s = {
+        method: map_jobs(jobs, hosts, method, scale=0.001).prediction.waiting_time_s
+        for method in STRATEGIES
+    }
+
+    assert waiting_s["optimize"] == min(waiting_s.values())
+
+
+def test_time_limit_and_progress_reach_the_search() -> None:
+    hosts, seen = SharedHosts.of(CLUSTER), set()
+
+    with pytest.raises(fl.InputError, match="time limit: must be > 0 s, got 0"):
+        map_jobs([job()], hosts, "optimize", time_limit_s=0)
+    map_jobs([job()], hosts, "optimize", on_progress=lambda _, total: seen.add(total))
+
+    assert len(seen) == 2  # steps of the search, then messages
 
 
 def test_prediction_is_that_of_the_simulator_with_hosts_for_nodes() -> None:

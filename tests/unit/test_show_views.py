@@ -9,7 +9,7 @@ import json
 
 import numpy as np
 import pytest
-from report_samples import comparison, ring, runs, save_run, two_racks
+from report_samples import comparison, ring, runs, save_jobs, save_run, two_racks
 from rich.console import Console
 
 import fairlead as fl
@@ -257,3 +257,19 @@ def test_ink_is_readable_on_every_colour():
 def test_palette_ends_where_viridis_ends():
     assert [viridis(0), viridis(1)] == [(0x44, 0x01, 0x54), (0xFD, 0xE7, 0x25)]
     assert len(VIRIDIS) == 10
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_jobs_show_what_is_expected_and_who_is_where(tmp_path, width):
+    save_jobs(tmp_path)
+
+    content = load_any(tmp_path)
+    text = rendered(content, width)
+
+    assert "Placement of 2 jobs on 3 hosts by cyclic" in text.replace("\n", " ")
+    assert "ring 0, 3; 2 slots taken" in text
+    assert max(map(len, text.splitlines())) <= width
+    told = facts(load_any(tmp_path / "jobs.json"))
+    assert told["jobs"][0]["ranks_of_host"]["h0"] == [0, 3]
+    assert told["prediction"]["waiting_time_s"] > 0
+    json.dumps(told, allow_nan=False)

@@ -206,6 +206,19 @@ def test_several_placements_at_a_time_give_what_each_gives_alone() -> None:
     assert together == [fl.simulate(workload, placement, scale=0.01) for placement in placements]
 
 
+@pytest.mark.parametrize(
+    ("method", "waiting_s", "finish_s"),
+    [("blocked", 1.01330870654832e8, 603.981873252), ("spread", 1.584130548422e6, 226.496610404)],
+)
+def test_synt_4_gives_the_figures_that_the_results_page_names(
+    method: str, waiting_s: float, finish_s: float
+) -> None:
+    workload = fl.Workload.load("Synt_workload_4")
+    result = fl.simulate(workload, fl.place_jobs(workload, method))
+    assert result.waiting_time_s == pytest.approx(waiting_s, rel=1e-9)
+    assert result.finish_time_s == pytest.approx(finish_s, rel=1e-9)
+
+
 def test_progress_tells_messages_sent_and_in_all() -> None:
     told: list[tuple[int, int]] = []
     workload = fl.Workload.load("Synt_workload_3")
@@ -247,6 +260,36 @@ def test_a_placement_of_other_jobs_is_refused() -> None:
     workload, _ = two_nodes()
     with pytest.raises(fl.ShapeError, match=r"\[3\] ranks in its jobs, the workload \[4\]"):
         fl.simulate(workload, fl.JobsPlacement(workload.machine, [np.arange(3)]))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"nodes": 4}, "is for 2 nodes of 1 sockets of 2 cores, but the machine has 4 nodes of 1"),
+        ({"sockets": 2, "cores": 1}, "but the machine has 2 nodes of 2 sockets of 1 cores"),
+        ({"nodes": 2, "cores": 3}, "but the machine has 2 nodes of 1 sockets of 3 cores"),
+    ],
+)
+def test_a_placement_for_another_machine_is_refused(change: dict[str, int], said: str) -> None:
+    workload, placement = two_nodes()
+    elsewhere = dataclasses.replace(workload.machine, **change)
+    with pytest.raises(fl.TopologyError, match=said):
+        fl.simulate(fl.Workload("other", workload.jobs, elsewhere), placement)
+
+
+def test_a_placement_on_cores_that_others_have_is_refused() -> None:
+    pair = fl.Job.from_pattern("linear", 2, message_bytes=1, rate_per_s=1, num_messages=1)
+    placement = fl.JobsPlacement(MACHINE, [np.array([0, 1]), np.array([3, 2])])
+    workload = fl.Workload("two", [pair, pair], dataclasses.replace(MACHINE, taken=(2,)))
+    with pytest.raises(fl.TopologyError, match="job 1: rank 1: core 2 is taken"):
+        fl.simulate(workload, placement)
+
+
+def test_a_placement_for_the_same_machine_with_other_rates_is_welcome() -> None:
+    workload, placement = two_nodes()
+    slower = dataclasses.replace(workload.machine, nic_Bps=1e6)
+    slow = fl.simulate(fl.Workload("slow", workload.jobs, slower), placement)
+    assert slow.waiting_time_s > fl.simulate(workload, placement).waiting_time_s
 
 
 def test_unknown_options_are_refused() -> None:

@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "fairlead/error.hpp"
 #include "mapping/optimize/crew.hpp"
 #include "sim/checks.hpp"
 #include "sim/load/jobs_walk.hpp"
@@ -69,10 +68,6 @@ class FreeCores {
  private:
   std::vector<std::vector<std::int64_t>> cores_of_socket_;
 };
-
-void require(bool holds, const std::string& what) {
-  if (!holds) throw InputError(what);
-}
 
 void check_problem(const JobsProblem& problem) {
   check(problem.machine);

@@ -12,16 +12,14 @@ from pathlib import Path
 from rich.table import Table
 
 from fairlead.cli.output import print_json, progress, stderr, stdout
-from fairlead.cli.simulate import busiest, described, result_table, warn_of_overload
+from fairlead.cli.simulation_view import busiest, described, result_table, warn_of_overload
 from fairlead.cluster import Cluster
 from fairlead.launch import FORMATS
 from fairlead.narrator import Narrator
 from fairlead.run_jobs import JobsRequest, run_jobs
 from fairlead.traffic import Traffic
 from fairlead.units import format_duration
-from fairlead.workload import STRATEGIES, Job, MappedJobs, SharedHosts, map_jobs, parse_taken
-
-JOBS_METHODS = "; ".join(f"{name} ({strategy.summary})" for name, strategy in STRATEGIES.items())
+from fairlead.workload import Job, MappedJobs, SharedHosts, map_jobs, parse_taken
 
 
 def mapped_jobs(
@@ -33,6 +31,7 @@ def mapped_jobs(
     machine: Path | None,
     seed: int,
     scale: float | None,
+    time_limit_s: float | None,
 ) -> MappedJobs:
     """Jobs from their traces, placed together on the cluster.
 
@@ -44,8 +43,16 @@ def mapped_jobs(
     jobs = [
         Job.from_traffic(traffics[file], traffics[file].run_time_s, _name(file)) for file in files
     ]
-    with progress("simulating") as on_progress:
-        return map_jobs(jobs, hosts, method, seed=seed, scale=scale, on_progress=on_progress)
+    with progress("placing and simulating") as on_progress:
+        return map_jobs(
+            jobs,
+            hosts,
+            method,
+            seed=seed,
+            scale=scale,
+            time_limit_s=time_limit_s,
+            on_progress=on_progress,
+        )
 
 
 def _name(file: Path) -> str:

@@ -5,38 +5,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.table import Table
 
+from fairlead.cli import map_options as choices
 from fairlead.cli import options
-from fairlead.cli.jobs import JOBS_METHODS, mapped_jobs, tell_jobs
+from fairlead.cli.jobs import mapped_jobs, tell_jobs
+from fairlead.cli.map_options import PROBE
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
 from fairlead.cluster import Cluster
 from fairlead.errors import InputError
-from fairlead.launch import FORMATS, detect, parse_hostfile, read_hostfile, write_placement
-from fairlead.mapping import METHODS, METRICS, Cost, evaluate, place
+from fairlead.launch import detect, parse_hostfile, read_hostfile, write_placement
+from fairlead.mapping import Cost, evaluate, place
 from fairlead.narrator import Progress
 from fairlead.network import Network
 from fairlead.placement import Placement
 from fairlead.probe import probe
 from fairlead.traffic import Traffic
-from fairlead.units import format_duration, format_size, parse_duration
+from fairlead.units import format_duration, format_size
 
 EXAMPLE = (
     "Example: fairlead map --network cloud.net.npz --traffic cg.traffic.npz "
     "--cluster h0:4,h1:4 -o ranks.txt --format rankfile"
 )
-PROBE = "probe:"
 
 _OF_ONE_PROGRAM = frozenset(
-    {"network", "traffic", "metric", "objective", "time_limit", "start", "max_moves", "fix"}
-    | {"mpirun"}
+    {"network", "traffic", "metric", "objective", "start", "max_moves", "fix", "mpirun"}
 )
 _OF_JOBS = frozenset({"taken", "machine", "scale", "bind"})
-
-_METHOD_HELP = "; ".join(f"{name} ({method.summary})" for name, method in METHODS.items())
+_OF_FILES = frozenset({"format", "bind"})
 
 
 def register(app: typer.Typer) -> None:
@@ -46,71 +44,41 @@ def register(app: typer.Typer) -> None:
 
 def map_ranks(
     context: typer.Context,
-    cluster: Annotated[str, typer.Option(help="A hostfile, or hosts and slots: h0:4,h1:4")],
-    network: Annotated[
-        str | None, typer.Option(help=f"A .net.npz file, or {PROBE} to measure the cluster now.")
-    ] = None,
-    traffic: Annotated[Path | None, typer.Option(help="A .traffic.npz file.")] = None,
-    job: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="Instead of --network and --traffic: a .traffic.npz file of one of several jobs "
-            "that run at the same time; repeatable."
-        ),
-    ] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            help=f"One of: {_METHOD_HELP}. Default: optimize. With --job one of: {JOBS_METHODS}. "
-            "Default: spread."
-        ),
-    ] = None,
-    metric: Annotated[str, typer.Option(help=f"What to weigh: {' or '.join(METRICS)}.")] = "bytes",
+    cluster: choices.Hosts,
+    network: choices.NetworkSource = None,
+    traffic: choices.TrafficFile = None,
+    job: choices.JobFiles = None,
+    method: choices.Method = None,
+    metric: choices.Metric = "bytes",
     objective: options.ObjectiveOption = options.Objective.sum,
-    time_limit: Annotated[
-        str | None, typer.Option(help="Most time for the method optimize, for example 5s.")
-    ] = None,
-    start: Annotated[
-        Path | None,
-        typer.Option(help="A placement (JSON) for optimize to begin from, as map -o writes it."),
-    ] = None,
-    max_moves: Annotated[
-        int | None,
-        typer.Option(min=0, help="Most ranks that optimize may move away from --start."),
-    ] = None,
-    fix: Annotated[
-        list[str] | None,
-        typer.Option(help="RANK=HOST: a rank that must be there; repeatable, for optimize."),
-    ] = None,
+    time_limit: options.TimeLimit = None,
+    start: choices.Start = None,
+    max_moves: choices.MostMoves = None,
+    fix: choices.Fixed = None,
     seed: options.Seed = 0,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", help="Where the placement goes; with --job a folder, a file per job."
-        ),
-    ] = None,
-    format: Annotated[str, typer.Option(help=f"Of the output: {', '.join(FORMATS)}.")] = "json",
-    mpirun: Annotated[
-        str | None, typer.Option(help=f"The MPI launcher that {PROBE} uses; default: mpirun.")
-    ] = None,
+    output: choices.Output = None,
+    format: choices.Format = "json",
+    mpirun: choices.Mpirun = None,
     taken: options.Taken = None,
     machine: options.MachineFile = None,
     scale: options.Scale = None,
-    bind: Annotated[
-        bool, typer.Option("--bind", help="With --job: rankfiles bind each rank to its core.")
-    ] = False,
+    bind: choices.Bind = False,
     as_json: JsonOption = False,
 ) -> None:
     """Choose a host for each rank, and tell what it costs beside the launcher's own choice.
 
     With --job, place several jobs together, and tell what their messages would wait for.
     """
+    if output is None:
+        options.refuse(context, _OF_FILES, "needs -o")
     hosts = parse_cluster(cluster)
+    method = method or ("spread" if job else "optimize")
+    options.require_optimize(context, [method])
     if job:
         options.refuse(context, _OF_ONE_PROGRAM, "does not go together with --job")
         mapped = mapped_jobs(
-            job, hosts, method or "spread", taken=taken or [], machine=machine,
-            seed=seed, scale=scale,
+            job, hosts, method, taken=taken or [], machine=machine,
+            seed=seed, scale=scale, time_limit_s=time_limit,
         )  # fmt: skip
         files = [] if output is None else mapped.write(output, format, bind=bind)
         tell_jobs(mapped, files, as_json=as_json)
@@ -118,46 +86,39 @@ def map_ranks(
     options.refuse(context, _OF_JOBS, "needs --job")
     options.require(context, ("network", "traffic"), "give both, or --job for several jobs")
     assert network is not None and traffic is not None  # checked just now
-    method = method or "optimize"
     pattern = Traffic.load(traffic)
     measured = load_network(network, hosts, mpirun)
-
     with progress("placing") as on_progress:
         chosen = place(
-            pattern,
-            measured,
-            hosts,
-            method,
-            metric=metric,
-            objective=objective.value,
-            seed=seed,
-            time_limit_s=None if time_limit is None else parse_duration(time_limit),
+            pattern, measured, hosts, method, metric=metric, objective=objective.value,
+            seed=seed, time_limit_s=time_limit, max_moves=max_moves,
             start=None if start is None else Placement.load(start),
-            max_moves=max_moves,
             fixed=parse_fixed(fix or []),
             on_progress=going_on(on_progress) if method == "optimize" else None,
-        )
-    launchers = place(pattern, measured, hosts, "launcher")
+        )  # fmt: skip
     if output is not None:
         write_placement(chosen, hosts, format, output)
-    costs = {
-        method: evaluate(chosen, pattern, measured),
-        "launcher": evaluate(launchers, pattern, measured),
-    }
+    launchers = place(pattern, measured, hosts, "launcher")
+    costs = {one.method: evaluate(one, pattern, measured) for one in (chosen, launchers)}
+    tell(chosen, costs, with_ranks=output is None, as_json=as_json)
+
+
+def tell(placement: Placement, costs: dict[str, Cost], *, with_ranks: bool, as_json: bool) -> None:
+    """Print what a placement costs beside the launcher's own, and perhaps who is where."""
     if as_json:
         print_json(
             {
-                "method": method,
-                "hosts": list(chosen.hosts),
-                "host_of_rank": chosen.host_of_rank.tolist(),
-                "cost": costs[method].as_dict(),
+                "method": placement.method,
+                "hosts": list(placement.hosts),
+                "host_of_rank": placement.host_of_rank.tolist(),
+                "cost": costs[placement.method].as_dict(),
                 "launcher_cost": costs["launcher"].as_dict(),
             }
         )
         return
     stdout.print(cost_table(costs))
-    if output is None:
-        print_ranks(chosen)
+    if with_ranks:
+        print_ranks(placement)
 
 
 def parse_fixed(texts: list[str]) -> dict[int, str]:

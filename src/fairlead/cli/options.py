@@ -4,16 +4,55 @@
 from __future__ import annotations
 
 import enum
+import math
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from fairlead.errors import InputError
 from fairlead.preparation import Request
 from fairlead.seed import MAX_SEED
 from fairlead.units import parse_duration
+
+
+def above_zero(text: str) -> float:
+    """The number of an option's text.
+
+    Raises:
+        BadParameter: It is none, or not above 0.
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number > 0):
+        raise typer.BadParameter(f"expected a number > 0, got {text!r}")
+    return number
+
+
+def part_of_all(text: str) -> float:
+    """The part that an option's text names.
+
+    Raises:
+        BadParameter: It is none, not above 0, or above 1.
+    """
+    number = above_zero(text)
+    if number > 1:
+        raise typer.BadParameter(f"expected a part, at most 1, got {text!r}")
+    return number
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = parse_duration(text)
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
+    if seconds == 0:
+        raise typer.BadParameter(f"must be > 0, got {text!r}")
+    return seconds
 
 
 class Metric(str, enum.Enum):
@@ -86,6 +125,12 @@ MaxAge = Annotated[
 SkipUnreachable = Annotated[
     bool, typer.Option("--skip-unreachable", help="Leave out hosts that do not answer.")
 ]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        parser=_seconds, metavar="TIME", help="Most time for the method optimize, for example 5s."
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of every random choice.")]
 RunFolder = Annotated[
     Path | None, typer.Option("--run-dir", help="Where the record of this run goes.")
@@ -115,7 +160,9 @@ MachineFile = Annotated[
 Scale = Annotated[
     float | None,
     typer.Option(
-        help="With --job: part of the messages to simulate; default: all, up to 20 million."
+        parser=part_of_all,
+        metavar="NUMBER",
+        help="With --job: part of the messages to simulate; default: all, up to 20 million.",
     ),
 ]
 
@@ -150,6 +197,7 @@ def request_of(parameters: Mapping[str, Any]) -> Request:
         skip_unreachable=parameters["skip_unreachable"],
         metric=parameters["metric"].value,
         objective=parameters["objective"].value,
+        time_limit_s=parameters.get("time_limit"),
         seed=parameters["seed"],
         directory=parameters["run_dir"],
         reorder=parameters.get("reorder", False),
@@ -166,6 +214,16 @@ def refuse(context: typer.Context, names: Iterable[str], reason: str) -> None:
         source = context.get_parameter_source(parameter.name or "")
         if parameter.name in names and source is not None and source.name == "COMMANDLINE":
             raise typer.BadParameter(reason, context, param_hint=parameter.opts[0])
+
+
+def require_optimize(context: typer.Context, methods: Collection[str]) -> None:
+    """Check that the user gave `--time-limit` only with the method that heeds it.
+
+    Raises:
+        BadParameter: "optimize" is not among the methods.
+    """
+    if "optimize" not in methods:
+        refuse(context, {"time_limit"}, "needs the method optimize")
 
 
 def require(context: typer.Context, names: Iterable[str], reason: str) -> None:

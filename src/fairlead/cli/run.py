@@ -67,6 +67,7 @@ def run(
     contention: options.Contention = False,
     max_age: options.MaxAge = "1h",
     skip_unreachable: options.SkipUnreachable = False,
+    time_limit: options.TimeLimit = None,
     seed: options.Seed = 0,
     run_dir: options.RunFolder = None,
     reorder: options.Reorder = True,
@@ -86,15 +87,18 @@ def run(
     narrator = Narrator() if as_json else TerminalNarrator()
     if job:
         options.refuse(context, _OF_ONE_PROGRAM, "does not go together with --job")
+        method = method or "spread"
+        options.require_optimize(context, [method])
         request = JobsRequest(
             [parse_job(text) for text in job],
-            method or "spread",
+            method,
             hostfile=hostfile,
             taken=parse_taken(taken or []),
             machine=machine,
             mpirun=mpirun,
             launcher_args=options.split_arguments(launcher_args),
             scale=scale,
+            time_limit_s=time_limit,
             seed=seed,
             directory=run_dir,
         )
@@ -102,6 +106,7 @@ def run(
     options.refuse(context, _OF_JOBS, "needs --job")
     options.require(context, ("num_ranks", "program"), "give both, or --job for several jobs")
     method = method or "optimize"
+    options.require_optimize(context, [method])
 
     def announce(decision: Decision) -> None:
         if as_json:

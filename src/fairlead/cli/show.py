@@ -20,10 +20,15 @@ def register(app: typer.Typer) -> None:
 
 
 def show(
-    file: Annotated[Path, typer.Argument(help="A network, traffic, placement or comparison.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="A network, traffic, placement, comparison or jobs.json, or a folder with one."
+        ),
+    ],
     as_json: JsonOption = False,
 ) -> None:
-    """Show a measured network, a traffic, a placement or a comparison in the terminal."""
+    """Show a network, a traffic, a placement, a comparison or several placed jobs."""
     content = load_any(file)
     if as_json:
         print_json(facts(content))

@@ -3,30 +3,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Sequence
+from pathlib import Path
 
 import typer
-from rich.table import Table
 
-from fairlead.cli.options import Seed
-from fairlead.cli.output import JsonOption, print_json, progress, stderr, stdout
-from fairlead.units import format_duration, parse_duration
+from fairlead.cli import simulation_options as choices
+from fairlead.cli.options import Seed, TimeLimit, require_optimize
+from fairlead.cli.output import JsonOption, print_json, progress, stdout
+from fairlead.cli.simulation_view import (
+    busiest,
+    described,
+    result_table,
+    servers_table,
+    warn_of_overload,
+)
 from fairlead.workload import (
-    RATE_PER,
-    STRATEGIES,
+    JobsPlacement,
     SimulationOptions,
     SimulationResult,
     Workload,
     place_jobs,
-    shipped_workloads,
+    read_jobs_placement,
     simulate_each,
 )
-from fairlead.workload.simulating import CHOICES
 
 EXAMPLE = "Example: fairlead simulate Synt_workload_4 --methods all --scale 0.1"
-
-_METHODS = "; ".join(f"{name} ({strategy.summary})" for name, strategy in STRATEGIES.items())
 
 
 def register(app: typer.Typer) -> None:
@@ -34,120 +36,70 @@ def register(app: typer.Typer) -> None:
     app.command("simulate", epilog=EXAMPLE)(simulate_jobs)
 
 
-def _help(option: str, meaning: str) -> str:
-    return f"{meaning}: {', '.join(CHOICES[option])}."
-
-
 def simulate_jobs(
-    workload: Annotated[
-        str,
-        typer.Argument(
-            metavar="WORKLOAD.toml",
-            help=f"A TOML file, or one that ships: {', '.join(shipped_workloads())}.",
-        ),
-    ],
-    methods: Annotated[
-        str, typer.Option(help=f"Names with commas between, or all: {_METHODS}.")
-    ] = "all",
-    scale: Annotated[
-        float, typer.Option(help="Part of the messages to simulate, at the same rates.")
-    ] = 1.0,
-    nic: Annotated[str, typer.Option(help=_help("nic", "Who receives"))] = "separate",
-    forwarding: Annotated[
-        str, typer.Option(help=_help("forwarding", "When receiving begins"))
-    ] = "store_and_forward",
-    arrivals: Annotated[
-        str, typer.Option(help=_help("arrivals", "When messages come"))
-    ] = "periodic",
-    loop: Annotated[
-        str, typer.Option(help=_help("loop", "Whether a flow waits for its last message"))
-    ] = "open",
-    rate_per: Annotated[
-        str | None,
-        typer.Option(help=f"What rate and count of a pattern are per: {' or '.join(RATE_PER)}."),
-    ] = None,
-    compute_Mops: Annotated[
-        float | None,
-        typer.Option("--compute-mops", help="Speed of a core, which sets the rates of recordings."),
-    ] = None,
-    time_limit: Annotated[
-        str | None, typer.Option(help="Most time for the method optimize, for example 5s.")
-    ] = None,
+    context: typer.Context,
+    workload: choices.WorkloadSource,
+    methods: choices.Methods = "all",
+    placement: choices.Placements = None,
+    machine: choices.MachineFile = None,
+    scale: choices.Scale = 1.0,
+    nic: choices.Nic = "separate",
+    forwarding: choices.Forwarding = "store_and_forward",
+    arrivals: choices.Arrivals = "periodic",
+    loop: choices.Loop = "open",
+    rate_per: choices.RatePer = None,
+    compute_Mops: choices.ComputeSpeed = None,
+    time_limit: TimeLimit = None,
+    servers: choices.Servers = 0,
     seed: Seed = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Simulate jobs that share nodes, placed by each strategy, message by message."""
+    names = methods.split(",")
+    require_optimize(context, names)
     options = SimulationOptions(nic, forwarding, arrivals, loop, seed)
-    jobs = Workload.load(workload, rate_per=rate_per, compute_Mops=compute_Mops)
-    names = list(STRATEGIES) if methods == "all" else methods.split(",")
-    limit_s = None if time_limit is None else parse_duration(time_limit)
+    jobs = Workload.load(
+        workload, rate_per=rate_per, compute_Mops=compute_Mops, machine_file=machine
+    )
+    given = _given(placement or [], jobs)
     with progress(f"placing {jobs.name}") as on_progress:
-        placements = [
+        placed = [
             place_jobs(
                 jobs,
-                name.strip(),
+                name,
                 seed=seed,
                 options=options,
                 scale=scale,
-                time_limit_s=limit_s,
+                time_limit_s=time_limit,
                 on_progress=on_progress,
             )
             for name in names
         ]
     with progress(f"simulating {jobs.name}") as on_progress:
-        results = simulate_each(jobs, placements, options, scale=scale, on_progress=on_progress)
+        results = simulate_each(
+            jobs, [*placed, *given], options, scale=scale, on_progress=on_progress
+        )
     if as_json:
         print_json([result.as_dict() for result in results])
-        return
+    else:
+        _tell(results, servers)
+
+
+def _given(paths: Sequence[Path], jobs: Workload) -> list[JobsPlacement]:
+    """The user's own placements, each of which must fit the jobs."""
+    if len(set(paths)) < len(paths):
+        raise typer.BadParameter("a file is named twice", param_hint="--placement")
+    placements = [read_jobs_placement(path, jobs.machine) for path in paths]
+    for placement in placements:
+        placement.require_fits(jobs)
+    return placements
+
+
+def _tell(results: Sequence[SimulationResult], num_servers: int) -> None:
     stdout.print(result_table(results))
+    if num_servers:
+        stdout.print(servers_table(results, num_servers))
     for line in (*map(busiest, results), described(results[0])):
         stdout.print(line, highlight=False, soft_wrap=True, markup=False)
     for result in results:
         warn_of_overload(result)
-
-
-def result_table(results: list[SimulationResult]) -> Table:
-    """A row for each metric, a column for each strategy."""
-    table = Table("", *(result.method for result in results), box=None, pad_edge=False)
-    table.columns[0].no_wrap = True
-    for column in table.columns[1:]:
-        column.justify = "right"
-    rows: dict[str, Callable[[SimulationResult], str]] = {
-        "waiting_time_s": lambda result: format_duration(result.waiting_time_s),
-        "finish_time_s": lambda result: format_duration(result.finish_time_s),
-        "total_finish_time_s": lambda result: format_duration(result.total_finish_time_s),
-    }
-    for name, shown in rows.items():
-        table.add_row(name, *(shown(result) for result in results))
-    return table
-
-
-def busiest(result: SimulationResult) -> str:
-    """One line: where a placement's messages wait most."""
-    server = max(result.servers, key=lambda server: server.waiting_time_s)
-    return (
-        f"{result.method}: longest waits at {server.name}, busy {server.utilisation_ratio:.0%} "
-        f"of the time, up to {server.longest_queue} messages in its queue"
-    )
-
-
-def described(result: SimulationResult) -> str:
-    """One line: what was simulated, and which part of it."""
-    options = result.options
-    return (
-        f"{result.workload}: {result.num_messages} messages, scale {result.scale:g}; "
-        f"nic {options.nic}, {options.forwarding}, arrivals {options.arrivals}, loop {options.loop}"
-    )
-
-
-def warn_of_overload(result: SimulationResult) -> None:
-    """Say which servers are offered more than they can do; their waiting tells little else."""
-    over = result.overloaded
-    if over:
-        stderr.print(
-            f"fairlead: {result.method}: {over[0].name} is overloaded: offered "
-            f"{over[0].offered_ratio:.0%} of its capacity"
-            + (f", and {len(over) - 1} others" if len(over) > 1 else ""),
-            soft_wrap=True,
-            markup=False,
-        )

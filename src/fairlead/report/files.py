@@ -15,8 +15,10 @@ from fairlead.errors import InputError
 from fairlead.network import Network
 from fairlead.placement import Placement
 from fairlead.traffic import Traffic
+from fairlead.workload import JobsRecord
+from fairlead.workload.jobs_record import JOBS
 
-Content = Network | Traffic | Placement | Comparison
+Content = Network | Traffic | Placement | Comparison | JobsRecord
 
 
 class _Loader(Protocol):
@@ -28,17 +30,23 @@ KINDS: dict[str, _Loader] = {
     "traffic": Traffic,
     "placement": Placement,
     "comparison": Comparison,
+    "jobs-placement": JobsRecord,
 }
 
 _ZIP_START = b"PK"
 
 
 def load_any(path: Path) -> Content:
-    """Read a network, traffic, placement or comparison.
+    """Read a network, traffic, placement or comparison, or several jobs placed together.
+
+    Args:
+        path: The file, or a folder of several jobs, which stands for its `jobs.json`.
 
     Raises:
         InputError: The file is missing, damaged, or none of these.
     """
+    if (path / JOBS).is_file():
+        path = path / JOBS
     kind = _kind(path)
     if kind not in KINDS:
         allowed = ", ".join(KINDS)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import html
 import re
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 from fairlead.archive import write_text
 from fairlead.comparison import Comparison
+from fairlead.report import jobs_view
 from fairlead.report.charts import Chart, as_script_data
 from fairlead.report.comparison_view import columns, findings, rows
 from fairlead.report.network_charts import network_charts
@@ -60,7 +62,7 @@ def _sections(files: RunFiles) -> list[Section]:
     sections = []
     if files.comparison is not None:
         comparison = files.comparison
-        sections.append(Section("Measured times", time_charts(comparison), _table(comparison)))
+        sections.append(Section("Measured times", time_charts(comparison), _times(comparison)))
     if files.network is not None:
         sections.append(Section("Network", network_charts(files.network)))
     if files.traffic is not None:
@@ -69,6 +71,10 @@ def _sections(files: RunFiles) -> list[Section]:
     if (after := files.after()) is not None:
         pairs = [(host, rank_ranges(after.ranks_on(host)) or "none") for host in after.hosts]
         sections.append(Section(f"Placement by {after.method}", [], _facts(pairs)))
+    if (jobs := files.jobs) is not None:
+        body = _table(jobs_view.COLUMNS, jobs_view.rows(jobs))
+        body += _facts(jobs_view.ranks_of_hosts(jobs))
+        sections.append(Section(f"Jobs placed by {jobs.method}", [], body))
     sections.append(Section("What was measured when", [], _origins(files)))
     return sections
 
@@ -136,17 +142,22 @@ def _figure(chart: Chart, number: int) -> str:
     )
 
 
-def _table(comparison: Comparison) -> str:
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in columns(comparison))
-    body = ""
-    for method, row in zip(comparison.methods, rows(comparison), strict=True):
-        cells = "".join(f"<td>{html.escape(text)}</td>" for text in row[1:])
-        mark = ' class="fastest"' if method == comparison.fastest() else ""
-        body += f'<tr{mark}><th scope="row">{html.escape(method)}</th>{cells}</tr>'
+def _times(comparison: Comparison) -> str:
+    fastest = list(comparison.methods).index(comparison.fastest())
     notes = "".join(map(_paragraph, findings(comparison)[1:]))
+    return _table(columns(comparison), rows(comparison), fastest) + notes
+
+
+def _table(names: Sequence[str], lines: Sequence[Sequence[str]], fastest: int | None = None) -> str:
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+    body = ""
+    for index, (first, *others) in enumerate(lines):
+        cells = "".join(f"<td>{html.escape(text)}</td>" for text in others)
+        mark = ' class="fastest"' if index == fastest else ""
+        body += f'<tr{mark}><th scope="row">{html.escape(first)}</th>{cells}</tr>'
     return (
         f'<div class="scroll"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>{notes}"
+        f"<tbody>{body}</tbody></table></div>"
     )
 
 
@@ -161,6 +172,9 @@ def _origins(files: RunFiles) -> str:
     if files.placement is not None:
         origin = {"method": files.placement.method, **files.placement.origin}
         parts.append(f"<h3>Placement</h3>{_facts(origin_lines(origin))}")
+    if files.jobs is not None:
+        machine = dataclasses.asdict(files.jobs.prediction.machine)
+        parts.append(f"<h3>Simulated machine</h3>{_facts(origin_lines(machine))}")
     return "".join(parts)
 
 

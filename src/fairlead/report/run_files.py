@@ -12,15 +12,18 @@ from fairlead.comparison import Comparison
 from fairlead.errors import InputError
 from fairlead.network import Network
 from fairlead.placement import Placement
-from fairlead.report.files import load_any
+from fairlead.report.files import Content, load_any
 from fairlead.run_directory import COMPARISON, NETWORK, PLACEMENT, TRAFFIC
 from fairlead.traffic import Traffic
+from fairlead.workload import JobsRecord
+from fairlead.workload.jobs_record import JOBS
 
 _FIELDS: dict[type, str] = {
     Network: "network",
     Traffic: "traffic",
     Placement: "placement",
     Comparison: "comparison",
+    JobsRecord: "jobs",
 }
 
 
@@ -32,6 +35,7 @@ class RunFiles:
     traffic: Traffic | None = None
     placement: Placement | None = None
     comparison: Comparison | None = None
+    jobs: JobsRecord | None = None
 
     @classmethod
     def load(cls, paths: Path | Sequence[Path]) -> RunFiles:
@@ -41,7 +45,7 @@ class RunFiles:
             InputError: A file is damaged, nothing to show is there, two files are of one kind, or
                 files do not belong together.
         """
-        found: dict[str, Network | Traffic | Placement | Comparison] = {}
+        found: dict[str, Content] = {}
         for path in _files([paths] if isinstance(paths, Path) else list(paths)):
             content = load_any(path)
             field = _FIELDS[type(content)]
@@ -97,7 +101,7 @@ def _files(paths: list[Path]) -> list[Path]:
         if not path.is_dir():
             files.append(path)
             continue
-        names = (NETWORK, TRAFFIC, PLACEMENT, COMPARISON)
+        names = (NETWORK, TRAFFIC, PLACEMENT, COMPARISON, JOBS)
         here = [path / name for name in names if (path / name).exists()]
         if not here:
             raise InputError(f"{path}: no run directory: it holds none of {', '.join(names)}")

@@ -7,6 +7,7 @@ import math
 
 from fairlead.comparison import Comparison
 from fairlead.network import Network
+from fairlead.report import jobs_view
 from fairlead.report.comparison_view import findings
 from fairlead.report.contention_view import contention_lines
 from fairlead.report.estimates import estimate_lines
@@ -28,6 +29,8 @@ def title(files: RunFiles) -> str:
         return f"Traffic of {files.traffic.num_ranks} ranks"
     if files.network is not None:
         return f"Network of {files.network.num_hosts} hosts"
+    if files.jobs is not None:
+        return jobs_view.title(files.jobs)
     return "Placement" if files.placement is None else f"Placement by {files.placement.method}"
 
 
@@ -36,6 +39,8 @@ def sentences(files: RunFiles) -> list[str]:
     found: list[str] = []
     if files.comparison is not None:
         found += _gain(files.comparison)
+    if files.jobs is not None:
+        found.append(jobs_view.expectation(files.jobs))
     if files.network is not None:
         found += _network(files.network)
     return found + _traffic(files)

@@ -11,9 +11,16 @@ from rich.console import RenderableType
 from fairlead.comparison import Comparison
 from fairlead.network import Network
 from fairlead.placement import Placement
-from fairlead.report import comparison_view, network_view, placement_view, traffic_view
+from fairlead.report import (
+    comparison_view,
+    jobs_view,
+    network_view,
+    placement_view,
+    traffic_view,
+)
 from fairlead.report.files import Content
 from fairlead.traffic import Traffic
+from fairlead.workload import JobsRecord
 
 
 class View(NamedTuple):
@@ -28,6 +35,7 @@ VIEWS: dict[type, View] = {
     Traffic: View(traffic_view.facts, traffic_view.view),
     Placement: View(placement_view.facts, placement_view.view),
     Comparison: View(comparison_view.facts, comparison_view.view),
+    JobsRecord: View(jobs_view.facts, jobs_view.view),
 }
 
 

@@ -2,6 +2,7 @@
 """Many jobs on shared nodes: what they send, where they are placed, what they then wait for."""
 
 from fairlead.workload.job import RATE_PER, Job
+from fairlead.workload.jobs_record import JobsRecord, read_jobs_placement
 from fairlead.workload.machine import Machine
 from fairlead.workload.mapped_jobs import MappedJobs, map_jobs
 from fairlead.workload.patterns import PATTERNS
@@ -25,6 +26,7 @@ __all__ = [
     "Job",
     "JobResult",
     "JobsPlacement",
+    "JobsRecord",
     "Machine",
     "MappedJobs",
     "ServerResult",
@@ -35,6 +37,7 @@ __all__ = [
     "map_jobs",
     "parse_taken",
     "place_jobs",
+    "read_jobs_placement",
     "shipped_workloads",
     "simulate",
     "simulate_each",

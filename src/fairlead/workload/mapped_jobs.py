@@ -15,15 +15,14 @@ from fairlead.launch import Cores
 from fairlead.launch.formats import render_placement
 from fairlead.placement import Placement
 from fairlead.workload.job import Job
+from fairlead.workload.jobs_record import JOBS
 from fairlead.workload.placement import JobsPlacement
 from fairlead.workload.shared_hosts import SharedHosts
 from fairlead.workload.simulating import SimulationResult, simulate
 from fairlead.workload.strategies import place_jobs
 from fairlead.workload.workload import Workload
 
-__all__ = ["RECORD", "MappedJobs", "map_jobs", "told_apart"]
-
-RECORD = "jobs.json"
+__all__ = ["MappedJobs", "map_jobs", "told_apart"]
 
 _MOST_MESSAGES = 20_000_000
 """Simulated unless a scale is given: some seconds."""
@@ -105,7 +104,7 @@ class MappedJobs:
 
     def save(self, folder: Path) -> None:
         """Write the whole as jobs.json into a folder."""
-        write_text(folder / RECORD, json.dumps(self.as_dict(), indent=2, allow_nan=False) + "\n")
+        write_text(folder / JOBS, json.dumps(self.as_dict(), indent=2, allow_nan=False) + "\n")
 
 
 def map_jobs(
@@ -115,6 +114,7 @@ def map_jobs(
     *,
     seed: int = 0,
     scale: float | None = None,
+    time_limit_s: float | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> MappedJobs:
     """Place jobs on hosts together, and simulate what they then wait for.
@@ -123,9 +123,13 @@ def map_jobs(
         jobs: What runs at the same time; jobs of the same name get numbers.
         hosts: Where, and what is taken.
         method: Name in `fairlead.workload.STRATEGIES`.
-        seed: Where random numbers start, 0 or more.
-        scale: Part of the messages to simulate; None simulates all, up to 20 million.
-        on_progress: Called with the messages simulated and the messages in all.
+        seed: Where random numbers start, 0 to 2**32 - 1.
+        scale: Part of the messages to simulate, also where "optimize" compares placements; None
+            simulates all, up to 20 million.
+        time_limit_s: When "optimize" is to stop, in seconds; by default enough for the number of
+            ranks.
+        on_progress: Called with the steps done and the steps in all, first of placing, then of
+            simulating.
 
     Raises:
         TopologyError: There are fewer free slots than ranks.
@@ -135,9 +139,16 @@ def map_jobs(
     names = told_apart(job.name for job in jobs)
     named = [dataclasses.replace(job, name=name) for job, name in zip(jobs, names, strict=True)]
     workload = Workload("jobs", named, hosts.machine)
-    placed = place_jobs(workload, method, seed=seed)
     if scale is None:
         scale = min(1.0, _MOST_MESSAGES / max(1, workload.num_messages))
+    placed = place_jobs(
+        workload,
+        method,
+        seed=seed,
+        scale=scale,
+        time_limit_s=time_limit_s,
+        on_progress=on_progress,
+    )
     prediction = simulate(workload, placed, scale=scale, on_progress=on_progress)
     return MappedJobs(hosts, workload, placed, _by_host_names(prediction, hosts))
 
@@ -154,7 +165,7 @@ def _by_host_names(prediction: SimulationResult, hosts: SharedHosts) -> Simulati
 
 def told_apart(names: Iterable[str]) -> Iterator[str]:
     """The names, the second of the same as NAME-2; a program may well run twice."""
-    used = {Path(RECORD).stem}  # Its file is not a job's.
+    used = {Path(JOBS).stem}  # Its file is not a job's.
     for name in names:
         distinct, number = name, 1
         while distinct in used:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from fairlead import _core
-from fairlead.errors import ShapeError
 from fairlead.seed import require_seed
 from fairlead.workload.choices import require_known
 from fairlead.workload.job import Job
@@ -121,6 +120,8 @@ class SimulationResult:
         jobs: In their order.
         servers: All network interfaces and memories.
         options: How it was simulated.
+        machine: On what, with its rates.
+        rate_per: What rates and counts of patterns were given for; see `Workload`.
     """
 
     workload: str
@@ -133,6 +134,8 @@ class SimulationResult:
     jobs: tuple[JobResult, ...]
     servers: tuple[ServerResult, ...]
     options: SimulationOptions
+    machine: Machine
+    rate_per: str | None
 
     @property
     def overloaded(self) -> list[ServerResult]:
@@ -176,6 +179,8 @@ def simulate(
 
     Raises:
         ShapeError: The placement has other jobs or ranks than the workload.
+        TopologyError: It was made for a machine of other nodes, sockets or cores, or uses cores
+            that are taken on the workload's.
         InputError: The scale is not above 0 and at most 1, or the time would pass the clock's end.
     """
     options = options or SimulationOptions()
@@ -239,10 +244,7 @@ def simulated_machine(machine: Machine) -> _core.SimulatedMachine:
 def _simulator(
     workload: Workload, placement: JobsPlacement, options: SimulationOptions
 ) -> _core.Simulator:
-    expected = [job.num_ranks for job in workload.jobs]
-    actual = [len(cores) for cores in placement.core_of_rank]
-    if expected != actual:
-        raise ShapeError(f"the placement has {actual} ranks in its jobs, the workload {expected}")
+    placement.require_fits(workload)
     flows = [
         _flows(index, job, placement.core_of_rank[index]) for index, job in enumerate(workload.jobs)
     ]
@@ -318,4 +320,6 @@ def _result(
         jobs=jobs,
         servers=servers,
         options=options,
+        machine=workload.machine,
+        rate_per=workload.rate_per,
     )

@@ -13,7 +13,7 @@ from fairlead import shipped
 from fairlead.errors import InputError, TopologyError
 from fairlead.workload.job import Integers, Job
 from fairlead.workload.machine import Machine
-from fairlead.workload.workload_file import WorkloadFile, read_workload_file
+from fairlead.workload.workload_file import WorkloadFile, read_machine_file, read_workload_file
 
 __all__ = ["Workload", "shipped_workloads"]
 
@@ -28,11 +28,14 @@ class Workload:
         name: What it is called in reports.
         jobs: At least one.
         machine: Must have a free core for each rank.
+        rate_per: What rates and counts of patterns were given for (`RATE_PER`), for reports; None
+            where the jobs do not come from a file.
     """
 
     name: str
     jobs: Sequence[Job]
     machine: Machine = dataclasses.field(default_factory=Machine)
+    rate_per: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "jobs", tuple(self.jobs))
@@ -66,6 +69,7 @@ class Workload:
         *,
         rate_per: str | None = None,
         compute_Mops: float | None = None,
+        machine_file: str | Path | None = None,
     ) -> Workload:
         """Read a workload that ships with Fairlead (by name) or a TOML file (by path).
 
@@ -73,6 +77,7 @@ class Workload:
             source: "Synt_workload_1", or the path of a TOML file.
             rate_per: What rates and counts hold for (`RATE_PER`), instead of what the file says.
             compute_Mops: Compute speed of a core, instead of the file's.
+            machine_file: A TOML file with a table `[machine]`, instead of the workload's.
 
         Raises:
             InputError: There is no such workload, or a field of it is wrong; the message names
@@ -80,6 +85,8 @@ class Workload:
         """
         path = shipped.find(source, _SHIPPED, "workload")
         table = read_workload_file(path)
+        if machine_file is not None:
+            table = table.model_copy(update={"machine": read_machine_file(Path(machine_file))})
         try:
             return _build(table, path, rate_per or table.rate_per, compute_Mops)
         except InputError as error:
@@ -102,7 +109,7 @@ def _build(table: WorkloadFile, path: Path, rate_per: str, compute_Mops: float |
         job.build(f"jobs[{index}]", path.parent, machine, rate_per)
         for index, job in enumerate(table.jobs)
     ]
-    return Workload(name, jobs, machine)
+    return Workload(name, jobs, machine, rate_per)
 
 
 def _require_room(name: str, num_ranks: int, machine: Machine) -> None:

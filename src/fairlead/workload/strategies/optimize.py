@@ -81,7 +81,12 @@ def load_model(workload: Workload, options: SimulationOptions) -> _core.JobsProb
 def _judging_s(problem: JobsProblem) -> float:
     """How long the simulations at the wanted scale may take."""
     num_messages = problem.workload.num_messages * problem.scale * (len(STARTS) + NUM_JUDGED)
-    return max(num_messages, 1.0) / MESSAGES_PER_S / (os.cpu_count() or 1)
+    return max(num_messages, 1.0) / MESSAGES_PER_S / _num_cores()
+
+
+def _num_cores() -> int:
+    """Cores that this process may use, perhaps fewer than there are."""
+    return len(os.sched_getaffinity(0))
 
 
 def _search(problem: JobsProblem, starts: Sequence[np.ndarray], limit_s: float) -> list[np.ndarray]:
@@ -96,7 +101,7 @@ def _search(problem: JobsProblem, starts: Sequence[np.ndarray], limit_s: float) 
         seed=problem.seed,
         num_proposals=problem.num_proposals,
         time_limit_s=limit_s,
-        num_threads=problem.num_threads or len(os.sched_getaffinity(0)),
+        num_threads=problem.num_threads or _num_cores(),
         starts=[start.tolist() for start in starts],
         fixed_host_of_rank=np.zeros(0, dtype=np.int64),
         most_moves=-1,

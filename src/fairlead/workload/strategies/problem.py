@@ -12,7 +12,7 @@ from fairlead.workload.choices import require_scale
 from fairlead.workload.simulating import SimulationOptions
 from fairlead.workload.workload import Workload
 
-__all__ = ["JobsProblem", "Progress"]
+__all__ = ["JobsProblem", "Progress", "require_effort"]
 
 Progress = Callable[[int, int], None]
 """Gets the steps done and the steps in all."""
@@ -43,9 +43,19 @@ class JobsProblem:
     on_progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        require_seed(self.seed)
-        require_scale(self.scale)
-        if self.time_limit_s is not None and not self.time_limit_s > 0:
-            raise InputError(f"time limit: must be > 0 s, got {self.time_limit_s}")
+        require_effort(self.seed, self.scale, self.time_limit_s)
         if self.num_threads < 0:
             raise InputError(f"threads: must be >= 0, got {self.num_threads}")
+
+
+def require_effort(seed: int, scale: float | None, time_limit_s: float | None) -> None:
+    """Check what a placement is made with, before anything is measured for it.
+
+    Raises:
+        InputError: A number is out of its range; the message names it. None leaves it open.
+    """
+    require_seed(seed)
+    if scale is not None:
+        require_scale(scale)
+    if time_limit_s is not None and not time_limit_s > 0:
+        raise InputError(f"time limit: must be > 0 s, got {time_limit_s}")

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a simulation found, in the terminal."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+
+from rich.table import Table
+
+from fairlead.cli.output import stderr
+from fairlead.units import format_duration, format_rate, format_size
+from fairlead.workload import RATE_PER, Machine, SimulationResult
+
+
+def result_table(results: Sequence[SimulationResult]) -> Table:
+    """A row for each metric, a column for each strategy."""
+    table = Table("", *(result.method for result in results), box=None, pad_edge=False)
+    table.columns[0].no_wrap = True
+    for column in table.columns[1:]:
+        column.justify = "right"
+    rows: dict[str, Callable[[SimulationResult], str]] = {
+        "waiting time": lambda result: format_duration(result.waiting_time_s),
+        "finish time": lambda result: format_duration(result.finish_time_s),
+        "total finish time": lambda result: format_duration(result.total_finish_time_s),
+    }
+    for name, shown in rows.items():
+        table.add_row(name, *(shown(result) for result in results))
+    return table
+
+
+def servers_table(results: Sequence[SimulationResult], num_servers: int) -> Table:
+    """A row for each of a placement's servers where most is waited, at most so many of each."""
+    names = ("", "server", "messages", "offered", "busy", "longest queue", "waiting")
+    table = Table(*names, box=None, pad_edge=False)
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for result in results:
+        used = [server for server in result.servers if server.num_messages]
+        used.sort(key=lambda server: (-server.waiting_time_s, -server.utilisation_ratio))
+        for server in used[:num_servers]:
+            table.add_row(
+                result.method,
+                server.name,
+                str(server.num_messages),
+                _share(server.offered_ratio),
+                f"{server.utilisation_ratio:.0%}",
+                str(server.longest_queue),
+                format_duration(server.waiting_time_s),
+            )
+    return table
+
+
+def busiest(result: SimulationResult) -> str:
+    """One line: where a placement's messages wait most, all their waits added up."""
+    if result.waiting_time_s == 0:
+        return f"{result.method}: no message waits"
+    server = max(result.servers, key=lambda server: server.waiting_time_s)
+    return (
+        f"{result.method}: most waiting at {server.name}, busy {server.utilisation_ratio:.0%} "
+        f"of the time, up to {server.longest_queue} messages in its queue"
+    )
+
+
+def described(result: SimulationResult) -> str:
+    """One line: what was simulated, which part of it, and what is not as by default."""
+    options = result.options
+    line = (
+        f"{result.workload}: {result.num_messages} messages, scale {result.scale:g}; "
+        f"nic {options.nic}, {options.forwarding}, arrivals {options.arrivals}, loop {options.loop}"
+    )
+    if options.seed:
+        line += f", seed {options.seed}"
+    if result.rate_per not in (None, RATE_PER[0]):
+        line += f", rate per {result.rate_per}"
+    changed = ", ".join(_changed(result.machine))
+    return f"{line}; {changed}" if changed else line
+
+
+def _changed(machine: Machine) -> Iterator[str]:
+    """What of a machine is not as in SPREAD's table 1."""
+    for field in dataclasses.fields(machine):
+        value = getattr(machine, field.name)
+        name, _, unit = field.name.rpartition("_")
+        if value == field.default:
+            continue
+        if field.name == "taken":
+            yield f"{len(value)} cores taken"
+        elif unit in _SHOWN:
+            yield f"{name.replace('_', ' ')} {_SHOWN[unit](value)}"
+        else:
+            yield f"{field.name} {value}"
+
+
+_SHOWN: dict[str, Callable[[float], str]] = {
+    "Bps": format_rate,
+    "bytes": format_size,
+    "s": format_duration,
+    "Mops": lambda speed_Mops: f"{speed_Mops:g} Mop/s",
+    "ratio": lambda ratio: f"+{ratio:.3g}",
+}
+
+
+def warn_of_overload(result: SimulationResult) -> None:
+    """Say which servers are offered more than they can do; their waiting tells little else."""
+    over = result.overloaded
+    if over:
+        stderr.print(
+            f"fairlead: {result.method}: {over[0].name} is overloaded: offered "
+            f"{_share(over[0].offered_ratio)} of its capacity"
+            + (f", and {len(over) - 1} others" if len(over) > 1 else ""),
+            soft_wrap=True,
+            markup=False,
+        )
+
+
+def _share(ratio: float) -> str:
+    """A ratio for readers, whom the digits of a thousandfold tell nothing."""
+    return f"{ratio:.0%}" if ratio < 1000 else "more than 1000 times"

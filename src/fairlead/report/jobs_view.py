@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several jobs placed together: the terminal, the page, and the same facts for machines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from fairlead.report.placement_view import rank_ranges
+from fairlead.units import format_duration
+from fairlead.workload import JobsRecord
+
+COLUMNS = ("job", "ranks", "hosts", "waiting", "finish")
+
+
+def facts(record: JobsRecord) -> dict[str, Any]:
+    """Everything `view` shows, as plain values."""
+    return {
+        "kind": record.kind,
+        "method": record.method,
+        "taken": {host: list(slots) for host, slots in record.taken.items()},
+        "jobs": [
+            {
+                "name": job.name,
+                "num_ranks": job.num_ranks,
+                "waiting_time_s": predicted.waiting_time_s,
+                "finish_time_s": predicted.finish_time_s,
+                "ranks_of_host": {host: placement.ranks_on(host) for host in record.hosts},
+            }
+            for job, placement, predicted in zip(
+                record.jobs, record.placements(), record.prediction.jobs, strict=True
+            )
+        ],
+        "prediction": {
+            field: getattr(record.prediction, field)
+            for field in ("scale", "num_messages", "waiting_time_s", "finish_time_s")
+        },
+    }
+
+
+def view(record: JobsRecord, width: int) -> RenderableType:
+    """The placement for a terminal of `width` columns."""
+    jobs = Table(*COLUMNS, box=None, pad_edge=False)
+    for column in jobs.columns[1:]:
+        column.justify = "right"
+    for row in rows(record):
+        jobs.add_row(*map(Text, row))
+    hosts = Table(box=None, pad_edge=False, width=width)
+    hosts.add_column("host", overflow="fold")
+    hosts.add_column("ranks", ratio=1)
+    for host, text in ranks_of_hosts(record):
+        hosts.add_row(Text(host), Text(text))
+    return Group(Text(title(record)), Text(expectation(record)), Text(), jobs, Text(), hosts)
+
+
+def title(record: JobsRecord) -> str:
+    """What it is, in one line."""
+    return f"Placement of {len(record.jobs)} jobs on {len(record.hosts)} hosts by {record.method}"
+
+
+def expectation(record: JobsRecord) -> str:
+    """What the simulator said of it, in one sentence."""
+    prediction = record.prediction
+    return (
+        f"In the simulator messages wait {format_duration(prediction.waiting_time_s)} in all, and "
+        f"the last job is done after {format_duration(prediction.finish_time_s)} "
+        f"({prediction.num_messages} messages, scale {prediction.scale:g})."
+    )
+
+
+def rows(record: JobsRecord) -> list[tuple[str, ...]]:
+    """For each job its name, ranks, hosts, waiting time and end; see `COLUMNS`."""
+    return [
+        (
+            job.name,
+            str(job.num_ranks),
+            str(len(set(job.host_of_rank))),
+            format_duration(predicted.waiting_time_s),
+            format_duration(predicted.finish_time_s),
+        )
+        for job, predicted in zip(record.jobs, record.prediction.jobs, strict=True)
+    ]
+
+
+def ranks_of_hosts(record: JobsRecord) -> list[tuple[str, str]]:
+    """Each host with the ranks of each job on it, and how many of its slots were taken."""
+    placements = record.placements()
+    lines = []
+    for host in record.hosts:
+        parts = [
+            f"{job.name} {rank_ranges(placement.ranks_on(host))}"
+            for job, placement in zip(record.jobs, placements, strict=True)
+            if placement.ranks_on(host)
+        ]
+        if record.taken.get(host):
+            parts.append(f"{len(record.taken[host])} slots taken")
+        lines.append((host, "; ".join(parts) or "-"))
+    return lines
