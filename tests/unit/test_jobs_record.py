@@ -104,7 +104,7 @@ def changed(record: dict[str, Any], path: str, value: Any) -> None:
         ("jobs.1.core_of_rank.2", [0, 4], r"job 'ring-2': rank 2: there is no core \(0, 4\)"),
         ("jobs.0.core_of_rank.0", [0, 1], "job 0: rank 0: core 1 is taken"),
         ("prediction.jobs", [], "prediction: 0 jobs, not 2"),
-        ("prediction.machine.cores", 0, "machine: cores: must be from 1"),
+        ("prediction.machine.cores", 0, "cores: must be from 1"),
         ("prediction.waiting_time_s", "much", "prediction.waiting_time_s: Input should be"),
     ],
 )
