@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import subprocess
 import time
 from pathlib import Path
 from typing import Literal
@@ -11,7 +13,14 @@ from typing import Literal
 from fairlead import profile_cache, run_directory
 from fairlead.cluster import Cluster
 from fairlead.errors import InputError, TopologyError
-from fairlead.launch import Job, Launcher, cluster_from_slurm, detect, read_hostfile
+from fairlead.launch import (
+    Job,
+    Launcher,
+    SharedInput,
+    cluster_from_slurm,
+    detect,
+    read_hostfile,
+)
 from fairlead.mapping import place
 from fairlead.narrator import Narrator
 from fairlead.network import Network
@@ -78,6 +87,7 @@ class Prepared:
         directory: Folder of this run; network and traffic are saved there.
         probe_s: Time that measuring took now; 0 where a kept profile served.
         trace_s: Time that tracing took now; 0 where a kept profile served.
+        stdin: What the program reads, in the traced run and in each later one.
     """
 
     launcher: Launcher
@@ -87,6 +97,7 @@ class Prepared:
     directory: RunDirectory
     probe_s: float
     trace_s: float
+    stdin: SharedInput = dataclasses.field(default_factory=SharedInput)
 
 
 def prepare(request: Request, narrator: Narrator) -> Prepared:
@@ -110,10 +121,11 @@ def prepare(request: Request, narrator: Narrator) -> Prepared:
     network = network.select(cluster.hosts)
     network.save(directory.file(run_directory.NETWORK))
     directory.note("network", {"hosts": cluster.hosts, "slots": cluster.slots, "probe_s": probe_s})
-    traffic, trace_s = traced(request, launcher, cluster, directory, narrator)
+    stdin = SharedInput()
+    traffic, trace_s = traced(request, launcher, cluster, directory, narrator, stdin=stdin)
     traffic.save(directory.file(run_directory.TRAFFIC))
     directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": trace_s})
-    return Prepared(launcher, cluster, network, traffic, directory, probe_s, trace_s)
+    return Prepared(launcher, cluster, network, traffic, directory, probe_s, trace_s, stdin)
 
 
 def placed(prepared: Prepared, request: Request, method: str) -> Placement:
@@ -208,8 +220,12 @@ def traced(
     cluster: Cluster,
     directory: RunDirectory,
     narrator: Narrator,
+    *,
+    stdin: SharedInput | None = None,
 ) -> tuple[Traffic, float]:
     """The traffic of the program, from the file, from before, or of a run now; and its seconds.
+
+    Without `stdin` a run now reads nothing.
 
     Raises:
         Error: The file cannot be read or is of other ranks, or the traced run failed.
@@ -224,7 +240,8 @@ def traced(
     narrator.tell(f"traffic: tracing one run of {request.program[0]} (its output goes to {log})")
     job = Job(request.program, request.num_ranks, cluster, launcher_args=request.launcher_args)
     started = time.monotonic()
-    traffic = trace(launcher, job, log=log)
+    with stdin.opened() if stdin else contextlib.nullcontext(subprocess.DEVNULL) as source:
+        traffic = trace(launcher, job, log=log, stdin=source)
     trace_s = time.monotonic() - started
     profile_cache.remember_traffic(traffic, request.program, request.num_ranks, launcher)
     return traffic, trace_s

@@ -89,7 +89,8 @@ def start(prepared: Prepared, request: Request, decision: Decision, narrator: Na
     )
     command = prepared.launcher.command(job, prepared.directory.path)
     prepared.directory.note("start", {"launcher_command": command})
-    finished = launch.run(command, pass_stdin=True)
+    with prepared.stdin.opened(last=True) as stdin:
+        finished = launch.run(command, stdin=stdin)
     prepared.directory.note("end", {"exit_code": finished.returncode, "seconds": finished.seconds})
     return finished.returncode
 

@@ -27,6 +27,7 @@ def trace(
     *,
     log: Path | str | None = None,
     timeout_s: float | None = None,
+    stdin: int = 0,
 ) -> Traffic:
     """Run the job once under the preload library and return what its ranks sent.
 
@@ -38,6 +39,7 @@ def trace(
         job: The program; its variables stay, LD_PRELOAD is added to.
         log: File that gets the program's output; without it the output is let through.
         timeout_s: The program is stopped after this time; None waits for it.
+        stdin: File descriptor that the program reads as its standard input.
 
     Returns:
         The traffic; `origin` holds program, arguments, launcher, MPI and time.
@@ -55,7 +57,7 @@ def trace(
         file = Path(shared).absolute() / "trace"
         traced = dataclasses.replace(job, env=preloaded(job.env, library, FAIRLEAD_TRACE=str(file)))
         argv = launcher.command(traced, Path(work_dir))
-        finished = run(argv, capture=log is not None, timeout_s=timeout_s, pass_stdin=True)
+        finished = run(argv, capture=log is not None, timeout_s=timeout_s, stdin=stdin)
         if log is not None:
             write_text(log, finished.stdout + finished.stderr)
         _require_success(launcher, job, finished, file, log)

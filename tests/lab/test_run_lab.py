@@ -69,10 +69,12 @@ def home(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, **folders, "FAIRLEAD_MPIRUN": "mpirun.openmpi"}
 
 
-def fairlead(lab: Lab, home: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+def fairlead(
+    lab: Lab, home: dict[str, str], *arguments: str, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
     return lab.run(
         [sys.executable, "-m", "fairlead", *arguments],
-        env=home, capture_output=True, text=True, timeout=100,
+        env=home, input=stdin, capture_output=True, text=True, timeout=100,
     )  # fmt: skip
 
 
@@ -119,6 +121,24 @@ def test_run_probes_and_traces_once_and_remembers(
     assert "probing" not in second.stderr
     assert "tracing" not in second.stderr
     assert len(host_of_rank(first.stdout)) == len(host_of_rank(second.stdout)) == 8
+
+
+def test_traced_and_placed_runs_read_the_same_input(
+    lab: Lab, home: dict[str, str], pairs: str, shaped: str, tmp_path: Path
+) -> None:
+    record = tmp_path / "record"
+    common = ("-n", "4", "--hostfile", str(lab.hostfile), "--network", shaped)
+    reader = ("--", "sh", "-c", 'sed "s/^/read /"; exec "$0"', pairs)
+    ran = fairlead(lab, home, "run", *common, "--run-dir", str(record), *reader, stdin="a\nb\n")
+    assert ran.returncode == 0, ran.stderr
+    assert "read a\nread b\n" in ran.stdout
+    assert "read a\nread b\n" in (record / "trace.log").read_text()
+
+    compared = fairlead(
+        lab, home, "compare", *common, "--methods", "cyclic", "--repeats", "2",
+        "--time-pattern", "read ([0-9]+)", *reader, stdin="7\n",
+    )  # fmt: skip
+    assert compared.returncode == 0, compared.stderr
 
 
 def test_run_passes_the_exit_code_on(

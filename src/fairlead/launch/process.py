@@ -54,7 +54,7 @@ def run(
     timeout_s: float | None = None,
     capture: bool = False,
     on_stderr_line: Callable[[str], None] | None = None,
-    pass_stdin: bool = False,
+    stdin: int = subprocess.DEVNULL,
 ) -> Finished:
     """Run a program in a session of its own until it and all that it started are gone.
 
@@ -68,9 +68,9 @@ def run(
         timeout_s: After this time the program is ended like by SIGTERM.
         capture: Return what it prints instead of letting it through.
         on_stderr_line: Gets each line of its error output, as it comes, from another thread.
-        pass_stdin: Let it read this process's standard input; else it reads nothing. A terminal
-            can be read by the program itself, but Open MPI forwards only files and pipes to ranks
-            when it is not in the terminal's foreground.
+        stdin: File descriptor that it reads as its standard input; without it, it reads nothing. A
+            terminal can be read by the program itself, but Open MPI forwards only files and pipes
+            to ranks when it is not in the terminal's foreground.
 
     Raises:
         LaunchError: The program cannot be started.
@@ -80,7 +80,7 @@ def run(
         started = start(
             argv,
             env=env,
-            stdin=None if pass_stdin else subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE if capture else None,
             stderr=subprocess.PIPE if capture or on_stderr_line else None,
         )
@@ -124,7 +124,7 @@ def start(
     argv: Sequence[str],
     *,
     env: Mapping[str, str] | None = None,
-    stdin: int | None = subprocess.DEVNULL,
+    stdin: int = subprocess.DEVNULL,
     stdout: int | None = None,
     stderr: int | None = None,
 ) -> Started:
