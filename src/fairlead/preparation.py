@@ -116,7 +116,7 @@ def prepare(request: Request, narrator: Narrator) -> Prepared:
     directory = RunDirectory.new(request.directory, Path(request.program[0]).name)
     directory.note("request", dataclasses.asdict(request))
     network, probe_s = _measured(request, launcher, cluster, narrator)
-    cluster = measured_part(cluster, network)
+    cluster = _taking_part(request, cluster, network, narrator)
     cluster.require_room_for(request.num_ranks)
     network = network.select(cluster.hosts)
     network.save(directory.file(run_directory.NETWORK))
@@ -166,7 +166,12 @@ def _measured(
         return Network.load(request.network), 0.0
     if request.network is None:
         kept = profile_cache.recall_network(
-            cluster, launcher, request.mode, request.max_age_s, request.contention
+            cluster,
+            launcher,
+            request.mode,
+            request.max_age_s,
+            contention=request.contention,
+            skip_unreachable=request.skip_unreachable,
         )
         if kept is not None:
             narrator.tell("network: a kept profile of these hosts is fresh enough")
@@ -187,6 +192,23 @@ def _measured(
     probe_s = time.monotonic() - started
     profile_cache.remember_network(network, cluster, launcher, request.mode, request.contention)
     return network, probe_s
+
+
+def _taking_part(
+    request: Request, cluster: Cluster, network: Network, narrator: Narrator
+) -> Cluster:
+    """The hosts that could be reached; the others are named, and left out where that was asked."""
+    reasons = network.origin.get("unreachable", {})
+    missing = {host: reason for host, reason in reasons.items() if host in cluster.hosts}
+    if missing and not request.skip_unreachable:
+        named = "; ".join(f"host {host!r} ({reason})" for host, reason in missing.items())
+        raise TopologyError(
+            f"{request.network}: measured without {named}; measure anew by --network probe:, or "
+            "leave the host out by --skip-unreachable"
+        )
+    for host, reason in missing.items():
+        narrator.tell(f"network: host {host!r} is left out: {reason}")
+    return measured_part(cluster, network)
 
 
 def measured_part(cluster: Cluster, network: Network) -> Cluster:

@@ -21,16 +21,26 @@ from fairlead.traffic import Traffic
 
 
 def recall_network(
-    cluster: Cluster, launcher: Launcher, mode: str, max_age_s: float, contention: bool = False
+    cluster: Cluster,
+    launcher: Launcher,
+    mode: str,
+    max_age_s: float,
+    *,
+    contention: bool = False,
+    skip_unreachable: bool = False,
 ) -> Network | None:
-    """The last network measured between these hosts, if it is younger than `max_age_s`."""
+    """The last network measured between these hosts, if it is younger than `max_age_s`.
+
+    One that was measured without some of them serves only who would leave them out again.
+    """
     path = _network_path(cluster, launcher, mode, contention)
     if not path.exists() or time.time() - path.stat().st_mtime > max_age_s:
         return None
     try:
-        return Network.load(path).select(cluster.hosts)
+        network = Network.load(path).select(cluster.hosts)
     except InputError:
         return None  # An unreadable profile of our own is measured again.
+    return network if skip_unreachable or not network.origin.get("unreachable") else None
 
 
 def remember_network(

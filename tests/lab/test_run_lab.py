@@ -209,7 +209,11 @@ def test_unreachable_host_is_named_or_left_out(
         assert refused.returncode == 1
         assert "h2" in refused.stderr
         without = fairlead(lab, home, "run", "--skip-unreachable", *arguments)
+        refused_again = fairlead(lab, home, "run", *arguments)
     assert without.returncode == 0, without.stderr
+    assert "host 'h2' is left out: " in without.stderr
+    assert refused_again.returncode == 1
+    assert "h2" in refused_again.stderr
     hosts = host_of_rank(without.stdout)
     assert len(hosts) == 4
     assert "h2" not in hosts.values()

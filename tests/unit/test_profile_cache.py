@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,8 +40,9 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache" / "fairlead"
 
 
-def network() -> fl.Network:
-    return fl.Network(["a", "b"], [[0, 1e-5], [2e-5, 0]], [[np.inf, 1e8], [2e8, np.inf]])
+def network(**origin: Any) -> fl.Network:
+    latency_s, bandwidth_Bps = [[0, 1e-5], [2e-5, 0]], [[np.inf, 1e8], [2e8, np.inf]]
+    return fl.Network(["a", "b"], latency_s, bandwidth_Bps, origin=origin)
 
 
 def traffic() -> fl.Traffic:
@@ -89,6 +92,14 @@ def test_damaged_profile_is_forgotten(own_cache: Path) -> None:
     (file,) = (own_cache / "networks").iterdir()
     file.write_bytes(b"damaged")
     assert cache.recall_network(CLUSTER, OpenMpi(), "quick", HOUR_S) is None
+
+
+def test_network_without_a_dead_host_serves_only_who_leaves_it_out() -> None:
+    without_b = network(unreachable={"b": "no answer"})
+    cache.remember_network(without_b, CLUSTER, OpenMpi(), "quick")
+    recall = partial(cache.recall_network, CLUSTER, OpenMpi(), "quick", HOUR_S)
+    assert recall() is None
+    assert recall(skip_unreachable=True) is not None
 
 
 def test_traffic_is_recalled_for_the_same_program_and_rank_count() -> None:
