@@ -46,10 +46,21 @@ def recall_network(
 def remember_network(
     network: Network, cluster: Cluster, launcher: Launcher, mode: str, contention: bool = False
 ) -> None:
-    """Keep a network for later runs on the same hosts that ask for as much."""
+    """Keep a network for later runs on the same hosts that ask for as much, if it is whole."""
+    if not _is_complete(network):
+        return
     path = _network_path(cluster, launcher, mode, contention)
     path.parent.mkdir(parents=True, exist_ok=True)
     network.save(path)
+
+
+def _is_complete(network: Network) -> bool:
+    """Whether all was measured that could be reached; a budget may have cut it short."""
+    unreachable = network.origin.get("unreachable", ())
+    reached = [host for host in network.hosts if host not in unreachable]
+    flows = network.origin.get("contention", {})
+    cut_short = "error" in flows or not flows.get("is_complete", True)
+    return bool(reached) and not cut_short and not network.select(reached).unmeasured_pairs()
 
 
 def recall_traffic(program: Sequence[str], num_ranks: int, launcher: Launcher) -> Traffic | None:

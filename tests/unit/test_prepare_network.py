@@ -98,3 +98,19 @@ def test_a_file_without_a_dead_host_is_refused_or_named(world: World) -> None:
     prepared, told = world.prepare(network=str(file), skip_unreachable=True)
     assert prepared.cluster.hosts == ("a", "c")
     assert "network: host 'b' is left out: no answer within 10 s" in told
+
+
+@pytest.mark.parametrize(
+    "cut_short",
+    [network((0, 2)), network(contention={"error": "stopped"})],
+    ids=["pairs", "contention"],
+)
+def test_a_network_cut_short_is_not_kept(world: World, cut_short: fl.Network) -> None:
+    world.found = cut_short
+    try:
+        world.prepare(budget_s=0.1)
+    except fl.TopologyError as error:
+        assert "a -> c was not measured" in str(error)
+    world.found = network()
+    world.prepare()
+    assert world.probes == 2
