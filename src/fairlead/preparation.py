@@ -30,6 +30,9 @@ from fairlead.run_directory import RunDirectory
 from fairlead.trace import trace
 from fairlead.traffic import Traffic
 
+PROBE_NOW = "probe:"
+TRACE_NOW = Path("trace:")
+
 
 @dataclasses.dataclass(frozen=True)
 class Request:
@@ -43,7 +46,8 @@ class Request:
         launcher_args: Arguments handed to the launcher untouched.
         network: A `.net.npz` file, or "probe:" to measure now; None measures unless a profile of
             the same hosts younger than `max_age_s` is kept.
-        traffic: A `.traffic.npz` file; None traces the program unless it was traced before.
+        traffic: A `.traffic.npz` file, or "trace:" to trace now; None traces the program unless it
+            was traced before.
         mode: How the network is measured, "quick" or "full".
         budget_s: Bound on the time of the probe; None for no bound.
         contention: Also find what hosts and pairs share, when the network has to be measured.
@@ -162,7 +166,7 @@ def hosts_of(hostfile: Path | None) -> Cluster:
 def _measured(
     request: Request, launcher: Launcher, cluster: Cluster, narrator: Narrator
 ) -> tuple[Network, float]:
-    if request.network is not None and request.network != "probe:":
+    if request.network is not None and request.network != PROBE_NOW:
         return Network.load(request.network), 0.0
     if request.network is None:
         kept = profile_cache.recall_network(
@@ -252,20 +256,22 @@ def traced(
     Raises:
         Error: The file cannot be read or is of other ranks, or the traced run failed.
     """
-    if request.traffic is not None:
+    if request.traffic is not None and request.traffic != TRACE_NOW:
         return _of_size(Traffic.load(request.traffic), request), 0.0
-    kept = profile_cache.recall_traffic(request.program, request.num_ranks, launcher)
-    if kept is not None:
-        narrator.tell("traffic: this program was traced before with as many ranks")
-        return kept, 0.0
+    if request.traffic is None:
+        kept = profile_cache.recall_traffic(request.program, request.num_ranks, launcher)
+        if kept is not None:
+            narrator.tell("traffic: this program was traced before with as many ranks")
+            return kept, 0.0
     log = directory.file("trace.log")
     narrator.tell(f"traffic: tracing one run of {request.program[0]} (its output goes to {log})")
     job = Job(request.program, request.num_ranks, cluster, launcher_args=request.launcher_args)
+    inputs = profile_cache.input_files(request.program)
     started = time.monotonic()
     with stdin.opened() if stdin else contextlib.nullcontext(subprocess.DEVNULL) as source:
         traffic = trace(launcher, job, log=log, stdin=source)
     trace_s = time.monotonic() - started
-    profile_cache.remember_traffic(traffic, request.program, request.num_ranks, launcher)
+    profile_cache.remember_traffic(traffic, request.program, request.num_ranks, launcher, inputs)
     return traffic, trace_s
 
 

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from fairlead.launch import Launcher
 from fairlead.network import Network
 from fairlead.run_directory import cache_folder
 from fairlead.traffic import Traffic
+
+Stamps = dict[str, list[int]]
+"""Size and time of change of files, by their names."""
 
 
 def recall_network(
@@ -64,23 +68,55 @@ def _is_complete(network: Network) -> bool:
 
 
 def recall_traffic(program: Sequence[str], num_ranks: int, launcher: Launcher) -> Traffic | None:
-    """The traffic of this program, arguments and rank count, if it was traced before."""
+    """The traffic of this program, arguments and rank count, if it was traced before.
+
+    One that was traced when a file among the arguments was another is not recalled.
+    """
     path = _traffic_path(program, num_ranks, launcher)
     if not path.exists():
         return None
     try:
-        return Traffic.load(path)
+        traffic = Traffic.load(path)
     except InputError:
         return None
+    inputs = traffic.origin.get("inputs", {})
+    return traffic if inputs == _stamps(inputs) else None
 
 
 def remember_traffic(
-    traffic: Traffic, program: Sequence[str], num_ranks: int, launcher: Launcher
+    traffic: Traffic,
+    program: Sequence[str],
+    num_ranks: int,
+    launcher: Launcher,
+    inputs: Stamps | None = None,
 ) -> None:
-    """Keep the traffic for later runs of the same program."""
+    """Keep the traffic for later runs of the same program.
+
+    Args:
+        traffic: What was traced.
+        program: Program and arguments.
+        num_ranks: Number of ranks.
+        launcher: Launcher by which it was traced.
+        inputs: What `input_files` told before the traced run. A file that the run changed is its
+            output, and says nothing about the next one.
+    """
     path = _traffic_path(program, num_ranks, launcher)
     path.parent.mkdir(parents=True, exist_ok=True)
-    traffic.save(path)
+    inputs = inputs or {}
+    after = _stamps(inputs)
+    unchanged = {name: stamp for name, stamp in inputs.items() if after.get(name) == stamp}
+    dataclasses.replace(traffic, origin=traffic.origin | {"inputs": unchanged}).save(path)
+
+
+def input_files(program: Sequence[str]) -> Stamps:
+    """Size and time of each argument that is a file."""
+    return _stamps(program[1:])
+
+
+def _stamps(names: Iterable[str]) -> Stamps:
+    files = [name for name in names if os.path.isfile(name)]  # noqa: PTH113 (false for any text)
+    stats = [(name, Path(name).stat()) for name in files]
+    return {name: [stat.st_size, stat.st_mtime_ns] for name, stat in stats}
 
 
 def _network_path(cluster: Cluster, launcher: Launcher, mode: str, contention: bool) -> Path:

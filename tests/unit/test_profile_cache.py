@@ -118,6 +118,21 @@ def test_traffic_of_a_rebuilt_program_is_not_recalled(tmp_path: Path) -> None:
     assert cache.recall_traffic([str(program)], 2, OpenMpi()) is None
 
 
+def test_traffic_is_recalled_only_while_its_input_files_stay_as_they_were(tmp_path: Path) -> None:
+    script, output = tmp_path / "solve.sh", tmp_path / "out"
+    program = ["sh", str(script), "--fast", str(output)]
+    script.write_text("./solver small\n")
+    output.write_text("")
+    inputs = cache.input_files(program)
+    output.write_text("written by the traced run\n")
+    cache.remember_traffic(traffic(), program, 2, OpenMpi(), inputs)
+
+    output.write_text("written by another run\n")
+    assert cache.recall_traffic(program, 2, OpenMpi()) is not None
+    script.write_text("./solver large\n")
+    assert cache.recall_traffic(program, 2, OpenMpi()) is None
+
+
 def test_network_without_shared_capacities_does_not_serve_who_asks_for_them() -> None:
     cache.remember_network(network(), CLUSTER, OpenMpi(), "quick")
     assert cache.recall_network(CLUSTER, OpenMpi(), "quick", HOUR_S, contention=True) is None

@@ -55,7 +55,10 @@ NetworkSource = Annotated[
     typer.Option("--network", help="A .net.npz file, or probe: to measure now in any case."),
 ]
 TrafficFile = Annotated[
-    Path | None, typer.Option("--traffic", help="A .traffic.npz file, instead of tracing.")
+    Path | None,
+    typer.Option(
+        "--traffic", help="A .traffic.npz file, or trace: to trace the program now in any case."
+    ),
 ]
 MetricOption = Annotated[
     Metric, typer.Option(help="bytes weighs by bandwidth, messages by latency.")
