@@ -22,6 +22,7 @@ from fairlead.launch import (
     read_hostfile,
 )
 from fairlead.mapping import place
+from fairlead.mapping.filling import fill_by_slot
 from fairlead.narrator import Narrator
 from fairlead.network import Network
 from fairlead.placement import Placement
@@ -116,7 +117,7 @@ def prepare(request: Request, narrator: Narrator) -> Prepared:
     """
     launcher = detect(request.mpirun)
     cluster = hosts_of(request.hostfile)
-    cluster.require_room_for(request.num_ranks)
+    _check(request, launcher, cluster)
     directory = RunDirectory.new(request.directory, Path(request.program[0]).name)
     directory.note("request", dataclasses.asdict(request))
     network, probe_s = _measured(request, launcher, cluster, narrator)
@@ -130,6 +131,14 @@ def prepare(request: Request, narrator: Narrator) -> Prepared:
     traffic.save(directory.file(run_directory.TRAFFIC))
     directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": trace_s})
     return Prepared(launcher, cluster, network, traffic, directory, probe_s, trace_s, stdin)
+
+
+def _check(request: Request, launcher: Launcher, cluster: Cluster) -> None:
+    """Refuse before the network is measured what the launcher would refuse in the end."""
+    cluster.require_room_for(request.num_ranks)
+    some = Placement(cluster.hosts, fill_by_slot(cluster, request.num_ranks), method="blocked")
+    arguments = request.launcher_args
+    launcher.check(Job(request.program, request.num_ranks, cluster, some, launcher_args=arguments))
 
 
 def placed(prepared: Prepared, request: Request, method: str) -> Placement:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which network a run gets: kept, from a file or probed now; and who is left out of it."""
+"""What is refused before anything runs; which network a run gets, and who is left out of it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 import fairlead as fl
 from fairlead import preparation
+from fairlead.launch.openmpi4 import OpenMpi4
 from fairlead.narrator import Narrator
 from fairlead.preparation import Prepared, Request, prepare
 
@@ -23,20 +24,17 @@ class Listener(Narrator):
         self.lines.append(line)
 
 
-class MpiRun:
-    """The part of a launcher that is looked at before anything starts."""
-
-    family, name, version, path = "openmpi", "Open MPI", (4, 1, 4), Path("mpirun")
-
-
 class World:
     """Three hosts, a probe that finds what it is told, and what the user was told."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
+        monkeypatch.setattr("os.geteuid", lambda: 1000)
         monkeypatch.delenv("FAIRLEAD_LAB_HOSTFILE", raising=False)
-        monkeypatch.setattr(preparation, "detect", lambda _name: MpiRun())
+        monkeypatch.setattr(
+            preparation, "detect", lambda _name: OpenMpi4(Path("mpirun"), (4, 1, 4))
+        )
         monkeypatch.setattr(preparation, "probe", self._probe)
         self.folder = folder
         self.found = network()
@@ -69,6 +67,19 @@ def network(*unmeasured: tuple[int, int], **origin: Any) -> fl.Network:
 def without_b() -> fl.Network:
     pairs = [(1, 0), (1, 2), (0, 1), (2, 1)]
     return network(*pairs, unreachable={"b": "no answer within 10 s"})
+
+
+@pytest.mark.parametrize(
+    ("argument", "what"),
+    [("-H", "the hosts and the number of ranks"), ("--map-by", "the placement")],
+)
+def test_launcher_arguments_that_overrule_are_refused_first(
+    world: World, argument: str, what: str
+) -> None:
+    with pytest.raises(fl.LaunchError, match=f"overrules {what}"):
+        world.prepare(launcher_args=(argument, "node"))
+    assert world.probes == 0
+    assert not (world.folder / "state").exists()
 
 
 def test_a_kept_network_saves_the_probe(world: World) -> None:
