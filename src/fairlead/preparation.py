@@ -28,7 +28,7 @@ from fairlead.network import Network
 from fairlead.placement import Placement
 from fairlead.probe import probe
 from fairlead.run_directory import RunDirectory
-from fairlead.trace import trace
+from fairlead.trace import require_program, trace
 from fairlead.traffic import Traffic
 
 PROBE_NOW = "probe:"
@@ -134,8 +134,10 @@ def prepare(request: Request, narrator: Narrator) -> Prepared:
 
 
 def _check(request: Request, launcher: Launcher, cluster: Cluster) -> None:
-    """Refuse before the network is measured what the launcher would refuse in the end."""
+    """Refuse before the network is measured what tracing or the launcher would refuse later."""
     cluster.require_room_for(request.num_ranks)
+    if request.traffic in (None, TRACE_NOW):
+        require_program(request.program)
     some = Placement(cluster.hosts, fill_by_slot(cluster, request.num_ranks), method="blocked")
     arguments = request.launcher_args
     launcher.check(Job(request.program, request.num_ranks, cluster, some, launcher_args=arguments))

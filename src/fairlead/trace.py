@@ -8,6 +8,7 @@ import datetime
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from fairlead import mpi_builds
@@ -18,7 +19,7 @@ from fairlead.preload import preloaded
 from fairlead.trace_file import read_trace
 from fairlead.traffic import Traffic
 
-__all__ = ["trace"]
+__all__ = ["require_program", "trace"]
 
 
 def trace(
@@ -48,7 +49,7 @@ def trace(
         TraceError: There is no such program, it failed, or it left no trace.
         LaunchError: The launcher cannot start it.
     """
-    _require_program(job)
+    require_program(job.program)
     library = mpi_builds.find(launcher).intercept
     with (
         tempfile.TemporaryDirectory(prefix="fairlead-trace-") as work_dir,
@@ -65,8 +66,13 @@ def trace(
     return dataclasses.replace(traffic, origin=traffic.origin | _origin(launcher, job))
 
 
-def _require_program(job: Job) -> None:
-    name = job.program[0] if job.program else ""
+def require_program(program: Sequence[str]) -> None:
+    """Check that there is such a program on this machine.
+
+    Raises:
+        TraceError: There is none; the message names it.
+    """
+    name = program[0] if program else ""
     if shutil.which(name) is None:
         found = Path(name).exists()
         problem = "is not an executable program" if found else "no such program"

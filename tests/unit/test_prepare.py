@@ -46,10 +46,11 @@ class World:
         self.probes += 1
         return self.found
 
-    def prepare(self, **options: Any) -> tuple[Prepared, list[str]]:
+    def prepare(self, *program: str, **options: Any) -> tuple[Prepared, list[str]]:
         listener = Listener()
         files = {"hostfile": self.folder / "hosts", "traffic": self.folder / "two.traffic.npz"}
-        return prepare(Request(("true",), 2, **files, **options), listener), listener.lines
+        request = Request(program or ("true",), 2, **(files | options))
+        return prepare(request, listener), listener.lines
 
 
 @pytest.fixture
@@ -80,6 +81,12 @@ def test_launcher_arguments_that_overrule_are_refused_first(
         world.prepare(launcher_args=(argument, "node"))
     assert world.probes == 0
     assert not (world.folder / "state").exists()
+
+
+def test_a_program_that_is_not_there_is_refused_first(world: World) -> None:
+    with pytest.raises(fl.TraceError, match=r"\./nosuch: no such program; nothing was started"):
+        world.prepare("./nosuch", traffic=None)
+    assert world.probes == 0
 
 
 def test_a_kept_network_saves_the_probe(world: World) -> None:
