@@ -35,6 +35,8 @@ _CONTENTION_TIMEOUT_S = 1800
 
 _PROGRESS = re.compile(r"fairlead-probe: progress (\d+) (\d+)$")
 _ERROR = re.compile(r"fairlead-probe: error (.*)$")
+_TROUBLE = re.compile(r"error|fail|unable|cannot|could not|did not|denied|no such|no space", re.I)
+_SAID_LINES = 6
 
 
 @dataclasses.dataclass(frozen=True)
@@ -345,18 +347,24 @@ def _failure(
     """The error that names the hosts that fail now, or what the launcher said last."""
     lines = [line.strip() for line in finished.stderr.splitlines() if line.strip("-* \t\n")]
     told = [match[1] for line in lines if (match := _ERROR.search(line))]
-    silent = [line for line in lines if not _PROGRESS.search(line)]
     reasons = launch.unreachable_hosts(launcher, cluster, launcher_args=launcher_args)
     if reasons:
         return ProbeError(
             f"the measurement failed: {_named(reasons)}; repair or remove the host, or leave it "
             "out by --skip-unreachable"
         )
-    said = told[-1] if told else " ".join(silent[-6:]) or "no message"
+    said = told[-1] if told else _why(lines) or "no message"
     return ProbeError(
         f"the measurement failed: {launcher.path} ended with exit code "
         f"{finished.returncode}: {said}"
     )
+
+
+def _why(lines: Sequence[str]) -> str:
+    """What tells the reason: launchers begin with it, and end with words for all occasions."""
+    unlike = list(dict.fromkeys(line for line in lines if not _PROGRESS.search(line)))
+    first = next((index for index, line in enumerate(unlike) if _TROUBLE.search(line)), 0)
+    return " ".join(unlike[first : first + _SAID_LINES])
 
 
 def _check_places(cluster: Cluster, result: ProbeResult) -> None:
