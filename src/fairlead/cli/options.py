@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import enum
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from fairlead.preparation import Request
+from fairlead.preparation import PROBE_NOW, Request
 from fairlead.units import parse_duration
 
 
@@ -122,6 +122,9 @@ Scale = Annotated[
 ]
 
 
+_OF_PROBE = frozenset({"mode", "budget", "contention", "max_age"})
+
+
 def split_arguments(text: str) -> tuple[str, ...]:
     """Split a string of arguments as a shell would."""
     try:
@@ -130,12 +133,18 @@ def split_arguments(text: str) -> tuple[str, ...]:
         raise typer.BadParameter(f"{text!r}: {error}") from error
 
 
-def request_of(parameters: Mapping[str, Any]) -> Request:
+def request_of(context: typer.Context) -> Request:
     """The request that the parsed parameters of `fairlead run` or `compare` describe.
 
     Raises:
         InputError: A duration cannot be read.
+        BadParameter: An option says how to measure a network that is not measured.
     """
+    parameters = context.params
+    if parameters["network"] == PROBE_NOW:
+        refuse(context, {"max_age"}, f"does not go together with --network {PROBE_NOW}")
+    elif parameters["network"] is not None:
+        refuse(context, _OF_PROBE, "does not go together with --network FILE: nothing is measured")
     budget = parameters["budget"]
     return Request(
         program=tuple(parameters["program"]),
