@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -205,7 +206,8 @@ def _measured(
             on_progress=on_progress,
         )
     probe_s = time.monotonic() - started
-    profile_cache.remember_network(network, cluster, launcher, request.mode, request.contention)
+    with _keeping("network", narrator):
+        profile_cache.remember_network(network, cluster, launcher, request.mode, request.contention)
     return network, probe_s
 
 
@@ -282,8 +284,20 @@ def traced(
     with stdin.opened() if stdin else contextlib.nullcontext(subprocess.DEVNULL) as source:
         traffic = trace(launcher, job, log=log, stdin=source)
     trace_s = time.monotonic() - started
-    profile_cache.remember_traffic(traffic, request.program, request.num_ranks, launcher, inputs)
+    with _keeping("traffic", narrator):
+        profile_cache.remember_traffic(
+            traffic, request.program, request.num_ranks, launcher, inputs
+        )
     return traffic, trace_s
+
+
+@contextlib.contextmanager
+def _keeping(what: str, narrator: Narrator) -> Iterator[None]:
+    """What cannot be kept for later runs still serves this one."""
+    try:
+        yield
+    except InputError as error:
+        narrator.tell(f"{what}: not kept for later runs: {error}")
 
 
 def _of_size(traffic: Traffic, request: Request) -> Traffic:

@@ -38,7 +38,7 @@ def recall_network(
     One that was measured without some of them serves only who would leave them out again.
     """
     path = _network_path(cluster, launcher, mode, contention)
-    if not path.exists() or time.time() - path.stat().st_mtime > max_age_s:
+    if not os.access(path, os.R_OK) or time.time() - path.stat().st_mtime > max_age_s:
         return None
     try:
         network = Network.load(path).select(cluster.hosts)
@@ -50,12 +50,14 @@ def recall_network(
 def remember_network(
     network: Network, cluster: Cluster, launcher: Launcher, mode: str, contention: bool = False
 ) -> None:
-    """Keep a network for later runs on the same hosts that ask for as much, if it is whole."""
+    """Keep a network for later runs on the same hosts that ask for as much, if it is whole.
+
+    Raises:
+        InputError: The cache cannot be written.
+    """
     if not _is_complete(network):
         return
-    path = _network_path(cluster, launcher, mode, contention)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    network.save(path)
+    network.save(_with_folder(_network_path(cluster, launcher, mode, contention)))
 
 
 def _is_complete(network: Network) -> bool:
@@ -73,7 +75,7 @@ def recall_traffic(program: Sequence[str], num_ranks: int, launcher: Launcher) -
     One that was traced when a file among the arguments was another is not recalled.
     """
     path = _traffic_path(program, num_ranks, launcher)
-    if not path.exists():
+    if not os.access(path, os.R_OK):
         return None
     try:
         traffic = Traffic.load(path)
@@ -99,9 +101,11 @@ def remember_traffic(
         launcher: Launcher by which it was traced.
         inputs: What `input_files` told before the traced run. A file that the run changed is its
             output, and says nothing about the next one.
+
+    Raises:
+        InputError: The cache cannot be written.
     """
-    path = _traffic_path(program, num_ranks, launcher)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path = _with_folder(_traffic_path(program, num_ranks, launcher))
     inputs = inputs or {}
     after = _stamps(inputs)
     unchanged = {name: stamp for name, stamp in inputs.items() if after.get(name) == stamp}
@@ -117,6 +121,14 @@ def _stamps(names: Iterable[str]) -> Stamps:
     files = [name for name in names if os.path.isfile(name)]  # noqa: PTH113 (false for any text)
     stats = [(name, Path(name).stat()) for name in files]
     return {name: [stat.st_size, stat.st_mtime_ns] for name, stat in stats}
+
+
+def _with_folder(path: Path) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{path.parent}: cannot be made: {error.strerror}") from error
+    return path
 
 
 def _network_path(cluster: Cluster, launcher: Launcher, mode: str, contention: bool) -> Path:

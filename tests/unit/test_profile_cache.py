@@ -87,6 +87,14 @@ def test_old_network_is_not_recalled(own_cache: Path) -> None:
     assert cache.recall_network(CLUSTER, OpenMpi(), "quick", 3 * HOUR_S) is not None
 
 
+def test_cache_folder_that_is_a_file_is_named(own_cache: Path) -> None:
+    own_cache.parent.mkdir()
+    own_cache.write_text("")
+    assert cache.recall_traffic(["sleep", "1"], 2, OpenMpi()) is None
+    with pytest.raises(fl.InputError, match="fairlead/traffic: cannot be made: Not a directory"):
+        cache.remember_traffic(traffic(), ["sleep", "1"], 2, OpenMpi())
+
+
 def test_damaged_profile_is_forgotten(own_cache: Path) -> None:
     cache.remember_network(network(), CLUSTER, OpenMpi(), "quick")
     (file,) = (own_cache / "networks").iterdir()
