@@ -235,14 +235,10 @@ def measured_part(cluster: Cluster, network: Network) -> Cluster:
         TopologyError: No host remains, or a pair of those that remain is unmeasured.
     """
     unreachable = network.origin.get("unreachable", ())
-    kept = [index for index, host in enumerate(cluster.hosts) if host not in unreachable]
+    kept = [host for host in cluster.hosts if host not in unreachable]
     if not kept:
         raise TopologyError("network: none of these hosts could be reached")
-    part = Cluster(
-        tuple(cluster.hosts[index] for index in kept),
-        tuple(cluster.slots[index] for index in kept),
-        tuple(cluster.sockets[index] for index in kept),
-    )
+    part = cluster.select(kept)
     gaps = network.select(part.hosts).unmeasured_pairs()
     if gaps:
         (src, dst), more = gaps[0], len(gaps) - 1

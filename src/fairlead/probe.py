@@ -295,14 +295,10 @@ def _reachable_part(cluster: Cluster, reasons: Mapping[str, str], skip: bool) ->
             f"cannot reach {named}; repair or remove the host, or leave it out by "
             "--skip-unreachable"
         )
-    kept = [i for i, host in enumerate(cluster.hosts) if host not in reasons]
+    kept = [host for host in cluster.hosts if host not in reasons]
     if not kept:
         raise ProbeError(f"no host can be reached: {named}")
-    return Cluster(
-        tuple(cluster.hosts[i] for i in kept),
-        tuple(cluster.slots[i] for i in kept),
-        tuple(cluster.sockets[i] for i in kept),
-    )
+    return cluster.select(kept)
 
 
 def _named(reasons: Mapping[str, str]) -> str:
