@@ -117,7 +117,8 @@ def interleaved(
 
 
 def _timed(one: Candidate, pattern: re.Pattern[str] | None, prepared: Prepared) -> float:
-    finished = launch.run(one.command, capture=True)
+    with prepared.stdin.opened() as stdin:
+        finished = launch.run(one.command, capture=True, stdin=stdin)
     if finished.returncode != 0:
         log = prepared.directory.file("failed-run.log")
         log.write_text(finished.stdout + finished.stderr, encoding="utf-8")

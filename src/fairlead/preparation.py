@@ -3,23 +3,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 from fairlead import profile_cache, run_directory
 from fairlead.cluster import Cluster
 from fairlead.errors import InputError, TopologyError
-from fairlead.launch import Job, Launcher, cluster_from_slurm, detect, read_hostfile
+from fairlead.launch import (
+    Job,
+    Launcher,
+    SharedInput,
+    cluster_from_slurm,
+    detect,
+    read_hostfile,
+)
 from fairlead.mapping import place
+from fairlead.mapping.filling import fill_by_slot
 from fairlead.narrator import Narrator
 from fairlead.network import Network
 from fairlead.placement import Placement
 from fairlead.probe import probe
 from fairlead.run_directory import RunDirectory
-from fairlead.trace import trace
+from fairlead.trace import require_program, trace
 from fairlead.traffic import Traffic
+
+PROBE_NOW = "probe:"
+TRACE_NOW = Path("trace:")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +48,8 @@ class Request:
         launcher_args: Arguments handed to the launcher untouched.
         network: A `.net.npz` file, or "probe:" to measure now; None measures unless a profile of
             the same hosts younger than `max_age_s` is kept.
-        traffic: A `.traffic.npz` file; None traces the program unless it was traced before.
+        traffic: A `.traffic.npz` file, or "trace:" to trace now; None traces the program unless it
+            was traced before.
         mode: How the network is measured, "quick" or "full".
         budget_s: Bound on the time of the probe; None for no bound.
         contention: Also find what hosts and pairs share, when the network has to be measured.
@@ -80,6 +95,7 @@ class Prepared:
         directory: Folder of this run; network and traffic are saved there.
         probe_s: Time that measuring took now; 0 where a kept profile served.
         trace_s: Time that tracing took now; 0 where a kept profile served.
+        stdin: What the program reads, in the traced run and in each later one.
     """
 
     launcher: Launcher
@@ -89,6 +105,7 @@ class Prepared:
     directory: RunDirectory
     probe_s: float
     trace_s: float
+    stdin: SharedInput = dataclasses.field(default_factory=SharedInput)
 
 
 def prepare(request: Request, narrator: Narrator) -> Prepared:
@@ -103,19 +120,30 @@ def prepare(request: Request, narrator: Narrator) -> Prepared:
     """
     launcher = detect(request.mpirun)
     cluster = hosts_of(request.hostfile)
-    cluster.require_room_for(request.num_ranks)
+    _check(request, launcher, cluster)
     directory = RunDirectory.new(request.directory, Path(request.program[0]).name)
     directory.note("request", dataclasses.asdict(request))
     network, probe_s = _measured(request, launcher, cluster, narrator)
-    cluster = measured_part(cluster, network)
+    cluster = _taking_part(request, cluster, network, narrator)
     cluster.require_room_for(request.num_ranks)
     network = network.select(cluster.hosts)
     network.save(directory.file(run_directory.NETWORK))
     directory.note("network", {"hosts": cluster.hosts, "slots": cluster.slots, "probe_s": probe_s})
-    traffic, trace_s = traced(request, launcher, cluster, directory, narrator)
+    stdin = SharedInput()
+    traffic, trace_s = traced(request, launcher, cluster, directory, narrator, stdin=stdin)
     traffic.save(directory.file(run_directory.TRAFFIC))
     directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": trace_s})
-    return Prepared(launcher, cluster, network, traffic, directory, probe_s, trace_s)
+    return Prepared(launcher, cluster, network, traffic, directory, probe_s, trace_s, stdin)
+
+
+def _check(request: Request, launcher: Launcher, cluster: Cluster) -> None:
+    """Refuse before the network is measured what tracing or the launcher would refuse later."""
+    cluster.require_room_for(request.num_ranks)
+    if request.traffic in (None, TRACE_NOW):
+        require_program(request.program)
+    some = Placement(cluster.hosts, fill_by_slot(cluster, request.num_ranks), method="blocked")
+    arguments = request.launcher_args
+    launcher.check(Job(request.program, request.num_ranks, cluster, some, launcher_args=arguments))
 
 
 def placed(prepared: Prepared, request: Request, method: str) -> Placement:
@@ -153,11 +181,16 @@ def hosts_of(hostfile: Path | None) -> Cluster:
 def _measured(
     request: Request, launcher: Launcher, cluster: Cluster, narrator: Narrator
 ) -> tuple[Network, float]:
-    if request.network is not None and request.network != "probe:":
+    if request.network is not None and request.network != PROBE_NOW:
         return Network.load(request.network), 0.0
     if request.network is None:
         kept = profile_cache.recall_network(
-            cluster, launcher, request.mode, request.max_age_s, request.contention
+            cluster,
+            launcher,
+            request.mode,
+            request.max_age_s,
+            contention=request.contention,
+            skip_unreachable=request.skip_unreachable,
         )
         if kept is not None:
             narrator.tell("network: a kept profile of these hosts is fresh enough")
@@ -176,8 +209,26 @@ def _measured(
             on_progress=on_progress,
         )
     probe_s = time.monotonic() - started
-    profile_cache.remember_network(network, cluster, launcher, request.mode, request.contention)
+    with _keeping("network", narrator):
+        profile_cache.remember_network(network, cluster, launcher, request.mode, request.contention)
     return network, probe_s
+
+
+def _taking_part(
+    request: Request, cluster: Cluster, network: Network, narrator: Narrator
+) -> Cluster:
+    """The hosts that could be reached; the others are named, and left out where that was asked."""
+    reasons = network.origin.get("unreachable", {})
+    missing = {host: reason for host, reason in reasons.items() if host in cluster.hosts}
+    if missing and not request.skip_unreachable:
+        named = "; ".join(f"host {host!r} ({reason})" for host, reason in missing.items())
+        raise TopologyError(
+            f"{request.network}: measured without {named}; measure anew by --network probe:, or "
+            "leave the host out by --skip-unreachable"
+        )
+    for host, reason in missing.items():
+        narrator.tell(f"network: host {host!r} is left out: {reason}")
+    return measured_part(cluster, network)
 
 
 def measured_part(cluster: Cluster, network: Network) -> Cluster:
@@ -187,14 +238,10 @@ def measured_part(cluster: Cluster, network: Network) -> Cluster:
         TopologyError: No host remains, or a pair of those that remain is unmeasured.
     """
     unreachable = network.origin.get("unreachable", ())
-    kept = [index for index, host in enumerate(cluster.hosts) if host not in unreachable]
+    kept = [host for host in cluster.hosts if host not in unreachable]
     if not kept:
         raise TopologyError("network: none of these hosts could be reached")
-    part = Cluster(
-        tuple(cluster.hosts[index] for index in kept),
-        tuple(cluster.slots[index] for index in kept),
-        tuple(cluster.sockets[index] for index in kept),
-    )
+    part = cluster.select(kept)
     gaps = network.select(part.hosts).unmeasured_pairs()
     if gaps:
         (src, dst), more = gaps[0], len(gaps) - 1
@@ -211,26 +258,45 @@ def traced(
     cluster: Cluster,
     directory: RunDirectory,
     narrator: Narrator,
+    *,
+    stdin: SharedInput | None = None,
 ) -> tuple[Traffic, float]:
     """The traffic of the program, from the file, from before, or of a run now; and its seconds.
+
+    Without `stdin` a run now reads nothing.
 
     Raises:
         Error: The file cannot be read or is of other ranks, or the traced run failed.
     """
-    if request.traffic is not None:
+    if request.traffic is not None and request.traffic != TRACE_NOW:
         return _of_size(Traffic.load(request.traffic), request), 0.0
-    kept = profile_cache.recall_traffic(request.program, request.num_ranks, launcher)
-    if kept is not None:
-        narrator.tell("traffic: this program was traced before with as many ranks")
-        return kept, 0.0
+    if request.traffic is None:
+        kept = profile_cache.recall_traffic(request.program, request.num_ranks, launcher)
+        if kept is not None:
+            narrator.tell("traffic: this program was traced before with as many ranks")
+            return kept, 0.0
     log = directory.file("trace.log")
     narrator.tell(f"traffic: tracing one run of {request.program[0]} (its output goes to {log})")
     job = Job(request.program, request.num_ranks, cluster, launcher_args=request.launcher_args)
+    inputs = profile_cache.input_files(request.program)
     started = time.monotonic()
-    traffic = trace(launcher, job, log=log)
+    with stdin.opened() if stdin else contextlib.nullcontext(subprocess.DEVNULL) as source:
+        traffic = trace(launcher, job, log=log, stdin=source)
     trace_s = time.monotonic() - started
-    profile_cache.remember_traffic(traffic, request.program, request.num_ranks, launcher)
+    with _keeping("traffic", narrator):
+        profile_cache.remember_traffic(
+            traffic, request.program, request.num_ranks, launcher, inputs
+        )
     return traffic, trace_s
+
+
+@contextlib.contextmanager
+def _keeping(what: str, narrator: Narrator) -> Iterator[None]:
+    """What cannot be kept for later runs still serves this one."""
+    try:
+        yield
+    except InputError as error:
+        narrator.tell(f"{what}: not kept for later runs: {error}")
 
 
 def _of_size(traffic: Traffic, request: Request) -> Traffic:

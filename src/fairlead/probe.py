@@ -33,8 +33,13 @@ Progress = Callable[[int, int], None]
 # Flows are run for a tenth of a second each, some ten to a hundred times per host.
 _CONTENTION_TIMEOUT_S = 1800
 
+# No launcher starts and ends in less.
+_LEAST_TIMEOUT_S = 1.0
+
 _PROGRESS = re.compile(r"fairlead-probe: progress (\d+) (\d+)$")
 _ERROR = re.compile(r"fairlead-probe: error (.*)$")
+_TROUBLE = re.compile(r"error|fail|unable|cannot|could not|did not|denied|no such|no space", re.I)
+_SAID_LINES = 6
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,7 +100,7 @@ def probe(
         skip_unreachable: Measure the rest when a host does not answer; its pairs are `nan`.
         reach_timeout_s: Time within which each host has to answer.
         patience_s: Silence after which a host is given up during the measurement.
-        timeout_s: Time that launch and measurement may take; None for the mode's own.
+        timeout_s: Time that launch and measurement may take, at least 1 s; None for the mode's own.
         launcher_args: The user's own arguments for the launcher.
         contention: Afterwards, run flows together, and find what each host's interface carries
             and which pairs share a bottleneck. Where that fails the pairs are kept, and
@@ -198,7 +203,7 @@ class _Launches:
         if self.budget_s is not None:
             options["budget"] = self.budget_s * share_ratio
         job = _job(self.program, options, self.cluster, self.launcher_args, pairs)
-        timeout_s = max(1.0, self.timeout_s - self.seconds)
+        timeout_s = max(_LEAST_TIMEOUT_S, self.timeout_s - self.seconds)
         self.finished = finished = _launch(self.launcher, job, timeout_s, self.on_progress)
         result = read_result(finished.stdout, self.cluster.num_hosts)
         if result is None:
@@ -267,12 +272,16 @@ def _effort(
 
 def _check(effort: Effort, budget_s: float | None, concurrency: int, patience_s: float) -> None:
     positive = {"target_ratio": effort.target_ratio, "max_samples": effort.max_samples}
-    positive.update({"timeout_s": effort.timeout_s, "patience_s": patience_s})
+    positive["patience_s"] = patience_s
     if budget_s is not None:
         positive["budget_s"] = budget_s
     for name, value in positive.items():
         if not value > 0:
             raise InputError(f"probe: {name}: expected a number > 0, got {value}")
+    if effort.timeout_s < _LEAST_TIMEOUT_S:
+        raise InputError(
+            f"probe: timeout_s: expected at least {_LEAST_TIMEOUT_S:g}, got {effort.timeout_s:g}"
+        )
     if concurrency < 0:
         raise InputError(f"probe: concurrency: expected a number >= 0, got {concurrency}")
 
@@ -286,14 +295,10 @@ def _reachable_part(cluster: Cluster, reasons: Mapping[str, str], skip: bool) ->
             f"cannot reach {named}; repair or remove the host, or leave it out by "
             "--skip-unreachable"
         )
-    kept = [i for i, host in enumerate(cluster.hosts) if host not in reasons]
+    kept = [host for host in cluster.hosts if host not in reasons]
     if not kept:
         raise ProbeError(f"no host can be reached: {named}")
-    return Cluster(
-        tuple(cluster.hosts[i] for i in kept),
-        tuple(cluster.slots[i] for i in kept),
-        tuple(cluster.sockets[i] for i in kept),
-    )
+    return cluster.select(kept)
 
 
 def _named(reasons: Mapping[str, str]) -> str:
@@ -345,18 +350,24 @@ def _failure(
     """The error that names the hosts that fail now, or what the launcher said last."""
     lines = [line.strip() for line in finished.stderr.splitlines() if line.strip("-* \t\n")]
     told = [match[1] for line in lines if (match := _ERROR.search(line))]
-    silent = [line for line in lines if not _PROGRESS.search(line)]
     reasons = launch.unreachable_hosts(launcher, cluster, launcher_args=launcher_args)
     if reasons:
         return ProbeError(
             f"the measurement failed: {_named(reasons)}; repair or remove the host, or leave it "
             "out by --skip-unreachable"
         )
-    said = told[-1] if told else " ".join(silent[-6:]) or "no message"
+    said = told[-1] if told else _why(lines) or "no message"
     return ProbeError(
         f"the measurement failed: {launcher.path} ended with exit code "
         f"{finished.returncode}: {said}"
     )
+
+
+def _why(lines: Sequence[str]) -> str:
+    """What tells the reason: launchers begin with it, and end with words for all occasions."""
+    unlike = list(dict.fromkeys(line for line in lines if not _PROGRESS.search(line)))
+    first = next((index for index, line in enumerate(unlike) if _TROUBLE.search(line)), 0)
+    return " ".join(unlike[first : first + _SAID_LINES])
 
 
 def _check_places(cluster: Cluster, result: ProbeResult) -> None:

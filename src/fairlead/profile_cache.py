@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,47 +20,115 @@ from fairlead.network import Network
 from fairlead.run_directory import cache_folder
 from fairlead.traffic import Traffic
 
+Stamps = dict[str, list[int]]
+"""Size and time of change of files, by their names."""
+
 
 def recall_network(
-    cluster: Cluster, launcher: Launcher, mode: str, max_age_s: float, contention: bool = False
+    cluster: Cluster,
+    launcher: Launcher,
+    mode: str,
+    max_age_s: float,
+    *,
+    contention: bool = False,
+    skip_unreachable: bool = False,
 ) -> Network | None:
-    """The last network measured between these hosts, if it is younger than `max_age_s`."""
+    """The last network measured between these hosts, if it is younger than `max_age_s`.
+
+    One that was measured without some of them serves only who would leave them out again.
+    """
     path = _network_path(cluster, launcher, mode, contention)
-    if not path.exists() or time.time() - path.stat().st_mtime > max_age_s:
+    if not os.access(path, os.R_OK) or time.time() - path.stat().st_mtime > max_age_s:
         return None
     try:
-        return Network.load(path).select(cluster.hosts)
+        network = Network.load(path).select(cluster.hosts)
     except InputError:
         return None  # An unreadable profile of our own is measured again.
+    return network if skip_unreachable or not network.origin.get("unreachable") else None
 
 
 def remember_network(
     network: Network, cluster: Cluster, launcher: Launcher, mode: str, contention: bool = False
 ) -> None:
-    """Keep a network for later runs on the same hosts that ask for as much."""
-    path = _network_path(cluster, launcher, mode, contention)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    network.save(path)
+    """Keep a network for later runs on the same hosts that ask for as much, if it is whole.
+
+    Raises:
+        InputError: The cache cannot be written.
+    """
+    if not _is_complete(network):
+        return
+    network.save(_with_folder(_network_path(cluster, launcher, mode, contention)))
+
+
+def _is_complete(network: Network) -> bool:
+    """Whether all was measured that could be reached; a budget may have cut it short."""
+    unreachable = network.origin.get("unreachable", ())
+    reached = [host for host in network.hosts if host not in unreachable]
+    flows = network.origin.get("contention", {})
+    cut_short = "error" in flows or not flows.get("is_complete", True)
+    return bool(reached) and not cut_short and not network.select(reached).unmeasured_pairs()
 
 
 def recall_traffic(program: Sequence[str], num_ranks: int, launcher: Launcher) -> Traffic | None:
-    """The traffic of this program, arguments and rank count, if it was traced before."""
+    """The traffic of this program, arguments and rank count, if it was traced before.
+
+    One that was traced when a file among the arguments was another is not recalled.
+    """
     path = _traffic_path(program, num_ranks, launcher)
-    if not path.exists():
+    if not os.access(path, os.R_OK):
         return None
     try:
-        return Traffic.load(path)
+        traffic = Traffic.load(path)
     except InputError:
         return None
+    inputs = traffic.origin.get("inputs", {})
+    return traffic if inputs == _stamps(inputs) else None
 
 
 def remember_traffic(
-    traffic: Traffic, program: Sequence[str], num_ranks: int, launcher: Launcher
+    traffic: Traffic,
+    program: Sequence[str],
+    num_ranks: int,
+    launcher: Launcher,
+    inputs: Stamps | None = None,
 ) -> None:
-    """Keep the traffic for later runs of the same program."""
-    path = _traffic_path(program, num_ranks, launcher)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    traffic.save(path)
+    """Keep the traffic for later runs of the same program.
+
+    Args:
+        traffic: What was traced.
+        program: Program and arguments.
+        num_ranks: Number of ranks.
+        launcher: Launcher by which it was traced.
+        inputs: What `input_files` told before the traced run. A file that the run changed is its
+            output, and says nothing about the next one.
+
+    Raises:
+        InputError: The cache cannot be written.
+    """
+    path = _with_folder(_traffic_path(program, num_ranks, launcher))
+    inputs = inputs or {}
+    after = _stamps(inputs)
+    unchanged = {name: stamp for name, stamp in inputs.items() if after.get(name) == stamp}
+    dataclasses.replace(traffic, origin=traffic.origin | {"inputs": unchanged}).save(path)
+
+
+def input_files(program: Sequence[str]) -> Stamps:
+    """Size and time of each argument that is a file."""
+    return _stamps(program[1:])
+
+
+def _stamps(names: Iterable[str]) -> Stamps:
+    files = [name for name in names if os.path.isfile(name)]  # noqa: PTH113 (false for any text)
+    stats = [(name, Path(name).stat()) for name in files]
+    return {name: [stat.st_size, stat.st_mtime_ns] for name, stat in stats}
+
+
+def _with_folder(path: Path) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{path.parent}: cannot be made: {error.strerror}") from error
+    return path
 
 
 def _network_path(cluster: Cluster, launcher: Launcher, mode: str, contention: bool) -> Path:

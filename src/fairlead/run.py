@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 from fairlead import launch, mpi_builds, run_directory
-from fairlead.errors import Error
+from fairlead.errors import Error, InputError
 from fairlead.expectation import Gain, expected_gain
 from fairlead.launch import Job
 from fairlead.mapping import COST_OF_OBJECTIVE, require_method
@@ -89,8 +89,13 @@ def start(prepared: Prepared, request: Request, decision: Decision, narrator: Na
     )
     command = prepared.launcher.command(job, prepared.directory.path)
     prepared.directory.note("start", {"launcher_command": command})
-    finished = launch.run(command, pass_stdin=True)
-    prepared.directory.note("end", {"exit_code": finished.returncode, "seconds": finished.seconds})
+    with prepared.stdin.opened(last=True) as stdin:
+        finished = launch.run(command, stdin=stdin)
+    end = {"exit_code": finished.returncode, "seconds": finished.seconds}
+    try:
+        prepared.directory.note("end", end)
+    except InputError as error:  # The program has run; its exit code is what the user waits for.
+        narrator.tell(f"the end of this run is not recorded: {error}")
     return finished.returncode
 
 

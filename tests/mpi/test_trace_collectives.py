@@ -57,7 +57,7 @@ def expected_exchange(n: int, has_persistent: bool) -> tuple[npt.NDArray[np.floa
     return size_bytes, messages
 
 
-@pytest.mark.parametrize("num_ranks", [1, 2, 3, 5])
+@pytest.mark.parametrize("num_ranks", [1, 2, 3, 5, 8])
 def test_exchanges_are_known_per_pair(mpi: TracedMpi, program: Path, num_ranks: int) -> None:
     size_bytes, messages = expected_exchange(num_ranks, mpi.has_mpi4_requests)
 

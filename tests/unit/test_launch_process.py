@@ -87,11 +87,11 @@ def test_environment_replaces_the_own_one() -> None:
 
 
 def test_standard_input_is_empty_unless_it_is_passed() -> None:
-    program = "import sys; from fairlead.launch import run; run(['cat'], pass_stdin={})"
+    program = "from fairlead.launch import run; run(['cat'], {})"
 
     for is_passed in (False, True):
         done = subprocess.run(
-            [sys.executable, "-c", program.format(is_passed)],
+            [sys.executable, "-c", program.format("stdin=0" if is_passed else "")],
             input="hello",
             capture_output=True,
             text=True,

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,8 +40,9 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache" / "fairlead"
 
 
-def network() -> fl.Network:
-    return fl.Network(["a", "b"], [[0, 1e-5], [2e-5, 0]], [[np.inf, 1e8], [2e8, np.inf]])
+def network(**origin: Any) -> fl.Network:
+    latency_s, bandwidth_Bps = [[0, 1e-5], [2e-5, 0]], [[np.inf, 1e8], [2e8, np.inf]]
+    return fl.Network(["a", "b"], latency_s, bandwidth_Bps, origin=origin)
 
 
 def traffic() -> fl.Traffic:
@@ -84,11 +87,27 @@ def test_old_network_is_not_recalled(own_cache: Path) -> None:
     assert cache.recall_network(CLUSTER, OpenMpi(), "quick", 3 * HOUR_S) is not None
 
 
+def test_cache_folder_that_is_a_file_is_named(own_cache: Path) -> None:
+    own_cache.parent.mkdir()
+    own_cache.write_text("")
+    assert cache.recall_traffic(["sleep", "1"], 2, OpenMpi()) is None
+    with pytest.raises(fl.InputError, match="fairlead/traffic: cannot be made: Not a directory"):
+        cache.remember_traffic(traffic(), ["sleep", "1"], 2, OpenMpi())
+
+
 def test_damaged_profile_is_forgotten(own_cache: Path) -> None:
     cache.remember_network(network(), CLUSTER, OpenMpi(), "quick")
     (file,) = (own_cache / "networks").iterdir()
     file.write_bytes(b"damaged")
     assert cache.recall_network(CLUSTER, OpenMpi(), "quick", HOUR_S) is None
+
+
+def test_network_without_a_dead_host_serves_only_who_leaves_it_out() -> None:
+    without_b = network(unreachable={"b": "no answer"})
+    cache.remember_network(without_b, CLUSTER, OpenMpi(), "quick")
+    recall = partial(cache.recall_network, CLUSTER, OpenMpi(), "quick", HOUR_S)
+    assert recall() is None
+    assert recall(skip_unreachable=True) is not None
 
 
 def test_traffic_is_recalled_for_the_same_program_and_rank_count() -> None:
@@ -105,6 +124,21 @@ def test_traffic_of_a_rebuilt_program_is_not_recalled(tmp_path: Path) -> None:
     cache.remember_traffic(traffic(), [str(program)], 2, OpenMpi())
     program.write_text("#!/bin/sh\nexit 0\n")
     assert cache.recall_traffic([str(program)], 2, OpenMpi()) is None
+
+
+def test_traffic_is_recalled_only_while_its_input_files_stay_as_they_were(tmp_path: Path) -> None:
+    script, output = tmp_path / "solve.sh", tmp_path / "out"
+    program = ["sh", str(script), "--fast", str(output)]
+    script.write_text("./solver small\n")
+    output.write_text("")
+    inputs = cache.input_files(program)
+    output.write_text("written by the traced run\n")
+    cache.remember_traffic(traffic(), program, 2, OpenMpi(), inputs)
+
+    output.write_text("written by another run\n")
+    assert cache.recall_traffic(program, 2, OpenMpi()) is not None
+    script.write_text("./solver large\n")
+    assert cache.recall_traffic(program, 2, OpenMpi()) is None
 
 
 def test_network_without_shared_capacities_does_not_serve_who_asks_for_them() -> None:

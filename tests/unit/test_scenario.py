@@ -118,6 +118,12 @@ def test_missing_scenario_is_refused_with_those_there_are():
         Scenario.load("no-such")
 
 
+@pytest.mark.parametrize("name", ["a b/../c", "../a/b", ".lock"])
+def test_lab_name_that_is_no_folder_of_its_own_is_refused(name):
+    with pytest.raises(InputError, match=f"lab name '{name}': expected a letter"):
+        lab.Lab.up("flat", name)
+
+
 def test_host_count_replaces_the_files(tmp_path):
     assert load(tmp_path, GOOD, hosts=6).host_names == ("h0", "h1", "h2", "h3", "h4", "h5")
 

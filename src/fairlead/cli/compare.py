@@ -53,7 +53,7 @@ def compare(
     Times are those of the whole launcher command, or what --time-pattern finds in the output.
     """
     narrator = TerminalNarrator()
-    request = options.request_of(context.params)
+    request = options.request_of(context)
     comparison, folder = compare_methods(
         request, methods.split(","), repeats, narrator, time_pattern
     )

@@ -6,14 +6,14 @@ from __future__ import annotations
 import enum
 import math
 import shlex
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from fairlead.errors import InputError
-from fairlead.preparation import Request
+from fairlead.preparation import PROBE_NOW, Request
 from fairlead.seed import MAX_SEED
 from fairlead.units import parse_duration
 
@@ -95,7 +95,10 @@ NetworkSource = Annotated[
     typer.Option("--network", help="A .net.npz file, or probe: to measure now in any case."),
 ]
 TrafficFile = Annotated[
-    Path | None, typer.Option("--traffic", help="A .traffic.npz file, instead of tracing.")
+    Path | None,
+    typer.Option(
+        "--traffic", help="A .traffic.npz file, or trace: to trace the program now in any case."
+    ),
 ]
 MetricOption = Annotated[
     Metric, typer.Option(help="bytes weighs by bandwidth, messages by latency.")
@@ -167,6 +170,9 @@ Scale = Annotated[
 ]
 
 
+_OF_PROBE = frozenset({"mode", "budget", "contention", "max_age"})
+
+
 def split_arguments(text: str) -> tuple[str, ...]:
     """Split a string of arguments as a shell would."""
     try:
@@ -175,12 +181,18 @@ def split_arguments(text: str) -> tuple[str, ...]:
         raise typer.BadParameter(f"{text!r}: {error}") from error
 
 
-def request_of(parameters: Mapping[str, Any]) -> Request:
+def request_of(context: typer.Context) -> Request:
     """The request that the parsed parameters of `fairlead run` or `compare` describe.
 
     Raises:
         InputError: A duration cannot be read.
+        BadParameter: An option says how to measure a network that is not measured.
     """
+    parameters = context.params
+    if parameters["network"] == PROBE_NOW:
+        refuse(context, {"max_age"}, f"does not go together with --network {PROBE_NOW}")
+    elif parameters["network"] is not None:
+        refuse(context, _OF_PROBE, "does not go together with --network FILE: nothing is measured")
     budget = parameters["budget"]
     return Request(
         program=tuple(parameters["program"]),

@@ -93,6 +93,7 @@ def register(app: typer.Typer) -> None:
 
 
 def probe(
+    context: typer.Context,
     hostfile: Hosts,
     output: Output = Path("network.net.npz"),
     full: Full = False,
@@ -117,6 +118,8 @@ def probe(
     One process per host takes part in a tournament, in which no host is in two measurements at a
     time.
     """
+    if not sample and sample_ratio is None:
+        options.refuse(context, {"seed"}, "needs --sample")
     mode: Literal["quick", "full"] = "full" if full else "quick"
     if not output.absolute().parent.is_dir():
         raise InputError(f"{output}: cannot be written: there is no folder {output.parent}")

@@ -113,7 +113,7 @@ def run(
             stderr.print(json.dumps(_facts(method, decision)), soft_wrap=True, markup=False)
         narrator.tell(decision.line)
 
-    raise typer.Exit(run_program(options.request_of(context.params), method, narrator, announce))
+    raise typer.Exit(run_program(options.request_of(context), method, narrator, announce))
 
 
 def _facts(method: str, decision: Decision) -> dict[str, object]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -77,7 +78,8 @@ def _program_output(to_stderr: bool) -> Iterator[Path | None]:
             yield log
         finally:
             if log.exists():
-                sys.stderr.write(log.read_text(encoding="utf-8"))
+                with log.open(encoding="utf-8", errors="replace") as output:
+                    shutil.copyfileobj(output, sys.stderr)
 
 
 def _facts(traffic: Traffic, path: Path) -> dict[str, Any]:

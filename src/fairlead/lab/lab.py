@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import select
 import shlex
 import shutil
@@ -17,14 +18,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from fairlead.errors import LabError
+from fairlead.errors import InputError, LabError
 from fairlead.lab import control, state
 from fairlead.lab.addresses import LOGIN
 from fairlead.lab.checking import WrongPair, check_rates
 from fairlead.lab.checking_delays import WrongDelay, check_delays
 from fairlead.lab.delaying import DelayBy
 from fairlead.lab.environment import lab_environment
-from fairlead.lab.scenario import Scenario
+from fairlead.lab.scenario import NAME_PATTERN, Scenario
 from fairlead.lab.serving import KEEP
 from fairlead.lab.topology import Matrix, Topology
 
@@ -67,9 +68,15 @@ class Lab:
             hosts: Number of hosts, instead of the scenario's.
 
         Raises:
-            InputError: The scenario is wrong; the message names file and field.
-            LabError: This machine cannot make a lab; the message says what failed.
+            InputError: The scenario or the name is wrong; the message names file and field.
+            LabError: The name is taken, or this machine cannot make a lab; the message says what
+                failed.
         """
+        if name is not None and not re.fullmatch(NAME_PATTERN, name):
+            raise InputError(
+                f"lab name {name!r}: expected a letter or digit, then at most 40 letters, digits, "
+                "'.', '_' or '-'"
+            )
         if not isinstance(scenario, Scenario):
             scenario = Scenario.load(scenario, hosts)
         elif hosts is not None:

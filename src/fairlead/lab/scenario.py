@@ -24,13 +24,15 @@ from fairlead.lab.tables import (
 __all__ = ["Scenario", "shipped_scenarios"]
 
 MAX_HOSTS = 200
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,40}$"
+"""Of a scenario and of a lab, which has a folder of that name."""
 _SHIPPED = Path(__file__).with_name("scenarios")
 
 
 class Scenario(Table):
     """An emulated cloud: hosts, the network between them, and what happens to it over time."""
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,40}$")
+    name: str = Field(pattern=NAME_PATTERN)
     hosts: int = Field(ge=2, le=MAX_HOSTS)
     slots: int = Field(default=4, ge=1, le=1024)
     """MPI ranks that the host file grants each host."""

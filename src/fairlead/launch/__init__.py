@@ -7,6 +7,7 @@ from fairlead.launch.hostfile import parse_hostfile, read_hostfile
 from fairlead.launch.job import Job, Launcher
 from fairlead.launch.process import Finished, LaunchTimeoutError, run
 from fairlead.launch.reach import unreachable_hosts
+from fairlead.launch.shared_input import SharedInput
 from fairlead.launch.slurm import cluster_from_slurm
 from fairlead.launch.together import OnLine, Together, run_together
 
@@ -19,6 +20,7 @@ __all__ = [
     "LaunchTimeoutError",
     "Launcher",
     "OnLine",
+    "SharedInput",
     "Together",
     "cluster_from_slurm",
     "detect",

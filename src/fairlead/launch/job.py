@@ -70,11 +70,19 @@ class Launcher(Protocol):
         """Launcher parameters that do the same."""
         ...
 
-    def command(self, job: Job, work_dir: Path) -> list[str]:
-        """Command line that starts the job; the files it needs are written to `work_dir`.
+    def check(self, job: Job) -> None:
+        """Check a job without starting or writing anything.
 
         Raises:
             TopologyError: The ranks or the placement do not fit the cluster.
             LaunchError: The launcher would refuse, or an argument overrules the placement.
+        """
+        ...
+
+    def command(self, job: Job, work_dir: Path) -> list[str]:
+        """Command line that starts the job; the files it needs are written to `work_dir`.
+
+        Raises:
+            Error: As `check`, or a file cannot be written.
         """
         ...

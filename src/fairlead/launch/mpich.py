@@ -34,9 +34,13 @@ class Mpich:
         found = _BANNER.search(banner)
         return cls(path, tuple(int(part) for part in found.groups() if part)) if found else None
 
+    def check(self, job: Job) -> None:
+        """Check a job without starting or writing anything."""
+        check_job(job, HOST_OPTIONS, PLACING_OPTIONS)
+
     def command(self, job: Job, work_dir: Path) -> list[str]:
         """Command line that starts the job; the files it needs are written to `work_dir`."""
-        check_job(job, HOST_OPTIONS, PLACING_OPTIONS)
+        self.check(job)
         exports = [part for item in job.env.items() for part in ("-genv", *item)]
         return [
             str(self.path),

@@ -35,10 +35,14 @@ class OpenMpi4:
         found = _BANNER.search(banner)
         return cls(path, tuple(int(number) for number in found.groups())) if found else None
 
-    def command(self, job: Job, work_dir: Path) -> list[str]:
-        """Command line that starts the job; the files it needs are written to `work_dir`."""
+    def check(self, job: Job) -> None:
+        """Check a job without starting or writing anything."""
         check_job(job, _openmpi.HOST_OPTIONS, _openmpi.PLACING_OPTIONS)
         _openmpi.check_root(job)
+
+    def command(self, job: Job, work_dir: Path) -> list[str]:
+        """Command line that starts the job; the files it needs are written to `work_dir`."""
+        self.check(job)
         return [
             str(self.path),
             *_hosts(job, work_dir),

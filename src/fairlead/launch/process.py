@@ -54,7 +54,8 @@ def run(
     timeout_s: float | None = None,
     capture: bool = False,
     on_stderr_line: Callable[[str], None] | None = None,
-    pass_stdin: bool = False,
+    stdin: int = subprocess.DEVNULL,
+    stdout: int | None = None,
 ) -> Finished:
     """Run a program in a session of its own until it and all that it started are gone.
 
@@ -67,10 +68,13 @@ def run(
         env: Its whole environment; None for this process's own.
         timeout_s: After this time the program is ended like by SIGTERM.
         capture: Return what it prints instead of letting it through.
-        on_stderr_line: Gets each line of its error output, as it comes, from another thread.
-        pass_stdin: Let it read this process's standard input; else it reads nothing. A terminal
-            can be read by the program itself, but Open MPI forwards only files and pipes to ranks
-            when it is not in the terminal's foreground.
+        on_stderr_line: Gets each line of its error output, as it comes, from another thread. What
+            is not captured is then neither let through nor kept.
+        stdin: File descriptor that it reads as its standard input; without it, it reads nothing. A
+            terminal can be read by the program itself, but Open MPI forwards only files and pipes
+            to ranks when it is not in the terminal's foreground.
+        stdout: File descriptor that gets what it prints, when that is not captured; without it,
+            this process's own.
 
     Raises:
         LaunchError: The program cannot be started.
@@ -80,15 +84,15 @@ def run(
         started = start(
             argv,
             env=env,
-            stdin=None if pass_stdin else subprocess.DEVNULL,
-            stdout=subprocess.PIPE if capture else None,
+            stdin=stdin,
+            stdout=subprocess.PIPE if capture else stdout,
             stderr=subprocess.PIPE if capture or on_stderr_line else None,
         )
         with started as process:
             signals.attach(process.pid)
-            stdout, stderr, timed_out = _collect(process, timeout_s, on_stderr_line)
+            printed, errors, timed_out = _collect(process, timeout_s, capture, on_stderr_line)
             returncode, seconds = started.report()
-    finished = Finished(returncode, seconds, stdout, stderr)
+    finished = Finished(returncode, seconds, printed, errors)
     if timed_out:
         raise LaunchTimeoutError(
             f"{Path(argv[0]).name} did not end within {timeout_s:g} s and was stopped", finished
@@ -124,7 +128,7 @@ def start(
     argv: Sequence[str],
     *,
     env: Mapping[str, str] | None = None,
-    stdin: int | None = subprocess.DEVNULL,
+    stdin: int = subprocess.DEVNULL,
     stdout: int | None = None,
     stderr: int | None = None,
 ) -> Started:
@@ -159,6 +163,7 @@ def start(
 def _collect(
     process: subprocess.Popen[bytes],
     timeout_s: float | None,
+    capture: bool,
     on_stderr_line: Callable[[str], None] | None,
 ) -> tuple[str, str, bool]:
     """Read the output to its end; the keeper closes the last writer."""
@@ -166,7 +171,8 @@ def _collect(
     stderr: list[str] = []
 
     def on_line(line: str) -> None:
-        stderr.append(line)
+        if capture:
+            stderr.append(line)
         if on_stderr_line:
             on_stderr_line(line.rstrip("\n"))
 

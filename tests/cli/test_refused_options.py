@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An option that would do nothing beside another one is refused."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from fairlead.cli import app
+
+
+def refused(*arguments: str) -> str:
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2
+    return " ".join(result.output.replace("│", " ").split())
+
+
+@pytest.mark.parametrize("command", ["run", "compare"])
+@pytest.mark.parametrize(
+    "option", [["--budget", "2s"], ["--contention"], ["--probe", "full"], ["--max-age", "1h"]]
+)
+def test_a_network_file_takes_no_option_of_the_probe(command: str, option: list[str]) -> None:
+    said = refused(command, "-n", "2", "--network", "a.net.npz", *option, "--", "true")
+    assert f"Invalid value for {option[0]}: does not go together with --network FILE" in said
+
+
+@pytest.mark.parametrize("command", ["run", "compare"])
+def test_a_network_measured_anew_takes_no_age(command: str) -> None:
+    said = refused(command, "-n", "2", "--network", "probe:", "--max-age", "1h", "--", "true")
+    assert "Invalid value for --max-age: does not go together with --network probe:" in said
+
+
+def test_a_probe_of_all_pairs_takes_no_seed() -> None:
+    assert "Invalid value for --seed: needs --sample" in refused(
+        "probe", "--hostfile", "hosts", "--seed", "1"
+    )
+
+
+@pytest.mark.mpi
+def test_a_timeout_that_no_launcher_can_keep_is_an_error(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    hosts = tmp_path_factory.mktemp("hosts") / "hosts"
+    hosts.write_text("a\nb\n")
+    result = CliRunner().invoke(app, ["probe", "--hostfile", str(hosts), "--timeout", "1ms"])
+    assert "timeout_s: expected at least 1, got 0.001" in f"{result.output}{result.exception}"

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is refused before anything runs; which network a run gets, and who is left out of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fairlead as fl
+from fairlead import preparation
+from fairlead.launch.openmpi4 import OpenMpi4
+from fairlead.narrator import Narrator
+from fairlead.preparation import Prepared, Request, prepare
+
+
+class Listener(Narrator):
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def tell(self, line: str) -> None:
+        self.lines.append(line)
+
+
+class World:
+    """Three hosts, a probe that finds what it is told, and what the user was told."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
+        monkeypatch.setattr("os.geteuid", lambda: 1000)
+        monkeypatch.delenv("FAIRLEAD_LAB_HOSTFILE", raising=False)
+        monkeypatch.setattr(
+            preparation, "detect", lambda _name: OpenMpi4(Path("mpirun"), (4, 1, 4))
+        )
+        monkeypatch.setattr(preparation, "probe", self._probe)
+        self.folder = folder
+        self.found = network()
+        self.probes = 0
+        (folder / "hosts").write_text("a\nb\nc\n")
+        fl.Traffic(bytes=np.eye(2), messages=np.eye(2)).save(folder / "two.traffic.npz")
+
+    def _probe(self, *_arguments: Any, **_options: Any) -> fl.Network:
+        self.probes += 1
+        return self.found
+
+    def prepare(self, *program: str, **options: Any) -> tuple[Prepared, list[str]]:
+        listener = Listener()
+        files = {"hostfile": self.folder / "hosts", "traffic": self.folder / "two.traffic.npz"}
+        request = Request(program or ("true",), 2, **(files | options))
+        return prepare(request, listener), listener.lines
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    return World(tmp_path, monkeypatch)
+
+
+def network(*unmeasured: tuple[int, int], **origin: Any) -> fl.Network:
+    latency_s = np.full((3, 3), 1e-5)
+    for pair in unmeasured:
+        latency_s[pair] = np.nan
+    return fl.Network(["a", "b", "c"], latency_s, np.full((3, 3), 1e8), origin=origin)
+
+
+def without_b() -> fl.Network:
+    pairs = [(1, 0), (1, 2), (0, 1), (2, 1)]
+    return network(*pairs, unreachable={"b": "no answer within 10 s"})
+
+
+@pytest.mark.parametrize(
+    ("argument", "what"),
+    [("-H", "the hosts and the number of ranks"), ("--map-by", "the placement")],
+)
+def test_launcher_arguments_that_overrule_are_refused_first(
+    world: World, argument: str, what: str
+) -> None:
+    with pytest.raises(fl.LaunchError, match=f"overrules {what}"):
+        world.prepare(launcher_args=(argument, "node"))
+    assert world.probes == 0
+    assert not (world.folder / "state").exists()
+
+
+def test_a_program_that_is_not_there_is_refused_first(world: World) -> None:
+    with pytest.raises(fl.TraceError, match=r"\./nosuch: no such program; nothing was started"):
+        world.prepare("./nosuch", traffic=None)
+    assert world.probes == 0
+
+
+def test_a_kept_network_saves_the_probe(world: World) -> None:
+    world.prepare()
+    world.prepare()
+    assert world.probes == 1
+
+
+def test_a_cache_that_cannot_be_written_is_a_remark(world: World) -> None:
+    (world.folder / "cache").write_text("a file, not a folder")
+    prepared, told = world.prepare()
+    assert prepared.cluster.hosts == ("a", "b", "c")
+    assert f"network: not kept for later runs: {world.folder}/cache/fairlead/networks: " in told[-1]
+
+
+def test_a_dead_host_is_left_out_only_for_who_asks_for_it(world: World) -> None:
+    world.found = without_b()
+    for _ in range(2):
+        prepared, told = world.prepare(skip_unreachable=True)
+        assert prepared.cluster.hosts == ("a", "c")
+        assert "network: host 'b' is left out: no answer within 10 s" in told
+    assert world.probes == 1
+
+    world.found = network()
+    assert world.prepare()[0].cluster.hosts == ("a", "b", "c")
+
+
+def test_a_file_without_a_dead_host_is_refused_or_named(world: World) -> None:
+    file = world.folder / "old.net.npz"
+    without_b().save(file)
+    with pytest.raises(fl.TopologyError, match=r"old.net.npz: measured without host 'b' \(no ans"):
+        world.prepare(network=str(file))
+
+    prepared, told = world.prepare(network=str(file), skip_unreachable=True)
+    assert prepared.cluster.hosts == ("a", "c")
+    assert "network: host 'b' is left out: no answer within 10 s" in told
+
+
+@pytest.mark.parametrize(
+    "cut_short",
+    [network((0, 2)), network(contention={"error": "stopped"})],
+    ids=["pairs", "contention"],
+)
+def test_a_network_cut_short_is_not_kept(world: World, cut_short: fl.Network) -> None:
+    world.found = cut_short
+    try:
+        world.prepare(budget_s=0.1)
+    except fl.TopologyError as error:
+        assert "a -> c was not measured" in str(error)
+    world.found = network()
+    world.prepare()
+    assert world.probes == 2

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A probe that fails says why, in the launcher's words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fairlead import probe as probe_module
+from fairlead.cluster import Cluster
+from fairlead.errors import ProbeError
+from fairlead.launch import Finished
+from fairlead.launch.openmpi4 import OpenMpi4
+from fairlead.mpi_builds import MpiBuild
+from fairlead.probe import probe
+
+# What Open MPI 4.1.4 said when $TMPDIR was full, without the paragraphs in the middle.
+FULL = """\
+[node:7] PMIX ERROR: OUT-OF-RESOURCE in file dstore_segment.c at line 208
+[node:7] PMIX ERROR: OUT-OF-RESOURCE in file dstore_segment.c at line 208
+--------------------------------------------------------------------------
+It looks like MPI_INIT failed for some reason; your parallel process is
+likely to abort.  There are many reasons that a parallel process can
+fail during MPI_INIT; some of which are due to configuration or environment
+problems.
+--------------------------------------------------------------------------
+Primary job  terminated normally, but 1 process returned
+a non-zero exit code. Per user-direction, the job has been aborted.
+--------------------------------------------------------------------------
+mpirun detected that one or more processes exited with non-zero status, thus causing
+the job to be terminated. The first process to do so was:
+
+  Process name: [[18276,1],1]
+  Exit code:    1
+--------------------------------------------------------------------------
+"""
+
+
+@pytest.mark.parametrize(
+    ("stderr", "said"),
+    [
+        (
+            FULL,
+            "OUT-OF-RESOURCE in file dstore_segment.c at line 208 It looks like MPI_INIT failed",
+        ),
+        (
+            "progress\nmpirun did not end within 2 s and was stopped\n",
+            ": mpirun did not end within",
+        ),
+        ("one\ntwo\n", ": one two"),
+        ("", ": no message"),
+    ],
+    ids=["full disk", "timeout", "other", "silence"],
+)
+def test_the_reason_is_named(monkeypatch: pytest.MonkeyPatch, stderr: str, said: str) -> None:
+    build = MpiBuild(Path("/built"), "openmpi", (4, 1, 4), Path("/mpicxx"))
+    monkeypatch.setattr(probe_module.mpi_builds, "find", lambda _launcher: build)
+    monkeypatch.setattr(probe_module.launch, "unreachable_hosts", lambda *_all, **_more: {})
+    monkeypatch.setattr(probe_module, "_launch", lambda *_all: Finished(1, 0.1, "", stderr))
+
+    with pytest.raises(ProbeError) as caught:
+        probe(OpenMpi4(Path("mpirun"), (4, 1, 4)), Cluster(("a", "b"), (1, 1)))
+
+    assert "mpirun ended with exit code 1: " in str(caught.value)
+    assert said in str(caught.value)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""start(): the program's exit code comes back, whatever becomes of the record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import fairlead as fl
+from fairlead.launch import Job
+from fairlead.launch.openmpi4 import OpenMpi4
+from fairlead.narrator import Narrator
+from fairlead.preparation import Prepared, Request
+from fairlead.run import Decision, start
+from fairlead.run_directory import RunDirectory
+
+
+class Listener(Narrator):
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def tell(self, line: str) -> None:
+        self.lines.append(line)
+
+
+class Direct(OpenMpi4):
+    """Starts the program itself, once."""
+
+    def command(self, job: Job, work_dir: Path) -> list[str]:
+        del work_dir
+        return list(job.program)
+
+
+def start_program(folder: Path, *program: str) -> tuple[int, list[str]]:
+    listener = Listener()
+    prepared = Prepared(
+        Direct(Path("mpirun"), (4, 1, 4)),
+        fl.Cluster(("a",), (2,)),
+        fl.Network(["a"], [[0]], [[np.inf]]),
+        fl.Traffic(bytes=np.eye(2), messages=np.eye(2)),
+        RunDirectory(folder),
+        0.0,
+        0.0,
+    )
+    kept: Any = Decision(None, gain=None, line="")  # type: ignore[arg-type]
+    return start(prepared, Request(program, 2), kept, listener), listener.lines
+
+
+def test_exit_code_is_the_programs(tmp_path: Path) -> None:
+    assert start_program(tmp_path / "run", "sh", "-c", "exit 7") == (7, [])
+
+
+def test_exit_code_outlives_a_record_that_cannot_be_written(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    code, told = start_program(run, "sh", "-c", f"rm -r {run}; exit 7")
+    assert code == 7
+    assert len(told) == 1
+    assert told[0].startswith(f"the end of this run is not recorded: {run}/run.json: cannot be")

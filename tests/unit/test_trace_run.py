@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""trace(): where the program's output goes, and what is said when there is no trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import fairlead as fl
+from fairlead.launch import Job
+from fairlead.launch.openmpi4 import OpenMpi4
+from fairlead.mpi_builds import MpiBuild
+from fairlead.trace import trace
+
+
+class Direct(OpenMpi4):
+    """Starts the program itself, once."""
+
+    def command(self, job: Job, work_dir: Path) -> list[str]:
+        del work_dir
+        return list(job.program)
+
+
+@pytest.fixture(autouse=True)
+def built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    build = MpiBuild(Path("/built"), "openmpi", (4, 1, 4), Path("/mpicxx"))
+    monkeypatch.setattr("fairlead.mpi_builds.find", lambda _launcher: build)
+    monkeypatch.chdir(tmp_path)
+
+
+def trace_script(script: str, log: Path | None = None) -> None:
+    launcher = Direct(Path("mpirun"), (4, 1, 4))
+    trace(launcher, Job(("sh", "-c", script), 2), log=log, timeout_s=30)
+
+
+def test_the_log_has_each_line_while_the_program_runs(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    wait_for = "; until grep -q {} log; do sleep 0.01; done; "
+    script = "echo out" + wait_for.format("out") + "echo err >&2" + wait_for.format("err")
+
+    with pytest.raises(fl.TraceError, match="left no trace: it is no MPI program"):
+        trace_script(script, log)
+
+    assert log.read_text() == "out\nerr\n"
+
+
+def test_what_the_library_said_is_the_reason(capfd: pytest.CaptureFixture[str]) -> None:
+    script = "echo other >&2; echo 'fairlead: t: cannot be written: No space left' >&2; echo out"
+
+    with pytest.raises(fl.TraceError) as caught:
+        trace_script(script)
+
+    reason = "t: cannot be written: No space left"
+    assert str(caught.value) == f"sh: the traced run left no trace: {reason}"
+    assert capfd.readouterr() == (
+        "out\n", "other\nfairlead: t: cannot be written: No space left\n"
+    )  # fmt: skip
+
+
+def test_exit_code_and_log_are_named(tmp_path: Path) -> None:
+    with pytest.raises(fl.TraceError, match=f"exit code 3; why; its output is in {tmp_path}/log"):
+        trace_script("echo 'fairlead: why' >&2; exit 3", tmp_path / "log")
