@@ -24,6 +24,9 @@ FORMAT = "fairlead"
 def replacing(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
     """Open a temporary neighbour of `path` that takes its name only when the block succeeds.
 
+    A symbolic link stays, and what it points to is replaced. What is no regular file, a device or
+    a FIFO, is written to directly.
+
     Args:
         path: The file to write.
         mode: "w" for text in UTF-8, "wb" for bytes.
@@ -32,20 +35,29 @@ def replacing(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
         InputError: The folder is missing, or the disk is full or not writable.
     """
     path = Path(path)
+    encoding = None if "b" in mode else "utf-8"
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        if path.exists() and not path.is_file():
+            with path.open(mode, encoding=encoding) as stream:
+                yield stream
+        else:
+            with _neighbour(Path(os.path.realpath(path)), mode, encoding) as stream:
+                yield stream
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+@contextlib.contextmanager
+def _neighbour(path: Path, mode: str, encoding: str | None) -> Iterator[IO[Any]]:
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     temporary = Path(name)
     try:
-        with os.fdopen(handle, mode, encoding=None if "b" in mode else "utf-8") as stream:
+        with os.fdopen(handle, mode, encoding=encoding) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
 

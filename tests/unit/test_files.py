@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import fairlead as fl
-from fairlead.archive import save_archive
+from fairlead.archive import save_archive, write_text
 
 same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
@@ -233,3 +235,33 @@ def test_full_disk_is_named_and_leaves_nothing(tmp_path: Path) -> None:
     )
     assert "a.net.npz: cannot be written: No space left on device" in finished.stdout
     assert finished.stdout.strip().endswith("left: []")
+
+
+def test_a_fifo_is_written_to_and_stays(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    received: list[bytes] = []
+    reader = threading.Thread(target=lambda: received.append(path.read_bytes()), daemon=True)
+    reader.start()
+
+    two_hosts().save(path)
+
+    reader.join(timeout=10)
+    assert path.is_fifo()
+    (tmp_path / "copy.net.npz").write_bytes(received[0])
+    assert fl.Network.load(tmp_path / "copy.net.npz").hosts == ("a", "b")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["copy.net.npz", "pipe"]
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_symbolic_link_stays_and_its_target_is_replaced(exists: bool, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    target, link = tmp_path / "elsewhere" / "target", tmp_path / "link"
+    link.symlink_to(target)
+    if exists:
+        target.write_text("old")
+
+    write_text(link, "new")
+
+    assert link.is_symlink()
+    assert target.read_text() == "new"
