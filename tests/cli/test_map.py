@@ -122,6 +122,39 @@ def test_optimize_keeps_what_it_is_told_to(files, fairlead_map) -> None:
     assert cyclic == [0, 1, 2, 3, 0, 1, 2, 3] != free
 
 
+def without_measurement(files: list[str], src: int, dst: int) -> None:
+    path = files[0].partition("=")[2]
+    network = fl.Network.load(path)
+    network.bandwidth_Bps[src, dst] = np.nan
+    network.save(path)
+
+
+def test_a_placement_across_an_unmeasured_pair_writes_no_file(
+    files, fairlead_map, tmp_path
+) -> None:
+    partner = np.roll(np.eye(8), 1, axis=1)
+    fl.Traffic(partner * 1e6, partner).save(tmp_path / "app.traffic.npz")
+    without_measurement(files, 0, 1)
+
+    said = fairlead_map(*files, "--cluster", SPEC, "--method=cyclic", "-o", "p.json")
+
+    assert (said.code, said.out) == (1, "")
+    assert "from 'h0' to 'h1', but that pair was not measured" in said.err
+    assert not (tmp_path / "p.json").exists()
+
+
+def test_a_launcher_cost_that_cannot_be_had_is_a_dash(files, fairlead_map, tmp_path) -> None:
+    without_measurement(files, 0, 2)
+    arguments = (*files, "--cluster", SPEC, "--method=cyclic", "-o", "p.json")
+
+    said = fairlead_map(*arguments)
+
+    assert said.code == 0, said.err
+    assert said.out.splitlines()[1].split() == ["inter_bytes", "0", "B", "-"]
+    assert (tmp_path / "p.json").exists()
+    assert json.loads(fairlead_map(*arguments, "--json").out)["launcher_cost"] is None
+
+
 @pytest.mark.mpi
 def test_the_network_may_be_measured_now(files, fairlead_map) -> None:
     here = f"{socket.gethostname()}:8"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +15,7 @@ from fairlead.cli import options
 from fairlead.cli.jobs import JOBS_METHODS, mapped_jobs, tell_jobs
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
 from fairlead.cluster import Cluster
-from fairlead.errors import InputError
+from fairlead.errors import InputError, TopologyError
 from fairlead.launch import FORMATS, detect, parse_hostfile, read_hostfile, write_placement
 from fairlead.mapping import METHODS, METRICS, Cost, evaluate, place
 from fairlead.narrator import Progress
@@ -138,24 +139,23 @@ def map_ranks(
             on_progress=going_on(on_progress) if method == "optimize" else None,
         )
     launchers = place(pattern, measured, hosts, "launcher")
+    cost, launcher_cost = evaluate(chosen, pattern, measured), None
+    with contextlib.suppress(TopologyError):  # Its traffic may cross a pair without measurement.
+        launcher_cost = evaluate(launchers, pattern, measured)
     if output is not None:
         write_placement(chosen, hosts, format, output)
-    costs = {
-        method: evaluate(chosen, pattern, measured),
-        "launcher": evaluate(launchers, pattern, measured),
-    }
     if as_json:
         print_json(
             {
                 "method": method,
                 "hosts": list(chosen.hosts),
                 "host_of_rank": chosen.host_of_rank.tolist(),
-                "cost": costs[method].as_dict(),
-                "launcher_cost": costs["launcher"].as_dict(),
+                "cost": cost.as_dict(),
+                "launcher_cost": None if launcher_cost is None else launcher_cost.as_dict(),
             }
         )
         return
-    stdout.print(cost_table(costs))
+    stdout.print(cost_table({method: cost, "launcher": launcher_cost}))
     if output is None:
         print_ranks(chosen)
 
@@ -210,8 +210,8 @@ def load_network(source: str, cluster: Cluster, mpirun: str | None) -> Network:
         return probe(detect(mpirun), cluster, on_progress=on_progress)
 
 
-def cost_table(costs: dict[str, Cost]) -> Table:
-    """A row for each kind of cost, a column for each method."""
+def cost_table(costs: dict[str, Cost | None]) -> Table:
+    """A row for each kind of cost, a column for each method; "-" where a cost cannot be had."""
     table = Table("", *costs, box=None, pad_edge=False)
     for column in table.columns[1:]:
         column.justify = "right"
@@ -222,7 +222,7 @@ def cost_table(costs: dict[str, Cost]) -> Table:
         "bottleneck_s": lambda cost: format_duration(cost.bottleneck_s),
     }
     for name, shown in rows.items():
-        table.add_row(name, *(shown(cost) for cost in costs.values()))
+        table.add_row(name, *("-" if cost is None else shown(cost) for cost in costs.values()))
     return table
 
 
