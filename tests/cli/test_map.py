@@ -88,6 +88,20 @@ def test_every_format_says_the_same_placement(files, fairlead_map, tmp_path, for
     assert said.code == 0, said.err
     expected = ["h0", "h1", "h2", "h3"] * 2
     assert read_placement(output, CLUSTER, format).host_names() == expected
+    assert said.out.splitlines()[-1] == FORMATS[format].usage(str(output), 8)
+
+
+def test_a_rankfile_names_the_cores_there_are(files, fairlead_map, tmp_path) -> None:
+    arguments = (*files, "--cluster", "h0:4,h2:4", "-o", "ranks", "--format=rankfile")
+
+    assumed = fairlead_map(*arguments)
+    assert "ranks: takes the slots of a host for its cores" in assumed.err
+    assert (tmp_path / "ranks").read_text().splitlines()[0].endswith("slot=0-3")
+
+    told = fairlead_map(*arguments, "--cores=2")
+    assert (told.code, told.err) == (0, "")
+    assert (tmp_path / "ranks").read_text().splitlines()[0].endswith("slot=0-1")
+    assert fairlead_map(*arguments, "--cores=2", "--format=rankfile5").code == 2
 
 
 def test_the_cluster_may_be_a_hostfile(files, fairlead_map, tmp_path) -> None:

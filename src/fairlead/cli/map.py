@@ -13,10 +13,10 @@ from rich.table import Table
 
 from fairlead.cli import options
 from fairlead.cli.jobs import JOBS_METHODS, mapped_jobs, tell_jobs
-from fairlead.cli.output import JsonOption, print_json, progress, stdout
+from fairlead.cli.output import JsonOption, print_json, progress, stderr, stdout
 from fairlead.cluster import Cluster
 from fairlead.errors import InputError, TopologyError
-from fairlead.launch import FORMATS, detect, parse_hostfile, read_hostfile, write_placement
+from fairlead.launch import FORMATS, Cores, detect, parse_hostfile, read_hostfile, write_placement
 from fairlead.mapping import METHODS, METRICS, Cost, evaluate, place
 from fairlead.narrator import Progress
 from fairlead.network import Network
@@ -30,10 +30,11 @@ EXAMPLE = (
     "--cluster h0:4,h1:4 -o ranks.txt --format rankfile"
 )
 PROBE = "probe:"
+RANKFILE = "rankfile"
 
 _OF_ONE_PROGRAM = frozenset(
     {"network", "traffic", "metric", "objective", "time_limit", "start", "max_moves", "fix"}
-    | {"mpirun"}
+    | {"mpirun", "cores"}
 )
 _OF_JOBS = frozenset({"taken", "machine", "scale", "bind"})
 
@@ -91,6 +92,10 @@ def map_ranks(
         ),
     ] = None,
     format: Annotated[str, typer.Option(help=f"Of the output: {', '.join(FORMATS)}.")] = "json",
+    cores: Annotated[
+        int | None,
+        typer.Option(min=1, help="Cores of each host, for the format rankfile; else its slots."),
+    ] = None,
     mpirun: Annotated[
         str | None, typer.Option(help=f"The MPI launcher that {PROBE} uses; default: mpirun.")
     ] = None,
@@ -107,6 +112,8 @@ def map_ranks(
     With --job, place several jobs together, and tell what their messages would wait for.
     """
     hosts = parse_cluster(cluster)
+    if format != RANKFILE:
+        options.refuse(context, {"cores"}, f"only the format {RANKFILE} names cores of a host")
     if job:
         options.refuse(context, _OF_ONE_PROGRAM, "does not go together with --job")
         mapped = mapped_jobs(
@@ -143,7 +150,9 @@ def map_ranks(
     with contextlib.suppress(TopologyError):  # Its traffic may cross a pair without measurement.
         launcher_cost = evaluate(launchers, pattern, measured)
     if output is not None:
-        write_placement(chosen, hosts, format, output)
+        write_placement(chosen, hosts, format, output, None if cores is None else Cores(cores))
+        if format == RANKFILE and cores is None:
+            warn_of_cores(output)
     if as_json:
         print_json(
             {
@@ -158,6 +167,19 @@ def map_ranks(
     stdout.print(cost_table({method: cost, "launcher": launcher_cost}))
     if output is None:
         print_ranks(chosen)
+    else:
+        usage = FORMATS[format].usage(str(output), chosen.num_ranks)
+        stdout.print(usage, highlight=False, soft_wrap=True, markup=False)
+
+
+def warn_of_cores(path: Path) -> None:
+    """Say what a rankfile assumes where nobody told the number of cores."""
+    stderr.print(
+        f"fairlead: {path}: takes the slots of a host for its cores; where it has fewer, Open MPI "
+        "4 ends without a word: --cores N tells how many there are",
+        soft_wrap=True,
+        markup=False,
+    )
 
 
 def parse_fixed(texts: list[str]) -> dict[int, str]:
