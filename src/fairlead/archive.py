@@ -19,6 +19,14 @@ from fairlead.errors import InputError
 
 FORMAT = "fairlead"
 
+_IN_JSON = {
+    dict: "an object",
+    list: "a list",
+    int: "a whole number",
+    float: "a number",
+    type(None): "null",
+}
+
 
 @contextlib.contextmanager
 def replacing(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
@@ -109,7 +117,7 @@ class Archive:
         if found != kind:
             raise self.error("meta.kind", f"expected a {kind} file, got {found!r}")
         stored = self.meta.get("version")
-        if stored != version:
+        if stored != version or isinstance(stored, bool):
             raise self.error(
                 "meta.version", f"expected {version}, got {stored!r}; make the file again"
             )
@@ -135,7 +143,7 @@ class Archive:
             raise self.error("meta", "is missing: not a Fairlead file")
         try:
             header = json.loads(str(self.arrays["meta"][()]))
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise self.error("meta", f"is not JSON: {error}") from error
         if not isinstance(header, dict):
             raise self.error("meta", "is not a JSON object")
@@ -146,7 +154,12 @@ class Archive:
         return InputError(f"{self.path}: {field}: {problem}")
 
     def array(
-        self, name: str, shape: tuple[int, ...], check: Callable[[Any], Any] | None = None
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        check: Callable[[Any], Any] | None = None,
+        *,
+        is_whole: bool = False,
     ) -> npt.NDArray[Any]:
         """Return one array after checking its shape and kind of number.
 
@@ -154,6 +167,7 @@ class Archive:
             name: Its name in the archive.
             shape: The shape it must have; -1 stands for any length.
             check: Returns an elementwise truth; one false value is an error.
+            is_whole: Whether only integers will do.
 
         Raises:
             InputError: The array is missing, has another shape, is no number, or fails `check`.
@@ -166,17 +180,19 @@ class Archive:
         )
         if not fits:
             raise self.error(name, f"expected shape {shape}, got {values.shape}")
-        if values.dtype.kind not in "iuf":
-            raise self.error(name, f"expected numbers, got {values.dtype}")
+        if values.dtype.kind not in ("iu" if is_whole else "iuf"):
+            wanted = "whole numbers" if is_whole else "numbers"
+            raise self.error(name, f"expected {wanted}, got {values.dtype}")
         if check is not None and not np.all(check(values)):
             raise self.error(name, "holds a value outside its range")
         return values
 
-    def meta_field(self, name: str, kind: type | tuple[type, ...]) -> Any:
-        """Return one header field after checking its type."""
+    def meta_field(self, name: str, *kinds: type) -> Any:
+        """Return one header field after checking that its type is one of these."""
         if name not in self.meta:
             raise self.error(f"meta.{name}", "is missing")
         value = self.meta[name]
-        if not isinstance(value, kind):
-            raise self.error(f"meta.{name}", f"expected {kind}, got {value!r}")
+        if not isinstance(value, kinds) or isinstance(value, bool):
+            wanted = " or ".join(_IN_JSON[kind] for kind in kinds)
+            raise self.error(f"meta.{name}", f"expected {wanted}, got {value!r}")
         return value
