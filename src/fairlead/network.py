@@ -47,6 +47,7 @@ class Network:
             where unmeasured, or None.
         groups: Directed pairs that share a bottleneck, with its capacity; none unless measured.
         origin: Where the numbers come from, when and how: a JSON-serialisable dictionary.
+        source: What errors call the network: the file it was read from.
     """
 
     hosts: Sequence[str]
@@ -61,6 +62,7 @@ class Network:
     nic_in_Bps: npt.NDArray[np.float64] | None = None
     groups: Sequence[SharedGroup] = ()
     origin: dict[str, Any] = dataclasses.field(default_factory=lambda: {"how": "given"})
+    source: str = "this network"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hosts", tuple(self.hosts))
@@ -138,7 +140,7 @@ class Network:
             return tuple(self.hosts).index(host)
         except ValueError:
             raise TopologyError(
-                f"host {host!r} is not in this network, which has {', '.join(self.hosts)}"
+                f"host {host!r} is not in {self.source}, which has {', '.join(self.hosts)}"
             ) from None
 
     def select(self, hosts: Sequence[str]) -> Network:
@@ -162,6 +164,7 @@ class Network:
         return Network(
             hosts=tuple(hosts),
             origin=dict(self.origin),
+            source=self.source,
             groups=[group for group in kept if group is not None],
             **{name: pick(name) for name in (*_CONSTANT, *_PER_PAIR, "samples")},
             **{name: pick_hosts(name) for name in _PER_HOST},
@@ -237,6 +240,7 @@ class Network:
                 latency_s=archive.array("latency_s", shape),
                 bandwidth_Bps=archive.array("bandwidth_Bps", shape),
                 origin=_origin(archive),
+                source=str(path),
                 **optional,
             )
         except InputError as error:

@@ -134,7 +134,7 @@ def test_options_reach_the_choice(advise) -> None:
         ([*FILES, "--prices=h9=1"], "prices: unknown host 'h9'; there are h0, h1"),
         ([*FILES[:2], "--cluster=h0:2,h1:2"], "8 ranks do not fit: 2 hosts have 4 slots"),
         ([*FILES[:2], "--cluster=h0:8,"], "one host leaves nothing to choose"),
-        ([*FILES[:2], "--cluster=h0:8,h7:8"], "host 'h7' is not in this network"),
+        ([*FILES[:2], "--cluster=h0:8,h7:8"], "host 'h7' is not in cloud.net.npz"),
     ],
 )
 def test_trouble_is_one_line(advise, arguments: list[str], problem: str) -> None:

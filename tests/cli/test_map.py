@@ -183,8 +183,9 @@ def test_the_network_may_be_measured_now(files, fairlead_map) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--cluster=h0:4"], "8 ranks do not fit: 1 hosts have 4 slots"),
-        (["--cluster=h0:4,h9:4"], "host 'h9' is not in this network"),
+        (["--cluster=h0:4"], "8 ranks do not fit: 1 host has 4 slots"),
+        (["--cluster=h0:4,h1:2"], "add hosts or slots to --cluster, or start fewer ranks"),
+        (["--cluster=h0:4,h9:4"], "cloud.net.npz, which has h0, h1"),
         (["--cluster=nowhere"], "nowhere: hostfile cannot be read"),
         (["--cluster=h0:none,h1:4"], "--cluster:1: slots must be a whole number"),
         (["--cluster", SPEC, "--method=best"], f"there are {', '.join(METHODS)}"),
