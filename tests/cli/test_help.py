@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
-from fairlead.cli import app
+from fairlead import cli
+from fairlead.cli import app, main
 
 COMMANDS = [
     *(
@@ -38,6 +41,29 @@ def test_command_speaks_json_unless_it_passes_output_through(command: list[str])
     result = CliRunner().invoke(app, [*command, "--help"])
     passes_output_through = command in (["lab", "exec"], ["lab", "run"])
     assert ("--json" in result.output) != passes_output_through
+
+
+def test_demo_looks_for_the_folder_of_its_report_first(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["fairlead", "demo", "-o", "no/where/x.html"])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 1
+    assert "no/where/x.html: cannot be written: there is no folder" in capsys.readouterr().err
+
+
+def test_an_error_of_the_system_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise PermissionError(13, "Permission denied", "somewhere")
+
+    monkeypatch.setattr(cli, "app", fail)
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 1
+    assert capsys.readouterr().err == "fairlead: [Errno 13] Permission denied: 'somewhere'\n"
 
 
 @pytest.mark.parametrize(

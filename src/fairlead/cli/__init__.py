@@ -43,7 +43,7 @@ def main() -> None:
         signal.signal(number, _leave)
     try:
         app()
-    except Error as error:
+    except (Error, OSError) as error:
         print(f"fairlead: {error}", file=sys.stderr)
         sys.exit(1)
 

@@ -12,8 +12,7 @@ import typer
 
 from fairlead import launch
 from fairlead.cli import options
-from fairlead.cli.output import JsonOption, print_json, progress, stdout
-from fairlead.errors import InputError
+from fairlead.cli.output import JsonOption, print_json, progress, require_folder, stdout
 from fairlead.network import Network
 from fairlead.probe import EFFORTS
 from fairlead.probe import probe as measure
@@ -118,8 +117,7 @@ def probe(
     time.
     """
     mode: Literal["quick", "full"] = "full" if full else "quick"
-    if not output.absolute().parent.is_dir():
-        raise InputError(f"{output}: cannot be written: there is no folder {output.parent}")
+    require_folder(output)
     cluster = launch.read_hostfile(hostfile)
     with progress(f"measuring {cluster.num_hosts} hosts") as on_progress:
         network = measure(
