@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fairlead import cli
-from fairlead.cli import app, main
+from fairlead.cli import app, main, options
 
 COMMANDS = [
     *(
@@ -43,6 +43,10 @@ def test_command_speaks_json_unless_it_passes_output_through(command: list[str])
     assert ("--json" in result.output) != passes_output_through
 
 
+def test_blanks_between_names_of_methods_are_left_out() -> None:
+    assert options.several_of(["a", "b"])("a, b ") == "a,b"
+
+
 def test_demo_looks_for_the_folder_of_its_report_first(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -67,7 +71,18 @@ def test_an_error_of_the_system_is_one_line(
 
 
 @pytest.mark.parametrize(
-    "arguments", [["run"], ["probe", "--nonsense"], ["compare", "-n", "0", "--", "x"], ["nonsense"]]
+    "arguments",
+    [
+        ["run"],
+        ["run", "-n", "2", "--budget", "2", "--", "x"],
+        ["run", "-n", "2", "--method", "magic", "--", "x"],
+        ["probe", "--nonsense"],
+        ["probe", "--hostfile", "hosts", "--patience", "3"],
+        ["compare", "-n", "0", "--", "x"],
+        ["compare", "-n", "2", "--methods", "scotch,magic", "--", "x"],
+        ["demo", "-n", "0"],
+        ["nonsense"],
+    ],
 )
 def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
     assert CliRunner().invoke(app, arguments).exit_code == 2

@@ -97,7 +97,6 @@ def test_bind_writes_cores_that_nobody_else_has(jobs: list[str]) -> None:
         (["--cluster", SPEC, "--machine=gone.toml"], "gone.toml: not a readable TOML file"),
         (["--cluster", SPEC, "--job=gone.npz"], "gone.npz: no such file"),
         (["--cluster", SPEC, "--scale=0"], "scale: must be > 0, got 0.0"),
-        (["--cluster", SPEC, "-o", "out", "--format=pdf"], "format 'pdf' is unknown"),
         (["--cluster", SPEC, "-o", "out", "--format=seq", "--bind"], "'seq' cannot bind ranks"),
     ],
 )

@@ -27,7 +27,9 @@ def demo(
     scenario: Annotated[
         str, typer.Option(help="A scenario of the emulated cloud: a name or a TOML file.")
     ] = "two-racks",
-    num_ranks: Annotated[int, typer.Option("-n", "--np", help="Ranks, a power of two.")] = 32,
+    num_ranks: Annotated[
+        int, typer.Option("-n", "--np", min=1, help="Ranks, a power of two.")
+    ] = 32,
     repeats: Annotated[int, typer.Option(min=1, help="Runs per method.")] = 5,
     mpirun: options.Mpirun = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="Where the report goes.")] = Path(

@@ -15,9 +15,9 @@ from fairlead.cli import options
 from fairlead.cli.jobs import JOBS_METHODS, mapped_jobs, tell_jobs
 from fairlead.cli.output import JsonOption, print_json, progress, stderr, stdout
 from fairlead.cluster import Cluster
-from fairlead.errors import InputError, TopologyError
+from fairlead.errors import TopologyError
 from fairlead.launch import FORMATS, Cores, detect, parse_hostfile, read_hostfile, write_placement
-from fairlead.mapping import METHODS, METRICS, Cost, evaluate, place
+from fairlead.mapping import METHODS, Cost, evaluate, place
 from fairlead.narrator import Progress
 from fairlead.network import Network
 from fairlead.placement import Placement
@@ -36,6 +36,7 @@ _OF_ONE_PROGRAM = frozenset(
     {"network", "traffic", "metric", "objective", "time_limit", "start", "max_moves", "fix"}
     | {"mpirun", "cores"}
 )
+_OF_OPTIMIZE = frozenset({"time_limit", "start", "max_moves", "fix"})
 _OF_JOBS = frozenset({"taken", "machine", "scale", "bind"})
 
 _METHOD_HELP = "; ".join(f"{name} ({method.summary})" for name, method in METHODS.items())
@@ -67,10 +68,15 @@ def map_ranks(
             "Default: spread."
         ),
     ] = None,
-    metric: Annotated[str, typer.Option(help=f"What to weigh: {' or '.join(METRICS)}.")] = "bytes",
+    metric: options.MetricOption = options.Metric.bytes,
     objective: options.ObjectiveOption = options.Objective.sum,
     time_limit: Annotated[
-        str | None, typer.Option(help="Most time for the method optimize, for example 5s.")
+        float | None,
+        typer.Option(
+            parser=options.usage(parse_duration),
+            metavar="TIME",
+            help="Most time for the method optimize, for example 5s.",
+        ),
     ] = None,
     start: Annotated[
         Path | None,
@@ -84,21 +90,26 @@ def map_ranks(
         list[str] | None,
         typer.Option(help="RANK=HOST: a rank that must be there; repeatable, for optimize."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
+    seed: options.Seed = 0,
     output: Annotated[
         Path | None,
         typer.Option(
             "-o", "--output", help="Where the placement goes; with --job a folder, a file per job."
         ),
     ] = None,
-    format: Annotated[str, typer.Option(help=f"Of the output: {', '.join(FORMATS)}.")] = "json",
+    format: Annotated[
+        str,
+        typer.Option(
+            parser=options.usage(options.one_of(FORMATS)),
+            metavar="NAME",
+            help=f"Of the output: {', '.join(FORMATS)}.",
+        ),
+    ] = "json",
     cores: Annotated[
         int | None,
         typer.Option(min=1, help="Cores of each host, for the format rankfile; else its slots."),
     ] = None,
-    mpirun: Annotated[
-        str | None, typer.Option(help=f"The MPI launcher that {PROBE} uses; default: mpirun.")
-    ] = None,
+    mpirun: options.Mpirun = None,
     taken: options.Taken = None,
     machine: options.MachineFile = None,
     scale: options.Scale = None,
@@ -111,9 +122,11 @@ def map_ranks(
 
     With --job, place several jobs together, and tell what their messages would wait for.
     """
-    hosts = parse_cluster(cluster)
+    if output is None:
+        options.refuse(context, {"format", "cores"}, "needs --output")
     if format != RANKFILE:
         options.refuse(context, {"cores"}, f"only the format {RANKFILE} names cores of a host")
+    hosts = parse_cluster(cluster)
     if job:
         options.refuse(context, _OF_ONE_PROGRAM, "does not go together with --job")
         mapped = mapped_jobs(
@@ -126,7 +139,11 @@ def map_ranks(
     options.refuse(context, _OF_JOBS, "needs --job")
     options.require(context, ("network", "traffic"), "give both, or --job for several jobs")
     assert network is not None and traffic is not None  # checked just now
-    method = method or "optimize"
+    method = options.mapping_method(method or "optimize")
+    if method != "optimize":
+        options.refuse(context, _OF_OPTIMIZE, "only the method optimize has a use for it")
+    if network != PROBE:
+        options.refuse(context, {"mpirun"}, f"only --network {PROBE} starts a launcher")
     pattern = Traffic.load(traffic)
     measured = load_network(network, hosts, mpirun)
 
@@ -136,10 +153,10 @@ def map_ranks(
             measured,
             hosts,
             method,
-            metric=metric,
+            metric=metric.value,
             objective=objective.value,
             seed=seed,
-            time_limit_s=None if time_limit is None else parse_duration(time_limit),
+            time_limit_s=time_limit,
             start=None if start is None else Placement.load(start),
             max_moves=max_moves,
             fixed=parse_fixed(fix or []),
@@ -186,15 +203,15 @@ def parse_fixed(texts: list[str]) -> dict[int, str]:
     """Host of each rank from texts `RANK=HOST`.
 
     Raises:
-        InputError: One of them is something else, or names a rank again.
+        BadParameter: One of them is something else, or names a rank again.
     """
     fixed: dict[int, str] = {}
     for text in texts:
         rank, equals, host = text.partition("=")
         if not (rank.isdecimal() and equals and host):
-            raise InputError(f"--fix: expected RANK=HOST, got {text!r}")
+            raise typer.BadParameter(f"--fix: expected RANK=HOST, got {text!r}")
         if int(rank) in fixed:
-            raise InputError(f"--fix: rank {rank} is given twice")
+            raise typer.BadParameter(f"--fix: rank {rank} is given twice")
         fixed[int(rank)] = host
     return fixed
 

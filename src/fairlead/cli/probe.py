@@ -73,16 +73,30 @@ Concurrency = Annotated[
     ),
 ]
 Timeout = Annotated[
-    str | None,
+    float | None,
     typer.Option(
-        help=f"End the launcher after this time; default: {_defaults('timeout_s')} seconds."
+        parser=options.usage(parse_duration),
+        metavar="TIME",
+        help=f"End the launcher after this time; default: {_defaults('timeout_s')} seconds.",
     ),
 ]
 ReachTimeout = Annotated[
-    str, typer.Option(help="Time within which each host has to answer before the launch.")
+    float,
+    typer.Option(
+        parser=options.usage(parse_duration),
+        metavar="TIME",
+        show_default="10s",
+        help="Time within which each host has to answer before the launch.",
+    ),
 ]
 Patience = Annotated[
-    str, typer.Option(help="Silence after which a host is given up while measuring.")
+    float,
+    typer.Option(
+        parser=options.usage(parse_duration),
+        metavar="TIME",
+        show_default="10s",
+        help="Silence after which a host is given up while measuring.",
+    ),
 ]
 
 
@@ -106,8 +120,8 @@ def probe(
     mpirun: options.Mpirun = None,
     launcher_args: options.LauncherArgs = "",
     contention: options.Contention = False,
-    reach_timeout: ReachTimeout = "10s",
-    patience: Patience = "10s",
+    reach_timeout: ReachTimeout = 10.0,
+    patience: Patience = 10.0,
     timeout: Timeout = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -126,15 +140,15 @@ def probe(
             mode,
             target_ratio=target,
             max_samples=cap,
-            budget_s=None if budget is None else parse_duration(budget),
+            budget_s=budget,
             sample=SamplePlan(sample_ratio, seed=seed)
             if sample or sample_ratio is not None
             else None,
             concurrency=concurrency,
             skip_unreachable=skip_unreachable,
-            reach_timeout_s=parse_duration(reach_timeout),
-            patience_s=parse_duration(patience),
-            timeout_s=None if timeout is None else parse_duration(timeout),
+            reach_timeout_s=reach_timeout,
+            patience_s=patience,
+            timeout_s=timeout,
             launcher_args=options.split_arguments(launcher_args),
             contention=contention,
             on_progress=on_progress,
