@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
@@ -34,6 +35,21 @@ def test_help_has_an_example(command: list[str]) -> None:
     result = CliRunner().invoke(app, [*command, "--help"])
     assert result.exit_code == 0
     assert "Example: fairlead" in result.output
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_list_of_commands_says_of_each_what_its_own_help_does(name: str) -> None:
+    said = " ".join(CliRunner().invoke(app, [name, "--help"]).output.split())
+    assert cli.COMMANDS[name] in said
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"]])
+def test_the_list_of_commands_loads_none_of_them(arguments: list[str]) -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "fairlead", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "fairlead.cli" in loaded
+    assert not {"numpy", "scipy", "pydantic", "pyroute2", "fairlead.cli.map"} & loaded
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
