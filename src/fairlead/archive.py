@@ -19,10 +19,21 @@ from fairlead.errors import InputError
 
 FORMAT = "fairlead"
 
+_IN_JSON = {
+    dict: "an object",
+    list: "a list",
+    int: "a whole number",
+    float: "a number",
+    type(None): "null",
+}
+
 
 @contextlib.contextmanager
 def replacing(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
     """Open a temporary neighbour of `path` that takes its name only when the block succeeds.
+
+    A symbolic link stays, and what it points to is replaced. What is no regular file, a device or
+    a FIFO, is written to directly.
 
     Args:
         path: The file to write.
@@ -32,20 +43,29 @@ def replacing(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
         InputError: The folder is missing, or the disk is full or not writable.
     """
     path = Path(path)
+    encoding = None if "b" in mode else "utf-8"
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        if path.exists() and not path.is_file():
+            with path.open(mode, encoding=encoding) as stream:
+                yield stream
+        else:
+            with _neighbour(Path(os.path.realpath(path)), mode, encoding) as stream:
+                yield stream
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+@contextlib.contextmanager
+def _neighbour(path: Path, mode: str, encoding: str | None) -> Iterator[IO[Any]]:
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     temporary = Path(name)
     try:
-        with os.fdopen(handle, mode, encoding=None if "b" in mode else "utf-8") as stream:
+        with os.fdopen(handle, mode, encoding=encoding) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -97,7 +117,7 @@ class Archive:
         if found != kind:
             raise self.error("meta.kind", f"expected a {kind} file, got {found!r}")
         stored = self.meta.get("version")
-        if stored != version:
+        if stored != version or isinstance(stored, bool):
             raise self.error(
                 "meta.version", f"expected {version}, got {stored!r}; make the file again"
             )
@@ -123,7 +143,7 @@ class Archive:
             raise self.error("meta", "is missing: not a Fairlead file")
         try:
             header = json.loads(str(self.arrays["meta"][()]))
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise self.error("meta", f"is not JSON: {error}") from error
         if not isinstance(header, dict):
             raise self.error("meta", "is not a JSON object")
@@ -134,7 +154,12 @@ class Archive:
         return InputError(f"{self.path}: {field}: {problem}")
 
     def array(
-        self, name: str, shape: tuple[int, ...], check: Callable[[Any], Any] | None = None
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        check: Callable[[Any], Any] | None = None,
+        *,
+        is_whole: bool = False,
     ) -> npt.NDArray[Any]:
         """Return one array after checking its shape and kind of number.
 
@@ -142,6 +167,7 @@ class Archive:
             name: Its name in the archive.
             shape: The shape it must have; -1 stands for any length.
             check: Returns an elementwise truth; one false value is an error.
+            is_whole: Whether only integers will do.
 
         Raises:
             InputError: The array is missing, has another shape, is no number, or fails `check`.
@@ -154,17 +180,19 @@ class Archive:
         )
         if not fits:
             raise self.error(name, f"expected shape {shape}, got {values.shape}")
-        if values.dtype.kind not in "iuf":
-            raise self.error(name, f"expected numbers, got {values.dtype}")
+        if values.dtype.kind not in ("iu" if is_whole else "iuf"):
+            wanted = "whole numbers" if is_whole else "numbers"
+            raise self.error(name, f"expected {wanted}, got {values.dtype}")
         if check is not None and not np.all(check(values)):
             raise self.error(name, "holds a value outside its range")
         return values
 
-    def meta_field(self, name: str, kind: type | tuple[type, ...]) -> Any:
-        """Return one header field after checking its type."""
+    def meta_field(self, name: str, *kinds: type) -> Any:
+        """Return one header field after checking that its type is one of these."""
         if name not in self.meta:
             raise self.error(f"meta.{name}", "is missing")
         value = self.meta[name]
-        if not isinstance(value, kind):
-            raise self.error(f"meta.{name}", f"expected {kind}, got {value!r}")
+        if not isinstance(value, kinds) or isinstance(value, bool):
+            wanted = " or ".join(_IN_JSON[kind] for kind in kinds)
+            raise self.error(f"meta.{name}", f"expected {wanted}, got {value!r}")
         return value

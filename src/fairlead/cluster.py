@@ -19,11 +19,13 @@ class Cluster:
         hosts: Host names, length H, each once.
         slots: Ranks that each host may hold, length H, each at least 1.
         sockets: Sockets of each host, length H.
+        source: What errors call the cluster: where it was read from.
     """
 
     hosts: tuple[str, ...]
     slots: tuple[int, ...]
     sockets: tuple[int, ...] = ()
+    source: str = dataclasses.field(default="the cluster", compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hosts", tuple(self.hosts))
@@ -74,6 +76,7 @@ class Cluster:
             tuple(hosts),
             tuple(self.slots[index] for index in indices),
             tuple(self.sockets[index] for index in indices),
+            self.source,
         )
 
     def require_room_for(self, num_ranks: int) -> None:
@@ -85,7 +88,8 @@ class Cluster:
         if num_ranks < 1:
             raise TopologyError(f"at least one rank is needed, got {num_ranks}")
         if num_ranks > self.num_slots:
+            have = "host has" if self.num_hosts == 1 else "hosts have"
             raise TopologyError(
-                f"{num_ranks} ranks do not fit: {self.num_hosts} hosts have "
-                f"{self.num_slots} slots together"
+                f"{num_ranks} ranks do not fit: {self.num_hosts} {have} {self.num_slots} slots "
+                f"together; add hosts or slots to {self.source}, or start fewer ranks"
             )

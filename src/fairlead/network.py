@@ -24,7 +24,10 @@ VERSION = 1
 
 _CONSTANT = ("latency_s", "bandwidth_Bps")
 _PER_HOST = ("nic_out_Bps", "nic_in_Bps")
-_PER_PAIR = ("latency_low_s", "latency_high_s", "bandwidth_low_Bps", "bandwidth_high_Bps")
+_INTERVALS = (("latency_low_s", "latency_high_s"), ("bandwidth_low_Bps", "bandwidth_high_Bps"))
+_PER_PAIR = tuple(name for interval in _INTERVALS for name in interval)
+_MOST_SAMPLES = 2**53
+"""Up to here every whole number is a float64, too."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -44,6 +47,7 @@ class Network:
             where unmeasured, or None.
         groups: Directed pairs that share a bottleneck, with its capacity; none unless measured.
         origin: Where the numbers come from, when and how: a JSON-serialisable dictionary.
+        source: What errors call the network: the file it was read from.
     """
 
     hosts: Sequence[str]
@@ -58,6 +62,7 @@ class Network:
     nic_in_Bps: npt.NDArray[np.float64] | None = None
     groups: Sequence[SharedGroup] = ()
     origin: dict[str, Any] = dataclasses.field(default_factory=lambda: {"how": "given"})
+    source: str = "this network"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hosts", tuple(self.hosts))
@@ -84,12 +89,22 @@ class Network:
         value = getattr(self, name)
         if value is None:
             return
+        if kind is np.int64:
+            self._check_whole(name, np.asarray(value))
         array: npt.NDArray[Any] = np.ascontiguousarray(value, dtype=kind)
         if array.shape != shape:
             raise ShapeError(
                 f"network: {name}: expected shape {shape} for {shape[0]} hosts, got {array.shape}"
             )
         object.__setattr__(self, name, array)
+
+    def _check_whole(self, name: str, values: npt.NDArray[Any]) -> None:
+        with np.errstate(invalid="ignore"):
+            is_count = (values >= 0) & (values <= _MOST_SAMPLES) & (values % 1 == 0)
+        if not np.all(is_count):
+            raise InputError(
+                f"network: {name}: every value must be a whole number in 0..{_MOST_SAMPLES}"
+            )
 
     def _check_values(self) -> None:
         if np.any(self.latency_s < 0) or np.any(np.isinf(self.latency_s)):
@@ -99,6 +114,16 @@ class Network:
         for name in _PER_HOST:
             if getattr(self, name) is not None and np.any(getattr(self, name) <= 0):
                 raise InputError(f"network: {name}: every value must be > 0, or nan")
+        for low, high in _INTERVALS:
+            self._check_interval(low, high)
+
+    def _check_interval(self, low: str, high: str) -> None:
+        bounds = [getattr(self, name) for name in (low, high)]
+        for name, values in zip((low, high), bounds, strict=True):
+            if values is not None and np.any(values < 0):
+                raise InputError(f"network: {name}: every value must be >= 0, or nan")
+        if bounds[0] is not None and bounds[1] is not None and np.any(bounds[0] > bounds[1]):
+            raise InputError(f"network: {low}: a value is above that of {high}")
 
     @property
     def num_hosts(self) -> int:
@@ -115,7 +140,7 @@ class Network:
             return tuple(self.hosts).index(host)
         except ValueError:
             raise TopologyError(
-                f"host {host!r} is not in this network, which has {', '.join(self.hosts)}"
+                f"host {host!r} is not in {self.source}, which has {', '.join(self.hosts)}"
             ) from None
 
     def select(self, hosts: Sequence[str]) -> Network:
@@ -139,6 +164,7 @@ class Network:
         return Network(
             hosts=tuple(hosts),
             origin=dict(self.origin),
+            source=self.source,
             groups=[group for group in kept if group is not None],
             **{name: pick(name) for name in (*_CONSTANT, *_PER_PAIR, "samples")},
             **{name: pick_hosts(name) for name in _PER_HOST},
@@ -213,13 +239,23 @@ class Network:
                 hosts=hosts,
                 latency_s=archive.array("latency_s", shape),
                 bandwidth_Bps=archive.array("bandwidth_Bps", shape),
-                origin=archive.meta_field("origin", dict),
+                origin=_origin(archive),
+                source=str(path),
                 **optional,
             )
         except InputError as error:
             if str(error).startswith(str(archive.path)):
                 raise
             raise InputError(f"{archive.path}: {error}") from error
+
+
+def _origin(archive: Archive) -> dict[str, Any]:
+    """Where the numbers come from; of its parts those that are read again are checked."""
+    origin: dict[str, Any] = archive.meta_field("origin", dict)
+    for part in ("unreachable", "contention"):
+        if not isinstance(origin.get(part, {}), dict):
+            raise archive.error(f"meta.origin.{part}", f"expected an object, got {origin[part]!r}")
+    return origin
 
 
 def _repeated(names: Sequence[str]) -> str:

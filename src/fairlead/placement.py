@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,15 @@ class Placement:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hosts", tuple(self.hosts))
-        ranks = np.ascontiguousarray(self.host_of_rank, dtype=np.int64)
+        repeated = [host for host, count in Counter(self.hosts).items() if count > 1]
+        if repeated:
+            raise TopologyError(f"placement: hosts: {repeated[0]!r} is named twice")
+        try:
+            ranks = np.ascontiguousarray(self.host_of_rank, dtype=np.int64)
+        except OverflowError as error:
+            raise TopologyError(
+                f"placement: host_of_rank: a number is far above the {len(self.hosts)} hosts"
+            ) from error
         if ranks.ndim != 1 or ranks.size == 0:
             raise TopologyError(f"placement: expected one host per rank, got shape {ranks.shape}")
         outside = np.flatnonzero((ranks < 0) | (ranks >= len(self.hosts)))

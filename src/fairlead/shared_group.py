@@ -108,12 +108,10 @@ def groups_from_table(archive: Archive, num_hosts: int) -> list[SharedGroup]:
     """
     if _PAIRS not in archive.arrays:
         return []
-    rows = archive.array(_PAIRS, (-1, 3))
+    rows = archive.array(_PAIRS, (-1, 3), is_whole=True)
     capacity_Bps = archive.array(_CAPACITY, (-1, 3))
     num_groups = len(capacity_Bps)
     confidence_ratio = archive.array(_CONFIDENCE, (num_groups,))
-    if rows.dtype.kind not in "iu":
-        raise archive.error(_PAIRS, f"expected whole numbers, got {rows.dtype}")
     if set(rows[:, 0].tolist()) != set(range(num_groups)):
         raise archive.error(_PAIRS, f"does not name each of the {num_groups} groups")
     if rows[:, 1:].min(initial=0) < 0 or rows[:, 1:].max(initial=0) >= num_hosts:

@@ -84,7 +84,14 @@ class Traffic:
                 raise InputError(f"traffic: {name}: every value must be finite and >= 0")
             object.__setattr__(self, name, matrix)
         calls = tuple(CollectiveCall(*call) for call in self.collectives)
+        for call in calls:
+            if not all(np.isfinite(number) and number >= 0 for number in call[1:]):
+                raise InputError(f"traffic: collectives: numbers must be finite, >= 0, got {call}")
         object.__setattr__(self, "collectives", calls)
+        if not (np.isnan(self.run_time_s) or 0 <= self.run_time_s < np.inf):
+            raise InputError(
+                f"traffic: run_time_s: must be finite and >= 0, or nan, got {self.run_time_s}"
+            )
 
     @property
     def num_ranks(self) -> int:
@@ -130,7 +137,9 @@ class Traffic:
         """
         archive = Archive(path, KIND, VERSION)
         num_ranks = archive.meta_field("num_ranks", int)
-        run_time_s = archive.meta_field("run_time_s", (int, float, type(None)))
+        if num_ranks < 1:
+            raise archive.error("meta.num_ranks", f"must be >= 1, got {num_ranks}")
+        run_time_s = archive.meta_field("run_time_s", float, int, type(None))
         try:
             return cls(
                 **{n: _sparse(archive, n, num_ranks) for n in (*_POINT_TO_POINT, *_EXCHANGE)},
@@ -153,9 +162,12 @@ def _present(matrix: sp.csr_array | None) -> sp.csr_array:
 def _sparse(archive: Archive, name: str, num_ranks: int) -> sp.csr_array:
     data = archive.array(f"{name}.data", (-1,), lambda values: np.isfinite(values) & (values >= 0))
     indices = archive.array(
-        f"{name}.indices", data.shape, lambda ranks: (ranks >= 0) & (ranks < num_ranks)
+        f"{name}.indices",
+        data.shape,
+        lambda ranks: (ranks >= 0) & (ranks < num_ranks),
+        is_whole=True,
     )
-    indptr = archive.array(f"{name}.indptr", (num_ranks + 1,))
+    indptr = archive.array(f"{name}.indptr", (num_ranks + 1,), is_whole=True).astype(np.int64)
     if indptr[0] != 0 or indptr[-1] != data.size or np.any(np.diff(indptr) < 0):
         raise archive.error(f"{name}.indptr", "is not a row index of its data")
     return sp.csr_array((data, indices, indptr), shape=(num_ranks, num_ranks))
@@ -167,12 +179,18 @@ def _calls(archive: Archive) -> list[CollectiveCall]:
         return [
             CollectiveCall(
                 str(row["operation"]),
-                int(row["communicator_size"]),
-                int(row["message_bytes"]),
-                int(row["calls"]),
+                _whole(row["communicator_size"]),
+                _whole(row["message_bytes"]),
+                _whole(row["calls"]),
                 float(row["seconds"]),
             )
             for row in rows
         ]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise archive.error("meta.collectives", f"is not a table of calls: {error}") from error
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"expected a whole number, got {value!r}")
+    return value

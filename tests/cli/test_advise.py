@@ -116,7 +116,7 @@ def test_options_reach_the_choice(advise) -> None:
         return json.loads(said.out)["choice"]["all_hosts"]["host_of_rank"]
 
     assert hosts_of("--seed=1") != hosts_of("--seed=2")
-    assert advise(*FILES, "--objective=worst").code == 1
+    assert advise(*FILES, "--objective=worst").code == 2
     assert advise(*FILES, "--metric=hops").code == 2
 
 
@@ -125,16 +125,14 @@ def test_options_reach_the_choice(advise) -> None:
     [
         (["missing.net.npz"], "missing.net.npz: no such file"),
         (["."], ".: no run directory: it holds no network.net.npz"),
-        (["cloud.net.npz", "--prices=1"], "prices and a wanted time need the traffic"),
         ([*FILES, "--wanted-time=0s"], "wanted time: must be finite and > 0 s, got 0.0"),
-        ([*FILES, "--wanted-time=soon"], "duration 'soon'"),
         ([*FILES, "--wanted-time=1ms"], "the best takes"),
         ([*FILES, "--prices=h0=-1"], "prices: host 'h0': must be finite and >= 0, got -1.0"),
         ([*FILES, "--prices=nan"], "got nan"),
         ([*FILES, "--prices=h9=1"], "prices: unknown host 'h9'; there are h0, h1"),
         ([*FILES[:2], "--cluster=h0:2,h1:2"], "8 ranks do not fit: 2 hosts have 4 slots"),
         ([*FILES[:2], "--cluster=h0:8,"], "one host leaves nothing to choose"),
-        ([*FILES[:2], "--cluster=h0:8,h7:8"], "host 'h7' is not in this network"),
+        ([*FILES[:2], "--cluster=h0:8,h7:8"], "host 'h7' is not in cloud.net.npz"),
     ],
 )
 def test_trouble_is_one_line(advise, arguments: list[str], problem: str) -> None:
@@ -169,3 +167,17 @@ def test_a_damaged_record_is_named(advise, folder: Path, record: str) -> None:
 
 def test_traffic_without_a_cluster_is_wrong_usage(advise) -> None:
     assert advise(*FILES[:2]).code == 2
+    assert advise(*FILES, "--wanted-time=soon").code == 2
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        *("--prices=1", "--wanted-time=1s", "--method=scotch", "--metric=bytes"),
+        *("--objective=sum", "--seed=1", f"--cluster={SPEC}"),
+    ],
+)
+def test_what_only_a_traffic_has_a_use_for_is_refused_without_one(advise, option: str) -> None:
+    said = advise("cloud.net.npz", option)
+    assert (said.code, said.out) == (2, "")
+    assert f"{option.partition('=')[0]}: needs --traffic" in said.err

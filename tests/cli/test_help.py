@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
-from fairlead.cli import app
+from fairlead import cli
+from fairlead.cli import app, main, options
 
 COMMANDS = [
     *(
@@ -33,6 +37,21 @@ def test_help_has_an_example(command: list[str]) -> None:
     assert "Example: fairlead" in result.output
 
 
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_list_of_commands_says_of_each_what_its_own_help_does(name: str) -> None:
+    said = " ".join(CliRunner().invoke(app, [name, "--help"]).output.split())
+    assert cli.COMMANDS[name] in said
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"]])
+def test_the_list_of_commands_loads_none_of_them(arguments: list[str]) -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "fairlead", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "fairlead.cli" in loaded
+    assert not {"numpy", "scipy", "pydantic", "pyroute2", "fairlead.cli.map"} & loaded
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_command_speaks_json_unless_it_passes_output_through(command: list[str]) -> None:
     result = CliRunner().invoke(app, [*command, "--help"])
@@ -40,8 +59,46 @@ def test_command_speaks_json_unless_it_passes_output_through(command: list[str])
     assert ("--json" in result.output) != passes_output_through
 
 
+def test_blanks_between_names_of_methods_are_left_out() -> None:
+    assert options.several_of(["a", "b"])("a, b ") == "a,b"
+
+
+def test_demo_looks_for_the_folder_of_its_report_first(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["fairlead", "demo", "-o", "no/where/x.html"])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 1
+    assert "no/where/x.html: cannot be written: there is no folder" in capsys.readouterr().err
+
+
+def test_an_error_of_the_system_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise PermissionError(13, "Permission denied", "somewhere")
+
+    monkeypatch.setattr(cli, "app", fail)
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 1
+    assert capsys.readouterr().err == "fairlead: [Errno 13] Permission denied: 'somewhere'\n"
+
+
 @pytest.mark.parametrize(
-    "arguments", [["run"], ["probe", "--nonsense"], ["compare", "-n", "0", "--", "x"], ["nonsense"]]
+    "arguments",
+    [
+        ["run"],
+        ["run", "-n", "2", "--budget", "2", "--", "x"],
+        ["run", "-n", "2", "--method", "magic", "--", "x"],
+        ["probe", "--nonsense"],
+        ["probe", "--hostfile", "hosts", "--patience", "3"],
+        ["compare", "-n", "0", "--", "x"],
+        ["compare", "-n", "2", "--methods", "scotch,magic", "--", "x"],
+        ["demo", "-n", "0"],
+        ["nonsense"],
+    ],
 )
 def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
     assert CliRunner().invoke(app, arguments).exit_code == 2

@@ -113,7 +113,6 @@ def test_bind_writes_cores_that_nobody_else_has(jobs: list[str]) -> None:
         (["--cluster", SPEC, "--method=scotch"], "method: unknown name 'scotch'"),
         (["--cluster", SPEC, "--machine=gone.toml"], "gone.toml: not a readable TOML file"),
         (["--cluster", SPEC, "--job=gone.npz"], "gone.npz: no such file"),
-        (["--cluster", SPEC, "-o", "out", "--format=pdf"], "format 'pdf' is unknown"),
         (["--cluster", SPEC, "-o", "out", "--format=seq", "--bind"], "'seq' cannot bind ranks"),
     ],
 )

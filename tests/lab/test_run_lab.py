@@ -194,10 +194,8 @@ def test_compare_runs_every_method_in_turns(
     ("arguments", "problem"),
     [
         (["-n", "9"], "9 ranks do not fit: 4 hosts have 8 slots"),
-        (["-n", "8", "--method", "magic"], "unknown name 'magic'"),
         (["-n", "8", "--traffic", "gone.npz"], "gone.npz: no such file"),
         (["-n", "8", "--mpirun", "no-such-mpirun"], "no-such-mpirun: no such program"),
-        (["-n", "8", "--network", "probe:", "--budget", "soon"], "duration 'soon'"),
     ],
 )
 def test_wrong_request_is_one_clear_line(

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import fairlead as fl
-from fairlead.archive import save_archive
+from fairlead.archive import save_archive, write_text
 
 same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
@@ -181,6 +183,12 @@ def test_pickled_objects_are_never_loaded(tmp_path: Path) -> None:
         ("latency_s", [[0, -1], [1, 0]], "latency_s"),
         ("latency_s", [[0, 1]], "latency_s"),
         ("bandwidth_Bps", [[np.inf, 0], [1, np.inf]], "bandwidth_Bps"),
+        ("latency_low_s", [[0, -1], [1, 0]], "latency_low_s: every value must be >= 0"),
+        ("bandwidth_high_Bps", [[0, -1], [1, 0]], "bandwidth_high_Bps: every value must be >= 0"),
+        ("samples", [[0, -1], [1, 0]], "samples: every value must be a whole number"),
+        ("samples", [[0, np.nan], [1, 0]], "samples: every value must be a whole number"),
+        ("samples", [[0, 1e300], [1, 0]], "samples: every value must be a whole number"),
+        ("samples", [[0, 1.5], [1, 0]], "samples: every value must be a whole number"),
     ],
 )
 def test_impossible_value_in_file_is_named(field, value, problem, tmp_path: Path) -> None:
@@ -191,10 +199,79 @@ def test_impossible_value_in_file_is_named(field, value, problem, tmp_path: Path
         fl.Network.load(tmp_path / "a.npz")
 
 
+def test_an_interval_the_wrong_way_round_is_refused() -> None:
+    low, high = np.full((2, 2), 2.0), np.full((2, 2), 1.0)
+    with pytest.raises(fl.InputError, match="latency_low_s: a value is above that of latency_high"):
+        fl.Network(["a", "b"], low, low, latency_low_s=low, latency_high_s=high)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"version": True}, r"meta\.version: expected 1, got True"),
+        ({"hosts": "ab"}, r"meta\.hosts: expected a list, got 'ab'"),
+        ({"origin": {"unreachable": 5}}, r"meta\.origin\.unreachable: expected an object, got 5"),
+        ({"origin": {"unreachable": ["a"]}}, r"meta\.origin\.unreachable: expected an object"),
+        ({"origin": {"contention": 7}}, r"meta\.origin\.contention: expected an object, got 7"),
+    ],
+)
+def test_impossible_header_of_a_network_is_named(change, problem, tmp_path: Path) -> None:
+    arrays = {"latency_s": np.zeros((2, 2)), "bandwidth_Bps": np.full((2, 2), np.inf)}
+    meta = {"hosts": ["a", "b"], "origin": {}, **change}
+    save_archive(tmp_path / "a.npz", "network", 1, meta, arrays)
+    with pytest.raises(fl.InputError, match=rf"a\.npz: {problem}"):
+        fl.Network.load(tmp_path / "a.npz")
+
+
+CALL = {"operation": "bcast", "communicator_size": 3, "message_bytes": 8, "calls": 1, "seconds": 0}
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"run_time_s": -4}, "run_time_s: must be finite and >= 0"),
+        ({"num_ranks": -2}, r"meta\.num_ranks: must be >= 1"),
+        ({"collectives": [CALL | {"message_bytes": -8}]}, "collectives: numbers must be finite"),
+        ({"collectives": [CALL | {"communicator_size": -1}]}, "collectives: numbers must be"),
+        ({"collectives": [CALL | {"seconds": float("nan")}]}, "collectives: numbers must be"),
+        ({"collectives": [CALL | {"calls": 1.5}]}, "expected a whole number, got 1.5"),
+        ({"collectives": [CALL | {"seconds": 10**400}]}, r"meta\.collectives: is not a table"),
+    ],
+)
+def test_impossible_header_of_a_traffic_is_named(change, problem, tmp_path: Path) -> None:
+    three_ranks().save(tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz") as archive:
+        arrays = {name: archive[name] for name in archive.files if name != "meta"}
+        meta = json.loads(str(archive["meta"][()]))
+    save_archive(tmp_path / "a.npz", "traffic", 1, {**meta, **change}, arrays)
+    with pytest.raises(fl.InputError, match=rf"a\.npz: .*{problem}"):
+        fl.Traffic.load(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        ("bytes.indptr", [0, np.nan, 2, 3], "expected whole numbers, got float64"),
+        ("bytes.indptr", [0, 1.5, 2, 3], "expected whole numbers, got float64"),
+        ("bytes.indptr", np.array([0, 3, 2, 3], dtype=np.uint64), "is not a row index"),
+        ("bytes.indices", [1, 2.5, 0], "expected whole numbers, got float64"),
+    ],
+)
+def test_impossible_index_in_a_traffic_is_named(field, value, problem, tmp_path: Path) -> None:
+    three_ranks().save(tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz") as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    np.savez(tmp_path / "a.npz", **(arrays | {field: np.array(value)}))
+    with pytest.raises(fl.InputError, match=rf"a\.npz: {field}: {problem}"):
+        fl.Traffic.load(tmp_path / "a.npz")
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [
         ({"kind": "network"}, "kind"),
+        ({"hosts": ["a", "a"]}, "hosts: 'a' is named twice"),
+        ({"host_of_rank": [0, 10**23]}, "host_of_rank: a number is far above the 2 hosts"),
         ({"version": 0}, "version"),
         ({"host_of_rank": "ab"}, "host_of_rank"),
         ({"host_of_rank": [0, 9]}, "rank 1 is on host 9"),
@@ -233,3 +310,33 @@ def test_full_disk_is_named_and_leaves_nothing(tmp_path: Path) -> None:
     )
     assert "a.net.npz: cannot be written: No space left on device" in finished.stdout
     assert finished.stdout.strip().endswith("left: []")
+
+
+def test_a_fifo_is_written_to_and_stays(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    received: list[bytes] = []
+    reader = threading.Thread(target=lambda: received.append(path.read_bytes()), daemon=True)
+    reader.start()
+
+    two_hosts().save(path)
+
+    reader.join(timeout=10)
+    assert path.is_fifo()
+    (tmp_path / "copy.net.npz").write_bytes(received[0])
+    assert fl.Network.load(tmp_path / "copy.net.npz").hosts == ("a", "b")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["copy.net.npz", "pipe"]
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_symbolic_link_stays_and_its_target_is_replaced(exists: bool, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    target, link = tmp_path / "elsewhere" / "target", tmp_path / "link"
+    link.symlink_to(target)
+    if exists:
+        target.write_text("old")
+
+    write_text(link, "new")
+
+    assert link.is_symlink()
+    assert target.read_text() == "new"

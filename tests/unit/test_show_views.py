@@ -32,6 +32,21 @@ def rendered(content, width, **options):
     return stream.getvalue()
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"kind": "placement", "hosts": [', "damaged or truncated JSON: .* line 1"),
+        ('{"kind": ' + "[" * 100_000, "damaged or truncated JSON: maximum recursion depth"),
+        ("hello", "neither a NumPy archive nor JSON"),
+    ],
+    ids=["truncated", "nested", "text"],
+)
+def test_what_cannot_be_parsed_is_named(text, problem, tmp_path):
+    (tmp_path / "file").write_text(text)
+    with pytest.raises(InputError, match=rf"file: {problem}"):
+        load_any(tmp_path / "file")
+
+
 @pytest.mark.parametrize("width", [60, 80, 200])
 @pytest.mark.parametrize("num_hosts", [1, 3, 8, 64])
 def test_network_fits_the_terminal(num_hosts, width):

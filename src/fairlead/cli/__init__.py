@@ -1,34 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `fairlead`: one file per command, listed here."""
+"""The command `fairlead`: one file per command, listed here and imported when it is called."""
 
 from __future__ import annotations
 
+import importlib
 import signal
 import sys
 from importlib.metadata import version
 from types import FrameType
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
-from fairlead.cli import (
-    advise,
-    compare,
-    demo,
-    lab,
-    map,
-    mpi,
-    probe,
-    report,
-    run,
-    show,
-    simulate,
-    trace,
-)
 from fairlead.errors import Error
+
+COMMANDS = {
+    "demo": "Place a conjugate-gradient solver by every method in an emulated cloud, and compare.",
+    "run": "Measure the network, trace the program, map its ranks, then run it.",
+    "compare": "Run a program by several methods in turns and compare the measured times.",
+    "probe": "Measure latency and bandwidth between all hosts, in both directions.",
+    "trace": "Run an MPI program once and write the bytes and messages between its ranks to a "
+    "file.",
+    "map": "Choose a host for each rank, and tell what it costs beside the launcher's own choice.",
+    "simulate": "Simulate jobs that share nodes, placed by each strategy, message by message.",
+    "show": "Show a network, a traffic, a placement, a comparison or several placed jobs.",
+    "report": "Write a self-contained page of a run: heatmaps, measured times, and what they mean.",
+    "advise": "Say which hosts are bad, whether leaving them out helps, and how many are enough.",
+    "lab": "An emulated cloud on this machine: hosts with an uneven network between them.",
+    "mpi": "The MPIs that Fairlead is built for.",
+}
+"""What each command does, as its own help begins."""
+
+
+class _Commands(TyperGroup):
+    """Loads the command that is called, and none for the list of all."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0]
+        if name in COMMANDS:
+            loaded = typer.Typer(rich_markup_mode="rich")
+            importlib.import_module(f"fairlead.cli.{name}").register(loaded)
+            self.commands[name] = typer.main.get_group(loaded).commands[name]
+        return super().resolve_command(ctx, args)
+
 
 app = typer.Typer(
     name="fairlead",
+    cls=_Commands,
     help="Makes MPI applications faster on networks whose topology nobody will show you.",
     no_args_is_help=True,
     add_completion=False,
@@ -43,7 +62,7 @@ def main() -> None:
         signal.signal(number, _leave)
     try:
         app()
-    except Error as error:
+    except (Error, OSError) as error:
         print(f"fairlead: {error}", file=sys.stderr)
         sys.exit(1)
 
@@ -68,15 +87,9 @@ def fairlead(
     """Makes MPI applications faster on networks whose topology nobody will show you."""
 
 
-demo.register(app)
-run.register(app)
-compare.register(app)
-probe.register(app)
-trace.register(app)
-map.register(app)
-simulate.register(app)
-show.register(app)
-report.register(app)
-advise.register(app)
-lab.register(app)
-mpi.register(app)
+def _listed() -> None:
+    """Stands for a command that is not loaded."""
+
+
+for _name, _summary in COMMANDS.items():
+    app.command(_name, help=_summary)(_listed)

@@ -16,7 +16,6 @@ from fairlead.cli.map import parse_cluster
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
 from fairlead.cluster import Cluster
 from fairlead.errors import InputError
-from fairlead.mapping import OBJECTIVES
 from fairlead.network import Network
 from fairlead.preparation import measured_part
 from fairlead.report import advice_facts, advice_view
@@ -28,6 +27,10 @@ EXAMPLE = (
     "--prices h0=0.5,h1=0.25 --wanted-time 10s"
 )
 
+_OF_TRAFFIC = frozenset(
+    {"cluster", "prices", "wanted_time", "method", "metric", "objective", "seed"}
+)
+
 
 def register(app: typer.Typer) -> None:
     """Add the command to the command line."""
@@ -35,6 +38,7 @@ def register(app: typer.Typer) -> None:
 
 
 def advise(
+    context: typer.Context,
     file: Annotated[
         Path,
         typer.Argument(help="A .net.npz file, or a run directory, which has all three inputs."),
@@ -50,13 +54,16 @@ def advise(
         ),
     ] = None,
     wanted_time: Annotated[
-        str | None, typer.Option(help="Time that a run may take, for example 10s.")
+        float | None,
+        typer.Option(
+            parser=options.usage(parse_duration),
+            metavar="TIME",
+            help="Time that a run may take, for example 10s.",
+        ),
     ] = None,
     method: options.Method = "scotch",
     metric: options.MetricOption = options.Metric.bytes,
-    objective: Annotated[
-        str, typer.Option(help=f"What decides in the end: {' or '.join(OBJECTIVES)}.")
-    ] = "bottleneck",
+    objective: options.ObjectiveOption = options.Objective.bottleneck,
     seed: options.Seed = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -66,8 +73,9 @@ def advise(
     a wanted time or of all. A run directory of fairlead run or compare holds network, traffic and
     hosts.
     """
-    wanted_time_s = None if wanted_time is None else parse_duration(wanted_time)
     network, pattern, hosts = _inputs(file, traffic, cluster)
+    if pattern is None:
+        options.refuse(context, _OF_TRAFFIC, "needs --traffic: how the ranks communicate")
     if pattern is not None and hosts is None:
         raise typer.BadParameter(
             "--traffic needs --cluster: which hosts there are, and their slots"
@@ -80,10 +88,10 @@ def advise(
             prices=None
             if prices is None
             else parse_prices(prices, network.hosts if hosts is None else hosts.hosts),
-            wanted_time_s=wanted_time_s,
+            wanted_time_s=wanted_time,
             method=method,
             metric=metric.value,
-            objective=objective,
+            objective=objective.value,
             seed=seed,
             on_progress=on_progress,
         )

@@ -10,6 +10,7 @@ import typer
 from fairlead.cli import options
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, stdout
 from fairlead.compare import compare as compare_methods
+from fairlead.mapping import METHODS
 from fairlead.report import comparison_facts, comparison_table
 
 EXAMPLE = "Example: fairlead compare -n 32 --hostfile hosts.txt --methods cyclic,scotch -- ./solver"
@@ -26,7 +27,12 @@ def compare(
     num_ranks: options.Ranks,
     hostfile: options.Hostfile = None,
     methods: Annotated[
-        str, typer.Option(help="Methods, separated by commas; the launcher's own is always run.")
+        str,
+        typer.Option(
+            parser=options.usage(options.several_of(METHODS)),
+            metavar="NAMES",
+            help="Methods, separated by commas; the launcher's own is always run.",
+        ),
     ] = "launcher,cyclic,random,scotch,optimize",
     repeats: Annotated[int, typer.Option(min=1, help="Runs per method, interleaved.")] = 10,
     time_pattern: Annotated[
@@ -42,7 +48,7 @@ def compare(
     mode: options.ModeOption = options.Mode.quick,
     budget: options.Budget = None,
     contention: options.Contention = False,
-    max_age: options.MaxAge = "1h",
+    max_age: options.MaxAge = 3600.0,
     skip_unreachable: options.SkipUnreachable = False,
     seed: options.Seed = 0,
     run_dir: options.RunFolder = None,

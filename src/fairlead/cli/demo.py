@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fairlead.archive import replacing
 from fairlead.cli import options
-from fairlead.cli.output import JsonOption, print_json, stderr, stdout
+from fairlead.cli.output import JsonOption, print_json, require_folder, stderr, stdout
 from fairlead.demo import Demo, demonstrate
 from fairlead.report import comparison_facts, comparison_table
 from fairlead.run_directory import RunDirectory
@@ -27,7 +27,9 @@ def demo(
     scenario: Annotated[
         str, typer.Option(help="A scenario of the emulated cloud: a name or a TOML file.")
     ] = "two-racks",
-    num_ranks: Annotated[int, typer.Option("-n", "--np", help="Ranks, a power of two.")] = 32,
+    num_ranks: Annotated[
+        int, typer.Option("-n", "--np", min=1, help="Ranks, a power of two.")
+    ] = 32,
     repeats: Annotated[int, typer.Option(min=1, help="Runs per method.")] = 5,
     mpirun: options.Mpirun = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="Where the report goes.")] = Path(
@@ -39,9 +41,11 @@ def demo(
 
     Brings the cloud up on this machine, runs, prints the table, writes a report, takes it down.
     """
+    require_folder(output)
     folder = RunDirectory.new(None, "demo")
     comparison, report = demonstrate(Demo(scenario, num_ranks, repeats, mpirun), folder.path)
-    shutil.copyfile(report, output)
+    with replacing(output, "wb") as stream:
+        stream.write(report.read_bytes())
     if as_json:
         print_json({**comparison_facts(comparison), "report": str(output)})
     else:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,10 +14,10 @@ from fairlead.cli import map_options as choices
 from fairlead.cli import options
 from fairlead.cli.jobs import mapped_jobs, tell_jobs
 from fairlead.cli.map_options import PROBE
-from fairlead.cli.output import JsonOption, print_json, progress, stdout
+from fairlead.cli.output import JsonOption, print_json, progress, stderr, stdout
 from fairlead.cluster import Cluster
-from fairlead.errors import InputError
-from fairlead.launch import detect, parse_hostfile, read_hostfile, write_placement
+from fairlead.errors import TopologyError
+from fairlead.launch import FORMATS, Cores, detect, parse_hostfile, read_hostfile, write_placement
 from fairlead.mapping import Cost, evaluate, place
 from fairlead.narrator import Progress
 from fairlead.network import Network
@@ -29,12 +30,14 @@ EXAMPLE = (
     "Example: fairlead map --network cloud.net.npz --traffic cg.traffic.npz "
     "--cluster h0:4,h1:4 -o ranks.txt --format rankfile"
 )
+RANKFILE = "rankfile"
 
 _OF_ONE_PROGRAM = frozenset(
-    {"network", "traffic", "metric", "objective", "start", "max_moves", "fix", "mpirun"}
+    {"network", "traffic", "metric", "objective", "start", "max_moves", "fix", "mpirun", "cores"}
 )
+_OF_OPTIMIZE = frozenset({"start", "max_moves", "fix"})
 _OF_JOBS = frozenset({"taken", "machine", "scale", "bind"})
-_OF_FILES = frozenset({"format", "bind"})
+_OF_FILES = frozenset({"format", "bind", "cores"})
 
 
 def register(app: typer.Typer) -> None:
@@ -49,7 +52,7 @@ def map_ranks(
     traffic: choices.TrafficFile = None,
     job: choices.JobFiles = None,
     method: choices.Method = None,
-    metric: choices.Metric = "bytes",
+    metric: options.MetricOption = options.Metric.bytes,
     objective: options.ObjectiveOption = options.Objective.sum,
     time_limit: options.TimeLimit = None,
     start: choices.Start = None,
@@ -58,7 +61,8 @@ def map_ranks(
     seed: options.Seed = 0,
     output: choices.Output = None,
     format: choices.Format = "json",
-    mpirun: choices.Mpirun = None,
+    cores: choices.CoresOfHost = None,
+    mpirun: options.Mpirun = None,
     taken: options.Taken = None,
     machine: options.MachineFile = None,
     scale: options.Scale = None,
@@ -70,7 +74,9 @@ def map_ranks(
     With --job, place several jobs together, and tell what their messages would wait for.
     """
     if output is None:
-        options.refuse(context, _OF_FILES, "needs -o")
+        options.refuse(context, _OF_FILES, "needs --output")
+    if format != RANKFILE:
+        options.refuse(context, {"cores"}, f"only the format {RANKFILE} names cores of a host")
     hosts = parse_cluster(cluster)
     method = method or ("spread" if job else "optimize")
     options.require_optimize(context, [method])
@@ -86,54 +92,79 @@ def map_ranks(
     options.refuse(context, _OF_JOBS, "needs --job")
     options.require(context, ("network", "traffic"), "give both, or --job for several jobs")
     assert network is not None and traffic is not None  # checked just now
+    method = options.mapping_method(method)
+    if method != "optimize":
+        options.refuse(context, _OF_OPTIMIZE, "only the method optimize has a use for it")
+    if network != PROBE:
+        options.refuse(context, {"mpirun"}, f"only --network {PROBE} starts a launcher")
     pattern = Traffic.load(traffic)
     measured = load_network(network, hosts, mpirun)
     with progress("placing") as on_progress:
         chosen = place(
-            pattern, measured, hosts, method, metric=metric, objective=objective.value,
+            pattern, measured, hosts, method, metric=metric.value, objective=objective.value,
             seed=seed, time_limit_s=time_limit, max_moves=max_moves,
             start=None if start is None else Placement.load(start),
             fixed=parse_fixed(fix or []),
             on_progress=going_on(on_progress) if method == "optimize" else None,
         )  # fmt: skip
-    if output is not None:
-        write_placement(chosen, hosts, format, output)
     launchers = place(pattern, measured, hosts, "launcher")
-    costs = {one.method: evaluate(one, pattern, measured) for one in (chosen, launchers)}
-    tell(chosen, costs, with_ranks=output is None, as_json=as_json)
-
-
-def tell(placement: Placement, costs: dict[str, Cost], *, with_ranks: bool, as_json: bool) -> None:
-    """Print what a placement costs beside the launcher's own, and perhaps who is where."""
+    cost, launcher_cost = evaluate(chosen, pattern, measured), None
+    with contextlib.suppress(TopologyError):  # Its traffic may cross a pair without measurement.
+        launcher_cost = evaluate(launchers, pattern, measured)
+    if output is not None:
+        write_placement(chosen, hosts, format, output, None if cores is None else Cores(cores))
+        if format == RANKFILE and cores is None:
+            warn_of_cores(output)
+    tell(chosen, {method: cost, "launcher": launcher_cost}, as_json=as_json)
     if as_json:
-        print_json(
-            {
-                "method": placement.method,
-                "hosts": list(placement.hosts),
-                "host_of_rank": placement.host_of_rank.tolist(),
-                "cost": costs[placement.method].as_dict(),
-                "launcher_cost": costs["launcher"].as_dict(),
-            }
-        )
         return
-    stdout.print(cost_table(costs))
-    if with_ranks:
-        print_ranks(placement)
+    if output is None:
+        print_ranks(chosen)
+    else:
+        usage = FORMATS[format].usage(str(output), chosen.num_ranks)
+        stdout.print(usage, highlight=False, soft_wrap=True, markup=False)
+
+
+def tell(placement: Placement, costs: dict[str, Cost | None], *, as_json: bool) -> None:
+    """Print what a placement costs beside the launcher's own, where that can be had."""
+    if not as_json:
+        stdout.print(cost_table(costs))
+        return
+    cost, launcher_cost = costs[placement.method], costs["launcher"]
+    print_json(
+        {
+            "method": placement.method,
+            "hosts": list(placement.hosts),
+            "host_of_rank": placement.host_of_rank.tolist(),
+            "cost": None if cost is None else cost.as_dict(),
+            "launcher_cost": None if launcher_cost is None else launcher_cost.as_dict(),
+        }
+    )
+
+
+def warn_of_cores(path: Path) -> None:
+    """Say what a rankfile assumes where nobody told the number of cores."""
+    stderr.print(
+        f"fairlead: {path}: takes the slots of a host for its cores; where it has fewer, Open MPI "
+        "4 ends without a word: --cores N tells how many there are",
+        soft_wrap=True,
+        markup=False,
+    )
 
 
 def parse_fixed(texts: list[str]) -> dict[int, str]:
     """Host of each rank from texts `RANK=HOST`.
 
     Raises:
-        InputError: One of them is something else, or names a rank again.
+        BadParameter: One of them is something else, or names a rank again.
     """
     fixed: dict[int, str] = {}
     for text in texts:
         rank, equals, host = text.partition("=")
         if not (rank.isdecimal() and equals and host):
-            raise InputError(f"--fix: expected RANK=HOST, got {text!r}")
+            raise typer.BadParameter(f"--fix: expected RANK=HOST, got {text!r}")
         if int(rank) in fixed:
-            raise InputError(f"--fix: rank {rank} is given twice")
+            raise typer.BadParameter(f"--fix: rank {rank} is given twice")
         fixed[int(rank)] = host
     return fixed
 
@@ -171,8 +202,8 @@ def load_network(source: str, cluster: Cluster, mpirun: str | None) -> Network:
         return probe(detect(mpirun), cluster, on_progress=on_progress)
 
 
-def cost_table(costs: dict[str, Cost]) -> Table:
-    """A row for each kind of cost, a column for each method."""
+def cost_table(costs: dict[str, Cost | None]) -> Table:
+    """A row for each kind of cost, a column for each method; "-" where a cost cannot be had."""
     table = Table("", *costs, box=None, pad_edge=False)
     for column in table.columns[1:]:
         column.justify = "right"
@@ -183,7 +214,7 @@ def cost_table(costs: dict[str, Cost]) -> Table:
         "bottleneck_s": lambda cost: format_duration(cost.bottleneck_s),
     }
     for name, shown in rows.items():
-        table.add_row(name, *(shown(cost) for cost in costs.values()))
+        table.add_row(name, *("-" if cost is None else shown(cost) for cost in costs.values()))
     return table
 
 

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
+from fairlead.cli import options
 from fairlead.cli.simulation_options import STRATEGIES_HELP
 from fairlead.launch import FORMATS
-from fairlead.mapping import METHODS, METRICS
+from fairlead.mapping import METHODS
 
 PROBE = "probe:"
 
@@ -35,7 +36,6 @@ Method = Annotated[
         "Default: spread."
     ),
 ]
-Metric = Annotated[str, typer.Option(help=f"What to weigh: {' or '.join(METRICS)}.")]
 Start = Annotated[
     Path | None,
     typer.Option(help="A placement (JSON) for optimize to begin from, as map -o writes it."),
@@ -54,9 +54,17 @@ Output = Annotated[
         "-o", "--output", help="Where the placement goes; with --job a folder, a file per job."
     ),
 ]
-Format = Annotated[str, typer.Option(help=f"Of the output: {', '.join(FORMATS)}.")]
-Mpirun = Annotated[
-    str | None, typer.Option(help=f"The MPI launcher that {PROBE} uses; default: mpirun.")
+Format = Annotated[
+    str,
+    typer.Option(
+        parser=options.usage(options.one_of(FORMATS)),
+        metavar="NAME",
+        help=f"Of the output: {', '.join(FORMATS)}.",
+    ),
+]
+CoresOfHost = Annotated[
+    int | None,
+    typer.Option(min=1, help="Cores of each host, for the format rankfile; else its slots."),
 ]
 Bind = Annotated[
     bool, typer.Option("--bind", help="With --job and -o: rankfiles bind each rank to its core.")

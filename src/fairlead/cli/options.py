@@ -6,16 +6,56 @@ from __future__ import annotations
 import enum
 import math
 import shlex
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from fairlead.errors import InputError
+from fairlead.mapping import METHODS
 from fairlead.preparation import PROBE_NOW, Request
 from fairlead.seed import MAX_SEED
 from fairlead.units import parse_duration
+
+Value = TypeVar("Value")
+
+
+def usage(parse: Callable[[str], Value], option: str | None = None) -> Callable[[Any], Value]:
+    """The parser of an option: what `parse` refuses is wrong usage, and ends with 2.
+
+    A default, which is no text, is taken as it is. The option is named where Typer cannot know it.
+    """
+
+    def checked(given: Any) -> Value:
+        try:
+            return parse(given) if isinstance(given, str) else given
+        except InputError as error:
+            raise typer.BadParameter(str(error), param_hint=option) from error
+
+    return checked
+
+
+def one_of(names: Iterable[str]) -> Callable[[str], str]:
+    """A parser for `usage`: the text itself, where it is one of these names."""
+    allowed = tuple(names)
+
+    def parse(text: str) -> str:
+        if text not in allowed:
+            raise InputError(f"unknown name {text!r}; there are {', '.join(allowed)}")
+        return text
+
+    return parse
+
+
+def several_of(names: Iterable[str]) -> Callable[[str], str]:
+    """The same for names with commas between; blanks around them are left out."""
+    parse = one_of(names)
+    return lambda text: ",".join(parse(name.strip()) for name in text.split(","))
+
+
+mapping_method = usage(one_of(METHODS), "--method")
+"""Checks a method where the option alone does not say yet whether it is one of several jobs."""
 
 
 def above_zero(text: str) -> float:
@@ -89,7 +129,14 @@ Mpirun = Annotated[
 LauncherArgs = Annotated[
     str, typer.Option(help="Further arguments for the launcher, in one string.")
 ]
-Method = Annotated[str, typer.Option(help="Mapping method; fairlead map --help lists them.")]
+Method = Annotated[
+    str,
+    typer.Option(
+        parser=usage(one_of(METHODS)),
+        metavar="NAME",
+        help="Mapping method; fairlead map --help lists them.",
+    ),
+]
 NetworkSource = Annotated[
     str | None,
     typer.Option("--network", help="A .net.npz file, or probe: to measure now in any case."),
@@ -113,7 +160,14 @@ ObjectiveOption = Annotated[
 ModeOption = Annotated[
     Mode, typer.Option("--probe", help="How the network is measured when it has to be.")
 ]
-Budget = Annotated[str | None, typer.Option(help="Most time the probe may take, for example 2s.")]
+Budget = Annotated[
+    float | None,
+    typer.Option(
+        parser=usage(parse_duration),
+        metavar="TIME",
+        help="Most time the probe may take, for example 2s.",
+    ),
+]
 Contention = Annotated[
     bool,
     typer.Option(
@@ -123,7 +177,13 @@ Contention = Annotated[
     ),
 ]
 MaxAge = Annotated[
-    str, typer.Option(help="Up to this age a kept profile of the same hosts is used again.")
+    float,
+    typer.Option(
+        parser=usage(parse_duration),
+        metavar="TIME",
+        show_default="1h",
+        help="Up to this age a kept profile of the same hosts is used again.",
+    ),
 ]
 SkipUnreachable = Annotated[
     bool, typer.Option("--skip-unreachable", help="Leave out hosts that do not answer.")
@@ -185,7 +245,6 @@ def request_of(context: typer.Context) -> Request:
     """The request that the parsed parameters of `fairlead run` or `compare` describe.
 
     Raises:
-        InputError: A duration cannot be read.
         BadParameter: An option says how to measure a network that is not measured.
     """
     parameters = context.params
@@ -193,7 +252,6 @@ def request_of(context: typer.Context) -> Request:
         refuse(context, {"max_age"}, f"does not go together with --network {PROBE_NOW}")
     elif parameters["network"] is not None:
         refuse(context, _OF_PROBE, "does not go together with --network FILE: nothing is measured")
-    budget = parameters["budget"]
     return Request(
         program=tuple(parameters["program"]),
         num_ranks=parameters["num_ranks"],
@@ -203,9 +261,9 @@ def request_of(context: typer.Context) -> Request:
         network=parameters["network"],
         traffic=parameters["traffic"],
         mode=parameters["mode"].value,
-        budget_s=None if budget is None else parse_duration(budget),
+        budget_s=parameters["budget"],
         contention=parameters["contention"],
-        max_age_s=parse_duration(parameters["max_age"]),
+        max_age_s=parameters["max_age"],
         skip_unreachable=parameters["skip_unreachable"],
         metric=parameters["metric"].value,
         objective=parameters["objective"].value,

@@ -7,6 +7,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBars
 
+from fairlead.errors import InputError
 from fairlead.narrator import Narrator, Progress
 
 stdout = Console()
@@ -43,6 +45,16 @@ def progress(title: str) -> Iterator[Progress]:
     ) as bar:
         task = bar.add_task(title, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def require_folder(path: Path) -> None:
+    """Check that a file can go there, before the work for it begins.
+
+    Raises:
+        InputError: There is no such folder.
+    """
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
 
 
 class TerminalNarrator(Narrator):

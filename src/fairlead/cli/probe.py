@@ -12,8 +12,7 @@ import typer
 
 from fairlead import launch
 from fairlead.cli import options
-from fairlead.cli.output import JsonOption, print_json, progress, stdout
-from fairlead.errors import InputError
+from fairlead.cli.output import JsonOption, print_json, progress, require_folder, stdout
 from fairlead.network import Network
 from fairlead.probe import EFFORTS
 from fairlead.probe import probe as measure
@@ -74,16 +73,30 @@ Concurrency = Annotated[
     ),
 ]
 Timeout = Annotated[
-    str | None,
+    float | None,
     typer.Option(
-        help=f"End the launcher after this time; default: {_defaults('timeout_s')} seconds."
+        parser=options.usage(parse_duration),
+        metavar="TIME",
+        help=f"End the launcher after this time; default: {_defaults('timeout_s')} seconds.",
     ),
 ]
 ReachTimeout = Annotated[
-    str, typer.Option(help="Time within which each host has to answer before the launch.")
+    float,
+    typer.Option(
+        parser=options.usage(parse_duration),
+        metavar="TIME",
+        show_default="10s",
+        help="Time within which each host has to answer before the launch.",
+    ),
 ]
 Patience = Annotated[
-    str, typer.Option(help="Silence after which a host is given up while measuring.")
+    float,
+    typer.Option(
+        parser=options.usage(parse_duration),
+        metavar="TIME",
+        show_default="10s",
+        help="Silence after which a host is given up while measuring.",
+    ),
 ]
 
 
@@ -108,8 +121,8 @@ def probe(
     mpirun: options.Mpirun = None,
     launcher_args: options.LauncherArgs = "",
     contention: options.Contention = False,
-    reach_timeout: ReachTimeout = "10s",
-    patience: Patience = "10s",
+    reach_timeout: ReachTimeout = 10.0,
+    patience: Patience = 10.0,
     timeout: Timeout = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -121,8 +134,7 @@ def probe(
     if not sample and sample_ratio is None:
         options.refuse(context, {"seed"}, "needs --sample")
     mode: Literal["quick", "full"] = "full" if full else "quick"
-    if not output.absolute().parent.is_dir():
-        raise InputError(f"{output}: cannot be written: there is no folder {output.parent}")
+    require_folder(output)
     cluster = launch.read_hostfile(hostfile)
     with progress(f"measuring {cluster.num_hosts} hosts") as on_progress:
         network = measure(
@@ -131,15 +143,15 @@ def probe(
             mode,
             target_ratio=target,
             max_samples=cap,
-            budget_s=None if budget is None else parse_duration(budget),
+            budget_s=budget,
             sample=SamplePlan(sample_ratio, seed=seed)
             if sample or sample_ratio is not None
             else None,
             concurrency=concurrency,
             skip_unreachable=skip_unreachable,
-            reach_timeout_s=parse_duration(reach_timeout),
-            patience_s=parse_duration(patience),
-            timeout_s=None if timeout is None else parse_duration(timeout),
+            reach_timeout_s=reach_timeout,
+            patience_s=patience,
+            timeout_s=timeout,
             launcher_args=options.split_arguments(launcher_args),
             contention=contention,
             on_progress=on_progress,

@@ -65,7 +65,7 @@ def run(
     mode: options.ModeOption = options.Mode.quick,
     budget: options.Budget = None,
     contention: options.Contention = False,
-    max_age: options.MaxAge = "1h",
+    max_age: options.MaxAge = 3600.0,
     skip_unreachable: options.SkipUnreachable = False,
     time_limit: options.TimeLimit = None,
     seed: options.Seed = 0,
@@ -105,7 +105,7 @@ def run(
         raise typer.Exit(start_jobs(request, narrator, as_json=as_json))
     options.refuse(context, _OF_JOBS, "needs --job")
     options.require(context, ("num_ranks", "program"), "give both, or --job for several jobs")
-    method = method or "optimize"
+    method = options.mapping_method(method or "optimize")
     options.require_optimize(context, [method])
 
     def announce(decision: Decision) -> None:

@@ -16,8 +16,7 @@ import typer
 
 from fairlead import launch
 from fairlead.cli import options
-from fairlead.cli.output import JsonOption, print_json, stdout
-from fairlead.errors import InputError
+from fairlead.cli.output import JsonOption, print_json, require_folder, stdout
 from fairlead.launch import Job
 from fairlead.trace import trace as trace_program
 from fairlead.traffic import Traffic
@@ -52,8 +51,7 @@ def trace(
     With --json its output goes to stderr, as stdout belongs to the result.
     """
     path = output or Path(f"{Path(program[0]).name}.traffic.npz")
-    if not path.parent.is_dir():  # said before the program runs, not after
-        raise InputError(f"{path}: cannot be written: there is no folder {path.parent}")
+    require_folder(path)
     launcher = launch.detect(mpirun)
     cluster = None if hostfile is None else launch.read_hostfile(hostfile)
     arguments = options.split_arguments(launcher_args)

@@ -66,7 +66,7 @@ def parse_hostfile(text: str, origin: str) -> Cluster:
         slots_of_host[host] = slots_of_host.get(host, 0) + slots
     if not slots_of_host:
         raise InputError(f"{origin}: the hostfile names no host; expected lines 'HOST slots=N'")
-    return Cluster(tuple(slots_of_host), tuple(slots_of_host.values()))
+    return Cluster(tuple(slots_of_host), tuple(slots_of_host.values()), source=origin)
 
 
 def _parse_line(line: str) -> tuple[str, int, str]:

@@ -44,7 +44,7 @@ def cluster_from_slurm(env: Mapping[str, str] | None = None) -> Cluster | None:
             f"{name}={env[name]!r} is for {len(slots)} hosts, SLURM_JOB_NODELIST names {len(hosts)}"
         )
     try:
-        return Cluster(tuple(hosts), tuple(slots))
+        return Cluster(tuple(hosts), tuple(slots), source="Slurm's allocation")
     except TopologyError as error:
         raise InputError(f"SLURM_JOB_NODELIST={nodes!r}: {error}") from error
 

@@ -28,10 +28,11 @@ class Cost:
         intra_bytes: Bytes between ranks on the same host (CloudMap eq. 3).
         comm_time_s: All messages one after the other: the sum over pairs of ranks of
             messages * latency_s + bytes / bandwidth_Bps of their hosts (CloudMap eq. 4).
-        bottleneck_s: The largest bytes / capacity over all directed pairs of hosts and over the
-            network interfaces, out and in, plus the worst rank's summed latencies. An interface's
-            capacity is the fastest pair measured through it; a rank's latencies are those of what
-            it sends or of what it receives, whichever is more.
+        bottleneck_s: The largest bytes / capacity over all directed pairs of hosts, over the
+            network interfaces, out and in, and over the groups of pairs that share a bottleneck,
+            plus the worst rank's summed latencies. An interface's capacity is what the network
+            says of it, or else the fastest pair measured through it; a rank's latencies are those
+            of what it sends or of what it receives, whichever is more.
         weighted_sum: The objective `sum` for each metric: "bytes" over bandwidth, "messages"
             times latency, in seconds.
     """

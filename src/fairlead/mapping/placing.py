@@ -70,18 +70,15 @@ def place(
     _require_known("objective", objective, OBJECTIVES)
     require_seed(seed)
     cluster.require_room_for(traffic.num_ranks)
-    given = {
-        "time_limit_s": time_limit_s,
-        "num_threads": num_threads or None,
-        "fixed": fixed or None,
-        "start": start,
-        "max_moves": max_moves,
-        "on_progress": on_progress,
-    }
     if method != "optimize":
-        useless = [name for name, value in given.items() if value is not None]
-        if useless:
-            raise InputError(f"{useless[0]}: only the method 'optimize' has a use for it")
+        _require_absent(
+            time_limit_s=time_limit_s,
+            num_threads=num_threads or None,
+            fixed=fixed or None,
+            start=start,
+            max_moves=max_moves,
+            on_progress=on_progress,
+        )
     effort = Effort(
         time_limit_s=_checked_limit(time_limit_s),
         num_threads=_checked_count("num_threads", num_threads),
@@ -91,23 +88,13 @@ def place(
         on_progress=on_progress,
     )
     _require_consistent(effort)
-    if isinstance(network, HostTree):
+    carried, used = traffic.total(), network.select(cluster.hosts)
+    if isinstance(used, HostTree):
         _require_for_tree(method, objective)
-        carried = traffic.total()
         weights = carried.bytes if metric == "bytes" else carried.messages
-        host_of_rank = optimize_on_tree(
-            weights, network.select(cluster.hosts), cluster, seed=seed, effort=effort
-        )
+        host_of_rank = optimize_on_tree(weights, used, cluster, seed=seed, effort=effort)
     else:
-        problem = Problem(
-            traffic=traffic.total(),
-            network=network.select(cluster.hosts),
-            cluster=cluster,
-            metric=metric,
-            objective=objective,
-            seed=seed,
-            effort=effort,
-        )
+        problem = Problem(carried, used, cluster, metric, objective, seed, effort)
         host_of_rank = METHODS[method].place(problem)
     return Placement(
         hosts=cluster.hosts,
@@ -115,6 +102,13 @@ def place(
         method=method,
         origin={"metric": metric, "objective": objective, "seed": seed},
     )
+
+
+def _require_absent(**given: object) -> None:
+    """Check that nothing was given which only `optimize` has a use for."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"{name}: only the method 'optimize' has a use for it")
 
 
 def _require_for_tree(method: str, objective: str) -> None:

@@ -64,7 +64,9 @@ def _kind(path: Path) -> object:
         return _kind_of_archive(path, data)
     try:
         document = json.loads(data)
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (ValueError, RecursionError) as error:
+        if data.lstrip()[:1] == b"{":
+            raise InputError(f"{path}: damaged or truncated JSON: {error}") from error
         raise InputError(
             f"{path}: neither a NumPy archive nor JSON: not a Fairlead file"
         ) from error
