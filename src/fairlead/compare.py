@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import math
 import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fairlead import launch, run_directory
+from fairlead.archive import write_text
 from fairlead.comparison import Comparison, MethodRuns, PredictedCost
 from fairlead.errors import InputError, LaunchError
 from fairlead.launch import Job
@@ -155,22 +157,32 @@ def _timed(one: Candidate, pattern: re.Pattern[str] | None, prepared: Prepared) 
     finished = launch.run(one.command, capture=True)
     if finished.returncode != 0:
         log = prepared.directory.file("failed-run.log")
-        log.write_text(finished.stdout + finished.stderr, encoding="utf-8")
-        raise LaunchError(
-            f"a run placed by {one.method!r} ended with exit code {finished.returncode}; "
-            f"its output is in {log}"
-        )
-    if pattern is None:
-        return finished.seconds
-    found = pattern.search(finished.stdout)
+        problem = f"a run placed by {one.method!r} ended with exit code {finished.returncode}"
+        try:
+            write_text(log, finished.stdout + finished.stderr)
+        except InputError as error:
+            raise LaunchError(f"{problem}; its output is lost: {error}") from error
+        raise LaunchError(f"{problem}; its output is in {log}")
+    return finished.seconds if pattern is None else _found_s(pattern, finished.stdout)
+
+
+def _found_s(pattern: re.Pattern[str], output: str) -> float:
+    found = pattern.search(output)
     if found is None:
         raise InputError(f"--time-pattern {pattern.pattern!r} is not in the program's output")
+    text = found.group(1)
     try:
-        return float(found.group(1))
+        seconds = float(text or "")
     except ValueError:
         raise InputError(
-            f"--time-pattern {pattern.pattern!r} found {found.group(1)!r}, which is no number"
+            f"--time-pattern {pattern.pattern!r} found {text or ''!r}, which is no number"
         ) from None
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise InputError(
+            f"--time-pattern {pattern.pattern!r} found {text!r} in {found.group(0)!r}; "
+            "a time must be finite and > 0 s"
+        )
+    return seconds
 
 
 def _compiled(time_pattern: str | None) -> re.Pattern[str] | None:

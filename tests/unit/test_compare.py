@@ -14,6 +14,7 @@ from instances import groups_traffic, racks
 import fairlead as fl
 from fairlead import compare as comparing
 from fairlead.comparison import Comparison
+from fairlead.errors import LaunchError
 from fairlead.launch import Finished
 from fairlead.narrator import Narrator
 from fairlead.preparation import Prepared, Request
@@ -124,3 +125,49 @@ def test_whole_comparison_is_announced_once(
     [(comparison, folder)] = announced
     assert folder == prepared.directory.path
     assert comparison.methods["scotch"].times_s == (2.0,) * 5
+
+
+@pytest.mark.parametrize("text", ["0", "-1.5", "nan", "inf", "soon", ""])
+def test_found_time_that_is_none_ends_the_series_at_its_first_run(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    started: list[str] = []
+
+    def run(method: str) -> Finished:
+        started.append(method)
+        return Finished(0, 2.0, stdout=f"size 3\ntook {text};\n")
+
+    runs(monkeypatch, run)
+    with pytest.raises(fl.InputError, match=f"--time-pattern .* found '{text}'"):
+        compare(Announced(), time_pattern="took (.*);")
+    assert started == ["launcher"]
+
+
+def test_time_pattern_whose_group_took_no_part_is_named(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs(monkeypatch, lambda _method: Finished(0, 2.0, stdout="took\n"))
+    with pytest.raises(fl.InputError, match="found '', which is no number"):
+        compare(Announced(), time_pattern="took( [0-9]+)?")
+
+
+def test_output_of_a_failed_run_is_kept(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs(monkeypatch, lambda _method: Finished(3, 2.0, stdout="out\n", stderr="err\n"))
+    with pytest.raises(LaunchError, match=r"'launcher' ended with exit code 3; its output is in"):
+        compare(Announced())
+    assert prepared.directory.file("failed-run.log").read_text() == "out\nerr\n"
+
+
+def test_failed_run_on_a_full_disk_tells_both(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, _text: str) -> None:
+        raise fl.InputError(f"{path}: cannot be written: No space left on device")
+
+    monkeypatch.setattr(comparing, "write_text", full)
+    runs(monkeypatch, lambda _method: Finished(3, 2.0, stdout="out\n"))
+    with pytest.raises(LaunchError, match=r"exit code 3; its output is lost: .*No space left"):
+        compare(Announced())
+    assert not prepared.directory.file("failed-run.log").exists()
