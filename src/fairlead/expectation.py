@@ -74,8 +74,8 @@ def gain_under_noise(
     """Compare two placements that do not depend on this network's noise; see `expected_gain`.
 
     Each pair's latency and bandwidth is drawn anew from a lognormal distribution around its value
-    and as wide as its confidence interval, independent of the others, and both placements are
-    evaluated on the same draws.
+    and as wide as its confidence interval, independent of the others except where one measurement
+    holds for both directions, and both placements are evaluated on the same draws.
 
     Source: CloudMap eq. 4 for the time; the interval is a parametric bootstrap.
     """
@@ -109,7 +109,11 @@ def _draw(
 ) -> npt.NDArray[np.float64]:
     """Lognormal draw around `value` whose 95 % interval is as wide as `low` to `high`."""
     spread = log_spread(low, high)
-    if spread is None:
+    if spread is None or low is None or high is None:
         return value
-    noisy = value * np.exp(random.standard_normal(value.shape) * spread)
+    error = random.standard_normal(value.shape)
+    # A round trip gives one latency for both directions: what errs once must not average out.
+    is_one = (low == low.T) & (high == high.T)
+    error = np.where(is_one, np.triu(error) + np.triu(error, 1).T, error)
+    noisy = value * np.exp(error * spread)
     return np.where(np.eye(len(value), dtype=bool), value, noisy)
