@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 import lab_compare
+import paper
 from rich.console import Console
 from rich.table import Table
 
@@ -37,6 +38,7 @@ def main() -> None:
         end_s = time.monotonic() + 60 * options.minutes
         rounds = series(lab, Path(folder), end_s, 1 if options.short else 10_000)
     console.print(table(rounds))
+    console.print(paper.beside("figure 12"))
 
 
 def series(

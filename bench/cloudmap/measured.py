@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 
 import lab_compare
+import paper
 from rich.console import Console
 from rich.table import Table
 
@@ -21,7 +22,6 @@ from fairlead.mapping import METHODS
 from fairlead.units import format_size
 
 SCENARIOS = ["two-racks", "pairwise", "flat"]
-PAPER = "CloudMap reports up to 11 times the speed of the default placement (abstract)."
 
 
 def main() -> None:
@@ -49,7 +49,7 @@ def main() -> None:
                 console.print(table(f"{program} on {scenario}, 32 ranks", comparison))
                 console.print(comparison.agreement("comm_time_s").sentence())
                 console.print(comparison.agreement("bottleneck_s").sentence())
-    console.print(PAPER)
+    console.print(paper.beside("figures 6 to 11, 13 and 15"))
 
 
 def table(title: str, comparison: Comparison) -> Table:

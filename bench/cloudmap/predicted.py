@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+import paper
 import recorded
 from rich.console import Console
 from rich.table import Table
@@ -32,6 +33,7 @@ def main() -> None:
     for scenario in ["two-racks"] if short else ["two-racks", "pairwise", "flat"]:
         recordings = ["cg.C.32", "ft.B.32", "mg.C.32"] if short else recorded.names()
         console.print(table(scenario, recordings))
+    console.print(paper.beside("figures 6 to 11, 13 and 15"))
 
 
 def table(scenario: str, recordings: list[str]) -> Table:

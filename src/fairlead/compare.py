@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import math
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fairlead import launch, run_directory
+from fairlead.archive import write_text
 from fairlead.comparison import Comparison, MethodRuns, PredictedCost
 from fairlead.errors import InputError, LaunchError
 from fairlead.launch import Job
@@ -20,6 +22,9 @@ from fairlead.placement import Placement
 from fairlead.preparation import Prepared, Request, placed, prepare
 
 BASELINE = "launcher"
+
+LEAST_ROUNDS = 2
+"""Of an interrupted comparison that is kept: one run of each tells nothing of the noise."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,13 +46,40 @@ class Candidate:
     command: list[str]
 
 
+@dataclasses.dataclass(frozen=True)
+class Series:
+    """The runs of all candidates, as far as they have come.
+
+    Attributes:
+        candidates: What takes turns.
+        repeats: Runs asked for per method.
+        when: Start of the first run.
+        times_s: Measured seconds per method.
+    """
+
+    candidates: Sequence[Candidate]
+    repeats: int
+    when: datetime.datetime
+    times_s: dict[str, list[float]] = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times_s", {one.method: [] for one in self.candidates})
+
+    @property
+    def num_rounds(self) -> int:
+        """Rounds in which every method has run."""
+        return min(map(len, self.times_s.values()))
+
+
 def compare(
     request: Request,
     methods: Sequence[str],
     repeats: int,
     narrator: Narrator,
+    announce: Callable[[Comparison, Path], None],
+    *,
     time_pattern: str | None = None,
-) -> tuple[Comparison, Path]:
+) -> None:
     """Run the program `repeats` times by each method, in turns.
 
     Args:
@@ -55,11 +87,10 @@ def compare(
         methods: Names of mapping methods; the launcher's own is always among them.
         repeats: Runs per method.
         narrator: Tells the user of each step that takes time.
+        announce: Receives the comparison and the run directory it was saved to; after an
+            interruption too, with the rounds that were complete, if these are two or more.
         time_pattern: Regular expression whose first group is a number of seconds in the program's
             output; None takes the time of the whole launcher command.
-
-    Returns:
-        The comparison, and the run directory it was saved to.
 
     Raises:
         Error: A step failed, or a run of the program did.
@@ -71,11 +102,22 @@ def compare(
     pattern = _compiled(time_pattern)
     prepared = prepare(request, narrator)
     candidates = [candidate(prepared, request, method) for method in _with_baseline(methods)]
-    with narrator.progress("runs") as on_progress:
-        times_s = interleaved(candidates, repeats, pattern, prepared, on_progress)
-    comparison = _assemble(prepared, request, candidates, times_s, time_pattern)
-    comparison.save(prepared.directory.file(run_directory.COMPARISON))
-    return comparison, prepared.directory.path
+    series = Series(candidates, repeats, datetime.datetime.now(datetime.timezone.utc))
+
+    def conclude() -> None:
+        comparison = _assemble(prepared, request, series, time_pattern)
+        comparison.save(prepared.directory.file(run_directory.COMPARISON))
+        announce(comparison, prepared.directory.path)
+
+    try:
+        with narrator.progress("runs") as on_progress:
+            interleave(series, pattern, prepared, on_progress)
+    except (KeyboardInterrupt, SystemExit):
+        if series.num_rounds >= LEAST_ROUNDS:
+            narrator.tell(f"interrupted after {series.num_rounds} of {repeats} rounds")
+            conclude()
+        raise
+    conclude()
 
 
 def candidate(prepared: Prepared, request: Request, method: str) -> Candidate:
@@ -97,23 +139,18 @@ def candidate(prepared: Prepared, request: Request, method: str) -> Candidate:
     return Candidate(method, placement, cost, mapping_s, prepared.launcher.command(job, folder))
 
 
-def interleaved(
-    candidates: Sequence[Candidate],
-    repeats: int,
-    pattern: re.Pattern[str] | None,
-    prepared: Prepared,
-    on_progress: Progress,
-) -> dict[str, list[float]]:
-    """Measured seconds per method; each repeat runs every method once (CloudMap section V-C)."""
-    times_s: dict[str, list[float]] = {one.method: [] for one in candidates}
-    for repeat in range(repeats):
+def interleave(
+    series: Series, pattern: re.Pattern[str] | None, prepared: Prepared, on_progress: Progress
+) -> None:
+    """Fill in the times; each repeat runs every method once (CloudMap section V-C)."""
+    candidates, times_s = series.candidates, series.times_s
+    for repeat in range(series.repeats):
         # The order rotates, so that no method always runs behind the same other one.
         shift = repeat % len(candidates)
         for one in (*candidates[shift:], *candidates[:shift]):
             times_s[one.method].append(_timed(one, pattern, prepared))
             prepared.directory.note("runs", {"method": one.method, "s": times_s[one.method][-1]})
-            on_progress(sum(map(len, times_s.values())), repeats * len(candidates))
-    return times_s
+            on_progress(sum(map(len, times_s.values())), series.repeats * len(candidates))
 
 
 def _timed(one: Candidate, pattern: re.Pattern[str] | None, prepared: Prepared) -> float:
@@ -121,22 +158,32 @@ def _timed(one: Candidate, pattern: re.Pattern[str] | None, prepared: Prepared) 
         finished = launch.run(one.command, capture=True, stdin=stdin)
     if finished.returncode != 0:
         log = prepared.directory.file("failed-run.log")
-        log.write_text(finished.stdout + finished.stderr, encoding="utf-8")
-        raise LaunchError(
-            f"a run placed by {one.method!r} ended with exit code {finished.returncode}; "
-            f"its output is in {log}"
-        )
-    if pattern is None:
-        return finished.seconds
-    found = pattern.search(finished.stdout)
+        problem = f"a run placed by {one.method!r} ended with exit code {finished.returncode}"
+        try:
+            write_text(log, finished.stdout + finished.stderr)
+        except InputError as error:
+            raise LaunchError(f"{problem}; its output is lost: {error}") from error
+        raise LaunchError(f"{problem}; its output is in {log}")
+    return finished.seconds if pattern is None else _found_s(pattern, finished.stdout)
+
+
+def _found_s(pattern: re.Pattern[str], output: str) -> float:
+    found = pattern.search(output)
     if found is None:
         raise InputError(f"--time-pattern {pattern.pattern!r} is not in the program's output")
+    text = found.group(1)
     try:
-        return float(found.group(1))
+        seconds = float(text or "")
     except ValueError:
         raise InputError(
-            f"--time-pattern {pattern.pattern!r} found {found.group(1)!r}, which is no number"
+            f"--time-pattern {pattern.pattern!r} found {text or ''!r}, which is no number"
         ) from None
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise InputError(
+            f"--time-pattern {pattern.pattern!r} found {text!r} in {found.group(0)!r}; "
+            "a time must be finite and > 0 s"
+        )
+    return seconds
 
 
 def _compiled(time_pattern: str | None) -> re.Pattern[str] | None:
@@ -157,22 +204,21 @@ def _with_baseline(methods: Sequence[str]) -> list[str]:
 
 
 def _assemble(
-    prepared: Prepared,
-    request: Request,
-    candidates: Sequence[Candidate],
-    times_s: dict[str, list[float]],
-    time_pattern: str | None,
+    prepared: Prepared, request: Request, series: Series, time_pattern: str | None
 ) -> Comparison:
+    rounds = series.num_rounds
     return Comparison(
         baseline=BASELINE,
-        methods={one.method: _runs(one, times_s[one.method]) for one in candidates},
+        methods={
+            one.method: _runs(one, series.times_s[one.method][:rounds]) for one in series.candidates
+        },
         hosts=prepared.cluster.hosts,
         program=request.program,
         num_ranks=request.num_ranks,
-        repeats=len(times_s[BASELINE]),
+        repeats=series.repeats,
         mpi=f"{prepared.launcher.family} {'.'.join(map(str, prepared.launcher.version))}",
         time_pattern=time_pattern,
-        when=datetime.datetime.now(datetime.timezone.utc),
+        when=series.when,
         probe_s=prepared.probe_s,
         trace_s=prepared.trace_s,
     )

@@ -8,13 +8,13 @@ import dataclasses
 import numpy as np
 import numpy.typing as npt
 
-from fairlead.mapping import evaluate
+from fairlead.likely_network import likely_network, log_spread
+from fairlead.mapping.cost import costs_of
 from fairlead.network import Network
 from fairlead.placement import Placement
 from fairlead.traffic import Traffic
 
 DRAWS = 200
-NORMAL_95 = 1.959964  # Standard normal quantile of 0.975.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,8 +47,8 @@ def expected_gain(
 ) -> Gain:
     """Compare two placements by a predicted cost, with the noise of the measurement.
 
-    Each pair's latency and bandwidth is drawn anew from its confidence interval, independent of
-    the others, and both placements are evaluated on the same draws.
+    The pairs are taken for what they most likely are, as a placement that was chosen on the
+    measured values also fits their noise; see `gain_under_noise` for the rest.
 
     Args:
         chosen: The placement in question.
@@ -57,13 +57,32 @@ def expected_gain(
         network: Measured network; without intervals the expected gain is its own interval.
         seed: Seed of the draws.
         cost: What they are compared by: "comm_time_s" or "bottleneck_s".
+    """
+    likely = likely_network(network)
+    return gain_under_noise(chosen, baseline, traffic, likely, seed, cost=cost)
+
+
+def gain_under_noise(
+    chosen: Placement,
+    baseline: Placement,
+    traffic: Traffic,
+    network: Network,
+    seed: int = 0,
+    *,
+    cost: str = "comm_time_s",
+) -> Gain:
+    """Compare two placements that do not depend on this network's noise; see `expected_gain`.
+
+    Each pair's latency and bandwidth is drawn anew from a lognormal distribution around its value
+    and as wide as its confidence interval, independent of the others except where one measurement
+    holds for both directions, and both placements are evaluated on the same draws.
 
     Source: CloudMap eq. 4 for the time; the interval is a parametric bootstrap.
     """
+    before, after = costs_of(baseline, traffic), costs_of(chosen, traffic)
 
     def gain(drawn: Network) -> float:
-        before_s = float(getattr(evaluate(baseline, traffic, drawn), cost))
-        after_s = float(getattr(evaluate(chosen, traffic, drawn), cost))
+        before_s, after_s = (float(getattr(costs(drawn), cost)) for costs in (before, after))
         return 1 - after_s / before_s if before_s > 0 else 0.0
 
     random = np.random.default_rng(seed)
@@ -88,16 +107,13 @@ def _draw(
     high: npt.NDArray[np.float64] | None,
     random: np.random.Generator,
 ) -> npt.NDArray[np.float64]:
-    """Lognormal draw around `value` whose 95 % interval is `low` to `high`."""
-    if low is None or high is None:
+    """Lognormal draw around `value` whose 95 % interval is as wide as `low` to `high`."""
+    spread = log_spread(low, high)
+    if spread is None or low is None or high is None:
         return value
-    drawn = random.standard_normal(value.shape)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        spread = np.log(high / low) / (2 * NORMAL_95)
-    is_known = np.isfinite(spread)
-    if not is_known.any():
-        return value
-    # A pair with too few samples for an interval is as uncertain as the others, at least.
-    spread = np.where(is_known, spread, np.median(spread[is_known]))
-    noisy = value * np.exp(drawn * spread)
+    error = random.standard_normal(value.shape)
+    # A round trip gives one latency for both directions: what errs once must not average out.
+    is_one = (low == low.T) & (high == high.T)
+    error = np.where(is_one, np.triu(error) + np.triu(error, 1).T, error)
+    noisy = value * np.exp(error * spread)
     return np.where(np.eye(len(value), dtype=bool), value, noisy)

@@ -68,6 +68,26 @@ def test_interval_matches_the_lognormal_ratio() -> None:
     assert np.log(1 - gain.high_ratio) == pytest.approx(np.log(0.25) - half_width, abs=0.08)
 
 
+def test_latency_measured_once_for_both_directions_errs_once() -> None:
+    # As above, with a message each way on one pair: the sum errs as much as each of the two.
+    latency_s = np.where(network(25.0, 0.0).bandwidth_Bps == 100.0, 1e-5, 4e-5)
+    np.fill_diagonal(latency_s, 0)
+    probed = fl.Network(
+        ["a", "b", "c", "d"],
+        latency_s,
+        np.full((4, 4), np.inf),
+        latency_low_s=latency_s / 1.2,
+        latency_high_s=latency_s * 1.2,
+    )
+    messages = np.zeros((4, 4))
+    messages[0, 1] = messages[1, 0] = 1.0
+    traffic = fl.Traffic(bytes=np.zeros((4, 4)), messages=messages)
+    gain = expected_gain(TOGETHER, APART, traffic, probed)
+    half_width = np.log(1.2) * np.sqrt(2)
+    assert np.log(1 - gain.low_ratio) == pytest.approx(np.log(0.25) + half_width, abs=0.08)
+    assert np.log(1 - gain.high_ratio) == pytest.approx(np.log(0.25) - half_width, abs=0.08)
+
+
 def test_no_traffic_gains_nothing() -> None:
     silent = fl.Traffic(bytes=np.zeros((4, 4)), messages=np.zeros((4, 4)))
     gain = expected_gain(TOGETHER, APART, silent, network(25.0, 0.2))

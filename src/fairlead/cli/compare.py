@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from fairlead.cli import options
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, stdout
 from fairlead.compare import compare as compare_methods
+from fairlead.comparison import Comparison
 from fairlead.mapping import METHODS
 from fairlead.report import comparison_facts, comparison_table
 
@@ -59,12 +61,15 @@ def compare(
     Times are those of the whole launcher command, or what --time-pattern finds in the output.
     """
     narrator = TerminalNarrator()
+
+    def announce(comparison: Comparison, folder: Path) -> None:
+        if as_json:
+            print_json({**comparison_facts(comparison), "run_directory": str(folder)})
+        else:
+            stdout.print(comparison_table(comparison))
+            narrator.tell(f"everything is in {folder}; fairlead report {folder} draws it")
+
     request = options.request_of(context)
-    comparison, folder = compare_methods(
-        request, methods.split(","), repeats, narrator, time_pattern
+    compare_methods(
+        request, methods.split(","), repeats, narrator, announce, time_pattern=time_pattern
     )
-    if as_json:
-        print_json({**comparison_facts(comparison), "run_directory": str(folder)})
-    else:
-        stdout.print(comparison_table(comparison))
-        narrator.tell(f"everything is in {folder}; fairlead report {folder} draws it")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -63,27 +63,36 @@ def evaluate(placement: Placement, traffic: Traffic, network: Network) -> Cost:
         ShapeError: The placement and the traffic differ in their number of ranks.
         TopologyError: A host is not in the network, or traffic crosses an unmeasured pair.
     """
+    return costs_of(placement, traffic)(network)
+
+
+def costs_of(placement: Placement, traffic: Traffic) -> Callable[[Network], Cost]:
+    """`evaluate` for one placement of one traffic on many networks; the traffic is read once.
+
+    Raises:
+        ShapeError: As `evaluate`, here; a TopologyError comes from the call with a network.
+    """
     if placement.num_ranks != traffic.num_ranks:
         raise ShapeError(
             f"the placement has {placement.num_ranks} ranks, but the traffic {traffic.num_ranks}"
         )
     carried = traffic.total()
-    used = network.select(placement.hosts)
-    cost = _core.evaluate(
-        rank_matrix(carried.bytes),
-        rank_matrix(carried.messages),
-        network_arrays(used),
-        placement.host_of_rank,
-    )
-    if np.isnan(cost.comm_time_s):
-        raise _crosses_unmeasured(placement, carried, used)
-    return Cost(
-        inter_bytes=cost.inter_bytes,
-        intra_bytes=cost.intra_bytes,
-        comm_time_s=cost.comm_time_s,
-        bottleneck_s=cost.bottleneck_s,
-        weighted_sum={"bytes": cost.weighted_sum_bytes, "messages": cost.weighted_sum_messages},
-    )
+    sent_bytes, messages = rank_matrix(carried.bytes), rank_matrix(carried.messages)
+
+    def on(network: Network) -> Cost:
+        used = network.select(placement.hosts)
+        cost = _core.evaluate(sent_bytes, messages, network_arrays(used), placement.host_of_rank)
+        if np.isnan(cost.comm_time_s):
+            raise _crosses_unmeasured(placement, carried, used)
+        return Cost(
+            inter_bytes=cost.inter_bytes,
+            intra_bytes=cost.intra_bytes,
+            comm_time_s=cost.comm_time_s,
+            bottleneck_s=cost.bottleneck_s,
+            weighted_sum={"bytes": cost.weighted_sum_bytes, "messages": cost.weighted_sum_messages},
+        )
+
+    return on
 
 
 def rank_matrix(matrix: sp.csr_array) -> _core.RankMatrix:

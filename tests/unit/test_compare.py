@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A series of runs: what ends it early, and what is kept then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from instances import groups_traffic, racks
+
+import fairlead as fl
+from fairlead import compare as comparing
+from fairlead.comparison import Comparison
+from fairlead.errors import LaunchError
+from fairlead.launch import Finished
+from fairlead.narrator import Narrator
+from fairlead.preparation import Prepared, Request
+from fairlead.run_directory import RunDirectory
+
+NETWORK = racks([0, 1])
+LAUNCHER: Any = SimpleNamespace(
+    family="openmpi", version=(4, 1, 4), command=lambda _job, folder: [folder.name]
+)
+
+
+Announced = list[tuple[Comparison, Path]]
+
+
+class Told(Narrator):
+    """Keeps what the user is told."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def tell(self, line: str) -> None:
+        self.lines.append(line)
+
+
+@pytest.fixture
+def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
+    """Two hosts and four ranks, all measured already."""
+    found = Prepared(
+        LAUNCHER,
+        fl.Cluster.uniform(NETWORK.hosts, 2),
+        NETWORK,
+        groups_traffic([0, 1, 0, 1]),
+        RunDirectory(tmp_path / "record"),
+        probe_s=1.0,
+        trace_s=2.0,
+    )
+    monkeypatch.setattr(comparing, "prepare", lambda _request, _narrator: found)
+    return found
+
+
+def runs(monkeypatch: pytest.MonkeyPatch, run: Callable[[str], Finished]) -> None:
+    """Let `run` stand for starting a launcher; it gets the method's name."""
+    monkeypatch.setattr(
+        comparing.launch, "run", lambda command, **_options: run(Path(command[0]).name)
+    )
+
+
+def compare(
+    announced: Announced, narrator: Narrator | None = None, time_pattern: str | None = None
+) -> None:
+    """Five runs by the launcher and by Scotch."""
+    comparing.compare(
+        Request(("./solver",), 4),
+        ["scotch"],
+        5,
+        narrator or Narrator(),
+        lambda comparison, folder: announced.append((comparison, folder)),
+        time_pattern=time_pattern,
+    )
+
+
+def interrupted_in_run(number: int, error: type[BaseException]) -> Callable[[str], Finished]:
+    done = iter(range(1, 1000))
+
+    def run(_method: str) -> Finished:
+        this = next(done)
+        if this == number:
+            raise error
+        return Finished(0, float(this))
+
+    return run
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_interrupted_comparison_keeps_its_complete_rounds(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    runs(monkeypatch, interrupted_in_run(6, error))
+    told, announced = Told(), Announced()
+    with pytest.raises(error):
+        compare(announced, told)
+    [(comparison, folder)] = announced
+    assert told.lines == ["interrupted after 2 of 5 rounds"]
+    # The order rotates: launcher, scotch; scotch, launcher; and a launcher without its scotch.
+    assert comparison.methods["launcher"].times_s == (1.0, 4.0)
+    assert comparison.methods["scotch"].times_s == (2.0, 3.0)
+    assert comparison.repeats == 5
+    assert Comparison.load(folder / "comparison.json") == comparison
+
+
+def test_comparison_interrupted_in_its_second_round_keeps_nothing(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs(monkeypatch, interrupted_in_run(4, KeyboardInterrupt))
+    announced = Announced()
+    with pytest.raises(KeyboardInterrupt):
+        compare(announced)
+    assert not announced
+    assert not prepared.directory.file("comparison.json").exists()
+
+
+def test_whole_comparison_is_announced_once(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs(monkeypatch, lambda _method: Finished(0, 2.0))
+    announced = Announced()
+    compare(announced)
+    [(comparison, folder)] = announced
+    assert folder == prepared.directory.path
+    assert comparison.methods["scotch"].times_s == (2.0,) * 5
+
+
+@pytest.mark.parametrize("text", ["0", "-1.5", "nan", "inf", "soon", ""])
+def test_found_time_that_is_none_ends_the_series_at_its_first_run(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    started: list[str] = []
+
+    def run(method: str) -> Finished:
+        started.append(method)
+        return Finished(0, 2.0, stdout=f"size 3\ntook {text};\n")
+
+    runs(monkeypatch, run)
+    with pytest.raises(fl.InputError, match=f"--time-pattern .* found '{text}'"):
+        compare(Announced(), time_pattern="took (.*);")
+    assert started == ["launcher"]
+
+
+def test_time_pattern_whose_group_took_no_part_is_named(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs(monkeypatch, lambda _method: Finished(0, 2.0, stdout="took\n"))
+    with pytest.raises(fl.InputError, match="found '', which is no number"):
+        compare(Announced(), time_pattern="took( [0-9]+)?")
+
+
+def test_output_of_a_failed_run_is_kept(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs(monkeypatch, lambda _method: Finished(3, 2.0, stdout="out\n", stderr="err\n"))
+    with pytest.raises(LaunchError, match=r"'launcher' ended with exit code 3; its output is in"):
+        compare(Announced())
+    assert prepared.directory.file("failed-run.log").read_text() == "out\nerr\n"
+
+
+def test_failed_run_on_a_full_disk_tells_both(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, _text: str) -> None:
+        raise fl.InputError(f"{path}: cannot be written: No space left on device")
+
+    monkeypatch.setattr(comparing, "write_text", full)
+    runs(monkeypatch, lambda _method: Finished(3, 2.0, stdout="out\n"))
+    with pytest.raises(LaunchError, match=r"exit code 3; its output is lost: .*No space left"):
+        compare(Announced())
+    assert not prepared.directory.file("failed-run.log").exists()
