@@ -108,8 +108,9 @@ bool Exchange::send_trains(int partner, const Command& wanted) {
     std::byte call{};
     if (!receive(partner, answer_tag, &call, sizeof call)) return false;
     if (!complete_all(requests_of(train))) return false;
-    for (MPI_Request& request : requests_of(train)) {
-      MPI_Isend(out_.data(), static_cast<int>(wanted.message_bytes), MPI_BYTE, partner, data_tag,
+    const Train sent = train_at(train, wanted.message_bytes);
+    for (MPI_Request& request : sent.requests) {
+      MPI_Isend(out_.data(), static_cast<int>(sent.message_bytes), MPI_BYTE, partner, data_tag,
                 comm_, &request);
     }
   }
@@ -139,9 +140,11 @@ bool Exchange::call_train(int partner, int train, std::int64_t message_bytes) {
   // All receives are posted before the call: nothing arrives unexpected and is copied twice.
   const std::size_t train_bytes = in_.size() / static_cast<std::size_t>(recipe_.window);
   std::byte* place = in_.data() + static_cast<std::size_t>(train % recipe_.window) * train_bytes;
-  for (MPI_Request& request : requests_of(train)) {
-    MPI_Irecv(place, static_cast<int>(message_bytes), MPI_BYTE, partner, data_tag, comm_, &request);
-    place += message_bytes;
+  const Train called = train_at(train, message_bytes);
+  for (MPI_Request& request : called.requests) {
+    MPI_Irecv(place, static_cast<int>(called.message_bytes), MPI_BYTE, partner, data_tag, comm_,
+              &request);
+    place += called.message_bytes;
   }
   const std::byte call{};
   return send(partner, answer_tag, &call, sizeof call);
@@ -150,6 +153,12 @@ bool Exchange::call_train(int partner, int train, std::int64_t message_bytes) {
 void Exchange::forget_requests() {
   // After a partner was given up, its requests are still under way; they are left to MPI.
   std::fill(requests_.begin(), requests_.end(), MPI_REQUEST_NULL);
+}
+
+Exchange::Train Exchange::train_at(int train, std::int64_t message_bytes) {
+  const auto requests = requests_of(train);
+  if (train >= recipe_.num_lead_trains) return {requests, message_bytes};
+  return {requests.first(1), static_cast<std::int64_t>(requests.size()) * message_bytes};
 }
 
 std::span<MPI_Request> Exchange::requests_of(int train) {

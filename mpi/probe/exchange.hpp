@@ -53,12 +53,19 @@ class Exchange {
   [[nodiscard]] bool follow(int leader, void* result, std::size_t result_bytes);
 
  private:
+  struct Train {
+    std::span<MPI_Request> requests;
+    std::int64_t message_bytes;
+  };
+
   [[nodiscard]] bool command(int partner, const Command& wanted);
   [[nodiscard]] bool echo(int partner, int count);
   [[nodiscard]] bool send_trains(int partner, const Command& wanted);
   [[nodiscard]] Durations receive_trains(int partner, const Command& wanted);
   [[nodiscard]] bool call_train(int partner, int train, std::int64_t message_bytes);
   void forget_requests();
+  /// One in the lead is a single message of as many bytes: nobody times it.
+  [[nodiscard]] Train train_at(int train, std::int64_t message_bytes);
   [[nodiscard]] std::span<MPI_Request> requests_of(int train);
   [[nodiscard]] bool send(int dst, Tag tag, const void* data, std::size_t bytes);
   [[nodiscard]] bool receive(int src, Tag tag, void* data, std::size_t bytes);

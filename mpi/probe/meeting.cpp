@@ -104,13 +104,16 @@ bool measure_bandwidth(Exchange& exchange, const Options& options, double end_s,
   Sampling there(options, end_s);
   Sampling back(options, end_s);
   const double round_trip_s = 2 * result.latency_s.median;
+  const auto num_trains = [&recipe](const Sampling& sampling) {
+    return std::min(recipe.trains_per_command, sampling.num_missing());
+  };
   const auto push = [&] {
-    return trains_alone(exchange.push(result.high, recipe.trains_per_command, recipe.message_bytes),
-                        recipe, round_trip_s);
+    return trains_alone(exchange.push(result.high, num_trains(there), recipe.message_bytes), recipe,
+                        round_trip_s);
   };
   const auto pull = [&] {
-    return trains_alone(exchange.pull(result.high, recipe.trains_per_command, recipe.message_bytes),
-                        recipe, round_trip_s);
+    return trains_alone(exchange.pull(result.high, num_trains(back), recipe.message_bytes), recipe,
+                        round_trip_s);
   };
   bool is_answered = warm_up(exchange, recipe, result.high, there, back);
   // The directions take turns, so that a disturbance for a while does not hit one of them alone.

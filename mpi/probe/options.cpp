@@ -55,10 +55,10 @@ void set_option(Options& options, std::string_view name, std::string_view value)
 Recipe quick_recipe() {
   return {.round_trip_bytes = 1024,
           .num_warm_up_round_trips = 2,
-          .messages_per_train = 8,
+          .messages_per_train = 6,
           .message_bytes = 1024,
           .window = 2,
-          .num_lead_trains = 2,
+          .num_lead_trains = 3,
           .trains_per_command = 6,
           .warm_up_message_bytes = 0};
 }

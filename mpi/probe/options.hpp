@@ -19,8 +19,8 @@ struct Recipe {
   /// Trains asked for ahead. 1: each is asked for when the last has arrived, and a round trip is
   /// taken off its duration. 2: they follow one another without a gap, which short ones need.
   int window;
-  /// Trains at the beginning of each row that are not counted: they fill the link, and empty the
-  /// token buckets of those who shape it. At least window - 1.
+  /// Trains at the beginning of each row that are not counted, each one message: they fill the
+  /// link, and empty the token buckets of those who shape it. At least window - 1.
   int num_lead_trains;
   /// Trains asked for at one time, besides those.
   int trains_per_command;

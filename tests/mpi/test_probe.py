@@ -70,6 +70,13 @@ def test_a_wide_target_stops_sampling_before_the_cap(one_launcher: Launcher) -> 
     assert np.all(network.samples[others(network)] == 12)
 
 
+def test_no_more_than_the_cap_is_sampled(one_launcher: Launcher) -> None:
+    network = probe(one_launcher, hosts(*NAMES[:3]), "quick", max_samples=2)
+
+    assert network.samples is not None
+    assert np.all(network.samples[others(network)] == 4)
+
+
 def test_no_budget_measures_nothing_and_says_so(one_launcher: Launcher) -> None:
     network = probe(one_launcher, hosts(*NAMES[:4]), "quick", budget_s=1e-9)
 
