@@ -14,6 +14,9 @@ foreach(wrapper IN LISTS fairlead_mpicxx)
             -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}
             -DCMAKE_INSTALL_PREFIX=<INSTALL_DIR>
             -DFAIRLEAD_WERROR=${FAIRLEAD_WERROR}
+            -DFAIRLEAD_CORE_BUILD=${PROJECT_BINARY_DIR}/core
+            -DFAIRLEAD_CORE_COMPILER=${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION}
+        DEPENDS fairlead_network fairlead_optimize fairlead_roles
         BUILD_ALWAYS TRUE
     )
 endforeach()

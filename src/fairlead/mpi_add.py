@@ -64,7 +64,7 @@ def add(mpicxx: Path | str, on_progress: Callable[[int, int], None] | None = Non
 def _configure(cmake: str, wrapper: Path, build: str, staging: Path) -> None:
     options = {
         "CMAKE_CXX_COMPILER": wrapper,
-        "CMAKE_BUILD_TYPE": "RelWithDebInfo",
+        "CMAKE_BUILD_TYPE": "Release",
         "CMAKE_INSTALL_PREFIX": staging,
     }
     command = [cmake, "-S", str(_sources()), "-B", build]

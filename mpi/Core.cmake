@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# The parts of the core that the MPI side links. They need no MPI, so those that the outer build has
+# compiled are taken as they are where the wrapper stands for the same compiler.
+set(FAIRLEAD_CORE_BUILD "" CACHE PATH "Folder where the core was built")
+set(FAIRLEAD_CORE_COMPILER
+    ""
+    CACHE STRING
+    "Identity and version of the compiler that built it"
+)
+set(core_parts network mapping/optimize roles)
+
+set(this_compiler ${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION})
+if(FAIRLEAD_CORE_COMPILER STREQUAL this_compiler)
+    foreach(part IN LISTS core_parts)
+        get_filename_component(name ${part} NAME)
+        add_library(fairlead_${name} STATIC IMPORTED GLOBAL)
+        set_target_properties(
+            fairlead_${name}
+            PROPERTIES
+                IMPORTED_LOCATION
+                    ${FAIRLEAD_CORE_BUILD}/${part}/libfairlead_${name}.a
+                INTERFACE_INCLUDE_DIRECTORIES
+                    ${CMAKE_CURRENT_LIST_DIR}/../core/include
+        )
+    endforeach()
+    target_link_libraries(fairlead_roles INTERFACE fairlead_optimize)
+else()
+    foreach(part IN LISTS core_parts)
+        get_filename_component(name ${part} NAME)
+        add_subdirectory(../core/${part} core_${name})
+    endforeach()
+endif()
