@@ -13,7 +13,6 @@ from rich.table import Table
 from fairlead.cli import map_options as choices
 from fairlead.cli import options
 from fairlead.cli.jobs import mapped_jobs, tell_jobs
-from fairlead.cli.map_options import PROBE
 from fairlead.cli.output import JsonOption, print_json, progress, stderr, stdout
 from fairlead.cluster import Cluster
 from fairlead.errors import TopologyError
@@ -22,6 +21,7 @@ from fairlead.mapping import Cost, evaluate, place
 from fairlead.narrator import Progress
 from fairlead.network import Network
 from fairlead.placement import Placement
+from fairlead.preparation import PROBE_NOW
 from fairlead.probe import probe
 from fairlead.traffic import Traffic
 from fairlead.units import format_duration, format_size
@@ -95,8 +95,8 @@ def map_ranks(
     method = options.mapping_method(method)
     if method != "optimize":
         options.refuse(context, _OF_OPTIMIZE, "only the method optimize has a use for it")
-    if network != PROBE:
-        options.refuse(context, {"mpirun"}, f"only --network {PROBE} starts a launcher")
+    if network != PROBE_NOW:
+        options.refuse(context, {"mpirun"}, f"only --network {PROBE_NOW} starts a launcher")
     pattern = Traffic.load(traffic)
     measured = load_network(network, hosts, mpirun)
     with progress("placing") as on_progress:
@@ -196,7 +196,7 @@ def load_network(source: str, cluster: Cluster, mpirun: str | None) -> Network:
     Raises:
         Error: The file is not usable, or the hosts could not be measured.
     """
-    if source != PROBE:
+    if source != PROBE_NOW:
         return Network.load(source)
     with progress(f"probing {cluster.num_hosts} hosts") as on_progress:
         return probe(detect(mpirun), cluster, on_progress=on_progress)

@@ -12,14 +12,13 @@ from fairlead.cli import options
 from fairlead.cli.simulation_options import STRATEGIES_HELP
 from fairlead.launch import FORMATS
 from fairlead.mapping import METHODS
-
-PROBE = "probe:"
+from fairlead.preparation import PROBE_NOW
 
 _METHODS_HELP = "; ".join(f"{name} ({method.summary})" for name, method in METHODS.items())
 
 Hosts = Annotated[str, typer.Option(help="A hostfile, or hosts and slots: h0:4,h1:4")]
 NetworkSource = Annotated[
-    str | None, typer.Option(help=f"A .net.npz file, or {PROBE} to measure the cluster now.")
+    str | None, typer.Option(help=f"A .net.npz file, or {PROBE_NOW} to measure the cluster now.")
 ]
 TrafficFile = Annotated[Path | None, typer.Option(help="A .traffic.npz file.")]
 JobFiles = Annotated[

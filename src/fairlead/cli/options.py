@@ -85,13 +85,10 @@ def part_of_all(text: str) -> float:
     return number
 
 
-def _seconds(text: str) -> float:
-    try:
-        seconds = parse_duration(text)
-    except InputError as error:
-        raise typer.BadParameter(str(error)) from error
+def _limit(text: str) -> float:
+    seconds = parse_duration(text)
     if seconds == 0:
-        raise typer.BadParameter(f"must be > 0, got {text!r}")
+        raise InputError(f"must be > 0, got {text!r}")
     return seconds
 
 
@@ -191,7 +188,9 @@ SkipUnreachable = Annotated[
 TimeLimit = Annotated[
     float | None,
     typer.Option(
-        parser=_seconds, metavar="TIME", help="Most time for the method optimize, for example 5s."
+        parser=usage(_limit),
+        metavar="TIME",
+        help="Most time for the method optimize, for example 5s.",
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of every random choice.")]

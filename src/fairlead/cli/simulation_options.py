@@ -3,39 +3,37 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from fairlead.cli.options import above_zero, part_of_all
+from fairlead.cli import options
+from fairlead.errors import InputError
 from fairlead.workload import RATE_PER, STRATEGIES, shipped_workloads
 from fairlead.workload.simulating import CHOICES
 
 STRATEGIES_HELP = "; ".join(f"{name} ({strategy.summary})" for name, strategy in STRATEGIES.items())
 
 
-def one_of(words: Sequence[str], meaning: str) -> Any:
+def word(words: Sequence[str], meaning: str) -> Any:
     """An option that is one of these words."""
-
-    def parse(text: str) -> str:
-        if text not in words:
-            raise typer.BadParameter(f"{text!r} is none of {', '.join(words)}")
-        return text
-
-    return typer.Option(parser=parse, metavar="WORD", help=f"{meaning}: {', '.join(words)}.")
+    return typer.Option(
+        parser=options.usage(options.one_of(words)),
+        metavar="WORD",
+        help=f"{meaning}: {', '.join(words)}.",
+    )
 
 
 def _strategies(text: str) -> str:
     """The names with commas between; all of them for "all"."""
-    names = list(STRATEGIES) if text == "all" else [name.strip() for name in text.split(",")]
-    for index, name in enumerate(names):
-        if name not in STRATEGIES:
-            raise typer.BadParameter(f"{name!r} is none of {', '.join(STRATEGIES)}")
-        if name in names[:index]:
-            raise typer.BadParameter(f"{name!r} is named twice")
-    return ",".join(names)
+    names = options.several_of(STRATEGIES)(",".join(STRATEGIES) if text == "all" else text)
+    for name, number in Counter(names.split(",")).items():
+        if number > 1:
+            raise InputError(f"{name!r} is named twice")
+    return names
 
 
 WorkloadSource = Annotated[
@@ -48,7 +46,7 @@ WorkloadSource = Annotated[
 Methods = Annotated[
     str,
     typer.Option(
-        parser=_strategies,
+        parser=options.usage(_strategies),
         metavar="NAME,NAME",
         help=f"Names with commas between, or all: {STRATEGIES_HELP}.",
     ),
@@ -66,7 +64,7 @@ MachineFile = Annotated[
 Scale = Annotated[
     float,
     typer.Option(
-        parser=part_of_all,
+        parser=options.part_of_all,
         metavar="NUMBER",
         help="Part of the messages to simulate, at the same rates.",
     ),
@@ -77,16 +75,16 @@ Servers = Annotated[
         min=0, help="Show load and queues of so many servers of each placement, the worst first."
     ),
 ]
-Nic = Annotated[str, one_of(CHOICES["nic"], "Who receives at an interface")]
-Forwarding = Annotated[str, one_of(CHOICES["forwarding"], "When receiving begins")]
-Arrivals = Annotated[str, one_of(CHOICES["arrivals"], "When messages come")]
-Loop = Annotated[str, one_of(CHOICES["loop"], "Whether a flow waits for its last message")]
-RatePer = Annotated[str | None, one_of(RATE_PER, "What rate and count of a pattern are per")]
+Nic = Annotated[str, word(CHOICES["nic"], "Who receives at an interface")]
+Forwarding = Annotated[str, word(CHOICES["forwarding"], "When receiving begins")]
+Arrivals = Annotated[str, word(CHOICES["arrivals"], "When messages come")]
+Loop = Annotated[str, word(CHOICES["loop"], "Whether a flow waits for its last message")]
+RatePer = Annotated[str | None, word(RATE_PER, "What rate and count of a pattern are per")]
 ComputeSpeed = Annotated[
     float | None,
     typer.Option(
         "--compute-mops",
-        parser=above_zero,
+        parser=options.above_zero,
         metavar="NUMBER",
         help="Million operations a second of a core, which set the rates of recordings.",
     ),
