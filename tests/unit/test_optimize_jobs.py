@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterator
 
@@ -11,7 +12,7 @@ import pytest
 
 import fairlead as fl
 from fairlead.workload import STRATEGIES, shipped_workloads
-from fairlead.workload.strategies.optimize import STARTS, optimize
+from fairlead.workload.strategies.optimize import STARTS, best_of, optimize
 from fairlead.workload.strategies.problem import JobsProblem
 
 TINY = fl.Machine(nodes=3, sockets=2, cores=1)
@@ -24,9 +25,19 @@ def job(pattern: str, ranks: int, size: int, rate: float, count: int = 20) -> fl
     )
 
 
+def simulated(workload: fl.Workload, cores: list[np.ndarray]) -> fl.SimulationResult:
+    return fl.simulate(workload, fl.JobsPlacement(workload.machine, cores))
+
+
 def waiting_s(workload: fl.Workload, cores: list[np.ndarray]) -> float:
-    placement = fl.JobsPlacement(workload.machine, cores)
-    return fl.simulate(workload, placement).waiting_time_s
+    return simulated(workload, cores).waiting_time_s
+
+
+def is_no_later(result: fl.SimulationResult, than: fl.SimulationResult) -> bool:
+    return (
+        result.finish_time_s <= 1.001 * than.finish_time_s
+        and result.total_finish_time_s <= 1.001 * than.total_finish_time_s
+    )
 
 
 def every_placement(workload: fl.Workload) -> Iterator[list[np.ndarray]]:
@@ -60,7 +71,9 @@ def every_placement(workload: fl.Workload) -> Iterator[list[np.ndarray]]:
 )
 def test_tiny_workloads_get_the_least_waiting_there_is(jobs: list[fl.Job]) -> None:
     workload = fl.Workload("tiny", jobs, TINY)
-    least_s = min(waiting_s(workload, cores) for cores in every_placement(workload))
+    spread = fl.simulate(workload, fl.place_jobs(workload, "spread"))
+    every = [simulated(workload, cores) for cores in every_placement(workload)]
+    least_s = min(result.waiting_time_s for result in every if is_no_later(result, spread))
     found = fl.place_jobs(workload, "optimize")
     assert fl.simulate(workload, found).waiting_time_s == pytest.approx(least_s, rel=1e-12)
 
@@ -68,12 +81,41 @@ def test_tiny_workloads_get_the_least_waiting_there_is(jobs: list[fl.Job]) -> No
 @pytest.mark.parametrize("name", shipped_workloads())
 def test_never_behind_another_strategy(name: str) -> None:
     workload = fl.Workload.load(name).scaled(0.01)
-    found = optimize(JobsProblem(workload, num_proposals=FEW_PROPOSALS))
-    others = [method for method in STRATEGIES if method != "optimize"]
-    least_s = min(
-        fl.simulate(workload, fl.place_jobs(workload, method)).waiting_time_s for method in others
-    )
-    assert waiting_s(workload, found) <= least_s
+    found = simulated(workload, optimize(JobsProblem(workload, num_proposals=FEW_PROPOSALS)))
+    others = {
+        method: fl.simulate(workload, fl.place_jobs(workload, method))
+        for method in STRATEGIES
+        if method != "optimize"
+    }
+    assert found.waiting_time_s <= min(result.waiting_time_s for result in others.values())
+    assert is_no_later(found, others["spread"])
+
+
+@pytest.mark.parametrize(
+    ("results", "answer"),
+    [
+        # (waiting, last end, sum of ends) of two starts, the first of them spread's, then found.
+        pytest.param([(4, 10, 20), (9, 10, 20), (3, 10, 20), (2, 10, 20)], 3, id="waits least"),
+        pytest.param([(4, 10, 20), (9, 10, 20), (2, 11, 20), (3, 10, 20)], 3, id="ends later"),
+        pytest.param([(4, 10, 20), (9, 10, 20), (2, 9, 21), (3, 9, 20)], 3, id="jobs end later"),
+        pytest.param([(4, 10, 20), (9, 10, 20), (2, 11, 20)], 0, id="nothing in time is better"),
+        pytest.param([(4, 10, 20), (3, 11, 20), (3.5, 9, 9)], 1, id="no longer than any start"),
+        pytest.param([(4, 10, 20), (9, 10, 20), (2, 10.001, 20.001)], 2, id="hardly later"),
+        pytest.param([(4, 10, 20), (4, 10, 19)], 1, id="equals by their ends"),
+    ],
+)
+def test_waits_least_of_what_is_no_later(
+    results: list[tuple[float, float, float]], answer: int
+) -> None:
+    workload = fl.Workload("t", [job("linear", 2, 1, 1.0)])
+    any_result = fl.simulate(workload, fl.place_jobs(workload, "blocked"))
+    made = [
+        dataclasses.replace(
+            any_result, waiting_time_s=waiting, finish_time_s=finish, total_finish_time_s=total
+        )
+        for waiting, finish, total in results
+    ]
+    assert best_of(made, 2) == answer
 
 
 def test_starts_with_every_other_strategy() -> None:

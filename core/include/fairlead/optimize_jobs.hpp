@@ -40,7 +40,8 @@ struct PredictedPlacement {
 [[nodiscard]] double predicted_waiting_s(const JobsProblem& problem,
                                          std::span<const std::int64_t> core_of_rank);
 
-/// What each walk of annealing on the load model ended with, least predicted waiting first. Same
+/// What each walk of annealing on the load model ended with, least predicted waiting first. Walks
+/// look for what is done no later than the first start, as far as the model tells. Same
 /// seed and starts, same answer with any number of threads, unless the time limit cuts walks short.
 /// @param options  its `starts` are cores of ranks, at least one; nothing is fixed
 /// @throws InputError  as above, or there is no start

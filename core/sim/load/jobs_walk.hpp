@@ -2,9 +2,11 @@
 // Simulated annealing by swaps on the load model.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "mapping/optimize/annealing.hpp"
@@ -14,18 +16,23 @@
 
 namespace fairlead::sim {
 
-/// One walk. What is best may be ranks apart as well as together, so half of the proposals go
-/// anywhere, and half to the node of a partner.
+/// One walk, which keeps what waits least of what is done in time. Until it has found such a
+/// placement, it never gets later. What is best may be ranks apart as well as together, so half of
+/// the proposals go anywhere, and half to the node of a partner.
 class JobsWalk {
  public:
+  /// @param latest_ns  when a placement has to be done
   JobsWalk(LoadState& state, const JobFlows& flows, std::int64_t sockets_per_node,
-           std::int64_t num_sitters, optimizing::Random random)
+           std::int64_t num_sitters, double latest_ns, optimizing::Random random)
       : state_(state),
         flows_(flows),
+        latest_ns_(latest_ns * (1.0 + kRounding)),
+        done_ns_(state.done_ns()),
         sockets_per_node_(static_cast<std::int32_t>(sockets_per_node)),
         num_sitters_(static_cast<std::int32_t>(num_sitters)),
         random_(random) {
     keep();
+    if (done_ns_ > latest_ns_) best_ns_ = std::numeric_limits<double>::infinity();
   }
 
   /// What a swap changes on average; 0 where no swap changes anything.
@@ -70,7 +77,7 @@ class JobsWalk {
   static constexpr std::int64_t kBlock = 256;
   static constexpr std::int64_t kStepsPerSocketSwap = 16;
   // Less is another order of adding up.
-  static constexpr double kLeastGain = 1e-9;
+  static constexpr double kRounding = 1e-9;
 
   struct Pair {
     std::int32_t rank, sitter;
@@ -112,11 +119,13 @@ class JobsWalk {
   }
 
   void decide(double change_ns, double limit_ns) {
-    if (change_ns >= limit_ns) {
+    const double done_ns = state_.done_ns();
+    if (change_ns >= limit_ns || done_ns > std::max(done_ns_, latest_ns_)) {
       state_.undo();
-    } else if (state_.waiting_ns() < best_ns_ * (1.0 - kLeastGain)) {
-      keep();
+      return;
     }
+    done_ns_ = done_ns;
+    if (done_ns <= latest_ns_ && state_.waiting_ns() < best_ns_ * (1.0 - kRounding)) keep();
   }
 
   void keep() {
@@ -127,6 +136,8 @@ class JobsWalk {
 
   LoadState& state_;
   const JobFlows& flows_;
+  double latest_ns_;
+  double done_ns_;  // of the placement where the walk is
   std::int32_t sockets_per_node_;
   std::int32_t num_sitters_;
   optimizing::Random random_;

@@ -3,7 +3,6 @@
 #include "sim/load/load_state.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "sim/route.hpp"
@@ -45,7 +44,7 @@ JobFlows::JobFlows(const JobsProblem& problem)
 LoadState::LoadState(const JobsProblem& problem, const JobFlows& flows, optimizing::Seating seating)
     : flows_(flows),
       seating_(std::move(seating)),
-      queue_(flows.rhythms(), problem.options.arrivals == Arrivals::periodic),
+      model_(flows.rhythms(), problem.options.arrivals == Arrivals::periodic),
       nic_(problem.options.nic),
       num_nodes_(static_cast<std::size_t>(problem.machine.num_nodes)),
       sockets_per_node_(static_cast<std::size_t>(problem.machine.sockets_per_node)),
@@ -55,16 +54,16 @@ LoadState::LoadState(const JobsProblem& problem, const JobFlows& flows, optimizi
       memory_(num_nodes_ * sockets_per_node_ * num_rhythms_),
       sent_to_ns_(num_nodes_ * num_nodes_ * num_rhythms_),
       slowed_(num_nodes_, 1.0),
-      waiting_of_server_ns_(num_nodes_ * (2 + sockets_per_node_)),
+      times_of_server_(num_nodes_ * (2 + sockets_per_node_)),
       is_moving_(static_cast<std::size_t>(problem.num_ranks), 0) {
   for (const JobFlows::Ways& way : flows_.all()) add(way, 1);
-  for (std::size_t node = 0; node < num_nodes_; ++node) refresh(node, sending_ns(node));
+  for (std::size_t node = 0; node < num_nodes_; ++node) refresh(node, sending(node));
   for (std::size_t node = 0; node < num_nodes_; ++node) {
-    refresh(num_nodes_ + node, receiving_ns(node));
+    refresh(num_nodes_ + node, receiving(node));
   }
   for (std::size_t node = 0; node < num_nodes_; ++node) refresh_memories(node);
   before_.clear();
-  waiting_ns_ = std::accumulate(waiting_of_server_ns_.begin(), waiting_of_server_ns_.end(), 0.0);
+  for (const ServerTimes& times : times_of_server_) waiting_ns_ += times.waiting_ns;
 }
 
 double LoadState::swap(std::int32_t one, std::int32_t other) {
@@ -88,22 +87,24 @@ double LoadState::apply() {
   const std::size_t there = node_of(seating_.host_of(pairs_.front().second));
   exchange();
   if (here != there) {
-    for (const std::size_t node : {here, there}) refresh(node, sending_ns(node));
+    for (const std::size_t node : {here, there}) refresh(node, sending(node));
     for (std::size_t node = 0; node < num_nodes_; ++node) {
-      refresh(num_nodes_ + node, receiving_ns(node));
+      refresh(num_nodes_ + node, receiving(node));
     }
   }
   refresh_memories(here);
   if (there != here) refresh_memories(there);
   double change_ns = 0.0;
-  for (const auto& [server, was_ns] : before_) change_ns += waiting_of_server_ns_[server] - was_ns;
+  for (const auto& [server, was] : before_) {
+    change_ns += times_of_server_[server].waiting_ns - was.waiting_ns;
+  }
   waiting_ns_ += change_ns;
   return change_ns;
 }
 
 void LoadState::undo() {
   exchange();
-  for (const auto& [server, was_ns] : before_) waiting_of_server_ns_[server] = was_ns;
+  for (const auto& [server, was] : before_) times_of_server_[server] = was;
   for (const std::int32_t sitter : {pairs_.front().first, pairs_.front().second}) {
     const std::size_t node = node_of(seating_.host_of(sitter));
     slowed_[node] = slowdown(node);
@@ -163,16 +164,22 @@ void LoadState::add(const JobFlows::Ways& way, std::int64_t sign) {
       sign * way.between_nodes_ns;
 }
 
-void LoadState::refresh(std::size_t server, double waiting_ns) {
-  if (waiting_ns == waiting_of_server_ns_[server]) return;
-  before_.emplace_back(server, waiting_of_server_ns_[server]);
-  waiting_of_server_ns_[server] = waiting_ns;
+double LoadState::done_ns() const {
+  double last_ns = 0.0;
+  for (const ServerTimes& times : times_of_server_) last_ns = std::max(last_ns, times.done_ns);
+  return last_ns;
+}
+
+void LoadState::refresh(std::size_t server, const ServerTimes& times) {
+  if (times == times_of_server_[server]) return;
+  before_.emplace_back(server, times_of_server_[server]);
+  times_of_server_[server] = times;
 }
 
 void LoadState::refresh_memories(std::size_t node) {
   for (std::size_t local = 0; local < sockets_per_node_; ++local) {
     const std::size_t socket = node * sockets_per_node_ + local;
-    refresh(2 * num_nodes_ + socket, memory_ns(socket));
+    refresh(2 * num_nodes_ + socket, queue(row(memory_, socket)));
   }
 }
 
@@ -185,18 +192,14 @@ double LoadState::slowdown(std::size_t node) const {
   return std::max(1.0, load);
 }
 
-double LoadState::sending_ns(std::size_t node) {
+ServerTimes LoadState::sending(std::size_t node) {
   slowed_[node] = slowdown(node);
-  return queue_ns(row(sent_, node));
-}
-
-double LoadState::memory_ns(std::size_t socket) {
-  return queue_ns(row(memory_, socket));
+  return queue(row(sent_, node));
 }
 
 /// All that is handed over at one moment comes at once, and each message waits for the others.
-double LoadState::queue_ns(std::span<const Load> loads) {
-  return queue_.waiting_ns([&](std::size_t rhythm) {
+ServerTimes LoadState::queue(std::span<const Load> loads) {
+  return model_.times([&](std::size_t rhythm) {
     const auto num_flows = static_cast<double>(loads[rhythm].num_flows);
     const auto work_ns = static_cast<double>(loads[rhythm].work_ns);
     return Demand{.num_flows = num_flows,
@@ -208,10 +211,15 @@ double LoadState::queue_ns(std::span<const Load> loads) {
 
 /// What comes from a node comes one after the other: of a burst only that has to wait which comes
 /// from several nodes faster than it can be received. A sender that is asked for more than it can
-/// do hands on what it can.
-double LoadState::receiving_ns(std::size_t node) {
+/// do hands on what it can, and so for longer: the receiver has all of the work to do all the same.
+ServerTimes LoadState::receiving(std::size_t node) {
   const std::span<const Load> loads = row(received_, node);
-  return queue_.waiting_ns([&](std::size_t rhythm) {
+  double work_of_all_ns = 0.0;
+  for (std::size_t rhythm = 0; rhythm < num_rhythms_; ++rhythm) {
+    work_of_all_ns +=
+        static_cast<double>(loads[rhythm].work_ns) * flows_.rhythms().num_messages(rhythm);
+  }
+  ServerTimes times = model_.times([&](std::size_t rhythm) {
     if (loads[rhythm].work_ns == 0) return Demand{};
     const auto work_ns = static_cast<double>(loads[rhythm].work_ns);
     const std::int64_t* from = sent_to_ns_.data() + (node * num_rhythms_ + rhythm) * num_nodes_;
@@ -228,6 +236,8 @@ double LoadState::receiving_ns(std::size_t node) {
                   .own_burst_ns = burst_ns,
                   .burst_ns = burst_ns};
   });
+  times.done_ns = std::max(times.done_ns, work_of_all_ns);
+  return times;
 }
 
 }  // namespace fairlead::sim

@@ -50,6 +50,8 @@ class LoadState {
 
   [[nodiscard]] const optimizing::Seating& seating() const { return seating_; }
   [[nodiscard]] double waiting_ns() const { return waiting_ns_; }
+  /// When the last server is done.
+  [[nodiscard]] double done_ns() const;
 
   /// Swaps the seats of two sitters. @return what the waiting time changes by, ns
   double swap(std::int32_t one, std::int32_t other);
@@ -68,13 +70,12 @@ class LoadState {
   void exchange();
   void count_moving(std::int64_t sign);
   void add(const JobFlows::Ways& way, std::int64_t sign);
-  void refresh(std::size_t server, double waiting_ns);
+  void refresh(std::size_t server, const ServerTimes& times);
   void refresh_memories(std::size_t node);
   [[nodiscard]] double slowdown(std::size_t node) const;
-  double sending_ns(std::size_t node);
-  double receiving_ns(std::size_t node);
-  double memory_ns(std::size_t socket);
-  double queue_ns(std::span<const Load> loads);
+  ServerTimes sending(std::size_t node);
+  ServerTimes receiving(std::size_t node);
+  ServerTimes queue(std::span<const Load> loads);
   [[nodiscard]] std::size_t node_of(std::int32_t socket) const {
     return static_cast<std::size_t>(socket) / sockets_per_node_;
   }
@@ -84,7 +85,7 @@ class LoadState {
 
   const JobFlows& flows_;
   optimizing::Seating seating_;
-  QueueModel queue_;
+  QueueModel model_;
   Nic nic_;
   std::size_t num_nodes_, sockets_per_node_, num_rhythms_;
   std::vector<Load> sent_;                // (nodes, R); of a shared interface also what is received
@@ -92,12 +93,12 @@ class LoadState {
   std::vector<Load> memory_;              // (sockets, R)
   std::vector<std::int64_t> sent_to_ns_;  // (receiving node, R, sending node)
   std::vector<double> slowed_;  // of each node: how much faster it is asked to send than it can
-  std::vector<double> waiting_of_server_ns_;  // sending, receiving, memory
+  std::vector<ServerTimes> times_of_server_;  // sending, receiving, memory
   double waiting_ns_ = 0.0;
   // The last swap: pairs of sitters, who of them is a rank, what servers waited before.
   std::vector<std::pair<std::int32_t, std::int32_t>> pairs_;
   std::vector<char> is_moving_;
-  std::vector<std::pair<std::size_t, double>> before_;
+  std::vector<std::pair<std::size_t, ServerTimes>> before_;
   double waiting_before_ns_ = 0.0;
 };
 

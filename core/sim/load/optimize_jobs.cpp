@@ -138,12 +138,13 @@ std::vector<PredictedPlacement> optimize_jobs(const JobsProblem& problem,
   }
   const double limit_s =
       options.time_limit_s * std::clamp(options.num_threads, 1, num_walks) / num_walks;
+  const double latest_ns = LoadState(problem, flows, Seating(slots, starts.front())).done_ns();
   const auto walk = [&](int number, Watch& watch) {
     const auto start = static_cast<std::size_t>(number) % starts.size();
     const auto round = static_cast<std::size_t>(number) / starts.size();
     LoadState state(problem, flows, Seating(slots, starts[start]));
     JobsWalk its(state, flows, problem.machine.sockets_per_node,
-                 static_cast<std::int64_t>(problem.free_cores.size()),
+                 static_cast<std::int64_t>(problem.free_cores.size()), latest_ns,
                  Random(options.seed, static_cast<std::uint64_t>(number)));
     const double unit_ns = its.typical_change_ns();
     if (unit_ns > 0.0) {

@@ -25,7 +25,7 @@ struct Backlog {
 
 }  // namespace
 
-double QueueModel::backlog_ns() {
+ServerTimes QueueModel::backlog() {
   double total_load = 0.0, waiting_ns = 0.0, time_ns = 0.0, work_ns = 0.0;
   for (const Active& active : active_) total_load += load(active);
   Backlog backlog;
@@ -39,7 +39,7 @@ double QueueModel::backlog_ns() {
     waiting_ns += active_[index].demand.num_flows / rhythms_.period_ns(rhythm) * backlog.area_ns2;
     total_load -= load(active_[index]);
   }
-  return waiting_ns;
+  return {waiting_ns, time_ns + backlog.now_ns};
 }
 
 double QueueModel::bursts_ns() const {

@@ -14,12 +14,20 @@ namespace fairlead::sim {
 /// What the flows of one rhythm ask of one server.
 struct Demand {
   double num_flows = 0.0;
-  double work_ns = 0.0;       ///< service of one message of each flow
+  double work_ns = 0.0;       ///< service of one message of each flow, as fast as they can come
   double own_burst_ns = 0.0;  ///< of that, what a message may find of its own rhythm, once it comes
   double burst_ns = 0.0;      ///< and of that, what one of another rhythm may find
 };
 
-/// The sum of two parts. Backlog: where more is offered than can be done, it grows for as long as
+/// What a server's messages wait together, and when it is done with the last one.
+struct ServerTimes {
+  double waiting_ns = 0.0;
+  double done_ns = 0.0;
+
+  [[nodiscard]] bool operator==(const ServerTimes&) const = default;
+};
+
+/// Waiting is the sum of two parts. Backlog: where more is offered than can be done, it grows for as long as
 /// messages come, and then falls; every message waits for what there is. Bursts: a message waits
 /// for half of what was handed over at the same moment, and for what is left of earlier bursts.
 ///
@@ -35,14 +43,16 @@ class QueueModel {
 
   /// @param demand  called with each rhythm
   template <typename DemandOf>
-  double waiting_ns(DemandOf demand) {
+  ServerTimes times(DemandOf demand) {
     active_.clear();
     for (std::size_t rhythm = 0; rhythm < rhythms_.size(); ++rhythm) {
       const Demand of_rhythm = demand(rhythm);
       if (of_rhythm.num_flows > 0.0) active_.push_back({of_rhythm, rhythm});
     }
-    if (active_.empty()) return 0.0;
-    return backlog_ns() + (has_bursts_ ? bursts_ns() : random_ns());
+    if (active_.empty()) return {};
+    ServerTimes times = backlog();
+    times.waiting_ns += has_bursts_ ? bursts_ns() : random_ns();
+    return times;
   }
 
  private:
@@ -52,7 +62,7 @@ class QueueModel {
   };
 
   /// Also notes the mean load until the end of each rhythm.
-  double backlog_ns();
+  ServerTimes backlog();
   double bursts_ns() const;
   double random_ns() const;
   [[nodiscard]] double load(const Active& active) const {

@@ -14,7 +14,12 @@ import numpy as np
 
 from fairlead import _core
 from fairlead.workload.placement import CoresOfJobs, JobsPlacement
-from fairlead.workload.simulating import SimulationOptions, simulate_each, simulated_machine
+from fairlead.workload.simulating import (
+    SimulationOptions,
+    SimulationResult,
+    simulate_each,
+    simulated_machine,
+)
 from fairlead.workload.strategies import drb, filling, spread
 from fairlead.workload.strategies.problem import JobsProblem, Progress
 from fairlead.workload.workload import Workload
@@ -29,19 +34,26 @@ STARTS: tuple[Callable[[JobsProblem], CoresOfJobs], ...] = (
 )
 """Where walks begin. Their placements are judged too, so the answer is never behind them."""
 
-NUM_JUDGED = 6
-"""Placements of the search that are simulated beside the starts: the model tells good from bad,
-but not which of several that are nearly equal is best."""
+FEWEST_JUDGED, MOST_JUDGED = 6, 16
+"""Placements of the search that are simulated beside the starts: the model tells good from bad, but
+not which of several that are nearly equal is best."""
+
+JUDGED_MESSAGES = 5e7
+"""More than the fewest are judged while they have no more messages than that together."""
 
 MESSAGES_PER_S = 3e6
 """What a core simulates at least (bench/spread/speed.py), to plan a run by time."""
+
+LATER_RATIO = 1.001
+"""Who is done later by less is not called later: the last messages of recorded jobs wait for
+milliseconds more or less, after minutes."""
 
 _STEPS = 1000
 """Of each half of the progress: the search, then judging."""
 
 
 def optimize(problem: JobsProblem) -> CoresOfJobs:
-    """The placement under which least is waited, of the starts and of what the search found.
+    """The best placement, of the starts and of what the search found, as `best_of` tells.
 
     With a time limit, judging takes half of the time at most, at a smaller scale if need be.
     """
@@ -55,7 +67,7 @@ def optimize(problem: JobsProblem) -> CoresOfJobs:
         search_s = left_s - min(judging_s, left_s / 2)
         scale *= min(1.0, left_s / 2 / judging_s)
     found = _search(problem, starts, search_s)
-    return _least_waiting(problem, [*starts, *found[:NUM_JUDGED]], scale)
+    return _best(problem, [*starts, *found[: _num_judged(problem)]], scale)
 
 
 def load_model(workload: Workload, options: SimulationOptions) -> _core.JobsProblem:
@@ -80,8 +92,18 @@ def load_model(workload: Workload, options: SimulationOptions) -> _core.JobsProb
 
 def _judging_s(problem: JobsProblem) -> float:
     """How long the simulations at the wanted scale may take."""
-    num_messages = problem.workload.num_messages * problem.scale * (len(STARTS) + NUM_JUDGED)
-    return max(num_messages, 1.0) / MESSAGES_PER_S / _num_cores()
+    num_messages = _num_messages(problem) * (len(STARTS) + _num_judged(problem))
+    return num_messages / MESSAGES_PER_S / _num_cores()
+
+
+def _num_judged(problem: JobsProblem) -> int:
+    affordable = int(JUDGED_MESSAGES / _num_messages(problem))
+    return min(max(FEWEST_JUDGED, affordable), MOST_JUDGED)
+
+
+def _num_messages(problem: JobsProblem) -> float:
+    """Of one simulation."""
+    return max(problem.workload.num_messages * problem.scale, 1.0)
 
 
 def _num_cores() -> int:
@@ -113,10 +135,10 @@ def _search(problem: JobsProblem, starts: Sequence[np.ndarray], limit_s: float) 
     return [np.array(placement.core_of_rank) for placement in found]
 
 
-def _least_waiting(
-    problem: JobsProblem, candidates: Sequence[np.ndarray], scale: float
-) -> CoresOfJobs:
-    """By the simulator; of equals the one whose jobs are done first, then the first."""
+def _best(problem: JobsProblem, candidates: Sequence[np.ndarray], scale: float) -> CoresOfJobs:
+    """By the simulator: what waits least of what waits no longer than any start, and is done no
+    later than `spread`, the first of them, if there is such a placement.
+    """
     workload = problem.workload
     ends = np.cumsum([job.num_ranks for job in workload.jobs])[:-1]
     placements = [
@@ -131,8 +153,33 @@ def _least_waiting(
     results = simulate_each(
         workload, placements, problem.options, scale=scale, on_progress=on_progress
     )
-    best = min(
-        range(len(results)),
-        key=lambda index: (results[index].waiting_time_s, results[index].total_finish_time_s),
-    )
+    best = best_of(results, len(STARTS))
     return list(placements[best].core_of_rank)
+
+
+def best_of(results: Sequence[SimulationResult], num_starts: int) -> int:
+    """Which of the results, the starts' first, is the answer.
+
+    Who waits no longer than any start is done no later than the first one, if anybody is. Of those
+    who are left the one that waits least, of equals the one whose jobs are done first.
+    """
+    first = results[0]
+    least_s = min(result.waiting_time_s for result in results[:num_starts])
+
+    def is_in_time(result: SimulationResult) -> bool:
+        return (
+            result.finish_time_s <= first.finish_time_s * LATER_RATIO
+            and result.total_finish_time_s <= first.total_finish_time_s * LATER_RATIO
+        )
+
+    def order(index: int) -> tuple[bool, bool, float, float]:
+        result = results[index]
+        waits_longer = result.waiting_time_s > least_s
+        return (
+            waits_longer,
+            not is_in_time(result),
+            result.waiting_time_s,
+            result.total_finish_time_s,
+        )
+
+    return min(range(len(results)), key=order)
