@@ -5,6 +5,8 @@
 Kendall's tau (1: the same order, -1: the reverse) between predicted cost and measured time of
 different placements of one program, with 95 % bootstrap intervals. `drift` is not among the
 scenarios: there the network that a prediction is made for is gone before the last run.
+
+With `--keep` all that was measured stays in a folder, and `--kept` judges objectives by it later.
 """
 
 from __future__ import annotations
@@ -13,9 +15,11 @@ import argparse
 import math
 import shlex
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import placements
 import running
 from rich.console import Console
@@ -28,6 +32,7 @@ from fairlead.statistics import kendall_tau_interval, kendall_tau_of_repeats
 SCENARIOS = ("two-racks", "pairwise", "flat")
 NUMBER = 20  # Different placements of each program.
 REPEATS = 2
+TRAFFIC, NETWORK, TIMES = "run.traffic.npz", "run.net.npz", "times.npz"
 OBJECTIVES: dict[str, Callable[[fl.Cost], float]] = {
     "sum, bytes": lambda cost: cost.weighted_sum["bytes"],
     "sum, messages": lambda cost: cost.weighted_sum["messages"],
@@ -38,10 +43,16 @@ OBJECTIVES: dict[str, Callable[[fl.Cost], float]] = {
 
 def main() -> None:
     options = parsed()
+    console = Console(width=180)
+    table = empty_table(options)
+    if options.kept is not None:
+        for series in kept(options.kept):
+            table.add_row(*row(series, options.seed))
+        console.print(table)
+        return
     clock = running.Clock(
         len(options.scenario) * len(options.program) * options.number * options.repeats
     )
-    table = empty_table(options)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         traffic_of: dict[str, fl.Traffic] = {}
@@ -55,8 +66,9 @@ def main() -> None:
                 for program in options.program:
                     if program not in traffic_of:
                         traffic_of[program] = running.traced(lab, program, folder)
-                    row = ranked(
+                    series = measured(
                         lab,
+                        scenario,
                         program,
                         traffic_of[program],
                         network,
@@ -64,8 +76,9 @@ def main() -> None:
                         folder=folder,
                         clock=clock,
                     )
-                    table.add_row(scenario, program, *row)
-    console = Console(width=160)
+                    if options.keep is not None:
+                        keep(options.keep, series)
+                    table.add_row(*row(series, options.seed))
     console.print(table)
     if options.short:
         console.print(clock.estimate(len(SCENARIOS) * len(running.PROGRAMS) * NUMBER * REPEATS))
@@ -81,9 +94,15 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--truth", action="store_true", help="predict from the lab's shaped rates")
     parser.add_argument(
-        "--probe-options", default="", help="for fairlead probe, such as --probe-options=--full"
-    )
+        "--probe-options", help="for fairlead probe, such as --probe-options=--full; default: "
+        "--contention, with --short none"
+    )  # fmt: skip
+    kept = parser.add_mutually_exclusive_group()
+    kept.add_argument("--keep", type=Path, metavar="FOLDER", help="write what was measured there")
+    kept.add_argument("--kept", type=Path, metavar="FOLDER", help="read it instead of measuring")
     options = parser.parse_args()
+    if options.probe_options is None:
+        options.probe_options = "" if options.short else "--contention"
     options.scenario = options.scenario or list(SCENARIOS[:1] if options.short else SCENARIOS)
     options.program = options.program or list(running.PROGRAMS)[: 1 if options.short else None]
     options.number = options.number or (3 if options.short else NUMBER)
@@ -93,8 +112,21 @@ def parsed() -> argparse.Namespace:
     return options
 
 
-def ranked(
+class Series(NamedTuple):
+    """What was measured of one program in one scenario."""
+
+    scenario: str
+    program: str
+    traffic: fl.Traffic
+    network: fl.Network
+    placements: list[fl.Placement]
+    times_s: np.ndarray
+    """Shape (P, R)."""
+
+
+def measured(
     lab: Lab,
+    scenario: str,
     program: str,
     traffic: fl.Traffic,
     network: fl.Network,
@@ -102,22 +134,54 @@ def ranked(
     options: argparse.Namespace,
     folder: Path,
     clock: running.Clock,
-) -> list[str]:
-    """The cells of one row: measured spread, agreement of the runs, then of each objective."""
+) -> Series:
     cluster = fl.Cluster.uniform(lab.hosts, running.NUM_RANKS // len(lab.hosts))
     chosen = placements.spread(traffic, network, cluster, options.number, options.seed)
     times_s = running.measured(
         lab, program, chosen, repeats=options.repeats, folder=folder, on_run=clock.tick
     )
-    costs = [fl.evaluate(placement, traffic, network) for placement in chosen]
-    means_s = times_s.mean(axis=1)
+    return Series(scenario, program, traffic, network, chosen, times_s)
+
+
+def keep(folder: Path, series: Series) -> None:
+    its_folder = folder / f"{series.scenario}-{series.program}"
+    its_folder.mkdir(parents=True, exist_ok=True)
+    series.traffic.save(its_folder / TRAFFIC)
+    series.network.save(its_folder / NETWORK)
+    names = [placement.method for placement in series.placements]
+    hosts = [placement.host_of_rank for placement in series.placements]
+    np.savez(its_folder / TIMES, names=names, host_of_rank=hosts, times_s=series.times_s)
+
+
+def kept(folder: Path) -> Iterator[Series]:
+    for file in sorted(folder.glob(f"*/{TIMES}")):
+        scenario, _, program = file.parent.name.rpartition("-")
+        network = fl.Network.load(file.parent / NETWORK)
+        with np.load(file) as arrays:
+            found = [
+                fl.Placement(network.hosts, hosts, str(name))
+                for hosts, name in zip(arrays["host_of_rank"], arrays["names"], strict=True)
+            ]
+            times_s = arrays["times_s"]
+        traffic = fl.Traffic.load(file.parent / TRAFFIC)
+        yield Series(scenario, program, traffic, network, found, times_s)
+
+
+def row(series: Series, seed: int) -> list[str]:
+    """Measured spread, agreement of the runs with one another, then of each objective."""
+    costs = [
+        fl.evaluate(placement, series.traffic, series.network) for placement in series.placements
+    ]
+    means_s = series.times_s.mean(axis=1)
     cells = [
-        str(len(chosen)),
+        series.scenario,
+        series.program,
+        str(len(costs)),
         f"{means_s.min():.2f} to {means_s.max():.2f}",
-        shown(kendall_tau_of_repeats(times_s)),
+        shown(kendall_tau_of_repeats(series.times_s)),
     ]
     for objective in OBJECTIVES.values():
-        tau = kendall_tau_interval([objective(cost) for cost in costs], times_s, options.seed)
+        tau = kendall_tau_interval([objective(cost) for cost in costs], series.times_s, seed)
         bounds = "" if math.isnan(tau.value) else f" [{tau.low:.2f}, {tau.high:.2f}]"
         cells.append(shown(tau.value) + bounds)
     return cells
@@ -128,11 +192,10 @@ def shown(tau: float) -> str:
 
 
 def empty_table(options: argparse.Namespace) -> Table:
-    source = "the lab's shaped rates" if options.truth else "what fairlead probe measured"
-    title = (
-        f"Kendall's tau with the measured time, {running.NUM_RANKS} ranks, {options.repeats} "
-        f"interleaved runs of each placement; network: {source}"
-    )
+    title = f"Kendall's tau with the measured time, {running.NUM_RANKS} ranks, interleaved runs"
+    if options.kept is None:
+        source = "the lab's shaped rates" if options.truth else "what fairlead probe measured"
+        title += f", {options.repeats} of each; network: {source}"
     table = Table(title=title)
     for column in ("scenario", "program", "placements", "time, s", "runs with runs", *OBJECTIVES):
         table.add_column(column, no_wrap=True)

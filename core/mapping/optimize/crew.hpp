@@ -15,11 +15,12 @@
 namespace fairlead::optimizing {
 
 /// The result of each start, in their order; empty where it was not begun before the end.
+/// @param num_proposals  of all of them
 /// @param walk  called with the number of the start and the watch, from several threads
 template <typename Walk>
 std::vector<HostOfTask> run_starts(const OptimizeOptions& options, int num_starts,
-                                   std::int64_t proposals_per_start, Walk walk) {
-  Watch watch(options, proposals_per_start * num_starts);
+                                   std::int64_t num_proposals, Walk walk) {
+  Watch watch(options, num_proposals);
   std::vector<HostOfTask> results(static_cast<std::size_t>(num_starts));
   std::atomic<int> next{0};
   const auto work = [&] {

@@ -2,6 +2,8 @@
 // Groups of tasks, level by level.
 #include "mapping/optimize/multilevel.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -92,6 +94,15 @@ HostOfTask dealt_out(const HostOfTask& group_of_task, const Hierarchy::Level& le
 }
 
 }  // namespace
+
+double Hierarchy::between_share() const {
+  const auto traffic = [](const TaskGraph& graph) {
+    return graph.mean_both() * static_cast<double>(graph.num_exchanges());
+  };
+  const auto above = std::ranges::find_if(levels, [](const Level& it) { return it.num_merges > 0; });
+  const double all = traffic(levels.front().graph);
+  return all > 0.0 ? traffic(std::prev(above)->graph) / all : 1.0;
+}
 
 Hierarchy coarsen(const TaskGraph& graph, const SlotsOfHost& slots,
                   std::span<const HostGrouping> groupings, Random random, bool keeps_order) {

@@ -31,6 +31,9 @@ struct Hierarchy {
     std::vector<std::int32_t> group_of_host;  ///< in the next level; empty where hosts stay alone
   };
   std::vector<Level> levels;
+
+  /// Part of the tasks' traffic that is between groups that one host holds; 1 where nobody talks.
+  [[nodiscard]] double between_share() const;
 };
 
 /// @param groupings  of the hosts, of these groups, ...

@@ -39,7 +39,7 @@ std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const Ran
       static_cast<double>(byte_graph.num_exchanges() + message_graph.num_exchanges()) /
       static_cast<double>(std::max<std::size_t>(1, bytes.num_ranks()));
   const Plan plan(options, slots, bytes.num_ranks(),
-                  kExchangesPerS / std::max(1.0, exchanges_per_task));
+                  kExchangesPerS / std::max(1.0, exchanges_per_task), false);
   const TaskGraph scaled = TaskGraph::scaled(bytes);
   const std::vector<double> cost = seconds_per_byte(network.bandwidth_Bps);
   const HostCosts costs({.num_hosts = network.bandwidth_Bps.num_hosts, .values = cost});
@@ -57,9 +57,11 @@ std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const Ran
     BottleneckState state(byte_graph, message_graph, resources, costs, Seating(plan.slots, begin));
     const double hot = kHotOfBottleneck * state.energy_s();
     if (!(hot > 0.0)) return begin;
-    return walk_from(plan, start, std::move(state), hot, hot * kColdOfBottleneck, part, watch);
+    return walk_from(plan, start, std::move(state),
+                     plan.schedule(hot, hot * kColdOfBottleneck, part), watch);
   };
-  return best_of(plan, run_starts(options, plan.num_starts, plan.proposals_per_start, walk),
+  return best_of(plan, run_starts(options, plan.num_starts,
+                                  plan.proposals_per_start * plan.num_starts, walk),
                  [&](const Placement& placement) {
                    return evaluate(bytes, messages, network, placement).bottleneck_s;
                  });

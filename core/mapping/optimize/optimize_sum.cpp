@@ -35,26 +35,47 @@ double with_table_per_s(std::size_t num_entries) {
   return 8e6;
 }
 
-/// What each start finds, on the hosts and, before, on groups of them.
+/// What each start finds, on the hosts and, before, on groups of them; and what the best given
+/// placement becomes.
 /// @param costs  of the hosts, of their groups, ...: one more than there are groupings
+/// @param best_given  empty where there is nothing to refine
 template <typename State, typename Costs>
 std::vector<HostOfTask> walk_all(const Plan& plan, const TaskGraph& graph,
                                  std::span<const Costs> costs,
-                                 std::span<const HostGrouping> groupings) {
+                                 std::span<const HostGrouping> groupings,
+                                 const HostOfTask& best_given) {
   const auto make_state = [&costs](const Hierarchy::Level& level, Seating seating) {
     return State(level.graph, costs[level.num_merges], std::move(seating));
   };
+  const auto from = [&](const HostOfTask& given) {
+    return State(graph, costs.front(), Seating(plan.slots, given));
+  };
+  const double unit = temperature_unit(graph);
   const auto walk = [&](int start, Watch& watch) {
     if (plan.is_free()) {
       return walk_levels(plan, graph, start, 1.0, groupings, watch, make_state);
     }
     // The first is a cool one, which keeps what is good in the given placement.
-    const double hot = temperature_unit(graph) * hot_of_tasks(start + 1, plan.proposals_per_task());
-    return walk_from(plan, start,
-                     State(graph, costs.front(), Seating(plan.slots, plan.given_start(start))), hot,
-                     hot * kColdRatio, 1.0, watch);
+    const double hot = unit * hot_of_tasks(start + 1, plan.proposals_per_task(), 1.0);
+    return walk_from(plan, start, from(plan.given_start(start)),
+                     plan.schedule(hot, hot * kColdRatio, 1.0), watch);
   };
-  return run_starts(plan.options, plan.num_starts, plan.proposals_per_start, walk);
+  const auto refine = [&](Watch& watch) {
+    if (!(unit > 0.0)) return best_given;
+    return walk_from(plan, plan.num_starts, from(best_given),
+                     {.hot = unit * kCool,
+                      .cold = unit * kCool * kColdRatio,
+                      .num_steps = plan.proposals_to_refine,
+                      .limit_s = plan.refining_limit_s},
+                     watch);
+  };
+  // First what is sure to be good: a short run may not come to the rest.
+  const int num_before = best_given.empty() ? 0 : 1;
+  return run_starts(plan.options, num_before + plan.num_starts,
+                    plan.proposals_to_refine + plan.num_starts * plan.proposals_per_start,
+                    [&](int number, Watch& watch) {
+                      return number < num_before ? refine(watch) : walk(number - num_before, watch);
+                    });
 }
 
 }  // namespace
@@ -68,13 +89,19 @@ std::vector<std::int64_t> optimize_sum(const RankMatrix& traffic, const HostMatr
   const bool has_table = costs.num_hosts() <= kHostsPerPartner * std::max(1.0, graph.mean_degree());
   const Plan plan(
       options, slots, traffic.num_ranks(),
-      has_table ? with_table_per_s(traffic.num_ranks() * cost.num_hosts) : kWithoutTablePerS);
+      has_table ? with_table_per_s(traffic.num_ranks() * cost.num_hosts) : kWithoutTablePerS, true);
+  const auto value = [&](const Placement& placement) {
+    return weighted_sum(traffic, cost, placement);
+  };
+  const HostOfTask best_given =
+      plan.proposals_to_refine > 0 ? narrow(best_of(plan, {}, value)) : HostOfTask{};
   const std::span<const HostCosts> of_hosts(levels.costs);
   return best_of(
       plan,
-      has_table ? walk_all<SumState>(plan, graph, of_hosts, levels.groupings)
-                : walk_all<DirectState<HostCosts>>(plan, graph, of_hosts, levels.groupings),
-      [&](const Placement& placement) { return weighted_sum(traffic, cost, placement); });
+      has_table
+          ? walk_all<SumState>(plan, graph, of_hosts, levels.groupings, best_given)
+          : walk_all<DirectState<HostCosts>>(plan, graph, of_hosts, levels.groupings, best_given),
+      value);
 }
 
 std::vector<std::int64_t> optimize_sum(const RankMatrix& traffic, const HostTree& tree,
@@ -89,11 +116,11 @@ std::vector<std::int64_t> optimize_sum(const RankMatrix& traffic, const HostTree
                                   costs.in_tree_order())));
     with_start.starts = starts;
   }
-  const Plan plan(with_start, slots, traffic.num_ranks(), kOnTreePerS);
+  const Plan plan(with_start, slots, traffic.num_ranks(), kOnTreePerS, false);
   const TaskGraph graph = TaskGraph::scaled(traffic);
   return best_of(plan,
                  walk_all<DirectState<TreeCosts>>(
-                     plan, graph, std::span(std::as_const(levels.costs)), levels.groupings),
+                     plan, graph, std::span(std::as_const(levels.costs)), levels.groupings, {}),
                  [&](const Placement& placement) {
                    double sum = 0.0;
                    traffic.for_each([&](std::size_t src, std::size_t dst, double value) {

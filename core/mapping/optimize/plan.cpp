@@ -19,8 +19,13 @@ constexpr std::int64_t kProposalsPerTask = 60'000;
 constexpr double kMostSeconds = 2.0;
 constexpr std::int64_t kFewestPerTask = 300;
 constexpr std::int64_t kFewestProposals = 2'000'000;
-constexpr double kFewestPerStart = 2.0;  // times the third power of the number of tasks
+constexpr double kFewestPerStart = 0.125;  // times this power of the number of tasks:
+constexpr double kPowerOfTasks = 3.5;
+constexpr double kFewestToCool = 8192.0;  // fewer are no walk that cools step by step
 constexpr int kMostStarts = 64;
+// The most that improving a given placement is worth, and its part of a short run.
+constexpr std::int64_t kRefiningPerTask = 200;
+constexpr std::int64_t kLeastPartToRefine = 4;
 constexpr double kLongestPlan_s = 1e5;
 
 /// Puts the fixed tasks on their hosts by swaps with others that are there.
@@ -70,7 +75,7 @@ HostOfTask filled(const SlotsOfHost& slots, std::int32_t num_tasks,
 }
 
 Plan::Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_host,
-           std::size_t num_ranks, double proposals_per_s)
+           std::size_t num_ranks, double proposals_per_s, bool refines_given)
     : options(given),
       slots(narrow(slots_of_host)),
       num_tasks(static_cast<std::int32_t>(num_ranks)) {
@@ -85,11 +90,20 @@ Plan::Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_
         kFewestPerTask * num_tasks,
         std::min(std::max(kProposalsPerTask * num_tasks, kFewestProposals), in_time(kMostSeconds)));
   }
-  const double fewest_per_start = kFewestPerStart * std::pow(std::max(1, num_tasks), 3.0);
+  proposals_to_refine = refines_given && is_free() && !given.starts.empty()
+                            ? std::min(wanted / kLeastPartToRefine, kRefiningPerTask * num_tasks)
+                            : 0;
+  const double refining_part =
+      static_cast<double>(proposals_to_refine) / static_cast<double>(wanted);
+  refining_limit_s = refining_part > 0.0 ? given.time_limit_s * refining_part : 0.0;
+  wanted -= proposals_to_refine;
+  const double fewest_per_start =
+      std::max(kFewestToCool, kFewestPerStart * std::pow(std::max(1, num_tasks), kPowerOfTasks));
   num_starts = static_cast<int>(
       std::clamp<double>(static_cast<double>(wanted) / fewest_per_start, 1.0, kMostStarts));
   proposals_per_start = wanted / num_starts;
-  limit_s = given.time_limit_s * std::clamp(given.num_threads, 1, num_starts) / num_starts;
+  limit_s = given.time_limit_s * (1.0 - refining_part) *
+            std::clamp(given.num_threads, 1, num_starts) / num_starts;
   for (const Placement& start : given.starts) {
     starts.push_back(with_fixed(narrow(start), slots, given.fixed_host_of_rank));
     if (is_bound()) break;  // only what is near the first one is allowed

@@ -10,6 +10,7 @@
 #include "fairlead/optimize.hpp"
 #include "mapping/optimize/freedom.hpp"
 #include "mapping/optimize/multilevel.hpp"
+#include "mapping/optimize/schedule.hpp"
 
 namespace fairlead::optimizing {
 
@@ -31,19 +32,29 @@ struct Plan {
   SlotsOfHost slots;
   std::int32_t num_tasks;
   std::vector<HostOfTask> starts;  ///< given ones, fixed tasks in their places; at least one
+  std::int64_t proposals_to_refine;  ///< the best given placement; 0: it is left as it is
+  double refining_limit_s;
   std::int64_t proposals_per_start;
   int num_starts;
   double limit_s;  ///< of one start
 
   /// @param proposals_per_s  what one core is expected to do
+  /// @param refines_given  whether a part of them is for the best given placement
   Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_host,
-       std::size_t num_ranks, double proposals_per_s);
+       std::size_t num_ranks, double proposals_per_s, bool refines_given);
 
   /// Whether only so many tasks may leave the first start.
   [[nodiscard]] bool is_bound() const { return options.most_moves >= 0; }
   /// Whether every task may go anywhere.
   [[nodiscard]] bool is_free() const { return !is_bound() && options.fixed_host_of_rank.empty(); }
   [[nodiscard]] Freedom freedom() const;
+  /// Of a start, or of a part of it.
+  [[nodiscard]] Schedule schedule(double hot, double cold, double part) const {
+    return {.hot = hot,
+            .cold = cold,
+            .num_steps = static_cast<std::int64_t>(static_cast<double>(proposals_per_start) * part),
+            .limit_s = limit_s * part};
+  }
   [[nodiscard]] double proposals_per_task() const {
     return static_cast<double>(proposals_per_start) / std::max(1, num_tasks);
   }

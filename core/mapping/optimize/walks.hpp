@@ -21,22 +21,35 @@ inline constexpr double kCoarseShare = 0.2;
 // Temperatures in the unit of the state.
 inline constexpr double kHotOfGroups = 1.0;
 inline constexpr double kHotBetween = 0.3;
-inline constexpr double kColdRatio = 0.06;
-inline constexpr double kColdOfGroups = 0.02;
+inline constexpr double kCool = 0.05;
+inline constexpr double kColdRatio = 0.2;
+inline constexpr double kColdest = 0.05;
 
 /// Every second start groups consecutive tasks: programs often number neighbours alike.
 [[nodiscard]] inline bool keeps_order(int start) {
   return start % 2 == 1;
 }
 
+/// How much heat is good for what the groups found: where they keep nearly all traffic inside, as
+/// those of a ring do, they are right and must not be melted.
+/// @param between_share  part of the traffic that is between groups as large as a host
+[[nodiscard]] inline double melting_ratio(double between_share) {
+  constexpr double kOfStencil = 0.375;  // groups of 2 x 4 tasks of a grid
+  const double ratio = std::min(1.0, between_share / kOfStencil);
+  return ratio * ratio;
+}
+
 /// Where the tasks begin. The first start in order stays cool and keeps what the groups found. The
-/// others melt it, and the longer a walk is, the hotter it may begin: measured by bench/placement.
-[[nodiscard]] inline double hot_of_tasks(int start, double proposals_per_task) {
-  constexpr double kCool = 0.05;
-  constexpr double kShortWalk = 8000.0, kOfShortWalk = 0.3, kHottest = 0.8;
+/// others melt it, the very first one only as far as the groups are not right; and the longer a
+/// walk is, the hotter it may begin. Measured by bench/placement.
+/// @param melting  of the groups, see above; 1 where there are none
+[[nodiscard]] inline double hot_of_tasks(int start, double proposals_per_task, double melting) {
+  constexpr double kOfLaterStarts = 0.65;
+  constexpr double kShortWalk = 8000.0, kOfShortWalk = 0.4, kCoolest = 0.2, kHottest = 0.8;
   if (start == 1) return kCool;
-  return std::clamp(kOfShortWalk * std::pow(proposals_per_task / kShortWalk, 0.3), kOfShortWalk,
-                    kHottest);
+  const double hot = std::clamp(
+      kOfShortWalk * std::pow(proposals_per_task / kShortWalk, 0.2), kCoolest, kHottest);
+  return hot * (start == 0 ? melting : kOfLaterStarts);
 }
 
 /// What one task's step changes, in the order of magnitude: changes of many partners add up like
@@ -55,9 +68,10 @@ HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, doub
                        std::span<const HostGrouping> groupings, Watch& watch,
                        MakeState make_state) {
   Random random(plan.options.seed, static_cast<std::uint64_t>(start));
-  const double hot = hot_of_tasks(start, plan.proposals_per_task() * part);
   const Hierarchy hierarchy =
       coarsen(graph, plan.slots, groupings, Random(random.next()), keeps_order(start));
+  const double hot = hot_of_tasks(start, plan.proposals_per_task() * part,
+                                  melting_ratio(hierarchy.between_share()));
   HostOfTask host_of_task;
   for (std::size_t level = hierarchy.levels.size(); level-- > 0;) {
     const Hierarchy::Level& here = hierarchy.levels[level];
@@ -75,11 +89,7 @@ HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, doub
                                               : std::min(hot, kHotBetween));
     if (unit > 0.0) {
       Annealing(state, freedom, Random(random.next()))
-          .run({.hot = hottest,
-                .cold = std::min(hottest * kColdRatio, unit * kColdOfGroups),
-                .num_steps = static_cast<std::int64_t>(
-                    static_cast<double>(plan.proposals_per_start) * share * part),
-                .limit_s = plan.limit_s * share * part},
+          .run(plan.schedule(hottest, std::min(hottest * kColdRatio, unit * kColdest), share * part),
                watch);
     }
     const auto hosts = state.seating().host_of_task();
@@ -90,16 +100,11 @@ HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, doub
 
 /// From a given placement, as far as it may be left.
 template <typename State>
-HostOfTask walk_from(const Plan& plan, int start, State state, double hot, double cold, double part,
+HostOfTask walk_from(const Plan& plan, int start, State state, const Schedule& schedule,
                      Watch& watch) {
   Freedom freedom = plan.freedom();
   Annealing(state, freedom, Random(plan.options.seed, static_cast<std::uint64_t>(start)))
-      .run({.hot = hot,
-            .cold = cold,
-            .num_steps =
-                static_cast<std::int64_t>(static_cast<double>(plan.proposals_per_start) * part),
-            .limit_s = plan.limit_s * part},
-           watch);
+      .run(schedule, watch);
   if constexpr (requires { state.best_host_of_task(); }) return state.best_host_of_task();
   const auto hosts = state.seating().host_of_task();
   return {hosts.begin(), hosts.end()};
