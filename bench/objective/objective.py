@@ -12,6 +12,7 @@ With `--keep` all that was measured stays in a folder, and `--kept` judges objec
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 import shlex
 import tempfile
@@ -146,7 +147,9 @@ def measured(
 def keep(folder: Path, series: Series) -> None:
     its_folder = folder / f"{series.scenario}-{series.program}"
     its_folder.mkdir(parents=True, exist_ok=True)
-    series.traffic.save(its_folder / TRAFFIC)
+    # Where the program lies on this machine is nobody's business.
+    traffic = dataclasses.replace(series.traffic, origin={"how": "traced"})
+    traffic.save(its_folder / TRAFFIC)
     series.network.save(its_folder / NETWORK)
     names = [placement.method for placement in series.placements]
     hosts = [placement.host_of_rank for placement in series.placements]

@@ -239,9 +239,10 @@ TEST_CASE("optimize jobs: two that exceed an interface together get one each") {
 }
 
 TEST_CASE("optimize jobs: what waits less and is done later than the first start is not kept") {
-  // Four long senders ask for 90 % of an interface each, six short ones for 60 % together. Two nodes
-  // have room for one rank only. On the other two, the long ones can wait for each other, and the
-  // short ones for nobody; or each has three short ones with it, and all wait and are done sooner.
+  // Four long senders ask for 90 % of an interface each, six short ones for 60 % together. Two
+  // nodes have room for one rank only. On the other two, the long ones can wait for each other, and
+  // the short ones for nobody; or each has three short ones with it, and all wait and are done
+  // sooner.
   std::vector<RankFlow> flows;
   for (const auto& [src, dst] : {std::pair{0, 8}, {1, 9}, {8, 9}, {9, 8}}) {
     flows.push_back({src, dst, 900'000, 500, 1e6});

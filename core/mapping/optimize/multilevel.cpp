@@ -99,7 +99,8 @@ double Hierarchy::between_share() const {
   const auto traffic = [](const TaskGraph& graph) {
     return graph.mean_both() * static_cast<double>(graph.num_exchanges());
   };
-  const auto above = std::ranges::find_if(levels, [](const Level& it) { return it.num_merges > 0; });
+  const auto above =
+      std::ranges::find_if(levels, [](const Level& it) { return it.num_merges > 0; });
   const double all = traffic(levels.front().graph);
   return all > 0.0 ? traffic(std::prev(above)->graph) / all : 1.0;
 }

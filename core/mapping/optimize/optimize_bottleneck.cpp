@@ -60,11 +60,11 @@ std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const Ran
     return walk_from(plan, start, std::move(state),
                      plan.schedule(hot, hot * kColdOfBottleneck, part), watch);
   };
-  return best_of(plan, run_starts(options, plan.num_starts,
-                                  plan.proposals_per_start * plan.num_starts, walk),
-                 [&](const Placement& placement) {
-                   return evaluate(bytes, messages, network, placement).bottleneck_s;
-                 });
+  return best_of(
+      plan, run_starts(options, plan.num_starts, plan.proposals_per_start * plan.num_starts, walk),
+      [&](const Placement& placement) {
+        return evaluate(bytes, messages, network, placement).bottleneck_s;
+      });
 }
 
 }  // namespace fairlead

@@ -20,7 +20,7 @@ namespace {
 
 // Hosts for each partner of a task beyond which a table of tasks and hosts costs more to keep than
 // it saves in reading; measured by bench/placement.
-constexpr double kHostsPerPartner = 24.0;
+constexpr double kHostsPerPartner = 40.0;
 
 // Proposals per second that common cores reach, to plan a run by time. Planned for a faster
 // machine, a walk cools early; for a slower one, it ends before its time.
@@ -96,12 +96,11 @@ std::vector<std::int64_t> optimize_sum(const RankMatrix& traffic, const HostMatr
   const HostOfTask best_given =
       plan.proposals_to_refine > 0 ? narrow(best_of(plan, {}, value)) : HostOfTask{};
   const std::span<const HostCosts> of_hosts(levels.costs);
-  return best_of(
-      plan,
-      has_table
-          ? walk_all<SumState>(plan, graph, of_hosts, levels.groupings, best_given)
-          : walk_all<DirectState<HostCosts>>(plan, graph, of_hosts, levels.groupings, best_given),
-      value);
+  return best_of(plan,
+                 has_table ? walk_all<SumState>(plan, graph, of_hosts, levels.groupings, best_given)
+                           : walk_all<DirectState<HostCosts>>(plan, graph, of_hosts,
+                                                              levels.groupings, best_given),
+                 value);
 }
 
 std::vector<std::int64_t> optimize_sum(const RankMatrix& traffic, const HostTree& tree,

@@ -31,7 +31,7 @@ struct Plan {
   const OptimizeOptions& options;
   SlotsOfHost slots;
   std::int32_t num_tasks;
-  std::vector<HostOfTask> starts;  ///< given ones, fixed tasks in their places; at least one
+  std::vector<HostOfTask> starts;    ///< given ones, fixed tasks in their places; at least one
   std::int64_t proposals_to_refine;  ///< the best given placement; 0: it is left as it is
   double refining_limit_s;
   std::int64_t proposals_per_start;

@@ -7,8 +7,8 @@
 
 namespace fairlead::optimizing {
 
-/// From `hot` to `cold` in equal ratios, over `num_steps` proposals, of which the last only take what
-/// gains. Who is behind the time cools faster: to be cut off while hot would lose everything.
+/// From `hot` to `cold` in equal ratios, over `num_steps` proposals, of which the last only take
+/// what gains. Who is behind the time cools faster: to be cut off while hot would lose everything.
 struct Schedule {
   double hot;
   double cold;

@@ -47,8 +47,8 @@ inline constexpr double kColdest = 0.05;
   constexpr double kOfLaterStarts = 0.65;
   constexpr double kShortWalk = 8000.0, kOfShortWalk = 0.4, kCoolest = 0.2, kHottest = 0.8;
   if (start == 1) return kCool;
-  const double hot = std::clamp(
-      kOfShortWalk * std::pow(proposals_per_task / kShortWalk, 0.2), kCoolest, kHottest);
+  const double hot =
+      std::clamp(kOfShortWalk * std::pow(proposals_per_task / kShortWalk, 0.2), kCoolest, kHottest);
   return hot * (start == 0 ? melting : kOfLaterStarts);
 }
 
@@ -89,8 +89,9 @@ HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, doub
                                               : std::min(hot, kHotBetween));
     if (unit > 0.0) {
       Annealing(state, freedom, Random(random.next()))
-          .run(plan.schedule(hottest, std::min(hottest * kColdRatio, unit * kColdest), share * part),
-               watch);
+          .run(
+              plan.schedule(hottest, std::min(hottest * kColdRatio, unit * kColdest), share * part),
+              watch);
     }
     const auto hosts = state.seating().host_of_task();
     host_of_task.assign(hosts.begin(), hosts.end());

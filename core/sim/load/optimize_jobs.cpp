@@ -154,9 +154,8 @@ std::vector<PredictedPlacement> optimize_jobs(const JobsProblem& problem,
     return its.best_socket_of_rank();
   };
   std::vector<PredictedPlacement> found;
-  for (const Sockets& sockets :
-       optimizing::run_starts(options, num_walks,
-                              std::max<std::int64_t>(1, num_proposals) * num_walks, walk)) {
+  for (const Sockets& sockets : optimizing::run_starts(
+           options, num_walks, std::max<std::int64_t>(1, num_proposals) * num_walks, walk)) {
     if (sockets.empty()) continue;  // not begun in time
     const LoadState state(problem, flows, Seating(slots, sockets));
     found.push_back({free_cores.cores(sockets), state.waiting_ns() / 1e9});

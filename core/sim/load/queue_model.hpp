@@ -27,9 +27,10 @@ struct ServerTimes {
   [[nodiscard]] bool operator==(const ServerTimes&) const = default;
 };
 
-/// Waiting is the sum of two parts. Backlog: where more is offered than can be done, it grows for as long as
-/// messages come, and then falls; every message waits for what there is. Bursts: a message waits
-/// for half of what was handed over at the same moment, and for what is left of earlier bursts.
+/// Waiting is the sum of two parts. Backlog: where more is offered than can be done, it grows for
+/// as long as messages come, and then falls; every message waits for what there is. Bursts: a
+/// message waits for half of what was handed over at the same moment, and for what is left of
+/// earlier bursts.
 ///
 /// With arrivals that are not periodic there are no bursts; the mean wait of M/G/1 takes their
 /// place (Pollaczek and Khinchine).

@@ -136,9 +136,7 @@ def _search(problem: JobsProblem, starts: Sequence[np.ndarray], limit_s: float) 
 
 
 def _best(problem: JobsProblem, candidates: Sequence[np.ndarray], scale: float) -> CoresOfJobs:
-    """By the simulator: what waits least of what waits no longer than any start, and is done no
-    later than `spread`, the first of them, if there is such a placement.
-    """
+    """The best of them, judged by simulating each."""
     workload = problem.workload
     ends = np.cumsum([job.num_ranks for job in workload.jobs])[:-1]
     placements = [
@@ -158,28 +156,24 @@ def _best(problem: JobsProblem, candidates: Sequence[np.ndarray], scale: float) 
 
 
 def best_of(results: Sequence[SimulationResult], num_starts: int) -> int:
-    """Which of the results, the starts' first, is the answer.
+    """Which of the results, those of the starts first, is the answer.
 
-    Who waits no longer than any start is done no later than the first one, if anybody is. Of those
-    who are left the one that waits least, of equals the one whose jobs are done first.
+    Nothing that waits longer than a start. Of the others, those that are done no later than the
+    first start if there are any; of these the one that waits least; of equals the one whose jobs
+    are done first.
     """
     first = results[0]
     least_s = min(result.waiting_time_s for result in results[:num_starts])
 
-    def is_in_time(result: SimulationResult) -> bool:
+    def is_later(result: SimulationResult) -> bool:
         return (
-            result.finish_time_s <= first.finish_time_s * LATER_RATIO
-            and result.total_finish_time_s <= first.total_finish_time_s * LATER_RATIO
+            result.finish_time_s > first.finish_time_s * LATER_RATIO
+            or result.total_finish_time_s > first.total_finish_time_s * LATER_RATIO
         )
 
     def order(index: int) -> tuple[bool, bool, float, float]:
         result = results[index]
-        waits_longer = result.waiting_time_s > least_s
-        return (
-            waits_longer,
-            not is_in_time(result),
-            result.waiting_time_s,
-            result.total_finish_time_s,
-        )
+        waits_s = result.waiting_time_s
+        return waits_s > least_s, is_later(result), waits_s, result.total_finish_time_s
 
     return min(range(len(results)), key=order)
