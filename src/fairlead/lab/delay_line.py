@@ -78,7 +78,8 @@ def _start(taps: Sequence[str], table: str) -> int:
         process.wait()
         raise LabError(
             f"the delay line did not start: {answer or 'it died'}; the kernel has no netem, and "
-            "without it delay needs TAP devices (modprobe tun, as root)"
+            "without it delay needs TAP devices (modprobe tun, as root; who is not root has to be "
+            "allowed to open /dev/net/tun)"
         )
     return process.pid
 
