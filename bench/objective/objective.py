@@ -98,10 +98,15 @@ def parsed() -> argparse.Namespace:
         "--probe-options", help="for fairlead probe, such as --probe-options=--full; default: "
         "--contention, with --short none"
     )  # fmt: skip
-    kept = parser.add_mutually_exclusive_group()
-    kept.add_argument("--keep", type=Path, metavar="FOLDER", help="write what was measured there")
-    kept.add_argument("--kept", type=Path, metavar="FOLDER", help="read it instead of measuring")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="write what was measured there")
+    parser.add_argument("--kept", type=Path, metavar="FOLDER", help="read it instead of measuring")
     options = parser.parse_args()
+    if options.kept is not None:
+        others = set(vars(options)) - {"kept", "seed"}
+        if any(getattr(options, other) for other in others):
+            parser.error("--kept measures nothing: only --seed goes with it")
+        if not list(options.kept.glob(f"*/{TIMES}")):
+            parser.error(f"--kept: nothing was kept in {options.kept}")
     if options.probe_options is None:
         options.probe_options = "" if options.short else "--contention"
     options.scenario = options.scenario or list(SCENARIOS[:1] if options.short else SCENARIOS)
