@@ -18,6 +18,7 @@
 #include "mapping/optimize/multilevel.hpp"
 #include "mapping/optimize/sum_state.hpp"
 #include "mapping/optimize/tree_levels.hpp"
+#include "mapping/optimize/walks.hpp"
 
 namespace {
 
@@ -144,6 +145,13 @@ TEST_CASE("optimize: a swap changes the bottleneck's energy by what was foretold
   BottleneckState state = state_of(given.host_of_task);
 
   check_swaps(state, [&] { return state_of(state.seating().host_of_task()).energy_s(); }, 1e-6);
+}
+
+TEST_CASE("optimize: every start has some heat, also where groups keep all traffic inside") {
+  using namespace fairlead::optimizing;
+  CHECK(hot_of_tasks(0, 8000.0, melting_ratio(0.0)) > 0.0);
+  CHECK(hot_of_tasks(0, 8000.0, melting_ratio(0.1)) < hot_of_tasks(0, 8000.0, melting_ratio(0.2)));
+  CHECK(melting_ratio(0.5) == 1.0);
 }
 
 TEST_CASE("optimize: the best placement kept has the bottleneck that evaluate tells") {

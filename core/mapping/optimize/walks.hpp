@@ -35,8 +35,9 @@ inline constexpr double kColdest = 0.05;
 /// @param between_share  part of the traffic that is between groups as large as a host
 [[nodiscard]] inline double melting_ratio(double between_share) {
   constexpr double kOfStencil = 0.375;  // groups of 2 x 4 tasks of a grid
+  constexpr double kLeast = 0.01;       // nothing at all could not cool
   const double ratio = std::min(1.0, between_share / kOfStencil);
-  return ratio * ratio;
+  return std::max(kLeast, ratio * ratio);
 }
 
 /// Where the tasks begin. The first start in order stays cool and keeps what the groups found. The

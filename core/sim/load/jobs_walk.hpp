@@ -119,11 +119,9 @@ class JobsWalk {
   }
 
   void decide(double change_ns, double limit_ns) {
+    if (change_ns >= limit_ns) return state_.undo();
     const double done_ns = state_.done_ns();
-    if (change_ns >= limit_ns || done_ns > std::max(done_ns_, latest_ns_)) {
-      state_.undo();
-      return;
-    }
+    if (done_ns > std::max(done_ns_, latest_ns_)) return state_.undo();
     done_ns_ = done_ns;
     if (done_ns <= latest_ns_ && state_.waiting_ns() < best_ns_ * (1.0 - kRounding)) keep();
   }
