@@ -12,17 +12,33 @@
 namespace fairlead::optimizing {
 namespace {
 
-// Proposals per task without a limit, the most of them, the fewest of them where the tasks are very
-// many, and the fewest that a start is worth. Measured by bench/placement: below, more starts are
-// worse than longer ones.
+// Proposals per task without a limit, the most of them, and the fewest of them where the tasks are
+// very many.
 constexpr std::int64_t kProposalsPerTask = 60'000;
 constexpr double kMostSeconds = 2.0;
 constexpr std::int64_t kFewestPerTask = 300;
 constexpr std::int64_t kFewestProposals = 2'000'000;
-constexpr double kFewestPerStart = 0.125;  // times this power of the number of tasks:
-constexpr double kPowerOfTasks = 3.5;
-constexpr double kFewestToCool = 8192.0;  // fewer are no walk that cools step by step
-constexpr int kMostStarts = 64;
+
+/// How long a start has to be before there are more of them.
+struct StartLength {
+  double fewest_per_start;  ///< times a power of the number of tasks:
+  double power_of_tasks;
+  double fewest_to_cool;  ///< fewer are no walk that cools step by step
+  double most_per_start;
+  double most_starts;
+};
+// Measured by bench/placement: with shorter starts, more of them are worse than longer ones.
+constexpr StartLength kOfTasks{.fewest_per_start = 0.125,
+                               .power_of_tasks = 3.5,
+                               .fewest_to_cool = 8192,
+                               .most_per_start = std::numeric_limits<double>::infinity(),
+                               .most_starts = 64};
+// One seat on each host: small ones need many starts, large ones long ones.
+constexpr StartLength kOfAssignments{.fewest_per_start = 0.25,
+                                     .power_of_tasks = 4.0,
+                                     .fewest_to_cool = 32768,
+                                     .most_per_start = 6e7,
+                                     .most_starts = 1024};
 // The most that improving a given placement is worth, and its part of a short run.
 constexpr std::int64_t kRefiningPerTask = 200;
 constexpr std::int64_t kLeastPartToRefine = 4;
@@ -97,10 +113,12 @@ Plan::Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_
       static_cast<double>(proposals_to_refine) / static_cast<double>(wanted);
   refining_limit_s = refining_part > 0.0 ? given.time_limit_s * refining_part : 0.0;
   wanted -= proposals_to_refine;
+  const StartLength& length = is_assignment() ? kOfAssignments : kOfTasks;
   const double fewest_per_start =
-      std::max(kFewestToCool, kFewestPerStart * std::pow(std::max(1, num_tasks), kPowerOfTasks));
+      std::clamp(length.fewest_per_start * std::pow(std::max(1, num_tasks), length.power_of_tasks),
+                 length.fewest_to_cool, length.most_per_start);
   num_starts = static_cast<int>(
-      std::clamp<double>(static_cast<double>(wanted) / fewest_per_start, 1.0, kMostStarts));
+      std::clamp(static_cast<double>(wanted) / fewest_per_start, 1.0, length.most_starts));
   proposals_per_start = wanted / num_starts;
   limit_s = given.time_limit_s * (1.0 - refining_part) *
             std::clamp(given.num_threads, 1, num_starts) / num_starts;

@@ -47,6 +47,10 @@ struct Plan {
   [[nodiscard]] bool is_bound() const { return options.most_moves >= 0; }
   /// Whether every task may go anywhere.
   [[nodiscard]] bool is_free() const { return !is_bound() && options.fixed_host_of_rank.empty(); }
+  /// Whether no host has more than one seat: the quadratic assignment problem.
+  [[nodiscard]] bool is_assignment() const {
+    return std::ranges::all_of(slots, [](std::int32_t number) { return number <= 1; });
+  }
   [[nodiscard]] Freedom freedom() const;
   /// Of a start, or of a part of it.
   [[nodiscard]] Schedule schedule(double hot, double cold, double part) const {

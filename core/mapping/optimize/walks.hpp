@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mapping/optimize/annealing.hpp"
+#include "mapping/optimize/assignment.hpp"
 #include "mapping/optimize/plan.hpp"
 
 namespace fairlead::optimizing {
@@ -84,15 +85,16 @@ HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, doub
     Freedom freedom(here.graph.num_tasks());
     const double share = is_last ? (is_first ? 1.0 : 1.0 - kCoarseShare)
                                  : kCoarseShare / static_cast<double>(hierarchy.levels.size() - 1);
-    const double unit = temperature_unit(here.graph);
-    const double hottest = unit * (is_last    ? hot
-                                   : is_first ? kHotOfGroups
-                                              : std::min(hot, kHotBetween));
+    const bool is_assignment = is_last && plan.is_assignment() && has_heat_of_its_own(start);
+    const double unit = is_assignment ? spread_of_swaps(state, Random(random.next()))
+                                      : temperature_unit(here.graph);
+    const double hottest = is_last ? hot : is_first ? kHotOfGroups : std::min(hot, kHotBetween);
+    const Heat heat = is_assignment
+                          ? heat_of_assignment(start)
+                          : Heat{.hot = hottest, .cold = std::min(hottest * kColdRatio, kColdest)};
     if (unit > 0.0) {
       Annealing(state, freedom, Random(random.next()))
-          .run(
-              plan.schedule(hottest, std::min(hottest * kColdRatio, unit * kColdest), share * part),
-              watch);
+          .run(plan.schedule(unit * heat.hot, unit * heat.cold, share * part), watch);
     }
     const auto hosts = state.seating().host_of_task();
     host_of_task.assign(hosts.begin(), hosts.end());
