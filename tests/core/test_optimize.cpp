@@ -290,3 +290,24 @@ TEST_CASE("optimize: from groups on racks to tasks on hosts, no slot is taken tw
   for (std::size_t host = 0; host < slots.size(); ++host) REQUIRE(taken[host] <= slots[host]);
   REQUIRE(taken[0] + taken[2] == 4);
 }
+
+TEST_CASE("optimize: a table of changes stays exact over very many swaps") {
+  const Case given;
+  const TaskGraph graph(given.traffic(), 1e-6);
+  const HostCosts costs({.num_hosts = 5, .values = given.cost});
+  SumState state(graph, costs, Seating(given.slots, given.host_of_task));
+  std::mt19937 random(7);
+  for (int step = 0; step < 1'000'000; ++step) {
+    const auto task = static_cast<std::int32_t>(random() % 12);
+    const auto sitter = static_cast<std::int32_t>(random() % 14);
+    if (state.seating().host_of(task) != state.seating().host_of(sitter)) state.swap(task, sitter);
+  }
+  const DirectState<HostCosts> exact(graph, costs, state.seating());
+  for (std::int32_t task = 0; task < 12; ++task) {
+    for (std::int32_t sitter = 0; sitter < 14; ++sitter) {
+      if (state.seating().host_of(task) == state.seating().host_of(sitter)) continue;
+      const float foretold = state.swap_change(task, sitter, kAnyLimit);
+      REQUIRE(std::abs(foretold - exact.swap_change(task, sitter, kAnyLimit)) < 1e-3F);
+    }
+  }
+}

@@ -12,6 +12,9 @@ namespace {
 
 // Up to here a table of all pairs fits the second-level cache of common machines.
 constexpr std::int32_t kMostTasksForTable = 1024;
+// After so many swaps of each task what single precision lost would decide between small changes.
+// To fill the table anew takes as long as half as many swaps as there are tasks.
+constexpr std::int64_t kSwapsPerTaskAndFill = 64;
 
 }  // namespace
 
@@ -36,6 +39,7 @@ SumState::SumState(const TaskGraph& graph, const HostCosts& costs, Seating seati
 
 void SumState::fill_pull() {
   const std::int32_t num_hosts = costs_.num_hosts();
+  num_since_fill_ = 0;
   pull_.assign(static_cast<std::size_t>(graph_.num_tasks()) * static_cast<std::size_t>(num_hosts),
                0.0F);
   for (std::int32_t task = 0; task < graph_.num_tasks(); ++task) {
@@ -68,6 +72,7 @@ void SumState::swap(std::int32_t task, std::int32_t sitter) {
   move_in_pulls(task, here, there);
   if (seating_.is_task(sitter)) move_in_pulls(sitter, there, here);
   seating_.swap(task, sitter);
+  if (++num_since_fill_ >= kSwapsPerTaskAndFill * graph_.num_tasks()) fill_pull();
 }
 
 void SumState::move_in_pulls(std::int32_t task, std::int32_t src, std::int32_t dst) {

@@ -56,7 +56,8 @@ class SumState {
   const TaskGraph& graph_;
   const HostCosts& costs_;
   Seating seating_;
-  bool is_symmetric_;              // costs or traffic: one direction tells the other
+  bool is_symmetric_;  // costs or traffic: one direction tells the other
+  std::int64_t num_since_fill_ = 0;
   std::vector<float> pull_;        // (T, H)
   std::vector<float> both_;        // (T, T), for graphs small enough; else empty
   std::vector<float> out_change_;  // length H, of a step under way
