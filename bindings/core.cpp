@@ -132,6 +132,7 @@ NB_MODULE(_core, module) {
       .def_ro("intra_bytes", &fairlead::PlacementCost::intra_bytes)
       .def_ro("comm_time_s", &fairlead::PlacementCost::comm_time_s)
       .def_ro("bottleneck_s", &fairlead::PlacementCost::bottleneck_s)
+      .def_ro("bottleneck_and_mean_s", &fairlead::PlacementCost::bottleneck_and_mean_s)
       .def_ro("weighted_sum_bytes", &fairlead::PlacementCost::weighted_sum_bytes)
       .def_ro("weighted_sum_messages", &fairlead::PlacementCost::weighted_sum_messages);
 
@@ -204,7 +205,7 @@ NB_MODULE(_core, module) {
                                              view(slots), effort.options());
       },
       "bytes"_a, "messages"_a, "network"_a, "slots"_a, "effort"_a,
-      "The placement of the smallest bottleneck_s found.");
+      "The placement of the smallest bottleneck_and_mean_s found.");
 
   module.def(
       "scotch_tree_placement",

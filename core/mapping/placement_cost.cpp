@@ -150,6 +150,8 @@ PlacementCost evaluate(const RankMatrix& bytes, const RankMatrix& messages,
   cost.bottleneck_s = std::max({pair_s, largest_nic_s(load_bytes, network),
                                 largest_group_s(load_bytes, num_hosts, network.groups)}) +
                       worst_rank_latency_s(messages, latency_s, host_of_rank);
+  cost.bottleneck_and_mean_s =
+      cost.bottleneck_s + cost.comm_time_s / static_cast<double>(num_hosts);
   return cost;
 }
 

@@ -149,6 +149,9 @@ class PlacementCost:
     def bottleneck_s(self) -> float: ...
 
     @property
+    def bottleneck_and_mean_s(self) -> float: ...
+
+    @property
     def weighted_sum_bytes(self) -> float: ...
 
     @property
@@ -170,7 +173,7 @@ def optimize_sum_on_tree(traffic: RankMatrix, group_of_host: Annotated[NDArray[n
     """The same on a tree: groups (L, H), costs (L + 2,)."""
 
 def optimize_bottleneck(bytes: RankMatrix, messages: RankMatrix, network: NetworkArrays, slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], effort: Effort) -> list[int]:
-    """The placement of the smallest bottleneck_s found."""
+    """The placement of the smallest bottleneck_and_mean_s found."""
 
 def scotch_tree_placement(traffic: RankMatrix, num_children: Sequence[int], distances: Sequence[int], free_cores: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> list[int]:
     """Core of each rank on a tree of nodes, sockets and cores, by Scotch."""

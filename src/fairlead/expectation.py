@@ -56,7 +56,7 @@ def expected_gain(
         traffic: Traffic of the application.
         network: Measured network; without intervals the expected gain is its own interval.
         seed: Seed of the draws.
-        cost: What they are compared by: "comm_time_s" or "bottleneck_s".
+        cost: What they are compared by: "comm_time_s" or another time of `Cost`.
     """
     likely = likely_network(network)
     return gain_under_noise(chosen, baseline, traffic, likely, seed, cost=cost)

@@ -76,7 +76,7 @@ class Request:
     max_age_s: float = 3600.0
     skip_unreachable: bool = False
     metric: Literal["bytes", "messages"] = "bytes"
-    objective: Literal["sum", "bottleneck"] = "sum"
+    objective: Literal["sum", "bottleneck"] = "bottleneck"
     time_limit_s: float | None = None
     seed: int = 0
     directory: Path | None = None

@@ -41,11 +41,13 @@ def reference(placement: fl.Placement, traffic: fl.Traffic, net: fl.Network) -> 
         busiest_s = max(busiest_s, sent / max(out, default=1), received / max(into, default=1))
     for (src, dst), value in pair_bytes.items():
         busiest_s = max(busiest_s, value / net.bandwidth_Bps[net.index(src), net.index(dst)])
+    bottleneck_s = busiest_s + max(sent_s.max(), received_s.max())
     return {
         "inter_bytes": inter,
         "intra_bytes": intra,
         "comm_time_s": time_s,
-        "bottleneck_s": busiest_s + max(sent_s.max(), received_s.max()),
+        "bottleneck_s": bottleneck_s,
+        "bottleneck_and_mean_s": bottleneck_s + time_s / net.num_hosts,
     }
 
 

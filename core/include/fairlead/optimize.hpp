@@ -61,7 +61,7 @@ struct HostTree {
                                                      std::span<const std::int64_t> slots,
                                                      const OptimizeOptions& options);
 
-/// PlacementCost::bottleneck_s, as small as can be found.
+/// PlacementCost::bottleneck_and_mean_s, as small as can be found.
 [[nodiscard]] std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes,
                                                             const RankMatrix& messages,
                                                             const MeasuredNetwork& network,

@@ -16,6 +16,7 @@ struct PlacementCost {
   double intra_bytes;            ///< bytes inside hosts; CloudMap eq. 3
   double comm_time_s;            ///< all messages one after the other; CloudMap eq. 4
   double bottleneck_s;           ///< busiest NIC, pair or group, plus the worst rank's latencies
+  double bottleneck_and_mean_s;  ///< bottleneck_s + comm_time_s / H: the busiest and the mean host
   double weighted_sum_bytes;     ///< sum of bytes / bandwidth_Bps
   double weighted_sum_messages;  ///< sum of messages * latency_s
 };

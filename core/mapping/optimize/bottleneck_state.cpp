@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objective `bottleneck_s`, smoothed.
+// The objective `bottleneck_and_mean_s`, smoothed.
 #include "mapping/optimize/bottleneck_state.hpp"
 
 #include <algorithm>
@@ -9,8 +9,6 @@
 namespace fairlead::optimizing {
 namespace {
 
-// The share of the pairs' summed time in the energy.
-constexpr double kSumShare = 1e-3;
 // Sums of eighth powers lose their small terms after large ones came and went.
 constexpr std::int32_t kStepsPerSum = 256;
 
@@ -55,8 +53,8 @@ Resources::Resources(const MeasuredNetwork& network)
   first_.push_back(0);
   for (std::size_t pair = 0; pair < num_pairs; ++pair) {
     const std::size_t src = pair / num_hosts, dst = pair % num_hosts;
-    if (src != dst) {  // what stays inside a host keeps no part of the network busy
-      on_way_.push_back(static_cast<std::int32_t>(pair));
+    on_way_.push_back(static_cast<std::int32_t>(pair));
+    if (src != dst) {
       on_way_.push_back(static_cast<std::int32_t>(num_pairs + src));
       on_way_.push_back(static_cast<std::int32_t>(num_pairs + num_hosts + dst));
       on_way_.insert(on_way_.end(), groups_of_pair[pair].begin(), groups_of_pair[pair].end());
@@ -83,6 +81,7 @@ BottleneckState::BottleneckState(const TaskGraph& bytes, const TaskGraph& messag
     for (const Exchange& exchange : bytes_.of(task)) {
       add_load(host, seating_.host_of(exchange.peer), exchange.out);
     }
+    add_load(host, host, bytes_.to_itself(task));
     for (const Exchange& exchange : messages_.of(task)) {
       add_latency(task, exchange.peer,
                   exchange.out * resources_.latency_s(host, seating_.host_of(exchange.peer)));
@@ -100,17 +99,39 @@ void BottleneckState::keep_if_best() {
   const double energy = energy_s();
   if (energy > best_energy_s_ * kWorthALook) return;
   best_energy_s_ = std::min(best_energy_s_, energy);
-  const auto first_latency = load_s_.begin() + static_cast<std::ptrdiff_t>(resources_.size());
-  const double largest_s = *std::max_element(load_s_.begin(), first_latency) +
-                           *std::max_element(first_latency, load_s_.end());
-  if (largest_s >= best_s_) return;
-  best_s_ = largest_s;
+  double largest_transfer_s = 0.0, largest_latency_s = 0.0;
+  for (std::size_t place = 0; place < load_s_.size(); ++place) {
+    if (resources_.is_inside_host(place)) continue;
+    double& largest_s = place < resources_.size() ? largest_transfer_s : largest_latency_s;
+    largest_s = std::max(largest_s, load_s_[place]);
+  }
+  const double exact_s = largest_transfer_s + largest_latency_s + sums_.all_s / num_hosts();
+  if (exact_s >= best_s_) return;
+  best_s_ = exact_s;
   const auto hosts = seating_.host_of_task();
   best_.assign(hosts.begin(), hosts.end());
 }
 
-double BottleneckState::energy_of(double transfer, double latency, double sum_s) {
-  return eighth_root(transfer) + eighth_root(latency) + kSumShare * sum_s;
+double BottleneckState::energy_of(const Sums& sums) const {
+  return eighth_root(sums.transfer) + eighth_root(sums.latency) + sums.all_s / num_hosts();
+}
+
+BottleneckState::Sums BottleneckState::after(const Sums& change) const {
+  return {.transfer = sums_.transfer + change.transfer,
+          .latency = sums_.latency + change.latency,
+          .all_s = sums_.all_s + change.all_s};
+}
+
+void BottleneckState::count(std::size_t place, double before_s, double after_s, Sums& sums) const {
+  const std::size_t first_sent = resources_.size();
+  const std::size_t first_received = first_sent + static_cast<std::size_t>(bytes_.num_tasks());
+  // Each transfer counts once, with its pair, and each latency once, where it is sent.
+  if (resources_.is_pair(place) || (place >= first_sent && place < first_received)) {
+    sums.all_s += after_s - before_s;
+  }
+  if (resources_.is_inside_host(place)) return;
+  (place < first_sent ? sums.transfer : sums.latency) +=
+      eighth_power(after_s) - eighth_power(before_s);
 }
 
 void BottleneckState::change(std::int32_t place, double seconds) {
@@ -140,7 +161,7 @@ void BottleneckState::move(std::int32_t sitter, std::int32_t host) {
   host_then_[static_cast<std::size_t>(sitter)] = host;
 }
 
-BottleneckState::Change BottleneckState::collect() {
+BottleneckState::Sums BottleneckState::collect() {
   for (const std::int32_t task : moved_) {
     const std::int32_t now = seating_.host_of(task), then = host_then(task);
     for (const Exchange& exchange : bytes_.of(task)) {
@@ -155,6 +176,10 @@ BottleneckState::Change BottleneckState::collect() {
         add_load(peer_now, now, -exchange.in);
         add_load(peer_then, then, exchange.in);
       }
+    }
+    if (bytes_.to_itself(task) > 0.0F) {
+      add_load(now, now, -bytes_.to_itself(task));
+      add_load(then, then, bytes_.to_itself(task));
     }
     for (const Exchange& exchange : messages_.of(task)) {
       const std::int32_t peer_now = seating_.host_of(exchange.peer);
@@ -173,14 +198,10 @@ BottleneckState::Change BottleneckState::collect() {
                       (resources_.latency_s(then, then) - resources_.latency_s(now, now)));
     }
   }
-  Change change;
-  const auto num_pairs = resources_.num_hosts() * resources_.num_hosts();
+  Sums change;
   for (const std::int32_t place : touched_) {
     const auto index = static_cast<std::size_t>(place);
-    const double before_s = load_s_[index], after_s = before_s + change_s_[index];
-    const double difference = eighth_power(after_s) - eighth_power(before_s);
-    (index < resources_.size() ? change.transfer : change.latency) += difference;
-    if (place < num_pairs) change.sum_s += change_s_[index];
+    count(index, load_s_[index], load_s_[index] + change_s_[index], change);
   }
   return change;
 }
@@ -204,12 +225,10 @@ void BottleneckState::apply() {
 }
 
 void BottleneckState::sum_up() {
-  transfer_ = latency_ = sum_s_ = 0.0;
-  const auto num_pairs = static_cast<std::size_t>(resources_.num_hosts() * resources_.num_hosts());
+  sums_ = {};
   for (std::size_t place = 0; place < load_s_.size(); ++place) {
     load_s_[place] = std::max(load_s_[place], 0.0);  // what is left of sums that cancelled out
-    (place < resources_.size() ? transfer_ : latency_) += eighth_power(load_s_[place]);
-    if (place < num_pairs) sum_s_ += load_s_[place];
+    count(place, 0.0, load_s_[place], sums_);
   }
   num_since_sum_ = 0;
 }
@@ -217,33 +236,26 @@ void BottleneckState::sum_up() {
 float BottleneckState::swap_change(std::int32_t task, std::int32_t sitter, float /*limit*/) {
   move(task, seating_.host_of(sitter));
   move(sitter, seating_.host_of(task));
-  const Change change = collect();
+  const Sums change = collect();
   forget();
-  return static_cast<float>(
-      energy_of(transfer_ + change.transfer, latency_ + change.latency, sum_s_ + change.sum_s) -
-      energy_s());
+  return static_cast<float>(energy_of(after(change)) - energy_s());
 }
 
 void BottleneckState::swap(std::int32_t task, std::int32_t sitter) {
   move(task, seating_.host_of(sitter));
   move(sitter, seating_.host_of(task));
-  const Change change = collect();
+  sums_ = after(collect());
   apply();
   seating_.swap(task, sitter);
-  transfer_ += change.transfer;
-  latency_ += change.latency;
-  sum_s_ += change.sum_s;
   if (++num_since_sum_ >= kStepsPerSum) sum_up();
 }
 
 float BottleneckState::swap_hosts_change(std::int32_t one, std::int32_t other) {
   for (const std::int32_t sitter : seating_.sitters(one)) move(sitter, other);
   for (const std::int32_t sitter : seating_.sitters(other)) move(sitter, one);
-  const Change change = collect();
+  const Sums change = collect();
   forget();
-  return static_cast<float>(
-      energy_of(transfer_ + change.transfer, latency_ + change.latency, sum_s_ + change.sum_s) -
-      energy_s());
+  return static_cast<float>(energy_of(after(change)) - energy_s());
 }
 
 void BottleneckState::swap_hosts(std::int32_t one, std::int32_t other) {

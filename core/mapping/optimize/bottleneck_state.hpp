@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objective `bottleneck_s`, smoothed so that annealing sees more than the one busiest resource.
+// The objective `bottleneck_and_mean_s`, smoothed so that annealing sees more than the one busiest
+// resource.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +22,15 @@ class Resources {
 
   [[nodiscard]] std::int32_t num_hosts() const { return num_hosts_; }
   [[nodiscard]] std::size_t size() const { return seconds_per_byte_.size(); }
-  /// What one byte from `src` to `dst` keeps busy: the pair, two NICs, and its groups.
+  /// What one byte from `src` to `dst` keeps busy: the pair, and between hosts two NICs and groups.
   [[nodiscard]] std::span<const std::int32_t> on_way(std::int32_t src, std::int32_t dst) const {
     const auto pair = static_cast<std::size_t>(src * num_hosts_ + dst);
     return std::span(on_way_).subspan(first_[pair], first_[pair + 1] - first_[pair]);
+  }
+  [[nodiscard]] bool is_pair(std::size_t resource) const { return resource < latency_s_.size(); }
+  /// Whether it is of the pair of a host with itself, which is no part of the network.
+  [[nodiscard]] bool is_inside_host(std::size_t resource) const {
+    return is_pair(resource) && resource % (static_cast<std::size_t>(num_hosts_) + 1) == 0;
   }
   [[nodiscard]] double seconds_per_byte(std::int32_t resource) const {
     return seconds_per_byte_[static_cast<std::size_t>(resource)];
@@ -42,8 +48,8 @@ class Resources {
 };
 
 /// A placement with the load of every resource. Its energy is the norm of order 8 of the loads'
-/// times plus that of the ranks' latencies: close to their maxima, and falling with any of the
-/// large ones. A small part of the mean pair keeps quiet resources from being ignored.
+/// times plus that of the ranks' latencies, close to their maxima and falling with any of the large
+/// ones, plus the mean host's share of all times.
 class BottleneckState {
  public:
   BottleneckState(const TaskGraph& bytes, const TaskGraph& messages, const Resources& resources,
@@ -54,11 +60,11 @@ class BottleneckState {
   [[nodiscard]] std::span<const std::int32_t> near(std::int32_t host) const {
     return costs_.near(host);
   }
-  /// Remembers the placement where its largest time is the smallest so far: the smooth energy has
-  /// its minimum near that, not there.
+  /// Remembers the placement where the objective is the smallest so far: the smooth energy has its
+  /// minimum near that, not there.
   void keep_if_best();
   [[nodiscard]] const std::vector<std::int32_t>& best_host_of_task() const { return best_; }
-  [[nodiscard]] double energy_s() const { return energy_of(transfer_, latency_, sum_s_); }
+  [[nodiscard]] double energy_s() const { return energy_of(sums_); }
 
   [[nodiscard]] float swap_change(std::int32_t task, std::int32_t sitter, float limit);
   void swap(std::int32_t task, std::int32_t sitter);
@@ -66,12 +72,15 @@ class BottleneckState {
   void swap_hosts(std::int32_t one, std::int32_t other);
 
  private:
-  struct Change {
-    double transfer = 0.0, latency = 0.0, sum_s = 0.0;
+  /// Sums that the energy is made of, or what changes in them.
+  struct Sums {
+    double transfer = 0.0;  ///< of eighth powers over the resources
+    double latency = 0.0;   ///< the same over the latencies
+    double all_s = 0.0;     ///< of all times, one after the other
   };
 
   /// Loads that change when the tasks in `moved_` go to the hosts in `host_then_`.
-  Change collect();
+  Sums collect();
   void forget();
   void apply();
   void add_load(std::int32_t src, std::int32_t dst, double bytes);
@@ -82,7 +91,11 @@ class BottleneckState {
     const std::int32_t host = host_then_[static_cast<std::size_t>(task)];
     return host >= 0 ? host : seating_.host_of(task);
   }
-  [[nodiscard]] static double energy_of(double transfer, double latency, double sum_s);
+  /// Adds what a load contributes to the sums, or what a change of it does.
+  void count(std::size_t place, double before_s, double after_s, Sums& sums) const;
+  [[nodiscard]] Sums after(const Sums& change) const;
+  [[nodiscard]] double energy_of(const Sums& sums) const;
+  [[nodiscard]] double num_hosts() const { return resources_.num_hosts(); }
   void sum_up();
 
   const TaskGraph& bytes_;
@@ -97,9 +110,7 @@ class BottleneckState {
   std::vector<std::int32_t> touched_;
   std::vector<std::int32_t> moved_;
   std::vector<std::int32_t> host_then_;  // -1: stays
-  double transfer_ = 0.0;                // sum of eighth powers over the resources
-  double latency_ = 0.0;                 // the same over the latencies
-  double sum_s_ = 0.0;                   // of all pairs' times
+  Sums sums_;
   std::int32_t num_since_sum_ = 0;
   double best_energy_s_ = std::numeric_limits<double>::infinity();
   double best_s_ = std::numeric_limits<double>::infinity();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest bottleneck_s: several starts side by side, the best is the answer.
+// The smallest bottleneck_and_mean_s: several starts side by side, the best is the answer.
 #include <utility>
 #include <vector>
 
@@ -46,7 +46,7 @@ std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const Ran
   const Resources resources(network);
   const auto walk = [&](int start, Watch& watch) {
     HostOfTask begin = plan.given_start(start);
-    // A small sum is often near a small maximum, and much faster found.
+    // A small sum is a part of the objective and often near a small maximum, and much faster found.
     double part = 1.0;
     if (plan.is_free() && start % 2 == 0) {
       begin = walk_levels(plan, scaled, start, part = 0.5, {}, watch,
@@ -63,7 +63,7 @@ std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const Ran
   return best_of(
       plan, run_starts(options, plan.num_starts, plan.proposals_per_start * plan.num_starts, walk),
       [&](const Placement& placement) {
-        return evaluate(bytes, messages, network, placement).bottleneck_s;
+        return evaluate(bytes, messages, network, placement).bottleneck_and_mean_s;
       });
 }
 

@@ -42,7 +42,7 @@ def compare(
         typer.Option(help="Regular expression with a group that finds the seconds in the output."),
     ] = None,
     metric: options.MetricOption = options.Metric.bytes,
-    objective: options.ObjectiveOption = options.Objective.sum,
+    objective: options.ObjectiveOption = options.Objective.bottleneck,
     mpirun: options.Mpirun = None,
     launcher_args: options.LauncherArgs = "",
     network: options.NetworkSource = None,

@@ -53,7 +53,7 @@ def map_ranks(
     job: choices.JobFiles = None,
     method: choices.Method = None,
     metric: options.MetricOption = options.Metric.bytes,
-    objective: options.ObjectiveOption = options.Objective.sum,
+    objective: options.ObjectiveOption = options.Objective.bottleneck,
     time_limit: options.TimeLimit = None,
     start: choices.Start = None,
     max_moves: choices.MostMoves = None,

@@ -150,8 +150,8 @@ MetricOption = Annotated[
 ObjectiveOption = Annotated[
     Objective,
     typer.Option(
-        help="sum of traffic times cost, or bottleneck: the time of the busiest part of the "
-        "network."
+        help="bottleneck: the time of the busiest part of the network and of the mean host; or sum "
+        "of traffic times cost."
     ),
 ]
 ModeOption = Annotated[

@@ -57,7 +57,7 @@ def run(
         ),
     ] = None,
     metric: options.MetricOption = options.Metric.bytes,
-    objective: options.ObjectiveOption = options.Objective.sum,
+    objective: options.ObjectiveOption = options.Objective.bottleneck,
     mpirun: options.Mpirun = None,
     launcher_args: options.LauncherArgs = "",
     network: options.NetworkSource = None,

@@ -33,6 +33,8 @@ class Cost:
             plus the worst rank's summed latencies. An interface's capacity is what the network
             says of it, or else the fastest pair measured through it; a rank's latencies are those
             of what it sends or of what it receives, whichever is more.
+        bottleneck_and_mean_s: bottleneck_s + comm_time_s / H for the H hosts of the placement: what
+            the busiest part takes and what a host takes on average. The objective `bottleneck`.
         weighted_sum: The objective `sum` for each metric: "bytes" over bandwidth, "messages"
             times latency, in seconds.
     """
@@ -41,6 +43,7 @@ class Cost:
     intra_bytes: float
     comm_time_s: float
     bottleneck_s: float
+    bottleneck_and_mean_s: float
     weighted_sum: Mapping[str, float]
 
     def as_dict(self) -> dict[str, Any]:
@@ -89,6 +92,7 @@ def costs_of(placement: Placement, traffic: Traffic) -> Callable[[Network], Cost
             intra_bytes=cost.intra_bytes,
             comm_time_s=cost.comm_time_s,
             bottleneck_s=cost.bottleneck_s,
+            bottleneck_and_mean_s=cost.bottleneck_and_mean_s,
             weighted_sum={"bytes": cost.weighted_sum_bytes, "messages": cost.weighted_sum_messages},
         )
 

@@ -48,8 +48,8 @@ def place(
             look at the slots only.
         metric: What the traffic is weighed by: "bytes" with 1 / bandwidth_Bps, or "messages"
             with latency_s. The objective "bottleneck" reads both.
-        objective: What decides between placements: "bottleneck", `Cost.bottleneck_s`, or "sum"
-            over pairs of ranks of traffic * cost of their hosts.
+        objective: What decides between placements: "bottleneck", `Cost.bottleneck_and_mean_s`, or
+            "sum" over pairs of ranks of traffic * cost of their hosts.
         seed: Where random numbers start, 0 to 2**32 - 1; same seed, same placement.
         time_limit_s: For `optimize`: when to stop, in seconds; None: by the number of ranks.
         num_threads: For `optimize`; 0: one for each core. The answer does not depend on it.
