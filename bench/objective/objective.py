@@ -6,7 +6,8 @@ Kendall's tau (1: the same order, -1: the reverse) between predicted cost and me
 different placements of one program, with 95 % bootstrap intervals. `drift` is not among the
 scenarios: there the network that a prediction is made for is gone before the last run.
 
-With `--keep` all that was measured stays in a folder, and `--kept` judges objectives by it later.
+With `--keep` all that was measured stays in a folder, and `--kept` judges objectives by it later;
+`--pairs-only` as if `fairlead probe` had been run without `--contention`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import dataclasses
 import math
 import shlex
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,21 +40,25 @@ OBJECTIVES: dict[str, Callable[[fl.Cost], float]] = {
     "sum, messages": lambda cost: cost.weighted_sum["messages"],
     "comm_time_s": lambda cost: cost.comm_time_s,
     "bottleneck_s": lambda cost: cost.bottleneck_s,
+    "bottleneck_and_mean_s": lambda cost: cost.bottleneck_and_mean_s,
 }
 
 
 def main() -> None:
     options = parsed()
     console = Console(width=180)
-    table = empty_table(options)
     if options.kept is not None:
-        for series in kept(options.kept):
-            table.add_row(*row(series, options.seed))
-        console.print(table)
+        console.print(judged(kept(options.kept), options))
         return
     clock = running.Clock(
         len(options.scenario) * len(options.program) * options.number * options.repeats
     )
+    console.print(judged(measured_anew(options, clock), options))
+    if options.short:
+        console.print(clock.estimate(len(SCENARIOS) * len(running.PROGRAMS) * NUMBER * REPEATS))
+
+
+def measured_anew(options: argparse.Namespace, clock: running.Clock) -> Iterator[Series]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         traffic_of: dict[str, fl.Traffic] = {}
@@ -79,10 +84,7 @@ def main() -> None:
                     )
                     if options.keep is not None:
                         keep(options.keep, series)
-                    table.add_row(*row(series, options.seed))
-    console.print(table)
-    if options.short:
-        console.print(clock.estimate(len(SCENARIOS) * len(running.PROGRAMS) * NUMBER * REPEATS))
+                    yield series
 
 
 def parsed() -> argparse.Namespace:
@@ -98,13 +100,14 @@ def parsed() -> argparse.Namespace:
         "--probe-options", help="for fairlead probe, such as --probe-options=--full; default: "
         "--contention, with --short none"
     )  # fmt: skip
+    parser.add_argument("--pairs-only", action="store_true", help="forget what pairs share")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="write what was measured there")
     parser.add_argument("--kept", type=Path, metavar="FOLDER", help="read it instead of measuring")
     options = parser.parse_args()
     if options.kept is not None:
-        others = set(vars(options)) - {"kept", "seed"}
+        others = set(vars(options)) - {"kept", "seed", "pairs_only"}
         if any(getattr(options, other) for other in others):
-            parser.error("--kept measures nothing: only --seed goes with it")
+            parser.error("--kept measures nothing: only --seed and --pairs-only go with it")
         if not list(options.kept.glob(f"*/{TIMES}")):
             parser.error(f"--kept: nothing was kept in {options.kept}")
     if options.probe_options is None:
@@ -175,11 +178,25 @@ def kept(folder: Path) -> Iterator[Series]:
         yield Series(scenario, program, traffic, network, found, times_s)
 
 
-def row(series: Series, seed: int) -> list[str]:
+def judged(all_series: Iterable[Series], options: argparse.Namespace) -> Table:
+    """A row per series, and the mean of each objective."""
+    table = empty_table(options)
+    taus = []
+    for series in all_series:
+        cells, its_taus = row(series, options)
+        table.add_row(*cells)
+        taus.append(its_taus)
+    means = [shown(float(np.nanmean(of_objective))) for of_objective in np.transpose(taus)]
+    table.add_row(f"{len(taus)} series", "mean", "", "", "", *means)
+    return table
+
+
+def row(series: Series, options: argparse.Namespace) -> tuple[list[str], list[float]]:
     """Measured spread, agreement of the runs with one another, then of each objective."""
-    costs = [
-        fl.evaluate(placement, series.traffic, series.network) for placement in series.placements
-    ]
+    network = series.network
+    if options.pairs_only:
+        network = dataclasses.replace(network, nic_out_Bps=None, nic_in_Bps=None, groups=[])
+    costs = [fl.evaluate(placement, series.traffic, network) for placement in series.placements]
     means_s = series.times_s.mean(axis=1)
     cells = [
         series.scenario,
@@ -188,11 +205,14 @@ def row(series: Series, seed: int) -> list[str]:
         f"{means_s.min():.2f} to {means_s.max():.2f}",
         shown(kendall_tau_of_repeats(series.times_s)),
     ]
+    taus = []
     for objective in OBJECTIVES.values():
-        tau = kendall_tau_interval([objective(cost) for cost in costs], series.times_s, seed)
+        predicted_s = [objective(cost) for cost in costs]
+        tau = kendall_tau_interval(predicted_s, series.times_s, options.seed)
+        taus.append(tau.value)
         bounds = "" if math.isnan(tau.value) else f" [{tau.low:.2f}, {tau.high:.2f}]"
         cells.append(shown(tau.value) + bounds)
-    return cells
+    return cells, taus
 
 
 def shown(tau: float) -> str:

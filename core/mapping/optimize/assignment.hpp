@@ -33,7 +33,8 @@ struct Heat {
   double cold;
 };
 
-/// Every third start is heated as elsewhere, which is good for the few partners of a program's tasks.
+/// Every third start is heated as elsewhere, which is good for the few partners of a program's
+/// tasks.
 [[nodiscard]] inline bool has_heat_of_its_own(int start) {
   return start % 3 != 0;
 }
