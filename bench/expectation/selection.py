@@ -31,6 +31,7 @@ from rich.table import Table
 import fairlead as fl
 from fairlead.expectation import Gain, expected_gain, gain_under_noise
 from fairlead.likely_network import NORMAL_95
+from fairlead.mapping import COST_OF_OBJECTIVE, OBJECTIVES
 
 Matrix = npt.NDArray[np.float64]
 
@@ -57,6 +58,7 @@ class Case:
         noise: Standard deviation of the logarithm of each value, as the intervals show it.
         traffic: To be placed.
         method: Places it.
+        objective: What it places by, and what gains are counted in.
         seed: Of the placement and of all draws.
     """
 
@@ -65,6 +67,7 @@ class Case:
     noise: float
     traffic: fl.Traffic
     method: str
+    objective: str
     seed: int
 
     @functools.cached_property
@@ -81,15 +84,24 @@ class Case:
 
     def placed(self, network: fl.Network) -> fl.Placement:
         return fl.place(
-            self.traffic, network, self.cluster, self.method, objective="sum", seed=self.seed
+            self.traffic,
+            network,
+            self.cluster,
+            self.method,
+            objective=self.objective,
+            seed=self.seed,
         )
 
     def gain(self, placement: fl.Placement, network: fl.Network) -> float:
         after, before = (
-            fl.evaluate(one, self.traffic, network).comm_time_s
+            getattr(fl.evaluate(one, self.traffic, network), COST_OF_OBJECTIVE[self.objective])
             for one in (placement, self.baseline)
         )
         return 1 - after / before
+
+    def judged(self, judge: Callable[..., Gain], network: fl.Network) -> Gain:
+        cost = COST_OF_OBJECTIVE[self.objective]
+        return judge(self.chosen, self.baseline, self.traffic, network, self.seed, cost=cost)
 
     def moved(self, log_step: Matrix) -> fl.Network:
         """The measurement with each bandwidth changed by this step of its logarithm."""
@@ -103,7 +115,7 @@ class Case:
 
 
 def as_measured(case: Case) -> Gain:
-    return gain_under_noise(case.chosen, case.baseline, case.traffic, case.measured, case.seed)
+    return case.judged(gain_under_noise, case.measured)
 
 
 def one_mean(case: Case) -> Gain:
@@ -112,11 +124,11 @@ def one_mean(case: Case) -> Gain:
     real_ratio = max(0.0, 1 - case.noise**2 / values.var(ddof=1))
     step = np.zeros(case.true_Bps.shape)
     step[is_pair] = (1 - real_ratio) * (values.mean() - values)
-    return gain_under_noise(case.chosen, case.baseline, case.traffic, case.moved(step), case.seed)
+    return case.judged(gain_under_noise, case.moved(step))
 
 
 def groups(case: Case) -> Gain:
-    return expected_gain(case.chosen, case.baseline, case.traffic, case.measured, case.seed)
+    return case.judged(expected_gain, case.measured)
 
 
 def optimism(case: Case) -> Gain:
@@ -263,6 +275,7 @@ class Setting:
     measuring: Measuring
     num_hosts: int
     methods: list[str]
+    objective: str
     num_cases: int
 
     def cases(self) -> Iterator[tuple[Case, float]]:
@@ -275,7 +288,7 @@ class Setting:
                 random = np.random.default_rng([1, seed])
                 true_Bps = make_network(self.num_hosts, random)
                 found = self.measuring.measured(true_Bps, self.noise, random)
-                case = Case(true_Bps, found, noise, traffic, method, seed)
+                case = Case(true_Bps, found, noise, traffic, method, self.objective, seed)
                 exact_Bps = np.where(np.eye(self.num_hosts, dtype=bool), np.inf, true_Bps)
                 exact = dataclasses.replace(found, bandwidth_Bps=exact_Bps)
                 yield case, case.gain(case.chosen, exact)
@@ -309,6 +322,7 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=40, help="per row and method")
     parser.add_argument("--hosts", type=int, default=8, help="an even number")
     parser.add_argument("--method", action="append", help="default: scotch and optimize")
+    parser.add_argument("--objective", choices=OBJECTIVES, default="bottleneck")
     parser.add_argument("--way", action="append", choices=WAYS, help="default: all")
     options = parser.parse_args()
     num_cases = 3 if options.short else options.cases
@@ -316,14 +330,23 @@ def main() -> None:
     ways = options.way or (["as measured", "groups"] if options.short else list(WAYS))
     console = Console(width=140)
     for title, measuring in MEASURINGS.items():
-        table = Table(title=f"{options.hosts} hosts, {', '.join(methods)}; {title}")
+        how = f"{', '.join(methods)} by {options.objective}"
+        table = Table(title=f"{options.hosts} hosts, {how}; {title}")
         for column in ("network", "traffic", "noise", "true gain", "cases", *ways):
             is_name = column in {"network", "traffic"}
             table.add_column(column, justify="left" if is_name else "right")
         in_all = {way: Tally() for way in ways}
         for names in NETWORKS:
             for noise in NOISES[1:2] if options.short else NOISES:
-                setting = Setting(names, noise, measuring, options.hosts, methods, num_cases)
+                setting = Setting(
+                    names,
+                    noise,
+                    measuring,
+                    options.hosts,
+                    methods,
+                    options.objective,
+                    num_cases,
+                )
                 add_rows(table, setting, in_all)
             table.add_section()
         console.print(table)

@@ -13,11 +13,12 @@ With `--keep` all that was measured stays in a folder, and `--kept` judges objec
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import math
 import shlex
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,12 +54,15 @@ def main() -> None:
     clock = running.Clock(
         len(options.scenario) * len(options.program) * options.number * options.repeats
     )
-    console.print(judged(measured_anew(options, clock), options))
+    with contextlib.closing(measured_anew(options, clock)) as all_series:
+        console.print(judged(all_series, options))
     if options.short:
         console.print(clock.estimate(len(SCENARIOS) * len(running.PROGRAMS) * NUMBER * REPEATS))
 
 
-def measured_anew(options: argparse.Namespace, clock: running.Clock) -> Iterator[Series]:
+def measured_anew(
+    options: argparse.Namespace, clock: running.Clock
+) -> Generator[Series, None, None]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         traffic_of: dict[str, fl.Traffic] = {}
@@ -221,6 +225,8 @@ def shown(tau: float) -> str:
 
 def empty_table(options: argparse.Namespace) -> Table:
     title = f"Kendall's tau with the measured time, {running.NUM_RANKS} ranks, interleaved runs"
+    if options.pairs_only:
+        title += ", pairs only"
     if options.kept is None:
         source = "the lab's shaped rates" if options.truth else "what fairlead probe measured"
         title += f", {options.repeats} of each; network: {source}"

@@ -150,8 +150,9 @@ PlacementCost evaluate(const RankMatrix& bytes, const RankMatrix& messages,
   cost.bottleneck_s = std::max({pair_s, largest_nic_s(load_bytes, network),
                                 largest_group_s(load_bytes, num_hosts, network.groups)}) +
                       worst_rank_latency_s(messages, latency_s, host_of_rank);
+  const std::size_t num_sharing = std::min(num_hosts, host_of_rank.size());
   cost.bottleneck_and_mean_s =
-      cost.bottleneck_s + cost.comm_time_s / static_cast<double>(num_hosts);
+      cost.bottleneck_s + cost.comm_time_s / static_cast<double>(num_sharing);
   return cost;
 }
 

@@ -234,6 +234,7 @@ def _runs(one: Candidate, times_s: Sequence[float]) -> MethodRuns:
             intra_bytes=one.cost.intra_bytes,
             comm_time_s=one.cost.comm_time_s,
             bottleneck_s=one.cost.bottleneck_s,
+            bottleneck_and_mean_s=one.cost.bottleneck_and_mean_s,
         ),
         mapping_s=one.mapping_s,
     )

@@ -46,6 +46,7 @@ class PredictedCost(_Record):
     intra_bytes: _Amount
     comm_time_s: _Amount
     bottleneck_s: _Amount
+    bottleneck_and_mean_s: _Amount = None
 
 
 class MethodRuns(_Record):

@@ -69,7 +69,8 @@ def decide(prepared: Prepared, request: Request, method: str) -> Decision:
     cost = COST_OF_OBJECTIVE[request.objective]
     gain = expected_gain(chosen, baseline, traffic, network, request.seed, cost=cost)
     keep = method == "launcher" or not gain.is_beyond_noise
-    decision = Decision(None if keep else chosen, gain, _line(prepared, gain, method, map_s))
+    line = _line(prepared, gain, cost, method, map_s)
+    decision = Decision(None if keep else chosen, gain, line)
     (baseline if keep else chosen).save(prepared.directory.file(run_directory.PLACEMENT))
     prepared.directory.note(
         "decision", {"method": method, "gain": dataclasses.asdict(gain), "line": decision.line}
@@ -111,17 +112,17 @@ def reordering(prepared: Prepared, narrator: Narrator) -> dict[str, str]:
     return preloaded({}, library, FAIRLEAD_PLAN=str(folder.absolute()))
 
 
-def _line(prepared: Prepared, gain: Gain, method: str, map_s: float) -> str:
-    cost = (
+def _line(prepared: Prepared, gain: Gain, cost: str, method: str, map_s: float) -> str:
+    spent = (
         f"measuring cost {format_duration(prepared.probe_s)} (network), "
         f"{format_duration(prepared.trace_s)} (traffic), {format_duration(map_s)} (mapping)"
     )
-    interval = f"{gain.low_ratio:.1%} to {gain.high_ratio:.1%}"
+    saved = f"{gain.ratio:.1%} of {cost} ({gain.low_ratio:.1%} to {gain.high_ratio:.1%})"
     if method == "launcher":
-        return f"the launcher's placement was asked for; {cost}"
+        return f"the launcher's placement was asked for; {spent}"
     if gain.is_beyond_noise:
-        return f"{method} should save {gain.ratio:.1%} of communication time ({interval}); {cost}"
+        return f"{method} should save {saved}; {spent}"
     return (
-        f"{method} would save {gain.ratio:.1%} of communication time ({interval}), which is inside "
-        f"the measurement's noise: the launcher's placement is kept; {cost}"
+        f"{method} would save {saved}, which is inside the measurement's noise: the launcher's "
+        f"placement is kept; {spent}"
     )

@@ -62,7 +62,7 @@ def test_table_shows_the_chosen_placement_beside_the_launchers(files, fairlead_m
     lines = said.out.splitlines()
     assert lines[0].split() == ["optimize", "launcher"]
     assert lines[1].split() == ["inter_bytes", "0", "B", "7.63", "MiB"]
-    assert sorted(line.split(":")[1] for line in lines[5:]) == [" 0 4", " 1 5", " 2 6", " 3 7"]
+    assert sorted(line.split(":")[1] for line in lines[6:]) == [" 0 4", " 1 5", " 2 6", " 3 7"]
 
 
 def test_json_holds_placement_and_costs(files, fairlead_map) -> None:

@@ -47,7 +47,7 @@ def reference(placement: fl.Placement, traffic: fl.Traffic, net: fl.Network) -> 
         "intra_bytes": intra,
         "comm_time_s": time_s,
         "bottleneck_s": bottleneck_s,
-        "bottleneck_and_mean_s": bottleneck_s + time_s / net.num_hosts,
+        "bottleneck_and_mean_s": bottleneck_s + time_s / min(net.num_hosts, len(hosts)),
     }
 
 

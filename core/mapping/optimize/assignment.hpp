@@ -10,24 +10,29 @@
 
 namespace fairlead::optimizing {
 
-/// Root mean square of what swaps of any two change, after some of them were made; 0 where none
-/// changes anything. Traffic and costs of such problems differ too much for their means to tell.
+/// Root mean square of what swaps of a task with whoever sits elsewhere change, after some of them
+/// were made; 0 where none changes anything. Traffic and costs of such problems differ too much for
+/// their means to tell.
 template <typename State>
 [[nodiscard]] double spread_of_swaps(State state, Random random) {
-  constexpr int kSamples = 512, kSamplesPerSwap = 4;
-  const std::int32_t num_tasks = state.seating().num_tasks();
+  constexpr int kProposals = 512, kProposalsPerSwap = 4;
   double squares = 0.0;
-  for (int sample = 0; sample < kSamples; ++sample) {
-    const std::int32_t task = random.below(num_tasks), other = random.below(num_tasks);
-    if (task == other) continue;
-    const double change = state.swap_change(task, other, std::numeric_limits<float>::infinity());
+  int num_samples = 0;
+  for (int proposal = 0; proposal < kProposals; ++proposal) {
+    const std::int32_t task = random.below(state.seating().num_tasks());
+    const std::int32_t there = random.below(state.seating().num_hosts());
+    const auto sitters = state.seating().sitters(there);
+    if (sitters.empty() || state.seating().host_of(task) == there) continue;
+    const std::int32_t sitter = sitters.front();
+    const double change = state.swap_change(task, sitter, std::numeric_limits<float>::infinity());
     squares += change * change;
-    if (sample % kSamplesPerSwap == 0) state.swap(task, other);
+    ++num_samples;
+    if (proposal % kProposalsPerSwap == 0) state.swap(task, sitter);
   }
-  return std::sqrt(squares / kSamples);
+  return num_samples > 0 ? std::sqrt(squares / num_samples) : 0.0;
 }
 
-/// Temperatures in the spread of swaps.
+/// Temperatures in a unit: the spread of swaps here, `temperature_unit` elsewhere.
 struct Heat {
   double hot;
   double cold;

@@ -28,35 +28,34 @@ double eighth_root(double value) {
 
 Resources::Resources(const MeasuredNetwork& network)
     : num_hosts_(static_cast<std::int32_t>(network.latency_s.num_hosts)),
+      first_pair_(2 * network.latency_s.num_hosts + network.groups.capacity_Bps.size()),
       latency_s_(network.latency_s.values.begin(), network.latency_s.values.end()) {
   const std::size_t num_hosts = network.latency_s.num_hosts;
-  const auto num_pairs = num_hosts * num_hosts;
-  for (const double rate_Bps : network.bandwidth_Bps.values) {
-    seconds_per_byte_.push_back(1.0 / rate_Bps);
-  }
-  for (const double rate_Bps : sending_capacities_Bps(network)) {
+  const auto add = [this](double rate_Bps) {
     seconds_per_byte_.push_back(rate_Bps > 0.0 ? 1.0 / rate_Bps : 0.0);
-  }
-  for (const double rate_Bps : receiving_capacities_Bps(network)) {
-    seconds_per_byte_.push_back(rate_Bps > 0.0 ? 1.0 / rate_Bps : 0.0);
-  }
-  for (const double rate_Bps : network.groups.capacity_Bps) {
-    seconds_per_byte_.push_back(1.0 / rate_Bps);
-  }
-  std::vector<std::vector<std::int32_t>> groups_of_pair(num_pairs);
+  };
+  std::ranges::for_each(sending_capacities_Bps(network), add);
+  std::ranges::for_each(receiving_capacities_Bps(network), add);
+  std::ranges::for_each(network.groups.capacity_Bps, add);
+  std::ranges::for_each(network.bandwidth_Bps.values, add);
+  for (std::size_t host = 0; host < num_hosts; ++host) add(network.bandwidth_Bps(host, host));
+
+  std::vector<std::vector<std::int32_t>> groups_of_pair(num_hosts * num_hosts);
   for (std::size_t entry = 0; entry < network.groups.group_of_pair.size(); ++entry) {
     const auto src = static_cast<std::size_t>(network.groups.src_of_pair[entry]);
     const auto dst = static_cast<std::size_t>(network.groups.dst_of_pair[entry]);
     groups_of_pair[src * num_hosts + dst].push_back(static_cast<std::int32_t>(
-        num_pairs + 2 * num_hosts + static_cast<std::size_t>(network.groups.group_of_pair[entry])));
+        2 * num_hosts + static_cast<std::size_t>(network.groups.group_of_pair[entry])));
   }
   first_.push_back(0);
-  for (std::size_t pair = 0; pair < num_pairs; ++pair) {
+  for (std::size_t pair = 0; pair < groups_of_pair.size(); ++pair) {
     const std::size_t src = pair / num_hosts, dst = pair % num_hosts;
-    on_way_.push_back(static_cast<std::int32_t>(pair));
-    if (src != dst) {
-      on_way_.push_back(static_cast<std::int32_t>(num_pairs + src));
-      on_way_.push_back(static_cast<std::int32_t>(num_pairs + num_hosts + dst));
+    if (src == dst) {
+      on_way_.push_back(static_cast<std::int32_t>(first_inside() + src));
+    } else {
+      on_way_.push_back(static_cast<std::int32_t>(first_pair_ + pair));
+      on_way_.push_back(static_cast<std::int32_t>(src));
+      on_way_.push_back(static_cast<std::int32_t>(num_hosts + dst));
       on_way_.insert(on_way_.end(), groups_of_pair[pair].begin(), groups_of_pair[pair].end());
     }
     first_.push_back(on_way_.size());
@@ -99,13 +98,12 @@ void BottleneckState::keep_if_best() {
   const double energy = energy_s();
   if (energy > best_energy_s_ * kWorthALook) return;
   best_energy_s_ = std::min(best_energy_s_, energy);
-  double largest_transfer_s = 0.0, largest_latency_s = 0.0;
-  for (std::size_t place = 0; place < load_s_.size(); ++place) {
-    if (resources_.is_inside_host(place)) continue;
-    double& largest_s = place < resources_.size() ? largest_transfer_s : largest_latency_s;
-    largest_s = std::max(largest_s, load_s_[place]);
-  }
-  const double exact_s = largest_transfer_s + largest_latency_s + sums_.all_s / num_hosts();
+  const auto place = [this](std::size_t index) {
+    return load_s_.begin() + static_cast<std::ptrdiff_t>(index);
+  };
+  const double exact_s = *std::max_element(place(0), place(resources_.first_inside())) +
+                         *std::max_element(place(resources_.size()), load_s_.end()) +
+                         sums_.all_s / num_sharing();
   if (exact_s >= best_s_) return;
   best_s_ = exact_s;
   const auto hosts = seating_.host_of_task();
@@ -113,7 +111,7 @@ void BottleneckState::keep_if_best() {
 }
 
 double BottleneckState::energy_of(const Sums& sums) const {
-  return eighth_root(sums.transfer) + eighth_root(sums.latency) + sums.all_s / num_hosts();
+  return eighth_root(sums.transfer) + eighth_root(sums.latency) + sums.all_s / num_sharing();
 }
 
 BottleneckState::Sums BottleneckState::after(const Sums& change) const {
@@ -126,12 +124,14 @@ void BottleneckState::count(std::size_t place, double before_s, double after_s, 
   const std::size_t first_sent = resources_.size();
   const std::size_t first_received = first_sent + static_cast<std::size_t>(bytes_.num_tasks());
   // Each transfer counts once, with its pair, and each latency once, where it is sent.
-  if (resources_.is_pair(place) || (place >= first_sent && place < first_received)) {
+  if (place >= resources_.first_pair() && place < first_received) {
     sums.all_s += after_s - before_s;
   }
-  if (resources_.is_inside_host(place)) return;
-  (place < first_sent ? sums.transfer : sums.latency) +=
-      eighth_power(after_s) - eighth_power(before_s);
+  if (place >= first_sent) {
+    sums.latency += eighth_power(after_s) - eighth_power(before_s);
+  } else if (place < resources_.first_inside()) {
+    sums.transfer += eighth_power(after_s) - eighth_power(before_s);
+  }
 }
 
 void BottleneckState::change(std::int32_t place, double seconds) {

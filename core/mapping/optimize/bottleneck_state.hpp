@@ -3,6 +3,7 @@
 // resource.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -15,23 +16,21 @@
 
 namespace fairlead::optimizing {
 
-/// Everything that can be busy: pairs, NICs out and in, groups; and the hosts' latencies.
+/// Everything that can be busy, in this order: NICs out, NICs in, groups, pairs, and what is inside
+/// each host, which is no part of the network; and the hosts' latencies.
 class Resources {
  public:
   explicit Resources(const MeasuredNetwork& network);
 
   [[nodiscard]] std::int32_t num_hosts() const { return num_hosts_; }
   [[nodiscard]] std::size_t size() const { return seconds_per_byte_.size(); }
-  /// What one byte from `src` to `dst` keeps busy: the pair, and between hosts two NICs and groups.
+  /// What one byte from `src` to `dst` keeps busy: the pair, two NICs and groups; or a host.
   [[nodiscard]] std::span<const std::int32_t> on_way(std::int32_t src, std::int32_t dst) const {
     const auto pair = static_cast<std::size_t>(src * num_hosts_ + dst);
     return std::span(on_way_).subspan(first_[pair], first_[pair + 1] - first_[pair]);
   }
-  [[nodiscard]] bool is_pair(std::size_t resource) const { return resource < latency_s_.size(); }
-  /// Whether it is of the pair of a host with itself, which is no part of the network.
-  [[nodiscard]] bool is_inside_host(std::size_t resource) const {
-    return is_pair(resource) && resource % (static_cast<std::size_t>(num_hosts_) + 1) == 0;
-  }
+  [[nodiscard]] std::size_t first_pair() const { return first_pair_; }
+  [[nodiscard]] std::size_t first_inside() const { return first_pair_ + latency_s_.size(); }
   [[nodiscard]] double seconds_per_byte(std::int32_t resource) const {
     return seconds_per_byte_[static_cast<std::size_t>(resource)];
   }
@@ -41,6 +40,7 @@ class Resources {
 
  private:
   std::int32_t num_hosts_;
+  std::size_t first_pair_;
   std::vector<double> seconds_per_byte_;
   std::vector<double> latency_s_;   // (H, H)
   std::vector<std::size_t> first_;  // of each pair's resources, and the end
@@ -64,6 +64,7 @@ class BottleneckState {
   /// minimum near that, not there.
   void keep_if_best();
   [[nodiscard]] const std::vector<std::int32_t>& best_host_of_task() const { return best_; }
+  [[nodiscard]] double best_s() const { return best_s_; }
   [[nodiscard]] double energy_s() const { return energy_of(sums_); }
 
   [[nodiscard]] float swap_change(std::int32_t task, std::int32_t sitter, float limit);
@@ -95,7 +96,10 @@ class BottleneckState {
   void count(std::size_t place, double before_s, double after_s, Sums& sums) const;
   [[nodiscard]] Sums after(const Sums& change) const;
   [[nodiscard]] double energy_of(const Sums& sums) const;
-  [[nodiscard]] double num_hosts() const { return resources_.num_hosts(); }
+  /// The hosts that can share the work; see PlacementCost::bottleneck_and_mean_s.
+  [[nodiscard]] double num_sharing() const {
+    return std::min(resources_.num_hosts(), bytes_.num_tasks());
+  }
   void sum_up();
 
   const TaskGraph& bytes_;

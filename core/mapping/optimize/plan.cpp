@@ -12,33 +12,32 @@
 namespace fairlead::optimizing {
 namespace {
 
-// Proposals per task without a limit, the most of them, and the fewest of them where the tasks are
-// very many.
+// Proposals per task without a limit, the most of them in time, and the fewest of them where the
+// tasks are very many.
 constexpr std::int64_t kProposalsPerTask = 60'000;
 constexpr double kMostSeconds = 2.0;
 constexpr std::int64_t kFewestPerTask = 300;
 constexpr std::int64_t kFewestProposals = 2'000'000;
 
-/// How long a start has to be before there are more of them.
+/// How long a start has to be before there are more of them: so many proposals, times a power of
+/// the number of tasks, within bounds.
 struct StartLength {
-  double fewest_per_start;  ///< times a power of the number of tasks:
+  double proposals;
   double power_of_tasks;
-  double fewest_to_cool;  ///< fewer are no walk that cools step by step
-  double most_per_start;
+  double least;  ///< fewer are no walk that cools step by step
+  double most;
   double most_starts;
 };
 // Measured by bench/placement: with shorter starts, more of them are worse than longer ones.
-constexpr StartLength kOfTasks{.fewest_per_start = 0.125,
+constexpr StartLength kOfTasks{.proposals = 0.125,
                                .power_of_tasks = 3.5,
-                               .fewest_to_cool = 8192,
-                               .most_per_start = std::numeric_limits<double>::infinity(),
+                               .least = 8192,
+                               .most = std::numeric_limits<double>::infinity(),
                                .most_starts = 64};
-// One seat on each host: small ones need many starts, large ones long ones.
-constexpr StartLength kOfAssignments{.fewest_per_start = 0.25,
-                                     .power_of_tasks = 4.0,
-                                     .fewest_to_cool = 32768,
-                                     .most_per_start = 6e7,
-                                     .most_starts = 1024};
+// One seat on each host, bench/placement/qaplib.py: small ones need many starts, large ones few,
+// but more than one, as they are heated differently.
+constexpr StartLength kOfAssignments{
+    .proposals = 0.25, .power_of_tasks = 4.0, .least = 32768, .most = 6e7, .most_starts = 1024};
 // The most that improving a given placement is worth, and its part of a short run.
 constexpr std::int64_t kRefiningPerTask = 200;
 constexpr std::int64_t kLeastPartToRefine = 4;
@@ -91,7 +90,7 @@ HostOfTask filled(const SlotsOfHost& slots, std::int32_t num_tasks,
 }
 
 Plan::Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_host,
-           std::size_t num_ranks, double proposals_per_s, bool refines_given)
+           std::size_t num_ranks, double proposals_per_s, bool is_matrix_sum)
     : options(given),
       slots(narrow(slots_of_host)),
       num_tasks(static_cast<std::int32_t>(num_ranks)) {
@@ -106,17 +105,18 @@ Plan::Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_
         kFewestPerTask * num_tasks,
         std::min(std::max(kProposalsPerTask * num_tasks, kFewestProposals), in_time(kMostSeconds)));
   }
-  proposals_to_refine = refines_given && is_free() && !given.starts.empty()
+  proposals_to_refine = is_matrix_sum && is_free() && !given.starts.empty()
                             ? std::min(wanted / kLeastPartToRefine, kRefiningPerTask * num_tasks)
                             : 0;
   const double refining_part =
       static_cast<double>(proposals_to_refine) / static_cast<double>(wanted);
   refining_limit_s = refining_part > 0.0 ? given.time_limit_s * refining_part : 0.0;
   wanted -= proposals_to_refine;
-  const StartLength& length = is_assignment() ? kOfAssignments : kOfTasks;
+  const StartLength& length =
+      is_matrix_sum && is_free() && is_assignment() ? kOfAssignments : kOfTasks;
   const double fewest_per_start =
-      std::clamp(length.fewest_per_start * std::pow(std::max(1, num_tasks), length.power_of_tasks),
-                 length.fewest_to_cool, length.most_per_start);
+      std::clamp(length.proposals * std::pow(std::max(1, num_tasks), length.power_of_tasks),
+                 length.least, length.most);
   num_starts = static_cast<int>(
       std::clamp(static_cast<double>(wanted) / fewest_per_start, 1.0, length.most_starts));
   proposals_per_start = wanted / num_starts;

@@ -39,9 +39,10 @@ struct Plan {
   double limit_s;  ///< of one start
 
   /// @param proposals_per_s  what one core is expected to do
-  /// @param refines_given  whether a part of them is for the best given placement
+  /// @param is_matrix_sum  whether the objective is the sum on a matrix: a part of the proposals is
+  ///   for the best given placement, and problems of one seat on each host are planned by their own
   Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_host,
-       std::size_t num_ranks, double proposals_per_s, bool refines_given);
+       std::size_t num_ranks, double proposals_per_s, bool is_matrix_sum);
 
   /// Whether only so many tasks may leave the first start.
   [[nodiscard]] bool is_bound() const { return options.most_moves >= 0; }

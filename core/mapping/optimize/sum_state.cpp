@@ -14,7 +14,7 @@ namespace {
 constexpr std::int32_t kMostTasksForTable = 1024;
 // After so many swaps of each task what single precision lost would decide between small changes.
 // To fill the table anew takes as long as half as many swaps as there are tasks.
-constexpr std::int64_t kSwapsPerTaskAndFill = 64;
+constexpr std::int64_t kSwapsPerTaskBetweenFills = 64;
 
 }  // namespace
 
@@ -72,7 +72,7 @@ void SumState::swap(std::int32_t task, std::int32_t sitter) {
   move_in_pulls(task, here, there);
   if (seating_.is_task(sitter)) move_in_pulls(sitter, there, here);
   seating_.swap(task, sitter);
-  if (++num_since_fill_ >= kSwapsPerTaskAndFill * graph_.num_tasks()) fill_pull();
+  if (++num_since_fill_ >= kSwapsPerTaskBetweenFills * graph_.num_tasks()) fill_pull();
 }
 
 void SumState::move_in_pulls(std::int32_t task, std::int32_t src, std::int32_t dst) {

@@ -56,12 +56,12 @@ class SumState {
   const TaskGraph& graph_;
   const HostCosts& costs_;
   Seating seating_;
-  bool is_symmetric_;  // costs or traffic: one direction tells the other
-  std::int64_t num_since_fill_ = 0;
-  std::vector<float> pull_;        // (T, H)
-  std::vector<float> both_;        // (T, T), for graphs small enough; else empty
-  std::vector<float> out_change_;  // length H, of a step under way
-  std::vector<float> in_change_;   // length H, of a step under way
+  bool is_symmetric_;                // costs or traffic: one direction tells the other
+  std::vector<float> pull_;          // (T, H)
+  std::int64_t num_since_fill_ = 0;  // swaps since `pull_` was exact
+  std::vector<float> both_;          // (T, T), for graphs small enough; else empty
+  std::vector<float> out_change_;    // length H, of a step under way
+  std::vector<float> in_change_;     // length H, of a step under way
 };
 
 }  // namespace fairlead::optimizing

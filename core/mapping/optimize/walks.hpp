@@ -85,11 +85,11 @@ HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, doub
     Freedom freedom(here.graph.num_tasks());
     const double share = is_last ? (is_first ? 1.0 : 1.0 - kCoarseShare)
                                  : kCoarseShare / static_cast<double>(hierarchy.levels.size() - 1);
-    const bool is_assignment = is_last && plan.is_assignment() && has_heat_of_its_own(start);
-    const double unit = is_assignment ? spread_of_swaps(state, Random(random.next()))
-                                      : temperature_unit(here.graph);
+    const bool has_own_heat = is_last && plan.is_assignment() && has_heat_of_its_own(start);
+    const double unit =
+        has_own_heat ? spread_of_swaps(state, Random(random.next())) : temperature_unit(here.graph);
     const double hottest = is_last ? hot : is_first ? kHotOfGroups : std::min(hot, kHotBetween);
-    const Heat heat = is_assignment
+    const Heat heat = has_own_heat
                           ? heat_of_assignment(start)
                           : Heat{.hot = hottest, .cold = std::min(hottest * kColdRatio, kColdest)};
     if (unit > 0.0) {

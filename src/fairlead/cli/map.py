@@ -212,6 +212,7 @@ def cost_table(costs: dict[str, Cost | None]) -> Table:
         "intra_bytes": lambda cost: format_size(cost.intra_bytes),
         "comm_time_s": lambda cost: format_duration(cost.comm_time_s),
         "bottleneck_s": lambda cost: format_duration(cost.bottleneck_s),
+        "bottleneck_and_mean_s": lambda cost: format_duration(cost.bottleneck_and_mean_s),
     }
     for name, shown in rows.items():
         table.add_row(name, *("-" if cost is None else shown(cost) for cost in costs.values()))

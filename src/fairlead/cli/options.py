@@ -150,8 +150,8 @@ MetricOption = Annotated[
 ObjectiveOption = Annotated[
     Objective,
     typer.Option(
-        help="bottleneck: the time of the busiest part of the network and of the mean host; or sum "
-        "of traffic times cost."
+        help="bottleneck: the time of the network's busiest part plus what a host takes on "
+        "average; or sum of traffic times cost."
     ),
 ]
 ModeOption = Annotated[

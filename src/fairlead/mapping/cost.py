@@ -33,8 +33,9 @@ class Cost:
             plus the worst rank's summed latencies. An interface's capacity is what the network
             says of it, or else the fastest pair measured through it; a rank's latencies are those
             of what it sends or of what it receives, whichever is more.
-        bottleneck_and_mean_s: bottleneck_s + comm_time_s / H for the H hosts of the placement: what
-            the busiest part takes and what a host takes on average. The objective `bottleneck`.
+        bottleneck_and_mean_s: bottleneck_s + comm_time_s / min(H, T) for T ranks and the H hosts of
+            the placement: what the busiest part takes, and each of the hosts that can share the
+            work on average. The objective `bottleneck`.
         weighted_sum: The objective `sum` for each metric: "bytes" over bandwidth, "messages"
             times latency, in seconds.
     """

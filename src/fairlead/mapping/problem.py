@@ -119,4 +119,7 @@ class Problem:
 
     def best(self, placements: npt.NDArray[np.int64]) -> HostOfRank:
         """The best row of `placements` (shape (N, T)); the first of those that are equal."""
-        return min(placements, key=self.value_s)
+        values_s = np.array([self.value_s(placement) for placement in placements])
+        # A nan would send over a pair that was not measured.
+        best: HostOfRank = placements[np.argmin(np.where(np.isnan(values_s), np.inf, values_s))]
+        return best
