@@ -312,3 +312,18 @@ TEST_CASE("optimize: a table of changes stays exact over very many swaps") {
     }
   }
 }
+
+TEST_CASE("optimize: swaps with free seats tell the spread as well") {
+  const Indices row_start{0, 1, 2}, column{1, 0};
+  const Doubles exchanged{1e6, 1e6};
+  const TaskGraph graph(
+      fairlead::RankMatrix{.row_start = row_start, .column = column, .value = exchanged}, 1e-6);
+  const auto spread = [&graph](std::size_t num_hosts, const Doubles& cost) {
+    const HostCosts costs({.num_hosts = num_hosts, .values = cost});
+    const std::vector<std::int32_t> slots(num_hosts, 1), host_of_task{0, 1};
+    return spread_of_swaps(DirectState(graph, costs, Seating(slots, host_of_task)), Random(1));
+  };
+  // Two tasks that change places cost what they did; so there is nothing to anneal on two hosts.
+  CHECK(spread(2, {0, 1, 1, 0}) == 0.0);
+  CHECK(spread(3, {0, 1, 5, 1, 0, 9, 5, 9, 0}) > 0.0);
+}

@@ -113,6 +113,7 @@ def test_hosts_of_the_placement_may_be_few_and_in_another_order() -> None:
 
     assert near.comm_time_s == 1.0
     assert far.comm_time_s == pytest.approx(5.0)
+    assert near.bottleneck_and_mean_s == pytest.approx(1.0 + 1.0 / 2)  # of two hosts, not of four
 
 
 def test_traffic_over_an_unmeasured_pair_names_the_pair() -> None:

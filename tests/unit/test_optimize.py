@@ -58,6 +58,26 @@ def test_the_optimum_of_small_cases_is_found(
     assert value_s(placement, traffic, net, metric, objective) == pytest.approx(best_s, rel=1e-6)
 
 
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_optimum_is_found_where_hosts_stay_empty_and_their_inside_costs(
+    objective: str, seed: int
+) -> None:
+    """One seat on each host, fewer ranks than hosts, and messages to oneself that take time."""
+    rng = np.random.default_rng(seed)
+    net, traffic = random_network(6, rng), random_traffic(4, rng)
+    for matrix, unit in ((net.bandwidth_Bps, 1e7), (net.latency_s, 1e-5)):
+        np.fill_diagonal(matrix, unit * rng.lognormal(0, 1, 6))
+
+    placement = fl.place(traffic, net, fl.Cluster.uniform(net.hosts, 1), objective=objective)
+
+    best_s = min(
+        value_s(fl.Placement(net.hosts, hosts), traffic, net, "bytes", objective)
+        for hosts in all_placements(4, (1,) * 6)
+    )
+    assert value_s(placement, traffic, net, "bytes", objective) == pytest.approx(best_s, rel=1e-6)
+
+
 @settings(deadline=None, max_examples=40)
 @given(
     seed=st.integers(0, 10_000),
