@@ -34,6 +34,8 @@ HostCosts::HostCosts(const HostMatrix& cost)
       from_[src * cost.num_hosts + dst] = scaled;
       to_[dst * cost.num_hosts + src] = scaled;
       is_symmetric_ = is_symmetric_ && cost(src, dst) == cost(dst, src);
+      keeps_apart_ =
+          keeps_apart_ && cost(src, dst) + cost(dst, src) >= cost(src, src) + cost(dst, dst);
     }
   }
   find_near();

@@ -18,6 +18,8 @@ class HostCosts {
 
   [[nodiscard]] std::int32_t num_hosts() const { return num_hosts_; }
   [[nodiscard]] bool is_symmetric() const { return is_symmetric_; }
+  /// Whether no two hosts are nearer to one another than to themselves, as is usual.
+  [[nodiscard]] bool keeps_apart() const { return keeps_apart_; }
   [[nodiscard]] float operator()(std::int32_t src, std::int32_t dst) const {
     return from(src)[dst];
   }
@@ -42,6 +44,7 @@ class HostCosts {
   std::int32_t num_hosts_;
   std::int32_t num_near_;
   bool is_symmetric_ = true;
+  bool keeps_apart_ = true;
   std::vector<float> from_;  // (H, H), [src, dst]
   std::vector<float> to_;    // (H, H), [dst, src]
   std::vector<std::int32_t> near_;

@@ -31,6 +31,7 @@ class SumState {
     float change = pull(task)[there] - pull(task)[here];
     if (!seating_.is_task(sitter)) return change;
     change += pull(sitter)[here] - pull(sitter)[there];
+    if (change >= limit && costs_.keeps_apart()) return change;
     // Each pull takes the other as staying; where the two exchange messages, that is put right.
     const float* from_here = costs_.from(here);
     const float* from_there = costs_.from(there);
