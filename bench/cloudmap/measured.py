@@ -19,6 +19,7 @@ from rich.table import Table
 from fairlead.comparison import Comparison
 from fairlead.lab import Lab
 from fairlead.mapping import METHODS
+from fairlead.report.comparison_view import PREDICTIONS
 from fairlead.units import format_size
 
 SCENARIOS = ["two-racks", "pairwise", "flat"]
@@ -47,8 +48,8 @@ def main() -> None:
             for program in programs:
                 comparison = lab_compare.compare(lab, program, methods, repeats, more)
                 console.print(table(f"{program} on {scenario}, 32 ranks", comparison))
-                console.print(comparison.agreement("comm_time_s").sentence())
-                console.print(comparison.agreement("bottleneck_s").sentence())
+                for prediction in PREDICTIONS:
+                    console.print(comparison.agreement(prediction).sentence())
     console.print(paper.beside("figures 6 to 11, 13 and 15"))
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from instances import all_placements, groups_traffic, racks, random_network, random_traffic
+from instances import all_placements, groups_traffic, network, racks, random_network, random_traffic
 
 import fairlead as fl
+from fairlead.mapping.problem import Problem
 
 
 def scotch_placement(
@@ -137,3 +138,14 @@ def test_many_ranks_on_many_hosts_beat_the_launcher() -> None:
     )
 
     assert by_scotch < 0.6 * by_launcher
+
+
+def test_a_try_that_crosses_an_unmeasured_pair_is_not_the_best() -> None:
+    """The first of two equal tries would be kept, but nobody knows the latency that it needs."""
+    latency_s = np.full((3, 3), 1e-5)
+    latency_s[0, 1] = np.nan
+    net = network(np.full((3, 3), 1e8), latency_s)
+    traffic = fl.Traffic([[0, 1e6], [0, 0]], [[0, 1], [0, 0]])
+    problem = Problem(traffic, net, fl.Cluster.uniform(net.hosts, 1), "bytes", "bottleneck", 0)
+
+    assert problem.best(np.array([[0, 1], [0, 2]])).tolist() == [0, 2]
