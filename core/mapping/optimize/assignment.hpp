@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "mapping/optimize/random.hpp"
 
@@ -39,16 +40,18 @@ struct Heat {
 };
 
 /// Every third start is heated as elsewhere, which is good for the few partners of a program's
-/// tasks.
-[[nodiscard]] inline bool has_heat_of_its_own(int start) {
-  return start % 3 != 0;
-}
-
-/// Of the others, some cool through all temperatures at which anything is decided. Where traffic
-/// and costs have no structure, that is within a factor of two, in which the rest spend their time.
-/// Measured by bench/placement/qaplib.py.
-[[nodiscard]] inline Heat heat_of_assignment(int start) {
-  return start % 3 == 1 ? Heat{.hot = 0.7, .cold = 0.01} : Heat{.hot = 0.22, .cold = 0.1};
+/// tasks, and has no heat of its own. Of the others, some cool through all temperatures at which
+/// anything is decided. Where traffic and costs have no structure, that is within a factor of two,
+/// in which the rest spend their time. Measured by bench/placement/qaplib.py.
+[[nodiscard]] inline std::optional<Heat> heat_of_assignment(int start) {
+  switch (start % 3) {
+    case 1:
+      return Heat{.hot = 0.7, .cold = 0.01};
+    case 2:
+      return Heat{.hot = 0.22, .cold = 0.1};
+    default:
+      return std::nullopt;
+  }
 }
 
 }  // namespace fairlead::optimizing

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -85,13 +86,13 @@ HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, doub
     Freedom freedom(here.graph.num_tasks());
     const double share = is_last ? (is_first ? 1.0 : 1.0 - kCoarseShare)
                                  : kCoarseShare / static_cast<double>(hierarchy.levels.size() - 1);
-    const bool has_own_heat = is_last && plan.is_assignment() && has_heat_of_its_own(start);
+    const std::optional<Heat> own_heat =
+        is_last && plan.is_assignment() ? heat_of_assignment(start) : std::nullopt;
     const double unit =
-        has_own_heat ? spread_of_swaps(state, Random(random.next())) : temperature_unit(here.graph);
+        own_heat ? spread_of_swaps(state, Random(random.next())) : temperature_unit(here.graph);
     const double hottest = is_last ? hot : is_first ? kHotOfGroups : std::min(hot, kHotBetween);
-    const Heat heat = has_own_heat
-                          ? heat_of_assignment(start)
-                          : Heat{.hot = hottest, .cold = std::min(hottest * kColdRatio, kColdest)};
+    const Heat heat =
+        own_heat.value_or(Heat{.hot = hottest, .cold = std::min(hottest * kColdRatio, kColdest)});
     if (unit > 0.0) {
       Annealing(state, freedom, Random(random.next()))
           .run(plan.schedule(unit * heat.hot, unit * heat.cold, share * part), watch);
