@@ -16,7 +16,13 @@ __all__ = [
 
 
 class Error(Exception):
-    """Root of all errors that Fairlead raises on purpose. The command line exits with 1."""
+    """Root of all errors that Fairlead raises on purpose.
+
+    Attributes:
+        exit_code: What the command line ends with.
+    """
+
+    exit_code = 1
 
 
 class InputError(Error):
@@ -40,7 +46,11 @@ class ProbeError(Error):
 
 
 class TraceError(Error):
-    """The traced run gave no usable traffic."""
+    """The traced run gave no usable traffic; where the program failed, its code is passed on."""
+
+    def __init__(self, message: str, exit_code: int = 1):
+        super().__init__(message)
+        self.exit_code = exit_code
 
 
 class LabError(Error):

@@ -31,6 +31,7 @@ from fairlead.probe import probe
 from fairlead.run_directory import RunDirectory
 from fairlead.trace import require_program, trace
 from fairlead.traffic import Traffic
+from fairlead.units import format_duration
 
 PROBE_NOW = "probe:"
 TRACE_NOW = Path("trace:")
@@ -276,13 +277,18 @@ def traced(
             narrator.tell("traffic: this program was traced before with as many ranks")
             return kept, 0.0
     log = directory.file("trace.log")
-    narrator.tell(f"traffic: tracing one run of {request.program[0]} (its output goes to {log})")
+    narrator.tell(
+        f"traffic: tracing one run of {request.program[0]} first; all that it prints comes on "
+        f"stderr, and goes to {log}"
+    )
     job = Job(request.program, request.num_ranks, cluster, launcher_args=request.launcher_args)
     inputs = profile_cache.input_files(request.program)
     started = time.monotonic()
     with stdin.opened() if stdin else contextlib.nullcontext(subprocess.DEVNULL) as source:
-        traffic = trace(launcher, job, log=log, stdin=source)
+        # Standard output belongs to the run that the user asked for: one result, not two.
+        traffic = trace(launcher, job, log=log, stdin=source, stdout=2)
     trace_s = time.monotonic() - started
+    narrator.tell(f"traffic: the traced run has ended, after {format_duration(trace_s)}")
     with _keeping("traffic", narrator):
         profile_cache.remember_traffic(
             traffic, request.program, request.num_ranks, launcher, inputs

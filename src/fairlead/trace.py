@@ -14,7 +14,7 @@ from pathlib import Path
 
 from fairlead import mpi_builds
 from fairlead.errors import InputError, TraceError
-from fairlead.launch import Job, Launcher, run
+from fairlead.launch import Job, Launcher, copied, run
 from fairlead.preload import preloaded
 from fairlead.trace_file import read_trace
 from fairlead.traffic import Traffic
@@ -22,7 +22,7 @@ from fairlead.traffic import Traffic
 __all__ = ["require_program", "trace"]
 
 # How each line of the preload library begins.
-_BEGIN = "fairlead: "
+_BEGIN = b"fairlead: "
 
 
 def trace(
@@ -32,6 +32,7 @@ def trace(
     log: Path | str | None = None,
     timeout_s: float | None = None,
     stdin: int = 0,
+    stdout: int = 1,
 ) -> Traffic:
     """Run the job once under the preload library and return what its ranks sent.
 
@@ -41,15 +42,18 @@ def trace(
     Args:
         launcher: Launcher of the MPI that the program is built with.
         job: The program; its variables stay, LD_PRELOAD is added to.
-        log: File that gets the program's output as it comes; without it, it is let through.
+        log: File that gets the program's output, too, as it comes.
         timeout_s: The program is stopped after this time; None waits for it.
         stdin: File descriptor that the program reads as its standard input.
+        stdout: File descriptor that gets what it prints, as it comes; its error output goes to this
+            process's own.
 
     Returns:
         The traffic; `origin` holds program, arguments, launcher, MPI and time.
 
     Raises:
-        TraceError: There is no such program, it failed, or it left no trace.
+        TraceError: There is no such program, it failed (the error has its exit code), or it left no
+            trace.
         LaunchError: The launcher cannot start it.
     """
     require_program(job.program)
@@ -61,11 +65,9 @@ def trace(
         file = Path(shared).absolute() / "trace"
         traced = dataclasses.replace(job, env=preloaded(job.env, library, FAIRLEAD_TRACE=str(file)))
         argv = launcher.command(traced, Path(work_dir))
-        with _opened(log) as (stdout, stderr):
-            words = _OurWords(stderr)
-            finished = run(
-                argv, timeout_s=timeout_s, stdin=stdin, stdout=stdout, on_stderr_line=words.hear
-            )
+        words = _OurWords()
+        with _outputs(log, stdout, words) as (out, errors):
+            finished = run(argv, timeout_s=timeout_s, stdin=stdin, stdout=out, stderr=errors)
         if finished.returncode != 0:
             raise _failure(job, finished.returncode, words.first, log)
         if not file.exists():
@@ -92,39 +94,41 @@ def _shared_folder() -> Path | None:
     return Path.cwd() if os.access(Path.cwd(), os.W_OK) else None
 
 
+class _OurWords:
+    """Remembers what the preload library said first."""
+
+    first: str | None = None
+
+    def hear(self, line: bytes) -> None:
+        if self.first is None and line.startswith(_BEGIN):
+            self.first = line.removeprefix(_BEGIN).decode("utf-8", "replace").rstrip("\n")
+
+
 @contextlib.contextmanager
-def _opened(log: Path | str | None) -> Iterator[tuple[int, int]]:
+def _outputs(log: Path | str | None, stdout: int, words: _OurWords) -> Iterator[tuple[int, int]]:
     """File descriptors for output and error output."""
     if log is None:
-        yield 1, 2
+        with copied([2], words.hear) as errors:
+            yield stdout, errors
         return
     try:
         stream = Path(log).open("ab")  # noqa: SIM115 (closed below; its own errors are not ours)
     except OSError as error:
         raise InputError(f"{log}: cannot be written: {error.strerror}") from error
-    with stream:
-        yield stream.fileno(), stream.fileno()
-
-
-class _OurWords:
-    """Lets error output through, and remembers what the preload library said first."""
-
-    def __init__(self, through: int) -> None:
-        self._through = through
-        self.first: str | None = None
-
-    def hear(self, line: str) -> None:
-        if self.first is None and line.startswith(_BEGIN):
-            self.first = line.removeprefix(_BEGIN)
-        with contextlib.suppress(OSError):  # A full disk must not end the reading.
-            os.write(self._through, f"{line}\n".encode())
+    with (
+        stream,
+        copied([stdout, stream.fileno()]) as out,
+        copied([2, stream.fileno()], words.hear) as errors,
+    ):
+        yield out, errors
 
 
 def _failure(job: Job, returncode: int, said: str | None, log: Path | str | None) -> TraceError:
     details = f"; {said}" if said else ""
     where = f"; its output is in {log}" if log is not None else ""
     return TraceError(
-        f"{job.program[0]}: failed in the traced run with exit code {returncode}{details}{where}"
+        f"{job.program[0]}: failed in the traced run with exit code {returncode}{details}{where}",
+        returncode,
     )
 
 

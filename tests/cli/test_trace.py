@@ -79,5 +79,13 @@ def test_trouble_is_one_line_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_programs_own_exit_code_is_passed_on(tmp_path: Path) -> None:
+    script = "echo no such input >&2; exit 7"
+    done = fairlead(tmp_path, "-n", "2", "--mpirun", MPIRUN, "--", "sh", "-c", script)
+    assert done.returncode == 7
+    assert "no such input\n" in done.stderr
+    assert "fairlead: sh: failed in the traced run with exit code 7\n" in done.stderr
+
+
 def test_wrong_usage_exits_with_2(tmp_path: Path) -> None:
     assert fairlead(tmp_path, "-n", "0", "--", "true").returncode == 2

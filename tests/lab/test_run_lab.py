@@ -170,6 +170,34 @@ def test_run_passes_the_exit_code_on(
     assert done.returncode == 7
 
 
+def test_a_crash_in_the_traced_run_ends_run_as_it_ended(
+    lab: Lab, home: dict[str, str], shaped: str
+) -> None:
+    done = fairlead(
+        lab, home, "run", "-n", "4", "--hostfile", str(lab.hostfile), "--network", shaped,
+        "--", "sh", "-c", "echo reading; echo no such input >&2; exit 7",
+    )  # fmt: skip
+    assert done.returncode == 7
+    assert done.stdout == ""
+    assert "reading\n" in done.stderr
+    assert "no such input\n" in done.stderr
+    assert "fairlead: sh: failed in the traced run with exit code 7" in done.stderr
+
+
+def test_the_traced_run_leaves_stdout_to_the_other(
+    lab: Lab, home: dict[str, str], pairs: str, shaped: str
+) -> None:
+    done = fairlead(
+        lab, home, "run", "-n", "4", "--hostfile", str(lab.hostfile), "--network", shaped,
+        "--", pairs,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert len([line for line in done.stdout.splitlines() if line.startswith("rank ")]) == 4
+    _, _, after = done.stderr.partition("tracing one run of")
+    traced, _, _ = after.partition("fairlead: traffic: the traced run has ended, after ")
+    assert len([line for line in traced.splitlines() if line.startswith("rank ")]) == 4
+
+
 def test_compare_runs_every_method_in_turns(
     lab: Lab, home: dict[str, str], pairs: str, shaped: str, tmp_path: Path
 ) -> None:

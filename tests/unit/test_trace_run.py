@@ -29,20 +29,30 @@ def built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def trace_script(script: str, log: Path | None = None) -> None:
+def trace_script(script: str, log: Path | None = None, stdout: int = 1) -> None:
     launcher = Direct(Path("mpirun"), (4, 1, 4))
-    trace(launcher, Job(("sh", "-c", script), 2), log=log, timeout_s=30)
+    trace(launcher, Job(("sh", "-c", script), 2), log=log, timeout_s=60, stdout=stdout)
 
 
-def test_the_log_has_each_line_while_the_program_runs(tmp_path: Path) -> None:
+def test_output_is_seen_and_logged_while_the_program_runs(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     log = tmp_path / "log"
+    # Without line ends: progress in percent, or a question, does not have them.
     wait_for = "; until grep -q {} log; do sleep 0.01; done; "
-    script = "echo out" + wait_for.format("out") + "echo err >&2" + wait_for.format("err")
+    script = "printf out" + wait_for.format("out") + "printf err >&2" + wait_for.format("err")
 
     with pytest.raises(fl.TraceError, match="left no trace: it is no MPI program"):
         trace_script(script, log)
 
-    assert log.read_text() == "out\nerr\n"
+    assert log.read_text() == "outerr"
+    assert capfd.readouterr() == ("out", "err")
+
+
+def test_output_goes_where_it_is_wanted(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(fl.TraceError):
+        trace_script("echo out", stdout=2)
+    assert capfd.readouterr() == ("", "out\n")
 
 
 def test_what_the_library_said_is_the_reason(capfd: pytest.CaptureFixture[str]) -> None:
@@ -59,5 +69,7 @@ def test_what_the_library_said_is_the_reason(capfd: pytest.CaptureFixture[str]) 
 
 
 def test_exit_code_and_log_are_named(tmp_path: Path) -> None:
-    with pytest.raises(fl.TraceError, match=f"exit code 3; why; its output is in {tmp_path}/log"):
+    problem = f"exit code 3; why; its output is in {tmp_path}/log"
+    with pytest.raises(fl.TraceError, match=problem) as caught:
         trace_script("echo 'fairlead: why' >&2; exit 3", tmp_path / "log")
+    assert caught.value.exit_code == 3

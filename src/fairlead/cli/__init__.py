@@ -57,14 +57,14 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command line; errors become one line on stderr and exit code 1."""
+    """Run the command line; errors become one line on stderr and their exit code, mostly 1."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
     try:
         app()
     except (Error, OSError) as error:
         print(f"fairlead: {error}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(error.exit_code if isinstance(error, Error) else 1)
 
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:

@@ -3,11 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import shutil
-import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -56,28 +51,12 @@ def trace(
     cluster = None if hostfile is None else launch.read_hostfile(hostfile)
     arguments = options.split_arguments(launcher_args)
     job = Job(tuple(program), num_ranks, cluster, launcher_args=arguments)
-    with _program_output(to_stderr=as_json) as log:
-        traffic = trace_program(launcher, job, log=log)
+    traffic = trace_program(launcher, job, stdout=2 if as_json else 1)
     traffic.save(path)
     if as_json:
         print_json(_facts(traffic, path))
     else:
         _print_summary(traffic, path)
-
-
-@contextlib.contextmanager
-def _program_output(to_stderr: bool) -> Iterator[Path | None]:
-    if not to_stderr:
-        yield None
-        return
-    with tempfile.TemporaryDirectory(prefix="fairlead-trace-") as folder:
-        log = Path(folder) / "output"
-        try:
-            yield log
-        finally:
-            if log.exists():
-                with log.open(encoding="utf-8", errors="replace") as output:
-                    shutil.copyfileobj(output, sys.stderr)
 
 
 def _facts(traffic: Traffic, path: Path) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 """Starting MPI programs by the launcher that the user has."""
 
 from fairlead.launch.catalogue import LAUNCHERS, detect
+from fairlead.launch.copying import copied
 from fairlead.launch.formats import FORMATS, Cores, read_placement, write_placement
 from fairlead.launch.hostfile import parse_hostfile, read_hostfile
 from fairlead.launch.job import Job, Launcher
@@ -23,6 +24,7 @@ __all__ = [
     "SharedInput",
     "Together",
     "cluster_from_slurm",
+    "copied",
     "detect",
     "parse_hostfile",
     "read_hostfile",

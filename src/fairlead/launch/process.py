@@ -56,6 +56,7 @@ def run(
     on_stderr_line: Callable[[str], None] | None = None,
     stdin: int = subprocess.DEVNULL,
     stdout: int | None = None,
+    stderr: int | None = None,
 ) -> Finished:
     """Run a program in a session of its own until it and all that it started are gone.
 
@@ -75,6 +76,7 @@ def run(
             to ranks when it is not in the terminal's foreground.
         stdout: File descriptor that gets what it prints, when that is not captured; without it,
             this process's own.
+        stderr: The same for its error output.
 
     Raises:
         LaunchError: The program cannot be started.
@@ -86,7 +88,7 @@ def run(
             env=env,
             stdin=stdin,
             stdout=subprocess.PIPE if capture else stdout,
-            stderr=subprocess.PIPE if capture or on_stderr_line else None,
+            stderr=subprocess.PIPE if capture or on_stderr_line else stderr,
         )
         with started as process:
             signals.attach(process.pid)

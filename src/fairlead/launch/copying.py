@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Copies what a program prints to several places, as it comes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+
+__all__ = ["copied"]
+
+_CHUNK_BYTES = 1 << 16
+
+
+@contextlib.contextmanager
+def copied(places: Sequence[int], on_line: Callable[[bytes], None] | None = None) -> Iterator[int]:
+    """A file descriptor for a program to write to; all of it goes to each place.
+
+    It goes on at once, whole lines or not. When the block ends, so must all who write.
+
+    Args:
+        places: File descriptors. One that takes nothing any more is passed over, as the program
+            would block on a pipe that nobody reads.
+        on_line: Gets each line with its end, from another thread.
+    """
+    out, into = os.pipe()
+    copier = threading.Thread(target=_copy, args=(out, places, on_line), daemon=True)
+    copier.start()
+    try:
+        yield into
+    finally:
+        os.close(into)
+        copier.join()
+        os.close(out)
+
+
+def _copy(out: int, places: Sequence[int], on_line: Callable[[bytes], None] | None) -> None:
+    begun = b""
+    while chunk := os.read(out, _CHUNK_BYTES):
+        for place in places:
+            _write(place, chunk)
+        if on_line:
+            *lines, begun = (begun + chunk).split(b"\n")
+            for line in lines:
+                on_line(line + b"\n")
+    if on_line and begun:
+        on_line(begun)
+
+
+def _write(place: int, chunk: bytes) -> None:
+    # Not through Python's buffers: it would complain at its end where nobody reads them.
+    with contextlib.suppress(OSError):
+        while chunk:
+            chunk = chunk[os.write(place, chunk) :]
