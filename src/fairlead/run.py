@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from fairlead import launch, mpi_builds, run_directory
 from fairlead.errors import Error, InputError
@@ -28,11 +29,13 @@ class Decision:
         placement: The placement; None keeps the launcher's own.
         gain: What the chosen method is expected to save against the launcher's placement.
         line: The decision in one line for the user.
+        directory: Folder of the run's record.
     """
 
     placement: Placement | None
     gain: Gain
     line: str
+    directory: Path
 
 
 def run(
@@ -70,10 +73,16 @@ def decide(prepared: Prepared, request: Request, method: str) -> Decision:
     gain = expected_gain(chosen, baseline, traffic, network, request.seed, cost=cost)
     keep = method == "launcher" or not gain.is_beyond_noise
     line = _line(prepared, gain, cost, method, map_s)
-    decision = Decision(None if keep else chosen, gain, line)
+    decision = Decision(None if keep else chosen, gain, line, prepared.directory.path)
     (baseline if keep else chosen).save(prepared.directory.file(run_directory.PLACEMENT))
     prepared.directory.note(
-        "decision", {"method": method, "gain": dataclasses.asdict(gain), "line": decision.line}
+        "decision",
+        {
+            "method": method,
+            "kept_launcher_placement": keep,
+            "gain": dataclasses.asdict(gain),
+            "line": decision.line,
+        },
     )
     return decision
 

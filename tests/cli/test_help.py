@@ -22,6 +22,7 @@ COMMANDS = [
         ["map"],
         ["simulate"],
         ["show"],
+        ["runs"],
         ["report"],
         ["advise"],
     ),

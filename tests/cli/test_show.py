@@ -53,10 +53,6 @@ def test_truncated_file_gives_one_line(network, tmp_path):
     assert done.stderr.count("\n") == 1
 
 
-def test_missing_argument_is_wrong_usage(tmp_path):
-    assert fairlead("show", cwd=tmp_path).returncode == 2
-
-
 @pytest.mark.parametrize("command", ["show", "report"])
 def test_help_has_an_example(command, tmp_path):
     assert f"Example: fairlead {command} " in fairlead(command, "--help", cwd=tmp_path).stdout

@@ -44,7 +44,7 @@ def start_program(folder: Path, *program: str) -> tuple[int, list[str]]:
         0.0,
         0.0,
     )
-    kept: Any = Decision(None, gain=None, line="")  # type: ignore[arg-type]
+    kept: Any = Decision(None, gain=None, line="", directory=folder)  # type: ignore[arg-type]
     return start(prepared, Request(program, 2), kept, listener), listener.lines
 
 

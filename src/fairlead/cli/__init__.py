@@ -25,6 +25,7 @@ COMMANDS = {
     "map": "Choose a host for each rank, and tell what it costs beside the launcher's own choice.",
     "simulate": "Simulate jobs that share nodes, placed by each strategy, message by message.",
     "show": "Show a network, a traffic, a placement, a comparison or several placed jobs.",
+    "runs": "List your runs, the latest last: their folders, times, and how they ended.",
     "report": "Write a self-contained page of a run: heatmaps, measured times, and what they mean.",
     "advise": "Say which hosts are bad, whether leaving them out helps, and how many are enough.",
     "lab": "An emulated cloud on this machine: hosts with an uneven network between them.",

@@ -14,9 +14,11 @@ from fairlead.advice import parse_prices
 from fairlead.cli import options
 from fairlead.cli.map import parse_cluster
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
+from fairlead.cli.runs import tell_latest
 from fairlead.cluster import Cluster
 from fairlead.errors import InputError
 from fairlead.network import Network
+from fairlead.past_runs import find_run
 from fairlead.preparation import measured_part
 from fairlead.report import advice_facts, advice_view
 from fairlead.traffic import Traffic
@@ -40,9 +42,12 @@ def register(app: typer.Typer) -> None:
 def advise(
     context: typer.Context,
     file: Annotated[
-        Path,
-        typer.Argument(help="A .net.npz file, or a run directory, which has all three inputs."),
-    ],
+        Path | None,
+        typer.Argument(
+            help="A .net.npz file, or a run's folder or its name, which has all three inputs; "
+            "without it the latest run."
+        ),
+    ] = None,
     traffic: Annotated[Path | None, typer.Option(help="A .traffic.npz file.")] = None,
     cluster: Annotated[
         str | None, typer.Option(help="A hostfile, or hosts and slots: h0:4,h1:4")
@@ -73,7 +78,8 @@ def advise(
     a wanted time or of all. A run directory of fairlead run or compare holds network, traffic and
     hosts.
     """
-    network, pattern, hosts = _inputs(file, traffic, cluster)
+    source = tell_latest([run_directory.NETWORK]) if file is None else find_run(file)
+    network, pattern, hosts = _inputs(source, traffic, cluster)
     if pattern is None:
         options.refuse(context, _OF_TRAFFIC, "needs --traffic: how the ranks communicate")
     if pattern is not None and hosts is None:

@@ -9,9 +9,12 @@ from typing import Annotated
 import typer
 
 from fairlead.cli.output import JsonOption, print_json, stderr
+from fairlead.cli.runs import tell_latest
+from fairlead.past_runs import find_run
 from fairlead.report import write_report
+from fairlead.report.run_files import RUN_FILES
 
-EXAMPLE = "Example: fairlead report runs/20240131-cg -o report.html"
+EXAMPLE = "Example: fairlead report 20240131-120000-cg -o report.html"
 
 
 def register(app: typer.Typer) -> None:
@@ -21,16 +24,20 @@ def register(app: typer.Typer) -> None:
 
 def report(
     run: Annotated[
-        list[Path],
-        typer.Argument(help="A run directory, or network, traffic, placement, comparison files."),
-    ],
+        list[Path] | None,
+        typer.Argument(
+            help="A run's folder or its name, or network, traffic, placement, comparison files; "
+            "without any the latest run."
+        ),
+    ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes.")] = Path(
         "report.html"
     ),
     as_json: JsonOption = False,
 ) -> None:
     """Write a self-contained page of a run: heatmaps, measured times, and what they mean."""
-    sections = write_report(run, output)
+    shown = [find_run(path) for path in run] if run else [tell_latest(RUN_FILES)]
+    sections = write_report(shown, output)
     if as_json:
         print_json({"report": str(output), "sections": sections})
     else:

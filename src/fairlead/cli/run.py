@@ -112,6 +112,7 @@ def run(
         if as_json:
             stderr.print(json.dumps(_facts(method, decision)), soft_wrap=True, markup=False)
         narrator.tell(decision.line)
+        narrator.tell(f"the record of this run: {decision.directory}")
 
     raise typer.Exit(run_program(options.request_of(context), method, narrator, announce))
 
@@ -123,4 +124,5 @@ def _facts(method: str, decision: Decision) -> dict[str, object]:
         "kept_launcher_placement": placement is None,
         "gain": dataclasses.asdict(decision.gain),
         "host_of_rank": None if placement is None else placement.host_names(),
+        "run_directory": str(decision.directory),
     }

@@ -9,7 +9,10 @@ from typing import Annotated
 import typer
 
 from fairlead.cli.output import JsonOption, print_json, stdout
+from fairlead.cli.runs import tell_latest
+from fairlead.past_runs import find_run
 from fairlead.report import facts, load_any, view
+from fairlead.report.files import OUTCOMES
 
 EXAMPLE = "Example: fairlead show cloud.net.npz"
 
@@ -21,15 +24,16 @@ def register(app: typer.Typer) -> None:
 
 def show(
     file: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
-            help="A network, traffic, placement, comparison or jobs.json, or a folder with one."
+            help="A network, traffic, placement, comparison or jobs.json; or a run's folder or its "
+            "name: what came of it; without it the latest run."
         ),
-    ],
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show a network, a traffic, a placement, a comparison or several placed jobs."""
-    content = load_any(file)
+    content = load_any(tell_latest(OUTCOMES) if file is None else find_run(file))
     if as_json:
         print_json(facts(content))
     else:

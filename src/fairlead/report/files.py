@@ -14,6 +14,7 @@ from fairlead.comparison import Comparison
 from fairlead.errors import InputError
 from fairlead.network import Network
 from fairlead.placement import Placement
+from fairlead.run_directory import COMPARISON, PLACEMENT
 from fairlead.traffic import Traffic
 from fairlead.workload import JobsRecord
 from fairlead.workload.jobs_record import JOBS
@@ -33,6 +34,9 @@ KINDS: dict[str, _Loader] = {
     "jobs-placement": JobsRecord,
 }
 
+OUTCOMES = (JOBS, COMPARISON, PLACEMENT)
+"""Files of a run's folder that say what came of it, the most telling first."""
+
 _ZIP_START = b"PK"
 
 
@@ -40,13 +44,12 @@ def load_any(path: Path) -> Content:
     """Read a network, traffic, placement or comparison, or several jobs placed together.
 
     Args:
-        path: The file, or a folder of several jobs, which stands for its `jobs.json`.
+        path: The file, or a run's folder, which stands for the first of `OUTCOMES` in it.
 
     Raises:
         InputError: The file is missing, damaged, or none of these.
     """
-    if (path / JOBS).is_file():
-        path = path / JOBS
+    path = next((path / name for name in OUTCOMES if (path / name).is_file()), path)
     kind = _kind(path)
     if kind not in KINDS:
         allowed = ", ".join(KINDS)

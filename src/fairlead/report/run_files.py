@@ -18,6 +18,9 @@ from fairlead.traffic import Traffic
 from fairlead.workload import JobsRecord
 from fairlead.workload.jobs_record import JOBS
 
+RUN_FILES = (NETWORK, TRAFFIC, PLACEMENT, COMPARISON, JOBS)
+"""Names of the files in a run's folder of which a report shows all that are there."""
+
 _FIELDS: dict[type, str] = {
     Network: "network",
     Traffic: "traffic",
@@ -101,9 +104,8 @@ def _files(paths: list[Path]) -> list[Path]:
         if not path.is_dir():
             files.append(path)
             continue
-        names = (NETWORK, TRAFFIC, PLACEMENT, COMPARISON, JOBS)
-        here = [path / name for name in names if (path / name).exists()]
+        here = [path / name for name in RUN_FILES if (path / name).exists()]
         if not here:
-            raise InputError(f"{path}: no run directory: it holds none of {', '.join(names)}")
+            raise InputError(f"{path}: no run directory: it holds none of {', '.join(RUN_FILES)}")
         files += here
     return files

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead runs` lists what was run; report, advise and show take the latest of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+import fairlead as fl
+from fairlead.cli import app
+from fairlead.placement import Placement
+from fairlead.run_directory import RunDirectory
+
+
+@pytest.fixture(autouse=True)
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "fairlead" / "runs"
+
+
+def fairlead(*arguments: str, columns: int = 100) -> Result:
+    return CliRunner().invoke(app, arguments, env={"COLUMNS": str(columns)})
+
+
+def leave_run(
+    folder: Path, *, decision: dict[str, Any] | None = None, end: dict[str, Any] | None = None
+) -> Path:
+    """What `fairlead run` leaves, as far as it came."""
+    record = RunDirectory(folder)
+    record.note("request", {"program": ["./cg", "-v"], "num_ranks": 8, "metric": "bytes"})
+    record.note("network", {"hosts": ["a", "b"], "slots": [4, 4], "probe_s": 1})
+    if decision is not None:
+        record.note("decision", decision)
+    if end is not None:
+        record.note("end", end)
+    return folder
+
+
+def with_files(folder: Path, latency_s: float) -> Path:
+    hosts, apart = ["a", "b"], 1 - np.eye(2)
+    fl.Network(hosts, latency_s * apart, np.full((2, 2), 1e8)).save(folder / "network.net.npz")
+    traffic = fl.Traffic(bytes=1e6 * (1 - np.eye(8)), messages=1 - np.eye(8), run_time_s=1.0)
+    traffic.save(folder / "traffic.traffic.npz")
+    Placement(("a", "b"), np.arange(8) % 2, method="cyclic").save(folder / "placement.json")
+    return folder
+
+
+def rows(said: Result) -> list[list[str]]:
+    return [line.split() for line in said.stdout.splitlines()]
+
+
+def test_each_run_is_a_row_with_its_placement_times_and_end(runs: Path) -> None:
+    moved = {"method": "optimize", "kept_launcher_placement": False, "predicted_s": 2.0}
+    leave_run(runs / "1-cg", decision=moved, end={"exit_code": 0, "seconds": 1.5})
+    kept = {"method": "optimize", "kept_launcher_placement": True}
+    leave_run(runs / "2-cg", decision=kept, end={"exit_code": 7, "seconds": 0.25})
+    leave_run(runs / "3-cg")
+
+    said = fairlead("runs", columns=80)
+
+    assert said.exit_code == 0
+    assert rows(said) == [
+        ["run", "ranks", "hosts", "placement", "predicted", "measured", "end"],
+        ["1-cg", "8", "2", "optimize", "2", "s", "1.5", "s", "done"],
+        ["2-cg", "8", "2", "launcher", "-", "250", "ms", "exit", "code", "7"],
+        ["3-cg", "8", "2", "-", "-", "-", "not", "ended"],
+        ["in", str(runs)],
+    ]
+
+
+def test_jobs_count_together_and_a_comparison_is_called_one(runs: Path) -> None:
+    jobs = RunDirectory(runs / "1-jobs")
+    jobs.note("request", {"jobs": [{"num_ranks": 4}, {"num_ranks": 16}], "method": "spread"})
+    jobs.note("end", {"exit_codes": [0, 3], "seconds": [1.0, 2.5]})
+    leave_run(runs / "2-cg").joinpath("comparison.json").write_text("{}")
+
+    first, second = rows(fairlead("runs"))[1:3]
+
+    assert first == ["1-jobs", "20", "-", "spread", "-", "2.5", "s", "exit", "code", "3"]
+    assert second[-1] == "compared"
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (None, "run.json: cannot be read: No such file or directory"),
+        (b"{", "run.json: damaged or truncated JSON: "),
+        (b"\xff", "run.json: damaged or truncated JSON: "),
+        (b"[" * 100_000, "run.json: damaged or truncated JSON: "),
+        (b"[]", "run.json: "),
+        (b'{"kind": ["run"]}', "run.json: kind: "),
+        (b'{"kind": "network", "started": "2024-01-31T00:00:00+00:00"}', "run.json: kind: "),
+        (b'{"kind": "run", "started": "2024-01-31T00:00:00"}', "run.json: started: "),
+        (
+            b'{"kind": "run", "started": "2024-01-31T00:00:00+00:00", "steps": 1}',
+            "run.json: steps: ",
+        ),
+        (
+            b'{"kind": "run", "started": "2024-01-31T00:00:00+00:00", "steps": '
+            b'[{"step": "end", "exit_code": 0, "seconds": NaN}]}',
+            "run.json: seconds",
+        ),
+    ],
+    ids=str,
+)
+def test_a_damaged_record_is_named_beside_the_others(
+    runs: Path, damage: bytes | None, problem: str
+) -> None:
+    leave_run(runs / "1-cg", end={"exit_code": 0, "seconds": 1.5})
+    (runs / "2-cg").mkdir()
+    if damage is not None:
+        (runs / "2-cg" / "run.json").write_bytes(damage)
+
+    said = fairlead("runs")
+
+    assert said.exit_code == 0
+    assert [row[-1] for row in rows(said)[1:3]] == ["done", "unreadable"]
+    assert f"fairlead: {runs}/2-cg: {problem}" in said.stderr
+    broken = json.loads(fairlead("runs", "--json").stdout)[1]
+    assert broken["folder"] == str(runs / "2-cg")
+    assert broken["problem"].startswith(problem)
+
+
+def test_only_the_latest_are_listed_and_json_has_all(runs: Path) -> None:
+    for number in range(3):
+        leave_run(runs / f"{number}-cg")
+    said = fairlead("runs", "--last", "2")
+    assert [row[0] for row in rows(said)] == ["run", "1-cg", "2-cg", "in"]
+    assert "(1 older ones: --last)" in said.stdout
+    facts = json.loads(fairlead("runs", "--last", "2", "--json").stdout)
+    assert [run["program"] for run in facts] == [["./cg", "-v"]] * 3
+
+
+def test_another_folder_can_be_listed(tmp_path: Path) -> None:
+    leave_run(tmp_path / "mine" / "solver")
+    assert rows(fairlead("runs", "mine"))[1][0] == "solver"
+
+
+def test_no_runs_yet_is_no_error(runs: Path) -> None:
+    said = fairlead("runs")
+    assert (said.exit_code, said.stdout) == (0, "")
+    assert said.stderr == f"fairlead: {runs}: no runs yet\n"
+
+
+@pytest.mark.parametrize("command", ["report", "advise", "show"])
+def test_the_latest_run_that_has_the_files_is_taken(runs: Path, command: str) -> None:
+    with_files(leave_run(runs / "1-cg"), latency_s=1e-4)
+    with_files(leave_run(runs / "2-cg"), latency_s=1e-3)
+    leave_run(runs / "3-cg")  # It failed while it measured the network.
+
+    latest = fairlead(command, "--json")
+    named = fairlead(command, "2-cg", "--json")
+
+    assert latest.exit_code == 0
+    assert latest.stdout == named.stdout != ""
+    assert f"fairlead: the latest run: {runs}/2-cg\n" in latest.stderr
+    assert "latest" not in named.stderr
+
+
+@pytest.mark.parametrize("command", ["report", "advise", "show"])
+def test_without_any_run_the_file_is_asked_for(runs: Path, command: str) -> None:
+    said = fairlead(command)
+    assert said.exit_code == 1
+    assert str(said.exception).startswith(f"{runs}: no run has one of ")
+
+
+def test_a_path_that_is_there_goes_before_a_runs_name(runs: Path, tmp_path: Path) -> None:
+    with_files(leave_run(runs / "cg"), latency_s=1e-3)
+    with_files(leave_run(tmp_path / "cg"), latency_s=1e-4)
+    hosts = json.loads(fairlead("show", "cg", "--json").stdout)
+    assert hosts["kind"] == "placement"
+    (tmp_path / "cg" / "placement.json").unlink()
+    assert fairlead("show", "cg").exit_code == 1
