@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import subprocess
 import sys
 
@@ -36,6 +38,43 @@ def test_help_has_an_example(command: list[str]) -> None:
     result = CliRunner().invoke(app, [*command, "--help"])
     assert result.exit_code == 0
     assert "Example: fairlead" in result.output
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+@pytest.mark.parametrize("command", [[], ["lab"], ["mpi"], *COMMANDS], ids=" ".join)
+def test_help_leaves_room_for_text_and_fits(command: list[str], columns: int) -> None:
+    said = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": str(columns)}).output
+    lines = said.splitlines()
+    assert max(map(len, lines)) <= columns
+    # Where the text of options begins: that of --help, which all have.
+    (last,) = [line for line in lines if line.startswith("  --help ")]
+    assert columns - last.index("Show this") >= 50
+    assert not re.search(r"INTEGER|TEXT|FLOAT|PATH|VALUE|<\w+>|[│╭]", said)
+
+
+@pytest.mark.parametrize("command", ["run", "map", "simulate"])
+def test_brackets_in_help_are_no_markup(command: str) -> None:
+    said = CliRunner().invoke(app, [command, "--help"]).output
+    assert "TOML file whose [machine] " in " ".join(said.split())
+
+
+def test_defaults_and_groups_are_told_plainly() -> None:
+    said = CliRunner().invoke(app, ["probe", "--help"], env={"COLUMNS": "80"}).output
+    plain = " ".join(said.split())
+    assert "The network:\n" in said
+    assert said.index("Hosts and launcher:\n") < said.index("--hostfile") < said.index("Output:\n")
+    assert "End the launcher after this time. Default: 120s (quick), 1800s (full)." in plain
+    assert "File to write. Default: network.net.npz." in plain
+    assert "1 KiB only, which is fast. Default: --quick." in plain
+    assert "[default" not in said
+
+
+def test_an_example_is_broken_so_that_it_can_be_copied() -> None:
+    said = CliRunner().invoke(app, ["map", "--help"], env={"COLUMNS": "80"}).output
+    example = said[said.index("Example: ") :].removeprefix("Example: ")
+    words = shlex.split(example.replace("\\\n", ""))
+    assert words[:2] == ["fairlead", "map"]
+    assert words[-2:] == ["--format", "rankfile"]
 
 
 @pytest.mark.parametrize("name", cli.COMMANDS)

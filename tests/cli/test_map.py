@@ -228,7 +228,7 @@ def test_wrong_usage_ends_with_2_and_says_why(
     result = fairlead_map(*files, "--cluster", SPEC, *arguments)
 
     assert (result.code, result.out) == (2, "")
-    assert said in " ".join(result.err.replace("│", " ").split())
+    assert said in " ".join(result.err.split())
     assert not (tmp_path / "out").exists()
 
 

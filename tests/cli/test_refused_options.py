@@ -12,7 +12,7 @@ from fairlead.cli import app
 def refused(*arguments: str) -> str:
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 2
-    return " ".join(result.output.replace("│", " ").split())
+    return " ".join(result.output.split())
 
 
 @pytest.mark.parametrize("command", ["run", "compare"])

@@ -100,11 +100,11 @@ def test_wrong_usage_ends_with_2_and_says_what_is_allowed(arguments: list[str], 
     result = run(*SYNT, *arguments)
     assert result.exit_code == 2
     # The message stands in a frame, its lines broken.
-    assert said.replace(" ", "") in re.sub(r"[\s│]", "", result.stderr)
+    assert said.replace(" ", "") in re.sub(r"\s", "", result.stderr)
 
 
 def test_help_lists_the_words_of_each_option() -> None:
-    told = re.sub(r"[\s│]", "", run("simulate", "--help").stdout)
+    told = re.sub(r"\s", "", run("simulate", "--help").stdout)
     for words in (*CHOICES.values(), RATE_PER):
         assert f":{','.join(words)}." in told
 

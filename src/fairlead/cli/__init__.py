@@ -11,8 +11,8 @@ from types import FrameType
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
 
+from fairlead.cli.help import App, HelpGroup
 from fairlead.errors import Error
 
 COMMANDS = {
@@ -34,25 +34,24 @@ COMMANDS = {
 """What each command does, as its own help begins."""
 
 
-class _Commands(TyperGroup):
+class _Commands(HelpGroup):
     """Loads the command that is called, and none for the list of all."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]
         if name in COMMANDS:
-            loaded = typer.Typer(rich_markup_mode="rich")
+            loaded = App()
             importlib.import_module(f"fairlead.cli.{name}").register(loaded)
             self.commands[name] = typer.main.get_group(loaded).commands[name]
         return super().resolve_command(ctx, args)
 
 
-app = typer.Typer(
+app = App(
     name="fairlead",
     cls=_Commands,
     help="Makes MPI applications faster on networks whose topology nobody will show you.",
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
 
@@ -82,7 +81,10 @@ def _print_version(is_wanted: bool) -> None:
 @app.callback()
 def fairlead(
     _version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True)
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Makes MPI applications faster on networks whose topology nobody will show you."""

@@ -12,6 +12,7 @@ from fairlead import run_directory
 from fairlead.advice import advise as advise_on
 from fairlead.advice import parse_prices
 from fairlead.cli import options
+from fairlead.cli.help import HOSTS, TRAFFIC
 from fairlead.cli.map import parse_cluster
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
 from fairlead.cli.runs import tell_latest
@@ -44,18 +45,29 @@ def advise(
     file: Annotated[
         Path | None,
         typer.Argument(
+            metavar="FILE|RUN",
             help="A .net.npz file, or a run's folder or its name, which has all three inputs; "
-            "without it the latest run."
+            "without it the latest run.",
         ),
     ] = None,
-    traffic: Annotated[Path | None, typer.Option(help="A .traffic.npz file.")] = None,
+    traffic: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", rich_help_panel=TRAFFIC, help="A .traffic.npz file."),
+    ] = None,
     cluster: Annotated[
-        str | None, typer.Option(help="A hostfile, or hosts and slots: h0:4,h1:4")
+        str | None,
+        typer.Option(
+            metavar="HOSTS",
+            rich_help_panel=HOSTS,
+            help="A hostfile, or hosts and slots: h0:4,h1:4",
+        ),
     ] = None,
     prices: Annotated[
         str | None,
         typer.Option(
-            help="Per host and hour: a file of lines HOST PRICE, h0=0.5,h1=0.25, or one number."
+            metavar="PRICES",
+            rich_help_panel=HOSTS,
+            help="Per host and hour: a file of lines HOST PRICE, h0=0.5,h1=0.25, or one number.",
         ),
     ] = None,
     wanted_time: Annotated[
@@ -63,6 +75,7 @@ def advise(
         typer.Option(
             parser=options.usage(parse_duration),
             metavar="TIME",
+            rich_help_panel=HOSTS,
             help="Time that a run may take, for example 10s.",
         ),
     ] = None,

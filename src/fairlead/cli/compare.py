@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from fairlead.cli import options
+from fairlead.cli.help import OUTPUT, PLACING
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, stdout
 from fairlead.compare import compare as compare_methods
 from fairlead.comparison import Comparison
@@ -32,14 +33,24 @@ def compare(
         str,
         typer.Option(
             parser=options.usage(options.several_of(METHODS)),
-            metavar="NAMES",
+            metavar="NAME,NAME",
+            rich_help_panel=PLACING,
             help="Methods, separated by commas; the launcher's own is always run.",
         ),
     ] = "launcher,cyclic,random,scotch,optimize",
-    repeats: Annotated[int, typer.Option(min=1, help="Runs per method, interleaved.")] = 10,
+    repeats: Annotated[
+        int,
+        typer.Option(
+            min=1, metavar="N", rich_help_panel=OUTPUT, help="Runs per method, interleaved."
+        ),
+    ] = 10,
     time_pattern: Annotated[
         str | None,
-        typer.Option(help="Regular expression with a group that finds the seconds in the output."),
+        typer.Option(
+            metavar="REGEX",
+            rich_help_panel=OUTPUT,
+            help="Regular expression with a group that finds the seconds in the output.",
+        ),
     ] = None,
     metric: options.MetricOption = options.Metric.bytes,
     objective: options.ObjectiveOption = options.Objective.bottleneck,

@@ -10,6 +10,7 @@ import typer
 
 from fairlead.archive import replacing
 from fairlead.cli import options
+from fairlead.cli.help import HOSTS, OUTPUT
 from fairlead.cli.output import JsonOption, print_json, require_folder, stderr, stdout
 from fairlead.demo import Demo, demonstrate
 from fairlead.report import comparison_facts, comparison_table
@@ -25,16 +26,30 @@ def register(app: typer.Typer) -> None:
 
 def demo(
     scenario: Annotated[
-        str, typer.Option(help="A scenario of the emulated cloud: a name or a TOML file.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            rich_help_panel=HOSTS,
+            help="A scenario of the emulated cloud: a name or a TOML file.",
+        ),
     ] = "two-racks",
     num_ranks: Annotated[
-        int, typer.Option("-n", "--np", min=1, help="Ranks, a power of two.")
+        int,
+        typer.Option(
+            "-n", "--np", min=1, metavar="N", rich_help_panel=HOSTS, help="Ranks, a power of two."
+        ),
     ] = 32,
-    repeats: Annotated[int, typer.Option(min=1, help="Runs per method.")] = 5,
+    repeats: Annotated[
+        int,
+        typer.Option(min=1, metavar="N", rich_help_panel=OUTPUT, help="Runs per method."),
+    ] = 5,
     mpirun: options.Mpirun = None,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Where the report goes.")] = Path(
-        "report.html"
-    ),
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", metavar="FILE", rich_help_panel=OUTPUT, help="Where the report goes."
+        ),
+    ] = Path("report.html"),
     as_json: JsonOption = False,
 ) -> None:
     """Place a conjugate-gradient solver by every method in an emulated cloud, and compare.

@@ -13,6 +13,7 @@ import numpy as np
 import typer
 from rich.table import Table
 
+from fairlead.cli.help import App
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
 from fairlead.errors import LabError
 from fairlead.lab import Lab, shipped_scenarios
@@ -32,11 +33,17 @@ ScenarioArgument = Annotated[
     ),
 ]
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of a lab that is up.")]
-NameOption = Annotated[str | None, typer.Option(help="Name of the lab; default: the scenario's.")]
-HostsOption = Annotated[int | None, typer.Option(help="Number of hosts; default: the scenario's.")]
+NameOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", show_default="the scenario's", help="Name of the lab."),
+]
+HostsOption = Annotated[
+    int | None,
+    typer.Option(metavar="N", show_default="the scenario's", help="Number of hosts."),
+]
 CommandArgument = Annotated[list[str], typer.Argument(metavar="-- COMMAND", help="What to run.")]
 
-_lab = typer.Typer(
+_lab = App(
     help="An emulated cloud on this machine: hosts with an uneven network between them.",
     no_args_is_help=True,
 )
@@ -115,7 +122,7 @@ def _report(lab: Lab, wrong: list[WrongPair], wrong_delays: list[WrongDelay]) ->
 def execute(
     name: NameArgument,
     command: CommandArgument,
-    host: Annotated[str, typer.Option(help="Host to run on.")] = LOGIN,
+    host: Annotated[str, typer.Option(metavar="HOST", help="Host to run on.")] = LOGIN,
 ) -> None:
     """Run a command in a lab, by default on its head node, where mpirun works as it is."""
     lab = Lab.attach(name)
@@ -148,7 +155,8 @@ def degrade(
         float | None, typer.Argument(help="The pair's rate is multiplied by this; 0 cuts it.")
     ] = None,
     host: Annotated[
-        str | None, typer.Option(help="Cut this host off instead, as if it had crashed.")
+        str | None,
+        typer.Option(metavar="HOST", help="Cut this host off instead, as if it had crashed."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

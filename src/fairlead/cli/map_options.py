@@ -9,48 +9,83 @@ from typing import Annotated
 import typer
 
 from fairlead.cli import options
-from fairlead.cli.simulation_options import STRATEGIES_HELP
+from fairlead.cli.help import HOSTS, JOBS, NETWORK, OUTPUT, PLACING, TRAFFIC, listed
 from fairlead.launch import FORMATS
 from fairlead.mapping import METHODS
 from fairlead.preparation import PROBE_NOW
+from fairlead.workload import STRATEGIES
 
-_METHODS_HELP = "; ".join(f"{name} ({method.summary})" for name, method in METHODS.items())
-
-Hosts = Annotated[str, typer.Option(help="A hostfile, or hosts and slots: h0:4,h1:4")]
-NetworkSource = Annotated[
-    str | None, typer.Option(help=f"A .net.npz file, or {PROBE_NOW} to measure the cluster now.")
+Hosts = Annotated[
+    str,
+    typer.Option(
+        metavar="HOSTS",
+        rich_help_panel=HOSTS,
+        help="A hostfile, or hosts and slots: h0:4,h1:4. Has to be given.",
+    ),
 ]
-TrafficFile = Annotated[Path | None, typer.Option(help="A .traffic.npz file.")]
+NetworkSource = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        rich_help_panel=NETWORK,
+        help=f"A .net.npz file, or {PROBE_NOW} to measure the cluster now.",
+    ),
+]
+TrafficFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", rich_help_panel=TRAFFIC, help="A .traffic.npz file."),
+]
 JobFiles = Annotated[
     list[Path] | None,
     typer.Option(
+        metavar="FILE",
+        rich_help_panel=JOBS,
         help="Instead of --network and --traffic: a .traffic.npz file of one of several jobs "
-        "that run at the same time; repeatable."
+        "that run at the same time; repeatable.",
     ),
 ]
 Method = Annotated[
     str | None,
     typer.Option(
-        help=f"One of: {_METHODS_HELP}. Default: optimize. With --job one of: {STRATEGIES_HELP}. "
-        "Default: spread."
+        metavar="NAME",
+        rich_help_panel=PLACING,
+        show_default="optimize; with --job spread",
+        help=f"One of{listed(METHODS)}\nWith --job one of{listed(STRATEGIES)}",
     ),
 ]
 Start = Annotated[
     Path | None,
-    typer.Option(help="A placement (JSON) for optimize to begin from, as map -o writes it."),
+    typer.Option(
+        metavar="FILE",
+        rich_help_panel=PLACING,
+        help="A placement (JSON) for optimize to begin from, as map -o writes it.",
+    ),
 ]
 MostMoves = Annotated[
     int | None,
-    typer.Option(min=0, help="Most ranks that optimize may move away from --start."),
+    typer.Option(
+        min=0,
+        metavar="N",
+        rich_help_panel=PLACING,
+        help="Most ranks that optimize may move away from --start.",
+    ),
 ]
 Fixed = Annotated[
     list[str] | None,
-    typer.Option(help="RANK=HOST: a rank that must be there; repeatable, for optimize."),
+    typer.Option(
+        metavar="RANK=HOST",
+        rich_help_panel=PLACING,
+        help="A rank that must be on this host; repeatable, for optimize.",
+    ),
 ]
 Output = Annotated[
     Path | None,
     typer.Option(
-        "-o", "--output", help="Where the placement goes; with --job a folder, a file per job."
+        "-o",
+        "--output",
+        metavar="FILE",
+        rich_help_panel=OUTPUT,
+        help="Where the placement goes; with --job a folder, a file per job.",
     ),
 ]
 Format = Annotated[
@@ -58,13 +93,24 @@ Format = Annotated[
     typer.Option(
         parser=options.usage(options.one_of(FORMATS)),
         metavar="NAME",
+        rich_help_panel=OUTPUT,
         help=f"Of the output: {', '.join(FORMATS)}.",
     ),
 ]
 CoresOfHost = Annotated[
     int | None,
-    typer.Option(min=1, help="Cores of each host, for the format rankfile; else its slots."),
+    typer.Option(
+        min=1,
+        metavar="N",
+        rich_help_panel=OUTPUT,
+        help="Cores of each host, for the format rankfile; else its slots.",
+    ),
 ]
 Bind = Annotated[
-    bool, typer.Option("--bind", help="With --job and -o: rankfiles bind each rank to its core.")
+    bool,
+    typer.Option(
+        "--bind",
+        rich_help_panel=JOBS,
+        help="With --job and -o: rankfiles bind each rank to its core.",
+    ),
 ]

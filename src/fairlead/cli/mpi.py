@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from fairlead import mpi_add, mpi_builds
+from fairlead.cli.help import App
 from fairlead.cli.output import JsonOption, print_json, progress
 
-_mpi = typer.Typer(
+_mpi = App(
     name="mpi",
     help="The MPIs that Fairlead is built for.",
     no_args_is_help=True,
-    rich_markup_mode="rich",
 )
 
 
@@ -39,7 +39,10 @@ def list_builds(json: JsonOption = False) -> None:
 @_mpi.command(epilog="Example: fairlead mpi add --mpicxx /opt/openmpi/bin/mpicxx")
 def add(
     mpicxx: Annotated[
-        str, typer.Option("--mpicxx", help="The MPI's C++ compiler wrapper.", show_default=False)
+        str,
+        typer.Option(
+            "--mpicxx", metavar="PROGRAM", help="The MPI's C++ compiler wrapper. Has to be given."
+        ),
     ],
     json: JsonOption = False,
 ) -> None:

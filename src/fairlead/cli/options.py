@@ -12,6 +12,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from fairlead.cli.help import HOSTS, JOBS, NETWORK, OUTPUT, PLACING, TRAFFIC
 from fairlead.errors import InputError
 from fairlead.mapping import METHODS
 from fairlead.preparation import PROBE_NOW, Request
@@ -113,55 +114,94 @@ class Mode(str, enum.Enum):
     full = "full"
 
 
-Ranks = Annotated[int, typer.Option("-n", "--np", min=1, help="Number of ranks.")]
+Ranks = Annotated[
+    int,
+    typer.Option("-n", "--np", min=1, metavar="N", rich_help_panel=HOSTS, help="Number of ranks."),
+]
 Hostfile = Annotated[
     Path | None,
     typer.Option(
-        help="Hosts and slots, in Open MPI's or MPICH's form; without it Slurm's allocation."
+        metavar="FILE",
+        rich_help_panel=HOSTS,
+        help="Hosts and slots, in Open MPI's or MPICH's form; without it Slurm's allocation.",
     ),
 ]
 Mpirun = Annotated[
-    str | None, typer.Option(help="The MPI launcher; default: $FAIRLEAD_MPIRUN, then mpirun.")
+    str | None,
+    typer.Option(
+        metavar="PROGRAM",
+        rich_help_panel=HOSTS,
+        show_default="$FAIRLEAD_MPIRUN, then mpirun",
+        help="The MPI launcher.",
+    ),
 ]
 LauncherArgs = Annotated[
-    str, typer.Option(help="Further arguments for the launcher, in one string.")
+    str,
+    typer.Option(
+        metavar="ARGS",
+        rich_help_panel=HOSTS,
+        help="Further arguments for the launcher, in one string.",
+    ),
 ]
 Method = Annotated[
     str,
     typer.Option(
         parser=usage(one_of(METHODS)),
         metavar="NAME",
+        rich_help_panel=PLACING,
         help="Mapping method; fairlead map --help lists them.",
     ),
 ]
 NetworkSource = Annotated[
     str | None,
-    typer.Option("--network", help="A .net.npz file, or probe: to measure now in any case."),
+    typer.Option(
+        "--network",
+        metavar="FILE",
+        rich_help_panel=NETWORK,
+        help="A .net.npz file, or probe: to measure now in any case.",
+    ),
 ]
 TrafficFile = Annotated[
     Path | None,
     typer.Option(
-        "--traffic", help="A .traffic.npz file, or trace: to trace the program now in any case."
+        "--traffic",
+        metavar="FILE",
+        rich_help_panel=TRAFFIC,
+        help="A .traffic.npz file, or trace: to trace the program now in any case.",
     ),
 ]
 MetricOption = Annotated[
-    Metric, typer.Option(help="bytes weighs by bandwidth, messages by latency.")
+    Metric,
+    typer.Option(
+        metavar="bytes|messages",
+        rich_help_panel=PLACING,
+        help="bytes weighs by bandwidth, messages by latency.",
+    ),
 ]
 ObjectiveOption = Annotated[
     Objective,
     typer.Option(
+        metavar="|".join(choice.value for choice in Objective),
+        rich_help_panel=PLACING,
         help="bottleneck: the time of the network's busiest part plus what a host takes on "
-        "average; or sum of traffic times cost."
+        "average; or sum of traffic times cost.",
     ),
 ]
 ModeOption = Annotated[
-    Mode, typer.Option("--probe", help="How the network is measured when it has to be.")
+    Mode,
+    typer.Option(
+        "--probe",
+        metavar="quick|full",
+        rich_help_panel=NETWORK,
+        help="How the network is measured when it has to be.",
+    ),
 ]
 Budget = Annotated[
     float | None,
     typer.Option(
         parser=usage(parse_duration),
         metavar="TIME",
+        rich_help_panel=NETWORK,
         help="Most time the probe may take, for example 2s.",
     ),
 ]
@@ -169,6 +209,7 @@ Contention = Annotated[
     bool,
     typer.Option(
         "--contention",
+        rich_help_panel=NETWORK,
         help="After the pairs, run flows together: find what each host's interface carries, and "
         "the pairs that share a bottleneck.",
     ),
@@ -178,37 +219,67 @@ MaxAge = Annotated[
     typer.Option(
         parser=usage(parse_duration),
         metavar="TIME",
+        rich_help_panel=NETWORK,
         show_default="1h",
         help="Up to this age a kept profile of the same hosts is used again.",
     ),
 ]
 SkipUnreachable = Annotated[
-    bool, typer.Option("--skip-unreachable", help="Leave out hosts that do not answer.")
+    bool,
+    typer.Option(
+        "--skip-unreachable",
+        rich_help_panel=NETWORK,
+        help="Leave out hosts that do not answer.",
+    ),
 ]
 TimeLimit = Annotated[
     float | None,
     typer.Option(
         parser=usage(_limit),
         metavar="TIME",
+        rich_help_panel=PLACING,
         help="Most time for the method optimize, for example 5s.",
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of every random choice.")]
+Seed = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        max=MAX_SEED,
+        metavar="N",
+        help="Seed of every random choice.",
+    ),
+]
 RunFolder = Annotated[
-    Path | None, typer.Option("--run-dir", help="Where the record of this run goes.")
+    Path | None,
+    typer.Option(
+        "--run-dir",
+        metavar="FOLDER",
+        rich_help_panel=OUTPUT,
+        help="Where the record of this run goes.",
+    ),
 ]
 Reorder = Annotated[
     bool,
     typer.Option(
         "--reorder/--no-reorder",
+        rich_help_panel=PLACING,
         help="Place topologies that the program makes with reorder=1 by the measured network.",
     ),
 ]
-Program = Annotated[list[str], typer.Argument(help="The MPI program and its arguments.")]
+Program = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="-- PROGRAM [ARGS]...",
+        help="The program and its arguments.",
+    ),
+]
 Taken = Annotated[
     list[str] | None,
     typer.Option(
         "--taken",
+        metavar="SLOTS",
+        rich_help_panel=JOBS,
         help="With --job: slots that others have: HOST:N, the first N, or HOST=0,4-7; repeatable.",
     ),
 ]
@@ -216,6 +287,8 @@ MachineFile = Annotated[
     Path | None,
     typer.Option(
         "--machine",
+        metavar="FILE",
+        rich_help_panel=JOBS,
         help="With --job: a TOML file whose [machine] tells rates, sockets and cores of the hosts.",
     ),
 ]
@@ -224,6 +297,7 @@ Scale = Annotated[
     typer.Option(
         parser=part_of_all,
         metavar="NUMBER",
+        rich_help_panel=JOBS,
         help="With --job: part of the messages to simulate; default: all, up to 20 million.",
     ),
 ]

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBars
 
+from fairlead.cli.help import OUTPUT
 from fairlead.errors import InputError
 from fairlead.narrator import Narrator, Progress
 
@@ -22,7 +23,10 @@ stdout = Console()
 stderr = Console(stderr=True, highlight=False)
 
 JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print the result as JSON, for other programs.")
+    bool,
+    typer.Option(
+        "--json", rich_help_panel=OUTPUT, help="Print the result as JSON, for other programs."
+    ),
 ]
 
 

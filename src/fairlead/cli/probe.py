@@ -12,6 +12,7 @@ import typer
 
 from fairlead import launch
 from fairlead.cli import options
+from fairlead.cli.help import HOSTS, NETWORK, OUTPUT
 from fairlead.cli.output import JsonOption, print_json, progress, require_folder, stdout
 from fairlead.network import Network
 from fairlead.probe import EFFORTS
@@ -26,48 +27,76 @@ EXAMPLE = "Example: fairlead probe --hostfile hosts.txt --full -o cloud.net.npz"
 _SHOWN_PAIRS = 5
 
 
-def _defaults(field: str) -> str:
-    return ", ".join(f"{getattr(effort, field):g} ({mode})" for mode, effort in EFFORTS.items())
+def _defaults(field: str, unit: str = "") -> str:
+    return ", ".join(
+        f"{getattr(effort, field):g}{unit} ({mode})" for mode, effort in EFFORTS.items()
+    )
 
 
 Hosts = Annotated[
-    Path, typer.Option("--hostfile", help="The hosts to measure, in Open MPI's or MPICH's form.")
+    Path,
+    typer.Option(
+        "--hostfile",
+        metavar="FILE",
+        rich_help_panel=HOSTS,
+        help="The hosts to measure, in Open MPI's or MPICH's form. Has to be given.",
+    ),
 ]
-Output = Annotated[Path, typer.Option("-o", "--output", help="File to write.")]
+Output = Annotated[
+    Path,
+    typer.Option("-o", "--output", metavar="FILE", rich_help_panel=OUTPUT, help="File to write."),
+]
 Full = Annotated[
     bool,
     typer.Option(
         "--full/--quick",
+        rich_help_panel=NETWORK,
         help="Send 1 B and 8 MiB, which is exact and slow, or 1 KiB only, which is fast.",
     ),
 ]
 Target = Annotated[
     float | None,
     typer.Option(
+        metavar="RATIO",
+        rich_help_panel=NETWORK,
+        show_default=_defaults("target_ratio"),
         help="A pair is done when the 95 % interval of its median is this narrow, relative to the "
-        f"median; default: {_defaults('target_ratio')}."
+        "median.",
     ),
 ]
 Cap = Annotated[
     int | None,
-    typer.Option(min=1, help=f"... or after so many samples; default: {_defaults('max_samples')}."),
+    typer.Option(
+        min=1,
+        metavar="N",
+        rich_help_panel=NETWORK,
+        show_default=_defaults("max_samples"),
+        help="A pair is done after so many samples in any case.",
+    ),
 ]
 Sample = Annotated[
     bool,
     typer.Option(
         "--sample",
+        rich_help_panel=NETWORK,
         help="Measure a part of the pairs and estimate the others, with error bars; as many as "
         "are of use, for 9 hosts or more.",
     ),
 ]
 SampleRatio = Annotated[
     float | None,
-    typer.Option(help="Measure this share of the pairs, for example 0.2; implies --sample."),
+    typer.Option(
+        metavar="SHARE",
+        rich_help_panel=NETWORK,
+        help="Measure this share of the pairs, for example 0.2; implies --sample.",
+    ),
 ]
 Concurrency = Annotated[
     int,
     typer.Option(
         min=0,
+        metavar="N",
+        rich_help_panel=NETWORK,
         help="Pairs measured at one time; 1 where they share a link. 0: all that have no host in "
         "common, or fewer where the hosts are containers of one machine.",
     ),
@@ -77,7 +106,9 @@ Timeout = Annotated[
     typer.Option(
         parser=options.usage(parse_duration),
         metavar="TIME",
-        help=f"End the launcher after this time; default: {_defaults('timeout_s')} seconds.",
+        rich_help_panel=NETWORK,
+        show_default=_defaults("timeout_s", "s"),
+        help="End the launcher after this time.",
     ),
 ]
 ReachTimeout = Annotated[
@@ -85,6 +116,7 @@ ReachTimeout = Annotated[
     typer.Option(
         parser=options.usage(parse_duration),
         metavar="TIME",
+        rich_help_panel=NETWORK,
         show_default="10s",
         help="Time within which each host has to answer before the launch.",
     ),
@@ -94,6 +126,7 @@ Patience = Annotated[
     typer.Option(
         parser=options.usage(parse_duration),
         metavar="TIME",
+        rich_help_panel=NETWORK,
         show_default="10s",
         help="Silence after which a host is given up while measuring.",
     ),

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from fairlead.cli.help import OUTPUT
 from fairlead.cli.output import JsonOption, print_json, stderr
 from fairlead.cli.runs import tell_latest
 from fairlead.past_runs import find_run
@@ -26,13 +27,17 @@ def report(
     run: Annotated[
         list[Path] | None,
         typer.Argument(
+            metavar="RUN|FILE",
             help="A run's folder or its name, or network, traffic, placement, comparison files; "
-            "without any the latest run."
+            "without any the latest run.",
         ),
     ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes.")] = Path(
-        "report.html"
-    ),
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FILE", rich_help_panel=OUTPUT, help="Where the page goes."
+        ),
+    ] = Path("report.html"),
     as_json: JsonOption = False,
 ) -> None:
     """Write a self-contained page of a run: heatmaps, measured times, and what they mean."""

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from fairlead.cli import options
+from fairlead.cli.help import HOSTS, JOBS, PLACING
 from fairlead.cli.job_text import parse_job
 from fairlead.cli.jobs import start_jobs
 from fairlead.cli.output import JsonOption, TerminalNarrator, stderr
@@ -36,24 +37,32 @@ def register(app: typer.Typer) -> None:
 def run(
     context: typer.Context,
     program: Annotated[
-        list[str] | None, typer.Argument(help="The MPI program and its arguments.")
+        list[str] | None,
+        typer.Argument(metavar="-- PROGRAM [ARGS]...", help="The program and its arguments."),
     ] = None,
     num_ranks: Annotated[
-        int | None, typer.Option("-n", "--np", min=1, help="Number of ranks.")
+        int | None,
+        typer.Option(
+            "-n", "--np", min=1, metavar="N", rich_help_panel=HOSTS, help="Number of ranks."
+        ),
     ] = None,
     job: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="JOB",
+            rich_help_panel=JOBS,
             help="Instead of -n and a program: '-n N [--traffic FILE] [--name NAME] PROGRAM ARGS', "
-            "one of several jobs that run at the same time; repeatable."
+            "one of several jobs that run at the same time; repeatable.",
         ),
     ] = None,
     hostfile: options.Hostfile = None,
     method: Annotated[
         str | None,
         typer.Option(
-            help="Mapping method; fairlead map --help lists them. Default: optimize; with --job "
-            "spread."
+            metavar="NAME",
+            rich_help_panel=PLACING,
+            show_default="optimize; with --job spread",
+            help="Mapping method; fairlead map --help lists them.",
         ),
     ] = None,
     metric: options.MetricOption = options.Metric.bytes,

@@ -12,6 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from fairlead.cli.help import OUTPUT
 from fairlead.cli.output import JsonOption, print_json, stderr, stdout
 from fairlead.past_runs import PastRun, latest_run, past_runs, runs_folder
 from fairlead.units import format_duration
@@ -27,9 +28,16 @@ def register(app: typer.Typer) -> None:
 def runs(
     folder: Annotated[
         Path | None,
-        typer.Argument(help="Where to look instead: a folder with a folder of each run."),
+        typer.Argument(
+            metavar="FOLDER", help="Where to look instead: a folder with a folder of each run."
+        ),
     ] = None,
-    last: Annotated[int, typer.Option(min=1, help="Most runs to list; with --json all.")] = 20,
+    last: Annotated[
+        int,
+        typer.Option(
+            min=1, metavar="N", rich_help_panel=OUTPUT, help="Most runs to list; with --json all."
+        ),
+    ] = 20,
     as_json: JsonOption = False,
 ) -> None:
     """List your runs, the latest last: their folders, times, and how they ended.

@@ -26,8 +26,9 @@ def show(
     file: Annotated[
         Path | None,
         typer.Argument(
+            metavar="FILE|RUN",
             help="A network, traffic, placement, comparison or jobs.json; or a run's folder or its "
-            "name: what came of it; without it the latest run."
+            "name: what came of it; without it the latest run.",
         ),
     ] = None,
     as_json: JsonOption = False,

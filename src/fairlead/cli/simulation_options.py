@@ -11,11 +11,10 @@ from typing import Annotated, Any
 import typer
 
 from fairlead.cli import options
+from fairlead.cli.help import MODEL, OUTPUT, PLACING, listed
 from fairlead.errors import InputError
 from fairlead.workload import RATE_PER, STRATEGIES, shipped_workloads
 from fairlead.workload.simulating import CHOICES
-
-STRATEGIES_HELP = "; ".join(f"{name} ({strategy.summary})" for name, strategy in STRATEGIES.items())
 
 
 def word(words: Sequence[str], meaning: str) -> Any:
@@ -23,6 +22,7 @@ def word(words: Sequence[str], meaning: str) -> Any:
     return typer.Option(
         parser=options.usage(options.one_of(words)),
         metavar="WORD",
+        rich_help_panel=MODEL,
         help=f"{meaning}: {', '.join(words)}.",
     )
 
@@ -48,31 +48,43 @@ Methods = Annotated[
     typer.Option(
         parser=options.usage(_strategies),
         metavar="NAME,NAME",
-        help=f"Names with commas between, or all: {STRATEGIES_HELP}.",
+        rich_help_panel=PLACING,
+        help=f"Names with commas between, or all{listed(STRATEGIES)}",
     ),
 ]
 Placements = Annotated[
     list[Path] | None,
     typer.Option(
+        metavar="FILE",
+        rich_help_panel=PLACING,
         help="A placement of your own, shown beside the strategies': a jobs.json, as map and run "
         "write it, or a JSON list with a list of cores for each job; repeatable.",
     ),
 ]
 MachineFile = Annotated[
-    Path | None, typer.Option(help="A TOML file whose [machine] stands for the workload's.")
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        rich_help_panel=MODEL,
+        help="A TOML file whose [machine] stands for the workload's.",
+    ),
 ]
 Scale = Annotated[
     float,
     typer.Option(
         parser=options.part_of_all,
         metavar="NUMBER",
+        rich_help_panel=MODEL,
         help="Part of the messages to simulate, at the same rates.",
     ),
 ]
 Servers = Annotated[
     int,
     typer.Option(
-        min=0, help="Show load and queues of so many servers of each placement, the worst first."
+        min=0,
+        metavar="N",
+        rich_help_panel=OUTPUT,
+        help="Show load and queues of so many servers of each placement, the worst first.",
     ),
 ]
 Nic = Annotated[str, word(CHOICES["nic"], "Who receives at an interface")]
@@ -86,6 +98,7 @@ ComputeSpeed = Annotated[
         "--compute-mops",
         parser=options.above_zero,
         metavar="NUMBER",
+        rich_help_panel=MODEL,
         help="Million operations a second of a core, which set the rates of recordings.",
     ),
 ]

@@ -11,6 +11,7 @@ import typer
 
 from fairlead import launch
 from fairlead.cli import options
+from fairlead.cli.help import OUTPUT
 from fairlead.cli.output import JsonOption, print_json, require_folder, stdout
 from fairlead.launch import Job
 from fairlead.trace import trace as trace_program
@@ -22,7 +23,14 @@ _SHOWN_COLLECTIVES = 5
 
 Output = Annotated[
     Path | None,
-    typer.Option("-o", "--output", help="File to write; default: PROGRAM.traffic.npz."),
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        rich_help_panel=OUTPUT,
+        show_default="PROGRAM.traffic.npz",
+        help="File to write.",
+    ),
 ]
 
 
