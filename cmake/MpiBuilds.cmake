@@ -2,12 +2,18 @@
 # Builds mpi/ once per MPI wrapper, each as a project of its own, and installs it into the package.
 include(ExternalProject)
 
-foreach(wrapper IN LISTS fairlead_mpicxx)
-    get_filename_component(wrapper_name ${wrapper} NAME)
+foreach(
+    wrapper
+    mpi
+    version
+    IN
+    ZIP_LISTS fairlead_mpicxx fairlead_mpis fairlead_mpi_versions
+)
     ExternalProject_Add(
-        mpi-${wrapper_name}
+        mpi-${mpi}
         SOURCE_DIR ${PROJECT_SOURCE_DIR}/mpi
-        BINARY_DIR ${PROJECT_BINARY_DIR}/mpi-${wrapper_name}
+        # By its version: what was set up for another one behind the same wrapper does not fit.
+        BINARY_DIR ${PROJECT_BINARY_DIR}/mpi-${version}
         INSTALL_DIR ${PROJECT_BINARY_DIR}/_mpi
         CMAKE_ARGS
             -DCMAKE_CXX_COMPILER=${wrapper}
@@ -19,13 +25,14 @@ foreach(wrapper IN LISTS fairlead_mpicxx)
         DEPENDS fairlead_network fairlead_optimize fairlead_roles
         BUILD_ALWAYS TRUE
     )
+    # One by one: what was built for an MPI that is gone stays behind in the folder.
+    install(
+        DIRECTORY ${PROJECT_BINARY_DIR}/_mpi/${mpi}
+        DESTINATION fairlead/_mpi
+        USE_SOURCE_PERMISSIONS
+    )
 endforeach()
 
-install(
-    DIRECTORY ${PROJECT_BINARY_DIR}/_mpi
-    DESTINATION fairlead
-    USE_SOURCE_PERMISSIONS
-)
 # The sources travel along, so that `fairlead mpi add` can build them for another MPI later.
 foreach(
     folder

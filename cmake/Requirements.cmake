@@ -16,32 +16,14 @@ if(NOT SCOTCH_INCLUDE_DIR OR NOT SCOTCH_LIBRARY OR NOT SCOTCHERR_LIBRARY)
     list(APPEND fairlead_missing "Scotch (Debian, Ubuntu: libscotch-dev)")
 endif()
 
-# Every MPI whose C++ wrapper is installed is built for. A list given by the user replaces the search.
-set(FAIRLEAD_MPICXX
-    ""
-    CACHE STRING
-    "MPI C++ compiler wrappers to build for; empty: all that are found"
-)
-set(fairlead_mpicxx ${FAIRLEAD_MPICXX})
-if(NOT fairlead_mpicxx)
-    foreach(name mpicxx.openmpi mpicxx.mpich)
-        find_program(FAIRLEAD_${name} ${name})
-        if(FAIRLEAD_${name})
-            list(APPEND fairlead_mpicxx ${FAIRLEAD_${name}})
-        endif()
-    endforeach()
+if(FAIRLEAD_MPI OR NOT DEFINED FAIRLEAD_MPI)
+    include(cmake/MpiWrappers.cmake)
     if(NOT fairlead_mpicxx)
-        find_program(FAIRLEAD_mpicxx mpicxx)
-        if(FAIRLEAD_mpicxx)
-            list(APPEND fairlead_mpicxx ${FAIRLEAD_mpicxx})
-        endif()
+        list(
+            APPEND fairlead_missing
+            "an MPI with its C++ compiler wrapper mpicxx (Debian, Ubuntu: libopenmpi-dev or libmpich-dev)"
+        )
     endif()
-endif()
-if((FAIRLEAD_MPI OR NOT DEFINED FAIRLEAD_MPI) AND NOT fairlead_mpicxx)
-    list(
-        APPEND fairlead_missing
-        "an MPI with its C++ compiler wrapper mpicxx (Debian, Ubuntu: libopenmpi-dev or libmpich-dev)"
-    )
 endif()
 
 if(fairlead_missing)
