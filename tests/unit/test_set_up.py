@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `make` builds again, and which MPIs a build finds, with stand-ins for pip and the wrappers."""
+"""What `make` builds again and which MPIs a build finds, with stand-ins for pip and wrappers."""
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from pathlib import Path
 
