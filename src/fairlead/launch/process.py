@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import shlex
 import signal
@@ -92,7 +93,12 @@ def run(
         )
         with started as process:
             signals.attach(process.pid)
-            printed, errors, timed_out = _collect(process, timeout_s, capture, on_stderr_line)
+            printed, errors, timed_out = _collect(
+                process,
+                functools.partial(signals.wait_for, started, timeout_s),
+                capture,
+                on_stderr_line,
+            )
             returncode, seconds = started.report()
     finished = Finished(returncode, seconds, printed, errors)
     if timed_out:
@@ -116,6 +122,10 @@ class Started:
     def __exit__(self, *error: object) -> None:
         with self._report, self._process:
             pass
+
+    def fileno(self) -> int:
+        """What can be read when the program and all that it started have ended."""
+        return self._report.fileno()
 
     def report(self) -> tuple[int, float]:
         """Exit code and seconds of the program, once the process has ended.
@@ -164,7 +174,7 @@ def start(
 
 def _collect(
     process: subprocess.Popen[bytes],
-    timeout_s: float | None,
+    wait: Callable[[], bool],
     capture: bool,
     on_stderr_line: Callable[[str], None] | None,
 ) -> tuple[str, str, bool]:
@@ -185,12 +195,10 @@ def _collect(
     ]
     for reader in readers:
         reader.start()
-    timed_out = False
     try:
-        process.wait(timeout_s)
-    except subprocess.TimeoutExpired:
-        timed_out = True
-        process.terminate()
+        timed_out = not wait()
+        if timed_out:
+            process.terminate()
         process.wait()
     except BaseException:
         process.terminate()

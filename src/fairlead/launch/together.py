@@ -67,8 +67,8 @@ def run_together(
                 signals.attach(process.pid)
                 for reader in _readers(index, process, on_line):
                     stack.callback(reader.join)
-            for process in processes:
-                process.wait()
+            for started, _ in begun:
+                signals.wait_for(started)
         except BaseException:
             for process in processes:
                 process.terminate()
