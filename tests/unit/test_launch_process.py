@@ -186,6 +186,49 @@ def test_ctrl_c_reaches_the_program_once_and_then_the_caller() -> None:
     assert rest == "1\ninterrupted\n"
 
 
+@pytest.mark.parametrize(
+    "call",
+    ["run(program)", "run(program, timeout_s=3000)", "run_together([program], lambda *_: None)"],
+)
+def test_signal_that_another_thread_takes_is_passed_on_too(call: str, tmp_path: Path) -> None:
+    # The kernel gives a process's signal to any of its threads: the second of two often to another
+    # one than the first. So it is here with the only one.
+    caller = (
+        "import signal, sys, threading\n"
+        "from fairlead.launch import run, run_together\n"
+        "def take_signal():\n"
+        "    sys.stdin.readline()\n"
+        "    signal.pthread_kill(threading.get_ident(), signal.SIGINT)\n"
+        "threading.Thread(target=take_signal, daemon=True).start()\n"
+        "program = ['sh', '-c', 'echo $$ > \"$0\"; exec sleep 3000', sys.argv[1]]\n"
+        "try:\n"
+        f"    {call}\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted', flush=True)\n"
+    )
+    started = tmp_path / "started"
+    process = subprocess.Popen(
+        [sys.executable, "-c", caller, str(started)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        while not (started.exists() and started.read_text().strip()):
+            assert process.poll() is None
+            time.sleep(0.02)
+        # The caller is to be waiting by now; where it is not yet, the signal is passed on all the
+        # same.
+        time.sleep(0.2)
+        output, _ = process.communicate("now\n", timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+
+    assert output == "interrupted\n"
+    assert not is_alive(int(started.read_text()))
+
+
 def test_program_that_ignores_a_signal_is_killed_in_the_end() -> None:
     program = (
         "import signal, time\n"
