@@ -131,6 +131,7 @@ NB_MODULE(_core, module) {
       .def_ro("inter_bytes", &fairlead::PlacementCost::inter_bytes)
       .def_ro("intra_bytes", &fairlead::PlacementCost::intra_bytes)
       .def_ro("comm_time_s", &fairlead::PlacementCost::comm_time_s)
+      .def_ro("serial_time_s", &fairlead::PlacementCost::serial_time_s)
       .def_ro("bottleneck_s", &fairlead::PlacementCost::bottleneck_s)
       .def_ro("bottleneck_and_mean_s", &fairlead::PlacementCost::bottleneck_and_mean_s)
       .def_ro("weighted_sum_bytes", &fairlead::PlacementCost::weighted_sum_bytes)
@@ -199,13 +200,15 @@ NB_MODULE(_core, module) {
   module.def(
       "optimize_bottleneck",
       [](const Csr& bytes, const Csr& messages, const NetworkArrays& network, const Indices& slots,
-         const Effort& effort) {
+         bool with_mean, const Effort& effort) {
+        using enum fairlead::BottleneckObjective;
         const nb::gil_scoped_release unlocked;
-        return fairlead::optimize_bottleneck(bytes.view(), messages.view(), network.view(),
-                                             view(slots), effort.options());
+        return fairlead::optimize_bottleneck(
+            bytes.view(), messages.view(), network.view(), view(slots),
+            with_mean ? bottleneck_and_mean : bottleneck, effort.options());
       },
-      "bytes"_a, "messages"_a, "network"_a, "slots"_a, "effort"_a,
-      "The placement of the smallest bottleneck_and_mean_s found.");
+      "bytes"_a, "messages"_a, "network"_a, "slots"_a, "with_mean"_a, "effort"_a,
+      "The placement of the smallest bottleneck_s or bottleneck_and_mean_s found.");
 
   module.def(
       "scotch_tree_placement",

@@ -31,7 +31,7 @@ from rich.table import Table
 import fairlead as fl
 from fairlead.expectation import Gain, expected_gain, gain_under_noise
 from fairlead.likely_network import NORMAL_95
-from fairlead.mapping import COST_OF_OBJECTIVE, OBJECTIVES
+from fairlead.mapping import COST_OF_OBJECTIVE, DEFAULT_OBJECTIVE, OBJECTIVES
 
 Matrix = npt.NDArray[np.float64]
 
@@ -322,7 +322,7 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=40, help="per row and method")
     parser.add_argument("--hosts", type=int, default=8, help="an even number")
     parser.add_argument("--method", action="append", help="default: scotch and optimize")
-    parser.add_argument("--objective", choices=OBJECTIVES, default="bottleneck")
+    parser.add_argument("--objective", choices=OBJECTIVES, default=DEFAULT_OBJECTIVE)
     parser.add_argument("--way", action="append", choices=WAYS, help="default: all")
     options = parser.parse_args()
     num_cases = 3 if options.short else options.cases

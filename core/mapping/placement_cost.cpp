@@ -137,12 +137,14 @@ PlacementCost evaluate(const RankMatrix& bytes, const RankMatrix& messages,
   for (std::size_t src = 0; src < num_hosts; ++src) {
     for (std::size_t dst = 0; dst < num_hosts; ++dst) {
       const double pair_bytes = load_bytes[src * num_hosts + dst];
+      const double pair_s = pair_bytes > 0.0 ? pair_bytes / bandwidth_Bps(src, dst) : 0.0;
       (src == dst ? cost.intra_bytes : cost.inter_bytes) += pair_bytes;
-      if (pair_bytes > 0.0) cost.weighted_sum_bytes += pair_bytes / bandwidth_Bps(src, dst);
+      if (src != dst) cost.comm_time_s += pair_s;
+      cost.weighted_sum_bytes += pair_s;
     }
   }
   cost.weighted_sum_messages = weighted_sum(messages, latency_s, host_of_rank);
-  cost.comm_time_s = cost.weighted_sum_messages + cost.weighted_sum_bytes;
+  cost.serial_time_s = cost.weighted_sum_messages + cost.weighted_sum_bytes;
   // Python reads a nan as a pair that nobody measured: std::max would lose it.
   const double pair_s = std::isnan(cost.weighted_sum_bytes)
                             ? cost.weighted_sum_bytes
@@ -152,7 +154,7 @@ PlacementCost evaluate(const RankMatrix& bytes, const RankMatrix& messages,
                       worst_rank_latency_s(messages, latency_s, host_of_rank);
   const std::size_t num_sharing = std::min(num_hosts, host_of_rank.size());
   cost.bottleneck_and_mean_s =
-      cost.bottleneck_s + cost.comm_time_s / static_cast<double>(num_sharing);
+      cost.bottleneck_s + cost.serial_time_s / static_cast<double>(num_sharing);
   return cost;
 }
 

@@ -146,6 +146,9 @@ class PlacementCost:
     def comm_time_s(self) -> float: ...
 
     @property
+    def serial_time_s(self) -> float: ...
+
+    @property
     def bottleneck_s(self) -> float: ...
 
     @property
@@ -172,8 +175,10 @@ def optimize_sum(traffic: RankMatrix, cost: Annotated[NDArray[numpy.float64], di
 def optimize_sum_on_tree(traffic: RankMatrix, group_of_host: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], cost_of_level: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], effort: Effort) -> list[int]:
     """The same on a tree: groups (L, H), costs (L + 2,)."""
 
-def optimize_bottleneck(bytes: RankMatrix, messages: RankMatrix, network: NetworkArrays, slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], effort: Effort) -> list[int]:
-    """The placement of the smallest bottleneck_and_mean_s found."""
+def optimize_bottleneck(bytes: RankMatrix, messages: RankMatrix, network: NetworkArrays, slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], with_mean: bool, effort: Effort) -> list[int]:
+    """
+    The placement of the smallest bottleneck_s or bottleneck_and_mean_s found.
+    """
 
 def scotch_tree_placement(traffic: RankMatrix, num_children: Sequence[int], distances: Sequence[int], free_cores: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int) -> list[int]:
     """Core of each rank on a tree of nodes, sockets and cores, by Scotch."""

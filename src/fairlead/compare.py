@@ -233,6 +233,7 @@ def _runs(one: Candidate, times_s: Sequence[float]) -> MethodRuns:
             inter_bytes=one.cost.inter_bytes,
             intra_bytes=one.cost.intra_bytes,
             comm_time_s=one.cost.comm_time_s,
+            serial_time_s=one.cost.serial_time_s,
             bottleneck_s=one.cost.bottleneck_s,
             bottleneck_and_mean_s=one.cost.bottleneck_and_mean_s,
         ),

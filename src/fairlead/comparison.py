@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -45,6 +46,7 @@ class PredictedCost(_Record):
     inter_bytes: _Amount
     intra_bytes: _Amount
     comm_time_s: _Amount
+    serial_time_s: _Amount = None
     bottleneck_s: _Amount
     bottleneck_and_mean_s: _Amount = None
 
@@ -97,7 +99,7 @@ class Comparison(_Record):
     """
 
     kind: Literal["comparison"] = "comparison"
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     baseline: str = "launcher"
     methods: Mapping[str, MethodRuns]
     program: Annotated[tuple[str, ...], pydantic.Field(min_length=1)]
@@ -137,7 +139,8 @@ class Comparison(_Record):
                 impossible value; the message names file and field.
         """
         try:
-            return cls.model_validate_json(Path(path).read_text(encoding="utf-8"), strict=True)
+            text = _as_version_2(Path(path).read_text(encoding="utf-8"))
+            return cls.model_validate_json(text, strict=True)
         except FileNotFoundError as error:
             raise InputError(f"{path}: no such file") from error
         except pydantic.ValidationError as error:
@@ -186,6 +189,20 @@ class Comparison(_Record):
             prediction: A field of `PredictedCost`, for example "comm_time_s".
         """
         return RankAgreement.of(self, prediction)
+
+
+def _as_version_2(text: str) -> str:
+    """Version 1 told `serial_time_s` as `comm_time_s`, and eq. 4 not at all."""
+    try:
+        stored = json.loads(text)
+        if stored["version"] != 1:
+            return text
+        for runs in stored["methods"].values():
+            runs["predicted"]["serial_time_s"] = runs["predicted"].pop("comm_time_s")
+            runs["predicted"]["comm_time_s"] = None
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return text  # Damaged: the checks name the field.
+    return json.dumps(stored | {"version": 2})
 
 
 class RankAgreement(_Record):

@@ -22,7 +22,7 @@ from fairlead.launch import (
     detect,
     read_hostfile,
 )
-from fairlead.mapping import place
+from fairlead.mapping import DEFAULT_OBJECTIVE, place
 from fairlead.mapping.filling import fill_by_slot
 from fairlead.narrator import Narrator
 from fairlead.network import Network
@@ -57,7 +57,7 @@ class Request:
         max_age_s: Age up to which a kept profile is used again.
         skip_unreachable: Leave out hosts that do not answer.
         metric: What placements weigh, "bytes" or "messages".
-        objective: What decides between placements, "sum" or "bottleneck".
+        objective: What decides between placements, one of `fairlead.mapping.OBJECTIVES`.
         time_limit_s: When the method "optimize" is to stop; None: by the number of ranks.
         seed: Seed of all random choices.
         directory: Folder of this run; None makes one under the user's state folder.
@@ -77,7 +77,7 @@ class Request:
     max_age_s: float = 3600.0
     skip_unreachable: bool = False
     metric: Literal["bytes", "messages"] = "bytes"
-    objective: Literal["sum", "bottleneck"] = "bottleneck"
+    objective: str = DEFAULT_OBJECTIVE
     time_limit_s: float | None = None
     seed: int = 0
     directory: Path | None = None

@@ -48,7 +48,11 @@ def ring(num_ranks, megabytes=5.0):
 
 def runs(hosts, host_of_rank, times_s, comm_time_s):
     predicted = PredictedCost(
-        inter_bytes=2e6, intra_bytes=1e6, comm_time_s=comm_time_s, bottleneck_s=comm_time_s
+        inter_bytes=2e6,
+        intra_bytes=1e6,
+        comm_time_s=comm_time_s,
+        serial_time_s=comm_time_s,
+        bottleneck_s=comm_time_s,
     )
     return MethodRuns(
         hosts=tuple(hosts),

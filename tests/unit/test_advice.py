@@ -48,9 +48,7 @@ def ring(num_ranks: int, megabytes: float = 100.0) -> fl.Traffic:
 def predicted_s(hosts: tuple[str, ...], traffic: fl.Traffic, measured: fl.Network) -> float:
     """Run time on these hosts, worked out from the definition."""
     placed = {
-        name: fl.place(
-            traffic, measured, fl.Cluster.uniform(chosen, 2), name, objective="bottleneck"
-        )
+        name: fl.place(traffic, measured, fl.Cluster.uniform(chosen, 2), name)
         for name, chosen in (("launcher", measured.hosts), ("scotch", hosts))
     }
     cost = {name: fl.evaluate(one, traffic, measured) for name, one in placed.items()}

@@ -21,7 +21,9 @@ def value_s(
     placement: fl.Placement, traffic: fl.Traffic, net: fl.Network, metric: str, objective: str
 ) -> float:
     cost = fl.evaluate(placement, traffic, net)
-    return cost.weighted_sum[metric] if objective == "sum" else cost.bottleneck_and_mean_s
+    if objective == "sum":
+        return cost.weighted_sum[metric]
+    return cost.bottleneck_s if objective == "bottleneck" else cost.bottleneck_and_mean_s
 
 
 def with_shared_capacities(net: fl.Network, rng: np.random.Generator) -> fl.Network:
@@ -294,7 +296,7 @@ def test_small_and_silent_jobs_have_a_place(objective: str) -> None:
         assert placement.num_ranks == traffic.num_ranks
 
 
-def test_a_disconnected_pair_is_named_for_both_objectives() -> None:
+def test_a_disconnected_pair_is_named_for_all_objectives() -> None:
     bandwidth_Bps = np.full((3, 3), 1e8)
     bandwidth_Bps[0, 2] = np.nan
     net = network(bandwidth_Bps)
@@ -307,7 +309,11 @@ def test_a_disconnected_pair_is_named_for_both_objectives() -> None:
 def test_a_tree_knows_no_bottleneck() -> None:
     tree = fl.HostTree(["a", "b"], [[0, 0]], [0, 1, 2])
     traffic = fl.Traffic(bytes=np.eye(2)[::-1], messages=np.eye(2)[::-1])
-    for more in ({"objective": "bottleneck"}, {"objective": "sum", "method": "scotch"}):
+    for more in (
+        {"objective": "bottleneck"},
+        {"objective": "bottleneck-and-mean"},
+        {"objective": "sum", "method": "scotch"},
+    ):
         with pytest.raises(fl.InputError, match="a host tree has costs but no capacities"):
             fl.place(traffic, tree, fl.Cluster.uniform(tree.hosts, 1), **more)
 

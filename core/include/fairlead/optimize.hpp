@@ -61,11 +61,18 @@ struct HostTree {
                                                      std::span<const std::int64_t> slots,
                                                      const OptimizeOptions& options);
 
-/// PlacementCost::bottleneck_and_mean_s, as small as can be found.
+/// Which cost of a placement `optimize_bottleneck` makes small.
+enum class BottleneckObjective {
+  bottleneck,          ///< PlacementCost::bottleneck_s
+  bottleneck_and_mean  ///< PlacementCost::bottleneck_and_mean_s
+};
+
+/// The objective's cost, as small as can be found.
 [[nodiscard]] std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes,
                                                             const RankMatrix& messages,
                                                             const MeasuredNetwork& network,
                                                             std::span<const std::int64_t> slots,
+                                                            BottleneckObjective objective,
                                                             const OptimizeOptions& options);
 
 }  // namespace fairlead

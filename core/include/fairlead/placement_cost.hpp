@@ -12,11 +12,12 @@ namespace fairlead {
 
 /// Costs of one placement. A `nan` tells that traffic crosses a pair that was not measured.
 struct PlacementCost {
-  double inter_bytes;   ///< bytes between different hosts; CloudMap eq. 1 and 2
-  double intra_bytes;   ///< bytes inside hosts; CloudMap eq. 3
-  double comm_time_s;   ///< all messages one after the other; CloudMap eq. 4
-  double bottleneck_s;  ///< busiest NIC, pair or group, plus the worst rank's latencies
-  /// bottleneck_s + comm_time_s / min(H, T): what the busiest part takes, and each of the hosts
+  double inter_bytes;    ///< bytes between different hosts; CloudMap eq. 1 and 2
+  double intra_bytes;    ///< bytes inside hosts; CloudMap eq. 3
+  double comm_time_s;    ///< inter_bytes over the bandwidth of their pairs; CloudMap eq. 4
+  double serial_time_s;  ///< all messages one after the other, with latencies and inside hosts
+  double bottleneck_s;   ///< busiest NIC, pair or group, plus the worst rank's latencies
+  /// bottleneck_s + serial_time_s / min(H, T): what the busiest part takes, and each of the hosts
   /// that can share the work on average.
   double bottleneck_and_mean_s;
   double weighted_sum_bytes;     ///< sum of bytes / bandwidth_Bps

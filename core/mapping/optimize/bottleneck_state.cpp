@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objective `bottleneck_and_mean_s`, smoothed.
+// The objectives `bottleneck_s` and `bottleneck_and_mean_s`, smoothed.
 #include "mapping/optimize/bottleneck_state.hpp"
 
 #include <algorithm>
@@ -64,12 +64,15 @@ Resources::Resources(const MeasuredNetwork& network)
 
 BottleneckState::BottleneckState(const TaskGraph& bytes, const TaskGraph& messages,
                                  const Resources& resources, const HostCosts& costs,
-                                 Seating seating)
+                                 BottleneckObjective objective, Seating seating)
     : bytes_(bytes),
       messages_(messages),
       partners_(bytes.num_exchanges() > 0 ? bytes : messages),
       resources_(resources),
       costs_(costs),
+      mean_share_(objective == BottleneckObjective::bottleneck_and_mean
+                      ? 1.0 / std::min(resources.num_hosts(), bytes.num_tasks())
+                      : 0.0),
       seating_(std::move(seating)),
       load_s_(resources.size() + 2 * static_cast<std::size_t>(bytes.num_tasks()), 0.0),
       change_s_(load_s_.size(), 0.0),
@@ -103,7 +106,7 @@ void BottleneckState::keep_if_best() {
   };
   const double exact_s = *std::max_element(place(0), place(resources_.first_inside())) +
                          *std::max_element(place(resources_.size()), load_s_.end()) +
-                         sums_.all_s / num_sharing();
+                         sums_.all_s * mean_share_;
   if (exact_s >= best_s_) return;
   best_s_ = exact_s;
   const auto hosts = seating_.host_of_task();
@@ -111,7 +114,7 @@ void BottleneckState::keep_if_best() {
 }
 
 double BottleneckState::energy_of(const Sums& sums) const {
-  return eighth_root(sums.transfer) + eighth_root(sums.latency) + sums.all_s / num_sharing();
+  return eighth_root(sums.transfer) + eighth_root(sums.latency) + sums.all_s * mean_share_;
 }
 
 BottleneckState::Sums BottleneckState::after(const Sums& change) const {

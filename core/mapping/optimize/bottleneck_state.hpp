@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objective `bottleneck_and_mean_s`, smoothed so that annealing sees more than the one busiest
-// resource.
+// The objectives `bottleneck_s` and `bottleneck_and_mean_s`, smoothed so that annealing sees more
+// than the one busiest resource.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "fairlead/optimize.hpp"
 #include "fairlead/placement_cost.hpp"
 #include "mapping/optimize/host_costs.hpp"
 #include "mapping/optimize/seating.hpp"
@@ -49,11 +50,11 @@ class Resources {
 
 /// A placement with the load of every resource. Its energy is the norm of order 8 of the loads'
 /// times plus that of the ranks' latencies, close to their maxima and falling with any of the large
-/// ones, plus the mean host's share of all times.
+/// ones, plus, where the objective has it, the mean host's share of all times.
 class BottleneckState {
  public:
   BottleneckState(const TaskGraph& bytes, const TaskGraph& messages, const Resources& resources,
-                  const HostCosts& costs, Seating seating);
+                  const HostCosts& costs, BottleneckObjective objective, Seating seating);
 
   [[nodiscard]] const TaskGraph& graph() const { return partners_; }
   [[nodiscard]] const Seating& seating() const { return seating_; }
@@ -96,10 +97,6 @@ class BottleneckState {
   void count(std::size_t place, double before_s, double after_s, Sums& sums) const;
   [[nodiscard]] Sums after(const Sums& change) const;
   [[nodiscard]] double energy_of(const Sums& sums) const;
-  /// The hosts that can share the work; see PlacementCost::bottleneck_and_mean_s.
-  [[nodiscard]] double num_sharing() const {
-    return std::min(resources_.num_hosts(), bytes_.num_tasks());
-  }
   void sum_up();
 
   const TaskGraph& bytes_;
@@ -107,6 +104,7 @@ class BottleneckState {
   const TaskGraph& partners_;
   const Resources& resources_;
   const HostCosts& costs_;
+  const double mean_share_;  // of all times that count; see PlacementCost::bottleneck_and_mean_s
   Seating seating_;
   std::vector<double> load_s_;    // of each resource, then sent and received latencies per task
   std::vector<double> change_s_;  // of a step under way; zero in between

@@ -13,7 +13,7 @@ from fairlead.advice.trials import Choice, Question, Trials, by_price, by_time
 from fairlead.cluster import Cluster
 from fairlead.errors import InputError, TopologyError
 from fairlead.expectation import Gain, expected_gain
-from fairlead.mapping import Cost, require_method
+from fairlead.mapping import DEFAULT_OBJECTIVE, Cost, require_method
 from fairlead.narrator import Progress
 from fairlead.network import Network
 from fairlead.traffic import Traffic
@@ -114,7 +114,7 @@ def advise(
     wanted_time_s: float | None = None,
     method: str = "scotch",
     metric: str = "bytes",
-    objective: str = "bottleneck",
+    objective: str = DEFAULT_OBJECTIVE,
     seed: int = 0,
     on_progress: Progress | None = None,
 ) -> Advice:

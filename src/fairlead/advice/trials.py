@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from fairlead.cluster import Cluster
-from fairlead.mapping import Cost, evaluate, place
+from fairlead.mapping import DEFAULT_OBJECTIVE, Cost, evaluate, place
 from fairlead.narrator import Progress
 from fairlead.network import Network
 from fairlead.placement import Placement
@@ -47,7 +47,7 @@ class Question:
     prices: Mapping[str, float] | None = None
     method: str = "scotch"
     metric: str = "bytes"
-    objective: str = "bottleneck"
+    objective: str = DEFAULT_OBJECTIVE
     seed: int = 0
 
 

@@ -81,7 +81,7 @@ def advise(
     ] = None,
     method: options.Method = "scotch",
     metric: options.MetricOption = options.Metric.bytes,
-    objective: options.ObjectiveOption = options.Objective.bottleneck,
+    objective: options.ObjectiveOption = options.DEFAULT_OBJECTIVE,
     seed: options.Seed = 0,
     as_json: JsonOption = False,
 ) -> None:

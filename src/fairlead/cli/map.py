@@ -53,7 +53,7 @@ def map_ranks(
     job: choices.JobFiles = None,
     method: choices.Method = None,
     metric: options.MetricOption = options.Metric.bytes,
-    objective: options.ObjectiveOption = options.Objective.bottleneck,
+    objective: options.ObjectiveOption = options.DEFAULT_OBJECTIVE,
     time_limit: options.TimeLimit = None,
     start: choices.Start = None,
     max_moves: choices.MostMoves = None,
@@ -211,6 +211,7 @@ def cost_table(costs: dict[str, Cost | None]) -> Table:
         "inter_bytes": lambda cost: format_size(cost.inter_bytes),
         "intra_bytes": lambda cost: format_size(cost.intra_bytes),
         "comm_time_s": lambda cost: format_duration(cost.comm_time_s),
+        "serial_time_s": lambda cost: format_duration(cost.serial_time_s),
         "bottleneck_s": lambda cost: format_duration(cost.bottleneck_s),
         "bottleneck_and_mean_s": lambda cost: format_duration(cost.bottleneck_and_mean_s),
     }

@@ -12,6 +12,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from fairlead import mapping
 from fairlead.cli.help import HOSTS, JOBS, NETWORK, OUTPUT, PLACING, TRAFFIC
 from fairlead.errors import InputError
 from fairlead.mapping import METHODS
@@ -105,6 +106,10 @@ class Objective(str, enum.Enum):
 
     sum = "sum"
     bottleneck = "bottleneck"
+    bottleneck_and_mean = "bottleneck-and-mean"
+
+
+DEFAULT_OBJECTIVE = Objective(mapping.DEFAULT_OBJECTIVE)
 
 
 class Mode(str, enum.Enum):
@@ -183,8 +188,8 @@ ObjectiveOption = Annotated[
     typer.Option(
         metavar="|".join(choice.value for choice in Objective),
         rich_help_panel=PLACING,
-        help="bottleneck: the time of the network's busiest part plus what a host takes on "
-        "average; or sum of traffic times cost.",
+        help="bottleneck: the time of the network's busiest part; bottleneck-and-mean: that plus "
+        "what a host takes on average; or sum of traffic times cost.",
     ),
 ]
 ModeOption = Annotated[

@@ -66,7 +66,7 @@ def run(
         ),
     ] = None,
     metric: options.MetricOption = options.Metric.bytes,
-    objective: options.ObjectiveOption = options.Objective.bottleneck,
+    objective: options.ObjectiveOption = options.DEFAULT_OBJECTIVE,
     mpirun: options.Mpirun = None,
     launcher_args: options.LauncherArgs = "",
     network: options.NetworkSource = None,

@@ -6,12 +6,14 @@ from fairlead.mapping.cost import Cost, evaluate
 from fairlead.mapping.placing import place, require_method
 from fairlead.mapping.problem import (
     COST_OF_OBJECTIVE,
+    DEFAULT_OBJECTIVE,
     METRICS,
     OBJECTIVES,
 )
 
 __all__ = [
     "COST_OF_OBJECTIVE",
+    "DEFAULT_OBJECTIVE",
     "METHODS",
     "METRICS",
     "OBJECTIVES",

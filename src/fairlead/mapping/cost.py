@@ -26,16 +26,18 @@ class Cost:
     Attributes:
         inter_bytes: Bytes between ranks on different hosts (CloudMap eq. 1 and 2).
         intra_bytes: Bytes between ranks on the same host (CloudMap eq. 3).
-        comm_time_s: All messages one after the other: the sum over pairs of ranks of
-            messages * latency_s + bytes / bandwidth_Bps of their hosts (CloudMap eq. 4).
+        comm_time_s: The sum over pairs of ranks on different hosts of bytes / bandwidth_Bps
+            (CloudMap eq. 4): neither latencies nor what stays inside a host.
+        serial_time_s: All messages one after the other: the sum over all pairs of ranks of
+            messages * latency_s + bytes / bandwidth_Bps of their hosts.
         bottleneck_s: The largest bytes / capacity over all directed pairs of hosts, over the
             network interfaces, out and in, and over the groups of pairs that share a bottleneck,
             plus the worst rank's summed latencies. An interface's capacity is what the network
             says of it, or else the fastest pair measured through it; a rank's latencies are those
-            of what it sends or of what it receives, whichever is more.
-        bottleneck_and_mean_s: bottleneck_s + comm_time_s / min(H, T) for T ranks and the H hosts of
-            the placement: what the busiest part takes, and each of the hosts that can share the
-            work on average. The objective `bottleneck`.
+            of what it sends or of what it receives, whichever is more. The objective `bottleneck`.
+        bottleneck_and_mean_s: bottleneck_s + serial_time_s / min(H, T) for T ranks and the H hosts
+            of the placement: what the busiest part takes, and each of the hosts that can share the
+            work on average. The objective `bottleneck-and-mean`.
         weighted_sum: The objective `sum` for each metric: "bytes" over bandwidth, "messages"
             times latency, in seconds.
     """
@@ -43,6 +45,7 @@ class Cost:
     inter_bytes: float
     intra_bytes: float
     comm_time_s: float
+    serial_time_s: float
     bottleneck_s: float
     bottleneck_and_mean_s: float
     weighted_sum: Mapping[str, float]
@@ -86,12 +89,13 @@ def costs_of(placement: Placement, traffic: Traffic) -> Callable[[Network], Cost
     def on(network: Network) -> Cost:
         used = network.select(placement.hosts)
         cost = _core.evaluate(sent_bytes, messages, network_arrays(used), placement.host_of_rank)
-        if np.isnan(cost.comm_time_s):
+        if np.isnan(cost.serial_time_s):
             raise _crosses_unmeasured(placement, carried, used)
         return Cost(
             inter_bytes=cost.inter_bytes,
             intra_bytes=cost.intra_bytes,
             comm_time_s=cost.comm_time_s,
+            serial_time_s=cost.serial_time_s,
             bottleneck_s=cost.bottleneck_s,
             bottleneck_and_mean_s=cost.bottleneck_and_mean_s,
             weighted_sum={"bytes": cost.weighted_sum_bytes, "messages": cost.weighted_sum_messages},

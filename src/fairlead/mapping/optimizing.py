@@ -45,6 +45,7 @@ def optimize(problem: Problem) -> HostOfRank:
             rank_matrix(problem.traffic.messages),
             network_arrays(problem.network),
             slots,
+            problem.objective == "bottleneck-and-mean",
             effort,
         )
     return np.array(found, dtype=np.int64)

@@ -12,7 +12,15 @@ from fairlead.errors import InputError, ShapeError, TopologyError
 from fairlead.host_tree import HostTree
 from fairlead.mapping.catalogue import METHODS
 from fairlead.mapping.optimizing import optimize_on_tree
-from fairlead.mapping.problem import METRICS, OBJECTIVES, Effort, HostOfRank, Problem, Progress
+from fairlead.mapping.problem import (
+    DEFAULT_OBJECTIVE,
+    METRICS,
+    OBJECTIVES,
+    Effort,
+    HostOfRank,
+    Problem,
+    Progress,
+)
 from fairlead.network import Network
 from fairlead.placement import Placement
 from fairlead.seed import require_seed
@@ -28,7 +36,7 @@ def place(
     method: str = "optimize",
     *,
     metric: str = "bytes",
-    objective: str = "bottleneck",
+    objective: str = DEFAULT_OBJECTIVE,
     seed: int = 0,
     time_limit_s: float | None = None,
     num_threads: int = 0,
@@ -47,9 +55,10 @@ def place(
         method: Name in `fairlead.mapping.METHODS`. `launcher`, `blocked`, `cyclic` and `random`
             look at the slots only.
         metric: What the traffic is weighed by: "bytes" with 1 / bandwidth_Bps, or "messages"
-            with latency_s. The objective "bottleneck" reads both.
-        objective: What decides between placements: "bottleneck", `Cost.bottleneck_and_mean_s`, or
-            "sum" over pairs of ranks of traffic * cost of their hosts.
+            with latency_s. The objectives but "sum" read both.
+        objective: What decides between placements: "bottleneck", `Cost.bottleneck_s`;
+            "bottleneck-and-mean", `Cost.bottleneck_and_mean_s`; or "sum" over pairs of ranks of
+            traffic * cost of their hosts.
         seed: Where random numbers start, 0 to 2**32 - 1; same seed, same placement.
         time_limit_s: For `optimize`: when to stop, in seconds; None: by the number of ranks.
         num_threads: For `optimize`; 0: one for each core. The answer does not depend on it.

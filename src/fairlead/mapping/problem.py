@@ -21,11 +21,18 @@ from fairlead.traffic import Traffic
 METRICS = ("bytes", "messages")
 """`bytes` costs 1 / bandwidth_Bps each, `messages` latency_s each."""
 
-OBJECTIVES = ("sum", "bottleneck")
-"""`sum` of traffic times cost over all pairs of ranks, or `bottleneck`: `bottleneck_and_mean_s`."""
+COST_OF_OBJECTIVE = {
+    "sum": "serial_time_s",
+    "bottleneck": "bottleneck_s",
+    "bottleneck-and-mean": "bottleneck_and_mean_s",
+}
+"""The predicted time of `Cost` by which placements of each objective are compared."""
 
-COST_OF_OBJECTIVE = {"sum": "comm_time_s", "bottleneck": "bottleneck_and_mean_s"}
-"""The predicted time by which placements of each objective are compared."""
+OBJECTIVES = tuple(COST_OF_OBJECTIVE)
+"""`sum` of traffic times cost over all pairs of ranks, or the time after which it is named."""
+
+DEFAULT_OBJECTIVE = "bottleneck-and-mean"
+"""The one that ranks placements most like their measured times (bench/objective)."""
 
 HostOfRank = npt.NDArray[np.int64]
 
@@ -110,12 +117,13 @@ class Problem:
         weights = rank_matrix(self.weights)
         if self.objective == "sum":
             return _core.weighted_sum(weights, self.host_cost_s, host_of_rank)
-        return _core.evaluate(
+        cost = _core.evaluate(
             rank_matrix(self.traffic.bytes),
             rank_matrix(self.traffic.messages),
             network_arrays(self.network),
             host_of_rank,
-        ).bottleneck_and_mean_s
+        )
+        return float(getattr(cost, COST_OF_OBJECTIVE[self.objective]))
 
     def best(self, placements: npt.NDArray[np.int64]) -> HostOfRank:
         """The best row of `placements` (shape (N, T)); the first of those that are equal."""

@@ -15,13 +15,13 @@ from fairlead.comparison import Comparison
 from fairlead.report.scales import BYTES, SECONDS, human, three_digits
 from fairlead.statistics import Interval
 
-PREDICTIONS = ("comm_time_s", "bottleneck_s", "bottleneck_and_mean_s")
+PREDICTIONS = ("comm_time_s", "serial_time_s", "bottleneck_s", "bottleneck_and_mean_s")
 COLUMNS = (
     *("method", "mean (s)", "sd (s)", "95 % interval", "vs", "95 % interval"),
-    *("inter_bytes", "intra_bytes", "comm_time_s", "bottleneck_s"),
-    *("bottleneck_and_mean_s", "mapping", "runs"),
+    *("inter_bytes", "intra_bytes", "comm_time_s", "serial_time_s"),
+    *("bottleneck_s", "bottleneck_and_mean_s", "mapping", "runs"),
 )
-IN_TERMINAL = (0, 1, 2, 4, 5, 6, 8, 9)
+IN_TERMINAL = (0, 1, 2, 4, 5, 6, 8, 10)
 """Columns that the terminal shows; the page shows all."""
 
 
@@ -114,6 +114,7 @@ def _row(comparison: Comparison, method: str) -> list[str]:
         _amount(runs.predicted.inter_bytes),
         _amount(runs.predicted.intra_bytes),
         _number(runs.predicted.comm_time_s),
+        _number(runs.predicted.serial_time_s),
         _number(runs.predicted.bottleneck_s),
         _number(runs.predicted.bottleneck_and_mean_s),
         "–" if runs.mapping_s is None else human(runs.mapping_s, SECONDS),
