@@ -62,14 +62,14 @@ def test_table_shows_the_chosen_placement_beside_the_launchers(files, fairlead_m
     lines = said.out.splitlines()
     assert lines[0].split() == ["optimize", "launcher"]
     assert lines[1].split() == ["inter_bytes", "0", "B", "7.63", "MiB"]
-    assert sorted(line.split(":")[1] for line in lines[6:]) == [" 0 4", " 1 5", " 2 6", " 3 7"]
+    assert sorted(line.split(":")[1] for line in lines[7:]) == [" 0 4", " 1 5", " 2 6", " 3 7"]
 
 
 def test_json_holds_placement_and_costs(files, fairlead_map) -> None:
-    said = fairlead_map(*files, "--cluster", SPEC, "--method", "scotch-inter", "--json")
+    said = fairlead_map(*files, "--cluster", SPEC, "--method", "scotch-hosts", "--json")
 
     result = json.loads(said.out)
-    assert result["method"] == "scotch-inter"
+    assert result["method"] == "scotch-hosts"
     placement = fl.Placement(result["hosts"], np.array(result["host_of_rank"]))
     network = fl.Network.load(files[0].partition("=")[2])
     traffic = fl.Traffic.load(files[1].partition("=")[2])
@@ -211,7 +211,7 @@ def test_trouble_is_one_line_and_leaves_no_file(
     [
         (["--method=best"], "--method: unknown name 'best'; there are launcher, blocked"),
         (["--metric=hops"], "'bytes', 'messages'"),
-        (["--objective=worst"], "'sum', 'bottleneck'"),
+        (["--objective=worst"], "'sum', 'bottleneck', 'bottleneck-and-mean'"),
         (["-o", "out", "--format=pdf"], "--format': unknown name 'pdf'; there are rankfile"),
         (["--format=seq"], "--format: needs --output"),
         (["--cores=2"], "--cores: needs --output"),

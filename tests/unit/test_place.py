@@ -118,7 +118,7 @@ def test_more_ranks_than_slots_are_refused(method: str) -> None:
         fl.place(traffic, net, fl.Cluster.uniform(net.hosts, 1), method)
 
 
-@pytest.mark.parametrize("method", ["scotch", "scotch-inter", "optimize"])
+@pytest.mark.parametrize("method", ["scotch", "scotch-inter", "scotch-hosts", "optimize"])
 @pytest.mark.parametrize("metric", METRICS)
 def test_an_unmeasured_pair_is_named(method: str, metric: str) -> None:
     net = racks([0, 1, 1])
@@ -154,17 +154,17 @@ def test_a_seed_out_of_range_is_refused(method: str, seed: int) -> None:
         fl.place(TWO_RANKS, net, fl.Cluster.uniform(net.hosts, 1), method, seed=seed)
 
 
-def test_intra_groups_ranks_by_traffic_and_leaves_hosts_in_order() -> None:
+def test_scotch_groups_groups_ranks_by_traffic_and_leaves_hosts_in_order() -> None:
     net = racks([0, 1, 0, 1])
     group_of_rank = [0, 1, 2, 3] * 3
     cluster = fl.Cluster.uniform(net.hosts, 3)
 
-    placement = fl.place(groups_traffic(group_of_rank), net, cluster, "scotch-intra")
+    placement = fl.place(groups_traffic(group_of_rank), net, cluster, "scotch-groups")
 
     assert placement.host_of_rank.tolist() == group_of_rank
 
 
-def test_inter_keeps_the_launchers_groups_and_brings_them_near() -> None:
+def test_scotch_hosts_keeps_the_launchers_groups_and_brings_them_near() -> None:
     # Blocks of ranks 0 and 1, and 2 and 3, talk to one another; the launcher would put each of
     # them on hosts of different racks.
     blocks = np.repeat(np.arange(4), 3)
@@ -172,7 +172,7 @@ def test_inter_keeps_the_launchers_groups_and_brings_them_near() -> None:
     traffic = fl.Traffic(partner * 1e6, partner * 1.0)
     net = racks([0, 1, 0, 1])
 
-    placement = fl.place(traffic, net, fl.Cluster.uniform(net.hosts, 3), "scotch-inter")
+    placement = fl.place(traffic, net, fl.Cluster.uniform(net.hosts, 3), "scotch-hosts")
 
     host_of_block = placement.host_of_rank[::3]
     assert np.array_equal(np.repeat(host_of_block, 3), placement.host_of_rank)
@@ -180,17 +180,52 @@ def test_inter_keeps_the_launchers_groups_and_brings_them_near() -> None:
     assert rack_of_block[0] == rack_of_block[1] != rack_of_block[2] == rack_of_block[3]
 
 
-def test_inter_puts_each_group_where_it_fits() -> None:
+def test_scotch_hosts_puts_each_group_where_it_fits() -> None:
     net = racks([0, 1, 0, 1, 1])
     cluster = fl.Cluster(net.hosts, (4, 1, 3, 4, 2))
     traffic = random_traffic(13, np.random.default_rng(1))
 
-    placement = fl.place(traffic, net, cluster, "scotch-inter")
+    placement = fl.place(traffic, net, cluster, "scotch-hosts")
 
     launchers = fl.place(traffic, net, cluster, "launcher").host_of_rank
     pairs = set(zip(launchers.tolist(), placement.host_of_rank.tolist(), strict=True))
     assert len(pairs) == 5  # one host for each group
     placement.require_fits(cluster)
+
+
+def test_intra_puts_the_groups_on_hosts_at_random() -> None:
+    # Groups of three fit h0, h2 and h4 only, the group of two h1 or h3.
+    net = racks([0, 1, 0, 1, 0])
+    cluster = fl.Cluster(net.hosts, (3, 2, 3, 2, 3))
+    traffic = groups_traffic([0, 1, 2, 3] * 2 + [0, 1, 2])
+
+    hosts_of_group: list[set[tuple[int, ...]]] = [set(), set(), set(), set()]
+    for seed in range(40):
+        placement = fl.place(traffic, net, cluster, "scotch-intra", seed=seed)
+        placement.require_fits(cluster)
+        for group in range(4):
+            hosts_of_group[group].add(tuple(set(placement.host_of_rank[group::4].tolist())))
+
+    assert hosts_of_group == [{(0,), (2,), (4,)}] * 3 + [{(1,), (3,)}]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_inter_groups_ranks_at_random_and_brings_the_groups_near(seed: int) -> None:
+    # What shares a host by chance is a group; group 0 talks to 1, and 2 to 3.
+    net = racks([0, 1, 0, 1])
+    cluster = fl.Cluster.uniform(net.hosts, 3)
+    silent = fl.Traffic(np.zeros((12, 12)), np.zeros((12, 12)))
+    group = fl.place(silent, net, cluster, "random", seed=seed).host_of_rank
+    partner = (group[:, None] // 2 == group // 2) & (group[:, None] != group)
+
+    placement = fl.place(
+        fl.Traffic(partner * 1e6, partner * 1.0), net, cluster, "scotch-inter", seed=seed
+    )
+
+    host_of_group = np.array([placement.host_of_rank[group == one][0] for one in range(4)])
+    assert np.array_equal(host_of_group[group], placement.host_of_rank)
+    rack = host_of_group % 2
+    assert rack[0] == rack[1] != rack[2] == rack[3]
 
 
 def test_the_metric_decides_which_pairs_of_hosts_are_near() -> None:

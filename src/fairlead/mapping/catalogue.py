@@ -28,8 +28,14 @@ METHODS: dict[str, Method] = {
     "cyclic": Method(filling.cyclic, "a rank for each host in turn"),
     "random": Method(filling.random, "any slot for any rank"),
     "scotch": Method(scotch.scotch, "CloudMap: traffic and network matched by Scotch"),
-    "scotch-intra": Method(scotch.scotch_intra, "ranks grouped by traffic, hosts in their order"),
-    "scotch-inter": Method(scotch.scotch_inter, "launcher's groups, hosts chosen by the network"),
+    "scotch-intra": Method(
+        scotch.scotch_intra, "CloudMap's half: ranks grouped by traffic, hosts at random"
+    ),
+    "scotch-inter": Method(
+        scotch.scotch_inter, "CloudMap's other half: ranks grouped at random, hosts chosen"
+    ),
+    "scotch-groups": Method(scotch.scotch_groups, "ranks grouped by traffic, hosts in their order"),
+    "scotch-hosts": Method(scotch.scotch_hosts, "launcher's groups, hosts chosen by the network"),
     "optimize": Method(optimizing.optimize, "Fairlead: the objective annealed, from many starts"),
 }
 """`launcher` stands for leaving the choice to the launcher; as a placement it is what Open MPI and

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CloudMap's mapping by Scotch, and its two halves.
+"""CloudMap's mapping by Scotch, its two halves, and two that leave the other half to the launcher.
 
-Source: CloudMap section VI (`scotch`) and section VI-C (`scotch-intra`, `scotch-inter`).
+Source: CloudMap section VI (`scotch`) and section VI-C, figure 13 (`scotch-intra`,
+`scotch-inter`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from fairlead import _core
 from fairlead.cluster import Cluster
 from fairlead.errors import TopologyError
 from fairlead.mapping.cost import rank_matrix
-from fairlead.mapping.filling import blocked
+from fairlead.mapping.filling import blocked, random
 from fairlead.mapping.problem import HostOfRank, Problem
 from fairlead.network import Network
 
@@ -42,16 +43,35 @@ def scotch(problem: Problem) -> HostOfRank:
 
 
 def scotch_intra(problem: Problem) -> HostOfRank:
-    """Scotch groups the ranks as if all pairs of hosts were equal; groups go to hosts in order."""
-    if problem.cluster.num_hosts == 1:
-        return blocked(problem)
-    equal = dataclasses.replace(problem, network=_with_equal_pairs(problem.network))
-    return _in_launcher_order(scotch(equal), problem.cluster)
+    """Scotch groups the ranks, whatever the network; the groups go to hosts at random."""
+    return _on_random_hosts(_grouped(problem), problem)
+
+
+def scotch_groups(problem: Problem) -> HostOfRank:
+    """Scotch groups the ranks, whatever the network; the groups go to hosts in their order."""
+    return _in_launcher_order(_grouped(problem), problem.cluster)
 
 
 def scotch_inter(problem: Problem) -> HostOfRank:
+    """Ranks are grouped at random; Scotch chooses only each group's host."""
+    return _moved_as_groups(random(problem), problem)
+
+
+def scotch_hosts(problem: Problem) -> HostOfRank:
     """The launcher's groups of ranks stay together; Scotch chooses only each group's host."""
-    group_of_rank = blocked(problem)
+    return _moved_as_groups(blocked(problem), problem)
+
+
+def _grouped(problem: Problem) -> HostOfRank:
+    """Scotch's placement as if all pairs of hosts were equal."""
+    if problem.cluster.num_hosts == 1:
+        return blocked(problem)
+    return scotch(dataclasses.replace(problem, network=_with_equal_pairs(problem.network)))
+
+
+def _moved_as_groups(host_of_rank: HostOfRank, problem: Problem) -> HostOfRank:
+    """What shares a host stays together; Scotch chooses the host that it shares."""
+    group_of_rank = np.unique(host_of_rank, return_inverse=True)[1]
     ranks = np.arange(problem.num_ranks)
     member = sp.csr_array((np.ones(problem.num_ranks), (group_of_rank, ranks)))
     hosts_of_groups = _core.scotch_placements(
@@ -81,6 +101,17 @@ def _with_equal_pairs(network: Network) -> Network:
         latency_s=np.where(inside, 0.0, np.nanmedian(network.latency_s[~inside])),
         bandwidth_Bps=np.where(inside, np.inf, np.nanmedian(network.bandwidth_Bps[~inside])),
     )
+
+
+def _on_random_hosts(host_of_rank: HostOfRank, problem: Problem) -> HostOfRank:
+    """Renames hosts at random, each to one of as many slots."""
+    random_numbers = np.random.default_rng(problem.seed)
+    slots = np.array(problem.cluster.slots)
+    host_of_group = np.arange(len(slots))
+    for number in np.unique(slots):
+        alike = np.flatnonzero(slots == number)
+        host_of_group[alike] = random_numbers.permutation(alike)
+    return host_of_group[host_of_rank]
 
 
 def _in_launcher_order(host_of_rank: HostOfRank, cluster: Cluster) -> HostOfRank:
