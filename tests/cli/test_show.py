@@ -70,3 +70,23 @@ def test_report_into_a_missing_folder_gives_one_line(network, tmp_path):
 
     assert done.returncode == 1
     assert done.stderr.startswith("fairlead: no/where/page.html: cannot be written")
+
+
+def test_a_recording_is_shown_by_its_name(tmp_path):
+    shown = fairlead("show", "cg.C.32", cwd=tmp_path)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "Traffic of 32 ranks" in shown.stdout
+
+    written = fairlead("report", "cg.C.32", "-o", "cg.html", cwd=tmp_path)
+    assert written.returncode == 0
+    assert "cg.html shows Traffic" in written.stderr
+    assert (tmp_path / "cg.html").stat().st_size > 0
+
+
+def test_a_file_named_like_a_recording_is_read_and_an_unknown_one_is_answered(network, tmp_path):
+    network.rename(tmp_path / "cg.C.32")
+    assert "Network of 3 hosts" in fairlead("show", "cg.C.32", cwd=tmp_path).stdout
+
+    unknown = fairlead("show", "cg.C.33", cwd=tmp_path)
+    assert unknown.returncode == 1
+    assert "recording 'cg.C.33': there are bt.B.25, " in unknown.stderr

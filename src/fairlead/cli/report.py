@@ -28,8 +28,8 @@ def report(
         list[Path] | None,
         typer.Argument(
             metavar="RUN|FILE",
-            help="A run's folder or its name, or network, traffic, placement, comparison files; "
-            "without any the latest run.",
+            help="A run's folder or its name, or network, traffic, placement, comparison files; a "
+            "recorded NAS benchmark, such as cg.C.32, is a traffic; without any the latest run.",
         ),
     ] = None,
     output: Annotated[

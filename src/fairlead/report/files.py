@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,6 +19,7 @@ from fairlead.run_directory import COMPARISON, PLACEMENT
 from fairlead.traffic import Traffic
 from fairlead.workload import JobsRecord
 from fairlead.workload.jobs_record import JOBS
+from fairlead.workload.recordings import load_recording
 
 Content = Network | Traffic | Placement | Comparison | JobsRecord
 
@@ -37,6 +39,8 @@ KINDS: dict[str, _Loader] = {
 OUTCOMES = (JOBS, COMPARISON, PLACEMENT)
 """Files of a run's folder that say what came of it, the most telling first."""
 
+_RECORDING = re.compile(r"[a-z]{2}\.[A-Z]\.[0-9]+")
+
 _ZIP_START = b"PK"
 
 
@@ -44,11 +48,14 @@ def load_any(path: Path) -> Content:
     """Read a network, traffic, placement or comparison, or several jobs placed together.
 
     Args:
-        path: The file, or a run's folder, which stands for the first of `OUTCOMES` in it.
+        path: The file, or a run's folder, which stands for the first of `OUTCOMES` in it, or the
+            name of a recorded benchmark, for example "cg.C.32".
 
     Raises:
         InputError: The file is missing, damaged, or none of these.
     """
+    if _RECORDING.fullmatch(str(path)) and not path.exists():
+        return load_recording(str(path)).traffic
     path = next((path / name for name in OUTCOMES if (path / name).is_file()), path)
     kind = _kind(path)
     if kind not in KINDS:
