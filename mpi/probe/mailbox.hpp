@@ -23,6 +23,8 @@ enum Tag : int {
   report_tag,
   order_tag,
   flow_report_tag,
+  trial_order_tag,
+  trial_report_tag,
 };
 
 enum class Note : std::int32_t {

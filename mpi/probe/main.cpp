@@ -9,6 +9,7 @@
 #include <exception>
 
 #include "conductor.hpp"
+#include "rehearsal.hpp"
 #include "result.hpp"
 
 namespace fairlead::probe {
@@ -41,11 +42,15 @@ bool run(MPI_Comm comm, const Options& options) {
   Exchange exchange(comm, options, mailbox, behaviour.yields);
   Findings findings = walk_tournament(comm, options, behaviour.concurrency, mailbox, exchange);
   FlowRunner runner(comm, options.patience_s, mailbox, behaviour.yields);
+  Rehearsal rehearsal(comm, options, mailbox, behaviour.yields);
   if (rank != 0) {
-    const double longest_pause_s = options.has_contention ? kLongPause_s : kIdlePause_s;
-    return hand_in(
-               comm, findings, mailbox, [&] { runner.serve(); }, longest_pause_s) &&
-           !runner.has_given_up();
+    const bool is_needed = options.has_contention || !options.rehearsed.empty();
+    const auto serve = [&] {
+      runner.serve();
+      rehearsal.serve();
+    };
+    return hand_in(comm, findings, mailbox, serve, is_needed ? kLongPause_s : kIdlePause_s) &&
+           !runner.has_given_up() && !rehearsal.has_given_up();
   }
   Outcome outcome = collect(comm, std::move(findings), mailbox);
   print_result(options, behaviour, outcome, now_s() - begin_s);
@@ -53,8 +58,9 @@ bool run(MPI_Comm comm, const Options& options) {
     Conductor conductor(comm, options, outcome, begin_s + options.budget_s, mailbox, runner);
     probe_contention(conductor, behaviour, outcome);
   }
+  if (!options.rehearsed.empty()) print_rehearsal(rehearsal.conduct(options, outcome));
   dismiss(comm, outcome, mailbox);
-  return outcome.is_orderly;
+  return outcome.is_orderly && !rehearsal.has_given_up();
 }
 
 /// Leaves without MPI: with messages that nobody will receive, MPI_Finalize may wait forever.

@@ -21,11 +21,17 @@ Number parse_number(std::string_view name, std::string_view text, Number minimum
 }
 
 void set_mode(Options& options, std::string_view mode) {
-  if (mode != "quick" && mode != "full") {
-    throw std::invalid_argument("--mode: expected quick or full, got '" + std::string(mode) + "'");
+  if (mode == "quick") {
+    options.recipe = quick_recipe();
+  } else if (mode == "bulk") {
+    options.recipe = bulk_recipe();
+  } else if (mode == "full") {
+    options.recipe = full_recipe();
+  } else {
+    throw std::invalid_argument("--mode: expected quick, bulk or full, got '" + std::string(mode) +
+                                "'");
   }
   options.mode = mode;
-  options.recipe = mode == "quick" ? quick_recipe() : full_recipe();
 }
 
 void set_option(Options& options, std::string_view name, std::string_view value) {
@@ -45,6 +51,12 @@ void set_option(Options& options, std::string_view name, std::string_view value)
     options.has_contention = parse_number(name, value, 0) != 0;
   } else if (name == "--pairs") {
     options.pairs = value;
+  } else if (name == "--rehearse") {
+    options.rehearsed = value;
+  } else if (name == "--rehearse-time") {
+    options.rehearsal_s = parse_number(name, value, 0.0);
+  } else if (name == "--rehearse-rounds") {
+    options.max_rehearsal_rounds = parse_number(name, value, 1);
   } else {
     throw std::invalid_argument("unknown option '" + std::string(name) + "'");
   }
@@ -59,6 +71,17 @@ Recipe quick_recipe() {
           .message_bytes = 1024,
           .window = 2,
           .num_lead_trains = 3,
+          .trains_per_command = 6,
+          .warm_up_message_bytes = 0};
+}
+
+Recipe bulk_recipe() {
+  return {.round_trip_bytes = 1024,
+          .num_warm_up_round_trips = 2,
+          .messages_per_train = 1,
+          .message_bytes = std::int64_t{64} << 10,
+          .window = 2,
+          .num_lead_trains = 2,
           .trains_per_command = 6,
           .warm_up_message_bytes = 0};
 }

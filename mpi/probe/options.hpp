@@ -34,6 +34,8 @@ struct Recipe {
 
 /// CloudMap's measurement: messages of 1 KiB only.
 Recipe quick_recipe();
+/// Trains of 64 KiB: on a busy machine those of 6 KiB tell how long a receiver was not running.
+Recipe bulk_recipe();
 /// CMPI's measurement: 1 B for the latency, 8 MiB for the bandwidth.
 Recipe full_recipe();
 
@@ -54,6 +56,11 @@ struct Options {
   std::string pairs;
   /// Whether flows run together after the pairs. Pairs then have half of the budget.
   bool has_contention = false;
+  /// Text of the patterns that are rehearsed after the pairs, see `parse_patterns`; empty: none.
+  std::string rehearsed;
+  /// The time of rehearsing, and the most rounds.
+  double rehearsal_s = 1;
+  int max_rehearsal_rounds = 12;
 
   [[nodiscard]] double pairs_budget_s() const { return has_contention ? budget_s / 2 : budget_s; }
 };

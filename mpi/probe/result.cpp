@@ -79,6 +79,15 @@ std::string to_json(const ContentionFindings& findings, double probing_s) {
          joined(findings.groups, ",\n  ", group_row) + "\n ]}\n";
 }
 
+std::string to_json(const RehearsalFindings& findings) {
+  const auto round = [](const std::vector<double>& round_s) {
+    return "[" + joined(round_s, ", ", number) + "]";
+  };
+  return "{\"format\": \"fairlead-rehearsal\", \"version\": " + std::to_string(kVersion) +
+         ",\n \"num_steps\": " + std::to_string(findings.num_steps) + ",\n \"rounds_s\": [\n  " +
+         joined(findings.rounds_s, ",\n  ", round) + "\n ]}\n";
+}
+
 void print(const std::string& text) {
   const bool is_written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!is_written || std::fflush(stdout) != 0) {
@@ -90,6 +99,10 @@ void print(const std::string& text) {
 
 void print_contention(const ContentionFindings& findings, double probing_s) {
   print(to_json(findings, probing_s));
+}
+
+void print_rehearsal(const RehearsalFindings& findings) {
+  print(to_json(findings));
 }
 
 void print_result(const Options& options, const Behaviour& behaviour, const Outcome& outcome,

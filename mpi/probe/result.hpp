@@ -6,6 +6,7 @@
 
 #include "fairlead/contention.hpp"
 #include "gathering.hpp"
+#include "rehearsal.hpp"
 
 namespace fairlead::probe {
 
@@ -19,5 +20,9 @@ void print_result(const Options& options, const Behaviour& behaviour, const Outc
 /// not lost when this part fails.
 /// @throws std::runtime_error with the reason.
 void print_contention(const ContentionFindings& findings, double probing_s);
+
+/// Prints what was rehearsed as a document of its own, the last.
+/// @throws std::runtime_error with the reason.
+void print_rehearsal(const RehearsalFindings& findings);
 
 }  // namespace fairlead::probe

@@ -325,6 +325,24 @@ def _job(
     )
 
 
+def launch_probe(
+    launcher: Launcher,
+    options: Mapping[str, object],
+    cluster: Cluster,
+    launcher_args: Sequence[str] = (),
+    *,
+    timeout_s: float,
+) -> Finished:
+    """Start the measuring program with these options, one process per host, and wait for it.
+
+    Raises:
+        LaunchError: The launcher cannot be used.
+    """
+    program = mpi_builds.find(launcher).probe
+    job = _job(program, options, cluster, launcher_args, None)
+    return _launch(launcher, job, timeout_s, None)
+
+
 def _launch(
     launcher: Launcher, job: Job, timeout_s: float, on_progress: Progress | None
 ) -> Finished:

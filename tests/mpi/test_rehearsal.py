@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rehearsals under three real MPIs, on invented hosts that all are this machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from launchers import MPIS, processes_with, wait_until
+from probing import NAMES, find_ranks, hosts
+
+import fairlead as fl
+from fairlead import mpi_builds
+from fairlead.launch import Launcher
+from fairlead.rehearsal import Rehearsal, rehearse
+
+pytestmark = [
+    pytest.mark.mpi,
+    pytest.mark.usefixtures("invented_hosts"),
+    pytest.mark.timeout(600),
+]
+
+FAST = 1e9
+
+
+def network(num_hosts: int, bandwidth_Bps: float = FAST) -> fl.Network:
+    rates_Bps = np.full((num_hosts, num_hosts), bandwidth_Bps)
+    return fl.Network(NAMES[:num_hosts], np.zeros((num_hosts, num_hosts)), rates_Bps)
+
+
+def traffic(sent_bytes: list[list[float]], messages: float = 10.0) -> fl.Traffic:
+    sent = np.array(sent_bytes)
+    return fl.Traffic(bytes=sent, messages=messages * (sent > 0))
+
+
+def rehearsed(
+    launcher: Launcher,
+    sent: fl.Traffic,
+    *hosts_of_rank: list[int],
+    num_hosts: int = 3,
+    pairs: np.ndarray | None = None,
+    bandwidth_Bps: float = FAST,
+) -> Rehearsal:
+    placements = [fl.Placement(NAMES[:num_hosts], np.array(one)) for one in hosts_of_rank]
+    found = rehearse(
+        placements,
+        sent,
+        network(num_hosts, bandwidth_Bps),
+        launcher,
+        hosts(*NAMES[:num_hosts]),
+        rehearsal_s=0.5,
+        max_rounds=4,
+        pairs=pairs,
+        pairs_s=5.0,
+    )
+    assert found is not None
+    return found
+
+
+ALL_TO_ONE = [[0, 2e6, 0], [0, 0, 2e6], [2e6, 0, 0]]
+
+
+def test_each_placement_is_timed_in_each_round(launcher: Launcher) -> None:
+    found = rehearsed(launcher, traffic(ALL_TO_ONE), [0, 1, 2], [2, 1, 0])
+    assert found.steps_s.shape[1] == 2
+    assert 3 <= found.num_rounds <= 4
+    assert np.all(found.steps_s > 0)
+    assert found.num_steps == 10
+    assert found.network is None
+
+
+def test_traffic_inside_a_host_is_not_sent(one_launcher: Launcher) -> None:
+    found = rehearsed(one_launcher, traffic(ALL_TO_ONE), [0, 1, 2], [1, 1, 1])
+    assert np.all(found.steps_s[:, 1] == 0)
+    assert np.all(found.steps_s[:, 0] > 0)
+
+
+def test_more_bytes_take_longer(one_launcher: Launcher) -> None:
+    # On each host one of two ranks talks: 20 kB a step within hosts or 2 MB a step between them.
+    sent = np.zeros((4, 4))
+    sent[0, 1] = sent[1, 0] = 2e7
+    sent[2, 3] = sent[3, 2] = 2e5
+    found = rehearsed(one_launcher, traffic(sent.tolist()), [0, 1, 2, 2], [2, 2, 0, 1])
+    assert np.median(found.steps_s[:, 0]) > 3 * np.median(found.steps_s[:, 1])
+
+
+def test_steps_of_a_slow_network_are_cut_into_smaller_ones(one_launcher: Launcher) -> None:
+    # A step sends 200 kB, which at 1 MB/s takes 0.2 s: ten times what is rehearsed at once.
+    found = rehearsed(one_launcher, traffic(ALL_TO_ONE), [0, 1, 2], bandwidth_Bps=1e6)
+    assert found.num_steps == pytest.approx(100)
+
+
+def test_chosen_pairs_are_measured_before_and_no_others(launcher: Launcher) -> None:
+    pairs = np.zeros((3, 3), dtype=bool)
+    pairs[0, 2] = pairs[2, 0] = True
+    found = rehearsed(launcher, traffic(ALL_TO_ONE), [0, 1, 2], pairs=pairs)
+    assert found.network is not None
+    assert np.argwhere(np.isfinite(found.network.bandwidth_Bps)).tolist() == [[0, 2], [2, 0]]
+    assert found.num_rounds >= 3
+
+
+def test_too_many_pairs_for_one_command_are_not_rehearsed(one_launcher: Launcher) -> None:
+    num_hosts = 80
+    names = [f"n{host}" for host in range(num_hosts)]
+    sent = traffic((1e9 * (1 - np.eye(num_hosts))).tolist())
+    everywhere = fl.Placement(names, np.arange(num_hosts))
+    rates_Bps = np.full((num_hosts, num_hosts), FAST)
+    known = fl.Network(names, np.zeros_like(rates_Bps), rates_Bps)
+    found = rehearse(
+        [everywhere, everywhere], sent, known, one_launcher, hosts(*names), rehearsal_s=0.5
+    )
+    assert found is None
+
+
+@pytest.mark.parametrize(
+    "text", ["0-1", "0-1:0/", "0-9:5/", "1-1:5/", "x-1:5/", "0-1:99999999999/"]
+)
+def test_a_pattern_that_is_none_is_refused(text: str, one_launcher: Launcher) -> None:
+    program = str(mpi_builds.find(one_launcher).probe)
+    command = [str(one_launcher.path), "-n", "2", "--oversubscribe", program, "--rehearse", text]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode != 0
+    assert "--rehearse: " in done.stderr
+
+
+def test_a_host_that_freezes_ends_the_rehearsal_and_leaves_nothing() -> None:
+    tag = f"REHEARSAL_TEST={os.getpid()}"
+    name, value = tag.split("=")
+    program = f"""
+import numpy as np, fairlead as fl
+from fairlead.launch import detect
+from fairlead.rehearsal import rehearse
+names = {NAMES[:3]!r}
+sent = np.full((3, 3), 1e9)
+rehearse([fl.Placement(names, np.arange(3))], fl.Traffic(bytes=sent, messages=sent > 0),
+    fl.Network(names, np.zeros((3, 3)), np.full((3, 3), 1e9)),
+    detect({MPIS["openmpi-4"].mpirun!r}), fl.Cluster.uniform(names, 1),
+    rehearsal_s=60, max_rounds=100000, patience_s=2)
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, name: value})
+    wait_until(lambda: len(find_ranks(tag)) == 3, 60)
+    time.sleep(1)  # Somewhere in the middle; every moment must do.
+    os.kill(find_ranks(tag)[-1], signal.SIGSTOP)
+    process.wait(120)
+    wait_until(lambda: not processes_with(tag))
