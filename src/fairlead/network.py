@@ -170,6 +170,29 @@ class Network:
             **{name: pick_hosts(name) for name in _PER_HOST},
         )
 
+    def updated(self, later: Network) -> Network:
+        """This network with what was measured later, where it was: a later value stands alone.
+
+        Args:
+            later: Of the same hosts in the same order, with intervals and samples; `nan` where
+                nothing was measured.
+
+        Raises:
+            TopologyError: The hosts differ.
+        """
+        if later.hosts != self.hosts:
+            raise TopologyError("network: a later measurement is of other hosts")
+        is_later = np.isfinite(later.latency_s) & np.isfinite(later.bandwidth_Bps)
+
+        def chosen(name: str) -> Any:
+            before, after = getattr(self, name), getattr(later, name)
+            return before if before is None or after is None else np.where(is_later, after, before)
+
+        matrices: dict[str, Any] = {
+            name: chosen(name) for name in (*_CONSTANT, *_PER_PAIR, "samples")
+        }
+        return dataclasses.replace(self, **matrices)
+
     def unmeasured_pairs(self) -> list[tuple[str, str]]:
         """Directed pairs without a latency or without a bandwidth."""
         missing = np.isnan(self.latency_s) | np.isnan(self.bandwidth_Bps)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a kept network still holds, told from a few pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import fairlead as fl
+from fairlead.drift import checked_pairs, drifted_pairs, pairs_to_measure_again
+
+
+def network(bandwidth_Bps: np.ndarray, noise_ratio: float = 0.02) -> fl.Network:
+    num_hosts = len(bandwidth_Bps)
+    np.fill_diagonal(bandwidth_Bps, np.inf)
+    latency_s = np.full((num_hosts, num_hosts), 1e-5)
+    return fl.Network(
+        [f"h{host}" for host in range(num_hosts)],
+        latency_s,
+        bandwidth_Bps,
+        latency_low_s=latency_s,
+        latency_high_s=latency_s,
+        bandwidth_low_Bps=bandwidth_Bps * (1 - noise_ratio),
+        bandwidth_high_Bps=bandwidth_Bps * (1 + noise_ratio),
+        samples=np.full((num_hosts, num_hosts), 12),
+    )
+
+
+def racks(slow_Bps: float = 25e6) -> np.ndarray:
+    rack = np.arange(8) // 4
+    return np.where(rack[:, None] == rack, 125e6, slow_Bps)
+
+
+def test_a_change_of_more_than_a_fifth_is_drift_and_a_smaller_one_is_not() -> None:
+    kept = racks()
+    now = kept.copy()
+    now[0, 1] /= 1.3
+    now[2, 3] /= 1.1
+    drifted = drifted_pairs(network(kept), network(now))
+    assert np.argwhere(drifted).tolist() == [[0, 1], [1, 0]]
+
+
+def test_a_change_within_the_noise_of_both_is_no_drift() -> None:
+    kept = racks()
+    now = kept.copy()
+    now[0, 1] /= 1.3
+    assert not drifted_pairs(network(kept, 0.6), network(now, 0.6)).any()
+
+
+def test_a_pair_that_was_not_measured_has_not_drifted() -> None:
+    now = racks()
+    now[0, 1] = np.nan
+    assert not drifted_pairs(network(racks()), network(now)).any()
+
+
+def test_the_pairs_checked_are_of_every_kind_and_of_hosts_of_their_own() -> None:
+    bandwidth_Bps = racks()
+    pairs = checked_pairs(network(bandwidth_Bps), seed=1)
+    hosts = [host for pair in pairs for host in pair]
+    assert len(set(hosts)) == len(hosts)
+    assert {bandwidth_Bps[pair] for pair in pairs} == {25e6, 125e6}
+
+
+def test_in_time_every_pair_is_checked() -> None:
+    kept = network(racks())
+    seen = {pair for seed in range(400) for pair in checked_pairs(kept, seed)}
+    assert len(seen) == 28
+
+
+def test_only_measured_pairs_are_checked() -> None:
+    bandwidth_Bps = np.full((8, 8), np.nan)
+    bandwidth_Bps[0, 5] = bandwidth_Bps[5, 0] = 1e8
+    assert checked_pairs(network(bandwidth_Bps), seed=0) == [(0, 5)]
+
+
+def test_all_pairs_of_a_drifted_host_are_measured_again_and_no_others() -> None:
+    drifted = np.zeros((4, 4), dtype=bool)
+    drifted[0, 1] = drifted[1, 0] = True
+    again = pairs_to_measure_again(drifted)
+    assert not again[2, 3]
+    assert again.sum() == 10
+    assert not again.diagonal().any()
