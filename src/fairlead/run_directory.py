@@ -23,6 +23,7 @@ PLAN = "plan"
 COMPARISON = "comparison.json"
 REPORT = "report.html"
 RECORD = "run.json"
+HISTORY = "history.json"
 
 
 class RunDirectory:
