@@ -14,6 +14,7 @@ from typing import Literal
 from fairlead import profile_cache, run_directory
 from fairlead.cluster import Cluster
 from fairlead.errors import InputError, TopologyError
+from fairlead.kept_network import refreshed
 from fairlead.launch import (
     Job,
     Launcher,
@@ -22,18 +23,23 @@ from fairlead.launch import (
     detect,
     read_hostfile,
 )
-from fairlead.mapping import DEFAULT_OBJECTIVE, place
+from fairlead.mapping import DEFAULT_OBJECTIVE, evaluate, place
 from fairlead.mapping.filling import fill_by_slot
 from fairlead.narrator import Narrator
 from fairlead.network import Network
 from fairlead.placement import Placement
 from fairlead.probe import probe
+from fairlead.profile_cache import Profile
+from fairlead.rule import DEFAULT_RULE, Rule
 from fairlead.run_directory import RunDirectory
 from fairlead.trace import require_program, trace
 from fairlead.traffic import Traffic
 from fairlead.units import format_duration
 
 PROBE_NOW = "probe:"
+IMPLAUSIBLE_RATIO = 3.0
+"""A network is not what the traced run met when its messages alone would have taken this many times
+as long: the bottleneck's time is a lower bound where the rates are right."""
 TRACE_NOW = Path("trace:")
 
 
@@ -52,7 +58,9 @@ class Request:
         traffic: A `.traffic.npz` file, or "trace:" to trace now; None traces the program unless it
             was traced before.
         mode: How the network is measured, "quick" or "full".
-        budget_s: Bound on the time of the probe; None for no bound.
+        budget_s: Bound on the time of the probe, in `run` on that of deciding; None for the
+            default.
+        rule: When `run` takes a placement.
         contention: Also find what hosts and pairs share, when the network has to be measured.
         max_age_s: Age up to which a kept profile is used again.
         skip_unreachable: Leave out hosts that do not answer.
@@ -73,6 +81,7 @@ class Request:
     traffic: Path | None = None
     mode: Literal["quick", "full"] = "quick"
     budget_s: float | None = None
+    rule: Rule = DEFAULT_RULE
     contention: bool = False
     max_age_s: float = 3600.0
     skip_unreachable: bool = False
@@ -97,6 +106,9 @@ class Prepared:
         probe_s: Time that measuring took now; 0 where a kept profile served.
         trace_s: Time that tracing took now; 0 where a kept profile served.
         stdin: What the program reads, in the traced run and in each later one.
+        is_network_given: Whether the user gave the network, and nothing is to be measured.
+        profile_path: Where the network is kept for later runs; None where it is given.
+        traced_s: Time of the traced run itself; None where none took place now.
     """
 
     launcher: Launcher
@@ -107,6 +119,9 @@ class Prepared:
     probe_s: float
     trace_s: float
     stdin: SharedInput = dataclasses.field(default_factory=SharedInput)
+    is_network_given: bool = True
+    profile_path: Path | None = None
+    traced_s: float | None = None
 
 
 def prepare(request: Request, narrator: Narrator) -> Prepared:
@@ -124,17 +139,60 @@ def prepare(request: Request, narrator: Narrator) -> Prepared:
     _check(request, launcher, cluster)
     directory = RunDirectory.new(request.directory, Path(request.program[0]).name)
     directory.note("request", dataclasses.asdict(request))
-    network, probe_s = _measured(request, launcher, cluster, narrator)
-    cluster = _taking_part(request, cluster, network, narrator)
+    whole = cluster
+    network, probe_s = _measured(request, launcher, whole, narrator)
+    cluster = _taking_part(request, whole, network, narrator)
     cluster.require_room_for(request.num_ranks)
-    network = network.select(cluster.hosts)
-    network.save(directory.file(run_directory.NETWORK))
-    directory.note("network", {"hosts": cluster.hosts, "slots": cluster.slots, "probe_s": probe_s})
     stdin = SharedInput()
     traffic, trace_s = traced(request, launcher, cluster, directory, narrator, stdin=stdin)
     traffic.save(directory.file(run_directory.TRAFFIC))
     directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": trace_s})
-    return Prepared(launcher, cluster, network, traffic, directory, probe_s, trace_s, stdin)
+    problem = _implausible(network.select(cluster.hosts), traffic, cluster)
+    if problem is not None:
+        narrator.tell(f"network: {problem}")
+        if request.network is None:
+            now = dataclasses.replace(request, network=PROBE_NOW)
+            network, again_s = _measured(now, launcher, whole, narrator)
+            cluster = _taking_part(request, whole, network, narrator)
+            probe_s += again_s
+    network = network.select(cluster.hosts)
+    network.save(directory.file(run_directory.NETWORK))
+    directory.note("network", {"hosts": cluster.hosts, "slots": cluster.slots, "probe_s": probe_s})
+    return Prepared(
+        launcher,
+        cluster,
+        network,
+        traffic,
+        directory,
+        probe_s,
+        trace_s,
+        stdin,
+        is_network_given=_is_given(request),
+        profile_path=None if _is_given(request) else _profile_path(request, launcher, whole),
+        traced_s=traffic.origin.get("seconds") if trace_s else None,
+    )
+
+
+def _is_given(request: Request) -> bool:
+    return request.network is not None and request.network != PROBE_NOW
+
+
+def _profile_path(request: Request, launcher: Launcher, cluster: Cluster) -> Path:
+    return profile_cache.profile_path(cluster, launcher, request.mode, request.contention)
+
+
+def _implausible(network: Network, traffic: Traffic, cluster: Cluster) -> str | None:
+    """Why the network cannot be what the traced run met; None where it can."""
+    if not traffic.run_time_s > 0:
+        return None
+    by_launcher = Placement(cluster.hosts, fill_by_slot(cluster, traffic.num_ranks), "launcher")
+    least_s = evaluate(by_launcher, traffic, network).bottleneck_s
+    if least_s <= IMPLAUSIBLE_RATIO * traffic.run_time_s:
+        return None
+    return (
+        f"by these rates the program's messages take {format_duration(least_s)}, but the traced "
+        f"run ended within {format_duration(traffic.run_time_s)}: measured on a busy machine?"
+    )
 
 
 def _check(request: Request, launcher: Launcher, cluster: Cluster) -> None:
@@ -147,21 +205,35 @@ def _check(request: Request, launcher: Launcher, cluster: Cluster) -> None:
     launcher.check(Job(request.program, request.num_ranks, cluster, some, launcher_args=arguments))
 
 
-def placed(prepared: Prepared, request: Request, method: str) -> Placement:
+def placed(
+    prepared: Prepared,
+    request: Request,
+    method: str,
+    network: Network | None = None,
+    time_limit_s: float | None = None,
+) -> Placement:
     """The placement that a method finds for what was prepared.
+
+    Args:
+        prepared: Traffic, cluster and network.
+        request: Metric, objective, seed and the user's own time limit.
+        method: Name of the method.
+        network: What to place on instead of the prepared network.
+        time_limit_s: For `optimize`, where the user has given none.
 
     Raises:
         InputError: The method is unknown.
     """
+    limit_s = time_limit_s if request.time_limit_s is None else request.time_limit_s
     return place(
         prepared.traffic,
-        prepared.network,
+        prepared.network if network is None else network,
         prepared.cluster,
         method=method,
         metric=request.metric,
         objective=request.objective,
         seed=request.seed,
-        time_limit_s=request.time_limit_s if method == "optimize" else None,
+        time_limit_s=limit_s if method == "optimize" else None,
     )
 
 
@@ -184,18 +256,16 @@ def _measured(
 ) -> tuple[Network, float]:
     if request.network is not None and request.network != PROBE_NOW:
         return Network.load(request.network), 0.0
+    path = _profile_path(request, launcher, cluster)
     if request.network is None:
-        kept = profile_cache.recall_network(
-            cluster,
-            launcher,
-            request.mode,
-            request.max_age_s,
-            contention=request.contention,
-            skip_unreachable=request.skip_unreachable,
+        kept = profile_cache.recall(
+            path, cluster, request.max_age_s, skip_unreachable=request.skip_unreachable
         )
+        started = time.monotonic()
         if kept is not None:
-            narrator.tell("network: a kept profile of these hosts is fresh enough")
-            return kept, 0.0
+            held = refreshed(kept, cluster, launcher, narrator, request.launcher_args)
+            if held is not None:
+                return held, time.monotonic() - started
     narrator.tell(f"network: probing {cluster.num_hosts} hosts ({request.mode})")
     started = time.monotonic()
     with narrator.progress("probing") as on_progress:
@@ -211,7 +281,7 @@ def _measured(
         )
     probe_s = time.monotonic() - started
     with _keeping("network", narrator):
-        profile_cache.remember_network(network, cluster, launcher, request.mode, request.contention)
+        profile_cache.remember(Profile(path, network))
     return network, probe_s
 
 

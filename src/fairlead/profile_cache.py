@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fairlead.cluster import Cluster
-from fairlead.errors import InputError
+from fairlead.errors import Error, InputError
 from fairlead.launch import Launcher
 from fairlead.network import Network
 from fairlead.run_directory import cache_folder
@@ -24,40 +24,70 @@ Stamps = dict[str, list[int]]
 """Size and time of change of files, by their names."""
 
 
-def recall_network(
-    cluster: Cluster,
-    launcher: Launcher,
-    mode: str,
-    max_age_s: float,
-    *,
-    contention: bool = False,
-    skip_unreachable: bool = False,
-) -> Network | None:
+@dataclasses.dataclass(frozen=True)
+class Profile:
+    """What is kept of the network between some hosts.
+
+    Attributes:
+        path: Where.
+        network: All pairs.
+        bulk: Those that were measured once more by trains of 64 KiB, `nan` elsewhere; None where
+            none were.
+    """
+
+    path: Path
+    network: Network
+    bulk: Network | None = None
+
+
+def profile_path(cluster: Cluster, launcher: Launcher, mode: str, contention: bool = False) -> Path:
+    """Where the network of these hosts is kept, as this launcher's MPI finds it."""
+    how = [mode, "contention"] if contention else [mode]
+    key = _key(["network", sorted(cluster.hosts), _lab(), launcher.family, launcher.version, *how])
+    return cache_folder() / "networks" / f"{key}.net.npz"
+
+
+def recall(
+    path: Path, cluster: Cluster, max_age_s: float, *, skip_unreachable: bool = False
+) -> Profile | None:
     """The last network measured between these hosts, if it is younger than `max_age_s`.
 
-    One that was measured without some of them serves only who would leave them out again.
+    One that was measured without some of them serves only who would leave them out again, and one
+    from the future, by a clock that was wrong, serves nobody.
     """
-    path = _network_path(cluster, launcher, mode, contention)
-    if not os.access(path, os.R_OK) or time.time() - path.stat().st_mtime > max_age_s:
+    if not os.access(path, os.R_OK) or not 0 <= time.time() - path.stat().st_mtime <= max_age_s:
         return None
     try:
         network = Network.load(path).select(cluster.hosts)
     except InputError:
         return None  # An unreadable profile of our own is measured again.
-    return network if skip_unreachable or not network.origin.get("unreachable") else None
+    if network.origin.get("unreachable") and not skip_unreachable:
+        return None
+    try:
+        bulk = Network.load(_bulk_path(path)).select(cluster.hosts)
+    except Error:
+        bulk = None
+    return Profile(path, network, bulk)
 
 
-def remember_network(
-    network: Network, cluster: Cluster, launcher: Launcher, mode: str, contention: bool = False
-) -> None:
+def remember(profile: Profile) -> None:
     """Keep a network for later runs on the same hosts that ask for as much, if it is whole.
 
     Raises:
         InputError: The cache cannot be written.
     """
-    if not _is_complete(network):
+    if not _is_complete(profile.network):
         return
-    network.save(_with_folder(_network_path(cluster, launcher, mode, contention)))
+    bulk = _bulk_path(with_folder(profile.path))
+    if profile.bulk is None:
+        bulk.unlink(missing_ok=True)  # It belongs to the network before this one.
+    else:
+        profile.bulk.save(bulk)
+    profile.network.save(profile.path)
+
+
+def _bulk_path(path: Path) -> Path:
+    return path.with_name(path.name.replace(".net.npz", ".bulk.net.npz"))
 
 
 def _is_complete(network: Network) -> bool:
@@ -105,7 +135,7 @@ def remember_traffic(
     Raises:
         InputError: The cache cannot be written.
     """
-    path = _with_folder(_traffic_path(program, num_ranks, launcher))
+    path = with_folder(_traffic_path(program, num_ranks, launcher))
     inputs = inputs or {}
     after = _stamps(inputs)
     unchanged = {name: stamp for name, stamp in inputs.items() if after.get(name) == stamp}
@@ -123,18 +153,17 @@ def _stamps(names: Iterable[str]) -> Stamps:
     return {name: [stat.st_size, stat.st_mtime_ns] for name, stat in stats}
 
 
-def _with_folder(path: Path) -> Path:
+def with_folder(path: Path) -> Path:
+    """The same path, once its folder is there.
+
+    Raises:
+        InputError: The folder cannot be made.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{path.parent}: cannot be made: {error.strerror}") from error
     return path
-
-
-def _network_path(cluster: Cluster, launcher: Launcher, mode: str, contention: bool) -> Path:
-    how = [mode, "contention"] if contention else [mode]
-    key = _key(["network", sorted(cluster.hosts), _lab(), launcher.family, launcher.version, *how])
-    return cache_folder() / "networks" / f"{key}.net.npz"
 
 
 def _lab() -> list[Any]:
@@ -156,6 +185,14 @@ def _identity(program: Sequence[str]) -> list[Any]:
     file = Path(found).resolve()
     stat = file.stat()
     return [str(file), stat.st_size, stat.st_mtime_ns, *program[1:], str(Path.cwd())]
+
+
+def program_key(
+    program: Sequence[str], num_ranks: int, cluster: Cluster, launcher: Launcher
+) -> str:
+    """Names the runs of a program with these arguments, as many ranks, on these hosts."""
+    hosts = [cluster.hosts, cluster.slots, _lab()]
+    return _key(["program", _identity(program), num_ranks, hosts, launcher.family])
 
 
 def _key(facts: list[Any]) -> str:

@@ -73,7 +73,8 @@ def trace(
         if not file.exists():
             raise _no_trace(launcher, job, words.first)
         traffic = _read(file, job)
-    return dataclasses.replace(traffic, origin=traffic.origin | _origin(launcher, job))
+    origin = traffic.origin | _origin(launcher, job) | {"seconds": finished.seconds}
+    return dataclasses.replace(traffic, origin=origin)
 
 
 def require_program(program: Sequence[str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +44,30 @@ def network(**origin: Any) -> fl.Network:
     return fl.Network(["a", "b"], latency_s, bandwidth_Bps, origin=origin)
 
 
+def remember(kept: fl.Network, **how: Any) -> None:
+    cache.remember(cache.Profile(cache.profile_path(CLUSTER, OpenMpi(), "quick", **how), kept))
+
+
+def recall(
+    cluster: fl.Cluster = CLUSTER,
+    mode: str = "quick",
+    max_age_s: float = HOUR_S,
+    contention: bool = False,
+    **how: Any,
+) -> fl.Network | None:
+    path = cache.profile_path(cluster, OpenMpi(), mode, contention)
+    profile = cache.recall(path, cluster, max_age_s, **how)
+    return None if profile is None else profile.network
+
+
 def traffic() -> fl.Traffic:
     return fl.Traffic(bytes=np.eye(2), messages=np.eye(2))
 
 
 def test_network_is_recalled_for_the_same_hosts_in_any_order() -> None:
-    cache.remember_network(network(), CLUSTER, OpenMpi(), "quick")
+    remember(network())
     turned = fl.Cluster.uniform(["b", "a"], slots=1)
-    recalled = cache.recall_network(turned, OpenMpi(), "quick", HOUR_S)
+    recalled = recall(turned)
     assert recalled is not None
     assert recalled.hosts == ("b", "a")
     assert recalled.latency_s[0, 1] == 2e-5
@@ -62,8 +77,8 @@ def test_network_is_recalled_for_the_same_hosts_in_any_order() -> None:
     ("hosts", "mode"), [(["a", "b", "c"], "quick"), (["a"], "quick"), (["a", "b"], "full")]
 )
 def test_network_of_other_hosts_or_mode_is_not_recalled(hosts: list[str], mode: str) -> None:
-    cache.remember_network(network(), CLUSTER, OpenMpi(), "quick")
-    assert cache.recall_network(fl.Cluster.uniform(hosts, 1), OpenMpi(), mode, HOUR_S) is None
+    remember(network())
+    assert recall(fl.Cluster.uniform(hosts, 1), mode) is None
 
 
 def test_network_of_another_lab_of_the_same_name_is_not_recalled(
@@ -72,19 +87,42 @@ def test_network_of_another_lab_of_the_same_name_is_not_recalled(
     hostfile = tmp_path / "hostfile"
     hostfile.write_text("a\nb\n")
     monkeypatch.setenv("FAIRLEAD_LAB_HOSTFILE", str(hostfile))
-    cache.remember_network(network(), CLUSTER, OpenMpi(), "quick")
-    assert cache.recall_network(CLUSTER, OpenMpi(), "quick", HOUR_S) is not None
+    remember(network())
+    assert recall() is not None
     os.utime(hostfile, (1, 1))
-    assert cache.recall_network(CLUSTER, OpenMpi(), "quick", HOUR_S) is None
+    assert recall() is None
 
 
 def test_old_network_is_not_recalled(own_cache: Path) -> None:
-    cache.remember_network(network(), CLUSTER, OpenMpi(), "quick")
+    remember(network())
     (file,) = (own_cache / "networks").iterdir()
     two_hours_ago = time.time() - 2 * HOUR_S
     os.utime(file, (two_hours_ago, two_hours_ago))
-    assert cache.recall_network(CLUSTER, OpenMpi(), "quick", HOUR_S) is None
-    assert cache.recall_network(CLUSTER, OpenMpi(), "quick", 3 * HOUR_S) is not None
+    assert recall() is None
+    assert recall(max_age_s=3 * HOUR_S) is not None
+
+
+def test_network_from_the_future_is_not_recalled(own_cache: Path) -> None:
+    # A clock that was wrong would keep it fresh until that day comes.
+    remember(network())
+    (file,) = (own_cache / "networks").iterdir()
+    tomorrow = time.time() + 24 * HOUR_S
+    os.utime(file, (tomorrow, tomorrow))
+    assert recall() is None
+
+
+def test_pairs_measured_in_bulk_come_back_with_their_network_and_go_with_it() -> None:
+    path = cache.profile_path(CLUSTER, OpenMpi(), "quick")
+    bulk = fl.Network(["a", "b"], [[0, np.nan], [3e-5, 0]], [[np.inf, np.nan], [3e8, np.inf]])
+    cache.remember(cache.Profile(path, network(), bulk))
+    recalled = cache.recall(path, fl.Cluster.uniform(["b", "a"], slots=1), HOUR_S)
+    assert recalled is not None and recalled.bulk is not None
+    assert recalled.bulk.bandwidth_Bps[0, 1] == 3e8
+
+    cache.remember(cache.Profile(path, network()))
+    recalled = cache.recall(path, CLUSTER, HOUR_S)
+    assert recalled is not None
+    assert recalled.bulk is None
 
 
 def test_cache_folder_that_is_a_file_is_named(own_cache: Path) -> None:
@@ -96,16 +134,15 @@ def test_cache_folder_that_is_a_file_is_named(own_cache: Path) -> None:
 
 
 def test_damaged_profile_is_forgotten(own_cache: Path) -> None:
-    cache.remember_network(network(), CLUSTER, OpenMpi(), "quick")
+    remember(network())
     (file,) = (own_cache / "networks").iterdir()
     file.write_bytes(b"damaged")
-    assert cache.recall_network(CLUSTER, OpenMpi(), "quick", HOUR_S) is None
+    assert recall() is None
 
 
 def test_network_without_a_dead_host_serves_only_who_leaves_it_out() -> None:
     without_b = network(unreachable={"b": "no answer"})
-    cache.remember_network(without_b, CLUSTER, OpenMpi(), "quick")
-    recall = partial(cache.recall_network, CLUSTER, OpenMpi(), "quick", HOUR_S)
+    remember(without_b)
     assert recall() is None
     assert recall(skip_unreachable=True) is not None
 
@@ -142,8 +179,8 @@ def test_traffic_is_recalled_only_while_its_input_files_stay_as_they_were(tmp_pa
 
 
 def test_network_without_shared_capacities_does_not_serve_who_asks_for_them() -> None:
-    cache.remember_network(network(), CLUSTER, OpenMpi(), "quick")
-    assert cache.recall_network(CLUSTER, OpenMpi(), "quick", HOUR_S, contention=True) is None
+    remember(network())
+    assert recall(contention=True) is None
 
-    cache.remember_network(network(), CLUSTER, OpenMpi(), "quick", contention=True)
-    assert cache.recall_network(CLUSTER, OpenMpi(), "quick", HOUR_S, contention=True) is not None
+    remember(network(), contention=True)
+    assert recall(contention=True) is not None

@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import fairlead as fl
+from fairlead.decision import Decision
+from fairlead.expectation import Gain
 from fairlead.launch import Job
 from fairlead.launch.openmpi4 import OpenMpi4
 from fairlead.narrator import Narrator
 from fairlead.preparation import Prepared, Request
-from fairlead.run import Decision, start
+from fairlead.run import start
 from fairlead.run_directory import RunDirectory
 
 
@@ -44,8 +45,9 @@ def start_program(folder: Path, *program: str) -> tuple[int, list[str]]:
         0.0,
         0.0,
     )
-    kept: Any = Decision(None, gain=None, line="", directory=folder)  # type: ignore[arg-type]
-    return start(prepared, Request(program, 2), kept, listener), listener.lines
+    kept = Decision(None, Gain(0.0, 0.0, 0.0), network_s=0.0)
+    _seconds, code = start(prepared, Request(program, 2), kept, listener)
+    return code, listener.lines
 
 
 def test_exit_code_is_the_programs(tmp_path: Path) -> None:

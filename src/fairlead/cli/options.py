@@ -17,6 +17,7 @@ from fairlead.cli.help import HOSTS, JOBS, NETWORK, OUTPUT, PLACING, TRAFFIC
 from fairlead.errors import InputError
 from fairlead.mapping import METHODS
 from fairlead.preparation import PROBE_NOW, Request
+from fairlead.rule import DEFAULT_RULE, Rule
 from fairlead.seed import MAX_SEED
 from fairlead.units import parse_duration
 
@@ -92,6 +93,16 @@ def _limit(text: str) -> float:
     if seconds == 0:
         raise InputError(f"must be > 0, got {text!r}")
     return seconds
+
+
+def _probability(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number <= 1:
+        raise InputError(f"expected a number in 0..1, got {text!r}")
+    return number
 
 
 class Metric(str, enum.Enum):
@@ -208,6 +219,21 @@ Budget = Annotated[
         metavar="TIME",
         rich_help_panel=NETWORK,
         help="Most time the probe may take, for example 2s.",
+    ),
+]
+Risk = Annotated[
+    float,
+    typer.Option(
+        parser=usage(_probability),
+        metavar="PART",
+        help="Most probability that the placement taken loses more than 2 % of the time on the "
+        "network.",
+    ),
+]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run", help="Measure, trace and decide, say what would be done, and start nothing."
     ),
 ]
 Contention = Annotated[
@@ -340,6 +366,7 @@ def request_of(context: typer.Context) -> Request:
         traffic=parameters["traffic"],
         mode=parameters["mode"].value,
         budget_s=parameters["budget"],
+        rule=Rule(risk=parameters.get("risk", DEFAULT_RULE.risk)),
         contention=parameters["contention"],
         max_age_s=parameters["max_age"],
         skip_unreachable=parameters["skip_unreachable"],

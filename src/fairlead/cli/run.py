@@ -15,7 +15,8 @@ from fairlead.cli.job_text import parse_job
 from fairlead.cli.jobs import start_jobs
 from fairlead.cli.output import JsonOption, TerminalNarrator, stderr
 from fairlead.narrator import Narrator
-from fairlead.run import Decision
+from fairlead.rule import DEFAULT_RULE
+from fairlead.run import Announcement
 from fairlead.run import run as run_program
 from fairlead.run_jobs import JobsRequest
 from fairlead.workload import parse_taken
@@ -24,7 +25,7 @@ EXAMPLE = "Example: fairlead run -n 32 --hostfile hosts.txt -- ./solver input.da
 
 _OF_ONE_PROGRAM = frozenset(
     {"program", "num_ranks", "metric", "objective", "network", "traffic", "mode", "budget"}
-    | {"contention", "max_age", "skip_unreachable", "reorder"}
+    | {"contention", "max_age", "skip_unreachable", "reorder", "risk", "dry_run"}
 )
 _OF_JOBS = frozenset({"taken", "machine", "scale"})
 
@@ -83,6 +84,8 @@ def run(
     taken: options.Taken = None,
     machine: options.MachineFile = None,
     scale: options.Scale = None,
+    risk: options.Risk = DEFAULT_RULE.risk,
+    dry_run: options.DryRun = False,
     as_json: JsonOption = False,
 ) -> None:
     """Measure the network, trace the program, map its ranks, then run it.
@@ -117,21 +120,27 @@ def run(
     method = options.mapping_method(method or "optimize")
     options.require_optimize(context, [method])
 
-    def announce(decision: Decision) -> None:
+    def announce(announcement: Announcement) -> None:
         if as_json:
-            stderr.print(json.dumps(_facts(method, decision)), soft_wrap=True, markup=False)
-        narrator.tell(decision.line)
-        narrator.tell(f"the record of this run: {decision.directory}")
+            stderr.print(json.dumps(_facts(method, announcement)), soft_wrap=True, markup=False)
+        narrator.tell(announcement.line)
+        narrator.tell(f"the record of this run: {announcement.directory}")
 
-    raise typer.Exit(run_program(options.request_of(context), method, narrator, announce))
+    one = options.request_of(context)
+    raise typer.Exit(run_program(one, method, narrator, announce, is_dry=dry_run))
 
 
-def _facts(method: str, decision: Decision) -> dict[str, object]:
+def _facts(method: str, announcement: Announcement) -> dict[str, object]:
+    decision = announcement.decision
     placement = decision.placement
     return {
         "method": method,
         "kept_launcher_placement": placement is None,
         "gain": dataclasses.asdict(decision.gain),
+        "rehearsed_rounds": decision.num_rounds,
+        "decision_is_kept": decision.is_kept,
+        "deciding_s": decision.seconds,
+        "predicted_s": announcement.predicted_s,
         "host_of_rank": None if placement is None else placement.host_names(),
-        "run_directory": str(decision.directory),
+        "run_directory": str(announcement.directory),
     }

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kept network is looked at before it serves again, and measured anew where it has drifted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead import profile_cache
+from fairlead.bulk import measure_in_bulk
+from fairlead.cluster import Cluster
+from fairlead.drift import DRIFT_RATIO, checked_pairs, drifted_pairs, pairs_to_measure_again
+from fairlead.errors import Error, ProbeError
+from fairlead.launch import Launcher
+from fairlead.narrator import Narrator
+from fairlead.network import Network
+from fairlead.profile_cache import Profile
+from fairlead.units import format_duration
+
+__all__ = ["refreshed"]
+
+Mask = npt.NDArray[np.bool_]
+
+CHECK_S = 0.2
+"""Most time for the few pairs of a check."""
+
+AGAIN_S = 1.0
+"""Most time for the pairs of hosts that have drifted."""
+
+
+def refreshed(
+    profile: Profile,
+    cluster: Cluster,
+    launcher: Launcher,
+    narrator: Narrator,
+    launcher_args: Sequence[str] = (),
+) -> Network | None:
+    """The kept network as it is now, or None where it has to be measured as a whole.
+
+    Args:
+        profile: What was kept; its `bulk` pairs are what later ones are compared with.
+        cluster: Its hosts.
+        launcher: Starts the measuring program.
+        narrator: Tells the user of it.
+        launcher_args: The user's own arguments for the launcher.
+    """
+    if profile.bulk is None:
+        narrator.tell("network: a kept profile of these hosts is fresh enough")
+        return profile.network
+
+    def measured(part: Cluster, pairs: Mask, pairs_s: float) -> Network:
+        found = measure_in_bulk(launcher, part, pairs, pairs_s, launcher_args)
+        if found is None:
+            raise ProbeError("a host does not answer")
+        return found
+
+    try:
+        drifted = _drifted(profile.bulk, cluster, narrator, measured)
+        if not drifted.any():
+            return profile.network
+        found = measured(cluster, pairs_to_measure_again(drifted), AGAIN_S)
+    except Error as error:
+        narrator.tell(f"network: the kept profile cannot be checked, so it is left: {error}")
+        return None
+    network, bulk = profile.network.updated(found), profile.bulk.updated(found)
+    profile_cache.remember(Profile(profile.path, network, bulk))
+    return network
+
+
+def _drifted(
+    bulk: Network,
+    cluster: Cluster,
+    narrator: Narrator,
+    measured: Callable[[Cluster, Mask, float], Network],
+) -> Mask:
+    """Pairs of a check that have drifted, shape (H, H)."""
+    started = time.monotonic()
+    pairs = checked_pairs(bulk, seed=int(time.time()))
+    places = [host for pair in pairs for host in pair]
+    part = cluster.select([cluster.hosts[host] for host in places])
+    # The two hosts of a pair come one after the other.
+    first = np.arange(0, len(places), 2)
+    mask = np.zeros((len(places), len(places)), dtype=bool)
+    mask[first, first + 1] = mask[first + 1, first] = True
+    is_drifted = drifted_pairs(bulk.select(part.hosts), measured(part, mask, CHECK_S))
+    all_drifted = np.zeros((cluster.num_hosts, cluster.num_hosts), dtype=bool)
+    all_drifted[np.ix_(places, places)] = is_drifted
+    spent = f"{len(pairs)} pairs checked in {format_duration(time.monotonic() - started)}"
+    if is_drifted.any():
+        named = ", ".join(cluster.hosts[host] for host in np.flatnonzero(all_drifted.any(axis=0)))
+        narrator.tell(
+            f"network: {named} have drifted by more than {DRIFT_RATIO:.0%} since the kept profile "
+            f"({spent}): their pairs are measured again"
+        )
+    else:
+        narrator.tell(f"network: the kept profile of these hosts still holds ({spent})")
+    return all_drifted

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead run` as a user has it: an empty cache, no files, no options; and where the ranks ran.
+
+Four ranks talk to each other, and so do the other four. The launcher deals both groups out over all
+hosts, across the slow uplinks; two hosts hold a group, but only of one rack should they be.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairlead.history import History
+from fairlead.lab import Lab, Scenario
+
+pytestmark = [pytest.mark.lab, pytest.mark.mpi, pytest.mark.timeout(900)]
+
+GROUPS = """
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+static char out[4][100000], in[4][100000];
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  char host[256];
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  gethostname(host, sizeof host);
+  for (int step = 0; step < 30; ++step) {
+    MPI_Request requests[8];
+    int count = 0;
+    for (int peer = rank % 2; peer < 8; peer += 2) {
+      if (peer == rank) continue;
+      MPI_Irecv(in[peer / 2], 100000, MPI_CHAR, peer, 0, MPI_COMM_WORLD, &requests[count++]);
+      MPI_Isend(out[peer / 2], 100000, MPI_CHAR, peer, 0, MPI_COMM_WORLD, &requests[count++]);
+    }
+    MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+  }
+  printf("rank %d on %s\\n", rank, host);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def lab(small_cloud: Scenario) -> Iterator[Lab]:
+    with Lab.up(small_cloud) as up:
+        yield up
+
+
+@pytest.fixture(scope="module")
+def groups(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("groups")
+    (folder / "groups.c").write_text(GROUPS)
+    program = folder / "groups"
+    subprocess.run(["mpicc.openmpi", folder / "groups.c", "-o", program], check=True, timeout=600)
+    return str(program)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+def fairlead(lab: Lab, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    folders = {name: str(home / name) for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}
+    done = lab.run(
+        [sys.executable, "-m", "fairlead", *arguments],
+        env={**os.environ, **folders, "FAIRLEAD_MPIRUN": "mpirun.openmpi"},
+        capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def run(lab: Lab, home: Path, program: str, *options: str) -> tuple[list[str], str]:
+    """Host of each rank, in their order, and what the user was told."""
+    hostfile = str(lab.hostfile)
+    done = fairlead(lab, home, "run", *options, "-n", "8", "--hostfile", hostfile, "--", program)
+    rows = sorted(line.split() for line in done.stdout.splitlines() if line.startswith("rank "))
+    return [row[3] for row in rows], done.stderr
+
+
+def racks_of(lab: Lab, hosts: list[str]) -> set[int]:
+    """Racks of these hosts: a pair of one rack is as fast as a pair can be."""
+    shaped_Bps = lab.shaped_Bps()
+    is_near = shaped_Bps >= np.max(shaped_Bps[np.isfinite(shaped_Bps)])
+    first_near = np.argmax(is_near | np.eye(len(lab.hosts), dtype=bool), axis=1)
+    return {int(first_near[lab.hosts.index(host)]) for host in hosts}
+
+
+def test_run_measures_for_itself_and_puts_each_group_into_one_rack(
+    lab: Lab, home: Path, groups: str
+) -> None:
+    hosts, told = run(lab, home, groups)
+
+    assert len(racks_of(lab, hosts[0::2])) == 1, told
+    assert len(racks_of(lab, hosts[1::2])) == 1, told
+    assert "placed by optimize" in told
+    assert "rehearsals" in told
+
+
+def test_a_second_run_takes_the_same_placement_without_deciding_anew(
+    lab: Lab, home: Path, groups: str
+) -> None:
+    first, _ = run(lab, home, groups)
+    second, told = run(lab, home, groups)
+    assert second == first
+    assert "decision: kept from an earlier run" in told
+    assert "rehearsing" not in told
+    assert "probing" not in told
+
+
+def test_a_dry_run_says_what_it_would_do_and_starts_nothing(
+    lab: Lab, home: Path, groups: str
+) -> None:
+    hosts, told = run(lab, home, groups, "--dry-run", "--json")
+    assert hosts == []
+    facts = json.loads(next(line for line in told.splitlines() if line.startswith("{")))
+    assert facts["kept_launcher_placement"] is False
+    assert len(racks_of(lab, facts["host_of_rank"][0::2])) == 1
+
+
+def test_the_times_of_all_runs_are_kept_and_a_slower_placement_is_dropped(
+    lab: Lab, home: Path, groups: str
+) -> None:
+    run(lab, home, groups)
+    (file,) = (home / "XDG_STATE_HOME" / "fairlead" / "history").glob("*.json")
+    history = History.load(file)
+    traced, placed = history.runs[0], history.runs[-1]
+    assert traced.is_traced and traced.host_of_rank is None
+    assert placed.host_of_rank is not None and placed.predicted_s is not None
+
+    # As if each run on the placement had taken ten times as long as the launcher's.
+    slow = tuple(
+        one.model_copy(update={"seconds": 10 * traced.seconds}) if one.host_of_rank else one
+        for one in history.runs
+    )
+    file.write_text(history.model_copy(update={"runs": slow}).model_dump_json())
+    hosts, told = run(lab, home, groups)
+    assert hosts != list(placed.host_of_rank), told

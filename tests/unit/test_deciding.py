@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is decided on networks that are known, measured by a model of the hosts with noise."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fairlead as fl
+from fairlead.deciding import Question, Verdict, decide
+from fairlead.rehearsal import Rehearsal
+from fairlead.rule import Rule
+
+HOSTS = [f"h{host}" for host in range(8)]
+CLUSTER = fl.Cluster.uniform(HOSTS, slots=2)
+IN_RACK_BPS, BETWEEN_BPS = 125e6, 25e6
+
+
+def racks(rack_of_host: Sequence[int]) -> np.ndarray:
+    rack = np.array(rack_of_host)
+    bandwidth_Bps = np.where(rack[:, None] == rack, IN_RACK_BPS, BETWEEN_BPS)
+    np.fill_diagonal(bandwidth_Bps, np.inf)
+    return bandwidth_Bps
+
+
+HIDDEN = racks([0, 1, 1, 0, 1, 0, 0, 1])
+FLAT = racks([0] * 8)
+
+
+def measured(
+    true_Bps: np.ndarray, sigma: float, seed: int, interval_sigma: float = 0.4
+) -> fl.Network:
+    """As a quick probe finds it: the intervals are far wider than the medians err."""
+    random = np.random.default_rng(seed)
+    bandwidth_Bps = true_Bps * np.exp(random.normal(0, sigma, true_Bps.shape))
+    np.fill_diagonal(bandwidth_Bps, np.inf)
+    latency_s = 2e-5 * (1 - np.eye(8))
+    spread = np.exp(1.96 * interval_sigma * random.uniform(0.5, 1.5, true_Bps.shape))
+    return fl.Network(
+        HOSTS,
+        latency_s,
+        bandwidth_Bps,
+        latency_low_s=latency_s / 1.1,
+        latency_high_s=latency_s * 1.1,
+        bandwidth_low_Bps=bandwidth_Bps / spread,
+        bandwidth_high_Bps=bandwidth_Bps * spread,
+        samples=np.full((8, 8), 12),
+    )
+
+
+def groups_of_eight() -> fl.Traffic:
+    """Ranks talk within two groups of eight that the launcher's order spreads over the racks."""
+    sent = np.zeros((16, 16))
+    group = np.arange(16) // 8
+    sent[group[:, None] == group] = 2e5
+    np.fill_diagonal(sent, 0)
+    return fl.Traffic(bytes=sent, messages=sent > 0)
+
+
+@dataclasses.dataclass
+class Hosts:
+    """Rehearses on the true network: the slowest of what hosts send and pairs carry."""
+
+    true_Bps: np.ndarray
+    noise: float
+    traffic: fl.Traffic
+    launch_s: float = 0.0
+    seed: int = 0
+    calls: int = 0
+
+    def rehearse(
+        self,
+        placements: Sequence[fl.Placement],
+        network: fl.Network,
+        rehearsal_s: float,
+        pairs: Any,
+        pairs_s: float,
+    ) -> Rehearsal:
+        del network, rehearsal_s, pairs_s
+        self.calls += 1
+        truth = fl.Network(HOSTS, np.zeros((8, 8)), self.true_Bps)
+        times_s = [fl.evaluate(one, self.traffic, truth).bottleneck_s for one in placements]
+        random = np.random.default_rng([self.seed, self.calls])
+        noise = np.exp(random.normal(0, self.noise, (6, len(placements))))
+        again = measured(self.true_Bps, 0.05, self.calls, 0.1) if pairs is not None else None
+        return Rehearsal(np.array(times_s) * noise, 1.0, again, 0.1)
+
+
+def question(true_Bps: np.ndarray, sigma: float = 0.3, seed: int = 0, **options: Any) -> Question:
+    traffic = groups_of_eight()
+    network = measured(true_Bps, sigma, seed)
+    return Question(
+        traffic=traffic,
+        network=network,
+        baseline=fl.place(traffic, network, CLUSTER, "launcher"),
+        place=lambda known: fl.place(traffic, known, CLUSTER, "optimize", time_limit_s=0.2),
+        cost="bottleneck_and_mean_s",
+        budget_s=60,
+        **{"measurer": Hosts(true_Bps, 0.1, traffic, seed=seed), **options},
+    )
+
+
+def true_gain(verdict: Verdict, asked: Question, true_Bps: np.ndarray) -> float:
+    assert verdict.placement is not None
+    truth = fl.Network(HOSTS, np.zeros((8, 8)), true_Bps)
+    after, before = (
+        fl.evaluate(one, asked.traffic, truth).bottleneck_s
+        for one in (verdict.placement, asked.baseline)
+    )
+    return 1 - after / before
+
+
+def best_gain(asked: Question, true_Bps: np.ndarray) -> float:
+    """Of the placement that is found when the network is known."""
+    truth = fl.Network(HOSTS, np.zeros((8, 8)), true_Bps)
+    known = dataclasses.replace(asked, network=truth, measurer=None)
+    gain = true_gain(decide(known), known, true_Bps)
+    assert gain > 0.3
+    return gain
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_hidden_racks_are_acted_on_though_the_first_measurement_is_noisy(seed: int) -> None:
+    asked = question(HIDDEN, sigma=0.4, seed=seed)
+    verdict = decide(asked)
+    assert true_gain(verdict, asked, HIDDEN) > 0.95 * best_gain(asked, HIDDEN)
+    assert verdict.num_rounds >= 6
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_on_an_even_network_nothing_is_lost(seed: int) -> None:
+    asked = question(FLAT, seed=seed)
+    verdict = decide(asked)
+    assert verdict.placement is None or true_gain(verdict, asked, FLAT) >= -0.02
+
+
+def test_a_gain_that_the_network_does_not_confirm_is_left_alone() -> None:
+    # The pairs look like racks, but together they carry the same everywhere.
+    asked = question(HIDDEN, measurer=Hosts(FLAT, 0.02, groups_of_eight()))
+    verdict = decide(asked)
+    assert verdict.placement is None
+    assert verdict.gain.ratio < 0.02
+
+
+def test_a_given_network_is_taken_as_it_is_and_nothing_is_measured() -> None:
+    asked = question(HIDDEN, sigma=0.05, measurer=None)
+    verdict = decide(asked)
+    assert verdict.num_rounds == 0
+    assert true_gain(verdict, asked, HIDDEN) > 0.95 * best_gain(asked, HIDDEN)
+
+
+def test_a_spent_budget_ends_measuring() -> None:
+    hosts = Hosts(HIDDEN, 0.1, groups_of_eight(), launch_s=100.0)
+    verdict = decide(question(HIDDEN, measurer=hosts))
+    assert hosts.calls == 0
+    assert verdict.num_rounds == 0
+
+
+def test_a_placement_that_has_proved_slower_is_not_taken_again() -> None:
+    verdict = decide(question(HIDDEN, is_barred=lambda _placement: True))
+    assert verdict.placement is None
+    assert verdict.is_barred
+
+
+def test_no_risk_at_all_takes_no_noisy_gain() -> None:
+    careful = question(HIDDEN, rule=Rule(risk=0.0))
+    assert decide(careful).placement is None
+
+
+def test_what_was_measured_on_the_way_is_handed_back() -> None:
+    verdict = decide(question(HIDDEN))
+    assert verdict.bulk is not None
+    off_diagonal = ~np.eye(8, dtype=bool)
+    error = np.log(verdict.network.bandwidth_Bps[off_diagonal] / HIDDEN[off_diagonal])
+    assert np.abs(error).max() < 0.3
