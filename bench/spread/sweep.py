@@ -24,7 +24,8 @@ from fairlead.workload import (
     simulate_each,
 )
 from fairlead.workload.simulating import CHOICES
-from fairlead.workload.strategies.spread import GROWTH, THRESHOLDS, Choices, spread_by
+from fairlead.workload.strategies.growth import GROWTH
+from fairlead.workload.strategies.spread import LENGTHS, THRESHOLDS, Choices, spread_by
 
 COMPUTE_MOPS = (50, 100, 200, 500, 1000, 2000)
 SEEDS = 3
@@ -62,13 +63,16 @@ def main() -> None:
 
 
 def cases() -> Iterator[Case]:
-    """The defaults, then each other choice alone."""
-    yield Case("all by default")
+    """The paper's figure 1, then each other choice alone."""
+    yield Case("figure 1")
     for threshold in THRESHOLDS:
         for growth in GROWTH:
             choices = Choices(threshold, growth)
             if choices != Choices():
                 yield Case(f"threshold {threshold}, growth {growth}", choices=choices)
+    for length in LENGTHS:
+        if length != Choices.length:
+            yield Case(f"length {length}", choices=Choices(length=length))
     yield Case("rate per process", rate_per="process")
     for option, values in CHOICES.items():
         for value in values[1:]:

@@ -71,7 +71,7 @@ def every_placement(workload: fl.Workload) -> Iterator[list[np.ndarray]]:
 )
 def test_tiny_workloads_get_the_least_waiting_there_is(jobs: list[fl.Job]) -> None:
     workload = fl.Workload("tiny", jobs, TINY)
-    spread = fl.simulate(workload, fl.place_jobs(workload, "spread"))
+    spread = fl.simulate(workload, fl.place_jobs(workload, "spread-group"))
     every = [simulated(workload, cores) for cores in every_placement(workload)]
     least_s = min(result.waiting_time_s for result in every if is_no_later(result, spread))
     found = fl.place_jobs(workload, "optimize")
@@ -88,13 +88,13 @@ def test_never_behind_another_strategy(name: str) -> None:
         if method != "optimize"
     }
     assert found.waiting_time_s <= min(result.waiting_time_s for result in others.values())
-    assert is_no_later(found, others["spread"])
+    assert is_no_later(found, others["spread-group"])
 
 
 @pytest.mark.parametrize(
     ("results", "answer"),
     [
-        # (waiting, last end, sum of ends) of two starts, the first of them spread's, then found.
+        # (waiting, last end, sum of ends) of two starts, then found.
         pytest.param([(4, 10, 20), (9, 10, 20), (3, 10, 20), (2, 10, 20)], 3, id="waits least"),
         pytest.param([(4, 10, 20), (9, 10, 20), (2, 11, 20), (3, 10, 20)], 3, id="ends later"),
         pytest.param([(4, 10, 20), (9, 10, 20), (2, 9, 21), (3, 9, 20)], 3, id="jobs end later"),
@@ -126,9 +126,9 @@ def test_starts_with_every_other_strategy() -> None:
 def test_search_finds_more_than_its_starts() -> None:
     workload = fl.Workload.load("Synt_workload_4").scaled(0.01)
     found = optimize(JobsProblem(workload, num_proposals=FEW_PROPOSALS))
-    spread = fl.place_jobs(workload, "spread")
+    start = fl.place_jobs(workload, "spread-group")
     # Found: 0.45 to 0.5 times, by the seed.
-    assert waiting_s(workload, found) < 0.7 * fl.simulate(workload, spread).waiting_time_s
+    assert waiting_s(workload, found) < 0.7 * fl.simulate(workload, start).waiting_time_s
 
 
 def test_taken_cores_stay_free() -> None:

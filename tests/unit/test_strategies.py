@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import fairlead as fl
 from fairlead.workload import PATTERNS, STRATEGIES
-from fairlead.workload.strategies.spread import GROWTH, THRESHOLDS, Choices, spread_by
+from fairlead.workload.strategies.growth import GROWTH
+from fairlead.workload.strategies.spread import THRESHOLDS, Choices, spread_by
 
 SMALL = fl.Machine(nodes=4, sockets=2, cores=2)
 
@@ -105,7 +106,7 @@ def test_spread_deals_evenly_where_neighbours_do_not_fit_on_a_node() -> None:
 
 
 def test_spread_keeps_a_job_together_where_neighbours_fit() -> None:
-    (nodes,) = spread(job("linear", 4))
+    (nodes,) = spread(job("gather", 4))
     assert len(set(nodes)) == 1
 
 
@@ -197,7 +198,7 @@ def test_unknown_names_are_refused() -> None:
         fl.place_jobs(workload, "best")
     with pytest.raises(fl.InputError, match="seed: must be from 0 to 4294967295, got 4294967296"):
         fl.place_jobs(workload, "drb", seed=2**32)
-    with pytest.raises(fl.InputError, match="threshold: unknown 'x'; there are adjacency"):
+    with pytest.raises(fl.InputError, match="threshold: unknown 'x'; there are equation_2"):
         Choices(threshold="x")
 
 

@@ -32,7 +32,7 @@ _RUN_TIMES_S = (1e-9, 10**9)
 
 _FIELDS: dict[str, tuple[Any, float, float]] = {
     **dict.fromkeys(("src", "dst"), (np.int64, 0, _MOST_RANKS)),
-    "message_bytes": (np.int64, 0, _MOST_BYTES),
+    **dict.fromkeys(("message_bytes", "max_message_bytes"), (np.int64, 0, _MOST_BYTES)),
     "num_messages": (np.int64, 1, _MOST_MESSAGES),
     "rate_per_s": (np.float64, *_RATES_PER_S),
     "first_s": (np.float64, 0, 1e18),
@@ -51,11 +51,11 @@ class Job:
         name: What it is called in reports.
         num_ranks: Number of ranks T, at least 2.
         src, dst: Ranks, shape (F,), never equal.
-        message_bytes: Of each message, shape (F,).
+        message_bytes: Of each message, shape (F,); of a recorded job the mean of the pair.
+        max_message_bytes: Of the largest message that the flow stands for, shape (F,).
         rate_per_s: Messages of the flow in a second, shape (F,).
         num_messages: Of the flow in all, shape (F,).
         first_s: When the flow begins, shape (F,).
-        largest_message_bytes: Of the whole job, which decides its class.
         run_time_s: How long it computes at least; 0 where only its messages count.
     """
 
@@ -64,10 +64,10 @@ class Job:
     src: Integers
     dst: Integers
     message_bytes: Integers
+    max_message_bytes: Integers
     rate_per_s: Reals
     num_messages: Integers
     first_s: Reals
-    largest_message_bytes: int
     run_time_s: float = 0.0
 
     def __post_init__(self) -> None:
@@ -112,16 +112,17 @@ class Job:
         src, dst = PATTERNS[pattern].pairs(num_ranks).T
         rates, counts, first_s = _shares(src, rate_per_s, num_messages, rate_per)
         used = counts > 0
+        sizes = np.full(int(used.sum()), message_bytes)
         return cls(
             name=name or pattern,
             num_ranks=num_ranks,
             src=src[used],
             dst=dst[used],
-            message_bytes=np.full(int(used.sum()), message_bytes),
+            message_bytes=sizes,
+            max_message_bytes=sizes,
             rate_per_s=rates[used],
             num_messages=counts[used],
             first_s=first_s[used],
-            largest_message_bytes=message_bytes,
         )
 
     @classmethod
@@ -139,20 +140,19 @@ class Job:
         used = (counts.data > 0) & (counts.row != counts.col)
         src, dst = counts.row[used].astype(np.int64), counts.col[used].astype(np.int64)
         num_messages = np.maximum(1, np.rint(counts.data[used]))
-        size_bytes = total.bytes.toarray()[src, dst] / num_messages
+        size_bytes = np.rint(_entries(total.bytes, src, dst) / num_messages)
         assert total.max_message_bytes is not None  # an absent one has become an empty one
-        largest = sp.coo_array(total.max_message_bytes)
-        largest_bytes = largest.data[largest.row != largest.col].max(initial=0)
         return cls(
             name=name,
             num_ranks=traffic.num_ranks,
             src=src,
             dst=dst,
-            message_bytes=np.rint(size_bytes),
+            message_bytes=size_bytes,
+            # Where the largest was not recorded, it is at least the mean.
+            max_message_bytes=np.maximum(_entries(total.max_message_bytes, src, dst), size_bytes),
             rate_per_s=num_messages / run_time_s,
             num_messages=num_messages,
             first_s=np.zeros(len(src)),
-            largest_message_bytes=int(max(largest_bytes, size_bytes.max(initial=0))),
             run_time_s=run_time_s,
         )
 
@@ -166,18 +166,48 @@ class Job:
             self, num_messages=num_messages, run_time_s=self.run_time_s * scale
         )
 
+    @property
+    def largest_message_bytes(self) -> int:
+        """Of the whole job, which decides its class; 0 where it sends nothing."""
+        return int(self.max_message_bytes.max(initial=0))
+
     @functools.cached_property
     def demand_Bps(self) -> sp.csr_array:
         """Bytes that each rank sends to each other in a second, shape (T, T), [src, dst]."""
-        values = self.message_bytes * self.rate_per_s
-        shape = (self.num_ranks, self.num_ranks)
-        return sp.csr_array(sp.coo_array((values, (self.src, self.dst)), shape=shape))
+        return self._by_pair(self.message_bytes * self.rate_per_s)
+
+    @functools.cached_property
+    def peak_demand_Bps(self) -> sp.csr_array:
+        """The same, were all messages as large as the largest of their pair, shape (T, T).
+
+        Source: SPREAD equation 1, L_ij times lambda_ij.
+        """
+        return self._by_pair(self.max_message_bytes * self.rate_per_s)
 
     @functools.cached_property
     def num_adjacent(self) -> Integers:
         """Ranks that each rank sends to or receives from, shape (T,)."""
         both = self.demand_Bps + self.demand_Bps.T
         return np.diff(sp.csr_array(both).indptr).astype(np.int64)
+
+    def _by_pair(self, value_of_flow: Reals) -> sp.csr_array:
+        shape = (self.num_ranks, self.num_ranks)
+        return sp.csr_array(sp.coo_array((value_of_flow, (self.src, self.dst)), shape=shape))
+
+
+def _entries(matrix: sp.csr_array, src: Integers, dst: Integers) -> Reals:
+    """Values of a sparse matrix at these pairs, shape (F,), 0 where it has none."""
+    stored = matrix.tocoo()
+    num_ranks = matrix.shape[0]
+    keys = stored.row.astype(np.int64) * num_ranks + stored.col
+    order = np.argsort(keys)
+    wanted = src * num_ranks + dst
+    nearest = np.minimum(np.searchsorted(keys, wanted, sorter=order), max(0, len(keys) - 1))
+    values = np.zeros(len(wanted))
+    if len(keys):
+        found = order[nearest]
+        values = np.where(keys[found] == wanted, stored.data[found], 0.0)
+    return values
 
 
 def _shares(

@@ -37,6 +37,9 @@ STRATEGIES: dict[str, Strategy] = {
     "spread": Strategy(
         spread.spread, "N", "SPREAD: at most a threshold of a job's ranks on a node"
     ),
+    "spread-group": Strategy(
+        spread.spread_group, "G", "spread, where neighbours of neighbours follow to a node, too"
+    ),
     "optimize": Strategy(
         optimize.optimize, "O", "a search on the load model, judged by simulation; behind no other"
     ),

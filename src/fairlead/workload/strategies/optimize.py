@@ -27,6 +27,7 @@ from fairlead.workload.workload import Workload
 __all__ = ["load_model", "optimize"]
 
 STARTS: tuple[Callable[[JobsProblem], CoresOfJobs], ...] = (
+    spread.spread_group,
     spread.spread,
     filling.cyclic,
     drb.drb,

@@ -1,61 +1,75 @@
 # SPDX-License-Identifier: Apache-2.0
 """SPREAD: no more ranks of a job on a node than its network interface can take.
 
-Source: SPREAD figure 1 and equations 1 and 2. What these leave open is in `Choices`; each choice
-and what its alternative does is in docs/design/spread.md.
+Source: SPREAD figure 1 and equations 1 and 2; docs/design/spread.md has its steps by number, and
+what other readings of them do.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
+import scipy.sparse as sp
 
 from fairlead.workload.choices import require_known
 from fairlead.workload.job import Integers, Job
-from fairlead.workload.machine import Machine
 from fairlead.workload.placement import CoresOfJobs
+from fairlead.workload.strategies.free_nodes import FreeNodes
+from fairlead.workload.strategies.growth import GROWTH, Growth
 from fairlead.workload.strategies.problem import JobsProblem
 from fairlead.workload.workload import Workload
 
-__all__ = ["GROWTH", "THRESHOLDS", "Choices", "spread", "spread_by"]
+__all__ = ["LENGTHS", "THRESHOLDS", "Choices", "spread", "spread_by", "spread_group"]
 
 MEDIUM_BYTES = 2 * 2**10
 LARGE_BYTES = 2**20
 """Smallest messages of the two upper classes; source: SPREAD, figure 1."""
 
+_LEAST_BPS = 1e-300
+"""In place of 0, of a job that sends nothing."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Choices:
-    """What figure 1 leaves open.
+    """What can be done otherwise; the defaults are the paper's figure 1, step by step.
 
     Attributes:
         threshold: Name in THRESHOLDS.
         growth: Name in GROWTH.
+        length: Name in LENGTHS.
     """
 
-    threshold: str = "needed"
-    growth: str = "group"
+    threshold: str = "equation_2"
+    growth: str = "seed"
+    length: str = "largest"
 
     def __post_init__(self) -> None:
-        require_known(self, {"threshold": THRESHOLDS, "growth": GROWTH})
+        known = {"threshold": THRESHOLDS, "growth": GROWTH, "length": LENGTHS}
+        require_known(self, known)
 
 
 def spread(problem: JobsProblem) -> CoresOfJobs:
-    """Figure 1 as Fairlead reads it."""
-    return spread_by(problem.workload, Choices())
+    """Figure 1 as it stands in the paper."""
+    return spread_by(problem.workload, FIGURE_1)
+
+
+def spread_group(problem: JobsProblem) -> CoresOfJobs:
+    """Our variant: also the neighbours of those who joined follow a seed to its node."""
+    return spread_by(problem.workload, GROUP)
 
 
 def spread_by(workload: Workload, choices: Choices) -> CoresOfJobs:
     """Figure 1: the job that talks most comes first, and has the emptiest nodes to choose from."""
-    nodes = _Nodes(workload.machine)
+    nodes = FreeNodes(workload.machine)
     cores_of_job: CoresOfJobs = [np.zeros(0, dtype=np.int64)] * len(workload.jobs)
     for index in _order_of_jobs(workload):
         job = workload.jobs[index]
         threshold = THRESHOLDS[choices.threshold](job, nodes)
-        cores_of_job[index] = _place(job, nodes, threshold, GROWTH[choices.growth])
+        sent_Bps = LENGTHS[choices.length](job)
+        mutual_Bps = sp.csr_array(sent_Bps + sent_Bps.T)
+        cores_of_job[index] = _place(mutual_Bps, nodes, threshold, GROWTH[choices.growth])
     return cores_of_job
 
 
@@ -74,55 +88,9 @@ def _order_of_jobs(workload: Workload) -> list[int]:
     )
 
 
-class _Nodes:
-    """The free cores of all nodes, and how many ranks of the job at hand each node holds."""
-
-    def __init__(self, machine: Machine) -> None:
-        self._machine = machine
-        self._is_free = np.zeros(machine.num_cores, dtype=bool)
-        self._is_free[machine.free_cores()] = True
-        self.ranks_of_job = np.zeros(machine.nodes, dtype=np.int64)
-
-    @property
-    def num_free(self) -> Integers:
-        """Free cores of each node."""
-        by_node = self._is_free.reshape(self._machine.nodes, -1)
-        num_free: Integers = np.sum(by_node, axis=1, dtype=np.int64)
-        return num_free
-
-    def mean_free(self) -> float:
-        """FreeCores_avg: over the nodes that have a free core; others cannot be chosen."""
-        num_free = self.num_free
-        return float(num_free[num_free > 0].mean())
-
-    def emptiest(self, threshold: float) -> int | None:
-        """The node with most free cores among those below the threshold; the first of equals."""
-        num_free = np.where(self.ranks_of_job < threshold, self.num_free, 0)
-        return int(num_free.argmax()) if num_free.any() else None
-
-    def has_room(self, node: int, threshold: float) -> bool:
-        """Whether the node has a free core and is below the threshold."""
-        return bool(self.ranks_of_job[node] < threshold and self.num_free[node] > 0)
-
-    def take_core(self, node: int, beside: int | None) -> int:
-        """Take a core of the node: in the socket of core `beside`, else in the emptiest socket."""
-        is_free = self._is_free.reshape(self._machine.nodes, self._machine.sockets, -1)[node]
-        num_free = is_free.sum(axis=1)
-        socket = int(num_free.argmax())
-        if beside is not None:
-            near = beside // self._machine.cores % self._machine.sockets
-            socket = near if num_free[near] > 0 else socket
-        core = node * self._machine.cores_per_node + socket * self._machine.cores
-        core += int(is_free[socket].argmax())
-        self._is_free[core] = False
-        self.ranks_of_job[node] += 1
-        return core
-
-
-def _place(job: Job, nodes: _Nodes, threshold: int, growth: Growth) -> Integers:
+def _place(mutual_Bps: sp.csr_array, nodes: FreeNodes, threshold: int, growth: Growth) -> Integers:
     """Figure 1 for one job: seeds by demand, each followed by its neighbours."""
-    core_of_rank = np.full(job.num_ranks, -1, dtype=np.int64)
-    mutual_Bps = (job.demand_Bps + job.demand_Bps.T).toarray()
+    core_of_rank = np.full(mutual_Bps.shape[0], -1, dtype=np.int64)
     nodes.ranks_of_job[:] = 0
     limit = threshold
     for seed in _by_demand(mutual_Bps):
@@ -140,67 +108,65 @@ def _place(job: Job, nodes: _Nodes, threshold: int, growth: Growth) -> Integers:
     return core_of_rank
 
 
-def _by_demand(mutual_Bps: npt.NDArray[np.float64]) -> Integers:
+def _by_demand(mutual_Bps: sp.csr_array) -> Integers:
     """Ranks by what they send and receive (equation 1), the most first; of equals the lower."""
-    return np.argsort(-mutual_Bps.sum(axis=1), kind="stable")
+    demand_Bps = np.asarray(mutual_Bps.sum(axis=1)).reshape(-1)
+    # The order in which a row is added up must not tell equals apart.
+    shares = np.round(demand_Bps / max(demand_Bps.max(), _LEAST_BPS), 12)
+    return np.argsort(-shares, kind="stable")
 
 
-Growth = Callable[[npt.NDArray[np.float64], int, Integers], Iterator[int]]
+LENGTHS: dict[str, Callable[[Job], sp.csr_array]] = {
+    "largest": lambda job: job.peak_demand_Bps,
+    "mean": lambda job: job.demand_Bps,
+}
+"""L_ij of equation 1, the length of a pair's messages: of the largest, or on average."""
 
 
-def _from_seed(mutual_Bps: npt.NDArray[np.float64], seed: int, placed: Integers) -> Iterator[int]:
-    """The seed's neighbours by mutual demand."""
-    for rank in np.argsort(-mutual_Bps[seed], kind="stable"):
-        if mutual_Bps[seed, rank] > 0 and placed[rank] < 0:
-            yield int(rank)
+def _fits_together(job: Job, nodes: FreeNodes) -> bool:
+    """Whether a rank and its neighbours fit on a node on average; figure 1 then sets no limit."""
+    return bool(job.num_adjacent.mean() <= nodes.mean_free() - 1)
 
 
-def _from_group(mutual_Bps: npt.NDArray[np.float64], seed: int, placed: Integers) -> Iterator[int]:
-    """Always the rank with most demand towards all that have come to the node with the seed."""
-    towards = mutual_Bps[seed].copy()
-    while True:
-        towards[placed >= 0] = 0
-        rank = int(towards.argmax())
-        if towards[rank] <= 0:
-            return
-        yield rank
-        towards += mutual_Bps[rank]
+def _by_equation_2(job: Job, nodes: FreeNodes) -> int:
+    """The sum over ranks of Adj_i / Adj_max, over all nodes; no limit where neighbours fit."""
+    if _fits_together(job, nodes):
+        return job.num_ranks
+    adjacent = job.num_adjacent
+    return max(1, int(adjacent.sum()) // (int(adjacent.max()) * nodes.num_nodes))
 
 
-GROWTH: dict[str, Growth] = {"seed": _from_seed, "group": _from_group}
-"""Whose neighbours join a seed on its node: its own, or also those of who joined before."""
+def _where_needed(job: Job, nodes: FreeNodes) -> int:
+    """No limit where neighbours fit, else evenly."""
+    return job.num_ranks if _fits_together(job, nodes) else _evenly(job, nodes)
 
 
-def _by_adjacency(job: Job, nodes: _Nodes) -> int:
+def _evenly(job: Job, nodes: FreeNodes) -> int:
+    """The job's ranks over the nodes with a free core."""
+    return max(1, job.num_ranks // nodes.num_with_free_core())
+
+
+def _by_adjacency(job: Job, nodes: FreeNodes) -> int:
     """Free cores per neighbour: the more neighbours, the fewer ranks share an interface."""
     adjacent = float(job.num_adjacent.mean())
-    if adjacent == 0:
-        return job.num_ranks
-    return max(1, int(nodes.mean_free() / adjacent))
+    return max(1, int(nodes.mean_free() / adjacent)) if adjacent > 0 else job.num_ranks
 
 
-def _evenly(job: Job, nodes: _Nodes) -> int:
-    """The job's ranks over all nodes with a free core."""
-    return max(1, job.num_ranks // int(np.count_nonzero(nodes.num_free)))
-
-
-def _where_needed(job: Job, nodes: _Nodes) -> int:
-    """No limit where a rank and its neighbours fit on a node on average, else evenly."""
-    if job.num_adjacent.mean() <= nodes.mean_free() - 1:
-        return job.num_ranks
-    return _evenly(job, nodes)
-
-
-def _without(job: Job, nodes: _Nodes) -> int:
+def _without(job: Job, nodes: FreeNodes) -> int:
     """No limit."""
     del nodes
     return job.num_ranks
 
 
-THRESHOLDS: dict[str, Callable[[Job, _Nodes], int]] = {
-    "adjacency": _by_adjacency,
-    "even": _evenly,
+THRESHOLDS: dict[str, Callable[[Job, FreeNodes], int]] = {
+    "equation_2": _by_equation_2,
     "needed": _where_needed,
+    "even": _evenly,
+    "adjacency": _by_adjacency,
     "none": _without,
 }
-"""Readings of equation 2: ranks of a job that a node holds at most, rounded down, at least 1."""
+"""Ranks of a job that a node holds at most: as in figure 1, then in other ways; all are rounded
+down, and at least 1."""
+
+FIGURE_1 = Choices()
+GROUP = Choices(growth="group")
