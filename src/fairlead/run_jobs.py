@@ -14,7 +14,7 @@ from fairlead.preparation import Request, hosts_of, traced
 from fairlead.run_directory import TRAFFIC, RunDirectory
 from fairlead.workload import Job, MappedJobs, SharedHosts, map_jobs
 from fairlead.workload.mapped_jobs import told_apart
-from fairlead.workload.strategies import require_effort, require_strategy
+from fairlead.workload.strategies import DEFAULT_STRATEGY, require_effort, require_strategy
 
 _APART_S = 0.5
 """Between two starts. At its start each `mpirun` and daemon of Open MPI 4 removes the folder
@@ -52,13 +52,13 @@ class JobsRequest:
         mpirun: The launcher; None looks for it.
         launcher_args: Arguments handed to each launcher untouched.
         scale: Part of the messages to simulate; None simulates all, up to 20 million.
-        time_limit_s: When the method "optimize" is to stop; None: by the number of ranks.
+        time_limit_s: When the method "optimize" is to stop; None: after a bounded amount of work.
         seed: Seed of all random choices.
         directory: Folder of this run; None makes one under the user's state folder.
     """
 
     jobs: Sequence[JobRequest]
-    method: str = "spread"
+    method: str = DEFAULT_STRATEGY
     hostfile: Path | None = None
     taken: Mapping[str, Sequence[int]] = dataclasses.field(default_factory=dict)
     machine: Path | None = None

@@ -55,7 +55,7 @@ def test_json_holds_all_jobs_and_what_the_simulator_expects(jobs: list[str]) -> 
     said = fairlead_map(*jobs, "--cluster", SPEC, "--taken=h1=1,3", "--json", "--scale=0.5")
 
     result = json.loads(said.stdout)
-    assert result["method"] == "spread"
+    assert result["method"] == "optimize"
     assert [(job["name"], job["num_ranks"]) for job in result["jobs"]] == [("ring", 4), ("all", 6)]
     assert result["taken"] == {"h1": [1, 3]}
     assert result["prediction"]["scale"] == 0.5

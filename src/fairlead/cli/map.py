@@ -25,6 +25,7 @@ from fairlead.preparation import PROBE_NOW
 from fairlead.probe import probe
 from fairlead.traffic import Traffic
 from fairlead.units import format_duration, format_size
+from fairlead.workload import DEFAULT_STRATEGY
 
 EXAMPLE = (
     "Example: fairlead map --network cloud.net.npz --traffic cg.traffic.npz "
@@ -78,7 +79,7 @@ def map_ranks(
     if format != RANKFILE:
         options.refuse(context, {"cores"}, f"only the format {RANKFILE} names cores of a host")
     hosts = parse_cluster(cluster)
-    method = method or ("spread" if job else "optimize")
+    method = method or (DEFAULT_STRATEGY if job else "optimize")
     options.require_optimize(context, [method])
     if job:
         options.refuse(context, _OF_ONE_PROGRAM, "does not go together with --job")

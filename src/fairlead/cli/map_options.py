@@ -49,7 +49,7 @@ Method = Annotated[
     typer.Option(
         metavar="NAME",
         rich_help_panel=PLACING,
-        show_default="optimize; with --job spread",
+        show_default="optimize",
         help=f"One of{listed(METHODS)}\nWith --job one of{listed(STRATEGIES)}",
     ),
 ]

@@ -19,7 +19,7 @@ from fairlead.rule import DEFAULT_RULE
 from fairlead.run import Announcement
 from fairlead.run import run as run_program
 from fairlead.run_jobs import JobsRequest
-from fairlead.workload import parse_taken
+from fairlead.workload import DEFAULT_STRATEGY, parse_taken
 
 EXAMPLE = "Example: fairlead run -n 32 --hostfile hosts.txt -- ./solver input.dat"
 
@@ -62,7 +62,7 @@ def run(
         typer.Option(
             metavar="NAME",
             rich_help_panel=PLACING,
-            show_default="optimize; with --job spread",
+            show_default="optimize",
             help="Mapping method; fairlead map --help lists them.",
         ),
     ] = None,
@@ -99,7 +99,7 @@ def run(
     narrator = Narrator() if as_json else TerminalNarrator()
     if job:
         options.refuse(context, _OF_ONE_PROGRAM, "does not go together with --job")
-        method = method or "spread"
+        method = method or DEFAULT_STRATEGY
         options.require_optimize(context, [method])
         request = JobsRequest(
             [parse_job(text) for text in job],

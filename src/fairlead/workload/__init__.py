@@ -16,10 +16,11 @@ from fairlead.workload.simulating import (
     simulate,
     simulate_each,
 )
-from fairlead.workload.strategies import STRATEGIES, place_jobs
+from fairlead.workload.strategies import DEFAULT_STRATEGY, STRATEGIES, place_jobs
 from fairlead.workload.workload import Workload, shipped_workloads
 
 __all__ = [
+    "DEFAULT_STRATEGY",
     "PATTERNS",
     "RATE_PER",
     "STRATEGIES",

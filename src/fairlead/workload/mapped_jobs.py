@@ -19,7 +19,7 @@ from fairlead.workload.jobs_record import JOBS
 from fairlead.workload.placement import JobsPlacement
 from fairlead.workload.shared_hosts import SharedHosts
 from fairlead.workload.simulating import SimulationResult, simulate
-from fairlead.workload.strategies import place_jobs
+from fairlead.workload.strategies import DEFAULT_STRATEGY, place_jobs
 from fairlead.workload.workload import Workload
 
 __all__ = ["MappedJobs", "map_jobs", "told_apart"]
@@ -110,7 +110,7 @@ class MappedJobs:
 def map_jobs(
     jobs: Sequence[Job],
     hosts: SharedHosts,
-    method: str = "spread",
+    method: str = DEFAULT_STRATEGY,
     *,
     seed: int = 0,
     scale: float | None = None,
@@ -126,8 +126,8 @@ def map_jobs(
         seed: Where random numbers start, 0 to 2**32 - 1.
         scale: Part of the messages to simulate, also where "optimize" compares placements; None
             simulates all, up to 20 million.
-        time_limit_s: When "optimize" is to stop, in seconds; by default enough for the number of
-            ranks.
+        time_limit_s: When "optimize" is to stop, in seconds; by default it does a bounded amount
+            of work.
         on_progress: Called with the steps done and the steps in all, first of placing, then of
             simulating.
 

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Choosing a core for each rank of several jobs; one file per strategy, listed in `catalogue`."""
 
-from fairlead.workload.strategies.catalogue import STRATEGIES, place_jobs, require_strategy
+from fairlead.workload.strategies.catalogue import (
+    DEFAULT_STRATEGY,
+    STRATEGIES,
+    place_jobs,
+    require_strategy,
+)
 from fairlead.workload.strategies.problem import require_effort
 
-__all__ = ["STRATEGIES", "place_jobs", "require_effort", "require_strategy"]
+__all__ = ["DEFAULT_STRATEGY", "STRATEGIES", "place_jobs", "require_effort", "require_strategy"]

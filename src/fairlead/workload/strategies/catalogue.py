@@ -13,7 +13,7 @@ from fairlead.workload.strategies import drb, filling, optimize, spread
 from fairlead.workload.strategies.problem import JobsProblem, Progress
 from fairlead.workload.workload import Workload
 
-__all__ = ["STRATEGIES", "Strategy", "place_jobs", "require_strategy"]
+__all__ = ["DEFAULT_STRATEGY", "STRATEGIES", "Strategy", "place_jobs", "require_strategy"]
 
 
 class Strategy(NamedTuple):
@@ -45,10 +45,14 @@ STRATEGIES: dict[str, Strategy] = {
     ),
 }
 
+DEFAULT_STRATEGY = "optimize"
+"""It waits least in all of SPREAD's workloads and at every core speed tried, and was fastest of all
+strategies when run (docs/reference/results.md)."""
+
 
 def place_jobs(
     workload: Workload,
-    method: str = "spread",
+    method: str = DEFAULT_STRATEGY,
     *,
     seed: int = 0,
     options: SimulationOptions | None = None,
@@ -67,7 +71,8 @@ def place_jobs(
             number of threads, unless the time limit cuts the search short.
         options: How "optimize" simulates the placements that it compares.
         scale: Part of the messages that it then simulates.
-        time_limit_s: When it is to stop, in seconds; by default enough for the number of ranks.
+        time_limit_s: When it is to stop, in seconds; by default it does a bounded amount of work
+            (docs/design/optimize-jobs.md).
         num_threads: Threads of its search; 0: one for each core.
         on_progress: Called with its steps done and its steps in all.
 

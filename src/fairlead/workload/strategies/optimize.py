@@ -28,12 +28,20 @@ __all__ = ["load_model", "optimize"]
 
 STARTS: tuple[Callable[[JobsProblem], CoresOfJobs], ...] = (
     spread.spread_group,
+    drb.drb,
     spread.spread,
     filling.cyclic,
-    drb.drb,
     filling.blocked,
 )
-"""Where walks begin. Their placements are judged too, so the answer is never behind them."""
+"""All other strategies. Their placements are judged too, so the answer is never behind them."""
+
+NUM_WALKED = 2
+"""Of the starts those where walks begin: of a bounded number of swaps each walk has the more, the
+fewer there are."""
+
+PROPOSALS_PER_RANK, MOST_PROPOSALS = 3_200, 200_000
+"""Swaps that the search tries without a time limit, all walks together; what more of them gain is
+in docs/design/optimize-jobs.md."""
 
 FEWEST_JUDGED, MOST_JUDGED = 6, 16
 """Placements of the search that are simulated beside the starts: the model tells good from bad, but
@@ -41,6 +49,9 @@ not which of several that are nearly equal is best."""
 
 JUDGED_MESSAGES = 5e7
 """More than the fewest are judged while they have no more messages than that together."""
+
+MOST_JUDGED_MESSAGES = 1e8
+"""Simulated in all without a time limit; of more messages a part. No workload of SPREAD has more."""
 
 MESSAGES_PER_S = 3e6
 """What a core simulates at least (bench/spread/speed.py), to plan a run by time."""
@@ -57,6 +68,7 @@ def optimize(problem: JobsProblem) -> CoresOfJobs:
     """The best placement, of the starts and of what the search found, as `best_of` tells.
 
     With a time limit, judging takes half of the time at most, at a smaller scale if need be.
+    Without one, both are a bounded amount of work, so that the answer is the same on any machine.
     """
     begin_s = time.monotonic()
     starts = [np.concatenate(start(problem)) for start in STARTS]
@@ -67,7 +79,9 @@ def optimize(problem: JobsProblem) -> CoresOfJobs:
         left_s = max(problem.time_limit_s / 10, problem.time_limit_s - time.monotonic() + begin_s)
         search_s = left_s - min(judging_s, left_s / 2)
         scale *= min(1.0, left_s / 2 / judging_s)
-    found = _search(problem, starts, search_s)
+    else:
+        scale *= min(1.0, MOST_JUDGED_MESSAGES / _num_judged_messages(problem))
+    found = _search(problem, starts[:NUM_WALKED], search_s)
     return _best(problem, [*starts, *found[: _num_judged(problem)]], scale)
 
 
@@ -93,8 +107,12 @@ def load_model(workload: Workload, options: SimulationOptions) -> _core.JobsProb
 
 def _judging_s(problem: JobsProblem) -> float:
     """How long the simulations at the wanted scale may take."""
-    num_messages = _num_messages(problem) * (len(STARTS) + _num_judged(problem))
-    return num_messages / MESSAGES_PER_S / _num_cores()
+    return _num_judged_messages(problem) / MESSAGES_PER_S / _num_cores()
+
+
+def _num_judged_messages(problem: JobsProblem) -> float:
+    """Of the simulations at the wanted scale together."""
+    return _num_messages(problem) * (len(STARTS) + _num_judged(problem))
 
 
 def _num_judged(problem: JobsProblem) -> int:
@@ -112,6 +130,13 @@ def _num_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
+def _num_proposals(problem: JobsProblem) -> int:
+    """Without a time limit; 0 has the search plan by the limit."""
+    if problem.time_limit_s is not None:
+        return 0
+    return min(PROPOSALS_PER_RANK * problem.workload.num_ranks, MOST_PROPOSALS)
+
+
 def _search(problem: JobsProblem, starts: Sequence[np.ndarray], limit_s: float) -> list[np.ndarray]:
     """What the walks end with, the least predicted waiting first."""
 
@@ -122,7 +147,7 @@ def _search(problem: JobsProblem, starts: Sequence[np.ndarray], limit_s: float) 
 
     effort = _core.Effort(
         seed=problem.seed,
-        num_proposals=problem.num_proposals,
+        num_proposals=problem.num_proposals or _num_proposals(problem),
         time_limit_s=limit_s,
         num_threads=problem.num_threads or _num_cores(),
         starts=[start.tolist() for start in starts],

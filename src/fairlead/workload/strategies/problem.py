@@ -27,8 +27,8 @@ class JobsProblem:
         seed: Where random numbers start, 0 to 2**32 - 1.
         options: How placements are simulated that are compared.
         scale: Part of the messages of such a simulation, at most 1.
-        time_limit_s: When to stop, in seconds, or None: enough for the number of ranks.
-        num_proposals: Swaps that the search may try in all; 0: enough for the number of ranks.
+        time_limit_s: When to stop, in seconds, or None: after a bounded amount of work.
+        num_proposals: Swaps that the search may try in all; 0: by the number of ranks, bounded.
         num_threads: Threads; 0: one for each core.
         on_progress: Called now and then.
     """
