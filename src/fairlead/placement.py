@@ -70,7 +70,10 @@ class Placement:
 
     def ranks_on(self, host: str) -> list[int]:
         """Ranks on this host, ascending."""
-        return [rank for rank, name in enumerate(self.host_names()) if name == host]
+        if host not in self.hosts:
+            return []
+        ranks: list[int] = np.flatnonzero(self.host_of_rank == self.hosts.index(host)).tolist()
+        return ranks
 
     def require_fits(self, cluster: Cluster) -> None:
         """Check the placement against the hosts and slots there are.

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 Matrix = npt.NDArray[np.float64]
 Blocks = list[npt.NDArray[np.int64]]
@@ -40,6 +41,24 @@ def reduce_blocks(matrix: Matrix, blocks: Blocks, reduce: Callable[[Any], Any]) 
             [[reduce(matrix[np.ix_(row, column)]) for column in blocks] for row in blocks],
             dtype=np.float64,
         )
+
+
+def sum_blocks(matrix: sp.csr_array, blocks: Blocks) -> Matrix:
+    """Sums of a sparse matrix per pair of blocks; the memory is that of its entries.
+
+    Args:
+        matrix: Shape (n, n).
+        blocks: Indices of each block, length b; each index in one block at most.
+
+    Returns:
+        Shape (b, b).
+    """
+    lengths = [len(block) for block in blocks]
+    member = sp.csr_array(
+        (np.ones(sum(lengths)), np.concatenate(blocks), np.cumsum([0, *lengths])),
+        shape=(len(blocks), matrix.shape[0]),
+    )
+    return np.asarray((member @ matrix @ member.T).toarray(), dtype=np.float64)
 
 
 def block_labels(names: Sequence[str], blocks: Blocks) -> list[str]:

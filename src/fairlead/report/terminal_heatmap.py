@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from fairlead.report.blocks import Blocks, block_labels, reduce_blocks, split_evenly
+from fairlead.report.blocks import Blocks, block_labels, reduce_blocks, split_evenly, sum_blocks
 from fairlead.report.palette import ink_on, viridis
 from fairlead.report.scales import Scale, common_scale
 
@@ -26,12 +27,12 @@ CORNER = "src \\ dst"
 
 
 def heatmap(
-    matrix: Matrix,
+    matrix: Matrix | sp.csr_array,
     names: Sequence[str],
     *,
     title: str,
     family: tuple[Scale, ...],
-    reduce: Callable[[Any], Any],
+    reduce: Callable[[Any], Any] = np.sum,
     width: int,
     is_low_bright: bool = False,
     max_blocks: int = 24,
@@ -39,11 +40,12 @@ def heatmap(
     """A table with one coloured cell per pair, or per pair of blocks where there is no room.
 
     Args:
-        matrix: Values in base units, shape (n, n), [src, dst]; `nan` and `inf` stay uncoloured.
+        matrix: Values in base units, shape (n, n), [src, dst]; `nan` and `inf` stay uncoloured. A
+            sparse one stays sparse, and its blocks are sums.
         names: Name of each row and column, length n.
         title: What is shown; the unit is added to it.
         family: Units to choose one from, for example `scales.SECONDS`.
-        reduce: Makes one value of a block, for example `np.nanmedian`.
+        reduce: Makes one value of a block of a dense matrix, for example `np.nanmedian`.
         width: Columns of the terminal.
         is_low_bright: Draw small values bright, for quantities of which less is better.
         max_blocks: Most cells in a row.
@@ -52,7 +54,7 @@ def heatmap(
     blocks = _blocks(len(names), longest, width, max_blocks)
     if len(blocks) < len(names):  # A block is named by its first and its last member.
         blocks = _blocks(len(names), 2 * longest + 1, width, max_blocks)
-    cells = reduce_blocks(matrix, blocks, reduce) if len(blocks) < len(names) else matrix
+    cells = _cells(matrix, blocks, reduce)
     scale = common_scale(cells, family)
     unit = f" ({scale.unit})" if scale.unit else ""
     grouped = f", blocks of {len(blocks[0])}" if len(blocks) < len(names) else ""
@@ -72,6 +74,14 @@ def heatmap(
     for label, row in zip(labels, cells, strict=True):
         table.add_row(Text(label), *_colored(row, cells, scale, is_low_bright))
     return table
+
+
+def _cells(
+    matrix: Matrix | sp.csr_array, blocks: Blocks, reduce: Callable[[Any], Any]
+) -> Matrix:
+    if sp.issparse(matrix):
+        return sum_blocks(matrix, blocks)
+    return reduce_blocks(matrix, blocks, reduce) if len(blocks) < len(matrix) else matrix
 
 
 def _blocks(num_names: int, longest: int, width: int, max_blocks: int) -> Blocks:

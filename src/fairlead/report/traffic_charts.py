@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from fairlead.placement import Placement
-from fairlead.report.blocks import Blocks, reduce_blocks, split_evenly
+from fairlead.report.blocks import Blocks, split_evenly, sum_blocks
 from fairlead.report.charts import Chart, ColorRange, harmless, heatmap, short_names
 from fairlead.report.placement_view import rank_ranges
 from fairlead.report.scales import BYTES, common_scale
@@ -18,7 +19,8 @@ from fairlead.traffic import Traffic
 Matrix = npt.NDArray[np.float64]
 
 MAX_CELLS = 128
-"""Most rows of a heatmap; beyond it neighbouring ranks share a row and their bytes add up."""
+"""Most rows of a heatmap; beyond it neighbouring ranks, or hosts, share a row and their bytes add
+up."""
 MAX_COARSE_CELLS = 64
 MAX_BOLD_BORDERS = 24
 """Most borders that are drawn boldly; more of them would hide the cells."""
@@ -43,7 +45,7 @@ def traffic_charts(
         before: The launcher's placement, where it is known.
         after: The chosen placement, where it is known.
     """
-    sent = traffic.total().bytes.toarray()
+    sent = traffic.total().bytes
     shown = [_in_rank_order(sent)]
     if before is not None:
         shown.append(_by_host(sent, before, f"Before: by host, placed by {before.method}"))
@@ -64,38 +66,40 @@ def inside_ratio(traffic: Traffic, placement: Placement) -> float:
     return float(inside / total) if total > 0 else float("nan")
 
 
-def _in_rank_order(sent: Matrix) -> _Grouped:
-    blocks = split_evenly(len(sent), MAX_CELLS)
+def _in_rank_order(sent: sp.csr_array) -> _Grouped:
+    blocks = split_evenly(sent.shape[0], MAX_CELLS)
     return _Grouped(
         "Traffic in rank order",
         "What each rank sent each other; empty cells sent nothing.",
-        _sums(sent, blocks),
+        sum_blocks(sent, blocks),
         [_ranks(block) for block in blocks],
         [],
     )
 
 
-def _by_host(sent: Matrix, placement: Placement, title: str) -> _Grouped:
+def _by_host(sent: sp.csr_array, placement: Placement, title: str) -> _Grouped:
     names = short_names(list(placement.hosts))
-    per_host = max(1, MAX_CELLS // len(placement.hosts))
+    # Ranks by host; of one host they ascend.
+    order = np.argsort(placement.host_of_rank, kind="stable")
+    used, first = np.unique(placement.host_of_rank[order], return_index=True)
+    ranks_of_host = np.split(order, first[1:])
+    per_host = max(1, MAX_CELLS // len(used))
     blocks: Blocks = []
     hosts: list[str] = []
-    for index, name in enumerate(names):
-        ranks = np.flatnonzero(placement.host_of_rank == index)
-        if ranks.size:
-            parts = [ranks[part] for part in split_evenly(len(ranks), per_host)]
-            blocks += parts
-            hosts += [name] * len(parts)
+    for together in split_evenly(len(used), MAX_CELLS):
+        ranks = np.concatenate([ranks_of_host[index] for index in together])
+        parts = [ranks[part] for part in split_evenly(len(ranks), per_host)]
+        blocks += parts
+        hosts += [_span([names[used[index]] for index in together])] * len(parts)
     labels = [f"{_ranks(block)} on {host}" for block, host in zip(blocks, hosts, strict=True)]
     note = "Lines are the borders of hosts; what lies in the blocks on the diagonal stays inside."
-    return _Grouped(title, note, _sums(sent, blocks), labels, hosts)
+    if len(used) > MAX_CELLS:
+        note = "Neighbouring hosts share a row; what stays inside a host is on the diagonal."
+    return _Grouped(title, note, sum_blocks(sent, blocks), labels, hosts)
 
 
-def _sums(sent: Matrix, blocks: Blocks) -> Matrix:
-    if all(len(block) == 1 for block in blocks):
-        order = np.concatenate(blocks)
-        return sent[np.ix_(order, order)]
-    return reduce_blocks(sent, blocks, np.sum)
+def _span(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]}–{names[-1]}"
 
 
 def _ranks(block: npt.NDArray[np.int64]) -> str:

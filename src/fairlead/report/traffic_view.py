@@ -59,7 +59,7 @@ def facts(traffic: Traffic) -> dict[str, Any]:
     """Everything `view` shows, as plain values; pairs as [src, dst, bytes, messages]."""
     total = traffic.total()
     coo = total.bytes.tocoo()
-    messages: Any = total.messages
+    messages = np.asarray(total.messages[coo.row, coo.col]).reshape(-1)
     return {
         "kind": "traffic",
         "num_ranks": traffic.num_ranks,
@@ -70,8 +70,10 @@ def facts(traffic: Traffic) -> dict[str, Any]:
         "busiest_pairs": [pair._asdict() for pair in busiest_pairs(traffic)],
         "collectives": [call._asdict() for call in collectives_by_time(traffic)],
         "pairs": [
-            [int(src), int(dst), float(sent), float(messages[src, dst])]
-            for src, dst, sent in zip(coo.row, coo.col, coo.data, strict=True)
+            list(pair)
+            for pair in zip(
+                *(part.tolist() for part in (coo.row, coo.col, coo.data, messages)), strict=True
+            )
         ],
     }
 
@@ -88,11 +90,10 @@ def view(traffic: Traffic, width: int) -> RenderableType:
         ),
         Text(),
         heatmap(
-            traffic.total().bytes.toarray(),
+            traffic.total().bytes,
             ranks,
             title="Bytes from rank to rank",
             family=BYTES,
-            reduce=np.sum,
             width=width,
             max_blocks=MAX_CELLS,
         ),
