@@ -89,7 +89,7 @@ def test_numbers_are_checked_before_a_program_is_traced(
         ["--job", JOB, "--", "./ring"],
         ["--job", JOB, "-n", "4"],
         ["--job", JOB, "--no-reorder"],
-        ["--job", JOB, "--time-limit=1s"],
+        ["--job", JOB, "--method=spread", "--time-limit=1s"],
         ["--job", JOB, "--scale=nan"],
         ["--method=scotch", "--time-limit=1s", "-n", "4", "--", "./ring"],
         ["--taken=h0:1", "-n", "4", "--", "./ring"],

@@ -208,7 +208,11 @@ def test_several_placements_at_a_time_give_what_each_gives_alone() -> None:
 
 @pytest.mark.parametrize(
     ("method", "waiting_s", "finish_s"),
-    [("blocked", 1.01330870654832e8, 603.981873252), ("spread", 1.584130548422e6, 226.496610404)],
+    [
+        ("blocked", 1.01330870654832e8, 603.981873252),
+        ("spread", 1.58761495993e6, 226.496610404),
+        ("spread-group", 1.584130548422e6, 226.496610404),
+    ],
 )
 def test_synt_4_gives_the_figures_that_the_results_page_names(
     method: str, waiting_s: float, finish_s: float

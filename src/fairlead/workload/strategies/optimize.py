@@ -36,8 +36,8 @@ STARTS: tuple[Callable[[JobsProblem], CoresOfJobs], ...] = (
 """All other strategies. Their placements are judged too, so the answer is never behind them."""
 
 NUM_WALKED = 2
-"""Of the starts those where walks begin: of a bounded number of swaps each walk has the more, the
-fewer there are."""
+"""Walks begin with so many starts, and with the one that waits least: of a bounded number of swaps
+each walk has the more, the fewer there are."""
 
 PROPOSALS_PER_RANK, MOST_PROPOSALS = 3_200, 200_000
 """Swaps that the search tries without a time limit, all walks together; what more of them gain is
@@ -60,29 +60,24 @@ LATER_RATIO = 1.001
 """Who is done later by less is not called later: the last messages of recorded jobs wait for
 milliseconds more or less, after minutes."""
 
-_STEPS = 1000
-"""Of each half of the progress: the search, then judging."""
+_STEPS, _PARTS = 1000, 3
+"""Steps of each part of the progress: judging the starts, the search, judging what it found."""
 
 
 def optimize(problem: JobsProblem) -> CoresOfJobs:
     """The best placement, of the starts and of what the search found, as `best_of` tells.
 
     With a time limit, judging takes half of the time at most, at a smaller scale if need be.
-    Without one, both are a bounded amount of work, so that the answer is the same on any machine.
+    Without one, all is a bounded amount of work, so that the answer is the same on any machine.
     """
     begin_s = time.monotonic()
     starts = [np.concatenate(start(problem)) for start in STARTS]
-    judging_s = _judging_s(problem)
-    search_s, scale = float("inf"), problem.scale
-    if problem.time_limit_s is not None:
-        # The starts alone may have taken longer; something has to be compared all the same.
-        left_s = max(problem.time_limit_s / 10, problem.time_limit_s - time.monotonic() + begin_s)
-        search_s = left_s - min(judging_s, left_s / 2)
-        scale *= min(1.0, left_s / 2 / judging_s)
-    else:
-        scale *= min(1.0, MOST_JUDGED_MESSAGES / _num_judged_messages(problem))
-    found = _search(problem, starts[:NUM_WALKED], search_s)
-    return _best(problem, [*starts, *found[: _num_judged(problem)]], scale)
+    search_s, scale = _plan(problem, begin_s)
+    results = _judged(problem, starts, scale, part=0)
+    found = _search(problem, _walked(starts, results), search_s)[: _num_judged(problem)]
+    results += _judged(problem, found, scale, part=2)
+    best = best_of(results, len(starts))
+    return problem.workload.by_job([*starts, *found][best])
 
 
 def load_model(workload: Workload, options: SimulationOptions) -> _core.JobsProblem:
@@ -105,9 +100,16 @@ def load_model(workload: Workload, options: SimulationOptions) -> _core.JobsProb
     )
 
 
-def _judging_s(problem: JobsProblem) -> float:
-    """How long the simulations at the wanted scale may take."""
-    return _num_judged_messages(problem) / MESSAGES_PER_S / _num_cores()
+def _plan(problem: JobsProblem, begin_s: float) -> tuple[float, float]:
+    """How long the search may take, and the scale of the simulations."""
+    num_messages = _num_judged_messages(problem)
+    if problem.time_limit_s is None:
+        return float("inf"), problem.scale * min(1.0, MOST_JUDGED_MESSAGES / num_messages)
+    judging_s = num_messages / MESSAGES_PER_S / _num_cores()
+    # The starts alone may have taken longer; something has to be compared all the same.
+    left_s = max(problem.time_limit_s / 10, problem.time_limit_s - time.monotonic() + begin_s)
+    scale = problem.scale * min(1.0, left_s / 2 / judging_s)
+    return left_s - min(judging_s, left_s / 2), scale
 
 
 def _num_judged_messages(problem: JobsProblem) -> float:
@@ -130,6 +132,14 @@ def _num_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
+def _walked(
+    starts: Sequence[np.ndarray], results: Sequence[SimulationResult]
+) -> list[np.ndarray]:
+    """The starts where walks begin; none is to be done later than the first."""
+    least = min(range(len(starts)), key=lambda index: results[index].waiting_time_s)
+    return [starts[index] for index in sorted({*range(NUM_WALKED), least})]
+
+
 def _num_proposals(problem: JobsProblem) -> int:
     """Without a time limit; 0 has the search plan by the limit."""
     if problem.time_limit_s is not None:
@@ -142,7 +152,7 @@ def _search(problem: JobsProblem, starts: Sequence[np.ndarray], limit_s: float) 
 
     def count(done: int, total: int) -> bool:
         if problem.on_progress is not None:
-            problem.on_progress(_STEPS * done // total, 2 * _STEPS)
+            problem.on_progress(_STEPS + _STEPS * done // total, _PARTS * _STEPS)
         return True
 
     effort = _core.Effort(
@@ -161,24 +171,23 @@ def _search(problem: JobsProblem, starts: Sequence[np.ndarray], limit_s: float) 
     return [np.array(placement.core_of_rank) for placement in found]
 
 
-def _best(problem: JobsProblem, candidates: Sequence[np.ndarray], scale: float) -> CoresOfJobs:
-    """The best of them, judged by simulating each."""
+def _judged(
+    problem: JobsProblem, candidates: Sequence[np.ndarray], scale: float, part: int
+) -> list[SimulationResult]:
+    """What the simulator says of each, as this part of the progress."""
     workload = problem.workload
-    ends = np.cumsum([job.num_ranks for job in workload.jobs])[:-1]
     placements = [
-        JobsPlacement(workload.machine, np.split(cores, ends), "optimize") for cores in candidates
+        JobsPlacement(workload.machine, workload.by_job(cores), "optimize") for cores in candidates
     ]
 
     def count(done: int, total: int) -> None:
         assert problem.on_progress is not None
-        problem.on_progress(_STEPS + _STEPS * done // total, 2 * _STEPS)
+        problem.on_progress(part * _STEPS + _STEPS * done // total, _PARTS * _STEPS)
 
     on_progress: Progress | None = count if problem.on_progress is not None else None
-    results = simulate_each(
+    return simulate_each(
         workload, placements, problem.options, scale=scale, on_progress=on_progress
     )
-    best = best_of(results, len(STARTS))
-    return list(placements[best].core_of_rank)
 
 
 def best_of(results: Sequence[SimulationResult], num_starts: int) -> int:
