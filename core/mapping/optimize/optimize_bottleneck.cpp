@@ -67,9 +67,9 @@ std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const Ran
   return best_of(
       plan, run_starts(options, plan.num_starts, plan.proposals_per_start * plan.num_starts, walk),
       [&](const Placement& placement) {
-        const PlacementCost cost = evaluate(bytes, messages, network, placement);
-        return objective == BottleneckObjective::bottleneck ? cost.bottleneck_s
-                                                            : cost.bottleneck_and_mean_s;
+        const PlacementCost told = evaluate(bytes, messages, network, placement);
+        return objective == BottleneckObjective::bottleneck ? told.bottleneck_s
+                                                            : told.bottleneck_and_mean_s;
       });
 }
 
