@@ -68,6 +68,6 @@ def bulk_options(pairs: npt.NDArray[np.bool_], pairs_s: float) -> dict[str, obje
 def network_of(printed: str, cluster: Cluster) -> Network | None:
     """The pairs in what the measuring program printed; None where it printed no result."""
     result = read_result(printed, cluster.num_hosts)
-    if result is None or result.has_lost_ranks:
+    if result is None or result.lost_ranks:
         return None
     return result.to_network(cluster.hosts, cluster.hosts, {"how": "measured", "mode": "bulk"})

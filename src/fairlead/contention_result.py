@@ -16,7 +16,8 @@ from fairlead.network import Network
 from fairlead.probe_result import Count, Rank, Rate, Seconds, or_nan, read_document
 from fairlead.shared_group import SharedGroup
 
-_BEGIN = '{"format": "fairlead-contention"'
+CONTENTION_BEGIN = '{"format": "fairlead-contention"'
+"""First letters of the document of flows run together."""
 
 
 class Group(pydantic.BaseModel, extra="forbid"):
@@ -98,7 +99,7 @@ def read_contention(printed: str, num_ranks: int) -> ContentionResult | None:
     Raises:
         ProbeError: The document is whole, but not what the program prints.
     """
-    result = read_document(printed, _BEGIN, ContentionResult, "contention probe")
+    result = read_document(printed, CONTENTION_BEGIN, ContentionResult, "contention probe")
     if result is None:
         return None
     _check_ranks(result, num_ranks)

@@ -16,12 +16,12 @@ import numpy.typing as npt
 
 from fairlead import launch, mpi_builds
 from fairlead.cluster import Cluster
-from fairlead.contention_result import read_contention
+from fairlead.contention_result import CONTENTION_BEGIN, read_contention
 from fairlead.errors import InputError, ProbeError
 from fairlead.launch import Finished, Job, Launcher, LaunchTimeoutError
 from fairlead.network import Network
 from fairlead.placement import Placement
-from fairlead.probe_result import ProbeResult, read_result
+from fairlead.probe_result import PAIRS_BEGIN, Documents, ProbeResult, read_result
 from fairlead.sampling import SamplePlan, complete
 from fairlead.sampling.pair_set import pair_set_text
 from fairlead.sampling.rounds import measure_in_batches
@@ -33,8 +33,14 @@ Progress = Callable[[int, int], None]
 # Flows are run for a tenth of a second each, some ten to a hundred times per host.
 _CONTENTION_TIMEOUT_S = 1800
 
+# What rank 0 has printed is all there is; a launcher that lost a host may then wait for ever. Ranks
+# that end in order take some 3 s.
+_GRACE_S = 5.0
+
 # No launcher starts and ends in less.
 _LEAST_TIMEOUT_S = 1.0
+
+_LOST = "did not answer any more during the measurement"
 
 _PROGRESS = re.compile(r"fairlead-probe: progress (\d+) (\d+)$")
 _ERROR = re.compile(r"fairlead-probe: error (.*)$")
@@ -161,7 +167,7 @@ def probe(
         "when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "probing_s": result.probing_s,
         "launch_s": max(0.0, launches.seconds - result.probing_s),
-        "unreachable": reasons,
+        "unreachable": reasons | {reachable.hosts[rank]: _LOST for rank in result.lost_ranks},
     }
     network = result.to_network(cluster.hosts, reachable.hosts, origin)
     if contention:
@@ -204,7 +210,10 @@ class _Launches:
             options["budget"] = self.budget_s * share_ratio
         job = _job(self.program, options, self.cluster, self.launcher_args, pairs)
         timeout_s = max(_LEAST_TIMEOUT_S, self.timeout_s - self.seconds)
-        self.finished = finished = _launch(self.launcher, job, timeout_s, self.on_progress)
+        begins = [PAIRS_BEGIN, *([CONTENTION_BEGIN] if "contention" in options else [])]
+        self.finished = finished = _launch(
+            self.launcher, job, timeout_s, self.on_progress, Documents(begins)
+        )
         result = read_result(finished.stdout, self.cluster.num_hosts)
         if result is None:
             raise _failure(self.launcher, self.cluster, finished, self.launcher_args)
@@ -220,7 +229,7 @@ class _Launches:
             self.budget_s -= result.probing_s
             if self.budget_s <= 0:
                 return None
-        if result.has_lost_ranks:
+        if result.lost_ranks:
             return None
         return self.found.to_network(self.cluster.hosts, self.cluster.hosts, {})
 
@@ -238,7 +247,7 @@ def _completed(
         found = {"measured_pairs": num_pairs, "all_pairs": num_pairs}
         return dataclasses.replace(network, origin={**network.origin, "sample": found})
     is_lost = asked & ~result.concluded()
-    silent = [rank for rank, name in enumerate(result.node_names) if not name]
+    silent = result.lost_ranks
     is_lost[silent, :] = is_lost[:, silent] = True
     rows = np.array([network.index(host) for host in reachable.hosts])
     lost = np.zeros((network.num_hosts, network.num_hosts), dtype=bool)
@@ -332,19 +341,26 @@ def launch_probe(
     launcher_args: Sequence[str] = (),
     *,
     timeout_s: float,
+    begin: str = PAIRS_BEGIN,
 ) -> Finished:
     """Start the measuring program with these options, one process per host, and wait for it.
+
+    Nobody waits for a lost host after the document with these first letters has come.
 
     Raises:
         LaunchError: The launcher cannot be used.
     """
     program = mpi_builds.find(launcher).probe
     job = _job(program, options, cluster, launcher_args, None)
-    return _launch(launcher, job, timeout_s, None)
+    return _launch(launcher, job, timeout_s, None, Documents([begin]))
 
 
 def _launch(
-    launcher: Launcher, job: Job, timeout_s: float, on_progress: Progress | None
+    launcher: Launcher,
+    job: Job,
+    timeout_s: float,
+    on_progress: Progress | None,
+    documents: Documents,
 ) -> Finished:
     """Run the program; one that had to be stopped may still have delivered its result."""
 
@@ -356,7 +372,14 @@ def _launch(
     with tempfile.TemporaryDirectory(prefix="fairlead-probe-") as folder:
         argv = launcher.command(job, Path(folder))
         try:
-            return launch.run(argv, timeout_s=timeout_s, capture=True, on_stderr_line=on_line)
+            return launch.run(
+                argv,
+                timeout_s=timeout_s,
+                capture=True,
+                on_stderr_line=on_line,
+                is_last_line=documents.is_last,
+                grace_s=_GRACE_S,
+            )
         except LaunchTimeoutError as error:
             notice = f"{error.finished.stderr}\n{error}"
             return dataclasses.replace(error.finished, stderr=notice)

@@ -14,7 +14,8 @@ import pydantic
 from fairlead.errors import ProbeError
 from fairlead.network import Network
 
-_BEGIN = '{"format": "fairlead-probe"'
+PAIRS_BEGIN = '{"format": "fairlead-probe"'
+"""First letters of the document of all pairs."""
 
 Rank = Annotated[int, pydantic.Field(ge=0)]
 Count = Annotated[int, pydantic.Field(ge=0)]
@@ -55,9 +56,11 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
     pairs: list[Pair]
 
     def joined(self, later: ProbeResult) -> ProbeResult:
-        """Both results, of the same ranks, as one."""
+        """Both results, of the same ranks, as one; who was lost later is lost."""
+        names = zip(self.node_names, later.node_names, strict=True)
         return self.model_copy(
             update={
+                "node_names": [first and second for first, second in names],
                 "pairs": [*self.pairs, *later.pairs],
                 "probing_s": self.probing_s + later.probing_s,
             }
@@ -75,9 +78,9 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
         return np.asarray((reports + reports.T) > 1)
 
     @property
-    def has_lost_ranks(self) -> bool:
-        """Whether a rank did not report."""
-        return not all(self.node_names)
+    def lost_ranks(self) -> list[int]:
+        """Ranks that did not report."""
+        return [rank for rank, name in enumerate(self.node_names) if not name]
 
     def to_network(
         self, hosts: Sequence[str], measured_hosts: Sequence[str], origin: dict[str, Any]
@@ -145,12 +148,8 @@ def read_document(printed: str, begin: str, kind: type[Document], name: str) -> 
     Raises:
         ProbeError: The document is whole, but not of this kind.
     """
-    place = printed.find(begin)
-    if place < 0:
-        return None
-    try:
-        document = json.JSONDecoder().raw_decode(printed, place)[0]
-    except json.JSONDecodeError:
+    document = _whole_document(printed, begin)
+    if document is None:
         return None
     try:
         return kind.model_validate(document)
@@ -158,6 +157,32 @@ def read_document(printed: str, begin: str, kind: type[Document], name: str) -> 
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "document"
         raise ProbeError(f"result of the {name}: {field}: {first['msg']}") from error
+
+
+def _whole_document(printed: str, begin: str) -> Any:
+    place = printed.find(begin)
+    if place < 0:
+        return None
+    try:
+        return json.JSONDecoder().raw_decode(printed, place)[0]
+    except json.JSONDecodeError:
+        return None
+
+
+class Documents:
+    """Watches what the launcher prints, and knows when all documents have come."""
+
+    def __init__(self, begins: Sequence[str]):
+        self._begins = begins
+        self._printed: list[str] = []
+
+    def is_last(self, line: str) -> bool:
+        """Whether this line of the output ends the last of the documents."""
+        self._printed.append(line)
+        if not line.rstrip().endswith("}"):
+            return False
+        printed = "".join(self._printed)
+        return all(_whole_document(printed, begin) is not None for begin in self._begins)
 
 
 def read_result(printed: str, num_ranks: int) -> ProbeResult | None:
@@ -173,7 +198,7 @@ def read_result(printed: str, num_ranks: int) -> ProbeResult | None:
     Raises:
         ProbeError: The document is whole, but not what the program prints.
     """
-    result = read_document(printed, _BEGIN, ProbeResult, "probe")
+    result = read_document(printed, PAIRS_BEGIN, ProbeResult, "probe")
     if result is None:
         return None
     if len(result.node_names) != num_ranks:

@@ -133,6 +133,7 @@ def rehearse(
         cluster,
         launcher_args,
         timeout_s=60 + rehearsal_s + pairs_s,
+        begin=_BEGIN,
     )
     document = read_document(finished.stdout, _BEGIN, _Document, "rehearsal")
     if document is None or any(len(row) != len(placements) for row in document.rounds_s):
