@@ -7,6 +7,9 @@ import json
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -122,6 +125,50 @@ def test_cut_host_is_named_and_left_out_on_request(tmp_path: Path) -> None:
     assert list(report["origin"]["unreachable"]) == [gone]
     network = Network.load(path)
     assert len(network.unmeasured_pairs()) == 6
+    assert all(gone in pair for pair in network.unmeasured_pairs())
+
+
+def wait_until(claim: Callable[[], bool], timeout_s: float) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not claim():
+        assert time.monotonic() < deadline, "did not happen in time"
+        time.sleep(0.02)
+
+
+# Measures while one of the hosts is cut off; the limit of time is half an hour.
+PROBE_UNTIL_CUT = """
+import sys
+from pathlib import Path
+from fairlead.launch import detect, read_hostfile
+from fairlead.probe import probe
+hostfile, begun, output, contention = sys.argv[1:]
+def on_progress(done, total):
+    if bool(contention) == (total > 100):
+        Path(begun).touch()
+probe(
+    detect(None), read_hostfile(Path(hostfile)), "full", max_samples=12, target_ratio=1e-9,
+    patience_s=3, contention=bool(contention), concurrency=1, on_progress=on_progress,
+).save(output)
+"""
+
+
+@pytest.mark.timeout(600)
+def test_host_that_is_lost_while_it_is_measured_is_named_long_before_the_time_limit(
+    tmp_path: Path,
+) -> None:
+    begun, path = tmp_path / "begun", tmp_path / "cloud.net.npz"
+    words = [sys.executable, "-c", PROBE_UNTIL_CUT]
+    with Lab.up(cloud(4)) as lab, ThreadPoolExecutor() as pool:
+        arguments = [str(lab.hostfile), str(begun), str(path), ""]
+        done = pool.submit(lab.run, [*words, *arguments], env=ENV, check=True)
+        wait_until(begun.exists, 300)
+        gone = lab.hosts[3]
+        lab.cut_host(gone)
+        done.result()
+
+    network = Network.load(path)
+    assert list(network.origin["unreachable"]) == [gone]
+    assert "during the measurement" in network.origin["unreachable"][gone]
     assert all(gone in pair for pair in network.unmeasured_pairs())
 
 
