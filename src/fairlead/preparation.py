@@ -200,6 +200,8 @@ def _check(request: Request, launcher: Launcher, cluster: Cluster) -> None:
     cluster.require_room_for(request.num_ranks)
     if request.traffic in (None, TRACE_NOW):
         require_program(request.program)
+    else:
+        given_traffic(request)
     some = Placement(cluster.hosts, fill_by_slot(cluster, request.num_ranks), method="blocked")
     arguments = request.launcher_args
     launcher.check(Job(request.program, request.num_ranks, cluster, some, launcher_args=arguments))
@@ -294,8 +296,8 @@ def _taking_part(
     if missing and not request.skip_unreachable:
         named = "; ".join(f"host {host!r} ({reason})" for host, reason in missing.items())
         raise TopologyError(
-            f"{request.network}: measured without {named}; measure anew by --network probe:, or "
-            "leave the host out by --skip-unreachable"
+            f"{request.network or 'network'}: measured without {named}; measure anew by --network "
+            "probe:, or leave the host out by --skip-unreachable"
         )
     for host, reason in missing.items():
         narrator.tell(f"network: host {host!r} is left out: {reason}")
@@ -339,8 +341,9 @@ def traced(
     Raises:
         Error: The file cannot be read or is of other ranks, or the traced run failed.
     """
-    if request.traffic is not None and request.traffic != TRACE_NOW:
-        return _of_size(Traffic.load(request.traffic), request), 0.0
+    given = given_traffic(request)
+    if given is not None:
+        return given, 0.0
     if request.traffic is None:
         kept = profile_cache.recall_traffic(request.program, request.num_ranks, launcher)
         if kept is not None:
@@ -375,7 +378,15 @@ def _keeping(what: str, narrator: Narrator) -> Iterator[None]:
         narrator.tell(f"{what}: not kept for later runs: {error}")
 
 
-def _of_size(traffic: Traffic, request: Request) -> Traffic:
+def given_traffic(request: Request) -> Traffic | None:
+    """The traffic of the file that the user named; None where none is named.
+
+    Raises:
+        InputError: The file cannot be read or is of other ranks.
+    """
+    if request.traffic is None or request.traffic == TRACE_NOW:
+        return None
+    traffic = Traffic.load(request.traffic)
     if traffic.num_ranks != request.num_ranks:
         raise InputError(
             f"{request.traffic}: holds the traffic of {traffic.num_ranks} ranks, "

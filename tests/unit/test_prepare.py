@@ -49,7 +49,7 @@ class World:
     def prepare(self, *program: str, **options: Any) -> tuple[Prepared, list[str]]:
         listener = Listener()
         files = {"hostfile": self.folder / "hosts", "traffic": self.folder / "two.traffic.npz"}
-        request = Request(program or ("true",), 2, **(files | options))
+        request = Request(program or ("true",), **({"num_ranks": 2} | files | options))
         return prepare(request, listener), listener.lines
 
 
@@ -87,6 +87,18 @@ def test_a_program_that_is_not_there_is_refused_first(world: World) -> None:
     with pytest.raises(fl.TraceError, match=r"\./nosuch: no such program; nothing was started"):
         world.prepare("./nosuch", traffic=None)
     assert world.probes == 0
+
+
+@pytest.mark.parametrize(
+    ("traffic", "problem"), [("missing", "missing.traffic.npz"), ("two", "the traffic of 2 ranks")]
+)
+def test_traffic_that_does_not_serve_is_refused_first(
+    world: World, traffic: str, problem: str
+) -> None:
+    with pytest.raises(fl.InputError, match=problem):
+        world.prepare(traffic=world.folder / f"{traffic}.traffic.npz", num_ranks=3)
+    assert world.probes == 0
+    assert not (world.folder / "state").exists()
 
 
 def test_a_kept_network_saves_the_probe(world: World) -> None:
