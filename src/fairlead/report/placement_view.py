@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -20,7 +22,10 @@ def facts(placement: Placement) -> dict[str, Any]:
         "method": placement.method,
         "num_ranks": placement.num_ranks,
         "origin": dict(placement.origin),
-        "ranks_of_host": {host: placement.ranks_on(host) for host in placement.hosts},
+        "ranks_of_host": {
+            host: ranks.tolist()
+            for host, ranks in zip(placement.hosts, ranks_by_host(placement), strict=True)
+        },
     }
 
 
@@ -31,15 +36,21 @@ def view(placement: Placement, width: int) -> RenderableType:
     table.add_column("host", overflow="fold")
     table.add_column("count", justify="right")
     table.add_column("ranks", ratio=1)
-    for host in placement.hosts:
-        ranks = placement.ranks_on(host)
-        table.add_row(Text(host), str(len(ranks)), rank_ranges(ranks))
+    for host, ranks in zip(placement.hosts, ranks_by_host(placement), strict=True):
+        table.add_row(Text(host), str(len(ranks)), rank_ranges(ranks.tolist()))
     return Group(
         Text(f"{title} by {placement.method}"),
         *(Text(f"{name}: {value}", style="dim") for name, value in origin_lines(placement.origin)),
         Text(),
         table,
     )
+
+
+def ranks_by_host(placement: Placement) -> list[npt.NDArray[np.int64]]:
+    """Ranks of each host, ascending, in the order of `placement.hosts`, in one pass over them."""
+    order = np.argsort(placement.host_of_rank, kind="stable")
+    counts = np.bincount(placement.host_of_rank, minlength=len(placement.hosts))
+    return list(np.split(order, np.cumsum(counts)[:-1]))
 
 
 def rank_ranges(ranks: list[int]) -> str:
