@@ -29,6 +29,11 @@ RATES = {
     **{"bit/s": 1 / 8, "kbit/s": 1e3 / 8, "Mbit/s": 1e6 / 8, "Gbit/s": 1e9 / 8},
 }
 
+DURATION_UNITS = ("ns", "us", "ms", "s", "min", "h")
+SIZE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+RATE_UNITS = ("B/s", "kB/s", "MB/s", "GB/s", "TB/s")
+"""Units in which values are told, ascending; the charts of the report take the same."""
+
 _NUMBER_AND_UNIT = re.compile(r"\s*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)\s*([A-Za-z/]+)\s*", re.A)
 
 
@@ -70,17 +75,17 @@ def format_duration(duration_s: float, digits: int | None = 3) -> str:
         digits: Digits for people; None gives as many as `parse_duration` needs to return
             exactly the same number, which must then be finite and >= 0.
     """
-    return _format(duration_s, ("ns", "us", "ms", "s", "min", "h"), DURATIONS, digits)
+    return _format(duration_s, DURATION_UNITS, DURATIONS, digits)
 
 
 def format_size(size_bytes: float, digits: int | None = 3) -> str:
     """Text of a size in binary units; "-" where unknown. `digits` as in `format_duration`."""
-    return _format(size_bytes, ("B", "KiB", "MiB", "GiB", "TiB"), SIZES, digits)
+    return _format(size_bytes, SIZE_UNITS, SIZES, digits)
 
 
 def format_rate(rate_Bps: float, digits: int | None = 3) -> str:
     """Text of a rate in bytes per second; "-" where unknown. `digits` as in `format_duration`."""
-    return _format(rate_Bps, ("B/s", "kB/s", "MB/s", "GB/s", "TB/s"), RATES, digits)
+    return _format(rate_Bps, RATE_UNITS, RATES, digits)
 
 
 def format_bit_rate(rate_Bps: float) -> str:

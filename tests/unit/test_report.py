@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import shutil
@@ -74,7 +75,7 @@ def drawn(page, profile):
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
     )
     try:
-        output, _ = process.communicate(timeout=90)
+        output, _ = process.communicate(timeout=900)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -111,15 +112,15 @@ def test_every_chart_is_drawn(page):
     [
         "Latency from host to host (µs)",
         "Bandwidth from host to host (MB/s)",
-        "Traffic in rank order (MB)",
-        "Before: by host, placed by launcher (MB)",
-        "After: by host, placed by scotch (MB)",
+        "Traffic in rank order (MiB)",
+        "Before: by host, placed by launcher (MiB)",
+        "After: by host, placed by scotch (MiB)",
         "Measured time (s)",
         "Latency (µs)",
         "Bandwidth (MB/s)",
         "200 µs",
         "100 MB/s",
-        "2 MB",
+        "2 MiB",
         "from host",
         "to rank, grouped by host",
         "node7",
@@ -132,8 +133,40 @@ def test_titles_units_and_names_are_on_the_page(page, label):
 
 def test_summary_says_what_was_won(page):
     assert "With scotch the program took 3.00\N{NO-BREAK SPACE}s, with launcher" in page.text
+    assert "2.00 times as fast (95\N{NO-BREAK SPACE}% interval" in page.text
     assert "won back after 3 runs" in page.text
     assert "2024-01-31T12:00:00+00:00" in page.text
+
+
+def test_every_chart_has_its_values_as_text(page):
+    plots = [a for _, a in page.elements if re.fullmatch(r"chart-\d+", a.get("id") or "")]
+
+    assert all(plot["role"] == "img" and len(plot["aria-label"]) > 40 for plot in plots)
+    # That of the times stands below it, open.
+    assert page.count("details") == page.text.count("Values as a table") == len(plots) - 1
+    for text in ("node0 → node2", "75 % of it stays inside hosts", "stays inside", "0 → 1"):
+        assert text in page.text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_every_table_is_named_and_scrolls_by_keyboard(page):
+    regions = [a for _, a in page.elements if "scroll" in (a.get("class") or "").split()]
+
+    assert len(regions) == page.count("table") == page.count("caption")
+    assert all(r["tabindex"] == "0" and r["role"] == "region" for r in regions)
+    assert len({region["aria-label"] for region in regions}) == len(regions)
+
+
+def test_no_name_of_an_objective_is_told(page):
+    for name in ("comm_time_s", "bottleneck_s", "bottleneck_and_mean_s", "Kendall"):
+        assert name not in page.text
+    assert "The time of the busiest link orders the methods as measured" in page.text
+
+
+def test_headings_go_down_one_level_at_a_time(page):
+    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch(r"h[1-6]", tag)]
+
+    assert levels.count(1) == 1
+    assert all(below <= above + 1 for above, below in itertools.pairwise([0, *levels]))
 
 
 def test_single_runs_are_dots(page):
@@ -255,8 +288,8 @@ def test_traffic_views_share_one_colour_scale_and_all_bytes():
     assert len(charts) == 3
     assert len({(trace["zmin"], trace["zmax"]) for trace in traces}) == 1
     for trace in traces:
-        shown_mb = sum(value for row in trace["z"] for value in row if value is not None)
-        assert shown_mb == pytest.approx(300 * 5)
+        shown_mib = sum(value for row in trace["z"] for value in row if value is not None)
+        assert shown_mib * 2**20 == pytest.approx(300 * 5e6)
         assert len(trace["z"]) <= 140
 
 
@@ -267,7 +300,7 @@ def test_regrouped_rows_follow_the_placement():
 
     assert figure["data"][0]["y"] == ["rank 1 on a", "rank 3 on a", "rank 0 on b", "rank 2 on b"]
     # Rank 1 sends to rank 2: row 0, column 3.
-    assert figure["data"][0]["z"][0] == [None, None, None, 5.0]
+    assert figure["data"][0]["z"][0] == [None, None, None, pytest.approx(5e6 / 2**20)]
     assert figure["layout"]["xaxis"]["tickvals"] == [0.5, 2.5]
 
 

@@ -139,8 +139,9 @@ def test_estimated_cells_and_points_are_marked_on_the_page():
     charts = network_charts(sampled(HOSTS))
 
     heatmap = charts[0].figure["data"][0]["customdata"]
-    assert heatmap[6][7] == "200 µs, estimated, 95 % error bar 180 µs to 220 µs"
-    assert heatmap[7][5] == "50.0 µs"
+    # Even hosts come first, so node6 is in the fourth row and node7 in the last.
+    assert heatmap[3][7] == "200 µs, estimated, 95 % error bar 180 µs to 220 µs"
+    assert heatmap[7][6] == "50.0 µs"
     symbols = charts[-1].figure["data"][0]["marker"]["symbol"]
     assert sorted(symbols) == ["circle"] * 54 + ["circle-open"] * 2
 
@@ -163,7 +164,7 @@ def test_traffic_shows_totals_pairs_and_collectives():
     text = rendered(ring(8), 100)
 
     assert "Traffic of 8 ranks, run time 1.50 s" in text
-    assert "40.0 MB in 80 messages" in text
+    assert "38.1 MiB in 80 messages" in text
     assert "0 → 1" in text
     assert "allreduce" in text
     assert "250 ms" in text
@@ -243,7 +244,7 @@ def test_foreign_file_is_refused_in_one_line(tmp_path, data):
 def test_units_keep_three_digits_and_one_scale():
     assert human(0.000123456, SECONDS) == "123 µs"
     assert human(8, BYTES) == "8 B"
-    assert human(999_600, BYTES) == "1000 kB"
+    assert human(1_023_900, BYTES) == "1000 KiB"
     assert three_digits(0.012345) == "0.0123"
     assert three_digits(float("nan")) == "–"
     assert common_scale([np.nan, np.inf, 0], BYTES).unit == "B"

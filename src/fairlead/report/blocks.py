@@ -35,6 +35,9 @@ def reduce_blocks(matrix: Matrix, blocks: Blocks, reduce: Callable[[Any], Any]) 
     Returns:
         Shape (b, b); `nan` where `reduce` gives it.
     """
+    if all(len(block) == 1 for block in blocks):
+        order = np.concatenate(blocks)
+        return np.asarray(matrix[np.ix_(order, order)])
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)
         return np.array(

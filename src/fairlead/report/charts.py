@@ -21,7 +21,16 @@ MAX_LABELED_CELLS = 12
 """Most rows whose cells carry their number."""
 LOG_FROM_RATIO = 30
 """Ratio of largest to smallest value from which colours follow the logarithm."""
+NOISY = "~"
+"""Stands before a value that is known roughly only."""
 COLORS = [[index / (len(VIRIDIS) - 1), color] for index, color in enumerate(VIRIDIS)]
+
+
+class ChartTable(NamedTuple):
+    """Values of a chart as text, for who cannot see it: a first column of names, then numbers."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
 
 
 class Chart(NamedTuple):
@@ -31,6 +40,8 @@ class Chart(NamedTuple):
         title: Heading above it, plain text.
         note: How to read it, plain text.
         figure: `data` and `layout` for Plotly.
+        summary: What it shows, plain text, instead of the drawing.
+        table: Its values, or the most telling of them; None where they stand in another table.
         height_px: Fixed height; None for a square.
         is_coarse: Whether a third of the page's width is enough.
     """
@@ -38,6 +49,8 @@ class Chart(NamedTuple):
     title: str
     note: str
     figure: dict[str, Any]
+    summary: str
+    table: ChartTable | None = None
     height_px: int | None = None
     is_coarse: bool = False
 
@@ -119,6 +132,7 @@ def heatmap(
     axis: str,
     empty: str,
     is_low_bright: bool = False,
+    is_noisy: npt.NDArray[np.bool_] | None = None,
 ) -> dict[str, Any]:
     """Data and layout of a square heatmap.
 
@@ -130,7 +144,9 @@ def heatmap(
         axis: What rows and columns are, for example "host".
         empty: Shown where a cell has no value.
         is_low_bright: Draw small values bright.
+        is_noisy: Cells to mark as uncertain, shape (n, n).
     """
+    marked = np.zeros(matrix.shape, dtype=bool) if is_noisy is None else is_noisy
     names = [harmless(label) for label in labels]
     hover = [
         [
@@ -159,15 +175,18 @@ def heatmap(
             **colors.ticks(),
         },
     }
+    traces = [trace]
     if len(names) <= MAX_LABELED_CELLS:
         trace["text"] = [
-            [colors.scale.text(v) if np.isfinite(v) and v > 0 else "" for v in row]
-            for row in matrix
+            [_cell_text(value, mark, colors.scale) for value, mark in zip(row, marks, strict=True)]
+            for row, marks in zip(matrix, marked, strict=True)
         ]
         trace["texttemplate"] = "%{text}"
+    elif marked.any():
+        traces.append(_marks(marked, names))
     side = {"type": "category", "constrain": "domain", "showgrid": False, "automargin": True}
     return {
-        "data": [trace],
+        "data": traces,
         "layout": {
             "xaxis": {**side, "title": {"text": f"to {axis}", "standoff": 12}},
             "yaxis": {
@@ -176,6 +195,29 @@ def heatmap(
                 **{"scaleanchor": "x", "constraintoward": "top"},
             },
             "margin": {"l": 10, "r": 10, "t": 38, "b": 10},
+        },
+    }
+
+
+def _cell_text(value: float, is_noisy: bool, scale: Scale) -> str:
+    if not (np.isfinite(value) and value > 0):
+        return ""
+    return f"{NOISY}{scale.text(value)}" if is_noisy else scale.text(value)
+
+
+def _marks(marked: npt.NDArray[np.bool_], names: Sequence[str]) -> dict[str, Any]:
+    """Dots on the uncertain cells, light in a dark rim, so that they show on every colour."""
+    rows, columns = np.nonzero(marked)
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [names[int(column)] for column in columns],
+        "y": [names[int(row)] for row in rows],
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "marker": {
+            **{"symbol": "circle", "size": 4, "color": "#ffffff"},
+            "line": {"color": "#000000", "width": 1},
         },
     }
 

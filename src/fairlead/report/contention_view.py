@@ -145,18 +145,18 @@ def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
     return list(zip(firsts, lasts, strict=True))
 
 
-def host_order(network: Network) -> list[int]:
-    """All hosts, those on the same sides of all groups together.
+def sides_of_groups(network: Network) -> list[list[tuple[bool, bool]]]:
+    """For each host and each group, whether it is not among the sources, and destinations.
 
     Returns:
-        Positions of the hosts, length H; the given order where there are no groups.
+        Sorted by it, hosts on the same sides of all groups stand together, length H.
     """
     traits: list[list[tuple[bool, bool]]] = [[] for _ in network.hosts]
     for group in network.groups:
         sources, destinations = set(group.src_hosts), set(group.dst_hosts)
         for host, trait in enumerate(traits):
             trait.append((host not in sources, host not in destinations))
-    return sorted(range(network.num_hosts), key=lambda host: (traits[host], host))
+    return traits
 
 
 def _capacity(group: SharedGroup) -> str:

@@ -1,215 +1,209 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Charts of a measured network: heatmaps, spread per host, and every pair with its interval."""
+"""Charts of a measured network: a heatmap and the pairs of each quantity."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from fairlead.network import Network
-from fairlead.report.charts import Chart, ColorRange, harmless, heatmap, short_names
-from fairlead.report.contention_view import blocks, host_order, title
-from fairlead.report.network_view import between_hosts
-from fairlead.report.palette import BLUE
-from fairlead.report.scales import BYTES_PER_SECOND, SECONDS, Scale, common_scale
+from fairlead.report.blocks import Blocks, block_labels, reduce_blocks, split_evenly
+from fairlead.report.charts import (
+    MAX_LABELED_CELLS,
+    NOISY,
+    Chart,
+    ChartTable,
+    ColorRange,
+    harmless,
+    heatmap,
+    short_names,
+)
+from fairlead.report.contention_view import blocks as group_blocks
+from fairlead.report.contention_view import title
+from fairlead.report.host_order import HostOrder
+from fairlead.report.network_view import between_hosts, spread
+from fairlead.report.noise import NOISY_RATIO
+from fairlead.report.pair_charts import box_chart, interval_chart
+from fairlead.report.quantities import Quantity, quantities
 
-Matrix = npt.NDArray[np.float64]
-
-MAX_HOSTS_WITH_POINTS = 16
+MAX_CELLS = 128
+"""Most rows of a heatmap; beyond it neighbouring hosts share a row, which shows their median."""
+MAX_TABLE_HOSTS = 12
+"""Most hosts whose matrix is also given as a table; of more, each host has one line."""
 BLOCK_COLORS = ("#e4572e", "#ff4fd8", "#17becf", "#f2f2f2")
 """Frames that stand out from every colour of the heatmap."""
-
-
-class Quantity(NamedTuple):
-    """One measured quantity of the network."""
-
-    name: str
-    values: Matrix
-    low: Matrix | None
-    high: Matrix | None
-    family: tuple[Scale, ...]
-    is_low_bright: bool
-
-    def scale(self) -> Scale:
-        """The unit of every chart of this quantity."""
-        return common_scale(between_hosts(self.values), self.family)
-
-
-def quantities(network: Network) -> list[Quantity]:
-    """Latency and bandwidth."""
-    return [
-        Quantity(
-            "Latency",
-            network.latency_s,
-            network.latency_low_s,
-            network.latency_high_s,
-            SECONDS,
-            True,
-        ),
-        Quantity(
-            "Bandwidth",
-            network.bandwidth_Bps,
-            network.bandwidth_low_Bps,
-            network.bandwidth_high_Bps,
-            BYTES_PER_SECOND,
-            False,
-        ),
-    ]
 
 
 def network_charts(network: Network) -> list[Chart]:
     """All charts of the network, in the order of the page."""
     names = short_names(list(network.hosts))
     shown = quantities(network)
-    charts = [_heatmap(quantity, names, network) for quantity in shown]
-    charts += [_boxes(quantity, names) for quantity in shown if network.num_hosts > 2]
+    order = HostOrder.of(network)
+    charts = [_heatmap(quantity, names, network, order) for quantity in shown]
+    if network.num_hosts > 2:
+        charts += [box_chart(quantity, names, order.hosts) for quantity in shown]
     charts += [
-        _intervals(q, names, network.is_estimated())
-        for q in shown
-        if q.low is not None and q.high is not None
+        interval_chart(quantity, names, network.is_estimated())
+        for quantity in shown
+        if quantity.low is not None and quantity.high is not None
     ]
     return charts
 
 
-def _heatmap(quantity: Quantity, names: list[str], network: Network) -> Chart:
-    colors = ColorRange.of([between_hosts(quantity.values)], quantity.scale())
-    order = host_order(network)
+def _heatmap(quantity: Quantity, names: list[str], network: Network, order: HostOrder) -> Chart:
+    hosts = order.hosts
+    ordered = [names[host] for host in hosts]
+    grid = np.ix_(hosts, hosts)
+    rows = _rows(order)
+    is_whole = len(rows) == len(hosts)
+    values = between_hosts(quantity.values)
+    colors = ColorRange.of([values], quantity.scale())
+    noisy = quantity.is_noisy()
     figure = heatmap(
-        quantity.values[np.ix_(order, order)],
-        [names[host] for host in order],
+        reduce_blocks((quantity.values if is_whole else values)[grid], rows, np.nanmedian),
+        block_labels(ordered, rows),
         colors,
-        quantity=quantity.name,
+        quantity=quantity.name if is_whole else f"{quantity.name}, median",
         axis="host",
         empty="not measured",
         is_low_bright=quantity.is_low_bright,
+        is_noisy=reduce_blocks(noisy[grid].astype(float), rows, np.mean) > 0.5,
     )
-    note = "Bright is fast. Grey was not measured, or is the host itself."
-    if network.groups:
-        figure["layout"]["shapes"] = _outlines(network, order)
-        note += " Each outlined block is a group of pairs that share one bottleneck; hosts are in "
-        note += "the order of the groups."
+    frames = _rack_frames(order, rows)
+    notes = ["Bright is fast. Grey was not measured, or is the host itself."]
+    if order.racks:
+        notes.append("Framed hosts are near one another: racks, as far as the measurement tells.")
+    if not is_whole:
+        notes.append(f"Each cell is the median of up to {len(rows[0])} by {len(rows[0])} hosts.")
+    if network.groups and is_whole:
+        frames += _group_frames(network, hosts)
+        notes.append("Each coloured outline is a group of pairs that share one bottleneck.")
+    if noisy.any():
+        notes.append(_noise_note(noisy, len(rows)))
     estimated = network.is_estimated()
-    if estimated.any():
-        note += " The pointer tells which pairs are estimates."
+    if estimated.any() and is_whole:
+        notes.append("The pointer tells which pairs are estimates.")
         hover = figure["data"][0]["customdata"]
-        for row, column in np.argwhere(estimated[np.ix_(order, order)]):
-            hover[row][column] += _error_bar(quantity, order[row], order[column])
-    return Chart(f"{quantity.name} from host to host ({colors.scale.unit})", note, figure)
+        for row, column in np.argwhere(estimated[grid]):
+            hover[row][column] += _error_bar(quantity, hosts[row], hosts[column])
+    figure["layout"]["shapes"] = frames
+    return Chart(
+        f"{quantity.name} from host to host ({colors.scale.unit})",
+        " ".join(notes),
+        figure,
+        _summary(quantity, names, order),
+        _table(quantity, names, hosts),
+    )
 
 
-def _outlines(network: Network, order: list[int]) -> list[dict[str, Any]]:
-    """A frame around the cells of each group, in the order of the heatmap."""
+def _rows(order: HostOrder) -> Blocks:
+    """Places of `order.hosts` that share a row: each its own where they are few."""
+    num_hosts = len(order.hosts)
+    if num_hosts <= MAX_CELLS:
+        return split_evenly(num_hosts, num_hosts)
+    rows: Blocks = []
+    for first, last in order.parts():
+        length = last - first + 1
+        share = max(1, MAX_CELLS * length // num_hosts)
+        rows += [first + block for block in split_evenly(length, share)]
+    return rows
+
+
+def _rack_frames(order: HostOrder, rows: Blocks) -> list[dict[str, Any]]:
+    """A frame around each rack's own block, a light line in a dark rim."""
+    row_of = {int(place): row for row, places in enumerate(rows) for place in places}
+    return [
+        _frame((row_of[first], row_of[last]), (row_of[first], row_of[last]), color, width)
+        for first, last in order.rack_runs()
+        for color, width in (("rgba(0,0,0,.85)", 4.5), ("#ffffff", 2))
+    ]
+
+
+def _group_frames(network: Network, hosts: list[int]) -> list[dict[str, Any]]:
+    """A frame around the cells of each shared bottleneck, in the order of the heatmap."""
     return [
         {
-            "type": "rect",
-            **{"x0": block.first_column - 0.5, "x1": block.last_column + 0.5},
-            **{"y0": block.first_row - 0.5, "y1": block.last_row + 0.5},
-            "line": {"color": BLOCK_COLORS[block.group % len(BLOCK_COLORS)], "width": 3},
+            **_frame(
+                (block.first_row, block.last_row),
+                (block.first_column, block.last_column),
+                BLOCK_COLORS[block.group % len(BLOCK_COLORS)],
+                3,
+            ),
             "name": harmless(title(network, network.groups[block.group])),
         }
-        for block in blocks(network, order)
+        for block in group_blocks(network, hosts)
     ]
+
+
+def _frame(
+    rows: tuple[int, int], columns: tuple[int, int], color: str, width: float
+) -> dict[str, Any]:
+    """Around the cells from the first to the last of both, included."""
+    return {
+        "type": "rect",
+        **{"x0": columns[0] - 0.5, "x1": columns[1] + 0.5},
+        **{"y0": rows[0] - 0.5, "y1": rows[1] + 0.5},
+        "line": {"color": color, "width": width},
+    }
+
+
+def _noise_note(noisy: Any, num_rows: int) -> str:
+    pairs = f"{np.count_nonzero(noisy)} of {noisy.size - len(noisy)} pairs"
+    mark = f"{NOISY} marks" if num_rows <= MAX_LABELED_CELLS else "Dots mark"
+    return f"{mark} what is uncertain ({pairs}): 95 % intervals over a factor of {NOISY_RATIO:.0f}."
 
 
 def _error_bar(quantity: Quantity, src: int, dst: int) -> str:
     """What the pointer tells of an estimated pair, after its value."""
     if quantity.low is None or quantity.high is None:
         return ", estimated"
+    low, high = (float(side[src, dst]) for side in (quantity.low, quantity.high))
     scale = quantity.scale()
-    low, high = (scale.with_unit(float(side[src, dst])) for side in (quantity.low, quantity.high))
-    return f", estimated, 95 % error bar {low} to {high}"
+    return f", estimated, 95 % error bar {scale.with_unit(low)} to {scale.with_unit(high)}"
 
 
-def _boxes(quantity: Quantity, names: list[str]) -> Chart:
-    scale = quantity.scale()
-    src, dst = np.nonzero(np.isfinite(between_hosts(quantity.values)))
-    few = len(names) <= MAX_HOSTS_WITH_POINTS
-    box = {
-        "type": "box",
-        "x": [harmless(names[host]) for host in src],
-        "y": (quantity.values[src, dst] / scale.factor).tolist(),
-        "text": [
-            f"{harmless(names[a])} → {harmless(names[b])}" for a, b in zip(src, dst, strict=True)
-        ],
-        "hovertemplate": f"%{{text}}<br>%{{y:.3g}} {scale.unit}<extra></extra>",
-        "hoveron": "points" if few else "boxes+points",
-        "boxpoints": "all" if few else "outliers",
-        **{
-            "jitter": 0.5,
-            "pointpos": 0,
-            "line": {"width": 1.5},
-            "fillcolor": "rgba(47,143,206,.16)",
-        },
-        "marker": {"color": BLUE, "size": 4, "opacity": 0.75},
-    }
-    layout: dict[str, Any] = {
-        "xaxis": {"type": "category", "title": {"text": "from host"}, "automargin": True},
-        "yaxis": _value_axis(quantity.name, scale),
-        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
-        "showlegend": False,
-    }
-    return Chart(
-        f"{quantity.name} of the pairs of each host",
-        "Each box holds the middle half of the pairs from that host; its line is the median.",
-        {"data": [box], "layout": layout},
-        360,
+def _summary(quantity: Quantity, names: list[str], order: HostOrder) -> str:
+    """The heatmap in words."""
+    found, scale = spread(quantity.values), quantity.scale()
+    text = f"Heatmap of the {quantity.name.lower()} between {len(names)} hosts"
+    if not np.isfinite(found.median):
+        return f"{text}; nothing was measured."
+    text += (
+        f": {scale.with_unit(found.min)} to {scale.with_unit(found.max)}, median "
+        f"{scale.with_unit(found.median)}."
+    )
+    if order.racks:
+        told = "; ".join(", ".join(names[host] for host in rack) for rack in order.racks)
+        text += f" Hosts near one another: {told}."
+    return text
+
+
+def _table(quantity: Quantity, names: list[str], hosts: list[int]) -> ChartTable:
+    """The whole matrix of few hosts, or what each of many sends and receives in the median."""
+    scale, noisy = quantity.scale(), quantity.is_noisy()
+    values = between_hosts(quantity.values)
+    if len(hosts) <= MAX_TABLE_HOSTS:
+        return ChartTable(
+            ["from \\ to", *(names[host] for host in hosts)],
+            [
+                [
+                    names[src],
+                    *(
+                        NOISY * bool(noisy[src, dst]) + scale.text(values[src, dst])
+                        for dst in hosts
+                    ),
+                ]
+                for src in hosts
+            ],
+        )
+    sent, received = _medians(values), _medians(values.T)
+    return ChartTable(
+        ["host", f"to others, median ({scale.unit})", f"from others, median ({scale.unit})"],
+        [[names[host], scale.text(sent[host]), scale.text(received[host])] for host in hosts],
     )
 
 
-def _intervals(quantity: Quantity, names: list[str], estimated: npt.NDArray[np.bool_]) -> Chart:
-    scale = quantity.scale()
-    values, low, high = (
-        np.asarray(part) / scale.factor for part in (quantity.values, quantity.low, quantity.high)
-    )
-    src, dst = np.nonzero(np.isfinite(between_hosts(values)))
-    order = np.argsort(values[src, dst], kind="stable")
-    src, dst = src[order], dst[order]
-    middle = values[src, dst]
-    dots = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": list(range(1, len(middle) + 1)),
-        "y": middle.tolist(),
-        "text": [
-            f"{harmless(names[a])} → {harmless(names[b])}" for a, b in zip(src, dst, strict=True)
-        ],
-        "hovertemplate": f"%{{text}}<br>%{{y:.3g}} {scale.unit}<extra></extra>",
-        "error_y": {
-            "type": "data",
-            "array": np.nan_to_num(high[src, dst] - middle).tolist(),
-            "arrayminus": np.nan_to_num(middle - low[src, dst]).tolist(),
-            **{"symmetric": False, "width": 0, "thickness": 1.5, "color": "rgba(47,143,206,.45)"},
-        },
-        # An estimate is an open ring.
-        "marker": {
-            "color": BLUE,
-            "size": 5,
-            "symbol": ["circle-open" if is_open else "circle" for is_open in estimated[src, dst]],
-        },
-    }
-    layout: dict[str, Any] = {
-        "xaxis": {
-            "title": {"text": "pair, in order of its value"},
-            "automargin": True,
-            "nticks": 8,
-        },
-        "yaxis": _value_axis(quantity.name, scale),
-        "margin": {"l": 10, "r": 10, "t": 10, "b": 10},
-        "showlegend": False,
-    }
-    return Chart(
-        f"{quantity.name} of every pair",
-        "Bars are the confidence intervals of the measurement; steps show groups of like pairs."
-        + (" Rings are estimates with their error bars." if estimated.any() else ""),
-        {"data": [dots], "layout": layout},
-        360,
-    )
-
-
-def _value_axis(name: str, scale: Scale) -> dict[str, Any]:
-    return {
-        "title": {"text": f"{name} ({scale.unit})"},
-        **{"rangemode": "tozero", "automargin": True, "nticks": 7},
-    }
+def _medians(values: Any) -> list[float]:
+    known = [row[np.isfinite(row)] for row in values]
+    return [float(np.median(row)) if row.size else float("nan") for row in known]

@@ -20,11 +20,31 @@
     return layout;
   }
 
+  // Numbers that would run into one another are left to the pointer and to the table.
+  function fitting(figure, plot) {
+    return figure.data.map((trace) => {
+      const room = trace.texttemplate && (plot.clientWidth - 90) / trace.x.length;
+      return room && room < 36 ? { ...trace, texttemplate: "" } : trace;
+    });
+  }
+
   const config = { responsive: true, displayModeBar: false };
 
+  // With its own coordinates a drawing can be scaled by the style sheet, which print needs.
+  function makeScalable(plot) {
+    const { width, height } = plot._fullLayout;
+    plot.style.setProperty("--drawn", `${width} / ${height}`);
+    plot.querySelectorAll(".main-svg").forEach((drawing) => {
+      drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    });
+  }
+
   function draw(method) {
-    figures.forEach((figure, number) => {
-      Plotly[method](`chart-${number}`, figure.data, themed(figure), config);
+    figures.forEach(async (figure, number) => {
+      const plot = document.getElementById(`chart-${number}`);
+      await Plotly[method](plot, fitting(figure, plot), themed(figure), config);
+      makeScalable(plot);
+      if (method === "newPlot") plot.on("plotly_afterplot", () => makeScalable(plot));
     });
   }
 

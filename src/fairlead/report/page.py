@@ -17,10 +17,16 @@ from fairlead.archive import write_text
 from fairlead.comparison import Comparison
 from fairlead.report import jobs_view
 from fairlead.report.charts import Chart, as_script_data
-from fairlead.report.comparison_view import columns, findings, rows
+from fairlead.report.comparison_tables import (
+    measured_table,
+    predicted_table,
+    prediction_sentences,
+)
+from fairlead.report.history import history_chart, history_sentences, history_table
 from fairlead.report.network_charts import network_charts
 from fairlead.report.origin import origin_lines
-from fairlead.report.placement_view import rank_ranges
+from fairlead.report.page_table import facts, folded, table
+from fairlead.report.placement_view import rank_ranges, ranks_by_host
 from fairlead.report.run_files import RunFiles
 from fairlead.report.scales import SECONDS, human
 from fairlead.report.summary import sentences, title
@@ -28,7 +34,7 @@ from fairlead.report.time_charts import time_charts
 from fairlead.report.traffic_charts import traffic_charts
 
 # Between a number and its unit a line must not break.
-_UNIT_SPACE = re.compile(r"(?<=\d) (?=(?:%|[nµm]?s|[kMGTP]?B(?:/s)?)(?!\w))")
+_UNIT_SPACE = re.compile(r"(?<=\d) (?=(?:%|[nµm]?s|(?:[kMGT]|[KMGT]i)?B(?:/s)?)(?!\w))")
 
 
 class Section(NamedTuple):
@@ -63,17 +69,24 @@ def _sections(files: RunFiles) -> list[Section]:
     if files.comparison is not None:
         comparison = files.comparison
         sections.append(Section("Measured times", time_charts(comparison), _times(comparison)))
+    if files.history:
+        told = "".join(map(_paragraph, history_sentences(files.history)))
+        body = told + history_table(files.history)
+        sections.append(Section("History of this program", [history_chart(files.history)], body))
     if files.network is not None:
         sections.append(Section("Network", network_charts(files.network)))
     if files.traffic is not None:
         charts = traffic_charts(files.traffic, files.before(), files.after())
         sections.append(Section("Traffic", charts))
     if (after := files.after()) is not None:
-        pairs = [(host, rank_ranges(after.ranks_on(host)) or "none") for host in after.hosts]
-        sections.append(Section(f"Placement by {after.method}", [], _facts(pairs)))
+        pairs = [
+            (host, rank_ranges(ranks.tolist()) or "none")
+            for host, ranks in zip(after.hosts, ranks_by_host(after), strict=True)
+        ]
+        sections.append(Section(f"Placement by {after.method}", [], facts(pairs)))
     if (jobs := files.jobs) is not None:
-        body = _table(jobs_view.COLUMNS, jobs_view.rows(jobs))
-        body += _facts(jobs_view.ranks_of_hosts(jobs))
+        body = table("What the simulator expects", jobs_view.COLUMNS, jobs_view.rows(jobs))
+        body += facts(jobs_view.ranks_of_hosts(jobs))
         sections.append(Section(f"Jobs placed by {jobs.method}", [], body))
     sections.append(Section("What was measured when", [], _origins(files)))
     return sections
@@ -100,7 +113,8 @@ def _page(heading: str, summary: list[str], sections: list[Section]) -> str:
         *map(_paragraph, summary),
         "</header><main>",
         *(_section(section, numbers) for section in sections),
-        "</main><noscript><p>The charts of this page need JavaScript.</p></noscript>",
+        "</main><noscript><p>The charts of this page need JavaScript; the tables below them do ",
+        "not.</p></noscript>",
         '<script type="application/json" id="charts">',
         as_script_data([chart.figure for chart in charts]),
         "</script>",
@@ -135,50 +149,42 @@ def _section(section: Section, numbers: Iterator[int]) -> str:
 def _figure(chart: Chart, number: int) -> str:
     wide = "square" if chart.height_px is None else "wide"
     style = "" if chart.height_px is None else f' style="height:{chart.height_px}px"'
+    values = ""
+    if chart.table is not None:
+        columns, rows = chart.table
+        values = folded("Values as a table", table(f"{chart.title}: values", columns, rows))
     return (
         f'<figure class="{wide}"><figcaption><h3>{html.escape(chart.title)}</h3>'
-        f"<p>{html.escape(chart.note)}</p></figcaption>"
-        f'<div class="plot" id="chart-{number}"{style}></div></figure>'
+        f"<p>{html.escape(_UNIT_SPACE.sub(chr(0xA0), chart.note))}</p></figcaption>"
+        f'<div class="plot" id="chart-{number}" role="img" '
+        f'aria-label="{html.escape(chart.summary)}"{style}></div>{values}</figure>'
     )
 
 
 def _times(comparison: Comparison) -> str:
-    fastest = list(comparison.methods).index(comparison.fastest())
-    notes = "".join(map(_paragraph, findings(comparison)[1:]))
-    return _table(columns(comparison), rows(comparison), fastest) + notes
-
-
-def _table(names: Sequence[str], lines: Sequence[Sequence[str]], fastest: int | None = None) -> str:
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-    body = ""
-    for index, (first, *others) in enumerate(lines):
-        cells = "".join(f"<td>{html.escape(text)}</td>" for text in others)
-        mark = ' class="fastest"' if index == fastest else ""
-        body += f'<tr{mark}><th scope="row">{html.escape(first)}</th>{cells}</tr>'
-    return (
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
+    notes = "".join(map(_paragraph, prediction_sentences(comparison)))
+    predicted = f"<h3>Predicted before the runs</h3>{predicted_table(comparison)}"
+    return measured_table(comparison) + predicted + notes
 
 
 def _origins(files: RunFiles) -> str:
     parts = []
     if files.network is not None:
-        parts.append(f"<h3>Network</h3>{_facts(origin_lines(files.network.origin))}")
+        parts.append(f"<h3>Network</h3>{facts(origin_lines(files.network.origin))}")
     if files.traffic is not None:
-        parts.append(f"<h3>Traffic</h3>{_facts(origin_lines(files.traffic.origin))}")
+        parts.append(f"<h3>Traffic</h3>{facts(origin_lines(files.traffic.origin))}")
     if files.comparison is not None:
-        parts.append(f"<h3>Comparison</h3>{_facts(_comparison_facts(files.comparison))}")
+        parts.append(f"<h3>Comparison</h3>{facts(_comparisonfacts(files.comparison))}")
     if files.placement is not None:
         origin = {"method": files.placement.method, **files.placement.origin}
-        parts.append(f"<h3>Placement</h3>{_facts(origin_lines(origin))}")
+        parts.append(f"<h3>Placement</h3>{facts(origin_lines(origin))}")
     if files.jobs is not None:
         machine = dataclasses.asdict(files.jobs.prediction.machine)
-        parts.append(f"<h3>Simulated machine</h3>{_facts(origin_lines(machine))}")
+        parts.append(f"<h3>Simulated machine</h3>{facts(origin_lines(machine))}")
     return "".join(parts)
 
 
-def _comparison_facts(comparison: Comparison) -> list[tuple[str, str]]:
+def _comparisonfacts(comparison: Comparison) -> list[tuple[str, str]]:
     return [
         ("program", " ".join(comparison.program)),
         ("when", comparison.when.isoformat(timespec="seconds")),
@@ -191,10 +197,3 @@ def _comparison_facts(comparison: Comparison) -> list[tuple[str, str]]:
             if value
         ),
     ]
-
-
-def _facts(pairs: list[tuple[str, str]]) -> str:
-    items = "".join(
-        f"<dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd>" for name, value in pairs
-    )
-    return f"<dl>{items}</dl>"

@@ -13,6 +13,7 @@ from fairlead.errors import InputError
 from fairlead.network import Network
 from fairlead.placement import Placement
 from fairlead.report.files import Content, load_any
+from fairlead.report.history import RunRecord, history_of
 from fairlead.run_directory import COMPARISON, NETWORK, PLACEMENT, TRAFFIC
 from fairlead.traffic import Traffic
 from fairlead.workload import JobsRecord
@@ -39,6 +40,7 @@ class RunFiles:
     placement: Placement | None = None
     comparison: Comparison | None = None
     jobs: JobsRecord | None = None
+    history: Sequence[RunRecord] = ()
 
     @classmethod
     def load(cls, paths: Path | Sequence[Path]) -> RunFiles:
@@ -55,7 +57,9 @@ class RunFiles:
             if field in found:
                 raise InputError(f"{path}: a second {field}; a report shows one")
             found[field] = content
-        files = cls(**found)  # type: ignore[arg-type]
+        folder = paths if isinstance(paths, Path) else paths[0] if len(paths) == 1 else None
+        history = history_of(folder) if folder is not None and folder.is_dir() else ()
+        files = cls(**found, history=history)  # type: ignore[arg-type]
         files._require_same_ranks()
         return files
 

@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fairlead.units import RATE_UNITS, RATES, SIZE_UNITS, SIZES
+
 Values = npt.NDArray[np.float64]
 
 
@@ -31,11 +33,9 @@ class Scale(NamedTuple):
 
 
 SECONDS = (Scale(1e-9, "ns"), Scale(1e-6, "µs"), Scale(1e-3, "ms"), Scale(1.0, "s"))
-BYTES = (
-    *(Scale(1.0, "B"), Scale(1e3, "kB"), Scale(1e6, "MB")),
-    *(Scale(1e9, "GB"), Scale(1e12, "TB"), Scale(1e15, "PB")),
-)
-BYTES_PER_SECOND = tuple(Scale(scale.factor, f"{scale.unit}/s") for scale in BYTES)
+# Sizes are binary and rates decimal, as everywhere: one ladder of units for text and charts.
+BYTES = tuple(Scale(float(SIZES[unit]), unit) for unit in SIZE_UNITS)
+BYTES_PER_SECOND = tuple(Scale(RATES[unit], unit) for unit in RATE_UNITS)
 
 
 def common_scale(values: Iterable[float] | Values, family: tuple[Scale, ...]) -> Scale:

@@ -5,16 +5,25 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from fairlead.comparison import Comparison
 from fairlead.network import Network
 from fairlead.report import jobs_view
+from fairlead.report.comparison_tables import speed_ratio, speed_words
 from fairlead.report.comparison_view import findings
 from fairlead.report.contention_view import contention_lines
 from fairlead.report.estimates import estimate_lines
-from fairlead.report.network_view import spread
+from fairlead.report.network_view import between_hosts
+from fairlead.report.noise import contrast
+from fairlead.report.quantities import Quantity, quantities
+from fairlead.report.racks import racks as racks_of
 from fairlead.report.run_files import RunFiles
-from fairlead.report.scales import BYTES, BYTES_PER_SECOND, SECONDS, human
+from fairlead.report.scales import BYTES, SECONDS, human
 from fairlead.report.traffic_charts import inside_ratio
+
+LEAST_RATIO_TOLD = 1.1
+"""A smaller difference between pairs is not worth a number."""
 
 
 def title(files: RunFiles) -> str:
@@ -52,31 +61,35 @@ def _gain(comparison: Comparison) -> list[str]:
     found = [findings(comparison)[0]]
     if best != base and not comparison.is_tie(best, base):
         runs = len(comparison.methods[best].times_s)
-        ratio = comparison.time_ratio(best)
         found[0] = (
             f"With {best} the program took {human(time_s, SECONDS)}, with {base} "
-            f"{human(base_s, SECONDS)}: {ratio.value:.2f} times as long (95 % interval "
-            f"{ratio.low:.2f} to {ratio.high:.2f}), each the mean of {runs} interleaved runs."
+            f"{human(base_s, SECONDS)}: it was {speed_words(speed_ratio(comparison, best))}, "
+            f"each the mean of {runs} interleaved runs."
         )
     spent = (comparison.probe_s or 0.0) + (comparison.trace_s or 0.0)
     saved = base_s - time_s
     if spent > 0 and saved > 0 and not comparison.is_tie(best, base):
         found.append(
             f"Measuring took {human(spent, SECONDS)} once; that is won back after "
-            f"{math.ceil(spent / saved)} runs."
+            f"{_runs(math.ceil(spent / saved))}."
         )
     return found
 
 
 def _network(network: Network) -> list[str]:
-    rate, delay = spread(network.bandwidth_Bps), spread(network.latency_s)
     found = []
-    if math.isfinite(rate.max) and network.num_hosts > 2:
+    if network.num_hosts > 2:
+        for quantity in reversed(quantities(network)):
+            found += _spread(quantity)
+    racks = [rack for rack in racks_of(network) if len(rack) > 1]
+    if racks:
+        *first, last = (str(len(rack)) for rack in racks)
+        sizes = f"{', '.join(first)} and {last}" if first else last
         found.append(
-            f"Between hosts, the fastest pair moves {human(rate.max, BYTES_PER_SECOND)} and the "
-            f"slowest {human(rate.min, BYTES_PER_SECOND)}: {rate.max / rate.min:.1f} times "
-            f"less. Latency lies between {human(delay.min, SECONDS)} and "
-            f"{human(delay.max, SECONDS)}."
+            f"{len(racks)} groups, of {sizes} hosts, are near one another: racks, as far as the "
+            "measurement tells."
+            if len(racks) > 1
+            else f"{sizes} hosts are near one another, and the others are not."
         )
     shared = contention_lines(network)
     if shared:
@@ -87,6 +100,33 @@ def _network(network: Network) -> list[str]:
         pairs = "1 pair was" if missing == 1 else f"{missing} pairs were"
         found.append(f"{pairs} not measured and left grey in the charts.")
     return found
+
+
+def _spread(quantity: Quantity) -> list[str]:
+    """What is typical of a quantity, and how far pairs differ beyond the noise."""
+    values, scale = between_hosts(quantity.values), quantity.scale()
+    found = contrast(values, quantity.low, quantity.high)
+    if found is None:
+        return []
+    middle = scale.with_unit(float(np.nanmedian(values)))
+    text = f"{quantity.name} between hosts is {middle} in the median"
+    if found.ratio < LEAST_RATIO_TOLD:
+        certain = "differ by no more than the noise" if found.is_certain else "hardly differ"
+        return [f"{text}; pairs {certain}."]
+    sure = " by their 95 % intervals" if found.is_certain else ""
+    return [
+        f"{text}. One pair in twenty has at least {scale.with_unit(found.high)}, one in twenty at "
+        f"most {scale.with_unit(found.low)}{sure}: a factor of {_two_digits(found.ratio)}."
+    ]
+
+
+def _two_digits(ratio: float) -> str:
+    """More digits of a ratio would be told as if they were known."""
+    return f"{ratio:.1f}" if ratio < 10 else f"{float(f'{ratio:.2g}'):,.0f}"
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count} runs"
 
 
 def _traffic(files: RunFiles) -> list[str]:

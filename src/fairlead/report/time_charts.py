@@ -44,6 +44,8 @@ def time_charts(comparison: Comparison) -> list[Chart]:
             f"The {comparison.time_source()}; shorter is better. The dashed line is the mean of "
             f"{comparison.baseline}.",
             {"data": [_runs(comparison, scale), _means(comparison, scale)], "layout": layout},
+            f"The {len(methods)} methods with every run and its mean; the table below has them.",
+            None,
             120 + ROW_PX * len(methods),
         )
     ]

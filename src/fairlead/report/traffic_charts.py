@@ -10,18 +10,27 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from fairlead.placement import Placement
-from fairlead.report.blocks import Blocks, split_evenly, sum_blocks
-from fairlead.report.charts import Chart, ColorRange, harmless, heatmap, short_names
-from fairlead.report.placement_view import rank_ranges
-from fairlead.report.scales import BYTES, common_scale
+from fairlead.report.blocks import Blocks, block_labels, split_evenly, sum_blocks
+from fairlead.report.charts import (
+    Chart,
+    ChartTable,
+    ColorRange,
+    harmless,
+    heatmap,
+    short_names,
+)
+from fairlead.report.placement_view import rank_ranges, ranks_by_host
+from fairlead.report.scales import BYTES, common_scale, human
+from fairlead.report.traffic_view import busiest_pairs
 from fairlead.traffic import Traffic
 
 Matrix = npt.NDArray[np.float64]
 
 MAX_CELLS = 128
-"""Most rows of a heatmap; beyond it neighbouring ranks, or hosts, share a row and their bytes add
-up."""
+"""Most rows of a heatmap; beyond it neighbouring ranks share a row and their bytes add up."""
 MAX_COARSE_CELLS = 64
+MAX_RANKS_TEXT = 60
+"""Longest list of ranks beside a row, in letters."""
 MAX_BOLD_BORDERS = 24
 """Most borders that are drawn boldly; more of them would hide the cells."""
 
@@ -33,6 +42,8 @@ class _Grouped(NamedTuple):
     labels: list[str]
     hosts: list[str]
     """Host of each row, or empty in rank order."""
+    summary: str
+    table: ChartTable
 
 
 def traffic_charts(
@@ -41,12 +52,12 @@ def traffic_charts(
     """Heatmaps that share one colour scale.
 
     Args:
-        traffic: What the ranks sent one another.
+        traffic: What the ranks sent one another; sparse traffic stays so, however many ranks.
         before: The launcher's placement, where it is known.
         after: The chosen placement, where it is known.
     """
     sent = traffic.total().bytes
-    shown = [_in_rank_order(sent)]
+    shown = [_in_rank_order(traffic, sent)]
     if before is not None:
         shown.append(_by_host(sent, before, f"Before: by host, placed by {before.method}"))
     if after is not None and (before is None or after.method != before.method):
@@ -66,45 +77,86 @@ def inside_ratio(traffic: Traffic, placement: Placement) -> float:
     return float(inside / total) if total > 0 else float("nan")
 
 
-def _in_rank_order(sent: sp.csr_array) -> _Grouped:
-    blocks = split_evenly(sent.shape[0], MAX_CELLS)
+def _in_rank_order(traffic: Traffic, sent: sp.csr_array) -> _Grouped:
+    blocks = split_evenly(traffic.num_ranks, MAX_CELLS)
+    note = "What each rank sent each other; empty cells sent nothing."
+    if len(blocks) < traffic.num_ranks:
+        note += f" A row holds {len(blocks[0]):,} neighbouring ranks, and adds their bytes up."
+    busiest = busiest_pairs(traffic)
     return _Grouped(
         "Traffic in rank order",
-        "What each rank sent each other; empty cells sent nothing.",
+        note,
         sum_blocks(sent, blocks),
         [_ranks(block) for block in blocks],
         [],
+        f"Heatmap of the bytes that {traffic.num_ranks} ranks sent one another, "
+        f"{human(float(sent.sum()), BYTES)} in all; the table has the busiest pairs.",
+        ChartTable(
+            ["busiest pairs of ranks", "bytes", "messages"],
+            [
+                [f"{pair.src} → {pair.dst}", human(pair.bytes, BYTES), f"{pair.messages:,.0f}"]
+                for pair in busiest
+            ],
+        ),
     )
 
 
 def _by_host(sent: sp.csr_array, placement: Placement, title: str) -> _Grouped:
     names = short_names(list(placement.hosts))
-    # Ranks by host; of one host they ascend.
-    order = np.argsort(placement.host_of_rank, kind="stable")
-    used, first = np.unique(placement.host_of_rank[order], return_index=True)
-    ranks_of_host = np.split(order, first[1:])
-    per_host = max(1, MAX_CELLS // len(used))
+    ranks_of = ranks_by_host(placement)
+    used = [host for host, ranks in enumerate(ranks_of) if ranks.size]
     blocks: Blocks = []
     hosts: list[str] = []
-    for together in split_evenly(len(used), MAX_CELLS):
-        ranks = np.concatenate([ranks_of_host[index] for index in together])
-        parts = [ranks[part] for part in split_evenly(len(ranks), per_host)]
+    # Of many hosts, neighbours share a row; few hosts have a row for each rank, or nearly.
+    for group in split_evenly(len(used), MAX_CELLS):
+        members = [used[place] for place in group]
+        ranks = np.concatenate([ranks_of[host] for host in members])
+        per_group = max(1, MAX_CELLS // len(used)) if len(members) == 1 else 1
+        parts = [ranks[part] for part in split_evenly(len(ranks), per_group)]
         blocks += parts
-        hosts += [_span([names[used[index]] for index in together])] * len(parts)
+        hosts += [block_labels(names, [np.array(members)])[0]] * len(parts)
     labels = [f"{_ranks(block)} on {host}" for block, host in zip(blocks, hosts, strict=True)]
+    cells = sum_blocks(sent, blocks)
     note = "Lines are the borders of hosts; what lies in the blocks on the diagonal stays inside."
     if len(used) > MAX_CELLS:
-        note = "Neighbouring hosts share a row; what stays inside a host is on the diagonal."
-    return _Grouped(title, note, sum_blocks(sent, blocks), labels, hosts)
+        note = "A row holds neighbouring hosts; what lies on the diagonal stays among them."
+    return _Grouped(
+        title,
+        note,
+        cells,
+        labels,
+        hosts,
+        f"Heatmap of the same bytes with the ranks in the order of the {len(used)} hosts that "
+        f"{placement.method} places them on; the table has what stays inside.",
+        _table_of_hosts(cells, hosts),
+    )
 
 
-def _span(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{names[0]}–{names[-1]}"
+def _table_of_hosts(cells: Matrix, hosts: list[str]) -> ChartTable:
+    """What stays inside each host, leaves it and comes to it."""
+    names = list(dict.fromkeys(hosts))
+    place = {name: index for index, name in enumerate(names)}
+    of_row = np.array([place[host] for host in hosts])
+    total = np.zeros((len(names), len(names)))
+    np.add.at(total, (of_row[:, None], of_row[None]), cells)
+    inside = np.diag(total)
+    columns = inside, total.sum(axis=1) - inside, total.sum(axis=0) - inside
+    return ChartTable(
+        ["host", "stays inside", "sent to others", "received from others"],
+        [
+            [name, *(human(float(column[row]), BYTES) for column in columns)]
+            for row, name in enumerate(names)
+        ],
+    )
 
 
 def _ranks(block: npt.NDArray[np.int64]) -> str:
-    word = "rank" if len(block) == 1 else "ranks"
-    return f"{word} {rank_ranges(block.tolist())}"
+    if len(block) == 1:
+        return f"rank {block[0]}"
+    text = rank_ranges(sorted(block.tolist()))
+    if len(text) > MAX_RANKS_TEXT:
+        return f"ranks {block.min()} … {block.max()} ({len(block)})"
+    return f"ranks {text}"
 
 
 def _chart(group: _Grouped, colors: ColorRange) -> Chart:
@@ -120,6 +172,8 @@ def _chart(group: _Grouped, colors: ColorRange) -> Chart:
         f"{group.title} ({colors.scale.unit})",
         group.note,
         figure,
+        group.summary,
+        group.table,
         is_coarse=len(group.labels) <= MAX_COARSE_CELLS,
     )
 
