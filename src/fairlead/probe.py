@@ -6,7 +6,6 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import re
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -25,6 +24,7 @@ from fairlead.probe_result import PAIRS_BEGIN, Documents, ProbeResult, read_resu
 from fairlead.sampling import SamplePlan, complete
 from fairlead.sampling.pair_set import pair_set_text
 from fairlead.sampling.rounds import measure_in_batches
+from fairlead.scratch import scratch_folder
 
 __all__ = ["Effort", "probe"]
 
@@ -369,8 +369,8 @@ def _launch(
         if match and on_progress:
             on_progress(int(match[1]), int(match[2]))
 
-    with tempfile.TemporaryDirectory(prefix="fairlead-probe-") as folder:
-        argv = launcher.command(job, Path(folder))
+    with scratch_folder("fairlead-probe-") as folder:
+        argv = launcher.command(job, folder)
         try:
             return launch.run(
                 argv,

@@ -8,7 +8,6 @@ import dataclasses
 import datetime
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from fairlead import mpi_builds
 from fairlead.errors import InputError, TraceError
 from fairlead.launch import Job, Launcher, copied, run
 from fairlead.preload import preloaded
+from fairlead.scratch import scratch_folder
 from fairlead.trace_file import read_trace
 from fairlead.traffic import Traffic
 
@@ -59,12 +59,12 @@ def trace(
     require_program(job.program)
     library = mpi_builds.find(launcher).intercept
     with (
-        tempfile.TemporaryDirectory(prefix="fairlead-trace-") as work_dir,
-        tempfile.TemporaryDirectory(prefix=".fairlead-trace-", dir=_shared_folder()) as shared,
+        scratch_folder("fairlead-trace-") as work_dir,
+        scratch_folder(".fairlead-trace-", _shared_folder()) as shared,
     ):
-        file = Path(shared).absolute() / "trace"
+        file = shared.absolute() / "trace"
         traced = dataclasses.replace(job, env=preloaded(job.env, library, FAIRLEAD_TRACE=str(file)))
-        argv = launcher.command(traced, Path(work_dir))
+        argv = launcher.command(traced, work_dir)
         words = _OurWords()
         with _outputs(log, stdout, words) as (out, errors):
             finished = run(argv, timeout_s=timeout_s, stdin=stdin, stdout=out, stderr=errors)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Temporary folders that the next one removes where a process was killed and could not."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["scratch_folder"]
+
+_LOCK = ".lock"
+
+
+@contextlib.contextmanager
+def scratch_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
+    """A new folder for the time of the block; older ones of killed processes go first.
+
+    Args:
+        prefix: Begin of its name; only folders of the same begin are looked at.
+        parent: The folder that it is made in; None for the system's temporary one.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    folder = Path(tempfile.gettempdir()) if parent is None else parent
+    _remove_abandoned(folder, prefix)
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=folder) as name:
+        lock = os.open(Path(name) / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            # Who it is comes after the lock: whoever finds a name can trust the lock.
+            if _is_locked(lock):
+                os.write(lock, _owner())
+            yield Path(name)
+        finally:
+            os.close(lock)
+
+
+def _remove_abandoned(parent: Path, prefix: str) -> None:
+    """Remove the folders of this user whose process on this machine is gone.
+
+    In a folder that several machines share, the locks of the others may be invisible.
+    """
+    for folder in parent.glob(f"{prefix}*"):
+        with contextlib.suppress(OSError):
+            lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            try:
+                if os.read(lock, 1024) == _owner() and _is_locked(lock):
+                    shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+def _is_locked(lock: int) -> bool:
+    """Whether it could be locked; the kernel frees it when the process ends, however that is."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # Held by another process, or a file system without locks.
+        return False
+    return True
+
+
+def _owner() -> bytes:
+    return f"{socket.gethostname()} {os.getuid()}\n".encode()
