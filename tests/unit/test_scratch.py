@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Temporary folders: gone with their block, and with the next one where they were left behind."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fairlead.scratch import scratch_folder
+
+HOLD = """
+import sys
+from pathlib import Path
+from fairlead.scratch import scratch_folder
+with scratch_folder("work-", Path(sys.argv[1])) as folder:
+    (folder / "rankfile").touch()
+    print(folder, flush=True)
+    sys.stdin.read()
+"""
+
+
+class Holder:
+    """A process that is in the block of a folder."""
+
+    def __init__(self, parent: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", HOLD, str(parent)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        self.folder = Path(self.process.stdout.readline().strip())
+
+    def end(self, *, kill: bool = False) -> None:
+        if kill:
+            self.process.kill()
+        self.process.communicate()
+
+
+def test_folder_is_there_for_the_block_and_gone_after_it(tmp_path: Path) -> None:
+    with scratch_folder("work-", tmp_path) as folder:
+        assert folder.parent == tmp_path
+        (folder / "file").touch()
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folder_of_a_killed_process_goes_with_the_next(tmp_path: Path) -> None:
+    holder = Holder(tmp_path)
+    holder.end(kill=True)
+    assert (holder.folder / "rankfile").exists()
+
+    with scratch_folder("work-", tmp_path):
+        assert not holder.folder.exists()
+
+
+def test_folder_of_a_living_process_stays(tmp_path: Path) -> None:
+    holder = Holder(tmp_path)
+    try:
+        with scratch_folder("work-", tmp_path):
+            assert (holder.folder / "rankfile").exists()
+    finally:
+        holder.end()
+
+
+def test_folders_of_other_names_machines_and_programs_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    holder = Holder(tmp_path)
+    holder.end(kill=True)
+    (tmp_path / "work-of-another-program").mkdir()
+
+    with scratch_folder("other-", tmp_path):
+        assert holder.folder.exists()
+    monkeypatch.setattr("socket.gethostname", lambda: "another")
+    with scratch_folder("work-", tmp_path):
+        assert holder.folder.exists()
+
+    assert (tmp_path / "work-of-another-program").exists()
