@@ -25,7 +25,7 @@ def network(tmp_path):
 
 def fairlead(*arguments, cwd):
     command = [sys.executable, "-m", "fairlead", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
 def test_show_prints_the_network(network, tmp_path):

@@ -14,7 +14,7 @@ from fairlead.launch import detect
 from fairlead.mpi_builds import find
 from fairlead.traffic import Traffic
 
-pytestmark = [pytest.mark.mpi, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.mpi]
 
 MPIRUN = "mpirun.mpich"
 
@@ -22,7 +22,7 @@ MPIRUN = "mpirun.mpich"
 def fairlead(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "fairlead", "trace", *arguments],
-        cwd=folder, capture_output=True, text=True, timeout=60, check=False,
+        cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 

@@ -44,7 +44,7 @@ def link_names():
         return {link.get_attr("IFLA_IFNAME") for link in netlink.get_links()}
 
 
-def happens(condition, timeout_s=20):
+def happens(condition, timeout_s=600):
     """Whether the condition comes to hold in time."""
     end_s = time.monotonic() + timeout_s
     while not condition():

@@ -20,7 +20,7 @@ from fairlead.lab import Lab, Scenario
 from fairlead.lab.delaying import DelayBy
 from fairlead.lab.state import live_labs
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.lab]
 
 DELAYS = [
     {"src": "h0", "dst": "h1", "delay": "20ms"},
@@ -65,7 +65,7 @@ def test_packets_are_late_by_the_delay_of_their_direction(lab):
 def test_programs_on_the_hosts_see_both_ways_and_the_head_node_none(lab):
     def connect_ms(host, target):
         argv = [sys.executable, "-c", CONNECT, target]
-        return float(lab.run(argv, host, capture_output=True, check=True, timeout=30).stdout)
+        return float(lab.run(argv, host, capture_output=True, check=True).stdout)
 
     assert 28 <= connect_ms("h0", "h1") < 34
     assert 40 <= connect_ms("h2", "h0") < 46

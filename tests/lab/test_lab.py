@@ -12,7 +12,7 @@ import pytest
 from fairlead.errors import InputError, LabError
 from fairlead.lab import Lab, Scenario
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.lab]
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def lab():
 
 
 def output(lab, *argv, host="login"):
-    return lab.run(argv, host, capture_output=True, text=True, check=True, timeout=30).stdout
+    return lab.run(argv, host, capture_output=True, text=True, check=True).stdout
 
 
 def sent_bytes(lab, host):

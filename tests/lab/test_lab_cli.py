@@ -12,7 +12,7 @@ import pytest
 
 from fairlead.lab import Lab
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.lab]
 
 NAME = f"cli-{os.getpid()}"
 
@@ -23,7 +23,6 @@ def fairlead_lab(*argv):
         check=False,
         capture_output=True,
         text=True,
-        timeout=50,
     )
 
 

@@ -16,7 +16,7 @@ from fairlead.errors import LabError
 from fairlead.lab import Lab
 from fairlead.lab.state import labs_folder, live_labs
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.lab]
 
 
 # Names of its own: other labs of the same user may come and go meanwhile.
@@ -34,7 +34,7 @@ def test_down_leaves_no_process_namespace_link_or_file():
         namespaces = lab_traces.namespaces_of_lab(lab_traces.holder_pid(folder_of(lab)))
         assert len([name for name in namespaces if name.startswith("net:")]) == 6
 
-    sleeper.wait(10)
+    sleeper.wait()
     assert lab_traces.still_there(namespaces) == set()
     assert lab_traces.link_names() == links
     assert not folder_of(lab).exists()
@@ -56,7 +56,7 @@ def test_killed_holder_leaves_nothing_and_the_next_command_forgets_it():
         namespaces = lab_traces.namespaces_of_lab(holder)
 
         os.kill(holder, signal.SIGKILL)
-        sleeper.wait(10)
+        sleeper.wait()
 
         assert lab_traces.happens(lambda: not lab_traces.still_there(namespaces))
         assert lab_traces.happens(lambda: lab.name not in live_labs())
@@ -84,7 +84,7 @@ def test_lab_ends_with_the_process_that_brought_it_up(number):
         holder = lab_traces.holder_pid(folder_of(Lab.attach(name)))
         namespaces = lab_traces.namespaces_of_lab(holder)
         process.send_signal(number)
-        process.wait(20)
+        process.wait()
 
     assert lab_traces.happens(lambda: not lab_traces.still_there(namespaces))
     assert lab_traces.happens(lambda: name not in live_labs())
@@ -99,7 +99,7 @@ def test_interrupted_start_leaves_nothing():
         assert lab_traces.happens(lambda: _descendant_holders(process.pid))
         holders = _descendant_holders(process.pid)
         process.send_signal(signal.SIGINT)
-        process.wait(30)
+        process.wait()
 
     assert lab_traces.happens(lambda: not any(Path(f"/proc/{pid}").exists() for pid in holders))
     assert not (labs_folder() / NAME).exists()

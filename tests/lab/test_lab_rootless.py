@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.lab]
 
 NOBODY = 65534
 # As udev makes it, in a mount namespace of its own: not every machine has udev.

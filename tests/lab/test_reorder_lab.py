@@ -23,7 +23,7 @@ from fairlead.network import Network
 from fairlead.trace_file import read_trace
 from fairlead.traffic import Traffic
 
-pytestmark = [pytest.mark.lab, pytest.mark.mpi, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.lab, pytest.mark.mpi]
 
 STENCIL = ("--size", "24", "--steps", "10", "--dims", "8,1,1")
 
@@ -72,7 +72,7 @@ def far_bytes(
          "--run-dir", str(folder / "run"), "--launcher-args", traced, *options, "--",
          str(stencil), *STENCIL],
         env={**os.environ, **state, "FAIRLEAD_MPIRUN": "mpirun.openmpi"},
-        capture_output=True, text=True, timeout=100,
+        capture_output=True, text=True,
     )  # fmt: skip
     assert_passed(done)
     sent = read_trace(folder / "trace").bytes.toarray()

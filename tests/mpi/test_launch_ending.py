@@ -98,19 +98,19 @@ def test_signal_to_fairlead_ends_every_process(
 
     launched.process.send_signal(number)
 
-    assert launched.process.wait(30) == returncode
+    assert launched.process.wait() == returncode
     assert launched.left() == []
 
 
 def test_killed_launcher_is_outlived_by_no_rank_and_no_daemon(launched: Launched) -> None:
     os.kill(launched.launcher_pid(), signal.SIGKILL)
 
-    assert launched.process.wait(30) == 128 + signal.SIGKILL
+    assert launched.process.wait() == 128 + signal.SIGKILL
     assert launched.left() == []
 
 
 def test_killed_fairlead_is_outlived_by_no_process(launched: Launched) -> None:
     launched.process.kill()
 
-    assert launched.process.wait(30) == -signal.SIGKILL
+    assert launched.process.wait() == -signal.SIGKILL
     wait_until(lambda: launched.left() == [])

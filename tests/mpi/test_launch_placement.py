@@ -49,7 +49,7 @@ def where_mpi(mpi: LocalMpi, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def start(command: list[str]) -> Finished:
-    return run(command, capture=True, timeout_s=60)
+    return run(command, capture=True)
 
 
 def ranks_in(finished: Finished) -> list[tuple[str, str]]:

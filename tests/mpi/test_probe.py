@@ -23,7 +23,6 @@ from fairlead.probe import probe
 pytestmark = [
     pytest.mark.mpi,
     pytest.mark.usefixtures("invented_hosts"),
-    pytest.mark.timeout(240),
 ]
 
 
@@ -171,7 +170,7 @@ class Endless:
         wait_until(lambda: len(find_ranks(self.tag)) == 4)
 
     def end(self) -> tuple[int, str]:
-        _, stderr = self.process.communicate(timeout=150)
+        _, stderr = self.process.communicate()
         wait_until(lambda: not processes_with(self.tag))
         return self.process.returncode, stderr
 

@@ -18,7 +18,6 @@ from fairlead.probe import probe
 pytestmark = [
     pytest.mark.mpi,
     pytest.mark.usefixtures("invented_hosts"),
-    pytest.mark.timeout(200),
 ]
 
 

@@ -21,7 +21,6 @@ from fairlead.sampling import SamplePlan
 pytestmark = [
     pytest.mark.mpi,
     pytest.mark.usefixtures("invented_hosts"),
-    pytest.mark.timeout(110),
 ]
 
 

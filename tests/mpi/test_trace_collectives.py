@@ -12,7 +12,7 @@ from tracing import MPIS, TracedMpi
 
 from fairlead.traffic import Traffic
 
-pytestmark = [pytest.mark.mpi, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.mpi]
 
 INT_BYTES = 4
 

@@ -14,7 +14,7 @@ from fairlead.errors import TraceError
 from fairlead.launch import detect
 from fairlead.mpi_builds import find
 
-pytestmark = [pytest.mark.mpi, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.mpi]
 
 
 @pytest.fixture(scope="module", params=sorted(MPIS))
@@ -164,7 +164,7 @@ def test_nothing_is_written_without_the_variable(
     job = mpi.job(2, corners, "derived_type", LD_PRELOAD=str(library))
 
     done = subprocess.run(
-        launcher.command(job, tmp_path), cwd=tmp_path, capture_output=True, timeout=60, check=False
+        launcher.command(job, tmp_path), cwd=tmp_path, capture_output=True, check=False
     )
 
     assert done.returncode == 0

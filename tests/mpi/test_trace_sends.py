@@ -12,7 +12,7 @@ from tracing import MPIS, TracedMpi
 
 from fairlead.traffic import Traffic
 
-pytestmark = [pytest.mark.mpi, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.mpi]
 
 FORTRAN_BINDINGS = {"mpif.h": 1, "use mpi": 2, "use mpi_f08": 3}
 

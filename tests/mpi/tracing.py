@@ -37,7 +37,7 @@ def compiled(
         unfinished = program.with_suffix(".part")
         done = subprocess.run(
             [*command, *map(str, sources), "-o", str(unfinished)],
-            capture_output=True, text=True, timeout=100, check=False,
+            capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         unfinished.replace(program)
@@ -64,7 +64,7 @@ class TracedMpi:
         return Job(words, num_ranks, env=env, launcher_args=self.launcher_args)
 
     def trace(self, num_ranks: int, *program: Path | str, **env: str) -> Traffic:
-        return trace(detect(self.mpirun), self.job(num_ranks, *program, **env), timeout_s=60)
+        return trace(detect(self.mpirun), self.job(num_ranks, *program, **env))
 
     def run_preloaded(
         self, num_ranks: int, file: Path, *program: Path | str
@@ -73,7 +73,7 @@ class TracedMpi:
         launcher = detect(self.mpirun)
         env = {"LD_PRELOAD": str(find(launcher).intercept), "FAIRLEAD_TRACE": str(file)}
         command = launcher.command(self.job(num_ranks, *program, **env), file.parent)
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 MPIS = {

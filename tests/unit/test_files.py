@@ -321,7 +321,7 @@ def test_a_fifo_is_written_to_and_stays(tmp_path: Path) -> None:
 
     two_hosts().save(path)
 
-    reader.join(timeout=10)
+    reader.join()
     assert path.is_fifo()
     (tmp_path / "copy.net.npz").write_bytes(received[0])
     assert fl.Network.load(tmp_path / "copy.net.npz").hosts == ("a", "b")

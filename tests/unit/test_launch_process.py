@@ -53,7 +53,7 @@ def test_captured_output_keeps_the_streams_apart_and_survives_foreign_bytes() ->
 
 
 def test_large_output_on_both_streams_does_not_block() -> None:
-    finished = run(shell("seq 200000; seq 200000 >&2"), capture=True, timeout_s=60)
+    finished = run(shell("seq 200000; seq 200000 >&2"), capture=True)
 
     expected = "".join(f"{number}\n" for number in range(1, 200001))
     assert (finished.stdout, finished.stderr) == (expected, expected)
@@ -75,7 +75,7 @@ def test_lines_of_the_error_output_arrive_while_the_program_runs(tmp_path: Path)
         lines.append(line)
         gate.touch()
 
-    run(shell(script, str(gate)), on_stderr_line=on_line, timeout_s=30)
+    run(shell(script, str(gate)), on_stderr_line=on_line)
 
     assert lines == ["first", "second"]
 
@@ -95,7 +95,6 @@ def test_standard_input_is_empty_unless_it_is_passed() -> None:
             input="hello",
             capture_output=True,
             text=True,
-            timeout=30,
             check=True,
         )
         assert done.stdout == ("hello" if is_passed else "")
@@ -154,7 +153,7 @@ def test_daemon_that_the_program_left_behind_is_gone(manner: str, tmp_path: Path
     file = tmp_path / "pid"
     script = f'"$1" -c "$2" "$3" {manner}; until [ -s "$3" ]; do sleep 0.02; done'
 
-    finished = run(shell(script, sys.executable, DAEMON, str(file)), timeout_s=30)
+    finished = run(shell(script, sys.executable, DAEMON, str(file)))
 
     assert finished.returncode == 0
     assert not is_alive(int(file.read_text()))
@@ -243,7 +242,7 @@ def test_signal_that_another_thread_takes_is_passed_on_too(call: str, tmp_path: 
         # The caller is to be waiting by now; where it is not yet, the signal is passed on all the
         # same.
         time.sleep(0.2)
-        output, _ = process.communicate("now\n", timeout=60)
+        output, _ = process.communicate("now\n")
     finally:
         process.kill()
         process.wait()
@@ -270,7 +269,7 @@ def test_program_that_ignores_a_signal_is_killed_in_the_end() -> None:
         time.sleep(0.1)
         # The second one does not wait for the grace of the first.
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 128 + signal.SIGTERM
+        assert process.wait() == 128 + signal.SIGTERM
         assert process.stdout.read() == ""
 
 

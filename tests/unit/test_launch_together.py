@@ -114,7 +114,7 @@ def test_signal_ends_all_programs(number: int) -> None:
     with process:
         pids = [int(process.stdout.readline()) for _ in range(2)]
         process.send_signal(number)
-        returncode = process.wait(30)
+        returncode = process.wait()
 
     assert returncode == (-number if number == signal.SIGINT else 128 + number)
     for pid in pids:

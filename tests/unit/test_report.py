@@ -75,7 +75,7 @@ def drawn(page, profile):
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
     )
     try:
-        output, _ = process.communicate(timeout=900)
+        output, _ = process.communicate()
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -40,7 +40,7 @@ class Machine:
     def call(self, *command: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
         env = {"PATH": str(self.bin), "FAIRLEAD_SKIP_PACKAGES": "1", "HOME": os.environ["HOME"]}
         done = subprocess.run(
-            command, cwd=folder, env=env, capture_output=True, text=True, timeout=100, check=False
+            command, cwd=folder, env=env, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done

@@ -23,7 +23,7 @@ def pipe() -> Iterator[tuple[int, int]]:
 
 def read_by(source: SharedInput, *program: str, last: bool = False) -> str:
     with source.opened(last=last) as stdin:
-        return run(program, capture=True, stdin=stdin, timeout_s=30).stdout
+        return run(program, capture=True, stdin=stdin).stdout
 
 
 def test_each_run_reads_the_whole_input(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def trace_script(script: str, log: Path | None = None, stdout: int = 1) -> None:
     launcher = Direct(Path("mpirun"), (4, 1, 4))
-    trace(launcher, Job(("sh", "-c", script), 2), log=log, timeout_s=60, stdout=stdout)
+    trace(launcher, Job(("sh", "-c", script), 2), log=log, stdout=stdout)
 
 
 def test_output_is_seen_and_logged_while_the_program_runs(
