@@ -8,6 +8,7 @@ __all__ = [
     "InputError",
     "LabError",
     "LaunchError",
+    "NoTraceError",
     "ProbeError",
     "ShapeError",
     "TopologyError",
@@ -51,6 +52,10 @@ class TraceError(Error):
     def __init__(self, message: str, exit_code: int = 1):
         super().__init__(message)
         self.exit_code = exit_code
+
+
+class NoTraceError(TraceError):
+    """The traced run ended well, but no MPI that the preload library knows took part in it."""
 
 
 class LabError(Error):

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
+import scipy.sparse as sp
+
 from fairlead import profile_cache, run_directory
 from fairlead.cluster import Cluster
-from fairlead.errors import InputError, TopologyError
+from fairlead.errors import InputError, NoTraceError, TopologyError
 from fairlead.kept_network import refreshed
 from fairlead.launch import (
     Job,
@@ -50,7 +52,7 @@ class Request:
     Attributes:
         program: Program and arguments.
         num_ranks: Number of ranks.
-        hostfile: Hosts and slots; None takes them from Slurm's allocation.
+        hostfile: Hosts and slots, or the file with them; None takes Slurm's allocation.
         mpirun: The launcher; None looks for it.
         launcher_args: Arguments handed to the launcher untouched.
         network: A `.net.npz` file, or "probe:" to measure now; None measures unless a profile of
@@ -74,7 +76,7 @@ class Request:
 
     program: tuple[str, ...]
     num_ranks: int
-    hostfile: Path | None = None
+    hostfile: Path | Cluster | None = None
     mpirun: str | None = None
     launcher_args: tuple[str, ...] = ()
     network: str | None = None
@@ -239,17 +241,21 @@ def placed(
     )
 
 
-def hosts_of(hostfile: Path | None) -> Cluster:
-    """Hosts from the hostfile, or from the Slurm allocation that this runs in.
+def hosts_of(hostfile: Path | Cluster | None) -> Cluster:
+    """Hosts as given, from the hostfile, or from the Slurm allocation that this runs in.
 
     Raises:
         InputError: There is neither.
     """
+    if isinstance(hostfile, Cluster):
+        return hostfile
     if hostfile is not None:
         return read_hostfile(hostfile)
     cluster = cluster_from_slurm()
     if cluster is None:
-        raise InputError("no hosts: give --hostfile FILE, or run inside a Slurm allocation")
+        raise InputError(
+            "no hosts: give --hostfile FILE or -H h0:4,h1:4, or run inside a Slurm allocation"
+        )
     return cluster
 
 
@@ -347,7 +353,8 @@ def traced(
     if request.traffic is None:
         kept = profile_cache.recall_traffic(request.program, request.num_ranks, launcher)
         if kept is not None:
-            narrator.tell("traffic: this program was traced before with as many ranks")
+            found = "" if kept.total().messages.nnz else "; it sent nothing"
+            narrator.tell(f"traffic: this program was traced before with as many ranks{found}")
             return kept, 0.0
     log = directory.file("trace.log")
     narrator.tell(
@@ -359,7 +366,11 @@ def traced(
     started = time.monotonic()
     with stdin.opened() if stdin else contextlib.nullcontext(subprocess.DEVNULL) as source:
         # Standard output belongs to the run that the user asked for: one result, not two.
-        traffic = trace(launcher, job, log=log, stdin=source, stdout=2)
+        try:
+            traffic = trace(launcher, job, log=log, stdin=source, stdout=2)
+        except NoTraceError as error:
+            narrator.tell(f"traffic: {error}; it is run as the launcher places it")
+            traffic = _silent(request.num_ranks, str(error), time.monotonic() - started)
     trace_s = time.monotonic() - started
     narrator.tell(f"traffic: the traced run has ended, after {format_duration(trace_s)}")
     with _keeping("traffic", narrator):
@@ -367,6 +378,13 @@ def traced(
             traffic, request.program, request.num_ranks, launcher, inputs
         )
     return traffic, trace_s
+
+
+def _silent(num_ranks: int, why: str, seconds: float) -> Traffic:
+    """The traffic of a program that sends nothing that can be traced."""
+    nothing = sp.csr_array((num_ranks, num_ranks))
+    origin = {"how": "no trace", "why": why, "seconds": seconds}
+    return Traffic(nothing, nothing, run_time_s=seconds, origin=origin)
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from fairlead import launch
+from fairlead.cluster import Cluster
 from fairlead.launch import Launcher, OnLine, detect
 from fairlead.narrator import Narrator
 from fairlead.preparation import Request, hosts_of, traced
@@ -46,7 +47,7 @@ class JobsRequest:
     Attributes:
         jobs: At least one.
         method: Name in `fairlead.workload.STRATEGIES`.
-        hostfile: Hosts and slots; None takes them from Slurm's allocation.
+        hostfile: Hosts and slots, or the file with them; None takes Slurm's allocation.
         taken: Slots of a host that others have, by their number from 0.
         machine: A TOML file with the rates of the hosts; None takes SPREAD's.
         mpirun: The launcher; None looks for it.
@@ -59,7 +60,7 @@ class JobsRequest:
 
     jobs: Sequence[JobRequest]
     method: str = DEFAULT_STRATEGY
-    hostfile: Path | None = None
+    hostfile: Path | Cluster | None = None
     taken: Mapping[str, Sequence[int]] = dataclasses.field(default_factory=dict)
     machine: Path | None = None
     mpirun: str | None = None

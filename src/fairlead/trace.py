@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fairlead import mpi_builds
-from fairlead.errors import InputError, TraceError
+from fairlead.errors import InputError, NoTraceError, TraceError
 from fairlead.launch import Job, Launcher, copied, run
 from fairlead.preload import preloaded
 from fairlead.scratch import scratch_folder
@@ -52,8 +52,8 @@ def trace(
         The traffic; `origin` holds program, arguments, launcher, MPI and time.
 
     Raises:
-        TraceError: There is no such program, it failed (the error has its exit code), or it left no
-            trace.
+        TraceError: There is no such program, it failed (the error has its exit code), or its trace
+            is lost; NoTraceError where it is no program of this MPI.
         LaunchError: The launcher cannot start it.
     """
     require_program(job.program)
@@ -135,11 +135,13 @@ def _failure(job: Job, returncode: int, said: str | None, log: Path | str | None
 
 def _no_trace(launcher: Launcher, job: Job, said: str | None) -> TraceError:
     mpi = f"{launcher.name} {'.'.join(map(str, launcher.version))}"
-    reason = said or (
-        f"it is no MPI program, belongs to another MPI than {launcher.path} ({mpi}), or ended "
-        "without MPI_Finalize"
+    problem = f"{job.program[0]}: the traced run left no trace"
+    if said:
+        return TraceError(f"{problem}: {said}")
+    return NoTraceError(
+        f"{problem}: it is no MPI program, belongs to another MPI than {launcher.path} ({mpi}), or "
+        "ended without MPI_Finalize"
     )
-    return TraceError(f"{job.program[0]}: the traced run left no trace: {reason}")
 
 
 def _read(file: Path, job: Job) -> Traffic:

@@ -198,6 +198,24 @@ def test_the_traced_run_leaves_stdout_to_the_other(
     assert len([line for line in traced.splitlines() if line.startswith("rank ")]) == 4
 
 
+def test_a_program_without_mpi_is_run_as_by_mpirun(
+    lab: Lab, home: dict[str, str], shaped: str
+) -> None:
+    arguments = (
+        "run", "-np", "4", "-machinefile", str(lab.hostfile), "--network", shaped,
+        "sh", "-c", "echo one of four",
+    )  # fmt: skip
+    first = fairlead(lab, home, *arguments)
+    second = fairlead(lab, home, *arguments)
+    for done in (first, second):
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == "one of four\n" * 4
+    assert "sh: the traced run left no trace: it is no MPI program" in first.stderr
+    assert "it is run as the launcher places it" in first.stderr
+    assert "tracing one run" not in second.stderr
+    assert "traced before with as many ranks; it sent nothing" in second.stderr
+
+
 def test_compare_runs_every_method_in_turns(
     lab: Lab, home: dict[str, str], pairs: str, shaped: str, tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from fairlead.cli import options
 from fairlead.cli.help import OUTPUT, PLACING
+from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, stdout
 from fairlead.compare import compare as compare_methods
 from fairlead.comparison import Comparison
@@ -21,7 +22,7 @@ EXAMPLE = "Example: fairlead compare -n 32 --hostfile hosts.txt --methods cyclic
 
 def register(app: typer.Typer) -> None:
     """Add the command to the command line."""
-    app.command("compare", epilog=EXAMPLE)(compare)
+    app.command("compare", epilog=EXAMPLE, cls=ProgramCommand)(compare)
 
 
 def compare(
@@ -29,6 +30,7 @@ def compare(
     program: options.Program,
     num_ranks: options.Ranks,
     hostfile: options.Hostfile = None,
+    host: options.Hosts = None,
     methods: Annotated[
         str,
         typer.Option(

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 import shutil
 import textwrap
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -31,6 +31,8 @@ _LEAST_COLUMNS = 40
 _NAME_COLUMNS = 26
 """Longer names have a line of their own."""
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
 Row = tuple[str, str]
 """What is explained, and the explanation."""
 
@@ -46,13 +48,14 @@ class HelpCommand(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write usage, what it does, arguments, options, and the example."""
         options: dict[str, list[Row]] = {group: [] for group in GROUPS}
-        for option in self.get_params(ctx):
+        parameters: list[Any] = self.get_params(ctx)
+        for option in parameters:
             if option.param_type_name == "option" and not getattr(option, "hidden", False):
                 group = getattr(option, "rich_help_panel", None) or OTHERS
                 options[group].append(_option(option))
         arguments = [
             (_argument_name(each), each.help)
-            for each in self.get_params(ctx)
+            for each in parameters
             if each.param_type_name == "argument" and getattr(each, "help", None)
         ]
         _write(self, ctx, formatter, {"Arguments": arguments, **options})
@@ -81,7 +84,7 @@ class App(typer.Typer):
         # No markup: brackets in texts are brackets, and errors are lines, not boxes.
         super().__init__(cls=options.pop("cls", HelpGroup), rich_markup_mode=None, **options)
 
-    def command(self, *names: Any, **options: Any) -> Any:
+    def command(self, *names: Any, **options: Any) -> Callable[[Function], Function]:
         """As Typer's."""
         return super().command(*names, **{"cls": HelpCommand} | options)
 

@@ -14,7 +14,9 @@ import typer
 
 from fairlead import mapping
 from fairlead.cli.help import HOSTS, JOBS, NETWORK, OUTPUT, PLACING, TRAFFIC
+from fairlead.cluster import Cluster
 from fairlead.errors import InputError
+from fairlead.launch import parse_hostfile
 from fairlead.mapping import METHODS
 from fairlead.preparation import PROBE_NOW, Request
 from fairlead.rule import DEFAULT_RULE, Rule
@@ -140,6 +142,17 @@ Hostfile = Annotated[
         metavar="FILE",
         rich_help_panel=HOSTS,
         help="Hosts and slots, in Open MPI's or MPICH's form; without it Slurm's allocation.",
+    ),
+]
+Hosts = Annotated[
+    str | None,
+    typer.Option(
+        "-H",
+        "--host",
+        metavar="HOSTS",
+        rich_help_panel=HOSTS,
+        help="Hosts with commas between, instead of a hostfile: h0:4,h1:4, or h0,h1 with one slot "
+        "each.",
     ),
 ]
 Mpirun = Annotated[
@@ -337,6 +350,20 @@ Scale = Annotated[
 _OF_PROBE = frozenset({"mode", "budget", "contention", "max_age"})
 
 
+def hosts_given(hostfile: Path | None, hosts: str | None) -> Path | Cluster | None:
+    """The hosts that the user named in a file or one by one; None where by neither.
+
+    Raises:
+        BadParameter: They are named in both ways.
+        InputError: A name or a number of slots is not understood.
+    """
+    if hosts is None:
+        return hostfile
+    if hostfile is not None:
+        raise typer.BadParameter("does not go together with --hostfile", param_hint="--host")
+    return parse_hostfile(hosts.replace(",", "\n"), "--host")
+
+
 def split_arguments(text: str) -> tuple[str, ...]:
     """Split a string of arguments as a shell would."""
     try:
@@ -359,7 +386,7 @@ def request_of(context: typer.Context) -> Request:
     return Request(
         program=tuple(parameters["program"]),
         num_ranks=parameters["num_ranks"],
-        hostfile=parameters["hostfile"],
+        hostfile=hosts_given(parameters["hostfile"], parameters["host"]),
         mpirun=parameters["mpirun"],
         launcher_args=split_arguments(parameters["launcher_args"]),
         network=parameters["network"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,12 +14,15 @@ from fairlead.cli import options
 from fairlead.cli.help import HOSTS, JOBS, PLACING
 from fairlead.cli.job_text import parse_job
 from fairlead.cli.jobs import start_jobs
+from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, TerminalNarrator, stderr
 from fairlead.narrator import Narrator
+from fairlead.preparation import hosts_of
 from fairlead.rule import DEFAULT_RULE
 from fairlead.run import Announcement
 from fairlead.run import run as run_program
 from fairlead.run_jobs import JobsRequest
+from fairlead.run_on_one_host import run_on_one_host
 from fairlead.workload import DEFAULT_STRATEGY, parse_taken
 
 EXAMPLE = "Example: fairlead run -n 32 --hostfile hosts.txt -- ./solver input.dat"
@@ -32,7 +36,7 @@ _OF_JOBS = frozenset({"taken", "machine", "scale"})
 
 def register(app: typer.Typer) -> None:
     """Add the command to the command line."""
-    app.command("run", epilog=EXAMPLE)(run)
+    app.command("run", epilog=EXAMPLE, cls=ProgramCommand)(run)
 
 
 def run(
@@ -57,6 +61,7 @@ def run(
         ),
     ] = None,
     hostfile: options.Hostfile = None,
+    host: options.Hosts = None,
     method: Annotated[
         str | None,
         typer.Option(
@@ -101,10 +106,10 @@ def run(
         options.refuse(context, _OF_ONE_PROGRAM, "does not go together with --job")
         method = method or DEFAULT_STRATEGY
         options.require_optimize(context, [method])
-        request = JobsRequest(
+        jobs = JobsRequest(
             [parse_job(text) for text in job],
             method,
-            hostfile=hostfile,
+            hostfile=options.hosts_given(hostfile, host),
             taken=parse_taken(taken or []),
             machine=machine,
             mpirun=mpirun,
@@ -114,7 +119,7 @@ def run(
             seed=seed,
             directory=run_dir,
         )
-        raise typer.Exit(start_jobs(request, narrator, as_json=as_json))
+        raise typer.Exit(start_jobs(jobs, narrator, as_json=as_json))
     options.refuse(context, _OF_JOBS, "needs --job")
     options.require(context, ("num_ranks", "program"), "give both, or --job for several jobs")
     method = options.mapping_method(method or "optimize")
@@ -126,8 +131,29 @@ def run(
         narrator.tell(announcement.line)
         narrator.tell(f"the record of this run: {announcement.directory}")
 
-    one = options.request_of(context)
-    raise typer.Exit(run_program(one, method, narrator, announce, is_dry=dry_run))
+    request = options.request_of(context)
+    cluster = hosts_of(request.hostfile)
+    if cluster.num_hosts == 1:
+
+        def announce_folder(folder: Path) -> None:
+            if as_json:
+                stderr.print(json.dumps(_nothing_placed(folder)), soft_wrap=True, markup=False)
+            narrator.tell(f"the record of this run: {folder}")
+
+        raise typer.Exit(
+            run_on_one_host(request, cluster, narrator, announce_folder, is_dry=dry_run)
+        )
+    raise typer.Exit(run_program(request, method, narrator, announce, is_dry=dry_run))
+
+
+def _nothing_placed(folder: Path) -> dict[str, object]:
+    return {
+        "method": "launcher",
+        "kept_launcher_placement": True,
+        "gain": None,
+        "host_of_rank": None,
+        "run_directory": str(folder),
+    }
 
 
 def _facts(method: str, announcement: Announcement) -> dict[str, object]:

@@ -12,6 +12,7 @@ import typer
 from fairlead import launch
 from fairlead.cli import options
 from fairlead.cli.help import OUTPUT
+from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, print_json, require_folder, stdout
 from fairlead.launch import Job
 from fairlead.trace import trace as trace_program
@@ -36,13 +37,14 @@ Output = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command to the command line."""
-    app.command("trace", epilog=EXAMPLE)(trace)
+    app.command("trace", epilog=EXAMPLE, cls=ProgramCommand)(trace)
 
 
 def trace(
     program: options.Program,
     num_ranks: options.Ranks,
     hostfile: options.Hostfile = None,
+    host: options.Hosts = None,
     output: Output = None,
     mpirun: options.Mpirun = None,
     launcher_args: options.LauncherArgs = "",
@@ -56,7 +58,8 @@ def trace(
     path = output or Path(f"{Path(program[0]).name}.traffic.npz")
     require_folder(path)
     launcher = launch.detect(mpirun)
-    cluster = None if hostfile is None else launch.read_hostfile(hostfile)
+    given = options.hosts_given(hostfile, host)
+    cluster = launch.read_hostfile(given) if isinstance(given, Path) else given
     arguments = options.split_arguments(launcher_args)
     job = Job(tuple(program), num_ranks, cluster, launcher_args=arguments)
     traffic = trace_program(launcher, job, stdout=2 if as_json else 1)

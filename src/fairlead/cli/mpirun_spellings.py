@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options as the launchers' users write them: `-np 8`, `-H h0,h1`, `-machinefile hosts`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import typer
+
+from fairlead.cli.help import HelpCommand
+
+__all__ = ["ProgramCommand", "in_our_spelling"]
+
+_OURS = {
+    **dict.fromkeys(("np", "n", "c"), "-n"),
+    **dict.fromkeys(("hostfile", "machinefile", "machine", "f"), "--hostfile"),
+    **dict.fromkeys(("host", "hosts"), "--host"),
+}
+"""Spellings of Open MPI, MPICH and the standard's mpiexec, without dashes."""
+
+_PLACING = frozenset(
+    {"map-by", "mapby", "rank-by", "bynode", "byslot", "by-node", "by-slot", "rf", "rankfile"}
+    | {"N", "npernode", "npersocket", "ppr", "ppn", "perhost", "order-nodes"}
+)
+_LAUNCHERS = frozenset(
+    {"mca", "gmca", "prtemca", "pmixmca", "tune", "am", "x", "bind-to", "cpu-set", "cpus-per-proc"}
+    | {"oversubscribe", "nooversubscribe", "use-hwthread-cpus", "report-bindings", "display-map"}
+    | {"display", "display-allocation", "tag-output", "timestamp-output", "output", "xterm"}
+    | {"output-filename", "merge-stderr-to-stdout", "stdin", "wdir", "wd", "path", "prefix"}
+    | {"allow-run-as-root", "enable-recovery", "genv", "genvlist", "genvall", "genvnone", "env"}
+    | {"envlist", "envall", "envnone", "launcher", "launcher-exec", "rmk", "iface", "prepend-rank"}
+    | {"print-rank-map", "disable-auto-cleanup", "q", "quiet", "v", "verbose"}
+)
+
+
+class ProgramCommand(HelpCommand):
+    """A command that starts a program as mpirun does: what follows the program is its own."""
+
+    allow_interspersed_args = False
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options, in the launchers' spelling too."""
+        parameters: list[Any] = self.get_params(ctx)
+        takes_value = {
+            name: not each.is_flag
+            for each in parameters
+            if each.param_type_name == "option"
+            for name in (*each.opts, *each.secondary_opts)
+        }
+        return super().parse_args(ctx, in_our_spelling(args, takes_value))
+
+
+def in_our_spelling(words: Sequence[str], takes_value: Mapping[str, bool]) -> list[str]:
+    """The words with options of the launchers written as Fairlead's, up to the program.
+
+    Args:
+        words: The command line.
+        takes_value: Fairlead's options by their names: whether a value follows.
+
+    Raises:
+        BadParameter: An option is the launcher's alone; the message says which one to take.
+    """
+    left = list(words)
+    ours: list[str] = []
+    while left and left[0].startswith("-") and left[0] not in ("-", "--"):
+        word = left.pop(0)
+        name, equals, value = word.partition("=")
+        if name not in takes_value:
+            name = _translated(name, takes_value)
+        ours.append(f"{name}{equals}{value}")
+        if takes_value.get(name) and not equals:
+            ours += left[:1]
+            del left[:1]
+    return ours + left
+
+
+def _translated(name: str, takes_value: Mapping[str, bool]) -> str:
+    bare = name.lstrip("-")
+    if _OURS.get(bare) in takes_value:
+        return _OURS[bare]
+    if bare in _PLACING:
+        raise typer.BadParameter(
+            "leave it out: Fairlead chooses where each rank runs, and --method how",
+            param_hint=name,
+        )
+    if bare in _LAUNCHERS:
+        raise typer.BadParameter(
+            f"this is the launcher's: hand it on by --launcher-args '{name} ...'",
+            param_hint=name,
+        )
+    return name

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead run` on one host is the launcher, and says why."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.mpi, pytest.mark.timeout(900)]
+
+
+def fairlead(folder: Path, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    homes = {name: str(folder / "home") for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}
+    return subprocess.run(
+        [sys.executable, "-m", "fairlead", *arguments], cwd=folder, input=stdin,
+        env={**os.environ, **homes, "FAIRLEAD_MPIRUN": "mpirun.mpich"},
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+
+def test_the_program_runs_once_with_input_output_and_exit_code_its_own(tmp_path: Path) -> None:
+    program = ("sh", "-c", 'sed "s/^/read /"; echo one >> ran; exit 7')
+    done = fairlead(tmp_path, "run", "-np", "1", "-H", "localhost", *program, stdin="a\n")
+
+    assert done.returncode == 7
+    assert "read a\n" in done.stdout
+    assert (tmp_path / "ran").read_text() == "one\n"
+    assert "fairlead: there is one host, localhost: nothing to place\n" in done.stderr
+    (run,) = json.loads(fairlead(tmp_path, "runs", "--json").stdout)
+    assert (run["placement"], run["exit_code"], run["hosts"]) == ("launcher", 7, ["localhost"])
+    assert f"fairlead: the record of this run: {run['folder']}\n" in done.stderr
+
+
+def test_json_names_the_folder(tmp_path: Path) -> None:
+    done = fairlead(tmp_path, "run", "-n", "2", "--host", "localhost:2", "--json", "true")
+    said = json.loads(done.stderr)
+    assert Path(said["run_directory"], "run.json").exists()
+    assert said["kept_launcher_placement"] is True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "problem"),
+    [
+        (["-n", "3", "-H", "localhost:2"], 1, "3 ranks do not fit: 1 host has 2 slots"),
+        (["-n", "1", "-H", "localhost", "--hostfile", "x"], 2, "does not go together with"),
+        (["-n", "1", "-H", "local host"], 1, "--host:1: unknown form 'local host'"),
+        (["-n", "1"], 1, "give --hostfile FILE or -H h0:4,h1:4"),
+    ],
+)
+def test_hosts_that_do_not_do_are_named(
+    tmp_path: Path, arguments: list[str], code: int, problem: str
+) -> None:
+    done = fairlead(tmp_path, "run", *arguments, "true")
+    assert done.returncode == code
+    assert problem in done.stderr

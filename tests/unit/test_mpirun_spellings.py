@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What users of mpirun type is understood, or the right option is named."""
+
+from __future__ import annotations
+
+import pytest
+import typer
+
+from fairlead.cli.mpirun_spellings import in_our_spelling
+
+TAKES_VALUE = {"-n": True, "--np": True, "--hostfile": True, "-H": True, "--host": True,
+               "--launcher-args": True, "--json": False}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("-np 8 ./a", "-n 8 ./a"),
+        ("--n 8 ./a", "-n 8 ./a"),
+        ("-c 8 ./a", "-n 8 ./a"),
+        ("-n 8 -H h0,h1:4 ./a", "-n 8 -H h0,h1:4 ./a"),
+        ("-host h0 -np 2 ./a", "--host h0 -n 2 ./a"),
+        ("-hosts h0,h1 ./a", "--host h0,h1 ./a"),
+        ("--host=h0 ./a", "--host=h0 ./a"),
+        ("-machinefile f ./a", "--hostfile f ./a"),
+        ("--machinefile f ./a", "--hostfile f ./a"),
+        ("-hostfile f ./a", "--hostfile f ./a"),
+        ("-f f ./a", "--hostfile f ./a"),
+        ("--json -np 8 -- ./a", "--json -n 8 -- ./a"),
+        ("--help", "--help"),
+        ("-np", "-n"),
+    ],
+)
+def test_spellings_of_all_launchers_are_ours(theirs: str, ours: str) -> None:
+    assert in_our_spelling(theirs.split(), TAKES_VALUE) == ours.split()
+
+
+@pytest.mark.parametrize("before", ["-np 2 ./a", "-np 2 -- ./a", "-np 2 --"])
+def test_what_follows_the_program_is_its_own(before: str) -> None:
+    own = ["-np", "8", "--map-by", "x", "-x", "--mca"]
+    assert in_our_spelling([*before.split(), *own], TAKES_VALUE)[-len(own) :] == own
+
+
+def test_a_value_is_never_taken_for_an_option() -> None:
+    words = ["--launcher-args", "-np 3", "--launcher-args", "--mca", "./a"]
+    assert in_our_spelling(words, TAKES_VALUE) == words
+
+
+@pytest.mark.parametrize("option", ["--map-by", "-map-by", "-rf", "-N", "-ppn", "--map-by=node"])
+def test_an_option_that_places_ranks_names_method(option: str) -> None:
+    with pytest.raises(typer.BadParameter, match=r"leave it out: .* --method"):
+        in_our_spelling([option, "./a"], TAKES_VALUE)
+
+
+@pytest.mark.parametrize("option", ["--mca", "-mca", "-x", "-genv", "--bind-to", "--oversubscribe"])
+def test_an_option_of_the_launcher_names_launcher_args(option: str) -> None:
+    with pytest.raises(typer.BadParameter, match=f"--launcher-args '{option} ...'"):
+        in_our_spelling([option, "./a"], TAKES_VALUE)
+
+
+def test_an_option_that_a_command_does_not_have_stays_as_it_is() -> None:
+    assert in_our_spelling(["-H", "h0", "x"], {"--hostfile": True}) == ["-H", "h0", "x"]
