@@ -171,17 +171,16 @@ def test_run_passes_the_exit_code_on(
 
 
 def test_a_crash_in_the_traced_run_ends_run_as_it_ended(
-    lab: Lab, home: dict[str, str], shaped: str
+    lab: Lab, home: dict[str, str], pairs: str, shaped: str
 ) -> None:
     done = fairlead(
         lab, home, "run", "-n", "4", "--hostfile", str(lab.hostfile), "--network", shaped,
-        "--", "sh", "-c", "echo reading; echo no such input >&2; exit 7",
+        "--", pairs, "7",
     )  # fmt: skip
     assert done.returncode == 7
     assert done.stdout == ""
-    assert "reading\n" in done.stderr
-    assert "no such input\n" in done.stderr
-    assert "fairlead: sh: failed in the traced run with exit code 7" in done.stderr
+    assert len(host_of_rank(done.stderr)) == 4
+    assert f"fairlead: {pairs}: failed in the traced run with exit code 7" in done.stderr
 
 
 def test_the_traced_run_leaves_stdout_to_the_other(
