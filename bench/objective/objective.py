@@ -6,6 +6,9 @@ Kendall's tau (1: the same order, -1: the reverse) between predicted cost and me
 different placements of one program, with 95 % bootstrap intervals. `drift` is not among the
 scenarios: there the network that a prediction is made for is gone before the last run.
 
+Each scenario is drawn twice. An objective is chosen on one draw and judged on the other. Runs go on
+until one half of them orders the placements as the other half does, so far as time allows.
+
 With `--keep` all that was measured stays in a folder, and `--kept` judges objectives by it later;
 `--pairs-only` as if `fairlead probe` had been run without `--contention`.
 """
@@ -14,50 +17,57 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import dataclasses
-import math
 import shlex
 import tempfile
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
+import judging
 import placements
 import running
 from rich.console import Console
-from rich.table import Table
+from series import TIMES, Series, keep, kept
 
 import fairlead as fl
 from fairlead.lab import Lab
-from fairlead.statistics import kendall_tau_interval, kendall_tau_of_repeats
+from fairlead.statistics import kendall_tau_of_repeats
 
 SCENARIOS = ("two-racks", "pairwise", "flat")
-NUMBER = 20  # Different placements of each program.
-REPEATS = 2
-TRAFFIC, NETWORK, TIMES = "run.traffic.npz", "run.net.npz", "times.npz"
-OBJECTIVES: dict[str, Callable[[fl.Cost], float]] = {
-    "sum, bytes": lambda cost: cost.weighted_sum["bytes"],
-    "sum, messages": lambda cost: cost.weighted_sum["messages"],
-    "comm_time_s": lambda cost: cost.comm_time_s,
-    "bottleneck_s": lambda cost: cost.bottleneck_s,
-    "bottleneck_and_mean_s": lambda cost: cost.bottleneck_and_mean_s,
-}
+DRAWS = 2  # Of each scenario.
+NUMBER = 20  # Most different placements of each program.
+REPEATS = 4
+MOST_REPEATS = 12
 
 
 def main() -> None:
     options = parsed()
-    console = Console(width=180)
+    console = Console(width=230)
     if options.kept is not None:
-        console.print(judged(kept(options.kept), options))
+        tell(console, kept(options.kept), options)
         return
-    clock = running.Clock(
-        len(options.scenario) * len(options.program) * options.number * options.repeats
-    )
+    num_placements = len(options.scenario) * options.draws * len(options.program) * options.number
+    clock = running.Clock(num_placements * options.repeats)
     with contextlib.closing(measured_anew(options, clock)) as all_series:
-        console.print(judged(all_series, options))
+        tell(console, all_series, options)
     if options.short:
-        console.print(clock.estimate(len(SCENARIOS) * len(running.PROGRAMS) * NUMBER * REPEATS))
+        num_placements = len(SCENARIOS) * DRAWS * len(running.PROGRAMS) * NUMBER
+        for repeats in (REPEATS, MOST_REPEATS):
+            console.print(f"{repeats} runs of each: {clock.estimate(num_placements * repeats)}")
+
+
+def tell(console: Console, all_series: Iterable[Series], options: argparse.Namespace) -> None:
+    rows = [
+        judging.judge(series, pairs_only=options.pairs_only, seed=options.seed)
+        for series in all_series
+    ]
+    title = ", interleaved runs"
+    if options.pairs_only:
+        title += ", pairs only"
+    if options.kept is None:
+        title += f"; network: {'shaped rates' if options.truth else 'fairlead probe'}"
+    console.print(judging.table(rows, title))
+    for sentence in judging.sentences(rows):
+        console.print(sentence)
 
 
 def measured_anew(
@@ -67,28 +77,43 @@ def measured_anew(
         folder = Path(name)
         traffic_of: dict[str, fl.Traffic] = {}
         for scenario in options.scenario:
-            with Lab.up(scenario) as lab:
-                network = (
-                    running.shaped(lab.topology())
-                    if options.truth
-                    else running.probed(lab, folder, shlex.split(options.probe_options))
-                )
-                for program in options.program:
-                    if program not in traffic_of:
-                        traffic_of[program] = running.traced(lab, program, folder)
-                    series = measured(
-                        lab,
-                        scenario,
-                        program,
-                        traffic_of[program],
-                        network,
-                        options=options,
-                        folder=folder,
-                        clock=clock,
-                    )
-                    if options.keep is not None:
-                        keep(options.keep, series)
-                    yield series
+            for draw in range(options.draws):
+                with Lab.up(running.drawn(scenario, draw)) as lab:
+                    for series in measured_in(lab, options, traffic_of, folder, clock):
+                        if options.keep is not None:
+                            keep(options.keep, series)
+                        yield series
+
+
+def measured_in(
+    lab: Lab,
+    options: argparse.Namespace,
+    traffic_of: dict[str, fl.Traffic],
+    folder: Path,
+    clock: running.Clock,
+) -> Generator[Series, None, None]:
+    """A series of each program in this cloud."""
+    if options.truth:
+        network = running.shaped(lab.topology())
+    else:
+        network = running.probed(lab, folder, shlex.split(options.probe_options))
+    cluster = fl.Cluster.uniform(lab.hosts, running.NUM_RANKS // len(lab.hosts))
+    for program in options.program:
+        if program not in traffic_of:
+            traffic_of[program] = running.traced(lab, program, folder)
+        traffic = traffic_of[program]
+        chosen = placements.differing(traffic, network, cluster, options.number, options.seed)
+        times_s = running.measured(
+            lab,
+            program,
+            chosen,
+            repeats=options.repeats,
+            most_repeats=options.most_repeats,
+            enough=lambda times: kendall_tau_of_repeats(times) >= judging.AGREEING_TAU,
+            folder=folder,
+            on_run=clock.tick,
+        )
+        yield Series(lab.name, program, traffic, network, chosen, times_s)
 
 
 def parsed() -> argparse.Namespace:
@@ -96,8 +121,10 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--short", action="store_true", help="cg on two-racks, 3 placements, 1 run")
     parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
     parser.add_argument("--program", action="append", choices=running.PROGRAMS)
-    parser.add_argument("--number", type=int, help="different placements")
-    parser.add_argument("--repeats", type=int, help="runs of each placement")
+    parser.add_argument("--draws", type=int, help="of each scenario")
+    parser.add_argument("--number", type=int, help="most different placements")
+    parser.add_argument("--repeats", type=int, help="least runs of each placement")
+    parser.add_argument("--most-repeats", type=int, help="while the runs do not agree")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--truth", action="store_true", help="predict from the lab's shaped rates")
     parser.add_argument(
@@ -114,126 +141,19 @@ def parsed() -> argparse.Namespace:
             parser.error("--kept measures nothing: only --seed and --pairs-only go with it")
         if not list(options.kept.glob(f"*/{TIMES}")):
             parser.error(f"--kept: nothing was kept in {options.kept}")
+    if options.keep is not None and list(options.keep.glob(f"*/{TIMES}")):
+        parser.error(f"--keep: another series is in {options.keep}: remove it first")
     if options.probe_options is None:
         options.probe_options = "" if options.short else "--contention"
     options.scenario = options.scenario or list(SCENARIOS[:1] if options.short else SCENARIOS)
     options.program = options.program or list(running.PROGRAMS)[: 1 if options.short else None]
+    options.draws = options.draws or (1 if options.short else DRAWS)
     options.number = options.number or (3 if options.short else NUMBER)
     options.repeats = options.repeats or (1 if options.short else REPEATS)
-    if options.number < 3 or options.repeats < 1:
-        parser.error("at least 3 placements and 1 run of each are needed")
+    options.most_repeats = options.most_repeats or (1 if options.short else MOST_REPEATS)
+    if options.number < 3 or options.repeats < 1 or options.draws < 1:
+        parser.error("at least 3 placements, 1 draw and 1 run of each are needed")
     return options
-
-
-class Series(NamedTuple):
-    """What was measured of one program in one scenario."""
-
-    scenario: str
-    program: str
-    traffic: fl.Traffic
-    network: fl.Network
-    placements: list[fl.Placement]
-    times_s: np.ndarray
-    """Shape (P, R)."""
-
-
-def measured(
-    lab: Lab,
-    scenario: str,
-    program: str,
-    traffic: fl.Traffic,
-    network: fl.Network,
-    *,
-    options: argparse.Namespace,
-    folder: Path,
-    clock: running.Clock,
-) -> Series:
-    cluster = fl.Cluster.uniform(lab.hosts, running.NUM_RANKS // len(lab.hosts))
-    chosen = placements.spread(traffic, network, cluster, options.number, options.seed)
-    times_s = running.measured(
-        lab, program, chosen, repeats=options.repeats, folder=folder, on_run=clock.tick
-    )
-    return Series(scenario, program, traffic, network, chosen, times_s)
-
-
-def keep(folder: Path, series: Series) -> None:
-    its_folder = folder / f"{series.scenario}-{series.program}"
-    its_folder.mkdir(parents=True, exist_ok=True)
-    # Where the program lies on this machine is nobody's business.
-    traffic = dataclasses.replace(series.traffic, origin={"how": "traced"})
-    traffic.save(its_folder / TRAFFIC)
-    series.network.save(its_folder / NETWORK)
-    names = [placement.method for placement in series.placements]
-    hosts = [placement.host_of_rank for placement in series.placements]
-    np.savez(its_folder / TIMES, names=names, host_of_rank=hosts, times_s=series.times_s)
-
-
-def kept(folder: Path) -> Iterator[Series]:
-    for file in sorted(folder.glob(f"*/{TIMES}")):
-        scenario, _, program = file.parent.name.rpartition("-")
-        network = fl.Network.load(file.parent / NETWORK)
-        with np.load(file) as arrays:
-            found = [
-                fl.Placement(network.hosts, hosts, str(name))
-                for hosts, name in zip(arrays["host_of_rank"], arrays["names"], strict=True)
-            ]
-            times_s = arrays["times_s"]
-        traffic = fl.Traffic.load(file.parent / TRAFFIC)
-        yield Series(scenario, program, traffic, network, found, times_s)
-
-
-def judged(all_series: Iterable[Series], options: argparse.Namespace) -> Table:
-    """A row per series, and the mean of each objective."""
-    table = empty_table(options)
-    taus = []
-    for series in all_series:
-        cells, its_taus = row(series, options)
-        table.add_row(*cells)
-        taus.append(its_taus)
-    means = [shown(float(np.nanmean(of_objective))) for of_objective in np.transpose(taus)]
-    table.add_row(f"{len(taus)} series", "mean", "", "", "", *means)
-    return table
-
-
-def row(series: Series, options: argparse.Namespace) -> tuple[list[str], list[float]]:
-    """Measured spread, agreement of the runs with one another, then of each objective."""
-    network = series.network
-    if options.pairs_only:
-        network = dataclasses.replace(network, nic_out_Bps=None, nic_in_Bps=None, groups=[])
-    costs = [fl.evaluate(placement, series.traffic, network) for placement in series.placements]
-    means_s = series.times_s.mean(axis=1)
-    cells = [
-        series.scenario,
-        series.program,
-        str(len(costs)),
-        f"{means_s.min():.2f} to {means_s.max():.2f}",
-        shown(kendall_tau_of_repeats(series.times_s)),
-    ]
-    taus = []
-    for objective in OBJECTIVES.values():
-        predicted_s = [objective(cost) for cost in costs]
-        tau = kendall_tau_interval(predicted_s, series.times_s, options.seed)
-        taus.append(tau.value)
-        bounds = "" if math.isnan(tau.value) else f" [{tau.low:.2f}, {tau.high:.2f}]"
-        cells.append(shown(tau.value) + bounds)
-    return cells, taus
-
-
-def shown(tau: float) -> str:
-    return "-" if math.isnan(tau) else f"{tau:.2f}"
-
-
-def empty_table(options: argparse.Namespace) -> Table:
-    title = f"Kendall's tau with the measured time, {running.NUM_RANKS} ranks, interleaved runs"
-    if options.pairs_only:
-        title += ", pairs only"
-    if options.kept is None:
-        source = "the lab's shaped rates" if options.truth else "what fairlead probe measured"
-        title += f", {options.repeats} of each; network: {source}"
-    table = Table(title=title)
-    for column in ("scenario", "program", "placements", "time, s", "runs with runs", *OBJECTIVES):
-        table.add_column(column, no_wrap=True)
-    return table
 
 
 if __name__ == "__main__":

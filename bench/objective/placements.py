@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placements of one program that differ in how good they should be."""
+"""Placements of one program that differ in what they should cost."""
 
 from __future__ import annotations
 
@@ -7,41 +7,94 @@ import itertools
 from collections.abc import Iterator
 
 import numpy as np
+from judging import COSTS
 
 import fairlead as fl
+from fairlead.mapping import METHODS, OBJECTIVES
 
-METHODS = ("launcher", "cyclic", "scotch", "scotch-intra", "scotch-inter")
 SWAPS = (2, 4, 8, 16)
 """Pairs of ranks that change places in a good placement: from nearly as good to nearly random."""
 
+POOL = 400
+"""Placements of which the most different ones are taken."""
 
-def spread(
+LEAST_RATIO = 1.05
+"""Two placements differ where one of their costs does by this factor: the runs are to tell them
+apart."""
+
+
+def differing(
     traffic: fl.Traffic, network: fl.Network, cluster: fl.Cluster, number: int, seed: int
 ) -> list[fl.Placement]:
-    """Different placements: those of the methods, then mixtures and random ones in turn.
+    """Placements of which no two cost the same: those of the methods, then mixtures.
 
-    Mixtures are the launcher's groups of ranks on shuffled hosts, which changes what crosses racks
-    but not what crosses hosts, and Scotch's placement after some swaps.
+    First the launcher's, then always the one that is farthest from all taken so far, by the costs
+    that are to be judged. There may be fewer than asked for: where all pairs of hosts are alike,
+    few placements differ.
+
+    Source: Gonzalez 1985 (farthest-first traversal).
     """
-    by_method = [fl.place(traffic, network, cluster, method) for method in METHODS]
+    by_method = methods_own(traffic, network, cluster)
     rng = np.random.default_rng(seed)
-    different: dict[tuple[int, ...], fl.Placement] = {}
-    # A small case may have fewer placements than are asked for.
-    tries = itertools.islice(_mixtures(by_method, rng), 100 * number)
-    for placement in itertools.chain(by_method, tries):
-        if len(different) == number:
-            break
-        different.setdefault(tuple(placement.host_of_rank.tolist()), placement)
-    return list(different.values())
+    pool = [*by_method, *itertools.islice(_mixtures(by_method, rng), POOL)]
+    costs = [fl.evaluate(placement, traffic, network) for placement in pool]
+    # The methods' own first: those are what a user would get.
+    order = farthest_first(log_costs(costs), len(by_method), number)
+    return [pool[index] for index in order]
+
+
+def methods_own(
+    traffic: fl.Traffic, network: fl.Network, cluster: fl.Cluster
+) -> list[fl.Placement]:
+    """What every method makes of it, for every objective; the launcher's is the first."""
+    found = []
+    for method in METHODS:
+        # The others do not look at the objective.
+        for objective in OBJECTIVES if method in {"scotch", "optimize"} else OBJECTIVES[:1]:
+            placed = fl.place(traffic, network, cluster, method, objective=objective)
+            name = method if method != "optimize" else f"{method}, {objective}"
+            found.append(fl.Placement(placed.hosts, placed.host_of_rank, name))
+    return found
+
+
+def log_costs(costs: list[fl.Cost]) -> np.ndarray:
+    """Logarithms of all costs, shape (P, C); a cost of 0 is as good as a millionth of the least."""
+    values = np.array([[cost(one) for cost in COSTS.values()] for one in costs])
+    least = np.min(np.where(values > 0, values, np.inf), axis=0)
+    return np.log(np.maximum(values, np.where(np.isfinite(least), 1e-6 * least, 1.0)))
+
+
+def farthest_first(points: np.ndarray, num_first: int, number: int) -> list[int]:
+    """Indices of at most `number` points; the first is 0, the next ones of the `num_first`.
+
+    Two points are as far apart as their coordinates at most are, and none is taken that is nearer
+    than the least ratio to one that was.
+    """
+    taken = [0]
+    distance = np.abs(points - points[0]).max(axis=1)
+    for candidates in (slice(0, num_first), slice(0, len(points))):
+        while len(taken) < number:
+            next_one = int(np.argmax(distance[candidates]))
+            if distance[next_one] < np.log(LEAST_RATIO):
+                break
+            taken.append(next_one)
+            distance = np.minimum(distance, np.abs(points - points[next_one]).max(axis=1))
+    return taken
 
 
 def _mixtures(by_method: list[fl.Placement], rng: np.random.Generator) -> Iterator[fl.Placement]:
-    launchers, scotch = by_method[0], by_method[METHODS.index("scotch")]
+    """Placements between the methods' own and random ones.
+
+    The launcher's groups of ranks on shuffled hosts, which changes what crosses racks but not what
+    crosses hosts; a method's placement after some swaps; and random ones.
+    """
+    launchers = by_method[0]
     for num_swaps in itertools.cycle(SWAPS):
         order = rng.permutation(len(launchers.hosts))
         yield _placement(launchers, order[launchers.host_of_rank], "launcher, hosts shuffled")
+        good = by_method[rng.integers(len(by_method))]
         yield _placement(
-            scotch, _swapped(scotch.host_of_rank, num_swaps, rng), f"scotch, {num_swaps} swaps"
+            good, _swapped(good.host_of_rank, num_swaps, rng), f"{good.method}, {num_swaps} swaps"
         )
         yield _placement(launchers, rng.permutation(launchers.host_of_rank), "random")
 

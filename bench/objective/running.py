@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import fairlead as fl
-from fairlead.lab import Lab
+from fairlead.lab import Lab, Scenario
 from fairlead.lab.topology import Topology
 from fairlead.launch import Job, detect, read_hostfile
 from fairlead.mpi_builds import find
@@ -41,6 +41,16 @@ def traced(lab: Lab, program: str, folder: Path, num_ranks: int = NUM_RANKS) -> 
     _fairlead(lab, "trace", "-n", str(num_ranks), "--hostfile", str(lab.hostfile), "-o", str(file),
               "--", *command_of(program))  # fmt: skip
     return fl.Traffic.load(file)
+
+
+def drawn(name: str, draw: int) -> Scenario:
+    """The scenario with all that it leaves to chance drawn anew; 0: as it ships."""
+    fields = Scenario.load(name).model_dump() | {"name": f"{name}-{draw}"}
+    if draw > 0:
+        fields["order_seed"] = draw
+        if fields["pairs"] is not None:
+            fields["pairs"]["seed"] = draw
+    return Scenario.model_validate(fields)
 
 
 def probed(lab: Lab, folder: Path, options: Sequence[str]) -> fl.Network:
@@ -78,11 +88,14 @@ def measured(
     placements: Sequence[fl.Placement],
     *,
     repeats: int,
+    most_repeats: int,
+    enough: Callable[[np.ndarray], bool],
     folder: Path,
     on_run: Callable[[float], None],
 ) -> np.ndarray:
     """Seconds that the program prints, shape (P, R); each repeat runs every placement once.
 
+    After `repeats` they go on by two, so that both halves are as long, until they are enough.
     `on_run` is told after each run how many seconds it took, start and end included.
     """
     launcher, cluster = detect(), read_hostfile(lab.hostfile)
@@ -92,9 +105,12 @@ def measured(
         place_folder.mkdir()
         job = Job(command_of(program), placement.num_ranks, cluster, placement)
         commands.append(launcher.command(job, place_folder))
-    times_s = np.full((len(placements), repeats), np.nan)
+    times_s = np.full((len(placements), most_repeats), np.nan)
     rng = np.random.default_rng(0)
-    for repeat in range(repeats):
+    for repeat in range(most_repeats):
+        done = times_s[:, :repeat]
+        if repeat >= repeats and (repeat - repeats) % 2 == 0 and enough(done):
+            return done
         # In another order each time, so that no placement always runs behind the same other one.
         for index in rng.permutation(len(placements)):
             started_s = time.monotonic()
@@ -132,7 +148,7 @@ class Clock:
             mean_s = sum(self.took_s) / num_done
             print(
                 f"{num_done} of {self.num_runs} runs, {mean_s:.1f} s each: about "
-                f"{mean_s * (self.num_runs - num_done) / 60:.1f} min left",
+                f"{mean_s * max(0, self.num_runs - num_done) / 60:.1f} min left",
                 file=sys.stderr,
             )
 
