@@ -2,100 +2,147 @@
 # SPDX-License-Identifier: Apache-2.0
 """CloudMap figure 12: a long series of runs while the network changes.
 
-Three placements of the same program take turns: the launcher's own, Scotch's from a profile made
-at the start, and Scotch's from a profile renewed before each round.
+Placements of the same program take turns: the launcher's own, and Scotch's by bandwidth and by
+latency, each from a profile of the start and from one renewed before each round. First two days of
+a simulated cloud, where every run is simulated (SMPI); then an hour in the lab, where rates change
+(latencies do not: the lab has no more than the machine's own).
 """
 
 from __future__ import annotations
 
 import argparse
-import re
+import itertools
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
-import lab_compare
+import changing
 import paper
+import smpi
+from programs import PROGRAMS, command_of, probed, timed, traced
 from rich.console import Console
 from rich.table import Table
 
-from fairlead.lab import Lab
+import fairlead as fl
+from fairlead.lab import Lab, Scenario
 from fairlead.statistics import mean_interval, ratio_to_baseline
 
-SERIES = ("launcher", "profile of the start", "profile renewed")
+LAUNCHER = "launcher"
+PROFILES = ("start", "renewed")
+METRICS = {"bandwidth": "bytes", "latency": "messages"}
+SERIES = (LAUNCHER, *(f"{metric}, {profile}" for metric in METRICS for profile in PROFILES))
+CHANGE_S = 300.0  # The lab's pairs are drawn anew as often.
+
+
+class Round(NamedTuple):
+    """One run of each placement.
+
+    Attributes:
+        at: When, as it is shown.
+    """
+
+    at: str
+    times_s: dict[str, float]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="one round")
-    parser.add_argument("--minutes", type=float, default=4, help="length of the series")
+    parser.add_argument(
+        "--short", action="store_true", help="three hours, and one round in the lab"
+    )
+    parser.add_argument("--hours", type=float, help="length of the simulated series; default: 48")
+    parser.add_argument("--step", type=float, default=0.5, help="hours between its rounds")
+    parser.add_argument(
+        "--minutes", type=float, help="length of the series in the lab; default: 60"
+    )
+    parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    console = Console(width=120)
-    with tempfile.TemporaryDirectory() as folder, Lab.up("drift") as lab:
-        end_s = time.monotonic() + 60 * options.minutes
-        rounds = series(lab, Path(folder), end_s, 1 if options.short else 10_000)
-    console.print(table(rounds))
+    hours = options.hours if options.hours is not None else (3 if options.short else 48)
+    minutes = options.minutes if options.minutes is not None else (0 if options.short else 60)
+    console = Console(width=150)
+    with tempfile.TemporaryDirectory() as name, Lab.up(changing_lab(minutes)) as lab:
+        folder = Path(name)
+        traffic = traced(lab, PROGRAMS["cg"], folder / "traced")
+        rounds = list(simulated(traffic, options.step, hours, options.seed, folder))
+        console.print(table(f"simulated, {hours:g} h of a changing cloud", rounds))
+        rounds = list(in_lab(lab, traffic, 60 * minutes, folder))
+        console.print(table(f"in the lab, {minutes:g} min on drift", rounds))
     console.print(paper.beside("figure 12"))
 
 
-def series(
-    lab: Lab, folder: Path, end_s: float, most_rounds: int
-) -> list[tuple[float, dict[str, float]]]:
-    """Seconds since the start, and the program's time by each placement, round by round."""
-    started_s = time.monotonic()
-    traffic = folder / "cg.traffic.npz"
-    first, renewed = folder / "first.net.npz", folder / "renewed.net.npz"
-    fairlead(lab, "trace", "-n", "32", "--hostfile", str(lab.hostfile), "-o", str(traffic), "--",
-             *lab_compare.program("cg"))  # fmt: skip
-    fairlead(lab, "probe", "--hostfile", str(lab.hostfile), "-o", str(first))
-    rounds = []
-    while time.monotonic() < end_s and len(rounds) < most_rounds:
-        fairlead(lab, "probe", "--hostfile", str(lab.hostfile), "-o", str(renewed))
-        at_s = time.monotonic() - started_s
-        choices = ((first, "launcher"), (first, "scotch"), (renewed, "scotch"))
+def simulated(
+    traffic: fl.Traffic, step_h: float, hours: float, seed: int, folder: Path
+) -> Iterable[Round]:
+    """A round at each step; what is measured is true."""
+    program = smpi.built("cg", folder)
+    first = None
+    for moment in changing.two_days(step_h, seed, hours):
+        first = first or moment.network
+        placements = placed(traffic, first, moment.network)
         times_s = {
-            name: run(lab, traffic, network, method)
-            for name, (network, method) in zip(SERIES, choices, strict=True)
+            series: smpi.run(program, PROGRAMS["cg"].command[1:], moment.network, placement, folder)
+            for series, placement in placements.items()
         }
-        rounds.append((at_s, times_s))
-    return rounds
+        yield Round(f"{moment.hour:.1f} h", times_s)
 
 
-def run(lab: Lab, traffic: Path, network: Path, method: str) -> float:
-    """The program's own time on the placement that a method makes of a profile."""
-    output = fairlead(
-        lab,
-        *("run", "-n", "32", "--hostfile", str(lab.hostfile), "--method", method),
-        *("--network", str(network), "--traffic", str(traffic), "--"),
-        *lab_compare.program("cg"),
-    )
-    found = re.search(lab_compare.PROGRAMS["cg"][1], output)
-    assert found is not None, output
-    return float(found.group(1))
+def in_lab(lab: Lab, traffic: fl.Traffic, length_s: float, folder: Path) -> Iterable[Round]:
+    """Rounds until the time is over, at least one; each measures the network anew."""
+    program = PROGRAMS["cg"]
+    started_s = time.monotonic()
+    first = probed(lab, folder / "first.net.npz")
+    for index in itertools.count():
+        at_s = time.monotonic() - started_s
+        if index and at_s >= length_s:
+            return
+        placements = placed(traffic, first, probed(lab, folder / f"{index}.net.npz"))
+        times_s = {}
+        # In another order each time, so that no placement always runs behind the same other one.
+        for shift in range(len(SERIES)):
+            series = SERIES[(index + shift) % len(SERIES)]
+            place = None if series == LAUNCHER else placements[series]
+            command = command_of(lab, program, place, folder / f"{index}-{series}")
+            times_s[series] = timed(lab, program, command, folder / "run")
+        yield Round(f"{at_s / 60:.1f} min", times_s)
 
 
-def fairlead(lab: Lab, *arguments: str) -> str:
-    """Run a command of Fairlead in the lab and return what it prints."""
-    command = [sys.executable, "-m", "fairlead", *arguments]
-    finished = lab.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    return str(finished.stdout)
+def placed(traffic: fl.Traffic, first: fl.Network, renewed: fl.Network) -> dict[str, fl.Placement]:
+    """The placement of each series."""
+    cluster = fl.Cluster.uniform(first.hosts, 4)
+    found = {LAUNCHER: fl.place(traffic, first, cluster, "launcher")}
+    for name, metric in METRICS.items():
+        for profile, network in zip(PROFILES, (first, renewed), strict=True):
+            found[f"{name}, {profile}"] = fl.place(
+                traffic, network, cluster, "scotch", metric=metric, objective="sum"
+            )
+    return found
 
 
-def table(rounds: list[tuple[float, dict[str, float]]]) -> Table:
+def changing_lab(minutes: float) -> Scenario:
+    """`drift` with its pairs drawn anew all along the series."""
+    fields = Scenario.load("drift").model_dump()
+    num_changes = int(60 * minutes / CHANGE_S)
+    fields["changes"] = [
+        {"at_s": CHANGE_S * (index + 1), "seed": 100 + index} for index in range(num_changes)
+    ]
+    return Scenario.model_validate(fields)
+
+
+def table(title: str, rounds: list[Round]) -> Table:
     """A row per round, then the means and the ratios to the launcher's placement."""
-    result = Table(title="cg on drift, 32 ranks: time of each run in s")
+    result = Table(title=f"cg, 32 ranks, {title}: time of each run in s")
     for column in ("after", *SERIES):
         result.add_column(column, justify="right")
-    for at_s, times_s in rounds:
-        result.add_row(f"{at_s:.0f} s", *(f"{times_s[name]:.2f}" for name in SERIES))
-    columns = {name: [times_s[name] for _at, times_s in rounds] for name in SERIES}
+    for one in rounds:
+        result.add_row(one.at, *(f"{one.times_s[name]:.2f}" for name in SERIES))
+    columns = {name: [one.times_s[name] for one in rounds] for name in SERIES}
     result.add_section()
     means = (mean_interval(columns[name]) for name in SERIES)
     result.add_row("mean", *(f"{m.value:.2f} [{m.low:.2f}, {m.high:.2f}]" for m in means))
-    ratios = (ratio_to_baseline(columns[name], columns[SERIES[0]]) for name in SERIES)
+    ratios = (ratio_to_baseline(columns[name], columns[LAUNCHER]) for name in SERIES)
     result.add_row("x", *(f"{r.value:.2f} [{r.low:.2f}, {r.high:.2f}]" for r in ratios))
     spreads = (statistics.pstdev(columns[name]) for name in SERIES)
     result.add_row("sd", *(f"{spread:.2f}" for spread in spreads))

@@ -1,71 +1,159 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""CloudMap figures 6 to 11, 13 and 15, measured: examples by each method in the emulated cloud.
+"""CloudMap figures 6 to 11, 13 and 15, measured: programs by each method in the emulated cloud.
 
-Runs are interleaved; times are the programs' own, relative to the launcher's placement, with 95 %
-intervals. scotch-intra and scotch-inter are figure 13; bytes between hosts and communication time
-are figure 15.
+Our examples and packaged codes, every method by both metrics. Runs are interleaved; times are the
+programs' own, speeds relative to the launcher's placement, with 95 % intervals. `scotch-intra` and
+`scotch-inter` are figure 13, `scotch-groups` and `scotch-hosts` our variants of them; bytes between
+hosts and eq. 4 are figure 15. Methods that find the same placement share its runs.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
-import lab_compare
+import numpy as np
 import paper
+from candidates import alike, candidates
+from programs import PROGRAMS, Program, command_of, probed, timed, traced
 from rich.console import Console
 from rich.table import Table
 
-from fairlead.comparison import Comparison
+import fairlead as fl
 from fairlead.lab import Lab
-from fairlead.mapping import METHODS
-from fairlead.report.comparison_view import PREDICTIONS
+from fairlead.mapping import Cost
+from fairlead.statistics import mean_interval, ratio_to_baseline
 from fairlead.units import format_size
 
 SCENARIOS = ["two-racks", "pairwise", "flat"]
 
 
+class Measured(NamedTuple):
+    """What came of one method.
+
+    Attributes:
+        times_s: Of each repeat.
+        cost: Predicted costs of each of its placements.
+        same_as: The method whose runs these are.
+    """
+
+    times_s: list[float]
+    cost: list[Cost]
+    same_as: str
+
+
 def main() -> None:
+    options = parsed()
+    console = Console(width=150)
+    for scenario in options.scenario:
+        with Lab.up(scenario) as lab, tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            more = ["--contention"] if options.contention else []
+            network = probed(lab, folder / "cloud.net.npz", *more)
+            for program in options.program:
+                if not PROGRAMS[program].is_here:
+                    console.print(f"{program} is not installed: left out")
+                    continue
+                measured = measure(lab, program, network, options, folder / program)
+                title = f"{program} on {scenario}, {PROGRAMS[program].num_ranks} ranks"
+                console.print(table(title, measured, options.repeats))
+    console.print(paper.beside("figures 6 to 11", "figure 13", "figure 15"))
+
+
+def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="cg on two-racks, two methods, 3 runs")
+    parser.add_argument("--short", action="store_true", help="cg on two-racks, two methods, 2 runs")
     parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
-    parser.add_argument("--program", action="append", choices=lab_compare.PROGRAMS)
-    parser.add_argument("--repeats", type=int, default=10, help="runs per method")
-    parser.add_argument(
-        "--method", action="append", choices=METHODS, help="beside the launcher's; repeatable"
-    )
+    parser.add_argument("--program", action="append", choices=PROGRAMS, help="repeatable")
+    parser.add_argument("--repeats", type=int, help="runs of each method; default: 8")
+    parser.add_argument("--method", action="append", help="such as 'scotch, bytes'; repeatable")
     parser.add_argument("--contention", action="store_true", help="measure shared bottlenecks too")
     options = parser.parse_args()
-    others = options.method or (["scotch"] if options.short else METHODS)
-    methods = ["launcher", *(method for method in others if method != "launcher")]
-    more = ["--contention"] if options.contention else []
-    repeats = 3 if options.short else options.repeats
-    scenarios = options.scenario or (["two-racks"] if options.short else SCENARIOS)
-    programs = options.program or (["cg"] if options.short else list(lab_compare.PROGRAMS))
-    console = Console(width=140)
-    for scenario in scenarios:
-        with Lab.up(scenario) as lab:
-            for program in programs:
-                comparison = lab_compare.compare(lab, program, methods, repeats, more)
-                console.print(table(f"{program} on {scenario}, 32 ranks", comparison))
-                for prediction in PREDICTIONS:
-                    console.print(comparison.agreement(prediction).sentence())
-    console.print(paper.beside("figures 6 to 11, 13 and 15"))
+    options.scenario = options.scenario or (["two-racks"] if options.short else SCENARIOS)
+    options.program = options.program or (["cg"] if options.short else list(PROGRAMS))
+    options.repeats = options.repeats or (2 if options.short else 8)
+    options.method = options.method or (["scotch, bytes"] if options.short else None)
+    return options
 
 
-def table(title: str, comparison: Comparison) -> Table:
+def measure(
+    lab: Lab, name: str, network: fl.Network, options: argparse.Namespace, folder: Path
+) -> dict[str, Measured]:
+    """All methods on one program, in turns."""
+    program = PROGRAMS[name]
+    traffic = traced(lab, program, folder)
+    cluster = fl.Cluster.uniform(lab.hosts, 4)
+    placements = candidates(traffic, network, cluster, options.repeats)
+    if options.method is not None:
+        placements = {one: placements[one] for one in ("launcher", *options.method)}
+    same_as = alike(placements)
+    costs = {
+        method: [fl.evaluate(placement, traffic, network) for placement in its_placements]
+        for method, its_placements in placements.items()
+    }
+    to_run = {method: placements[method] for method in dict.fromkeys(same_as.values())}
+    times_s = interleaved(lab, program, to_run, options.repeats, folder)
+    return {
+        method: Measured(times_s[same_as[method]], costs[method], same_as[method])
+        for method in placements
+    }
+
+
+def interleaved(
+    lab: Lab,
+    program: Program,
+    placements: dict[str, Sequence[fl.Placement]],
+    repeats: int,
+    folder: Path,
+) -> dict[str, list[float]]:
+    """Times of each method; each repeat runs all of them (CloudMap section V-C)."""
+    commands = {
+        method: [
+            command_of(
+                lab,
+                program,
+                None if method == "launcher" else placement,
+                folder / f"{method}-{index}",
+            )
+            for index, placement in enumerate(its_placements)
+        ]
+        for method, its_placements in placements.items()
+    }
+    times_s: dict[str, list[float]] = {method: [] for method in commands}
+    rng = np.random.default_rng(0)
+    started_s = time.monotonic()
+    for repeat in range(repeats):
+        # In another order each time, so that no method always runs behind the same other one.
+        for method in rng.permutation(list(commands)):
+            its_commands = commands[method]
+            command = its_commands[repeat % len(its_commands)]
+            times_s[method].append(timed(lab, program, command, folder))
+        left_s = (time.monotonic() - started_s) / (repeat + 1) * (repeats - repeat - 1)
+        print(f"{repeat + 1} of {repeats} repeats, {left_s / 60:.1f} min left", file=sys.stderr)
+    return times_s
+
+
+def table(title: str, measured: dict[str, Measured], repeats: int) -> Table:
     """A row per method: measured time, speed against the launcher, predicted costs."""
-    result = Table(title=f"{title}, {comparison.repeats} runs each, {comparison.mpi}")
-    for column in ("method", "time", "speed, x", "bytes between hosts", "comm_time_s"):
-        result.add_column(column, justify="left" if column == "method" else "right")
-    for method, runs in comparison.methods.items():
-        time_s, ratio = comparison.time_s(method), comparison.time_ratio(method)
+    result = Table(title=f"{title}, {repeats} runs of each placement")
+    for column in ("method", "time", "speed, x", "bytes between hosts", "eq. 4", "runs"):
+        result.add_column(column, justify="left" if column in {"method", "runs"} else "right")
+    baseline = measured["launcher"].times_s
+    for method, found in measured.items():
+        time_s, ratio = mean_interval(found.times_s), ratio_to_baseline(found.times_s, baseline)
         result.add_row(
             method,
             f"{time_s.value:.2f} s [{time_s.low:.2f}, {time_s.high:.2f}]",
             f"{1 / ratio.value:.2f} [{1 / ratio.high:.2f}, {1 / ratio.low:.2f}]",
-            format_size(runs.predicted.inter_bytes or 0),
-            f"{runs.predicted.comm_time_s:.3g}",
+            format_size(round(np.mean([cost.inter_bytes for cost in found.cost]))),
+            f"{np.mean([cost.comm_time_s for cost in found.cost]):.3g} s",
+            "its own" if found.same_as == method else f"those of {found.same_as}",
         )
     return result
 

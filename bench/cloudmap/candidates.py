@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every method's placement of a program, by both metrics."""
+
+from __future__ import annotations
+
+import fairlead as fl
+from fairlead.mapping import DEFAULT_OBJECTIVE, METHODS, METRICS
+
+BY_METRIC = [method for method in METHODS if method.startswith("scotch")]
+BY_CHANCE = ("random", "scotch-intra", "scotch-inter")
+"""Each of their runs has a placement of its own: one draw would tell of that draw."""
+
+
+def candidates(
+    traffic: fl.Traffic, network: fl.Network, cluster: fl.Cluster, repeats: int
+) -> dict[str, list[fl.Placement]]:
+    """Placements to be run in turns by a name, the launcher's first.
+
+    CloudMap's methods minimise the sum of traffic times cost, by the metric in their name;
+    `optimize` does that as well, and once goes by the objective that it has by default.
+    """
+    found = {}
+    for method in METHODS:
+        choices = [(method, "bytes", DEFAULT_OBJECTIVE)]
+        if method in (*BY_METRIC, "optimize"):
+            by_metric = [(f"{method}, {metric}", metric, "sum") for metric in METRICS]
+            choices = [*choices, *by_metric] if method == "optimize" else by_metric
+        for name, metric, objective in choices:
+            found[name] = [
+                fl.place(
+                    traffic, network, cluster, method, metric=metric, objective=objective, seed=seed
+                )
+                for seed in range(repeats if method in BY_CHANCE else 1)
+            ]
+    return found
+
+
+def alike(found: dict[str, list[fl.Placement]]) -> dict[str, str]:
+    """For each name the first one with the same placement: it need not be run twice."""
+    first: dict[tuple[tuple[int, ...], ...], str] = {}
+    names = {}
+    for name, placements in found.items():
+        key = tuple(tuple(placement.host_of_rank.tolist()) for placement in placements)
+        # What the launcher does by itself is not what it does when it is told to.
+        names[name] = name if name == "launcher" else first.setdefault(key, name)
+    return names
