@@ -52,7 +52,7 @@ def demo(
     ] = Path("report.html"),
     as_json: JsonOption = False,
 ) -> None:
-    """Place a conjugate-gradient solver by every method in an emulated cloud, and compare.
+    """Place a conjugate-gradient solver by many methods in an emulated cloud, and compare.
 
     Brings the cloud up on this machine, runs, prints the table, writes a report, takes it down.
     """
