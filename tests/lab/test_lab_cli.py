@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
 import pytest
+from lab_processes import processes_named
+from lab_traces import happens
 
 from fairlead.lab import Lab
 
@@ -70,6 +73,25 @@ def test_exec_passes_output_and_exit_code(up):
     done = fairlead_lab("exec", NAME, "--host", "h2", "--", "sh", "-c", "hostname; exit 3")
 
     assert (done.returncode, done.stdout) == (3, "h2\n")
+
+
+@pytest.mark.parametrize("send", [os.kill, os.killpg])
+def test_signal_to_exec_ends_what_it_runs(up, send, tmp_path):
+    sleeper = tmp_path / "sleeper"
+    sleeper.symlink_to("/bin/sleep")
+    code = "import sys; from fairlead.launch import run; run([sys.argv[1], '3000'])"
+    command = ["lab", "exec", NAME, "--", sys.executable, "-c", code, str(sleeper)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fairlead", *command],
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    assert happens(lambda: processes_named(str(sleeper)))
+
+    send(process.pid, signal.SIGINT)
+    process.wait()
+
+    assert happens(lambda: not processes_named(str(sleeper)))
 
 
 def test_degrade_cuts_a_pair_for_good(up):

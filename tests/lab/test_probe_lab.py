@@ -113,9 +113,9 @@ def test_cut_host_is_named_and_left_out_on_request(tmp_path: Path) -> None:
         gone = lab.hosts[1]
         lab.cut_host(gone)
 
-        refused = fairlead_probe(lab, "-o", str(path), "--reach-timeout", "2s")
+        refused = fairlead_probe(lab, "-o", str(path), "--reach-timeout", "10s")
         skipped = fairlead_probe(
-            lab, "-o", str(path), "--reach-timeout", "2s", "--skip-unreachable", "--json"
+            lab, "-o", str(path), "--reach-timeout", "10s", "--skip-unreachable", "--json"
         )
 
     assert refused.returncode == 1
