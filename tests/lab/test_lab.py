@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import time
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from fairlead.errors import InputError, LabError
-from fairlead.lab import Lab, Scenario
+from fairlead.lab import Lab, Scenario, control
 
 pytestmark = [pytest.mark.lab]
 
@@ -40,6 +41,36 @@ def test_command_runs_on_its_host_in_the_callers_folder(lab, tmp_path):
     out = lab.run(["sh", "-c", "hostname; pwd"], "h3", cwd=tmp_path, capture_output=True, text=True)
 
     assert out.stdout.splitlines() == ["h3", str(tmp_path)]
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        *({"do": what, "pairs": pairs} for what in ("measure", "ping") for pairs in (
+            [[0, 8]], [[-1, 0]], [[0, 0]], [[0]], [[0, 1.5]], [["h0", "h1"]], [7], 7, None,
+        )),
+        {"do": "measure"},
+        {"do": "degrade", "src": "h0", "dst": ["h1"], "ratio": 1},
+        {"do": ["degrade"], "src": 1},
+        {},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_wrong_request_is_refused_and_the_lab_lives_on(lab, request_):
+    full = {"warm_up_s": 0.01, "seconds": 0.01, "repeats": 1} | request_
+    with pytest.raises(InputError):
+        control.ask(lab.hostfile.parent, **full)
+    assert control.ask(lab.hostfile.parent, do="delay_by")
+
+
+@pytest.mark.parametrize("line", [b"7\n", b"[" * 100_000 + b"\n", b"{\n", b"\xff\n"])
+def test_what_is_no_request_gets_no_answer_and_the_lab_lives_on(lab, line):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(60)
+        connection.connect(str(lab.hostfile.parent / "control"))
+        connection.sendall(line)
+        assert connection.recv(10) == b""
+    assert control.ask(lab.hostfile.parent, do="delay_by")
 
 
 def test_exit_code_and_lab_variables_reach_the_command(lab):

@@ -25,11 +25,21 @@ def listen(folder: Path) -> socket.socket:
 
 
 def receive(connection: socket.socket) -> dict[str, Any]:
-    """One request; the time for it is limited, so that a mute client cannot stop the lab."""
+    """One request; the time for it is limited, so that a mute client cannot stop the lab.
+
+    Raises:
+        ValueError: It is no JSON object.
+        OSError: It did not come in time.
+    """
     connection.settimeout(_REQUEST_TIMEOUT_S)
     with connection.makefile("rb") as reader:
-        request: dict[str, Any] = json.loads(reader.readline())
+        try:
+            request = json.loads(reader.readline())
+        except RecursionError as error:
+            raise ValueError("brackets too deep") from error
     connection.settimeout(None)
+    if not isinstance(request, dict):
+        raise ValueError(f"expected a JSON object, got {request!r:.80}")  # noqa: TRY004 (JSON's)
     return request
 
 

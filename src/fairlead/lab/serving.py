@@ -12,7 +12,7 @@ import sys
 import time
 from typing import Any
 
-from fairlead.errors import Error
+from fairlead.errors import Error, InputError
 from fairlead.lab import control
 from fairlead.lab.network import LabNetwork
 from fairlead.lab.pings import measure_latency_s
@@ -69,6 +69,9 @@ def _serve_one(network: LabNetwork, requests: socket.socket) -> bool:
             reply = _obey(network, request)
         except Error as error:
             reply = {"error": str(error)}
+        except (KeyError, TypeError, ValueError) as error:
+            # What one client got wrong is no reason for the lab to end under all others.
+            reply = {"error": f"request {request.get('do')!r}: not understood: {error!r}"}
         control.answer(connection, reply)
         return request.get("do") == "end"
     return False
@@ -83,18 +86,41 @@ def _obey(network: LabNetwork, request: dict[str, Any]) -> dict[str, Any]:
         case "cut":
             network.cut_host(request["host"])
         case "measure":
-            pairs = [(src, dst) for src, dst in request["pairs"]]
+            pairs = _pairs(request["pairs"], len(network.topology.hosts))
             pids = [network.pid_of_host[host] for host in network.topology.hosts]
             rates = measure_Bps(pids, pairs, request["warm_up_s"], request["seconds"])
             return {"Bps": rates}
         case "ping":
-            pairs = [(src, dst) for src, dst in request["pairs"]]
+            pairs = _pairs(request["pairs"], len(network.topology.hosts))
             pids = [network.pid_of_host[host] for host in network.topology.hosts]
             farthest_s = float(network.topology.delay_s.max())
             return {"s": measure_latency_s(pids, pairs, request["repeats"], farthest_s)}
         case "delay_by":
             return {"delay_by": network.wiring.delay_by.value}
+        case "end":
+            pass
+        case unknown:
+            raise InputError(f"there is no request {unknown!r}")
     return {}
+
+
+def _pairs(given: Any, num_hosts: int) -> list[tuple[int, int]]:
+    """Pairs of two hosts by their numbers.
+
+    Raises:
+        InputError: One is something else; the message has it.
+    """
+    for pair in given:
+        if not (
+            isinstance(pair, list)
+            and len(pair) == 2
+            and all(type(host) is int and 0 <= host < num_hosts for host in pair)
+            and pair[0] != pair[1]
+        ):
+            raise InputError(
+                f"pairs: expected two different numbers of hosts, 0 to {num_hosts - 1}, got {pair}"
+            )
+    return [(src, dst) for src, dst in given]
 
 
 def _signals() -> int:
