@@ -18,6 +18,7 @@ from fairlead.cluster import Cluster
 from fairlead.contention_result import CONTENTION_BEGIN, read_contention
 from fairlead.errors import InputError, ProbeError
 from fairlead.launch import Finished, Job, Launcher, LaunchTimeoutError
+from fairlead.launch.open_files import suspected_lack_of_files
 from fairlead.network import Network
 from fairlead.placement import Placement
 from fairlead.probe_result import PAIRS_BEGIN, Documents, ProbeResult, read_result
@@ -400,7 +401,7 @@ def _failure(
     said = told[-1] if told else _why(lines) or "no message"
     return ProbeError(
         f"the measurement failed: {launcher.path} ended with exit code "
-        f"{finished.returncode}: {said}"
+        f"{finished.returncode}: {said}{suspected_lack_of_files(cluster.num_hosts)}"
     )
 
 

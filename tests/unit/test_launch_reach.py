@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,39 @@ def test_missing_agent_is_named_with_the_variable_to_set(
 
     with pytest.raises(LaunchError, match=f"/no/such/agent: no such program.*set {variable}"):
         unreachable_hosts(launcher, ["other"], timeout_s=1)
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (" ", "' ' names no program"),
+        (" : ", "' : ' names no program"),
+        ("ssh 'x", "no closing quotation"),
+        ("ssh \\", "no escaped character"),
+    ],
+)
+@pytest.mark.parametrize(("launcher", "variable", "option"), LAUNCHERS)
+def test_an_unusable_agent_is_named_with_its_origin(
+    launcher: Launcher, variable: str, option: tuple[str, ...], value: str, problem: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    with pytest.raises(LaunchError, match=f"^{option[-1]}: .*{problem}"):
+        unreachable_hosts(launcher, ["other"], 1, (*option, value))
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(LaunchError, match=f"^{variable}: .*{problem}"):
+        unreachable_hosts(launcher, ["other"], 1)
+
+
+def test_hosts_may_be_more_than_open_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYDRA_LAUNCHER_EXEC", "false")
+    hosts = [f"n{number}.invalid" for number in range(100)]
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+    try:
+        reasons = unreachable_hosts(LAUNCHERS[2][0], hosts, timeout_s=300)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert reasons == dict.fromkeys(hosts, "false ended with exit code 1")
 
 
 def test_missing_ssh_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

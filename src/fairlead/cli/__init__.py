@@ -12,6 +12,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from fairlead.cli.harmless import harmless
 from fairlead.cli.help import App, HelpGroup
 from fairlead.errors import Error
 
@@ -63,8 +64,12 @@ def main() -> None:
     try:
         app()
     except (Error, OSError) as error:
-        print(f"fairlead: {error}", file=sys.stderr)
+        print(f"fairlead: {harmless(str(error) + _remedy(error))}", file=sys.stderr)
         sys.exit(error.exit_code if isinstance(error, Error) else 1)
+
+
+def _remedy(error: Exception) -> str:
+    return str(importlib.import_module("fairlead.launch.open_files").lack_of_files(error))
 
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:

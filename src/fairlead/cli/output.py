@@ -6,21 +6,41 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBars
+from rich.segment import Segment
 
+from fairlead.cli.harmless import harmless
 from fairlead.cli.help import OUTPUT
 from fairlead.errors import InputError
 from fairlead.narrator import Narrator, Progress
 
-stdout = Console()
-stderr = Console(stderr=True, highlight=False)
+
+class _Terminal(Console):
+    """A console on which no text is a command to the terminal.
+
+    Names in files come from anywhere, and ESC in one of them could rewrite what stands on the
+    screen. Only here text becomes output, and colours are none of the text.
+    """
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                yield segment._replace(text=harmless(segment.text))
+
+
+stdout = _Terminal()
+stderr = _Terminal(stderr=True, highlight=False)
 
 JsonOption = Annotated[
     bool,

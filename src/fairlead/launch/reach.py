@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
-from typing import IO
+from pathlib import Path
 
 from fairlead.cluster import Cluster
 from fairlead.errors import LaunchError
@@ -46,7 +46,7 @@ def unreachable_hosts(
         For each host that did not answer, the reason in one line.
 
     Raises:
-        LaunchError: The agent is not installed.
+        LaunchError: The agent is not installed, or what names it cannot be read.
     """
     named = remote_agent(launcher, launcher_args)
     names = hosts.hosts if isinstance(hosts, Cluster) else hosts
@@ -64,65 +64,73 @@ def unreachable_hosts(
 
 
 def remote_agent(launcher: Launcher, launcher_args: Sequence[str] = ()) -> list[str] | None:
-    """Program and arguments that reach another host, where the user named them; None for ssh."""
+    """Program and arguments that reach another host, where the user named them; None for ssh.
+
+    Raises:
+        LaunchError: What names them is empty, or its quotes do not match.
+    """
     for before, value in itertools.pairwise(launcher_args):
         if before in launcher.agent_options:
-            return _first_installed(value)
+            return _first_installed(value, before)
     for name in launcher.agent_variables:
         if os.environ.get(name):
-            return _first_installed(os.environ[name])
+            return _first_installed(os.environ[name], name)
     return None
 
 
-def _first_installed(value: str) -> list[str]:
+def _first_installed(value: str, origin: str) -> list[str]:
     # Open MPI takes alternatives, "ssh : rsh", and uses the first that is there.
-    agents = [shlex.split(part) for part in value.split(" : ")]
-    return next((agent for agent in agents if agent and shutil.which(agent[0])), agents[0])
+    try:
+        agents = [words for part in value.split(" : ") if (words := shlex.split(part))]
+    except ValueError as error:
+        raise LaunchError(f"{origin}: {value!r}: {str(error).lower()}") from error
+    if not agents:
+        raise LaunchError(f"{origin}: {value!r} names no program to reach other hosts by")
+    return next((agent for agent in agents if shutil.which(agent[0])), agents[0])
 
 
 def _ask_all(agent: list[str], hosts: list[str], timeout_s: float) -> dict[str, str]:
     reasons: dict[str, str] = {}
-    asked: dict[str, tuple[subprocess.Popen[bytes], IO[bytes]]] = {}
+    asked: dict[str, subprocess.Popen[bytes]] = {}
     deadline = time.monotonic() + timeout_s
-    try:
-        for host in hosts:
-            errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed below, with its process)
-            asked[host] = (_ask([*agent, host, "true"], errors), errors)
-        while asked and time.monotonic() < deadline:
-            for host in [
-                host for host, (process, _) in asked.items() if process.poll() is not None
-            ]:
-                process, errors = asked.pop(host)
-                with errors:
-                    if process.returncode != 0:
-                        reasons[host] = _reason(agent[0], process.returncode, errors)
-            time.sleep(_POLL_S)
-        late = f"no answer within {timeout_s:g} s"
-        reasons.update({host: late for host in asked})
-    finally:
-        for process, errors in asked.values():
-            _end(process)
-            errors.close()
+    # Files with names, which need not stay open: hosts may be more than files that a process may
+    # have open.
+    with tempfile.TemporaryDirectory(prefix="fairlead-reach-") as folder:
+        said = {host: Path(folder) / str(number) for number, host in enumerate(hosts)}
+        try:
+            for host in hosts:
+                asked[host] = _ask([*agent, host, "true"], said[host])
+            while asked and time.monotonic() < deadline:
+                for host in [name for name, each in asked.items() if each.poll() is not None]:
+                    returncode = asked.pop(host).returncode
+                    if returncode != 0:
+                        reasons[host] = _reason(agent[0], returncode, said[host])
+                time.sleep(_POLL_S)
+            late = f"no answer within {timeout_s:g} s"
+            reasons.update({host: late for host in asked})
+        finally:
+            for process in asked.values():
+                _end(process)
     return {host: reasons[host] for host in hosts if host in reasons}
 
 
-def _ask(command: list[str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
+def _ask(command: list[str], said: Path) -> subprocess.Popen[bytes]:
     try:
-        return subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=errors,
-            start_new_session=True,
-        )
+        with said.open("wb") as errors:
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=True,
+            )
     except OSError as error:
-        errors.close()
         raise LaunchError(f"{command[0]}: cannot be started: {error.strerror}") from error
 
 
-def _reason(agent: str, returncode: int, errors: IO[bytes]) -> str:
-    errors.seek(0)
-    text = errors.read(4096).decode("utf-8", "replace")
+def _reason(agent: str, returncode: int, said: Path) -> str:
+    with said.open("rb") as errors:
+        text = errors.read(4096).decode("utf-8", "replace")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else f"{agent} ended with exit code {returncode}"
 

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The limit of open files, which launches on many hosts reach."""
+
+from __future__ import annotations
+
+import errno
+import resource
+
+__all__ = ["lack_of_files", "suspected_lack_of_files"]
+
+# MPICH's mpiexec holds a pipe for output, one for errors and a socket for each host, and needs both
+# ends of a pipe while it starts one: seen with 4.0.2, which ends so at 256 files and 600 hosts.
+_FILES_PER_HOST = 4
+_FILES_BESIDE = 64
+
+
+def lack_of_files(error: BaseException) -> str:
+    """Limit and remedy where it was the reason of the error, else ""; to be put behind it."""
+    cause = error if isinstance(error, OSError) else error.__cause__
+    if not isinstance(cause, OSError) or cause.errno != errno.EMFILE:
+        return ""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return f"; at most {limit} files may be open: raise that by ulimit -n {4 * limit}"
+
+
+def suspected_lack_of_files(num_hosts: int) -> str:
+    """The same where a launch failed that may have needed more files than it may open."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    needed = _FILES_PER_HOST * num_hosts + _FILES_BESIDE
+    if limit == resource.RLIM_INFINITY or limit >= needed:
+        return ""
+    return (
+        f"; at most {limit} files may be open, which may be too few for {num_hosts} hosts: raise "
+        f"that by ulimit -n {needed}"
+    )
