@@ -2,21 +2,31 @@
 // Translates a communicator's ranks to world ranks and remembers the result until it is freed.
 #include "communicator.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <mutex>
 #include <numeric>
+#include <thread>
 #include <unordered_map>
 
 #include "mpi_symbols.hpp"
+#include "nesting.hpp"
 
 namespace fairlead::intercept {
 namespace {
 
-// `communicators` is protected by `lock`. Keys are handles; entries die with the handle.
+// A call that releases a handle, under way in one thread.
+struct Release {
+  MPI_Comm comm;
+  std::thread::id thread;
+};
+
+// All is protected by `lock`. Keys are handles; entries die with the handle.
 struct Table {
   std::mutex lock;
   std::unordered_map<MPI_Comm, std::shared_ptr<const Communicator>> communicators;
+  std::vector<Release> releases;
 };
 
 // Never destroyed: threads may still trace while static objects are torn down.
@@ -26,6 +36,18 @@ Table& table() {
 }
 
 std::atomic<std::uint64_t> generation{1};
+
+// Whether a call is releasing this handle; under the lock. One that this thread has left by a jump
+// is over, although nobody has ended it.
+bool is_being_released(MPI_Comm comm) {
+  std::vector<Release>& releases = table().releases;
+  const auto is_left = [comm, thread = std::this_thread::get_id()](const Release& release) {
+    return release.comm == comm && release.thread == thread && !is_called_by_a_wrapper();
+  };
+  std::erase_if(releases, is_left);
+  return std::any_of(releases.begin(), releases.end(),
+                     [comm](const Release& release) { return release.comm == comm; });
+}
 
 // MPI 4.0, section 8.6: the send buffer holds two parts per dimension, negative direction first.
 std::vector<int> cartesian_neighbors(MPI_Comm comm) {
@@ -110,16 +132,27 @@ std::vector<int> world_ranks_of(MPI_Group group) {
   return world_ranks;
 }
 
-std::shared_ptr<const Communicator> find_communicator(MPI_Comm comm) {
+FoundCommunicator find_communicator(MPI_Comm comm) {
   const std::lock_guard guard(table().lock);
+  if (is_being_released(comm)) return {describe(comm), false};
   std::shared_ptr<const Communicator>& entry = table().communicators[comm];
   if (!entry) entry = describe(comm);
-  return entry;
+  return {entry, true};
 }
 
-void drop_communicator(MPI_Comm comm) noexcept {
+void begin_release(MPI_Comm comm) {
   const std::lock_guard guard(table().lock);
+  table().releases.push_back({comm, std::this_thread::get_id()});
   if (table().communicators.erase(comm) > 0) generation.fetch_add(1, std::memory_order_release);
+}
+
+void end_release(MPI_Comm comm) noexcept {
+  const std::lock_guard guard(table().lock);
+  std::vector<Release>& releases = table().releases;
+  const auto ended = std::find_if(releases.begin(), releases.end(), [comm](const Release& release) {
+    return release.comm == comm && release.thread == std::this_thread::get_id();
+  });
+  if (ended != releases.end()) releases.erase(ended);
 }
 
 std::uint64_t communicator_generation() noexcept {

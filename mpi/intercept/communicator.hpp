@@ -31,12 +31,21 @@ struct Communicator {
 /// World rank of each member of a group; kOutsideWorld for processes of another MPI_COMM_WORLD.
 [[nodiscard]] std::vector<int> world_ranks_of(MPI_Group group);
 
-/// The communicator's facts from a table shared by all threads; computed at its first use.
-/// Takes a lock: threads keep the result and ask again only when the generation has changed.
-[[nodiscard]] std::shared_ptr<const Communicator> find_communicator(MPI_Comm comm);
+/// A communicator's facts; not lasting while its handle is being released.
+struct FoundCommunicator {
+  std::shared_ptr<const Communicator> communicator;
+  bool is_lasting;
+};
 
-/// Drops a communicator whose handle is about to die, and starts a new generation.
-void drop_communicator(MPI_Comm comm) noexcept;
+/// The communicator's facts from a table shared by all threads; computed at its first use.
+/// Takes a lock: threads keep a lasting result, and ask again only when the generation has changed.
+[[nodiscard]] FoundCommunicator find_communicator(MPI_Comm comm);
+
+/// Drops a communicator whose handle is about to die, and starts a new generation. Until the
+/// release has ended, the handle is looked at anew at each use: at first an attribute's delete
+/// callback may communicate by it, and later another thread may have got it for a new communicator.
+void begin_release(MPI_Comm comm);
+void end_release(MPI_Comm comm) noexcept;
 
 /// Changes whenever a handle may have got another meaning.
 [[nodiscard]] std::uint64_t communicator_generation() noexcept;

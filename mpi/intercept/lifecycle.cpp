@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI_Init, MPI_Init_thread and MPI_Finalize: where tracing and reordering begin and end.
-#include <sched.h>
-
-#include <algorithm>
+// MPI_Init, MPI_Init_thread and MPI_Finalize: where tracing and reordering begin and end. None has
+// a handle among its parameters, so unlike the others they need no entry (entries.cpp).
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
-#include <vector>
 
+#include "agreement.hpp"
+#include "cancellation.hpp"
+#include "entries.hpp"
 #include "export.hpp"
 #include "recorder.hpp"
 #include "reorder.hpp"
@@ -18,11 +17,6 @@ namespace fairlead::intercept {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr const char* kTraceVariable = "FAIRLEAD_TRACE";
-constexpr const char* kPlanVariable = "FAIRLEAD_PLAN";
-// Ranks start within seconds of one another; one that was not given the library never answers.
-constexpr std::chrono::seconds kAgreementLimit{60};
 
 struct Session {
   std::string path;
@@ -41,19 +35,17 @@ void complain(const char* feature, const char* problem) noexcept {
   std::fprintf(stderr, "fairlead: %s is switched off: %s\n", feature, problem);
 }
 
-// The handles of another MPI have other sizes: no wrapper could pass them on.
-void require_same_mpi() {
-  if (bind_mpi()) return;
+void say_another_mpi(Features lost) noexcept {
 #if defined(OPEN_MPI)
-  const char* const expected = "Open MPI";
+  const char* const problem =
+      "this program is not linked with Open MPI, whose launcher started it; to have it traced, use "
+      "the launcher of its own MPI";
 #else
-  const char* const expected = "MPICH";
+  const char* const problem =
+      "this program is not linked with MPICH, whose launcher started it; to have it traced, use "
+      "the launcher of its own MPI";
 #endif
-  std::fprintf(stderr,
-               "fairlead: this program is not linked with %s, whose launcher started it; "
-               "use the launcher of the program's own MPI\n",
-               expected);
-  std::_Exit(EXIT_FAILURE);
+  say_switched_off(lost, problem);
 }
 
 // Processes started by MPI_Comm_spawn have a world of their own, which is not the traced one.
@@ -63,59 +55,11 @@ bool is_spawned() {
   return parent != comm_null();
 }
 
-// A rank without this library would leave the others waiting in every collective of ours, so the
-// first one has a time limit.
-bool all_ranks_are_here() {
-  MPI_Request request{};
-  mpi().Ibarrier(comm_world(), &request);
-  const Clock::time_point limit = Clock::now() + kAgreementLimit;
-  int is_complete = 0;
-  while (is_complete == 0 && Clock::now() < limit) {
-    mpi().Test(&request, &is_complete, MPI_STATUS_IGNORE);
-    if (is_complete == 0) sched_yield();
-  }
-  return is_complete != 0;
-}
-
-const char* variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr || *value == '\0' ? nullptr : value;
-}
-
-// What to begin: the variables say so, and on every rank.
-struct Wishes {
-  const char* trace_file = variable(kTraceVariable);
-  const char* plan_folder = variable(kPlanVariable);
-
-  bool are_none() const { return trace_file == nullptr && plan_folder == nullptr; }
-};
-
-// A feature begins by collectives, so it begins on all ranks or on none.
-Wishes shared_by_all(Wishes own) {
-  int num_ranks = 0;
-  mpi().Comm_size(comm_world(), &num_ranks);
-  struct Flags {
-    bool trace;
-    bool plan;
-  };
-  const Flags flags{own.trace_file != nullptr, own.plan_folder != nullptr};
-  std::vector<Flags> all(static_cast<std::size_t>(num_ranks));
-  mpi().Allgather(&flags, sizeof flags, byte_type(), all.data(), sizeof flags, byte_type(),
-                  comm_world());
-  if (!std::all_of(all.begin(), all.end(), [](Flags rank) { return rank.trace; })) {
-    if (flags.trace) complain("tracing", "some ranks run without FAIRLEAD_TRACE");
-    own.trace_file = nullptr;
-  }
-  if (!std::all_of(all.begin(), all.end(), [](Flags rank) { return rank.plan; })) {
-    if (flags.plan) complain("reordering", "some ranks run without FAIRLEAD_PLAN");
-    own.plan_folder = nullptr;
-  }
-  return own;
-}
-
 void begin_tracing(const char* path) {
   session().path = path;
   mpi().Comm_dup(comm_world(), &session().comm);
+  // A program that survives the loss of a rank is not ended by what we send in MPI_Finalize.
+  mpi().Comm_set_errhandler(session().comm, errors_return());
   mpi().Comm_rank(comm_world(), &session().rank);
   mpi().Comm_size(comm_world(), &session().num_ranks);
   prepare_records(static_cast<std::size_t>(session().num_ranks));
@@ -124,18 +68,20 @@ void begin_tracing(const char* path) {
 }
 
 void begin() noexcept try {
-  const Scope scope;
-  require_same_mpi();
-  Wishes wishes;
-  if (wishes.are_none() || is_recording() || is_reordering() || is_spawned()) return;
-  if (!all_ranks_are_here()) {
-    complain(wishes.trace_file != nullptr ? "tracing" : "reordering",
-             "some ranks run without Fairlead's library");
+  const NoCancellation no_cancellation;
+  const char* const trace_file = variable(kTraceVariable);
+  const char* const plan_folder = variable(kPlanVariable);
+  const Features asked{trace_file != nullptr, plan_folder != nullptr};
+  if (!bind_mpi()) {
+    bypass_wrappers();
+    say_another_mpi(asked);
     return;
   }
-  wishes = shared_by_all(wishes);
-  if (wishes.plan_folder != nullptr) begin_reordering(wishes.plan_folder);
-  if (wishes.trace_file != nullptr) begin_tracing(wishes.trace_file);
+  if (is_recording() || is_reordering() || is_spawned()) return;
+  const Features agreed = agree(asked);
+  if (agreed.plan) begin_reordering(plan_folder);
+  if (agreed.trace) begin_tracing(trace_file);
+  if (!agreed.are_none()) end_agreement();
 } catch (const std::exception& error) {
   complain("tracing", error.what());
 }
@@ -153,7 +99,7 @@ std::string own_lines(bool was_recording, double run_time_s) noexcept try {
 
 void end() noexcept try {
   if (session().num_ranks == 0) return;
-  const Scope scope;
+  const NoCancellation no_cancellation;
   const bool was_recording = recording.exchange(false);
   const std::chrono::duration<double> run_time = Clock::now() - session().start;
   write_trace(session().comm, session().path, own_lines(was_recording, run_time.count()));

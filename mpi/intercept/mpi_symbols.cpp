@@ -50,6 +50,14 @@ bool uses_open_mpi() noexcept {
   return find_variable("ompi_mpi_comm_world") != nullptr;
 }
 
+bool uses_another_mpi() noexcept {
+#if defined(OPEN_MPI)
+  return !uses_open_mpi();
+#else
+  return uses_open_mpi();
+#endif
+}
+
 template <class Function>
 void bind_to(Function& function, const char* name) noexcept {
   function = reinterpret_cast<Function>(require_symbol(name));
@@ -75,15 +83,16 @@ void* require_symbol(const char* name) noexcept {
 }
 
 bool bind_mpi() noexcept {
-#if defined(OPEN_MPI)
-  if (!uses_open_mpi()) return false;
-#else
-  if (uses_open_mpi()) return false;
-#endif
+  if (uses_another_mpi()) return false;
 #define FAIRLEAD_BIND(name) bind_to(detail::bound_mpi.name, "PMPI_" #name);
   FAIRLEAD_MPI_QUERIES(FAIRLEAD_BIND)
 #undef FAIRLEAD_BIND
   return true;
+}
+
+// Asked in every process that loads the library, so the usual answer, no MPI at all, comes first.
+bool is_linked_with_another_mpi() noexcept {
+  return dlsym(RTLD_NEXT, "PMPI_Init") != nullptr && uses_another_mpi();
 }
 
 #if defined(OPEN_MPI)
@@ -91,8 +100,20 @@ MPI_Comm comm_world() noexcept {
   static const auto handle = static_cast<MPI_Comm>(find_variable("ompi_mpi_comm_world"));
   return handle;
 }
+MPI_Comm comm_self() noexcept {
+  static const auto handle = static_cast<MPI_Comm>(find_variable("ompi_mpi_comm_self"));
+  return handle;
+}
 MPI_Comm comm_null() noexcept {
   static const auto handle = static_cast<MPI_Comm>(find_variable("ompi_mpi_comm_null"));
+  return handle;
+}
+MPI_Errhandler errors_return() noexcept {
+  static const auto handle = static_cast<MPI_Errhandler>(find_variable("ompi_mpi_errors_return"));
+  return handle;
+}
+MPI_Info info_null() noexcept {
+  static const auto handle = static_cast<MPI_Info>(find_variable("ompi_mpi_info_null"));
   return handle;
 }
 MPI_Datatype byte_type() noexcept {
@@ -109,8 +130,17 @@ int* weights_empty() noexcept {
 MPI_Comm comm_world() noexcept {
   return MPI_COMM_WORLD;
 }
+MPI_Comm comm_self() noexcept {
+  return MPI_COMM_SELF;
+}
 MPI_Comm comm_null() noexcept {
   return MPI_COMM_NULL;
+}
+MPI_Errhandler errors_return() noexcept {
+  return MPI_ERRORS_RETURN;
+}
+MPI_Info info_null() noexcept {
+  return MPI_INFO_NULL;
 }
 MPI_Datatype byte_type() noexcept {
   return MPI_BYTE;

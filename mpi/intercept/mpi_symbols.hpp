@@ -21,10 +21,13 @@ namespace fairlead::intercept {
   QUERY(Cartdim_get)                \
   QUERY(Comm_dup)                   \
   QUERY(Comm_free)                  \
+  QUERY(Comm_get_errhandler)        \
+  QUERY(Comm_get_parent)            \
   QUERY(Comm_group)                 \
   QUERY(Comm_rank)                  \
   QUERY(Comm_remote_group)          \
   QUERY(Comm_remote_size)           \
+  QUERY(Comm_set_errhandler)        \
   QUERY(Comm_size)                  \
   QUERY(Comm_split)                 \
   QUERY(Comm_test_inter)            \
@@ -40,14 +43,14 @@ namespace fairlead::intercept {
   QUERY(Group_free)                 \
   QUERY(Group_size)                 \
   QUERY(Group_translate_ranks)      \
-  QUERY(Ibarrier)                   \
+  QUERY(Lookup_name)                \
+  QUERY(Publish_name)               \
   QUERY(Recv)                       \
   QUERY(Send)                       \
   QUERY(Sendrecv)                   \
-  QUERY(Test)                       \
   QUERY(Topo_test)                  \
   QUERY(Type_size_x)                \
-  QUERY(Comm_get_parent)
+  QUERY(Unpublish_name)
 
 /// The MPI functions that the tracer itself calls; valid after `bind_mpi`.
 struct Mpi {
@@ -67,10 +70,17 @@ extern Mpi bound_mpi;
 /// Looks all of them up. False when the program uses another MPI than the tracer was built for.
 [[nodiscard]] bool bind_mpi() noexcept;
 
+/// Whether the program came with another MPI than the tracer was built for. One that it loads by
+/// itself later is not seen yet.
+[[nodiscard]] bool is_linked_with_another_mpi() noexcept;
+
 // Open MPI's predefined handles are addresses of variables in its library, so they too have to be
 // looked up by name.
 [[nodiscard]] MPI_Comm comm_world() noexcept;
+[[nodiscard]] MPI_Comm comm_self() noexcept;
 [[nodiscard]] MPI_Comm comm_null() noexcept;
+[[nodiscard]] MPI_Errhandler errors_return() noexcept;
+[[nodiscard]] MPI_Info info_null() noexcept;
 [[nodiscard]] MPI_Datatype byte_type() noexcept;
 
 // MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY; here it is MPICH that has variables.

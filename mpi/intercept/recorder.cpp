@@ -142,12 +142,23 @@ void started(int num_requests, const MPI_Request* requests) noexcept {
   }
 }
 
-void forget_communicator(const MPI_Comm* comm) noexcept {
-  drop_communicator(*comm);
+// A pointer to no handle is for the MPI to refuse.
+CommunicatorRelease forget_communicator(const MPI_Comm* comm) noexcept try {
+  if (comm == nullptr) return {.comm = {}, .is_begun = false};
+  begin_release(*comm);
+  return {.comm = *comm, .is_begun = true};
+} catch (const std::exception& error) {
+  switch_off(error.what());
+  return {.comm = {}, .is_begun = false};
 }
 
-void forget_request(const MPI_Request* request) noexcept {
-  registry().requests.erase(*request);
+void CommunicatorRelease::end() const noexcept {
+  if (is_begun) end_release(comm);
+}
+
+RequestRelease forget_request(const MPI_Request* request) noexcept {
+  if (request != nullptr) registry().requests.erase(*request);
+  return {};
 }
 
 }  // namespace record

@@ -31,20 +31,6 @@ extern std::atomic<bool> recording;
 /// Says one line on stderr and stops recording; the program goes on as it would without us.
 void switch_off(const char* reason) noexcept;
 
-/// Marks that this thread is inside a traced call, so that MPI's own nested calls do not count.
-class Scope {
- public:
-  Scope() noexcept : is_outermost_(depth_++ == 0) {}
-  ~Scope() { --depth_; }
-  Scope(const Scope&) = delete;
-  Scope& operator=(const Scope&) = delete;
-  [[nodiscard]] bool is_outermost() const noexcept { return is_outermost_; }
-
- private:
-  static inline constinit thread_local int depth_ = 0;
-  bool is_outermost_;
-};
-
 /// One thread's counters, and the communicators it used last.
 struct ThreadRecord {
   struct CachedCommunicator {
@@ -60,7 +46,8 @@ struct ThreadRecord {
     if (cached.handle != comm || cached.generation != communicator_generation()) [[unlikely]] {
       // The generation is read first: a handle that changes meanwhile is looked up again.
       const std::uint64_t generation = communicator_generation();
-      cached = {comm, generation, find_communicator(comm)};
+      FoundCommunicator found = find_communicator(comm);
+      cached = {comm, found.is_lasting ? generation : 0, std::move(found.communicator)};
     }
     return *cached.communicator;
   }
@@ -99,8 +86,22 @@ void sent(int dest, MPI_Count count, MPI_Datatype type, MPI_Comm comm) noexcept;
 void will_send(const MPI_Request* request, int dest, MPI_Count count, MPI_Datatype type,
                MPI_Comm comm) noexcept;
 void started(int num_requests, const MPI_Request* requests) noexcept;
-void forget_communicator(const MPI_Comm* comm) noexcept;
-void forget_request(const MPI_Request* request) noexcept;
+
+/// A communicator that is being released: before the call its handle is forgotten, and until the
+/// call has ended nobody remembers it again. `end` is no destructor: the call may be left by a
+/// jump.
+struct CommunicatorRelease {
+  MPI_Comm comm;
+  bool is_begun;
+  void end() const noexcept;
+};
+CommunicatorRelease forget_communicator(const MPI_Comm* comm) noexcept;
+
+/// Nothing uses a persistent request while it is released, so it is forgotten before.
+struct RequestRelease {
+  void end() const noexcept {}
+};
+RequestRelease forget_request(const MPI_Request* request) noexcept;
 
 }  // namespace record
 
@@ -110,10 +111,12 @@ void add_exchange(Counters& counters, const Communicator& communicator, int peer
 void remember(MPI_Request request, std::unique_ptr<const PersistentRequest> meaning);
 }  // namespace detail
 
-/// Counts one collective call. `meaning` maps a `Collective` to the bytes handed in.
+/// Counts one collective call. Not inlined: the frame of a wrapper holds nothing to clean up.
+/// `meaning` maps a `Collective` to the bytes handed in.
 template <class Meaning>
-void record_collective(Call call, MPI_Comm comm, std::chrono::steady_clock::duration duration,
-                       Meaning meaning) noexcept try {
+[[gnu::noinline]] void record_collective(Call call, MPI_Comm comm,
+                                         std::chrono::steady_clock::duration duration,
+                                         Meaning meaning) noexcept try {
   ThreadRecord* const thread = this_thread();
   if (thread == nullptr) return;
   const Communicator& communicator = thread->communicator(comm);
@@ -132,8 +135,8 @@ void record_collective(Call call, MPI_Comm comm, std::chrono::steady_clock::dura
 
 /// Remembers what a persistent collective hands over at each start.
 template <class Meaning>
-void record_collective_init(Call call, MPI_Comm comm, const MPI_Request* request,
-                            Meaning meaning) noexcept try {
+[[gnu::noinline]] void record_collective_init(Call call, MPI_Comm comm, const MPI_Request* request,
+                                              Meaning meaning) noexcept try {
   ThreadRecord* const thread = this_thread();
   if (thread == nullptr) return;
   const Communicator& communicator = thread->communicator(comm);

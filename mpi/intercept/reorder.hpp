@@ -21,18 +21,19 @@ void begin_reordering(const char* folder) noexcept;
 
 void end_reordering() noexcept;
 
-// What stands behind the three calls while `is_reordering`.
+// What stands behind the three calls while `is_reordering`. An exception may pass through them: of
+// a handler of the program's for errors of the MPI, or of its thread's end.
 namespace reorder {
 
 int cart_create(MPI_Comm comm_old, int num_dimensions, const int dims[], const int periods[],
-                int may_reorder, MPI_Comm* comm) noexcept;
+                int may_reorder, MPI_Comm* comm);
 int dist_graph_create(MPI_Comm comm_old, int num_sources, const int sources[], const int degrees[],
                       const int destinations[], const int weights[], MPI_Info info, int may_reorder,
-                      MPI_Comm* comm) noexcept;
+                      MPI_Comm* comm);
 int dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
                                const int source_weights[], int outdegree, const int destinations[],
                                const int destination_weights[], MPI_Info info, int may_reorder,
-                               MPI_Comm* comm) noexcept;
+                               MPI_Comm* comm);
 
 }  // namespace reorder
 }  // namespace fairlead::intercept

@@ -84,6 +84,7 @@ std::string header(int num_ranks) {
   return "fairlead-trace 1\nnum_ranks " + std::to_string(num_ranks) + "\nmpi " + library + "\n";
 }
 
+// Where it fails, the file will lack this rank, and its reader says so.
 void send_lines(MPI_Comm comm, const std::string& lines) {
   std::uint64_t size_bytes = lines.size();
   mpi().Send(&size_bytes, sizeof size_bytes, byte_type(), 0, kTag, comm);

@@ -2,9 +2,10 @@
 // The three calls: agree on roles, seat the processes, then let the MPI make the topology on the
 // seated communicator with reorder = 0, each process with the arguments of its role. So everything
 // the program can ask about the result is what the MPI answers after reorder = 0.
-#include <new>
+#include <memory>
 #include <optional>
 
+#include "cancellation.hpp"
 #include "graph_arguments.hpp"
 #include "mpi_symbols.hpp"
 #include "reorder.hpp"
@@ -71,16 +72,46 @@ Packed packed_by(Pack pack, Edges edges) noexcept try {
   return {};
 }
 
+// The communicator on which a process has its role, and the arguments of that role.
+struct Seat {
+  Seat(MPI_Comm comm_old, const Roles& roles) : comm(comm_old, roles) {}
+  SeatedCommunicator comm;
+  Integers arguments;
+};
+
+// What a call comes to. Owns the seat, but by hand: the MPI's own call that follows may be left by
+// a jump, an exception or the end of its thread, which then must find nothing to clean up.
+struct Decision {
+  int code = MPI_SUCCESS;
+  int may_reorder = 0;  // in the MPI's own call on the old communicator, where there is no seat
+  Seat* seat = nullptr;
+};
+
 // Runs what may fail half-way: the program gets the code of the call that failed.
 template <class Body>
-int guarded(Body body) noexcept {
+[[gnu::noinline]] Decision decide(Body body) noexcept {
+  const NoCancellation no_cancellation;
   try {
     return body();
   } catch (const MpiFailure& failure) {
-    return failure.code;
+    return {.code = failure.code};
   } catch (...) {
-    return MPI_ERR_NO_MEM;
+    return {.code = MPI_ERR_NO_MEM};
   }
+}
+
+// An error that the program's own handler gets before anything is begun.
+int check(MPI_Comm comm) {
+  int is_inter = 0;
+  return comm == comm_null() ? MPI_SUCCESS : mpi().Comm_test_inter(comm, &is_inter);
+}
+
+// Makes the topology on the seat; `make` is the MPI's own call.
+template <class Make>
+int on_seat(Seat* seat, Make make) {
+  const int code = make();
+  const std::unique_ptr<Seat> owner(seat);
+  return code;
 }
 
 }  // namespace
@@ -88,35 +119,39 @@ int guarded(Body body) noexcept {
 namespace reorder {
 
 int cart_create(MPI_Comm comm_old, int num_dimensions, const int dims[], const int periods[],
-                int may_reorder, MPI_Comm* comm) noexcept {
+                int may_reorder, MPI_Comm* comm) {
   const auto native = [=](MPI_Comm parent, int reorder) {
     return mpi().Cart_create(parent, num_dimensions, dims, periods, reorder, comm);
   };
   if (may_reorder == 0) return native(comm_old, 0);
-  return guarded([&] {
+  if (const int code = check(comm_old); code != MPI_SUCCESS) return code;
+  const Decision decision = decide([&]() -> Decision {
     const std::vector<std::int32_t> hosts = hosts_of_members(site(), comm_old);
-    if (hosts.empty()) return native(comm_old, may_reorder);
+    if (hosts.empty()) return {.may_reorder = may_reorder};
     const auto num_ranks = static_cast<int>(hosts.size());
     const Offer offer = offer_grid(comm_old, num_ranks, num_dimensions, dims, periods);
     const Roles roles = agree_on_roles(site(), comm_old, hosts, offer);
-    if (roles.empty()) return native(comm_old, may_reorder);
-    if (is_identity(roles)) return native(comm_old, 0);
-    const SeatedCommunicator seated(comm_old, roles);
-    return native(seated.get(), 0);
+    if (roles.empty()) return {.may_reorder = may_reorder};
+    if (is_identity(roles)) return {};
+    return {.seat = std::make_unique<Seat>(comm_old, roles).release()};
   });
+  if (decision.code != MPI_SUCCESS) return decision.code;
+  if (decision.seat == nullptr) return native(comm_old, decision.may_reorder);
+  return on_seat(decision.seat, [&] { return native(decision.seat->comm.get(), 0); });
 }
 
 int dist_graph_create(MPI_Comm comm_old, int num_sources, const int sources[], const int degrees[],
                       const int destinations[], const int weights[], MPI_Info info, int may_reorder,
-                      MPI_Comm* comm) noexcept {
+                      MPI_Comm* comm) {
   const auto native = [=](int reorder) {
     return mpi().Dist_graph_create(comm_old, num_sources, sources, degrees, destinations, weights,
                                    info, reorder, comm);
   };
   if (may_reorder == 0) return native(0);
-  return guarded([&] {
+  if (const int code = check(comm_old); code != MPI_SUCCESS) return code;
+  const Decision decision = decide([&]() -> Decision {
     const std::vector<std::int32_t> hosts = hosts_of_members(site(), comm_old);
-    if (hosts.empty()) return native(may_reorder);
+    if (hosts.empty()) return {.may_reorder = may_reorder};
     const Packed own = packed_by(
         [&] {
           return GraphArguments::pack(static_cast<int>(hosts.size()), marks(), num_sources, sources,
@@ -124,28 +159,34 @@ int dist_graph_create(MPI_Comm comm_old, int num_sources, const int sources[], c
         },
         [](const Integers& packed) { return GraphArguments(packed, marks()).edges(marks()); });
     const Roles roles = agree_on_roles(site(), comm_old, hosts, own.offer);
-    if (roles.empty()) return native(may_reorder);
-    if (is_identity(roles)) return native(0);
-    const SeatedCommunicator seated(comm_old, roles);
-    const Integers taken = seated.exchanged(own.arguments, roles);
-    const GraphArguments role(taken, marks());
-    return mpi().Dist_graph_create(seated.get(), role.num_sources, role.sources, role.degrees,
-                                   role.destinations, role.weights, info, 0, comm);
+    if (roles.empty()) return {.may_reorder = may_reorder};
+    if (is_identity(roles)) return {};
+    auto seat = std::make_unique<Seat>(comm_old, roles);
+    seat->arguments = seat->comm.exchanged(own.arguments, roles);
+    return {.seat = seat.release()};
+  });
+  if (decision.code != MPI_SUCCESS) return decision.code;
+  if (decision.seat == nullptr) return native(decision.may_reorder);
+  const GraphArguments role(decision.seat->arguments, marks());
+  return on_seat(decision.seat, [&] {
+    return mpi().Dist_graph_create(decision.seat->comm.get(), role.num_sources, role.sources,
+                                   role.degrees, role.destinations, role.weights, info, 0, comm);
   });
 }
 
 int dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
                                const int source_weights[], int outdegree, const int destinations[],
                                const int destination_weights[], MPI_Info info, int may_reorder,
-                               MPI_Comm* comm) noexcept {
+                               MPI_Comm* comm) {
   const auto native = [=](int reorder) {
     return mpi().Dist_graph_create_adjacent(comm_old, indegree, sources, source_weights, outdegree,
                                             destinations, destination_weights, info, reorder, comm);
   };
   if (may_reorder == 0) return native(0);
-  return guarded([&] {
+  if (const int code = check(comm_old); code != MPI_SUCCESS) return code;
+  const Decision decision = decide([&]() -> Decision {
     const std::vector<std::int32_t> hosts = hosts_of_members(site(), comm_old);
-    if (hosts.empty()) return native(may_reorder);
+    if (hosts.empty()) return {.may_reorder = may_reorder};
     const int rank = rank_in(comm_old);
     const Packed own = packed_by(
         [&] {
@@ -157,12 +198,17 @@ int dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int source
           return AdjacentArguments(packed, marks()).edges(rank, marks());
         });
     const Roles roles = agree_on_roles(site(), comm_old, hosts, own.offer);
-    if (roles.empty()) return native(may_reorder);
-    if (is_identity(roles)) return native(0);
-    const SeatedCommunicator seated(comm_old, roles);
-    const Integers taken = seated.exchanged(own.arguments, roles);
-    const AdjacentArguments role(taken, marks());
-    return mpi().Dist_graph_create_adjacent(seated.get(), role.indegree, role.sources,
+    if (roles.empty()) return {.may_reorder = may_reorder};
+    if (is_identity(roles)) return {};
+    auto seat = std::make_unique<Seat>(comm_old, roles);
+    seat->arguments = seat->comm.exchanged(own.arguments, roles);
+    return {.seat = seat.release()};
+  });
+  if (decision.code != MPI_SUCCESS) return decision.code;
+  if (decision.seat == nullptr) return native(decision.may_reorder);
+  const AdjacentArguments role(decision.seat->arguments, marks());
+  return on_seat(decision.seat, [&] {
+    return mpi().Dist_graph_create_adjacent(decision.seat->comm.get(), role.indegree, role.sources,
                                             role.source_weights, role.outdegree, role.destinations,
                                             role.destination_weights, info, 0, comm);
   });

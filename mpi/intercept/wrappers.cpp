@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // One wrapper per row of the table: the call itself first, then what it means.
+//
+// A wrapper may be left by a longjmp, an exception or the end of its thread. So nothing with a
+// destructor lives across the call, and everything that could throw is a function of its own.
 #include "call_names.hpp"
 #include "export.hpp"
+#include "nesting.hpp"
 #include "recorder.hpp"
 #include "reorder.hpp"
 
@@ -17,56 +21,70 @@ using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
-#define WRAP_CALL(name, parameters, arguments, meaning)               \
-  FAIRLEAD_EXPORT(name, parameters) {                                 \
-    ORIGINAL(name);                                                   \
-    if (!is_recording()) return original arguments;                   \
-    const Scope scope;                                                \
-    const int code = original arguments;                              \
-    if (scope.is_outermost() && code == MPI_SUCCESS) record::meaning; \
-    return code;                                                      \
+#define WRAP_CALL(name, parameters, arguments, meaning) \
+  FAIRLEAD_WRAPPER(name, parameters) {                  \
+    ORIGINAL(name);                                     \
+    if (!is_recording()) return original arguments;     \
+    const bool is_outermost = enter_call();             \
+    const int code = original arguments;                \
+    if (is_outermost) {                                 \
+      if (code == MPI_SUCCESS) record::meaning;         \
+      leave_call();                                     \
+    }                                                   \
+    return code;                                        \
   }
 
-#define WRAP_COLLECTIVE_CALL(name, parameters, arguments, communicator, meaning)     \
-  FAIRLEAD_EXPORT(name, parameters) {                                                \
-    ORIGINAL(name);                                                                  \
-    if (!is_recording()) return original arguments;                                  \
-    const Scope scope;                                                               \
-    const auto start = Clock::now();                                                 \
-    const int code = original arguments;                                             \
-    if (scope.is_outermost() && code == MPI_SUCCESS) {                               \
-      record_collective(Call::name, communicator, Clock::now() - start,              \
-                        [&](const auto& collective) { return collective.meaning; }); \
-    }                                                                                \
-    return code;                                                                     \
+#define WRAP_COLLECTIVE_CALL(name, parameters, arguments, communicator, meaning)       \
+  FAIRLEAD_WRAPPER(name, parameters) {                                                 \
+    ORIGINAL(name);                                                                    \
+    if (!is_recording()) return original arguments;                                    \
+    const bool is_outermost = enter_call();                                            \
+    const auto start = Clock::now();                                                   \
+    const int code = original arguments;                                               \
+    if (is_outermost) {                                                                \
+      if (code == MPI_SUCCESS) {                                                       \
+        record_collective(Call::name, communicator, Clock::now() - start,              \
+                          [&](const auto& collective) { return collective.meaning; }); \
+      }                                                                                \
+      leave_call();                                                                    \
+    }                                                                                  \
+    return code;                                                                       \
   }
 
-#define WRAP_COLLECTIVE_INIT(name, parameters, arguments, communicator, request, meaning) \
-  FAIRLEAD_EXPORT(name, parameters) {                                                     \
-    ORIGINAL(name);                                                                       \
-    if (!is_recording()) return original arguments;                                       \
-    const Scope scope;                                                                    \
-    const int code = original arguments;                                                  \
-    if (scope.is_outermost() && code == MPI_SUCCESS) {                                    \
-      record_collective_init(Call::name, communicator, request,                           \
-                             [&](const auto& collective) { return collective.meaning; }); \
-    }                                                                                     \
-    return code;                                                                          \
+#define WRAP_COLLECTIVE_INIT(name, parameters, arguments, communicator, request, meaning)   \
+  FAIRLEAD_WRAPPER(name, parameters) {                                                      \
+    ORIGINAL(name);                                                                         \
+    if (!is_recording()) return original arguments;                                         \
+    const bool is_outermost = enter_call();                                                 \
+    const int code = original arguments;                                                    \
+    if (is_outermost) {                                                                     \
+      if (code == MPI_SUCCESS) {                                                            \
+        record_collective_init(Call::name, communicator, request,                           \
+                               [&](const auto& collective) { return collective.meaning; }); \
+      }                                                                                     \
+      leave_call();                                                                         \
+    }                                                                                       \
+    return code;                                                                            \
   }
 
 #define WRAP_RELEASE(name, parameters, arguments, meaning) \
-  FAIRLEAD_EXPORT(name, parameters) {                      \
+  FAIRLEAD_WRAPPER(name, parameters) {                     \
     ORIGINAL(name);                                        \
-    if (is_recording()) record::meaning;                   \
-    return original arguments;                             \
+    if (!is_recording()) return original arguments;        \
+    const auto release = record::meaning;                  \
+    const int code = original arguments;                   \
+    release.end();                                         \
+    return code;                                           \
   }
 
 #define WRAP_TOPOLOGY(name, parameters, arguments, meaning) \
-  FAIRLEAD_EXPORT(name, parameters) {                       \
+  FAIRLEAD_WRAPPER(name, parameters) {                      \
     ORIGINAL(name);                                         \
     if (!is_reordering()) return original arguments;        \
-    const Scope scope;                                      \
-    return reorder::meaning arguments;                      \
+    const bool is_outermost = enter_call();                 \
+    const int code = reorder::meaning arguments;            \
+    if (is_outermost) leave_call();                         \
+    return code;                                            \
   }
 
 // The detour through a second macro expands the rows' own macros before names are pasted.

@@ -81,8 +81,8 @@ def build_over(mpi: TracedMpi, main: str, *units: str) -> Path:
 
 def test_every_wrapper_hands_its_arguments_on_in_order(mpi: TracedMpi) -> None:
     program = build_over(
-        mpi, "argument_order.cpp", "wrappers.cpp", "call_names.cpp", "counters.cpp",
-        "recorder.cpp", "communicator.cpp", "request_table.cpp",
+        mpi, "argument_order.cpp", "entries.cpp", "wrappers.cpp", "nesting.cpp", "call_names.cpp",
+        "counters.cpp", "recorder.cpp", "communicator.cpp", "request_table.cpp",
     )  # fmt: skip
 
     done = subprocess.run([program], capture_output=True, text=True, check=False)
@@ -97,6 +97,12 @@ def test_every_wrapper_hands_its_arguments_on_in_order(mpi: TracedMpi) -> None:
 
 def test_meanings_and_tables_without_mpi_at_work() -> None:
     done = catch_tests("meaning.cpp", "counters.cpp", "request_table.cpp", "call_names.cpp")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_releases_of_communicators_without_mpi_at_work() -> None:
+    done = catch_tests("releases.cpp", "communicator.cpp", "nesting.cpp")
 
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -146,16 +146,6 @@ def test_a_trace_that_cannot_be_written_leaves_the_program_alone(
     assert list(file.parent.iterdir()) == [blocked]
 
 
-def test_a_program_of_another_mpi_is_named(tmp_path: Path) -> None:
-    program = MPIS["mpich-4"].build("corners.c")
-
-    done = MPIS["openmpi-4"].run_preloaded(1, tmp_path / "trace", program, "derived_type")
-
-    assert done.returncode != 0
-    assert "fairlead: this program is not linked with Open MPI" in done.stderr
-    assert not (tmp_path / "trace").exists()
-
-
 def test_nothing_is_written_without_the_variable(
     mpi: TracedMpi, corners: Path, tmp_path: Path
 ) -> None:

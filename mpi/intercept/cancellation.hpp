@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps a thread from being cancelled in the middle of what Fairlead does by itself.
+#pragma once
+
+#include <pthread.h>
+
+namespace fairlead::intercept {
+
+/// While it lives, this thread is not cancelled: a request waits for the program's next own
+/// cancellation point. What unwinds then would have to pass frames that must not throw.
+class NoCancellation {
+ public:
+  NoCancellation() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &former_); }
+  NoCancellation(const NoCancellation&) = delete;
+  NoCancellation& operator=(const NoCancellation&) = delete;
+  ~NoCancellation() { pthread_setcancelstate(former_, nullptr); }
+
+ private:
+  int former_ = PTHREAD_CANCEL_ENABLE;
+};
+
+}  // namespace fairlead::intercept

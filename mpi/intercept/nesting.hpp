@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells the program's own calls from those that its MPI makes inside of a traced call.
+#pragma once
+
+/// The section of the wrappers. Where one of them is on the stack, a traced call is under way.
+#define FAIRLEAD_WRAPPER_SECTION __attribute__((section("fairlead_wrappers")))
+
+namespace fairlead::intercept {
+namespace detail {
+inline constinit thread_local bool is_in_call = false;
+}
+
+/// Whether the wrapper that asks was called, however indirectly, by another one. Walks the stack.
+[[nodiscard]] bool is_called_by_a_wrapper() noexcept;
+
+/// Marks that this thread is inside a traced call; false when it was before: the call is nested.
+///
+/// A longjmp out of an error handler, an exception and a cancelled thread leave a call behind whose
+/// mark stays, and none of them may find a destructor of ours in the wrapper's frame, as the
+/// program's unwinder is not ours. So a mark that is found counts only if the stack confirms it.
+[[nodiscard]] inline bool enter_call() noexcept {
+  if (detail::is_in_call && is_called_by_a_wrapper()) [[unlikely]]
+    return false;
+  detail::is_in_call = true;
+  return true;
+}
+
+/// Takes the mark away that `enter_call` made.
+inline void leave_call() noexcept {
+  detail::is_in_call = false;
+}
+
+}  // namespace fairlead::intercept
