@@ -58,6 +58,67 @@ static void reused_handles(void) {
   }
 }
 
+/* The delete callback of an attribute sends 100 bytes to the next rank. */
+static int send_at_deletion(MPI_Comm comm, int keyval, void* value, void* extra) {
+  (void)keyval, (void)value, (void)extra;
+  int is_inter, me, count;
+  MPI_Comm_test_inter(comm, &is_inter);
+  MPI_Comm_rank(comm, &me);
+  MPI_Comm_size(comm, &count);
+  const int dest = is_inter ? me : (me + 1) % count;
+  const int source = is_inter ? me : (me + count - 1) % count;
+  return MPI_Sendrecv(buffer, 100, MPI_BYTE, dest, 0, buffer + 4096, 100, MPI_BYTE, source, 0, comm,
+                      MPI_STATUS_IGNORE);
+}
+
+/* Communicators whose last message is sent while they are freed; their handles come back for others
+   with other ranks. Each time rank 0 of the new one sends to its rank 1. */
+static void last_messages(void) {
+  int keyval;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, send_at_deletion, &keyval, NULL);
+  for (int turn = 0; turn < 2 * size; ++turn) {
+    MPI_Comm rotated;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, (rank + turn) % size, &rotated);
+    int me;
+    MPI_Comm_rank(rotated, &me);
+    if (me == 0) MPI_Send(buffer, 1, MPI_BYTE, 1, 0, rotated);
+    if (me == 1) MPI_Recv(buffer, 1, MPI_BYTE, 0, 0, rotated, MPI_STATUS_IGNORE);
+    MPI_Comm_set_attr(rotated, keyval, NULL);
+    if (turn % 2 == 0) MPI_Comm_free(&rotated);
+    if (turn % 2 == 1) MPI_Comm_disconnect(&rotated);
+  }
+  MPI_Comm_free_keyval(&keyval);
+}
+
+/* The same between two halves of four ranks: even and odd ones, then the lower and the upper. */
+static void last_messages_between_groups(void) {
+  int keyval;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, send_at_deletion, &keyval, NULL);
+  for (int turn = 0; turn < 4; ++turn) {
+    MPI_Comm half, inter;
+    const int side = turn % 2 == 0 ? rank % 2 : rank / 2;
+    MPI_Comm_split(MPI_COMM_WORLD, side, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, side == 1 ? 0 : (turn % 2 == 0 ? 1 : 2), 7,
+                         &inter);
+    MPI_Comm_set_attr(inter, keyval, NULL);
+    MPI_Comm_disconnect(&inter);
+    MPI_Comm_free(&half);
+  }
+  MPI_Comm_free_keyval(&keyval);
+}
+
+/* Nonblocking collectives, the first of which would meet one that somebody left behind. */
+static void nonblocking_collectives(void) {
+  MPI_Request requests[2];
+  int value = rank == 0 ? 42 : 0, sum = 0;
+  MPI_Ibcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD, &requests[0]);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  MPI_Iallreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[0]);
+  MPI_Ibarrier(MPI_COMM_WORLD, &requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  if (sum != 42 * size) exit(9);
+}
+
 /* A child process that is no MPI program inherits the library. */
 static void other_programs(void) {
   if (system("true") != 0) exit(9);
@@ -121,6 +182,9 @@ int main(int argc, char** argv) {
   if (strcmp(corner, "proc_null_and_empty") == 0) proc_null_and_empty();
   if (strcmp(corner, "intercommunicator") == 0) intercommunicator();
   if (strcmp(corner, "reused_handles") == 0) reused_handles();
+  if (strcmp(corner, "last_messages") == 0) last_messages();
+  if (strcmp(corner, "last_messages_between_groups") == 0) last_messages_between_groups();
+  if (strcmp(corner, "nonblocking_collectives") == 0) nonblocking_collectives();
   if (strcmp(corner, "other_programs") == 0) other_programs();
   if (strcmp(corner, "many_sizes") == 0) many_sizes();
   if (strcmp(corner, "returned_errors") == 0) returned_errors();
