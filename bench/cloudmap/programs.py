@@ -34,7 +34,7 @@ class Program:
     """
 
     command: tuple[str, ...]
-    pattern: str = r"^solve_s\s+([0-9.]+)"
+    pattern: str = r"^solve_s\s+([0-9.eE+-]+)"
     num_ranks: int = 32
     inputs: tuple[Path, ...] = ()
     output: str | None = None
@@ -65,7 +65,7 @@ PROGRAMS = {
     # Its three programs that tell their times; more ranks take minutes (docs/howto/real-codes.md).
     "hpcc": Program(
         ("hpcc",),
-        r"^(?:HPL|PTRANS|MPIRandomAccess)_time=([0-9.]+)",
+        r"^(?:HPL|PTRANS|MPIRandomAccess)_time=([0-9.eE+-]+)",
         num_ranks=8,
         inputs=(REAL_CODES / "hpccinf.txt",),
         output="hpccoutf.txt",
