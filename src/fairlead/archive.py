@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from fairlead.archive_arrays import ArchiveArrays
 from fairlead.errors import InputError
 
 FORMAT = "fairlead"
@@ -102,15 +102,22 @@ def save_archive(
 class Archive:
     """One archive read from disk, with checks that name the file and the field."""
 
-    def __init__(self, path: Path | str, kind: str, version: int):
-        """Read the file and check that it is a whole Fairlead archive of this kind.
+    def __init__(self, path: Path | str, kind: str, version: int, names: Collection[str]):
+        """Open the file and check that it is a whole Fairlead archive of this kind.
+
+        Args:
+            path: The file.
+            kind: What it has to hold, for example "network".
+            version: Schema version of this kind.
+            names: Arrays that a file of this kind may have.
 
         Raises:
-            InputError: The file is missing, truncated, foreign, of another kind or version.
+            InputError: The file is missing, truncated, foreign, of another kind or version, would
+                unpack to too much, or has an array of another name.
         """
         self.path = Path(path)
-        self.arrays = self._read()
-        self.meta = self._header()
+        self._arrays = ArchiveArrays(self.path)
+        self.meta = self._arrays.header()
         found = self.meta.get("kind")
         if self.meta.get("format") != FORMAT or not isinstance(found, str):
             raise self.error("meta", "is not a Fairlead header")
@@ -121,33 +128,13 @@ class Archive:
             raise self.error(
                 "meta.version", f"expected {version}, got {stored!r}; make the file again"
             )
+        unknown = sorted(self._arrays.names - {"meta", *names})
+        if unknown:
+            raise self.error(unknown[0], f"is no array of a {kind} file")
 
-    def _read(self) -> dict[str, npt.NDArray[Any]]:
-        try:
-            data = io.BytesIO(self.path.read_bytes())
-        except FileNotFoundError as error:
-            raise InputError(f"{self.path}: no such file") from error
-        except OSError as error:
-            raise InputError(f"{self.path}: cannot be read: {error.strerror}") from error
-        try:
-            archive = np.load(data, allow_pickle=False)
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise TypeError("one array, not an archive")
-            return {name: archive[name] for name in archive.files}
-        # A damaged archive makes the readers of zip, deflate and npy raise errors of many kinds.
-        except Exception as error:
-            raise InputError(f"{self.path}: damaged or not a NumPy archive: {error}") from error
-
-    def _header(self) -> dict[str, Any]:
-        if "meta" not in self.arrays:
-            raise self.error("meta", "is missing: not a Fairlead file")
-        try:
-            header = json.loads(str(self.arrays["meta"][()]))
-        except (ValueError, RecursionError) as error:
-            raise self.error("meta", f"is not JSON: {error}") from error
-        if not isinstance(header, dict):
-            raise self.error("meta", "is not a JSON object")
-        return header
+    def __contains__(self, name: object) -> bool:
+        """Whether the file has an array of this name."""
+        return name in self._arrays.names
 
     def error(self, field: str, problem: str) -> InputError:
         """An error that names this file and the field."""
@@ -161,7 +148,7 @@ class Archive:
         *,
         is_whole: bool = False,
     ) -> npt.NDArray[Any]:
-        """Return one array after checking its shape and kind of number.
+        """Return one array after checking its shape and kind of number, before it is unpacked.
 
         Args:
             name: Its name in the archive.
@@ -172,17 +159,18 @@ class Archive:
         Raises:
             InputError: The array is missing, has another shape, is no number, or fails `check`.
         """
-        if name not in self.arrays:
+        if name not in self:
             raise self.error(name, "is missing")
-        values = self.arrays[name]
-        fits = len(values.shape) == len(shape) and all(
-            want in (-1, have) for want, have in zip(shape, values.shape, strict=True)
+        found = self._arrays.form(name)
+        fits = len(found.shape) == len(shape) and all(
+            want in (-1, have) for want, have in zip(shape, found.shape, strict=True)
         )
         if not fits:
-            raise self.error(name, f"expected shape {shape}, got {values.shape}")
-        if values.dtype.kind not in ("iu" if is_whole else "iuf"):
+            raise self.error(name, f"expected shape {shape}, got {found.shape}")
+        if found.dtype.kind not in ("iu" if is_whole else "iuf"):
             wanted = "whole numbers" if is_whole else "numbers"
-            raise self.error(name, f"expected {wanted}, got {values.dtype}")
+            raise self.error(name, f"expected {wanted}, got {found.dtype}")
+        values = self._arrays.array(name)
         if check is not None and not np.all(check(values)):
             raise self.error(name, "holds a value outside its range")
         return values

@@ -17,6 +17,7 @@ from fairlead.archive import write_text
 from fairlead.errors import InputError, TopologyError
 from fairlead.placement import Placement
 from fairlead.statistics import Agreement, Interval
+from fairlead.whole_file import read_text
 
 __all__ = ["Comparison", "MethodRuns", "PredictedCost"]
 
@@ -29,7 +30,8 @@ def _nan_to_none(value: Any) -> Any:
 
 
 _Count = Annotated[int, pydantic.Field(ge=1)]
-_Duration = Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)]
+_Duration = Annotated[float, pydantic.Field(ge=1e-12, le=1e12)]
+"""Wide enough for whatever runs, and nothing overflows that is computed from it."""
 _Amount = Annotated[
     Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)] | None,
     pydantic.BeforeValidator(_nan_to_none),
@@ -138,17 +140,13 @@ class Comparison(_Record):
             InputError: The file is missing, damaged, of another kind or version, or holds an
                 impossible value; the message names file and field.
         """
+        text = read_text(path)
         try:
-            text = _as_version_2(Path(path).read_text(encoding="utf-8"))
-            return cls.model_validate_json(text, strict=True)
-        except FileNotFoundError as error:
-            raise InputError(f"{path}: no such file") from error
+            return cls.model_validate_json(_as_version_2(text), strict=True)
         except pydantic.ValidationError as error:
             first = error.errors()[0]
             field = ".".join(str(part) for part in first["loc"]) or "file"
             raise InputError(f"{path}: {field}: {first['msg']}") from error
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{path}: cannot be read: {error}") from error
 
     def placement(self, method: str) -> Placement:
         """The placement that `method` ran with."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from fairlead.archive import Archive, save_archive
 from fairlead.errors import InputError, ShapeError, TopologyError
-from fairlead.shared_group import SharedGroup, groups_from_table, table_of_groups
+from fairlead.shared_group import TABLE_OF_GROUPS, SharedGroup, groups_from_table, table_of_groups
 
 __all__ = ["Network"]
 
@@ -243,18 +243,17 @@ class Network:
             InputError: The file is missing, damaged, of another kind or version, or holds an
                 impossible value; the message names file and field.
         """
-        archive = Archive(path, KIND, VERSION)
+        names = (*_CONSTANT, *_PER_PAIR, *_PER_HOST, "samples", *TABLE_OF_GROUPS)
+        archive = Archive(path, KIND, VERSION, names)
         hosts = archive.meta_field("hosts", list)
         if not hosts or not all(isinstance(host, str) and host for host in hosts):
             raise archive.error("meta.hosts", "expected a list of host names")
         shape = (len(hosts), len(hosts))
         optional = {
-            name: archive.array(name, shape)
-            for name in (*_PER_PAIR, "samples")
-            if name in archive.arrays
+            name: archive.array(name, shape) for name in (*_PER_PAIR, "samples") if name in archive
         }
         optional |= {
-            name: archive.array(name, (len(hosts),)) for name in _PER_HOST if name in archive.arrays
+            name: archive.array(name, (len(hosts),)) for name in _PER_HOST if name in archive
         }
         try:
             return cls(

@@ -17,6 +17,7 @@ import pydantic
 from fairlead.archive import write_text
 from fairlead.cluster import Cluster
 from fairlead.errors import InputError, TopologyError
+from fairlead.whole_file import read_text
 
 __all__ = ["Placement"]
 
@@ -116,13 +117,10 @@ class Placement:
         Raises:
             InputError: The file is missing, damaged, or of another kind or version.
         """
+        text = read_text(path)
         try:
-            return cls.from_json(Path(path).read_text(encoding="utf-8"))
-        except FileNotFoundError as error:
-            raise InputError(f"{path}: no such file") from error
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-        except (UnicodeDecodeError, InputError) as error:
+            return cls.from_json(text)
+        except InputError as error:
             raise InputError(f"{path}: {error}") from error
 
     @classmethod

@@ -17,6 +17,8 @@ __all__ = ["SharedGroup"]
 _PAIRS = "group_pairs"
 _CAPACITY = "group_capacity_Bps"
 _CONFIDENCE = "group_confidence_ratio"
+TABLE_OF_GROUPS = (_PAIRS, _CAPACITY, _CONFIDENCE)
+"""Arrays of a file that has groups."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -106,7 +108,7 @@ def groups_from_table(archive: Archive, num_hosts: int) -> list[SharedGroup]:
     Raises:
         InputError: An array has another shape, or names a group or a host that is not there.
     """
-    if _PAIRS not in archive.arrays:
+    if _PAIRS not in archive:
         return []
     rows = archive.array(_PAIRS, (-1, 3), is_whole=True)
     capacity_Bps = archive.array(_CAPACITY, (-1, 3))

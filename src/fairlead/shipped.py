@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from fairlead.errors import InputError
+from fairlead.whole_file import read_text
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -52,10 +53,9 @@ def read_toml(path: Path) -> dict[str, Any]:
         InputError: The file cannot be read, or is no TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:  # of its form, its encoding, or a number's length
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"{path}: not a readable TOML file: {reason}") from error
+        return tomllib.loads(read_text(path))
+    except (ValueError, RecursionError) as error:  # of its form, a number's length, its depth
+        raise InputError(f"{path}: not a readable TOML file: {error}") from error
 
 
 def first_problem(error: ValidationError) -> str:

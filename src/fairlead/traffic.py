@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import reprlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +24,9 @@ VERSION = 1
 
 _POINT_TO_POINT = ("bytes", "messages", "max_message_bytes")
 _EXCHANGE = ("exchange_bytes", "exchange_messages", "exchange_max_message_bytes")
+_MOST_OF_CALLS = 2**64
+_PARTS = ("data", "indices", "indptr")
+_ARRAYS = tuple(f"{name}.{part}" for name in (*_POINT_TO_POINT, *_EXCHANGE) for part in _PARTS)
 
 
 class CollectiveCall(NamedTuple):
@@ -85,13 +90,18 @@ class Traffic:
             object.__setattr__(self, name, matrix)
         calls = tuple(CollectiveCall(*call) for call in self.collectives)
         for call in calls:
-            if not all(np.isfinite(number) and number >= 0 for number in call[1:]):
-                raise InputError(f"traffic: collectives: numbers must be finite, >= 0, got {call}")
+            if not all(0 <= number < _MOST_OF_CALLS for number in call[1:]):
+                raise InputError(
+                    "traffic: collectives: numbers must be finite, >= 0 and below 2**64, got "
+                    f"{reprlib.repr(call)}"
+                )
         object.__setattr__(self, "collectives", calls)
-        if not (np.isnan(self.run_time_s) or 0 <= self.run_time_s < np.inf):
+        run_time_s = _as_float(self.run_time_s)
+        if not (math.isnan(run_time_s) or 0 <= run_time_s < math.inf):
             raise InputError(
-                f"traffic: run_time_s: must be finite and >= 0, or nan, got {self.run_time_s}"
+                f"traffic: run_time_s: must be finite and >= 0, or nan, got {run_time_s}"
             )
+        object.__setattr__(self, "run_time_s", run_time_s)
 
     @property
     def num_ranks(self) -> int:
@@ -114,9 +124,7 @@ class Traffic:
         arrays: dict[str, npt.NDArray[Any]] = {}
         for name in (*_POINT_TO_POINT, *_EXCHANGE):
             matrix = getattr(self, name)
-            arrays[f"{name}.data"] = matrix.data
-            arrays[f"{name}.indices"] = matrix.indices
-            arrays[f"{name}.indptr"] = matrix.indptr
+            arrays |= {f"{name}.{part}": getattr(matrix, part) for part in _PARTS}
         meta = {
             "num_ranks": self.num_ranks,
             "orientation": "[src, dst], counted at the sender, world ranks",
@@ -135,7 +143,7 @@ class Traffic:
             InputError: The file is missing, damaged, of another kind or version, or holds an
                 impossible value; the message names file and field.
         """
-        archive = Archive(path, KIND, VERSION)
+        archive = Archive(path, KIND, VERSION, _ARRAYS)
         num_ranks = archive.meta_field("num_ranks", int)
         if num_ranks < 1:
             raise archive.error("meta.num_ranks", f"must be >= 1, got {num_ranks}")
@@ -144,13 +152,21 @@ class Traffic:
             return cls(
                 **{n: _sparse(archive, n, num_ranks) for n in (*_POINT_TO_POINT, *_EXCHANGE)},
                 collectives=_calls(archive),
-                run_time_s=float("nan") if run_time_s is None else float(run_time_s),
+                run_time_s=math.nan if run_time_s is None else run_time_s,
                 origin=archive.meta_field("origin", dict),
             )
         except InputError as error:
             if str(error).startswith(str(archive.path)):
                 raise
             raise InputError(f"{archive.path}: {error}") from error
+
+
+def _as_float(number: float) -> float:
+    """The number; infinite where it is a whole one beyond all floats."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 def _present(matrix: sp.csr_array | None) -> sp.csr_array:
@@ -160,16 +176,17 @@ def _present(matrix: sp.csr_array | None) -> sp.csr_array:
 
 
 def _sparse(archive: Archive, name: str, num_ranks: int) -> sp.csr_array:
-    data = archive.array(f"{name}.data", (-1,), lambda values: np.isfinite(values) & (values >= 0))
+    indptr = archive.array(f"{name}.indptr", (num_ranks + 1,), is_whole=True).astype(np.int64)
+    if indptr[0] != 0 or np.any(np.diff(indptr) < 0) or indptr[-1] > num_ranks**2:
+        raise archive.error(f"{name}.indptr", "is not a row index of its data")
+    shape = (int(indptr[-1]),)
+    data = archive.array(f"{name}.data", shape, lambda values: np.isfinite(values) & (values >= 0))
     indices = archive.array(
         f"{name}.indices",
-        data.shape,
+        shape,
         lambda ranks: (ranks >= 0) & (ranks < num_ranks),
         is_whole=True,
     )
-    indptr = archive.array(f"{name}.indptr", (num_ranks + 1,), is_whole=True).astype(np.int64)
-    if indptr[0] != 0 or indptr[-1] != data.size or np.any(np.diff(indptr) < 0):
-        raise archive.error(f"{name}.indptr", "is not a row index of its data")
     return sp.csr_array((data, indices, indptr), shape=(num_ranks, num_ranks))
 
 

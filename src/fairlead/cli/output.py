@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -51,9 +52,24 @@ JsonOption = Annotated[
 
 
 def print_json(result: Any) -> None:
-    """Print a result for machines: one JSON document on stdout."""
-    json.dump(result, sys.stdout, indent=2, allow_nan=False, default=str)
-    sys.stdout.write("\n")
+    """Print a result for machines: one JSON document on stdout.
+
+    JSON has no infinity and no nan. Where a file says one of its origin, it becomes null.
+    """
+    try:
+        text = json.dumps(result, indent=2, allow_nan=False, default=str)
+    except ValueError:
+        text = json.dumps(_finite(result), indent=2, allow_nan=False, default=str)
+    sys.stdout.write(f"{text}\n")
+
+
+def _finite(value: Any) -> Any:
+    """The same with None for each number that is not finite."""
+    if isinstance(value, Mapping):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @contextlib.contextmanager

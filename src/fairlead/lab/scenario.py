@@ -38,7 +38,7 @@ class Scenario(Table):
     """MPI ranks that the host file grants each host."""
     nic: Rate | list[Rate]
     """Of every host alike, or one rate per host; the same in both directions."""
-    order_seed: int = 0
+    order_seed: int = Field(default=0, ge=0)
     """Shuffles the hosts over the racks, so that their names reveal nothing."""
     racks: Racks | None = None
     pairs: PairRates | None = None

@@ -90,7 +90,7 @@ class Draw(Table):
 
     sigma: float = Field(default=0.5, ge=0, le=3)
     """Standard deviation of the value's natural logarithm."""
-    seed: int = 0
+    seed: int = Field(default=0, ge=0)
     asymmetry: float = Field(default=1.0, ge=0, le=1)
     """0: both directions of a pair are equal; 1: they are drawn independently."""
 
@@ -145,7 +145,7 @@ class Change(Table):
     src: HostName | None = None
     dst: HostName | None = None
     ratio: float | None = Field(default=None, ge=0)
-    seed: int | None = None
+    seed: int | None = Field(default=None, ge=0)
 
     @model_validator(mode="after")
     def _pair_or_seed(self) -> Change:

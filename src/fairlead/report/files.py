@@ -3,20 +3,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
+import reprlib
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
+from fairlead.archive_arrays import ArchiveArrays
 from fairlead.comparison import Comparison
 from fairlead.errors import InputError
 from fairlead.network import Network
 from fairlead.placement import Placement
 from fairlead.run_directory import COMPARISON, PLACEMENT
 from fairlead.traffic import Traffic
+from fairlead.whole_file import read_bytes
 from fairlead.workload import JobsRecord
 from fairlead.workload.jobs_record import JOBS
 from fairlead.workload.recordings import load_recording
@@ -58,20 +58,17 @@ def load_any(path: Path) -> Content:
         return load_recording(str(path)).traffic
     path = next((path / name for name in OUTCOMES if (path / name).is_file()), path)
     kind = _kind(path)
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         allowed = ", ".join(KINDS)
-        raise InputError(f"{path}: kind: expected one of {allowed}, got {kind!r}")
-    content: Content = KINDS[str(kind)].load(path)
+        raise InputError(f"{path}: kind: expected one of {allowed}, got {reprlib.repr(kind)}")
+    content: Content = KINDS[kind].load(path)
     return content
 
 
 def _kind(path: Path) -> object:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    data = read_bytes(path)
     if data.startswith(_ZIP_START):
-        return _kind_of_archive(path, data)
+        return ArchiveArrays(path).header().get("kind")
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -81,12 +78,3 @@ def _kind(path: Path) -> object:
             f"{path}: neither a NumPy archive nor JSON: not a Fairlead file"
         ) from error
     return document.get("kind") if isinstance(document, dict) else None
-
-
-def _kind_of_archive(path: Path, data: bytes) -> object:
-    try:
-        header = json.loads(str(np.load(io.BytesIO(data), allow_pickle=False)["meta"][()]))
-    # A damaged archive makes the readers of zip, deflate and npy raise errors of many kinds.
-    except Exception as error:
-        raise InputError(f"{path}: meta: damaged or not a Fairlead file: {error}") from error
-    return header.get("kind") if isinstance(header, dict) else None

@@ -12,6 +12,7 @@ import pydantic
 from fairlead.errors import InputError, TopologyError
 from fairlead.placement import Placement
 from fairlead.shipped import first_problem
+from fairlead.whole_file import read_text
 from fairlead.workload.machine import Machine
 from fairlead.workload.placement import JobsPlacement
 
@@ -90,7 +91,7 @@ class JobsRecord(pydantic.BaseModel, frozen=True, extra="forbid"):
             InputError: The file is missing, damaged, of another kind or version, or holds an
                 impossible value; the message names file and field.
         """
-        return cls._from_json(_text(path), path)
+        return cls._from_json(read_text(path), path)
 
     @classmethod
     def _from_json(cls, text: str, path: Path | str) -> JobsRecord:
@@ -145,7 +146,7 @@ def read_jobs_placement(path: Path | str, machine: Machine) -> JobsPlacement:
             field.
         TopologyError: A core is not there, is taken, or has more than one rank.
     """
-    text = _text(path)
+    text = read_text(path)
     if not text.lstrip().startswith("["):
         return JobsRecord._from_json(text, path).placed(str(path))
     try:
@@ -156,12 +157,3 @@ def read_jobs_placement(path: Path | str, machine: Machine) -> JobsPlacement:
 
 
 _CORES = pydantic.TypeAdapter(list[list[int]])
-
-
-def _text(path: Path | str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from error

@@ -59,4 +59,4 @@ class FreeNodes:
         is_free[socket, core] = False
         self.num_free[node] -= 1
         self.ranks_of_job[node] += 1
-        return (node * num_sockets + socket) * cores_per_socket + core
+        return int((node * num_sockets + socket) * cores_per_socket + core)

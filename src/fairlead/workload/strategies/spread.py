@@ -46,8 +46,10 @@ class Choices:
     length: str = "largest"
 
     def __post_init__(self) -> None:
-        known = {"threshold": THRESHOLDS, "growth": GROWTH, "length": LENGTHS}
-        require_known(self, known)
+        require_known(
+            self,
+            {"threshold": tuple(THRESHOLDS), "growth": tuple(GROWTH), "length": tuple(LENGTHS)},
+        )
 
 
 def spread(problem: JobsProblem) -> CoresOfJobs:
