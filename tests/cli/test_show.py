@@ -42,6 +42,24 @@ def test_show_json_is_one_document(network, tmp_path):
     assert json.loads(done.stdout)["latency_summary_s"]["max"] == pytest.approx(1e-4)
 
 
+def test_numbers_that_json_has_not_are_null(tmp_path):
+    origin = {"how": "given", "load": [float("nan"), 1.5], "most": {"wait_s": float("inf")}}
+    hosts, none = ["a", "b"], np.zeros((2, 2))
+    fl.Network(hosts, none, np.ones((2, 2)), origin=origin).save(tmp_path / "odd.net.npz")
+
+    done = fairlead("show", "odd.net.npz", "--json", cwd=tmp_path)
+
+    shown = json.loads(done.stdout)["origin"]
+    assert shown == {"how": "given", "load": [None, 1.5], "most": {"wait_s": None}}
+
+
+def test_a_device_gives_one_line(tmp_path):
+    done = fairlead("show", "/dev/zero", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert done.stderr == "fairlead: /dev/zero: is a device, not a file\n"
+
+
 def test_truncated_file_gives_one_line(network, tmp_path):
     network.write_bytes(network.read_bytes()[:100])
 

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
 import threading
+import tracemalloc
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +23,7 @@ from hypothesis.extra import numpy as hnp
 
 import fairlead as fl
 from fairlead.archive import save_archive, write_text
+from fairlead.report import load_any
 
 same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
@@ -173,8 +178,121 @@ def test_older_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
 
 def test_pickled_objects_are_never_loaded(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", meta=np.array({"format": "fairlead"}, dtype=object))
-    with pytest.raises(fl.InputError):
+    with pytest.raises(fl.InputError, match="holds Python objects, which Fairlead never") as caught:
         fl.Network.load(tmp_path / "a.npz")
+    assert "allow_pickle" not in str(caught.value)
+
+
+def test_numpys_advice_on_foreign_files_is_not_passed_on(tmp_path: Path) -> None:
+    (tmp_path / "a.npz").write_text("neither zip nor npy")
+    with pytest.raises(fl.InputError, match="damaged or not a NumPy archive") as caught:
+        fl.Network.load(tmp_path / "a.npz")
+    assert "allow_pickle" not in str(caught.value)
+
+
+MANY = 2**23
+
+
+def network_arrays() -> dict[str, np.ndarray]:
+    return {"latency_s": np.zeros((2, 2)), "bandwidth_Bps": np.full((2, 2), np.inf)}
+
+
+def test_an_unknown_array_is_refused_and_not_unpacked(tmp_path: Path) -> None:
+    meta = {"hosts": ["a", "b"], "origin": {}}
+    arrays = {**network_arrays(), "more": np.zeros(MANY)}
+    save_archive(tmp_path / "a.npz", "network", 1, meta, arrays)
+    with pytest.raises(fl.InputError, match=r"a\.npz: more: is no array of a network file"):
+        without_unpacking(lambda: fl.Network.load(tmp_path / "a.npz"))
+
+
+def test_an_array_of_another_shape_is_refused_and_not_unpacked(tmp_path: Path) -> None:
+    meta = {"hosts": ["a", "b"], "origin": {}}
+    arrays = {**network_arrays(), "latency_s": np.zeros((2**11, 2**12))}
+    save_archive(tmp_path / "a.npz", "network", 1, meta, arrays)
+    with pytest.raises(
+        fl.InputError, match=r"latency_s: expected shape \(2, 2\), got \(2048, 4096"
+    ):
+        without_unpacking(lambda: fl.Network.load(tmp_path / "a.npz"))
+
+
+def test_more_entries_than_a_traffic_has_pairs_are_not_unpacked(tmp_path: Path) -> None:
+    three_ranks().save(tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz") as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    arrays |= {"bytes.data": np.zeros(MANY), "bytes.indptr": np.array([0, MANY, MANY, MANY])}
+    np.savez_compressed(tmp_path / "a.npz", **arrays)
+    with pytest.raises(fl.InputError, match=r"bytes\.indptr: is not a row index of its data"):
+        without_unpacking(lambda: fl.Traffic.load(tmp_path / "a.npz"))
+
+
+def test_an_array_that_claims_more_than_it_has_is_refused(tmp_path: Path) -> None:
+    # 2**40 numbers by the header of the array, none behind it.
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "<f8", "fortran_order": False, "shape": (2**20, 2**20)}
+    )
+    save_archive(tmp_path / "a.npz", "network", 1, {"hosts": ["a"], "origin": {}}, {})
+    with zipfile.ZipFile(tmp_path / "a.npz", "a") as archive:
+        archive.writestr("latency_s.npy", header.getvalue())
+    with pytest.raises(fl.InputError, match=r"latency_s: is damaged: .* claims 8796093022208 b"):
+        without_unpacking(lambda: fl.Network.load(tmp_path / "a.npz"))
+
+
+def test_an_archive_that_unpacks_to_more_than_the_bound_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    three_ranks().save(tmp_path / "a.npz")
+    with zipfile.ZipFile(tmp_path / "a.npz") as archive:
+        unpacked = sum(entry.file_size for entry in archive.infolist())
+    monkeypatch.setattr("fairlead.archive_arrays.MOST_BYTES", unpacked - 1)
+    with pytest.raises(fl.InputError, match=rf"its arrays take more than {unpacked - 1} bytes"):
+        fl.Traffic.load(tmp_path / "a.npz")
+
+
+def without_unpacking(load: Callable[[], object]) -> None:
+    """Fails where loading takes an eighth of the memory of MANY numbers."""
+    tracemalloc.start()
+    try:
+        load()
+    finally:
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < MANY
+
+
+@pytest.mark.parametrize("load", [fl.Network.load, fl.Traffic.load, fl.Placement.load, load_any])
+def test_a_device_that_never_ends_is_refused(load) -> None:
+    with pytest.raises(fl.InputError, match="/dev/zero: is a device, not a file"):
+        load(Path("/dev/zero"))
+
+
+@pytest.mark.parametrize("kind", [[], {}, ["network"], 3, None, True, "x" * 10_000])
+def test_a_kind_that_is_no_name_is_refused(kind: object, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps({"kind": kind}))
+    save_archive(tmp_path / "a.npz", "network", 1, {"kind": kind}, {})
+    for name in ("a.json", "a.npz"):
+        with pytest.raises(
+            fl.InputError, match=rf"{name}: kind: expected one of network"
+        ) as caught:
+            load_any(tmp_path / name)
+        assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("times_s", [(1e308, 1e308), (5e-324, 1e-323), (1e300, 1e-300)])
+def test_a_comparison_with_impossible_times_is_refused(times_s: tuple, tmp_path: Path) -> None:
+    runs = {
+        "hosts": ["a"],
+        "host_of_rank": [0],
+        "times_s": times_s,
+        "predicted": {"inter_bytes": 1.0, "intra_bytes": 1.0, "bottleneck_s": 1.0},
+    }
+    document = {
+        **{"kind": "comparison", "version": 2, "methods": {"launcher": runs}, "program": ["cg"]},
+        **{"num_ranks": 1, "repeats": 2, "hosts": ["a"], "mpi": "", "when": "2026-01-01T00:00:00Z"},
+    }
+    (tmp_path / "c.json").write_text(json.dumps(document))
+    with pytest.raises(fl.InputError, match=r"c\.json: methods\.launcher\.times_s\.[01]: Input"):
+        load_any(tmp_path / "c.json")
 
 
 @pytest.mark.parametrize(
@@ -236,6 +354,9 @@ CALL = {"operation": "bcast", "communicator_size": 3, "message_bytes": 8, "calls
         ({"collectives": [CALL | {"seconds": float("nan")}]}, "collectives: numbers must be"),
         ({"collectives": [CALL | {"calls": 1.5}]}, "expected a whole number, got 1.5"),
         ({"collectives": [CALL | {"seconds": 10**400}]}, r"meta\.collectives: is not a table"),
+        ({"collectives": [CALL | {"calls": 2**64}]}, r"collectives: .* below 2\*\*64"),
+        ({"collectives": [CALL | {"message_bytes": 10**400}]}, r"collectives: .* below 2\*\*64"),
+        ({"run_time_s": 10**400}, "run_time_s: must be finite and >= 0, or nan, got inf"),
     ],
 )
 def test_impossible_header_of_a_traffic_is_named(change, problem, tmp_path: Path) -> None:

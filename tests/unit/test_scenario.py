@@ -39,6 +39,12 @@ def test_scenario_ships_and_opens_with_a_drawing(name):
     ("text", "problem"),
     [
         (GOOD + "speed = 3\n", "speed: Extra inputs are not permitted, got 3"),
+        (GOOD + "order_seed = -1\n", "order_seed: Input should be greater than or equal to 0"),
+        (
+            GOOD + '[pairs]\nmedian = "1Gbit/s"\nsigma = 0.5\nseed = -7\n',
+            "pairs.seed: Input should",
+        ),
+        (GOOD + "[[changes]]\nat_s = 1\nseed = -7\n", "changes[0].seed: Input should be"),
         ('hosts = 4\nnic = "-3Mbit/s"\n', "nic: "),
         ('hosts = 4\nnic = "0bit/s"\n', "nic: a rate must be > 0"),
         ("hosts = 4\nnic = 1000\n", "nic: expected a rate as text"),
