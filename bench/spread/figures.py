@@ -3,8 +3,9 @@
 """SPREAD figures 2 to 5: waiting and finish times of each strategy on all eight workloads.
 
 The gain is what N (SPREAD's figure 1), G (our variant of it) and O (`optimize`) wait less than the
-best of B, C and D; the paper's stands beside ours. The last table says how far each is from the best placement that any long search
-on the simulator ever found (search.py). Simulated, nothing is measured: the same everywhere.
+best of B, C and D; the paper's stands beside ours. The last table says how far each is from the
+best placement that any long search on the simulator ever found (search.py). Simulated, nothing is
+measured: the same everywhere.
 """
 
 from __future__ import annotations

@@ -27,7 +27,6 @@ from fairlead.workload.simulating import CHOICES
 from fairlead.workload.strategies.growth import GROWTH
 from fairlead.workload.strategies.spread import LENGTHS, THRESHOLDS, Choices, spread_by
 
-COMPUTE_MOPS = (50, 100, 200, 500, 1000, 2000)
 SEEDS = 3
 
 
@@ -39,12 +38,14 @@ class Case:
     options: SimulationOptions = dataclasses.field(default_factory=SimulationOptions)
     choices: Choices = dataclasses.field(default_factory=Choices)
     rate_per: str | None = None
-    compute_Mops: float | None = None
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--short", action="store_true", help="few workloads and messages")
+    parser.add_argument(
+        "--growth", choices=GROWTH, default="seed", help="group: all of it for spread-group"
+    )
     parser.add_argument("--scale", type=float, default=0.1, help="of the synthetic workloads")
     arguments = parser.parse_args()
     scale = 0.005 if arguments.short else arguments.scale
@@ -57,37 +58,35 @@ def main() -> None:
     for column in ("choice", *(name.replace("_workload", "") for name in names)):
         table.add_column(column, justify="left" if column == "choice" else "right")
     table.add_row("the paper", *(show(PAPER_GAINS.get(name)) for name in names))
-    for case in cases():
+    for case in cases(Choices(growth=arguments.growth)):
         table.add_row(case.name, *(show(gain_in(name, case, scale)) for name in names))
     console.print(table)
 
 
-def cases() -> Iterator[Case]:
-    """The paper's figure 1, then each other choice alone."""
-    yield Case("figure 1")
+def cases(base: Choices) -> Iterator[Case]:
+    """SPREAD's figure 1, or our variant of it, then each other choice alone."""
+    yield Case("all by default", choices=base)
     for threshold in THRESHOLDS:
         for growth in GROWTH:
-            choices = Choices(threshold, growth)
-            if choices != Choices():
+            choices = dataclasses.replace(base, threshold=threshold, growth=growth)
+            if choices != base:
                 yield Case(f"threshold {threshold}, growth {growth}", choices=choices)
     for length in LENGTHS:
-        if length != Choices.length:
-            yield Case(f"length {length}", choices=Choices(length=length))
-    yield Case("rate per process", rate_per="process")
+        if length != base.length:
+            choices = dataclasses.replace(base, length=length)
+            yield Case(f"length {length}", choices=choices)
+    yield Case("rate per process", choices=base, rate_per="process")
     for option, values in CHOICES.items():
         for value in values[1:]:
-            yield Case(f"{option} {value}", SimulationOptions(**{option: value}))
+            options = SimulationOptions(**{option: value})
+            yield Case(f"{option} {value}", options, base)
     for seed in range(1, SEEDS):
-        yield Case(f"poisson, seed {seed}", SimulationOptions(arrivals="poisson", seed=seed))
-    for mops in COMPUTE_MOPS:
-        yield Case(f"a core does {mops} Mop/s", compute_Mops=mops)
+        yield Case(f"poisson, seed {seed}", SimulationOptions(arrivals="poisson", seed=seed), base)
 
 
 def gain_in(name: str, case: Case, scale: float) -> float | None:
-    """The gain in one workload; None where nobody waits, or where the case changes nothing."""
-    if case.compute_Mops is not None and not name.startswith("Real"):
-        return None
-    workload = Workload.load(name, rate_per=case.rate_per, compute_Mops=case.compute_Mops)
+    """The gain in one workload; None where nobody waits."""
+    workload = Workload.load(name, rate_per=case.rate_per)
     placements = [place_jobs(workload, method) for method in BASELINES]
     cores = spread_by(workload, case.choices)
     placements.append(JobsPlacement(workload.machine, cores, "spread"))

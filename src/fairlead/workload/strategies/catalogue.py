@@ -46,8 +46,8 @@ STRATEGIES: dict[str, Strategy] = {
 }
 
 DEFAULT_STRATEGY = "optimize"
-"""It waits least in all of SPREAD's workloads and at every core speed tried, and was fastest of all
-strategies when run (docs/reference/results.md)."""
+"""Never behind another strategy where it was judged, and the fastest of all when they were run
+(docs/reference/results.md)."""
 
 
 def place_jobs(
