@@ -38,13 +38,20 @@ def _from_group(mutual_Bps: sp.csr_array, seed: int, core_of_rank: Integers) -> 
             if core_of_rank[rank] < 0:
                 towards_Bps[rank] = towards_Bps.get(rank, 0.0) + value_Bps
                 heapq.heappush(queue, (-towards_Bps[rank], rank))
-        # An entry is out of date where the rank has come, or more was added to it.
-        while queue and (core_of_rank[queue[0][1]] >= 0 or -queue[0][0] != towards_Bps[queue[0][1]]):
+        while queue and not _is_current(queue[0], towards_Bps, core_of_rank):
             heapq.heappop(queue)
         if not queue:
             return
         joined = queue[0][1]
         yield joined
+
+
+def _is_current(
+    entry: tuple[float, int], towards_Bps: dict[int, float], core_of_rank: Integers
+) -> bool:
+    """Whether the rank has not come yet, and nothing was added to it since."""
+    negative_Bps, rank = entry
+    return bool(core_of_rank[rank] < 0) and -negative_Bps == towards_Bps[rank]
 
 
 def _neighbours(mutual_Bps: sp.csr_array, rank: int) -> tuple[Any, Any]:

@@ -51,7 +51,7 @@ JUDGED_MESSAGES = 5e7
 """More than the fewest are judged while they have no more messages than that together."""
 
 MOST_JUDGED_MESSAGES = 1e8
-"""Simulated in all without a time limit; of more messages a part. No workload of SPREAD has more."""
+"""Simulated in all without a time limit; of more a part. No workload of SPREAD has more."""
 
 MESSAGES_PER_S = 3e6
 """What a core simulates at least (bench/spread/speed.py), to plan a run by time."""
