@@ -61,7 +61,7 @@ def test_table_shows_the_chosen_placement_beside_the_launchers(files, fairlead_m
     assert said.code == 0, said.err
     lines = said.out.splitlines()
     assert lines[0].split() == ["optimize", "launcher"]
-    assert lines[1].split() == ["inter_bytes", "0", "B", "7.63", "MiB"]
+    assert lines[1].split() == ["bytes", "between", "hosts", "0", "B", "7.63", "MiB"]
     assert sorted(line.split(":")[1] for line in lines[7:]) == [" 0 4", " 1 5", " 2 6", " 3 7"]
 
 
@@ -162,7 +162,7 @@ def test_a_launcher_cost_that_cannot_be_had_is_a_dash(files, fairlead_map, tmp_p
     said = fairlead_map(*arguments)
 
     assert said.code == 0, said.err
-    assert said.out.splitlines()[1].split() == ["inter_bytes", "0", "B", "-"]
+    assert said.out.splitlines()[1].split() == ["bytes", "between", "hosts", "0", "B", "-"]
     assert (tmp_path / "p.json").exists()
     assert json.loads(fairlead_map(*arguments, "--json").out)["launcher_cost"] is None
 

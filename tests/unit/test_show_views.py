@@ -14,7 +14,7 @@ from rich.console import Console
 
 import fairlead as fl
 from fairlead.errors import InputError
-from fairlead.report import facts, load_any, view
+from fairlead.report import comparison_table, facts, load_any, view
 from fairlead.report.blocks import reduce_blocks, split_evenly
 from fairlead.report.network_charts import network_charts
 from fairlead.report.palette import VIRIDIS, ink_on, viridis
@@ -192,8 +192,14 @@ def test_placement_lists_ranks_per_host():
 def test_comparison_shows_times_normalised_and_found():
     text = rendered(comparison(HOSTS), 140)
 
-    assert "scotch took 0.50 times the time of launcher" in text
-    assert "comm_time_s ranks the methods as measured" in text
+    assert "scotch was 2.00 times as fast as launcher" in text
+    assert "Kendall" not in text
+
+
+def test_comparison_tells_of_rankings_only_who_asks():
+    console = Console(width=140, file=io.StringIO(), record=True)
+    console.print(comparison_table(comparison(HOSTS), is_verbose=True))
+    assert "comm_time_s ranks the methods as measured (Kendall's tau" in console.export_text()
 
 
 def test_comparison_fits_eighty_columns():

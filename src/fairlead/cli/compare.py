@@ -67,6 +67,7 @@ def compare(
     skip_unreachable: options.SkipUnreachable = False,
     seed: options.Seed = 0,
     run_dir: options.RunFolder = None,
+    verbose: options.Verbose = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run a program by several methods in turns and compare the measured times.
@@ -79,7 +80,7 @@ def compare(
         if as_json:
             print_json({**comparison_facts(comparison), "run_directory": str(folder)})
         else:
-            stdout.print(comparison_table(comparison))
+            stdout.print(comparison_table(comparison, is_verbose=verbose))
             narrator.tell(f"everything is in {folder}; fairlead report {folder} draws it")
 
     request = options.request_of(context)

@@ -206,15 +206,16 @@ def load_network(source: str, cluster: Cluster, mpirun: str | None) -> Network:
 def cost_table(costs: dict[str, Cost | None]) -> Table:
     """A row for each kind of cost, a column for each method; "-" where a cost cannot be had."""
     table = Table("", *costs, box=None, pad_edge=False)
+    table.columns[0].no_wrap = True
     for column in table.columns[1:]:
         column.justify = "right"
     rows: dict[str, Callable[[Cost], str]] = {
-        "inter_bytes": lambda cost: format_size(cost.inter_bytes),
-        "intra_bytes": lambda cost: format_size(cost.intra_bytes),
-        "comm_time_s": lambda cost: format_duration(cost.comm_time_s),
-        "serial_time_s": lambda cost: format_duration(cost.serial_time_s),
-        "bottleneck_s": lambda cost: format_duration(cost.bottleneck_s),
-        "bottleneck_and_mean_s": lambda cost: format_duration(cost.bottleneck_and_mean_s),
+        "bytes between hosts": lambda cost: format_size(cost.inter_bytes),
+        "bytes inside hosts": lambda cost: format_size(cost.intra_bytes),
+        "CloudMap's eq. 4": lambda cost: format_duration(cost.comm_time_s),
+        "all messages in turn": lambda cost: format_duration(cost.serial_time_s),
+        "busiest part of the network": lambda cost: format_duration(cost.bottleneck_s),
+        "time on the network": lambda cost: format_duration(cost.bottleneck_and_mean_s),
     }
     for name, shown in rows.items():
         table.add_row(name, *("-" if cost is None else shown(cost) for cost in costs.values()))

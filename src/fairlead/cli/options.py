@@ -311,6 +311,14 @@ Reorder = Annotated[
         help="Place topologies that the program makes with reorder=1 by the measured network.",
     ),
 ]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        rich_help_panel=OUTPUT,
+        help="Also say how well predicted costs rank the methods of a comparison (Kendall's tau).",
+    ),
+]
 Program = Annotated[
     list[str],
     typer.Argument(

@@ -8,10 +8,12 @@ from typing import Annotated
 
 import typer
 
+from fairlead.cli import options
 from fairlead.cli.output import JsonOption, print_json, stdout
 from fairlead.cli.runs import tell_latest
+from fairlead.comparison import Comparison
 from fairlead.past_runs import find_run
-from fairlead.report import facts, load_any, view
+from fairlead.report import comparison_view, facts, load_any, view
 from fairlead.report.files import OUTCOMES
 
 EXAMPLE = "Example: fairlead show cloud.net.npz"
@@ -32,11 +34,14 @@ def show(
             "it the latest run.",
         ),
     ] = None,
+    verbose: options.Verbose = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show a network, a traffic, a placement, a comparison or several placed jobs."""
     content = load_any(tell_latest(OUTCOMES) if file is None else find_run(file))
     if as_json:
         print_json(facts(content))
+    elif verbose and isinstance(content, Comparison):
+        stdout.print(comparison_view.view(content, stdout.width, is_verbose=True))
     else:
         stdout.print(view(content, stdout.width))

@@ -54,8 +54,13 @@ def facts(comparison: Comparison) -> dict[str, Any]:
     return stored
 
 
-def comparison_table(comparison: Comparison) -> RenderableType:
-    """The table and its findings, for `console.print`."""
+def comparison_table(comparison: Comparison, *, is_verbose: bool = False) -> RenderableType:
+    """The table and what was found, for `console.print`.
+
+    Args:
+        comparison: The runs of each method.
+        is_verbose: Also say whether each predicted cost ranks the methods as measured.
+    """
     title = (
         f"{' '.join(comparison.program)} on {comparison.num_ranks} ranks, "
         f"{len(comparison.hosts)} hosts, {comparison.mpi}, {_run_counts(comparison)}"
@@ -68,12 +73,13 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     for method, row in zip(comparison.methods, rows(comparison), strict=True):
         style = "bold" if method == comparison.fastest() else ""
         table.add_row(*(Text(row[index]) for index in IN_TERMINAL), style=style)
-    sentences = (Text(sentence) for sentence in findings(comparison))
+    told = findings(comparison) if is_verbose else findings(comparison)[:1]
+    sentences = (Text(sentence) for sentence in told)
     measured = Text(f"Measured: {comparison.time_source()}.")
     return Group(Text(title, style="bold"), Text(), table, Text(), measured, *sentences)
 
 
-def view(comparison: Comparison, width: int) -> RenderableType:
+def view(comparison: Comparison, width: int, *, is_verbose: bool = False) -> RenderableType:
     """The comparison for a terminal; the table needs 80 columns."""
     del width
     when = comparison.when.isoformat(timespec="seconds")
@@ -85,7 +91,7 @@ def view(comparison: Comparison, width: int) -> RenderableType:
     return Group(
         Text(f"Comparison of {when}; hosts {', '.join(comparison.hosts)}", style="dim"),
         *([Text(f"spent on measuring: {spent}", style="dim")] if spent else []),
-        comparison_table(comparison),
+        comparison_table(comparison, is_verbose=is_verbose),
     )
 
 
@@ -130,16 +136,16 @@ def _outcome(comparison: Comparison) -> str:
     ratio = comparison.time_ratio(best)
     if math.isnan(ratio.low):
         return (
-            f"{best} took {ratio.value:.2f} times the time of {base} in a single run; "
+            f"{best} was {1 / ratio.value:.2f} times as fast as {base} in a single run; "
             "one run says nothing about the noise."
         )
-    interval = f"{ratio.low:.2f} to {ratio.high:.2f}"
+    interval = f"{1 / ratio.high:.2f} to {1 / ratio.low:.2f}" if ratio.low > 0 else "unknown"
     if comparison.is_tie(best, base):
         return (
-            f"No method differs from {base} by more than the noise: the fastest, {best}, took "
-            f"{ratio.value:.2f} times its time (95 % interval {interval})."
+            f"No method differs from {base} by more than the noise: the fastest, {best}, was "
+            f"{1 / ratio.value:.2f} times as fast (95 % interval {interval})."
         )
-    return f"{best} took {ratio.value:.2f} times the time of {base} (95 % interval {interval})."
+    return f"{best} was {1 / ratio.value:.2f} times as fast as {base} (95 % interval {interval})."
 
 
 def _agreement(comparison: Comparison, name: str) -> dict[str, Any]:
