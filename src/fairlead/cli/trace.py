@@ -17,6 +17,7 @@ from fairlead.cli.output import JsonOption, print_json, require_folder, stdout
 from fairlead.launch import Job
 from fairlead.trace import trace as trace_program
 from fairlead.traffic import Traffic
+from fairlead.units import format_size
 
 EXAMPLE = "Example: fairlead trace -n 32 --hostfile hosts.txt -o solver.traffic.npz -- ./solver"
 
@@ -91,16 +92,18 @@ def _print_summary(traffic: Traffic, path: Path) -> None:
     facts = _facts(traffic, path)
     lines = [
         f"{traffic.num_ranks} ranks ran for {traffic.run_time_s:.3g} s",
-        f"point to point: {facts['sent']['messages']:,} messages, {facts['sent']['bytes']:,} B",
+        f"point to point: {facts['sent']['messages']:,} messages, "
+        f"{format_size(facts['sent']['bytes'])}",
     ]
     if facts["exchanged"]["messages"]:
         exchanged = facts["exchanged"]
         lines.append(
-            f"alltoall, neighbours: {exchanged['messages']:,} messages, {exchanged['bytes']:,} B"
+            f"alltoall, neighbours: {exchanged['messages']:,} messages, "
+            f"{format_size(exchanged['bytes'])}"
         )
     longest = sorted(traffic.collectives, key=lambda call: -call.seconds)[:_SHOWN_COLLECTIVES]
     lines += [
-        f"{call.operation} of {call.message_bytes:,} B on {call.communicator_size} ranks: "
+        f"{call.operation} of {format_size(call.message_bytes)} on {call.communicator_size} ranks: "
         f"{call.calls:,} calls, {call.seconds:.3g} s over all ranks"
         for call in longest
     ]
