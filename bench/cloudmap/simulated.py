@@ -33,19 +33,20 @@ from running import shaped
 
 SCENARIOS = ["two-racks", "pairwise", "flat"]
 RANKS_PER_HOST = 8
-SEEDS = 5  # Of methods that leave something to chance.
+DRAWS = 5  # Of methods that leave something to chance.
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="cg at 64 ranks on two-racks")
+    parser.add_argument("--short", action="store_true", help="cg at 16 ranks on two-racks")
     parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
     parser.add_argument("--program", action="append", choices=EXAMPLES, help="repeatable")
     parser.add_argument("--ranks", action="append", type=int, help="instead of 64 and 256")
     options = parser.parse_args()
     scenarios = options.scenario or (["two-racks"] if options.short else SCENARIOS)
     programs = options.program or (["cg"] if options.short else list(EXAMPLES))
-    sizes = options.ranks or ([64] if options.short else [64, 256])
+    sizes = options.ranks or ([16] if options.short else [64, 256])
+    num_draws = 1 if options.short else DRAWS
     console = Console(width=150)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -56,10 +57,10 @@ def main() -> None:
             }
             for scenario in scenarios:
                 columns = {
-                    program: times_s(program, scenario, traffic_of[program], folder)
+                    program: times_s(program, scenario, traffic_of[program], num_draws, folder)
                     for program in programs
                 }
-                console.print(table(f"{num_ranks} ranks on {scenario}", columns))
+                console.print(table(f"{num_ranks} ranks on {scenario}", columns, num_draws))
     console.print(paper.beside("figures 6 to 11", "figure 13"))
 
 
@@ -77,14 +78,14 @@ def traced_here(program: str, num_ranks: int, file: Path) -> fl.Traffic:
 
 
 def times_s(
-    program: str, scenario: str, traffic: fl.Traffic, folder: Path
+    program: str, scenario: str, traffic: fl.Traffic, num_draws: int, folder: Path
 ) -> dict[str, list[float]]:
     """Simulated times of each method's placements."""
     num_hosts = traffic.num_ranks // RANKS_PER_HOST
     network = shaped(draw_topology(Scenario.load(scenario, num_hosts)))
     cluster = fl.Cluster.uniform(network.hosts, RANKS_PER_HOST)
     built = smpi.built(program, folder)
-    placements = candidates(traffic, network, cluster, SEEDS)
+    placements = candidates(traffic, network, cluster, num_draws)
     # What the launcher does by itself is the same in a simulation as when it is told.
     same_as = alike(placements) | {"launcher": "launcher", "blocked": "launcher"}
     found: dict[str, list[float]] = {}
@@ -99,9 +100,9 @@ def times_s(
     return found
 
 
-def table(title: str, columns: dict[str, dict[str, list[float]]]) -> Table:
+def table(title: str, columns: dict[str, dict[str, list[float]]], num_draws: int) -> Table:
     """A row per method: simulated speed against the launcher's placement, of each program."""
-    result = Table(title=f"{title}, simulated: speed, x (range of {SEEDS} draws)")
+    result = Table(title=f"{title}, simulated: speed, x (range of {num_draws} draws)")
     result.add_column("method")
     for program, found in columns.items():
         result.add_column(f"{program}, {found['launcher'][0]:.3g} s", justify="right")
