@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -119,11 +120,12 @@ NB_MODULE(_core, module) {
            "src_of_pair"_a, "dst_of_pair"_a, "capacity_Bps"_a);
 
   nb::class_<Effort>(module, "Effort", "What `optimize` may spend, and where it begins.")
-      .def(
-          nb::init<std::uint64_t, std::int64_t, double, int, std::vector<std::vector<std::int64_t>>,
-                   Indices, std::int64_t, std::function<bool(std::int64_t, std::int64_t)>>(),
-          "seed"_a, "num_proposals"_a, "time_limit_s"_a, "num_threads"_a, "starts"_a,
-          "fixed_host_of_rank"_a, "most_moves"_a, "on_progress"_a.none());
+      .def(nb::init<std::uint64_t, std::int64_t, double, int,
+                    std::vector<std::vector<std::int64_t>>, Indices, std::int64_t,
+                    std::function<bool(std::int64_t, std::int64_t)>, double>(),
+           "seed"_a, "num_proposals"_a, "time_limit_s"_a, "num_threads"_a, "starts"_a,
+           "fixed_host_of_rank"_a, "most_moves"_a, "on_progress"_a.none(),
+           "deadline_s"_a = std::numeric_limits<double>::infinity());
 
   bind_jobs(module);
 

@@ -24,12 +24,14 @@ struct Effort {
   Indices fixed_host_of_rank;
   std::int64_t most_moves;
   std::function<bool(std::int64_t, std::int64_t)> on_progress;
+  double deadline_s;
 
   [[nodiscard]] fairlead::OptimizeOptions options() const {
     fairlead::OptimizeOptions options{
         .seed = seed,
         .num_proposals = num_proposals,
         .time_limit_s = time_limit_s,
+        .deadline_s = deadline_s,
         .num_threads = num_threads,
         .starts = starts,
         .fixed_host_of_rank = {fixed_host_of_rank.data(), fixed_host_of_rank.size()},

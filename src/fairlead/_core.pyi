@@ -111,7 +111,7 @@ class NetworkArrays:
 class Effort:
     """What `optimize` may spend, and where it begins."""
 
-    def __init__(self, seed: int, num_proposals: int, time_limit_s: float, num_threads: int, starts: Sequence[Sequence[int]], fixed_host_of_rank: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_moves: int, on_progress: Callable[[int, int], bool] | None) -> None: ...
+    def __init__(self, seed: int, num_proposals: int, time_limit_s: float, num_threads: int, starts: Sequence[Sequence[int]], fixed_host_of_rank: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_moves: int, on_progress: Callable[[int, int], bool] | None, deadline_s: float = float('inf')) -> None: ...
 
 class PredictedPlacement:
     """What one walk ended with."""

@@ -23,8 +23,11 @@ struct OptimizeOptions {
   std::uint64_t seed = 0;  ///< same seed and effort, same answer, with any number of threads
   /// Swaps to propose, all starts together; 0: enough for the number of tasks.
   std::int64_t num_proposals = 0;
-  /// The run ends in any case after this time; what was best until then is the answer.
+  /// Effort is planned for this time, and the run ends after it; what was best is the answer.
+  /// Without it and `num_proposals`, a run ends after 10 s and 0.4 ms a task in any case.
   double time_limit_s = std::numeric_limits<double>::infinity();
+  /// The run ends after this time as well, whatever was planned.
+  double deadline_s = std::numeric_limits<double>::infinity();
   int num_threads = 1;
   /// Placements to begin from as well, (N, T) rows; the answer is never worse than the best of
   /// them that is allowed. With `most_moves`, the first is where the tasks are now.

@@ -48,9 +48,10 @@ class Annealing {
     const auto num_blocks = std::max<std::int64_t>(1, schedule.num_steps / kBlock);
     const double begin_s = is_stopped.elapsed_s();
     for (std::int64_t block = 0; block < num_blocks && !is_stopped(kBlock); ++block) {
-      if (block % kBlocksPerLook == 0 && std::isfinite(schedule.limit_s)) {
-        const double passed_ratio = (is_stopped.elapsed_s() - begin_s) / schedule.limit_s;
-        if (passed_ratio >= 1.0) return;
+      if (std::isfinite(schedule.end_s)) {
+        const double now_s = is_stopped.elapsed_s();
+        if (now_s >= schedule.end_s) return;
+        const double passed_ratio = (now_s - begin_s) / (schedule.end_s - begin_s);
         block = std::max(block,
                          static_cast<std::int64_t>(passed_ratio * static_cast<double>(num_blocks)));
       }
@@ -69,7 +70,6 @@ class Annealing {
 
  private:
   static constexpr std::int64_t kBlock = 512;
-  static constexpr std::int64_t kBlocksPerLook = 16;
   static constexpr std::int64_t kStepsPerHostSwap = 64;
   static constexpr double kCooling = 0.95;  // the part of the proposals before the last ones
 

@@ -42,6 +42,15 @@ constexpr StartLength kOfAssignments{
 constexpr std::int64_t kRefiningPerTask = 200;
 constexpr std::int64_t kLeastPartToRefine = 4;
 constexpr double kLongestPlan_s = 1e5;
+// The part of a run that a multisection should take, and the most that it may; more tries than
+// these gain nothing (bench/placement/large.py).
+constexpr double kPartToCut = 0.4;
+constexpr double kMostPartToCut = 0.6;
+constexpr int kMostCuts = 16;
+// When a run without any limit ends in any case, on whatever machine: some five times what it takes
+// on a common one.
+constexpr double kLongestRun_s = 10.0;
+constexpr double kLongestRunPerTask_s = 4e-4;
 
 /// Puts the fixed tasks on their hosts by swaps with others that are there.
 HostOfTask with_fixed(HostOfTask host_of_task, const SlotsOfHost& slots,
@@ -90,10 +99,13 @@ HostOfTask filled(const SlotsOfHost& slots, std::int32_t num_tasks,
 }
 
 Plan::Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_host,
-           std::size_t num_ranks, double proposals_per_s, bool is_matrix_sum)
+           std::size_t num_ranks, double proposals_per_s, bool is_matrix_sum, Timer begun,
+           double cut_s)
     : options(given),
       slots(narrow(slots_of_host)),
-      num_tasks(static_cast<std::int32_t>(num_ranks)) {
+      num_tasks(static_cast<std::int32_t>(num_ranks)),
+      timer(begun),
+      end_s(std::min(given.time_limit_s, given.deadline_s)) {
   const auto in_time = [proposals_per_s](double time_s) {
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(time_s * proposals_per_s));
   };
@@ -101,16 +113,22 @@ Plan::Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_
   if (wanted <= 0 && std::isfinite(given.time_limit_s)) {
     wanted = in_time(std::min(given.time_limit_s, kLongestPlan_s));
   } else if (wanted <= 0) {
+    end_s = std::min(end_s, kLongestRun_s + kLongestRunPerTask_s * num_tasks);
     wanted = std::max(
         kFewestPerTask * num_tasks,
         std::min(std::max(kProposalsPerTask * num_tasks, kFewestProposals), in_time(kMostSeconds)));
   }
-  proposals_to_refine = is_matrix_sum && is_free() && !given.starts.empty()
-                            ? std::min(wanted / kLeastPartToRefine, kRefiningPerTask * num_tasks)
-                            : 0;
-  const double refining_part =
-      static_cast<double>(proposals_to_refine) / static_cast<double>(wanted);
-  refining_limit_s = refining_part > 0.0 ? given.time_limit_s * refining_part : 0.0;
+  const double planned_s = static_cast<double>(wanted) / proposals_per_s;
+  num_cuts = cut_s > 0.0 && cut_s < kMostPartToCut * planned_s && is_free()
+                 ? std::clamp(static_cast<int>(kPartToCut * planned_s / cut_s), 1, kMostCuts)
+                 : 0;
+  part_to_cut = num_cuts * cut_s / planned_s;
+  const auto all = static_cast<double>(wanted);
+  wanted -= static_cast<std::int64_t>(part_to_cut * all);
+  const bool is_refining = is_free() && (num_cuts > 0 || (is_matrix_sum && !given.starts.empty()));
+  proposals_to_refine =
+      is_refining ? std::min(wanted / kLeastPartToRefine, kRefiningPerTask * num_tasks) : 0;
+  part_to_refine = static_cast<double>(proposals_to_refine) / all;
   wanted -= proposals_to_refine;
   const StartLength& length =
       is_matrix_sum && is_free() && is_assignment() ? kOfAssignments : kOfTasks;
@@ -120,8 +138,9 @@ Plan::Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_
   num_starts = static_cast<int>(
       std::clamp(static_cast<double>(wanted) / fewest_per_start, 1.0, length.most_starts));
   proposals_per_start = wanted / num_starts;
-  limit_s = given.time_limit_s * (1.0 - refining_part) *
-            std::clamp(given.num_threads, 1, num_starts) / num_starts;
+  const int num_threads = std::clamp(given.num_threads, 1, num_starts);
+  const int most_of_a_thread = (num_starts + num_threads - 1) / num_threads;
+  part_of_start = (1.0 - part_to_cut - part_to_refine) / most_of_a_thread;
   for (const Placement& start : given.starts) {
     starts.push_back(with_fixed(narrow(start), slots, given.fixed_host_of_rank));
     if (is_bound()) break;  // only what is near the first one is allowed

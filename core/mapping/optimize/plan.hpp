@@ -11,6 +11,7 @@
 #include "mapping/optimize/freedom.hpp"
 #include "mapping/optimize/multilevel.hpp"
 #include "mapping/optimize/schedule.hpp"
+#include "mapping/optimize/watch.hpp"
 
 namespace fairlead::optimizing {
 
@@ -32,17 +33,24 @@ struct Plan {
   SlotsOfHost slots;
   std::int32_t num_tasks;
   std::vector<HostOfTask> starts;    ///< given ones, fixed tasks in their places; at least one
+  int num_cuts;                      ///< tries of each cut of a multisection; 0: none is made
+  double part_to_cut;                ///< of the time of all walks
   std::int64_t proposals_to_refine;  ///< the best given placement; 0: it is left as it is
-  double refining_limit_s;
+  double part_to_refine;             ///< of the time of all walks
   std::int64_t proposals_per_start;
   int num_starts;
-  double limit_s;  ///< of one start
+  double part_of_start;  ///< of the time of all walks
+  Timer timer;
+  double end_s;  ///< of the run, on the timer
 
+  /// @param timer  begun with the run
   /// @param proposals_per_s  what one core is expected to do
   /// @param is_matrix_sum  whether the objective is the sum on a matrix: a part of the proposals is
   ///   for the best given placement, and problems of one seat on each host are planned by their own
+  /// @param cut_s  what a multisection with one try of each cut takes; 0: none is possible
   Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_host,
-       std::size_t num_ranks, double proposals_per_s, bool is_matrix_sum);
+       std::size_t num_ranks, double proposals_per_s, bool is_matrix_sum, Timer timer,
+       double cut_s);
 
   /// Whether only so many tasks may leave the first start.
   [[nodiscard]] bool is_bound() const { return options.most_moves >= 0; }
@@ -54,11 +62,11 @@ struct Plan {
   }
   [[nodiscard]] Freedom freedom() const;
   /// Of a start, or of a part of it.
-  [[nodiscard]] Schedule schedule(double hot, double cold, double part) const {
+  [[nodiscard]] Schedule schedule(double hot, double cold, double part, double end_s_of_it) const {
     return {.hot = hot,
             .cold = cold,
             .num_steps = static_cast<std::int64_t>(static_cast<double>(proposals_per_start) * part),
-            .limit_s = limit_s * part};
+            .end_s = end_s_of_it};
   }
   [[nodiscard]] double proposals_per_task() const {
     return static_cast<double>(proposals_per_start) / std::max(1, num_tasks);

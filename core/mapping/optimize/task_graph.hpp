@@ -28,8 +28,6 @@ class TaskGraph {
   TaskGraph(const RankMatrix& traffic, double scale);
   /// Scaled so that the mean message between two tasks is 1.
   [[nodiscard]] static TaskGraph scaled(const RankMatrix& traffic);
-  /// From rows that are complete: each pair is in both of them.
-  TaskGraph(std::vector<std::vector<Exchange>> exchanges, std::vector<float> to_itself);
 
   [[nodiscard]] std::int32_t num_tasks() const {
     return static_cast<std::int32_t>(first_.size()) - 1;
@@ -57,9 +55,15 @@ class TaskGraph {
   /// @param group_of_task  length num_tasks(), each in [0, num_groups)
   [[nodiscard]] TaskGraph contracted(std::span<const std::int32_t> group_of_task,
                                      std::int32_t num_groups) const;
+  /// The graph of some tasks alone, in the order given.
+  /// @param number_of_task  work space of length num_tasks(), all -1, and so again afterwards
+  [[nodiscard]] TaskGraph part(std::span<const std::int32_t> tasks,
+                               std::span<std::int32_t> number_of_task) const;
 
  private:
-  void fill(const std::vector<std::vector<Exchange>>& exchanges);
+  TaskGraph() = default;
+  /// Each peer of a row once, in ascending order.
+  void merge_peers();
 
   std::vector<std::size_t> first_;  // of each task's exchanges, and the end
   std::vector<Exchange> exchanges_;

@@ -64,24 +64,28 @@ inline constexpr double kColdest = 0.05;
 
 /// Groups first, then the tasks.
 /// @param part  of the start's proposals
+/// @param end_s  of the part, on the watch
 /// @param groupings  of hosts, for more levels above
 /// @param make_state  builds a state of a level from a placement
 template <typename MakeState>
 HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, double part,
-                       std::span<const HostGrouping> groupings, Watch& watch,
+                       double end_s, std::span<const HostGrouping> groupings, Watch& watch,
                        MakeState make_state) {
+  if (watch.is_late()) return {};
   Random random(plan.options.seed, static_cast<std::uint64_t>(start));
   const Hierarchy hierarchy =
       coarsen(graph, plan.slots, groupings, Random(random.next()), keeps_order(start));
   const double hot = hot_of_tasks(start, plan.proposals_per_task() * part,
                                   melting_ratio(hierarchy.between_share()));
   HostOfTask host_of_task;
+  double share_left = 1.0;
   for (std::size_t level = hierarchy.levels.size(); level-- > 0;) {
     const Hierarchy::Level& here = hierarchy.levels[level];
     const bool is_last = level == 0, is_first = level + 1 == hierarchy.levels.size();
     host_of_task = is_first ? filled(here.slots, here.graph.num_tasks(),
                                      in_order(static_cast<std::int32_t>(here.slots.size())))
                             : refined(host_of_task, here);
+    if (watch.elapsed_s() >= end_s) continue;
     auto state = make_state(here, Seating(here.slots, host_of_task));
     Freedom freedom(here.graph.num_tasks());
     const double share = is_last ? (is_first ? 1.0 : 1.0 - kCoarseShare)
@@ -94,9 +98,12 @@ HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, doub
     const Heat heat =
         own_heat.value_or(Heat{.hot = hottest, .cold = std::min(hottest * kColdRatio, kColdest)});
     if (unit > 0.0) {
+      const double now_s = watch.elapsed_s();
+      const double level_end_s = is_last ? end_s : now_s + (end_s - now_s) * share / share_left;
       Annealing(state, freedom, Random(random.next()))
-          .run(plan.schedule(unit * heat.hot, unit * heat.cold, share * part), watch);
+          .run(plan.schedule(unit * heat.hot, unit * heat.cold, share * part, level_end_s), watch);
     }
+    share_left -= share;
     const auto hosts = state.seating().host_of_task();
     host_of_task.assign(hosts.begin(), hosts.end());
   }

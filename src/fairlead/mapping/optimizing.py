@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,16 +20,23 @@ from fairlead.mapping.scotch import scotch
 
 SCOTCH_S_PER_PAIR = 3e-7
 SCOTCH_S_PER_RANK = 5e-5
+SCOTCH_S_PER_EXCHANGE = 1e-6
 """What Scotch takes as a rule: its graph of hosts is complete (bench/placement)."""
 
 MOST_SCOTCH_S = 10.0
 """Longer, and its time is better spent by the engine: nobody waits for a start."""
 
-LEAST_SCOTCH_S = 0.1
-"""Shorter, and it is worth its time under any limit: never behind Scotch."""
+LEAST_SCOTCH_S = 0.02
+"""Shorter, and it is worth its time under any limit."""
+
+MOST_SHARE = 0.5
+"""Of the time limit that Scotch may take."""
 
 LEAST_SHARE = 0.2
-"""Of the time limit that is left to the engine, whatever the starts have cost."""
+"""Of the time limit for which the engine plans, whatever the starts have cost."""
+
+LEAST_S = 1e-3
+"""Left to the engine where reading alone has taken the time; it compares the starts."""
 
 
 def optimize(problem: Problem) -> HostOfRank:
@@ -91,6 +99,7 @@ def core_effort(
         fixed_host_of_rank=fixed,
         most_moves=-1 if effort.max_moves is None else effort.max_moves,
         on_progress=effort.on_progress,
+        deadline_s=max(_limit_s(effort) - (time.monotonic() - effort.begun_s), LEAST_S),
     )
 
 
@@ -107,9 +116,12 @@ def _starts(problem: Problem) -> tuple[list[HostOfRank], float]:
     if problem.effort.max_moves is not None:
         return given, 0.0
     scotch_s = (
-        SCOTCH_S_PER_PAIR * problem.cluster.num_hosts**2 + SCOTCH_S_PER_RANK * problem.num_ranks
+        SCOTCH_S_PER_PAIR * problem.cluster.num_hosts**2
+        + SCOTCH_S_PER_RANK * problem.num_ranks
+        + SCOTCH_S_PER_EXCHANGE * problem.weights.nnz
     )
-    if scotch_s > min(MOST_SCOTCH_S, max(LEAST_SCOTCH_S, 2 * _limit_s(problem.effort))):
+    most_s = max(LEAST_SCOTCH_S, MOST_SHARE * _limit_s(problem.effort))
+    if scotch_s > min(MOST_SCOTCH_S, most_s):
         return [*given, blocked(problem)], 0.0
     return [*given, blocked(problem), scotch(problem)], scotch_s
 

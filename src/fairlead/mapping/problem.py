@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import time
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -52,6 +53,7 @@ class Effort:
         start: Position of the host of each rank at the beginning, or None.
         max_moves: Most ranks that may leave their host in `start`, or None: all.
         on_progress: Called now and then.
+        begun_s: When the time began, by time.monotonic().
     """
 
     time_limit_s: float | None = None
@@ -60,6 +62,7 @@ class Effort:
     start: HostOfRank | None = None
     max_moves: int | None = None
     on_progress: Progress | None = None
+    begun_s: float = dataclasses.field(default_factory=time.monotonic)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
