@@ -22,6 +22,7 @@ class BestKnown:
     def __init__(self, instances: list[Instance]) -> None:
         self._kept = json.loads(FILE.read_text()) if FILE.exists() else {}
         self._beaten: dict[str, float] = {}
+        self._is_changed = False
         self._values = {
             instance.name: instance.value(self._kept[instance.name]["host_of_task"])
             for instance in instances
@@ -31,16 +32,39 @@ class BestKnown:
     def value(self, instance: Instance) -> float:
         return self._values[instance.name]
 
-    def offer(self, instance: Instance, host_of_task: list[int], found_by: str) -> None:
-        """Keep the placement if it is better than what is known."""
+    def num_searches(self, instance: Instance) -> int:
+        """How often search.py has searched this instance."""
+        return int(self._kept.get(instance.name, {}).get("num_searches", 0))
+
+    def count(self, instance: Instance, seconds: float) -> None:
+        """Note that search.py has searched this instance once more."""
+        kept = self._kept[instance.name]
+        kept["num_searches"] = kept.get("num_searches", 0) + 1
+        kept["searched_s"] = round(kept.get("searched_s", 0.0) + seconds, 3)
+        self._is_changed = True
+
+    def offer(
+        self,
+        instance: Instance,
+        host_of_task: list[int],
+        found_by: str,
+        seconds: float,
+        seed: int,
+    ) -> None:
+        """Keep the placement if it is better than what is known, and how it was found."""
         value = instance.value(host_of_task)
         known = self._values.get(instance.name, float("inf"))
         if value < known * (1 - LEAST_GAIN):
             self._beaten.setdefault(instance.name, known)
             self._values[instance.name] = value
+            searched = self._kept.get(instance.name, {})
             self._kept[instance.name] = {
                 "value": round(value, 6),
                 "found_by": found_by,
+                "seconds": round(seconds, 3),
+                "seed": seed,
+                "num_searches": searched.get("num_searches", 0),
+                "searched_s": searched.get("searched_s", 0.0),
                 "host_of_task": host_of_task,
             }
 
@@ -50,9 +74,10 @@ class BestKnown:
             found_by = self._kept[name]["found_by"]
             gain = "first" if before == float("inf") else f"{1 - self._values[name] / before:.4%}"
             print(f"best known beaten: {name} by {found_by}: {self._values[name]:.2f} ({gain})")
-        if self._beaten and is_updating:
+        if (self._beaten or self._is_changed) and is_updating:
             names = [name for name in PATTERNS if name in self._kept]
             lines = (f"{json.dumps(name)}: {json.dumps(self._kept[name])}" for name in names)
             write_text(FILE, "{\n" + ",\n".join(lines) + "\n}\n")
+            self._beaten.clear()
         elif self._beaten:
             print("--update keeps these")

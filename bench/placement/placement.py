@@ -136,7 +136,7 @@ def run(label: str, method: Method, instance: Instance, seed: int, best_known: B
     begin_s = time.process_time()
     host_of_task = method(instance, seed)
     cpu_s = time.process_time() - begin_s
-    best_known.offer(instance, host_of_task.tolist(), f"{label}, seed {seed}")
+    best_known.offer(instance, host_of_task.tolist(), label, cpu_s, seed)
     return Run(label, instance, seed, instance.value(host_of_task), cpu_s)
 
 

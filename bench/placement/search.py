@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Searches long for the best known placements, also from what other programs find.
+
+python bench/placement/search.py --duration 1h       slices of it add up: best_known.json is kept
+
+Without this, `optimize` in the time that it is judged by would also have set the mark.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import time
+from collections.abc import Iterator, Mapping
+
+from best_known import BestKnown
+from instances import PATTERNS, Instance, make_instances
+from peers import HostOfTask, Method, make_peers
+
+import fairlead as fl
+from fairlead.units import parse_duration
+
+SLICES_S = {64: 5.0, 256: 30.0, 512: 60.0, 1024: 120.0, 4096: 300.0}
+"""One run of `optimize` by tasks: many times what placement.py gives it."""
+
+OTHERS_PER_SEED = ("Scotch", "Mt-KaHyPar")
+"""Programs whose placements `optimize` goes on from, a third of the runs each."""
+
+MOST_TASKS = {"Mt-KaHyPar": 1024}
+"""More take it minutes of a core."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--duration", type=parse_duration, default=3600.0, metavar="TIME")
+    parser.add_argument("--only", nargs="+", choices=PATTERNS, help="these instances")
+    parser.add_argument("--slice", type=float, metavar="SECONDS", help="of one run of optimize")
+    options = parser.parse_args()
+    sizes = {num_tasks for num_tasks, _ in PATTERNS.values()}
+    instances = [
+        instance
+        for instance in make_instances(sorted(sizes))
+        if options.only is None or instance.name in options.only
+    ]
+    best_known = BestKnown(instances)
+    peers = make_peers()
+    end_s = time.monotonic() + options.duration
+    num_runs = 0
+    for seed, instance in rounds(best_known, instances):
+        if time.monotonic() >= end_s:
+            break
+        slice_s = options.slice or SLICES_S[instance.num_tasks]
+        for found_by, host_of_task, cpu_s in search(instance, peers, seed, slice_s):
+            best_known.offer(instance, host_of_task.tolist(), found_by, cpu_s, seed)
+        best_known.count(instance, slice_s)
+        best_known.report(is_updating=True)
+        num_runs += 1
+    print(f"{num_runs} runs; best_known.json tells how long each instance was searched")
+
+
+def rounds(best_known: BestKnown, instances: list[Instance]) -> Iterator[tuple[int, Instance]]:
+    """All instances in turn, each round with the next seed, from where the last search ended."""
+    first = min(best_known.num_searches(instance) for instance in instances)
+    for seed in itertools.count(first + 1):
+        for instance in instances:
+            if best_known.num_searches(instance) < seed:
+                yield seed, instance
+
+
+def search(
+    instance: Instance, peers: Mapping[str, Method], seed: int, slice_s: float
+) -> Iterator[tuple[str, HostOfTask, float]]:
+    """One long run, from nothing or from another program's placement: who, what, CPU seconds."""
+    begin_s = time.process_time()
+    names = [name for name in OTHERS_PER_SEED if name in peers]
+    name = (["", *names])[seed % (len(names) + 1)]
+    start = None
+    if name and instance.num_tasks <= MOST_TASKS.get(name, instance.num_tasks):
+        start = placed_by(peers[name], instance, seed)
+        yield name, start.host_of_rank, time.process_time() - begin_s
+    found = fl.place(
+        instance.traffic,
+        instance.network,
+        instance.cluster,
+        "optimize",
+        objective="sum",
+        seed=seed,
+        start=start,
+        time_limit_s=slice_s,
+        num_threads=1,
+    )
+    found_by = f"optimize from {name}" if start else "optimize"
+    yield found_by, found.host_of_rank, time.process_time() - begin_s
+
+
+def placed_by(peer: Method, instance: Instance, seed: int) -> fl.Placement:
+    return fl.Placement(instance.cluster.hosts, peer(instance, seed), method="peer")
+
+
+if __name__ == "__main__":
+    main()
