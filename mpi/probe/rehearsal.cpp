@@ -13,6 +13,8 @@ namespace {
 // Long enough to even out what the scheduler of a busy machine does, short enough for many turns.
 constexpr double kTrial_s = 0.08;
 constexpr int kMostSteps = 500;
+// Flows that share a bottleneck may take ten times what their pairs promise.
+constexpr double kFirstSizeRatio = 0.125;
 // Fewer would tell nothing, however late it is.
 constexpr int kFewestRounds = 3;
 // A late message of a trial before must not be taken for one of the next.
@@ -48,39 +50,61 @@ Rehearsal::Rehearsal(MPI_Comm comm, const Options& options, Mailbox& mailbox, bo
 
 RehearsalFindings Rehearsal::conduct(const Options& options, Outcome& outcome) {
   RehearsalFindings findings;
+  if (!outcome.is_orderly) return findings;
+  const auto scale = find_scale(outcome);
+  if (!scale) return findings;
+  findings.num_steps = scale->num_steps;
+  findings.size_ratio = scale->size_ratio;
   const double end_s = now_s() + options.rehearsal_s;
-  // The first trials open connections; the second tell how long a step takes.
-  if (!outcome.is_orderly || !try_all(1, 0, outcome)) return findings;
-  const auto single_s = try_all(1, 0, outcome);
-  if (!single_s) return findings;
-  const double step_s = std::max(*std::ranges::max_element(*single_s), 1e-6);
-  findings.num_steps = std::clamp(static_cast<int>(kTrial_s / step_s), 1, kMostSteps);
   const auto is_over = [&](int round) {
     return round >= options.max_rehearsal_rounds || (round >= kFewestRounds && now_s() >= end_s);
   };
   for (int round = 0; !is_over(round); ++round) {
-    const auto round_s = try_all(findings.num_steps, round, outcome);
+    const auto round_s = try_all(*scale, round, outcome);
     if (!round_s) break;
     findings.rounds_s.push_back(*round_s);
   }
   return findings;
 }
 
-std::optional<std::vector<double>> Rehearsal::try_all(int num_steps, int shift, Outcome& outcome) {
+std::optional<Rehearsal::Scale> Rehearsal::find_scale(Outcome& outcome) {
+  Scale scale{.num_steps = 1, .size_ratio = kFirstSizeRatio};
+  // The first trials open connections. What whole messages take is asked only where parts of them
+  // promise that it is not too long.
+  if (!try_all(scale, 0, outcome)) return std::nullopt;
+  auto trials_s = try_all(scale, 0, outcome);
+  if (!trials_s) return std::nullopt;
+  double step_s = std::ranges::max(*trials_s) / kFirstSizeRatio;
+  if (step_s > kTrial_s) {
+    scale.size_ratio = kTrial_s / step_s;
+    return scale;
+  }
+  scale.size_ratio = 1;
+  trials_s = try_all(scale, 0, outcome);
+  if (!trials_s) return std::nullopt;
+  step_s = std::max(std::ranges::max(*trials_s), 1e-6);
+  scale.num_steps = std::clamp(static_cast<int>(kTrial_s / step_s), 1, kMostSteps);
+  return scale;
+}
+
+std::optional<std::vector<double>> Rehearsal::try_all(Scale scale, int shift, Outcome& outcome) {
   // The order rotates, so that no pattern always runs behind the same other one.
   const int num_patterns = static_cast<int>(parts_.size());
   std::vector<double> round_s(parts_.size());
   for (int turn = 0; turn < num_patterns; ++turn) {
     const int pattern = (turn + shift) % num_patterns;
-    const auto trial_s = try_out(pattern, num_steps, outcome);
+    const auto trial_s = try_out(pattern, scale, outcome);
     if (!trial_s) return std::nullopt;
     round_s[static_cast<std::size_t>(pattern)] = *trial_s;
   }
   return round_s;
 }
 
-std::optional<double> Rehearsal::try_out(int pattern, int num_steps, Outcome& outcome) {
-  const TrialOrder order{.trial = ++trial_, .pattern = pattern, .num_steps = num_steps};
+std::optional<double> Rehearsal::try_out(int pattern, Scale scale, Outcome& outcome) {
+  const TrialOrder order{.trial = ++trial_,
+                         .pattern = pattern,
+                         .num_steps = scale.num_steps,
+                         .size_ratio = scale.size_ratio};
   for (int dst = 1; dst < num_ranks_; ++dst) {
     MPI_Request request = MPI_REQUEST_NULL;
     // An order is small enough to leave at once; it must not move until then.
@@ -141,25 +165,29 @@ TrialReport Rehearsal::run(const TrialOrder& order) {
   TrialReport report{.trial = order.trial, .has_given_up = 0, .elapsed_s = 0};
   if (part.sent.empty() && part.received.empty()) return report;
   // Nobody is through with the first step before its neighbours have begun: it is not timed.
-  bool is_answered = step(part, tag);
+  bool is_answered = step(part, order.size_ratio, tag);
   const double begin_s = now_s();
-  for (int i = 0; is_answered && i < order.num_steps; ++i) is_answered = step(part, tag);
+  for (int i = 0; is_answered && i < order.num_steps; ++i)
+    is_answered = step(part, order.size_ratio, tag);
   report.elapsed_s = now_s() - begin_s;
   report.has_given_up = is_answered ? 0 : 1;
   has_given_up_ = has_given_up_ || !is_answered;
   return report;
 }
 
-bool Rehearsal::step(const Part& part, int tag) {
+bool Rehearsal::step(const Part& part, double size_ratio, int tag) {
   if (has_given_up_) return false;
+  const auto bytes = [size_ratio](const PatternFlow& flow) {
+    return std::max(1, static_cast<int>(static_cast<double>(flow.bytes) * size_ratio));
+  };
   std::byte* place = in_.data();
   for (const PatternFlow& flow : part.received) {
-    MPI_Irecv(place, static_cast<int>(flow.bytes), MPI_BYTE, flow.src, tag, comm_,
+    MPI_Irecv(place, bytes(flow), MPI_BYTE, flow.src, tag, comm_,
               &requests_.emplace_back(MPI_REQUEST_NULL));
     place += flow.bytes;
   }
   for (const PatternFlow& flow : part.sent) {
-    MPI_Isend(out_.data(), static_cast<int>(flow.bytes), MPI_BYTE, flow.dst, tag, comm_,
+    MPI_Isend(out_.data(), bytes(flow), MPI_BYTE, flow.dst, tag, comm_,
               &requests_.emplace_back(MPI_REQUEST_NULL));
   }
   return complete_all();

@@ -21,6 +21,8 @@ struct TrialOrder {
   std::int32_t trial;
   std::int32_t pattern;
   std::int32_t num_steps;
+  /// Of the bytes of each message that is sent.
+  double size_ratio;
 };
 
 struct TrialReport {
@@ -33,6 +35,9 @@ struct TrialReport {
 struct RehearsalFindings {
   /// Steps of each trial.
   int num_steps = 0;
+  /// Part of each message that was sent: where flows share more than their pairs show, a whole step
+  /// may take seconds.
+  double size_ratio = 1;
   /// Seconds of each complete round, a trial of each pattern, in the order of the patterns.
   std::vector<std::vector<double>> rounds_s;
 };
@@ -67,12 +72,21 @@ class Rehearsal {
   };
 
   [[nodiscard]] TrialReport run(const TrialOrder& order);
-  [[nodiscard]] bool step(const Part& part, int tag);
+  [[nodiscard]] bool step(const Part& part, double size_ratio, int tag);
   [[nodiscard]] bool complete_all();
-  /// Rank 0: the longest time that anybody took, or nothing where somebody failed.
-  [[nodiscard]] std::optional<double> try_out(int pattern, int num_steps, Outcome& outcome);
-  [[nodiscard]] std::optional<std::vector<double>> try_all(int num_steps, int shift,
+  /// How much of how many steps all trials do.
+  struct Scale {
+    int num_steps;
+    double size_ratio;
+  };
+  /// Rank 0: a trial of each pattern, beginning with that of `shift`; nothing where somebody
+  /// failed.
+  [[nodiscard]] std::optional<std::vector<double>> try_all(Scale scale, int shift,
                                                            Outcome& outcome);
+  /// Rank 0: the longest time that anybody took, or nothing where somebody failed.
+  [[nodiscard]] std::optional<double> try_out(int pattern, Scale scale, Outcome& outcome);
+  /// Rank 0: what makes a trial of the slowest pattern about `kTrial_s` long.
+  [[nodiscard]] std::optional<Scale> find_scale(Outcome& outcome);
 
   MPI_Comm comm_;
   int rank_ = 0;

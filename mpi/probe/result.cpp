@@ -84,7 +84,8 @@ std::string to_json(const RehearsalFindings& findings) {
     return "[" + joined(round_s, ", ", number) + "]";
   };
   return "{\"format\": \"fairlead-rehearsal\", \"version\": " + std::to_string(kVersion) +
-         ",\n \"num_steps\": " + std::to_string(findings.num_steps) + ",\n \"rounds_s\": [\n  " +
+         ",\n \"num_steps\": " + std::to_string(findings.num_steps) +
+         ",\n \"size_ratio\": " + number(findings.size_ratio) + ",\n \"rounds_s\": [\n  " +
          joined(findings.rounds_s, ",\n  ", round) + "\n ]}\n";
 }
 

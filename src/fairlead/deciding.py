@@ -40,8 +40,9 @@ LEAST_BETTER_RATIO = 0.03
 LEAST_REHEARSAL_S = 0.3
 """In less, too few trials fit to tell anything."""
 
-MOST_REHEARSAL_S = 1.5
-MOST_PAIRS_S = 1.0
+LEAST_PAIRS_S = 0.2
+MOST_REHEARSAL_S = 0.8
+MOST_PAIRS_S = 0.6
 """Of one turn, so that the others have their share of the budget."""
 
 FEWEST_ROUNDS = 3
@@ -82,7 +83,8 @@ class Question:
         rule: When a placement is taken.
         is_barred: Whether a placement has proved slower before.
         measurer: Measures further; None where the network was given.
-        budget_s: When measuring has to end.
+        budget_s: When no further rehearsal begins; the first one takes place in any case, since
+            rates alone do not show what pairs share.
         seed: Of all draws.
         tell: Gets a line about each step that takes time.
     """
@@ -176,8 +178,13 @@ class _Turns:
         if challenger is None:
             return False
         self._tried.append(challenger)
-        is_hopeless = self._question.rule.is_hopeless(challenger.predicted)
-        return not is_hopeless and self._rehearse()
+        if self._question.rule.is_hopeless(challenger.predicted):
+            return False
+        if self._rehearse():
+            return True
+        if len(self._tried) > 1:
+            self._tried.pop()  # What was not rehearsed does not stand beside what was.
+        return False
 
     def verdict(self) -> Verdict:
         best = self._best()
@@ -223,24 +230,26 @@ class _Turns:
         )
 
     def _rehearse(self) -> bool:
-        """Rehearse what was tried beside the launcher's. Returns whether there was time for it."""
+        """Rehearse what was tried beside the launcher's. Returns whether that could be done."""
         question, is_first = self._question, len(self._tried) == 1
         if question.measurer is None:
             return False
-        left_s = question.budget_s - (time.monotonic() - self._begin_s)
-        left_s -= question.measurer.launch_s
-        if left_s < LEAST_REHEARSAL_S:
+        spent_s = time.monotonic() - self._begin_s
+        left_s = question.budget_s - spent_s - question.measurer.launch_s
+        if left_s < LEAST_REHEARSAL_S and not is_first:
             return False
-        # Measured again are pairs once: a second time they would tell nothing new.
-        pairs_s = min(MOST_PAIRS_S, left_s / 2) if is_first else 0.0
+        # Pairs are measured again once: a second time they would tell nothing new.
+        pairs = pairs_s = None
+        if is_first:
+            pairs_s = float(np.clip(left_s / 3, LEAST_PAIRS_S, MOST_PAIRS_S))
+            pairs = decisive_pairs(question, self._network, self._placements(), pairs_s)
+            left_s -= pairs_s
         rehearsal = question.measurer.rehearse(
             (question.baseline, *self._placements()),
             self._network,
-            min(MOST_REHEARSAL_S, left_s - pairs_s),
-            decisive_pairs(question, self._network, self._placements(), pairs_s)
-            if is_first
-            else None,
-            pairs_s,
+            float(np.clip(left_s, LEAST_REHEARSAL_S, MOST_REHEARSAL_S)),
+            pairs,
+            pairs_s or 0.0,
         )
         if rehearsal is None or not rehearsal.num_rounds:
             return False

@@ -10,7 +10,7 @@ from fairlead.likely_network import log_spread
 from fairlead.network import Network
 from fairlead.noise import with_pooled_noise
 
-__all__ = ["DRIFT_RATIO", "checked_pairs", "drifted_pairs", "pairs_to_measure_again"]
+__all__ = ["DRIFT_RATIO", "checked_hosts", "drifted_pairs", "pairs_to_measure_again"]
 
 Mask = npt.NDArray[np.bool_]
 Matrix = npt.NDArray[np.float64]
@@ -18,37 +18,33 @@ Matrix = npt.NDArray[np.float64]
 DRIFT_RATIO = 0.2
 """A pair has drifted when it changed by more than this."""
 
-NUM_CHECKED = 3
-"""Pairs of one check, of different hosts: six processes start in a fraction of what all take."""
-
 CERTAIN_SIGMAS = 2.5
 """A change within so many standard deviations of both measurements is noise."""
 
-Pair = tuple[int, int]
 
+def checked_hosts(kept: Network, seed: int) -> list[int]:
+    """Three hosts whose pairs stand for the network: one, one that is near to it, one that is far.
 
-def checked_pairs(kept: Network, seed: int) -> list[Pair]:
-    """Pairs that stand for the network: of each third of the bandwidths one, of hosts of its own.
+    Three processes start in a fraction of what all take, and hold three pairs.
 
     Args:
         kept: What was measured, `nan` elsewhere.
-        seed: Another one chooses others, so that in time each pair has its turn.
+        seed: Another one chooses others, so that in time each host has its turn.
+
+    Returns:
+        Positions of the hosts; fewer than three where fewer pairs were measured.
     """
-    rows, columns = np.nonzero(np.triu(np.isfinite(kept.bandwidth_Bps), 1))
-    order = np.argsort(kept.bandwidth_Bps[rows, columns], kind="stable")
     random = np.random.default_rng(seed)
-    chosen: list[Pair] = []
-    taken: set[int] = set()
-    thirds = np.array_split(order, NUM_CHECKED)
-    for which in random.permutation(NUM_CHECKED):
-        third = thirds[which]
-        for index in random.permutation(third):
-            src, dst = int(rows[index]), int(columns[index])
-            if not {src, dst} & taken:
-                chosen.append((src, dst))
-                taken |= {src, dst}
-                break
-    return chosen
+    is_known = np.isfinite(kept.bandwidth_Bps)
+    hosts = np.flatnonzero(is_known.any(axis=1))
+    if not hosts.size:
+        return []
+    host = int(random.choice(hosts))
+    partners = np.flatnonzero(is_known[host])
+    far, near = np.array_split(
+        partners[np.argsort(-kept.bandwidth_Bps[host, partners], kind="stable")][::-1], 2
+    )
+    return [host, *(int(random.choice(part)) for part in (near, far) if part.size)]
 
 
 def drifted_pairs(kept: Network, now: Network) -> Mask:

@@ -27,8 +27,10 @@ MOST_RUNS = 200
 """Kept of one program; the oldest go first."""
 
 SLOWER_RATIO = 0.03
-"""A placement has proved slower when its best run took this much longer than the launcher's best:
-other load only ever adds time, so the best runs are compared."""
+SLOWER_S = 0.5
+"""A placement has proved slower when its best run took longer than the launcher's best by more than
+this part and, together, this time, by which starts alone differ. Other load only ever adds time, so
+the best runs are compared."""
 
 Seconds = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]
 
@@ -85,7 +87,7 @@ class History(pydantic.BaseModel, extra="forbid"):
         if launcher_s is None:
             return set()
         placed = {run.host_of_rank for run in self.runs if run.host_of_rank is not None}
-        most_s = launcher_s * (1 + SLOWER_RATIO)
+        most_s = launcher_s * (1 + SLOWER_RATIO) + SLOWER_S
         return {names for names in placed if (self.best_s(names) or 0.0) > most_s}
 
     def save(self, path: Path) -> None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fairlead import profile_cache
 from fairlead.bulk import measure_in_bulk
 from fairlead.cluster import Cluster
-from fairlead.drift import DRIFT_RATIO, checked_pairs, drifted_pairs, pairs_to_measure_again
+from fairlead.drift import DRIFT_RATIO, checked_hosts, drifted_pairs, pairs_to_measure_again
 from fairlead.errors import Error, ProbeError
 from fairlead.launch import Launcher
 from fairlead.narrator import Narrator
@@ -62,6 +62,9 @@ def refreshed(
         if not drifted.any():
             return profile.network
         found = measured(cluster, pairs_to_measure_again(drifted), AGAIN_S)
+        if not drifted_pairs(profile.bulk, found).any():
+            narrator.tell("network: measured again it is as it was: the kept profile holds")
+            return profile.network
     except Error as error:
         narrator.tell(f"network: the kept profile cannot be checked, so it is left: {error}")
         return None
@@ -76,19 +79,16 @@ def _drifted(
     narrator: Narrator,
     measured: Callable[[Cluster, Mask, float], Network],
 ) -> Mask:
-    """Pairs of a check that have drifted, shape (H, H)."""
+    """Pairs of a few hosts that have drifted, shape (H, H)."""
     started = time.monotonic()
-    pairs = checked_pairs(bulk, seed=int(time.time()))
-    places = [host for pair in pairs for host in pair]
+    places = checked_hosts(bulk, seed=int(time.time()))
     part = cluster.select([cluster.hosts[host] for host in places])
-    # The two hosts of a pair come one after the other.
-    first = np.arange(0, len(places), 2)
-    mask = np.zeros((len(places), len(places)), dtype=bool)
-    mask[first, first + 1] = mask[first + 1, first] = True
-    is_drifted = drifted_pairs(bulk.select(part.hosts), measured(part, mask, CHECK_S))
+    before = bulk.select(part.hosts)
+    pairs = np.isfinite(before.bandwidth_Bps)
+    is_drifted = drifted_pairs(before, measured(part, pairs | pairs.T, CHECK_S))
     all_drifted = np.zeros((cluster.num_hosts, cluster.num_hosts), dtype=bool)
     all_drifted[np.ix_(places, places)] = is_drifted
-    spent = f"{len(pairs)} pairs checked in {format_duration(time.monotonic() - started)}"
+    spent = f"{part.num_hosts} hosts checked in {format_duration(time.monotonic() - started)}"
     if is_drifted.any():
         named = ", ".join(cluster.hosts[host] for host in np.flatnonzero(all_drifted.any(axis=0)))
         narrator.tell(

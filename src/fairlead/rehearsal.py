@@ -74,6 +74,7 @@ class _Document(pydantic.BaseModel, extra="forbid"):
     format: Literal["fairlead-rehearsal"]
     version: Literal[1]
     num_steps: Annotated[int, pydantic.Field(ge=0)]
+    size_ratio: Annotated[float, pydantic.Field(gt=0, le=1)]
     rounds_s: list[list[Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]]]
 
 
@@ -140,7 +141,7 @@ def rehearse(
         raise ProbeError("the rehearsal of placements left no result")
     trials_s = np.array(document.rounds_s, dtype=np.float64).reshape(-1, len(placements))
     return Rehearsal(
-        steps_s=trials_s / max(document.num_steps, 1),
+        steps_s=trials_s / max(document.num_steps, 1) / document.size_ratio,
         num_steps=steps / part_ratio,
         network=None if pairs is None else network_of(finished.stdout, cluster),
         seconds=time.monotonic() - started,

@@ -153,11 +153,26 @@ def test_a_given_network_is_taken_as_it_is_and_nothing_is_measured() -> None:
     assert true_gain(verdict, asked, HIDDEN) > 0.95 * best_gain(asked, HIDDEN)
 
 
-def test_a_spent_budget_ends_measuring() -> None:
+def test_a_spent_budget_leaves_one_rehearsal() -> None:
     hosts = Hosts(HIDDEN, 0.1, groups_of_eight(), launch_s=100.0)
-    verdict = decide(question(HIDDEN, measurer=hosts))
-    assert hosts.calls == 0
-    assert verdict.num_rounds == 0
+    asked = question(HIDDEN, measurer=hosts)
+    verdict = decide(asked)
+    assert hosts.calls == 1
+    assert verdict.num_rounds == 6
+    assert true_gain(verdict, asked, HIDDEN) > 0
+
+
+def test_a_placement_without_a_rehearsal_never_beats_one_that_had_it() -> None:
+    # Rehearsals find nothing; what a later measurement promises was not tried.
+    class Short(Hosts):
+        def rehearse(self, *arguments: Any) -> Rehearsal | None:
+            return super().rehearse(*arguments) if self.calls == 0 else None
+
+    seen_Bps = FLAT.copy()
+    asked = question(HIDDEN, measurer=Short(seen_Bps, 0.01, groups_of_eight()))
+    verdict = decide(asked)
+    assert verdict.num_rounds == 6
+    assert verdict.placement is None
 
 
 def test_a_placement_that_has_proved_slower_is_not_taken_again() -> None:

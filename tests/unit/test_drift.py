@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import fairlead as fl
-from fairlead.drift import checked_pairs, drifted_pairs, pairs_to_measure_again
+from fairlead.drift import checked_hosts, drifted_pairs, pairs_to_measure_again
 
 
 def network(bandwidth_Bps: np.ndarray, noise_ratio: float = 0.02) -> fl.Network:
@@ -52,24 +53,29 @@ def test_a_pair_that_was_not_measured_has_not_drifted() -> None:
     assert not drifted_pairs(network(racks()), network(now)).any()
 
 
-def test_the_pairs_checked_are_of_every_kind_and_of_hosts_of_their_own() -> None:
+@pytest.mark.parametrize("seed", range(8))
+def test_the_hosts_checked_hold_a_near_and_a_far_pair(seed: int) -> None:
     bandwidth_Bps = racks()
-    pairs = checked_pairs(network(bandwidth_Bps), seed=1)
-    hosts = [host for pair in pairs for host in pair]
-    assert len(set(hosts)) == len(hosts)
-    assert {bandwidth_Bps[pair] for pair in pairs} == {25e6, 125e6}
+    host, near, far = checked_hosts(network(bandwidth_Bps), seed)
+    assert len({host, near, far}) == 3
+    assert bandwidth_Bps[host, far] == 25e6
+    assert bandwidth_Bps[host, near] >= bandwidth_Bps[host, far]
 
 
-def test_in_time_every_pair_is_checked() -> None:
+def test_in_time_every_host_is_checked() -> None:
     kept = network(racks())
-    seen = {pair for seed in range(400) for pair in checked_pairs(kept, seed)}
-    assert len(seen) == 28
+    assert {host for seed in range(100) for host in checked_hosts(kept, seed)} == set(range(8))
 
 
 def test_only_measured_pairs_are_checked() -> None:
     bandwidth_Bps = np.full((8, 8), np.nan)
     bandwidth_Bps[0, 5] = bandwidth_Bps[5, 0] = 1e8
-    assert checked_pairs(network(bandwidth_Bps), seed=0) == [(0, 5)]
+    known = network(bandwidth_Bps)
+    assert sorted(checked_hosts(known, seed=0)) == [0, 5]
+
+
+def test_nothing_measured_is_nothing_to_check() -> None:
+    assert checked_hosts(network(np.full((8, 8), np.nan)), seed=0) == []
 
 
 def test_all_pairs_of_a_drifted_host_are_measured_again_and_no_others() -> None:

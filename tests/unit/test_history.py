@@ -38,6 +38,11 @@ def test_one_run_disturbed_by_other_load_proves_nothing_against_a_better_one() -
     assert kept(run(30), run(10), run(11, PLACED)).has_proved_slower(PLACEMENT)
 
 
+def test_a_difference_that_starting_explains_proves_nothing() -> None:
+    assert not kept(run(3.0), run(3.4, PLACED)).has_proved_slower(PLACEMENT)
+    assert kept(run(3.0), run(3.7, PLACED)).has_proved_slower(PLACEMENT)
+
+
 def test_nothing_is_proved_without_a_run_of_each() -> None:
     assert not kept(run(11, PLACED)).has_proved_slower(PLACEMENT)
     assert not kept(run(10)).has_proved_slower(PLACEMENT)
