@@ -39,7 +39,7 @@ class RunTime(pydantic.BaseModel, frozen=True, extra="forbid"):
     """One run of the program that ended well.
 
     Attributes:
-        when: Its start, ISO 8601.
+        when: Its end, or that of tracing.
         folder: Its run directory.
         method: What placed it, "launcher" for the launcher's own placement.
         host_of_rank: Name of each rank's host; None for the launcher's own placement.
@@ -48,7 +48,7 @@ class RunTime(pydantic.BaseModel, frozen=True, extra="forbid"):
         is_traced: Whether it was the traced run.
     """
 
-    when: str
+    when: pydantic.AwareDatetime
     folder: str
     method: str
     host_of_rank: tuple[str, ...] | None
@@ -99,14 +99,14 @@ class History(pydantic.BaseModel, extra="forbid"):
         write_text(path, self.model_dump_json(indent=1) + "\n")
 
     @classmethod
-    def load(cls, path: Path) -> History:
+    def load(cls, path: Path | str) -> History:
         """Read a history.
 
         Raises:
             InputError: The file is missing, damaged or of another kind; the message names it.
         """
         try:
-            return cls.model_validate_json(path.read_bytes())
+            return cls.model_validate_json(Path(path).read_bytes())
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from error
         except pydantic.ValidationError as error:
@@ -141,9 +141,9 @@ def add(path: Path, empty: History, *runs: RunTime) -> History:
     return grown
 
 
-def now() -> str:
+def now() -> datetime.datetime:
     """The time as a run records it."""
-    return datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    return datetime.datetime.now(datetime.timezone.utc).replace(microsecond=0)
 
 
 @contextlib.contextmanager

@@ -4,9 +4,14 @@
 from __future__ import annotations
 
 import datetime
+import json
+from typing import Any
 
 from report_samples import save_run
+from typer.testing import CliRunner
 
+from fairlead.cli import app
+from fairlead.history import History, RunTime
 from fairlead.report import run_files, write_report
 from fairlead.report.history import (
     RunRecord,
@@ -63,3 +68,49 @@ def test_section_is_there_with_a_history_only(tmp_path, monkeypatch):
     assert history_of(tmp_path) == ()
     assert "History of this program" not in without
     assert found == [without[0], "History of this program", *without[1:]]
+
+
+def kept_history() -> History:
+    def run(minute: int, seconds: float, host_of_rank: tuple[str, ...] | None, **more: Any):
+        when = NOON + datetime.timedelta(minutes=minute)
+        method = "optimize" if host_of_rank else "launcher"
+        return RunTime(
+            when=when, folder="f", method=method, host_of_rank=host_of_rank, seconds=seconds, **more
+        )
+
+    runs = (
+        run(0, 6.0, None, is_traced=True),
+        run(1, 4.0, ("a", "b"), predicted_s=3.0),
+        run(2, 9.0, ("b", "a"), predicted_s=3.0),
+        run(3, 6.5, None, predicted_s=6.0),
+    )
+    return History(program=("./solve", "x y"), num_ranks=2, hosts=("a", "b"), runs=runs)
+
+
+def test_history_of_a_run_tells_what_became_of_each_placement(tmp_path):
+    kept_history().save(tmp_path / "history.json")
+
+    found = history_of(tmp_path)
+
+    assert [one.outcome for one in found] == ["traced", "kept", "dropped", ""]
+    assert [one.measured_s for one in found] == [6.0, 4.0, 9.0, 6.5]
+
+
+def test_damaged_history_leaves_the_page_as_it_is(tmp_path):
+    (tmp_path / "history.json").write_text("{")
+    assert history_of(tmp_path) == ()
+
+
+def test_show_tells_predicted_and_measured_time_of_each_run(tmp_path):
+    kept_history().save(tmp_path / "history.json")
+    done = CliRunner().invoke(app, ["show", str(tmp_path)], env={"COLUMNS": "80"})
+    rows = [line.split() for line in done.output.splitlines()]
+    assert "./solve 'x y' on 2 ranks, 2 hosts" in done.output
+    assert ["optimize", "3.00", "s", "9.00", "s", "dropped"] in [row[2:] for row in rows]
+    assert max(map(len, done.output.splitlines())) <= 80
+
+
+def test_show_json_names_placements_that_proved_slower(tmp_path):
+    kept_history().save(tmp_path / "history.json")
+    done = CliRunner().invoke(app, ["show", "--json", str(tmp_path / "history.json")])
+    assert json.loads(done.output)["proved_slower"] == [["b", "a"]]

@@ -17,7 +17,7 @@ from fairlead.cli.help import App, HelpGroup
 from fairlead.errors import Error
 
 COMMANDS = {
-    "demo": "Place a conjugate-gradient solver by every method in an emulated cloud, and compare.",
+    "demo": "Place a conjugate-gradient solver by many methods in an emulated cloud, and compare.",
     "run": "Measure the network, trace the program, map its ranks, then run it.",
     "compare": "Run a program by several methods in turns and compare the measured times.",
     "probe": "Measure latency and bandwidth between all hosts, in both directions.",

@@ -29,7 +29,7 @@ def show(
         Path | None,
         typer.Argument(
             metavar="FILE|RUN",
-            help="A network, traffic, placement, comparison or jobs.json; a recorded NAS "
+            help="A network, traffic, placement, comparison, history or jobs.json; a recorded NAS "
             "benchmark, such as cg.C.32; or a run's folder or its name: what came of it; without "
             "it the latest run.",
         ),

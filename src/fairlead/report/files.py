@@ -12,16 +12,17 @@ from typing import Any, Protocol
 from fairlead.archive_arrays import ArchiveArrays
 from fairlead.comparison import Comparison
 from fairlead.errors import InputError
+from fairlead.history import History
 from fairlead.network import Network
 from fairlead.placement import Placement
-from fairlead.run_directory import COMPARISON, PLACEMENT
+from fairlead.run_directory import COMPARISON, HISTORY, PLACEMENT
 from fairlead.traffic import Traffic
 from fairlead.whole_file import read_bytes
 from fairlead.workload import JobsRecord
 from fairlead.workload.jobs_record import JOBS
 from fairlead.workload.recordings import load_recording
 
-Content = Network | Traffic | Placement | Comparison | JobsRecord
+Content = Network | Traffic | Placement | Comparison | JobsRecord | History
 
 
 class _Loader(Protocol):
@@ -34,9 +35,10 @@ KINDS: dict[str, _Loader] = {
     "placement": Placement,
     "comparison": Comparison,
     "jobs-placement": JobsRecord,
+    "history": History,
 }
 
-OUTCOMES = (JOBS, COMPARISON, PLACEMENT)
+OUTCOMES = (JOBS, COMPARISON, HISTORY, PLACEMENT)
 """Files of a run's folder that say what came of it, the most telling first."""
 
 _RECORDING = re.compile(r"[a-z]{2}\.[A-Z]\.[0-9]+")

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import datetime
 import statistics
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fairlead.errors import InputError
+from fairlead.history import History, RunTime
 from fairlead.report.charts import Chart, harmless
 from fairlead.report.page_table import table
 from fairlead.report.palette import BLUE, ORANGE
 from fairlead.report.scales import SECONDS, common_scale, human
+from fairlead.run_directory import HISTORY
 
 MAX_RUNS = 200
 """Most runs that are shown, the latest ones."""
@@ -27,7 +30,8 @@ class RunRecord(NamedTuple):
         placement: Name of its placement, such as "launcher" or "optimize".
         predicted_s: What it was expected to take; None where nothing was predicted.
         measured_s: What it took.
-        outcome: What became of the placement: "kept", "dropped", or empty.
+        outcome: What became of the placement: "kept", "dropped", "traced" of the traced run, or
+            empty.
     """
 
     when: datetime.datetime
@@ -38,9 +42,35 @@ class RunRecord(NamedTuple):
 
 
 def history_of(run: Path) -> Sequence[RunRecord]:
-    """What is known of earlier runs of the program of this run directory, in order of time."""
-    del run  # Nothing keeps a history yet.
-    return ()
+    """Runs of the program of this run directory up to that run, in order of time.
+
+    A folder whose history is missing or damaged has none: the page tells the rest of it.
+    """
+    try:
+        return records(History.load(run / HISTORY))
+    except InputError:
+        return ()
+
+
+def records(history: History) -> list[RunRecord]:
+    """Each run with what became of its placement."""
+    dropped = history.dropped()
+    return [
+        RunRecord(
+            one.when,
+            one.method,
+            one.predicted_s,
+            one.seconds,
+            _outcome(one, dropped),
+        )
+        for one in history.runs
+    ]
+
+
+def _outcome(run: RunTime, dropped: Collection[tuple[str, ...]]) -> str:
+    if run.host_of_rank is None:
+        return "traced" if run.is_traced else ""
+    return "dropped" if run.host_of_rank in dropped else "kept"
 
 
 def history_sentences(runs: Sequence[RunRecord]) -> list[str]:

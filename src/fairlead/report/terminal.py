@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 from rich.console import RenderableType
 
 from fairlead.comparison import Comparison
+from fairlead.history import History
 from fairlead.network import Network
 from fairlead.placement import Placement
 from fairlead.report import (
     comparison_view,
+    history_view,
     jobs_view,
     network_view,
     placement_view,
@@ -35,6 +37,7 @@ VIEWS: dict[type, View] = {
     Traffic: View(traffic_view.facts, traffic_view.view),
     Placement: View(placement_view.facts, placement_view.view),
     Comparison: View(comparison_view.facts, comparison_view.view),
+    History: View(history_view.facts, history_view.view),
     JobsRecord: View(jobs_view.facts, jobs_view.view),
 }
 

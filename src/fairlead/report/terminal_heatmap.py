@@ -76,9 +76,7 @@ def heatmap(
     return table
 
 
-def _cells(
-    matrix: Matrix | sp.csr_array, blocks: Blocks, reduce: Callable[[Any], Any]
-) -> Matrix:
+def _cells(matrix: Matrix | sp.csr_array, blocks: Blocks, reduce: Callable[[Any], Any]) -> Matrix:
     if sp.issparse(matrix):
         return sum_blocks(matrix, blocks)
     return reduce_blocks(matrix, blocks, reduce) if len(blocks) < len(matrix) else matrix

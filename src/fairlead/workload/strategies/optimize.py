@@ -132,9 +132,7 @@ def _num_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _walked(
-    starts: Sequence[np.ndarray], results: Sequence[SimulationResult]
-) -> list[np.ndarray]:
+def _walked(starts: Sequence[np.ndarray], results: Sequence[SimulationResult]) -> list[np.ndarray]:
     """The starts where walks begin; none is to be done later than the first."""
     least = min(range(len(starts)), key=lambda index: results[index].waiting_time_s)
     return [starts[index] for index in sorted({*range(NUM_WALKED), least})]

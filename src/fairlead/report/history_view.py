@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The runs of a program in the terminal, and the same facts for machines."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from fairlead.history import History
+from fairlead.report.history import history_sentences, records
+from fairlead.report.scales import SECONDS, human
+
+MOST_LINES = 20
+"""Of the latest runs."""
+
+
+def facts(history: History) -> dict[str, Any]:
+    """Stored values, and which placements have proved slower."""
+    stored = history.model_dump(mode="json")
+    stored["launcher_s"] = history.launcher_s()
+    stored["proved_slower"] = sorted(map(list, history.dropped()))
+    return stored
+
+
+def view(history: History, width: int) -> RenderableType:
+    """The latest runs, predicted against measured, and how the placements compare.
+
+    Args:
+        history: The runs.
+        width: Columns of the terminal; the table fits 80.
+    """
+    del width
+    runs = records(history)
+    title = (
+        f"{shlex.join(history.program)} on {history.num_ranks} ranks, {len(history.hosts)} hosts"
+    )
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for heading, side in (("run", "left"), ("placement", "left"), ("predicted", "right"),
+                          ("measured", "right"), ("", "left")):  # fmt: skip
+        table.add_column(heading, justify=side, no_wrap=True)  # type: ignore[arg-type]
+    for run in runs[-MOST_LINES:]:
+        predicted = "-" if run.predicted_s is None else human(run.predicted_s, SECONDS)
+        when = run.when.astimezone().isoformat(sep=" ", timespec="minutes")[:16]
+        measured = human(run.measured_s, SECONDS)
+        table.add_row(*map(Text, (when, run.placement, predicted, measured, run.outcome)))
+    told = [Text(sentence) for sentence in history_sentences(runs)] if runs else []
+    return Group(Text(title, style="bold"), Text(), table, Text(), *told)
