@@ -119,7 +119,7 @@ def test_run_puts_those_who_talk_on_one_host(
     assert all(hosts[rank] == hosts[rank + 4] for rank in range(4))
     planned = Placement.load(record / "placement.json").host_names()
     assert [hosts[rank] for rank in range(8)] == planned
-    assert "optimize should save 100.0% of bottleneck_and_mean_s" in done.stderr
+    assert "placed by optimize: 100% [100%, 100%] less time on the network" in done.stderr
 
 
 def test_run_probes_and_traces_once_and_remembers(

@@ -10,6 +10,7 @@ import pytest
 
 import fairlead as fl
 from fairlead.expectation import expected_gain
+from fairlead.shared_group import SharedGroup
 
 
 def network(slow_Bps: float, spread_ratio: float) -> fl.Network:
@@ -118,3 +119,36 @@ def test_gain_of_the_bottleneck_counts_the_worst_transfer_only() -> None:
     arguments = (half_way, APART, two_talking_pairs(), slow)
     assert expected_gain(*arguments).ratio == pytest.approx(1 / 2)
     assert expected_gain(*arguments, cost="bottleneck_s").ratio == pytest.approx(0)
+
+
+def test_uncertain_capacity_of_a_group_makes_the_gain_uncertain() -> None:
+    # All pairs are exact. The slow ones share a bottleneck whose capacity may be 3 or 300 B/s: at
+    # 30 the shared 2000 B take 67 s, and 10 s each inside.
+    capacity_Bps = 30.0
+    between = [(src, dst) for src in (0, 1) for dst in (2, 3)]
+    group = SharedGroup(
+        np.array(between), capacity_Bps, capacity_low_Bps=3.0, capacity_high_Bps=300.0
+    )
+    shared = dataclasses.replace(network(100.0, 0.0), groups=[group])
+    gain = expected_gain(TOGETHER, APART, two_talking_pairs(), shared, cost="bottleneck_s")
+    assert gain.ratio == pytest.approx(1 - 10 / (2000 / 30))
+    assert gain.low_ratio < 0.3
+    assert gain.high_ratio > 0.97
+
+
+def test_uncertain_flows_make_interfaces_uncertain() -> None:
+    # Interfaces carry 50 B/s, less than any pair: what they carry errs as the flows through them.
+    narrow = dataclasses.replace(
+        network(100.0, 0.2), nic_out_Bps=np.array([50.0, 25.0, 50.0, 50.0])
+    )
+    other = fl.Placement(["a", "b", "c", "d"], np.array([1, 0, 2, 3]))
+    gain = expected_gain(TOGETHER, other, two_talking_pairs(), narrow, cost="bottleneck_s")
+    assert gain.ratio == pytest.approx(0.5)
+    assert gain.high_ratio - gain.low_ratio > 0.1
+
+
+def test_risk_of_a_loss_is_the_share_of_draws_that_lose() -> None:
+    even = network(100.0, 0.2)
+    gain = expected_gain(TOGETHER, APART, two_talking_pairs(), even)
+    assert 0.2 < gain.loss_risk < 0.8
+    assert expected_gain(TOGETHER, APART, two_talking_pairs(), network(25.0, 0.2)).loss_risk == 0

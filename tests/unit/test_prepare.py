@@ -151,3 +151,27 @@ def test_a_network_cut_short_is_not_kept(world: World, cut_short: fl.Network) ->
     world.found = network()
     world.prepare()
     assert world.probes == 2
+
+
+def slow_traffic(world: World) -> Path:
+    """100 MB from the first to the last rank in a run of 0.1 s: 1 s at the rates of `network`."""
+    file = world.folder / "heavy.traffic.npz"
+    sent = np.array([[0.0, 1e8], [0.0, 0.0]])
+    fl.Traffic(bytes=sent, messages=sent > 0, run_time_s=0.1).save(file)
+    return file
+
+
+def test_an_implausible_network_is_named_and_measured_anew(world: World) -> None:
+    world.prepare()
+    assert world.probes == 1
+    _, told = world.prepare(traffic=slow_traffic(world))
+    assert world.probes == 2
+    assert any("by these rates the program's messages take 1 s" in line for line in told)
+
+
+def test_an_implausible_file_is_named_and_taken_as_it_is(world: World) -> None:
+    file = world.folder / "given.net.npz"
+    network().save(file)
+    _, told = world.prepare(traffic=slow_traffic(world), network=str(file))
+    assert world.probes == 0
+    assert any("measured on a busy machine?" in line for line in told)

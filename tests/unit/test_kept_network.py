@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What becomes of a kept network when a few of its pairs are measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fairlead as fl
+from fairlead import kept_network, profile_cache
+from fairlead.errors import LaunchError
+from fairlead.kept_network import refreshed
+from fairlead.narrator import Narrator
+from fairlead.profile_cache import Profile
+
+HOSTS = tuple("abcdef")
+CLUSTER = fl.Cluster.uniform(HOSTS, 1)
+
+
+def network(bandwidth_Bps: np.ndarray, hosts: Sequence[str] = HOSTS) -> fl.Network:
+    num_hosts = len(hosts)
+    np.fill_diagonal(bandwidth_Bps, np.inf)
+    latency_s = 1e-5 * (1 - np.eye(num_hosts))
+    return fl.Network(
+        hosts,
+        latency_s,
+        bandwidth_Bps,
+        latency_low_s=latency_s,
+        latency_high_s=latency_s,
+        bandwidth_low_Bps=bandwidth_Bps * 0.98,
+        bandwidth_high_Bps=bandwidth_Bps * 1.02,
+        samples=np.full((num_hosts, num_hosts), 12),
+    )
+
+
+class Cloud(Narrator):
+    """Hosts whose rates are known, and what the user was told."""
+
+    def __init__(self, true_Bps: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.true_Bps = true_Bps
+        self.measured: list[tuple[str, ...]] = []
+        self.lines: list[str] = []
+        monkeypatch.setattr(kept_network, "measure_in_bulk", self._measure)
+
+    def tell(self, line: str) -> None:
+        self.lines.append(line)
+
+    def _measure(
+        self, _launcher: Any, part: fl.Cluster, pairs: np.ndarray, *_rest: Any
+    ) -> fl.Network:
+        self.measured.append(part.hosts)
+        places = [HOSTS.index(host) for host in part.hosts]
+        rates_Bps = self.true_Bps[np.ix_(places, places)].copy()
+        rates_Bps[~pairs] = np.nan
+        return network(rates_Bps, part.hosts)
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> Profile:
+    kept = network(np.full((6, 6), 1e8))
+    return Profile(tmp_path / "kept.net.npz", kept, kept)
+
+
+def test_a_network_that_holds_is_checked_by_three_hosts_and_taken(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud = Cloud(np.full((6, 6), 1e8), monkeypatch)
+    assert refreshed(profile, CLUSTER, None, cloud) is profile.network  # type: ignore[arg-type]
+    assert [len(hosts) for hosts in cloud.measured] == [3]
+    assert "still holds (3 hosts checked in " in cloud.lines[0]
+
+
+def test_only_hosts_that_have_drifted_are_measured_again_and_kept_so(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # All hosts have become slower, three of them are looked at.
+    cloud = Cloud(np.full((6, 6), 5e7), monkeypatch)
+    now = refreshed(profile, CLUSTER, None, cloud)  # type: ignore[arg-type]
+    assert now is not None
+    looked_at = [HOSTS.index(host) for host in cloud.measured[0]]
+    others = [host for host in range(6) if host not in looked_at]
+    assert now.bandwidth_Bps[looked_at[0], others[0]] == 5e7
+    assert now.bandwidth_Bps[others[0], others[1]] == 1e8
+    again = profile_cache.recall(profile.path, CLUSTER, 60.0)
+    assert again is not None
+    assert np.array_equal(again.network.bandwidth_Bps, now.bandwidth_Bps)
+
+
+def test_what_cannot_be_checked_is_measured_anew(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud = Cloud(np.full((6, 6), 1e8), monkeypatch)
+
+    def fail(*_arguments: Any) -> fl.Network:
+        raise LaunchError("mpirun: no such program")
+
+    monkeypatch.setattr(kept_network, "measure_in_bulk", fail)
+    assert refreshed(profile, CLUSTER, None, cloud) is None  # type: ignore[arg-type]
+    assert "cannot be checked, so it is left: mpirun: no such program" in cloud.lines[0]
