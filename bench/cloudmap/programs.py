@@ -106,12 +106,17 @@ def timed(lab: Lab, program: Program, command: Sequence[str], folder: Path) -> f
     run = lab.run(
         command, cwd=prepared(program, folder), capture_output=True, text=True, timeout=MOST_S
     )
+    return time_of(program, run, folder)
+
+
+def time_of(program: Program, run: subprocess.CompletedProcess[str], folder: Path) -> float:
+    """Seconds that the program told in a run that has ended in its folder."""
     told = run.stdout
     if program.output is not None and (folder / program.output).exists():
         told = (folder / program.output).read_text()
     found = re.findall(program.pattern, told, re.MULTILINE)
     if run.returncode != 0 or not found:
-        raise RuntimeError(f"a run failed: {' '.join(command)}\n{run.stdout}{run.stderr}")
+        raise RuntimeError(f"a run failed: {run.args}\n{run.stdout}{run.stderr}")
     return sum(map(float, found))
 
 

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Does `fairlead run` act, and is it right? Whole runs with an empty cache, nothing handed in.
+
+In each round the program runs once by the launcher alone, and once by `fairlead run` with its
+defaults, which measures the network and traces the program itself. Compared are the program's own
+times. `--load N` keeps N processes busy meanwhile.
+
+Printed are how often a placement was taken, the program's time as part of the launcher's (median of
+the pairs of runs with the interval of the median, and mean ratio), and what deciding took.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import scipy.stats
+from rich.console import Console
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cloudmap"))
+from programs import PROGRAMS, Program, command_of, prepared, time_of, timed
+
+from fairlead.lab import Lab
+from fairlead.statistics import ratio_to_baseline
+
+SCENARIOS = ("two-racks", "pairwise", "flat")
+PROGRAM_NAMES = ("cg", "lammps")
+
+
+@dataclasses.dataclass
+class Series:
+    """The rounds of one program in one cloud."""
+
+    launcher_s: list[float] = dataclasses.field(default_factory=list)
+    run_s: list[float] = dataclasses.field(default_factory=list)
+    has_acted: list[bool] = dataclasses.field(default_factory=list)
+    deciding_s: list[float] = dataclasses.field(default_factory=list)
+    predicted_ratio: list[float] = dataclasses.field(default_factory=list)
+
+
+def main() -> None:
+    options = parsed()
+    console = Console(width=130)
+    rows = Table(
+        box=None, title=f"{options.repeats} runs a row, {options.load} busy processes beside"
+    )
+    for heading in (
+        *("cloud", "program", "acted", "time / launcher's, median", "mean", "launcher (s)"),
+        *("deciding, median (s)", "most (s)", "predicted saving"),
+    ):
+        rows.add_column(heading)
+    with busy(options.load):
+        for scenario in options.scenario:
+            with Lab.up(scenario, hosts=options.hosts) as lab:
+                for name in options.program:
+                    if not PROGRAMS[name].is_here:
+                        console.print(f"{name} is not installed: left out")
+                        continue
+                    series = measure(lab, PROGRAMS[name], options.repeats)
+                    rows.add_row(scenario, name, *cells(series))
+                    print(scenario, name, *cells(series), sep=" | ", file=sys.stderr, flush=True)
+    console.print(rows)
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--short", action="store_true", help="cg on two-racks, 2 rounds")
+    parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
+    parser.add_argument("--program", action="append", choices=PROGRAMS, help="repeatable")
+    parser.add_argument("--repeats", type=int, help="rounds of each row; default: 20")
+    parser.add_argument("--load", type=int, default=0, help="processes that keep a core busy")
+    parser.add_argument("--hosts", type=int, help="hosts of each cloud; default: the scenario's")
+    options = parser.parse_args()
+    options.scenario = options.scenario or (["two-racks"] if options.short else [*SCENARIOS])
+    options.program = options.program or (["cg"] if options.short else [*PROGRAM_NAMES])
+    options.repeats = options.repeats or (2 if options.short else 20)
+    return options
+
+
+def measure(lab: Lab, program: Program, repeats: int) -> Series:
+    series = Series()
+    for number in range(repeats):
+        # Who goes first changes, so that a trend favours neither.
+        turns = [launcher_alone, fairlead_run]
+        for turn in turns if number % 2 == 0 else turns[::-1]:
+            with tempfile.TemporaryDirectory() as folder:
+                turn(lab, program, Path(folder), series)
+    return series
+
+
+def launcher_alone(lab: Lab, program: Program, folder: Path, series: Series) -> None:
+    command = command_of(lab, program, None, folder / "launcher")
+    series.launcher_s.append(timed(lab, program, command, folder / "run"))
+
+
+def fairlead_run(lab: Lab, program: Program, folder: Path, series: Series) -> None:
+    """As a user calls it for the first time."""
+    work = prepared(program, folder / "run")
+    command = [
+        *(sys.executable, "-m", "fairlead", "run", "--json"),
+        *("-n", str(program.num_ranks), "--hostfile", str(lab.hostfile), "--", *program.argv),
+    ]
+    home = {name: str(folder / name) for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}
+    done = lab.run(
+        command, cwd=work, env={**os.environ, **home}, capture_output=True, text=True, timeout=1200
+    )
+    series.run_s.append(time_of(program, done, work))
+    facts = next(json.loads(line) for line in done.stderr.splitlines() if line.startswith("{"))
+    series.has_acted.append(not facts["kept_launcher_placement"])
+    series.deciding_s.append(facts["deciding_s"])
+    series.predicted_ratio.append(facts["gain"]["ratio"])
+
+
+def cells(series: Series) -> list[str]:
+    ratios = np.array(series.run_s) / np.array(series.launcher_s)
+    mean = ratio_to_baseline(series.run_s, series.launcher_s)
+    low, high = median_interval(ratios)
+    return [
+        f"{sum(series.has_acted)} of {len(ratios)}",
+        f"{np.median(ratios):.2f} [{low:.2f}, {high:.2f}]",
+        f"{mean.value:.3f} [{mean.low:.3f}, {mean.high:.3f}]",
+        f"{np.median(series.launcher_s):.2f}",
+        f"{np.median(series.deciding_s):.1f}",
+        f"{max(series.deciding_s):.1f}",
+        f"{np.median(series.predicted_ratio):.0%}",
+    ]
+
+
+def median_interval(values: np.ndarray) -> tuple[float, float]:
+    """95 % interval of the median by order statistics; the range where there are too few."""
+    ordered = np.sort(values)
+    below = int(scipy.stats.binom.ppf(0.025, len(values), 0.5))
+    return float(ordered[max(below - 1, 0)]), float(
+        ordered[min(len(values) - below, len(values) - 1)]
+    )
+
+
+@contextlib.contextmanager
+def busy(count: int) -> Iterator[None]:
+    """Keep so many processes computing while the block runs."""
+    load = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in load:
+            process.kill()
+            process.wait()
+
+
+if __name__ == "__main__":
+    main()
