@@ -86,7 +86,6 @@ class Question:
         budget_s: When no further rehearsal begins; the first one takes place in any case, since
             rates alone do not show what pairs share.
         seed: Of all draws.
-        tell: Gets a line about each step that takes time.
     """
 
     traffic: Traffic
@@ -99,7 +98,6 @@ class Question:
     measurer: Measurer | None = None
     budget_s: float = 4.0
     seed: int = 0
-    tell: Callable[[str], None] = lambda _line: None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -157,6 +155,10 @@ class _Tried:
         return rehearsed_gain(self.log_ratios) if self.num_rounds else self.predicted
 
 
+def _best(tried: Sequence[_Tried]) -> _Tried | None:
+    return max(tried, key=lambda one: one.gain.ratio, default=None)
+
+
 class _Turns:
     """One decision under way."""
 
@@ -178,20 +180,18 @@ class _Turns:
         if challenger is None:
             return False
         self._tried.append(challenger)
-        if self._question.rule.is_hopeless(challenger.predicted):
-            return False
-        if self._rehearse():
+        if not self._question.rule.is_hopeless(challenger.predicted) and self._rehearse():
             return True
         if len(self._tried) > 1:
             self._tried.pop()  # What was not rehearsed does not stand beside what was.
         return False
 
     def verdict(self) -> Verdict:
-        best = self._best()
+        accepted = [one for one in self._tried if self._question.rule.accepts(one.gain)]
+        best = _best(accepted or self._tried)
         gain = Gain(0.0, 0.0, 0.0) if best is None else best.gain
-        is_taken = best is not None and self._question.rule.accepts(gain)
         return Verdict(
-            placement=best.placement if best is not None and is_taken else None,
+            placement=best.placement if best is not None and accepted else None,
             gain=gain,
             network_s=self._network_s,
             num_rounds=0 if best is None else best.num_rounds,
@@ -200,9 +200,6 @@ class _Turns:
             is_barred=self._has_met_barred,
             seconds=time.monotonic() - self._begin_s,
         )
-
-    def _best(self) -> _Tried | None:
-        return max(self._tried, key=lambda tried: tried.gain.ratio, default=None)
 
     def _challenger(self) -> _Tried | None:
         """The best placement by what is known now; None where it is not worth a rehearsal."""
@@ -213,7 +210,7 @@ class _Turns:
         if question.is_barred(placement):
             self._has_met_barred = True
             return None
-        best = self._best()
+        best = _best(self._tried)
         if best is not None:
             rival = best.placement if best.gain.ratio > 0 else question.baseline
             if self._predicted(placement, rival).ratio < LEAST_BETTER_RATIO:

@@ -39,7 +39,9 @@ TYPICAL_LAUNCH_S = 1.0
 """What starting the measuring program takes where nothing is known of it yet."""
 
 MAP_SHARE = 0.08
-"""Of the budget, for each search of a placement."""
+MAP_S_PER_RANK = 2e-3
+"""Time of each search of a placement: this share of the budget, or more where there are many ranks
+and a worse placement costs more than the time."""
 
 
 def default_budget_s(num_hosts: int) -> float:
@@ -93,11 +95,12 @@ def decided(
         narrator.tell("decision: kept from an earlier run; program, hosts and network are the same")
         return dataclasses.replace(kept, seconds=prepared.probe_s)
     budget_s = request.budget_s or default_budget_s(prepared.cluster.num_hosts)
+    map_s = max(budget_s * MAP_SHARE, request.num_ranks * MAP_S_PER_RANK)
     question = Question(
         traffic=prepared.traffic,
         network=prepared.network,
         baseline=baseline,
-        place=lambda network: placed(prepared, request, method, network, budget_s * MAP_SHARE),
+        place=lambda network: placed(prepared, request, method, network, map_s),
         cost=COST_OF_OBJECTIVE[request.objective],
         rule=request.rule,
         is_barred=_barred(prepared, history, COST_OF_OBJECTIVE[request.objective]),

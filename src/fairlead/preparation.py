@@ -157,6 +157,8 @@ def prepare(request: Request, narrator: Narrator) -> Prepared:
             network, again_s = _measured(now, launcher, whole, narrator)
             cluster = _taking_part(request, whole, network, narrator)
             probe_s += again_s
+    # A part of the hosts is no profile of all.
+    is_kept = not _is_given(request) and cluster.hosts == whole.hosts
     network = network.select(cluster.hosts)
     network.save(directory.file(run_directory.NETWORK))
     directory.note("network", {"hosts": cluster.hosts, "slots": cluster.slots, "probe_s": probe_s})
@@ -170,7 +172,7 @@ def prepare(request: Request, narrator: Narrator) -> Prepared:
         trace_s,
         stdin,
         is_network_given=_is_given(request),
-        profile_path=None if _is_given(request) else _profile_path(request, launcher, whole),
+        profile_path=_profile_path(request, launcher, whole) if is_kept else None,
         traced_s=traffic.origin.get("seconds") if trace_s else None,
     )
 

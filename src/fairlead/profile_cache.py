@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fairlead.cluster import Cluster
-from fairlead.errors import Error, InputError
+from fairlead.errors import InputError
 from fairlead.launch import Launcher
 from fairlead.network import Network
 from fairlead.run_directory import cache_folder
@@ -65,7 +65,7 @@ def recall(
         return None
     try:
         bulk = Network.load(_bulk_path(path)).select(cluster.hosts)
-    except Error:
+    except InputError:
         bulk = None
     return Profile(path, network, bulk)
 

@@ -231,7 +231,8 @@ Budget = Annotated[
         parser=usage(parse_duration),
         metavar="TIME",
         rich_help_panel=NETWORK,
-        help="Most time the probe may take, for example 2s.",
+        help="Most time the probe may take, in run all of deciding but its first rehearsal. "
+        "Default: no limit; in run 4.5s for 8 hosts, 8.5s for 32.",
     ),
 ]
 Risk = Annotated[
@@ -239,6 +240,7 @@ Risk = Annotated[
     typer.Option(
         parser=usage(_probability),
         metavar="PART",
+        rich_help_panel=PLACING,
         help="Most probability that the placement taken loses more than 2 % of the time on the "
         "network.",
     ),
@@ -246,7 +248,9 @@ Risk = Annotated[
 DryRun = Annotated[
     bool,
     typer.Option(
-        "--dry-run", help="Measure, trace and decide, say what would be done, and start nothing."
+        "--dry-run",
+        rich_help_panel=PLACING,
+        help="Measure, trace and decide, say what would be done, and start nothing.",
     ),
 ]
 Contention = Annotated[
