@@ -24,6 +24,7 @@ namespace {
 
 using namespace fairlead::optimizing;
 using fairlead::BottleneckObjective;
+using fairlead::OptimizeOptions;
 using Doubles = std::vector<double>;
 using Indices = std::vector<std::int64_t>;
 
@@ -155,6 +156,22 @@ TEST_CASE("optimize: every start has some heat, also where groups keep all traff
   CHECK(hot_of_tasks(0, 8000.0, melting_ratio(0.0)) > 0.0);
   CHECK(hot_of_tasks(0, 8000.0, melting_ratio(0.1)) < hot_of_tasks(0, 8000.0, melting_ratio(0.2)));
   CHECK(melting_ratio(0.5) == 1.0);
+}
+
+TEST_CASE("optimize: a time is planned for each thread, proposals are for all of them") {
+  const std::vector<std::int64_t> slots(8, 4);
+  const auto num_planned = [&slots](double time_limit_s, int num_threads) {
+    OptimizeOptions options;
+    options.time_limit_s = time_limit_s;
+    options.num_threads = num_threads;
+    const Plan plan(options, slots, 32, 1e6, false, Timer(), 0.0);
+    return plan.num_starts * plan.proposals_per_start;
+  };
+  constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+  CHECK(num_planned(1.0, 1) <= 1'000'000);
+  CHECK(num_planned(1.0, 2) > num_planned(1.0, 1) * 3 / 2);
+  CHECK(num_planned(1.0, 2) <= 2'000'000);
+  CHECK(num_planned(kNoLimit, 2) == num_planned(kNoLimit, 1));
 }
 
 TEST_CASE("optimize: the best placement kept has the objective that evaluate tells") {

@@ -20,7 +20,8 @@ struct OptimizeProgress {
 };
 
 struct OptimizeOptions {
-  std::uint64_t seed = 0;  ///< same seed and effort, same answer, with any number of threads
+  /// Same seed and proposals, same answer, with any number of threads; a time is there for each.
+  std::uint64_t seed = 0;
   /// Swaps to propose, all starts together; 0: enough for the number of tasks.
   std::int64_t num_proposals = 0;
   /// Effort is planned for this time, and the run ends after it; what was best is the answer.

@@ -20,8 +20,9 @@ namespace {
 // Temperatures in the energy of the placement that a walk begins with.
 constexpr double kHotOfBottleneck = 0.03;
 constexpr double kColdOfBottleneck = 0.01;
-// Exchanges that common cores look at in a second: each proposal looks at all of two tasks.
-constexpr double kExchangesPerS = 6e6;
+// Exchanges that common cores look at in a second: each proposal looks at all of two tasks. Half of
+// the walks begin with the sum, which is faster.
+constexpr double kExchangesPerS = 9e6;
 
 std::vector<double> seconds_per_byte(const HostMatrix& bandwidth_Bps) {
   std::vector<double> cost;

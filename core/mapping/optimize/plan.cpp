@@ -110,7 +110,8 @@ Plan::Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(time_s * proposals_per_s));
   };
   std::int64_t wanted = given.num_proposals;
-  if (wanted <= 0 && std::isfinite(given.time_limit_s)) {
+  const bool is_timed = wanted <= 0 && std::isfinite(given.time_limit_s);
+  if (is_timed) {
     wanted = in_time(std::min(given.time_limit_s, kLongestPlan_s));
   } else if (wanted <= 0) {
     end_s = std::min(end_s, kLongestRun_s + kLongestRunPerTask_s * num_tasks);
@@ -135,12 +136,15 @@ Plan::Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_
   const double fewest_per_start =
       std::clamp(length.proposals * std::pow(std::max(1, num_tasks), length.power_of_tasks),
                  length.least, length.most);
-  num_starts = static_cast<int>(
-      std::clamp(static_cast<double>(wanted) / fewest_per_start, 1.0, length.most_starts));
-  proposals_per_start = wanted / num_starts;
-  const int num_threads = std::clamp(given.num_threads, 1, num_starts);
-  const int most_of_a_thread = (num_starts + num_threads - 1) / num_threads;
+  // A time is there for every thread; an effort without one is the same with any number of them.
+  const int num_planned = is_timed ? std::max(1, given.num_threads) : 1;
+  num_starts = static_cast<int>(std::clamp(
+      static_cast<double>(wanted) * num_planned / fewest_per_start, 1.0, length.most_starts));
+  const int most_of_a_thread = (num_starts + num_planned - 1) / num_planned;
+  proposals_per_start = wanted / most_of_a_thread;
   part_of_start = (1.0 - part_to_cut - part_to_refine) / most_of_a_thread;
+  // Without a limit each may take all time that is left, so that no short delay changes the answer.
+  if (!is_timed) part_to_cut = part_to_refine = part_of_start = 1.0;
   for (const Placement& start : given.starts) {
     starts.push_back(with_fixed(narrow(start), slots, given.fixed_host_of_rank));
     if (is_bound()) break;  // only what is near the first one is allowed

@@ -34,12 +34,12 @@ struct Plan {
   std::int32_t num_tasks;
   std::vector<HostOfTask> starts;    ///< given ones, fixed tasks in their places; at least one
   int num_cuts;                      ///< tries of each cut of a multisection; 0: none is made
-  double part_to_cut;                ///< of the time of all walks
+  double part_to_cut;                ///< of the time of all walks, at most; 1 without a limit
   std::int64_t proposals_to_refine;  ///< the best given placement; 0: it is left as it is
-  double part_to_refine;             ///< of the time of all walks
+  double part_to_refine;             ///< the same
   std::int64_t proposals_per_start;
   int num_starts;
-  double part_of_start;  ///< of the time of all walks
+  double part_of_start;  ///< the same
   Timer timer;
   double end_s;  ///< of the run, on the timer
 

@@ -20,8 +20,8 @@ from fairlead.mapping.scotch import scotch
 
 SCOTCH_S_PER_PAIR = 3e-7
 SCOTCH_S_PER_RANK = 5e-5
-SCOTCH_S_PER_EXCHANGE = 1e-6
-"""What Scotch takes as a rule: its graph of hosts is complete (bench/placement)."""
+SCOTCH_S_PER_EXCHANGE = 2e-7
+"""What Scotch takes as a rule: its graph of hosts is complete (bench/placement/limits.py)."""
 
 MOST_SCOTCH_S = 10.0
 """Longer, and its time is better spent by the engine: nobody waits for a start."""
@@ -40,7 +40,10 @@ LEAST_S = 1e-3
 
 
 def optimize(problem: Problem) -> HostOfRank:
-    """The best placement that annealing finds, and never a worse one than `blocked` or `scotch`."""
+    """The best placement that annealing finds, and never a worse one than `blocked`.
+
+    Nor than `scotch`, unless that would take more of the time than it is worth.
+    """
     starts, spent_s = _starts(problem)
     effort = core_effort(problem.effort, problem.seed, starts, problem.num_ranks, spent_s)
     slots = np.array(problem.cluster.slots, dtype=np.int64)

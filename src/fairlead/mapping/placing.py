@@ -62,7 +62,8 @@ def place(
         seed: Where random numbers start, 0 to 2**32 - 1; same seed, same placement.
         time_limit_s: For `optimize`: when to stop, in seconds from now; None: by the number of
             ranks, some 2 s as a rule and 10 s and 0.4 ms a rank at most.
-        num_threads: For `optimize`; 0: one for each core. The answer does not depend on it.
+        num_threads: For `optimize`; 0: one for each core. Without a time limit the answer does not
+            depend on it.
         fixed: For `optimize`: host of each rank that must be there.
         start: For `optimize`: a placement of these ranks to begin from.
         max_moves: For `optimize`: most ranks that may leave the host they have in `start`.
