@@ -111,7 +111,7 @@ def test_bind_writes_cores_that_nobody_else_has(jobs: list[str]) -> None:
         (["--cluster", SPEC, "--taken=h0=4"], "host 'h0' has the slots 0 to 3, got 4"),
         (["--cluster", SPEC, "--taken=h0"], "--taken: expected HOST:N or HOST=0,4-7, got 'h0'"),
         (["--cluster", SPEC, "--method=scotch"], "method: unknown name 'scotch'"),
-        (["--cluster", SPEC, "--machine=gone.toml"], "gone.toml: not a readable TOML file"),
+        (["--cluster", SPEC, "--machine=gone.toml"], "gone.toml: no such file"),
         (["--cluster", SPEC, "--job=gone.npz"], "gone.npz: no such file"),
         (["--cluster", SPEC, "-o", "out", "--format=seq", "--bind"], "'seq' cannot bind ranks"),
     ],
