@@ -51,7 +51,7 @@ class Series:
 
 def main() -> None:
     options = parsed()
-    console = Console(width=130)
+    console = Console(width=160)
     rows = Table(
         box=None, title=f"{options.repeats} runs a row, {options.load} busy processes beside"
     )
