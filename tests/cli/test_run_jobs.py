@@ -42,7 +42,7 @@ def run(*arguments: str) -> Result:
         (["--job", JOB, "--job", JOB], "8 ranks do not fit: 2 hosts have 6 free slots of 6"),
         (["--job", JOB, "--taken=h0:3"], "4 ranks do not fit: 2 hosts have 3 free slots of 6"),
         (["--job", JOB, "--taken=h9:1"], "taken: no host 'h9'; there are h0, h1"),
-        (["--job", JOB, "--machine=gone"], "gone: not a readable TOML file: No such file"),
+        (["--job", JOB, "--machine=gone"], "gone: no such file"),
         (["--job", JOB, "--method=magic"], "method: unknown name 'magic'; there are blocked"),
         (["--job", JOB, "--mpirun=no-such-mpirun"], "no-such-mpirun: no such program"),
         (

@@ -194,8 +194,8 @@ def test_a_seed_that_no_method_could_take_is_wrong_usage(command: tuple[str, ...
     ("arguments", "said"),
     [
         (("simulate", "nothing"), "workload 'nothing': neither a file nor one of"),
-        ((*SYNT, "--machine", "gone.toml"), "gone.toml: not a readable TOML file"),
-        (("simulate", "."), ".: not a readable TOML file"),
+        ((*SYNT, "--machine", "gone.toml"), "gone.toml: no such file"),
+        (("simulate", "."), ".: cannot be read: Is a directory"),
     ],
 )
 def test_trouble_is_an_error_that_names_the_value(arguments: tuple[str, ...], said: str) -> None:
