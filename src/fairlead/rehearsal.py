@@ -8,7 +8,6 @@ Here the messages of each placement cross the network together, as those of the 
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
@@ -50,13 +49,11 @@ class Rehearsal:
             one round ran right after one another.
         num_steps: Steps that the whole program makes, by its trace.
         network: What was measured of single pairs before, `nan` elsewhere; None where nothing.
-        seconds: Time that all of it took, with the launch.
     """
 
     steps_s: Matrix
     num_steps: float
     network: Network | None
-    seconds: float
 
     @property
     def num_rounds(self) -> int:
@@ -127,7 +124,6 @@ def rehearse(
         "rehearse-time": rehearsal_s,
         "rehearse-rounds": max_rounds,
     }
-    started = time.monotonic()
     finished = launch_probe(
         launcher,
         options,
@@ -144,7 +140,6 @@ def rehearse(
         steps_s=trials_s / max(document.num_steps, 1) / document.size_ratio,
         num_steps=steps / part_ratio,
         network=None if pairs is None else network_of(finished.stdout, cluster),
-        seconds=time.monotonic() - started,
     )
 
 

@@ -87,7 +87,7 @@ class Hosts:
         random = np.random.default_rng([self.seed, self.calls])
         noise = np.exp(random.normal(0, self.noise, (6, len(placements))))
         again = measured(self.true_Bps, 0.05, self.calls, 0.1) if pairs is not None else None
-        return Rehearsal(np.array(times_s) * noise, 1.0, again, 0.1)
+        return Rehearsal(np.array(times_s) * noise, 1.0, again)
 
 
 def question(true_Bps: np.ndarray, sigma: float = 0.3, seed: int = 0, **options: Any) -> Question:
