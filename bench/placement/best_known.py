@@ -36,11 +36,11 @@ class BestKnown:
         """How often search.py has searched this instance."""
         return int(self._kept.get(instance.name, {}).get("num_searches", 0))
 
-    def count(self, instance: Instance, seconds: float) -> None:
-        """Note that search.py has searched this instance once more."""
+    def count(self, instance: Instance, cpu_s: float) -> None:
+        """Note that search.py has searched this instance once more, and the core's seconds."""
         kept = self._kept[instance.name]
         kept["num_searches"] = kept.get("num_searches", 0) + 1
-        kept["searched_s"] = round(kept.get("searched_s", 0.0) + seconds, 3)
+        kept["searched_s"] = round(kept.get("searched_s", 0.0) + cpu_s, 3)
         self._is_changed = True
 
     def offer(
