@@ -14,6 +14,7 @@ import pydantic
 
 from fairlead import statistics
 from fairlead.archive import write_text
+from fairlead.cost_names import COST_NAMES
 from fairlead.errors import InputError, TopologyError
 from fairlead.placement import Placement
 from fairlead.statistics import Agreement, Interval
@@ -246,15 +247,16 @@ class RankAgreement(_Record):
 
     def sentence(self) -> str:
         """The finding in plain words."""
+        name = COST_NAMES[self.prediction]
         if len(self.methods) < 2:
-            return f"{self.prediction}: fewer than two methods have it, so there is no ranking."
+            return f"{name}: fewer than two methods have it, so there is no ranking."
         number = (
             ""
             if math.isnan(self.kendall.tau)
             else f" (Kendall's tau {self.kendall.tau:.2f}, p = {self.kendall.p_value:.2g})"
         )
         if len(self.ties) == math.comb(len(self.methods), 2):
-            return f"{self.prediction}: all methods tie within the noise, so none can be ranked."
+            return f"{name}: all methods tie within the noise, so none can be ranked."
         if self.inversions:
             listed = "; ".join(f"{fast} is faster than {slow}" for fast, slow in self.inversions)
             finding = f"does not rank the methods as measured{number}: {listed}."
@@ -266,4 +268,4 @@ class RankAgreement(_Record):
             pairs = [f"{left} and {right}" for left, right in self.ties]
             more = f" and {len(pairs) - MAX_TIES} more" if len(pairs) > MAX_TIES else ""
             finding += f" Ties within the noise: {', '.join(pairs[:MAX_TIES])}{more}."
-        return f"{self.prediction} {finding}"
+        return f"{name}: {finding}"

@@ -106,7 +106,9 @@ def test_prediction_that_ranks_as_measured_is_said_to():
 
     # Three methods in the same order: tau 1, and one of 3! = 6 orders on either side, p = 1/3.
     assert found.kendall == pytest.approx((1, 1 / 3))
-    assert found.sentence().startswith("comm_time_s ranks the methods as measured (Kendall's")
+    assert found.sentence().startswith(
+        "all bytes in turn: ranks the methods as measured (Kendall's"
+    )
 
 
 def test_prediction_the_wrong_way_round_names_the_pair():

@@ -15,6 +15,7 @@ from fairlead.cli import options
 from fairlead.cli.jobs import mapped_jobs, tell_jobs
 from fairlead.cli.output import JsonOption, print_json, progress, stderr, stdout
 from fairlead.cluster import Cluster
+from fairlead.cost_names import COST_NAMES
 from fairlead.errors import TopologyError
 from fairlead.launch import FORMATS, Cores, detect, parse_hostfile, read_hostfile, write_placement
 from fairlead.mapping import Cost, evaluate, place
@@ -209,16 +210,10 @@ def cost_table(costs: dict[str, Cost | None]) -> Table:
     table.columns[0].no_wrap = True
     for column in table.columns[1:]:
         column.justify = "right"
-    rows: dict[str, Callable[[Cost], str]] = {
-        "bytes between hosts": lambda cost: format_size(cost.inter_bytes),
-        "bytes inside hosts": lambda cost: format_size(cost.intra_bytes),
-        "CloudMap's eq. 4": lambda cost: format_duration(cost.comm_time_s),
-        "all messages in turn": lambda cost: format_duration(cost.serial_time_s),
-        "busiest part of the network": lambda cost: format_duration(cost.bottleneck_s),
-        "time on the network": lambda cost: format_duration(cost.bottleneck_and_mean_s),
-    }
-    for name, shown in rows.items():
-        table.add_row(name, *("-" if cost is None else shown(cost) for cost in costs.values()))
+    for field, name in COST_NAMES.items():
+        shown = format_size if field.endswith("_bytes") else format_duration
+        values = (None if cost is None else getattr(cost, field) for cost in costs.values())
+        table.add_row(name, *("-" if value is None else shown(value) for value in values))
     return table
 
 

@@ -37,13 +37,13 @@ def _about_prediction(hosts: HostAdvice, has_groups: bool) -> list[str]:
         found.append(
             f"Run time: {format_duration(hosts.rest_s)} of the traced run's "
             f"{format_duration(hosts.run_time_s)} are taken to stay as they are (computing, "
-            "waiting, collectives other than alltoall and neighbour ones), plus bottleneck_s, the "
-            "least time of the busiest transfer. The traced run is taken to have had the "
-            "launcher's placement on all hosts."
+            "waiting, collectives other than alltoall and neighbour ones), plus the least time of "
+            "the network's busiest part. The traced run is taken to have had the launcher's "
+            "placement on all hosts."
         )
         if hosts.traced.bottleneck_s > hosts.run_time_s:
             found.append(
-                f"By the model the traced run's busiest transfer alone takes "
+                f"By the model the network's busiest part in the traced run alone takes "
                 f"{format_duration(hosts.traced.bottleneck_s)}, longer than the run did: network "
                 "and traffic do not fit together, and predicted times are too long."
             )
@@ -54,6 +54,7 @@ def _about_prediction(hosts: HostAdvice, has_groups: bool) -> list[str]:
     if not has_groups:
         found.append(
             "No bottlenecks that pairs share were measured in this network: where there are such, "
-            "bottleneck_s is too small, and comm_time_s may rank the choices better."
+            "the time of the busiest part is too small, and that of all bytes in turn may rank the "
+            "choices better."
         )
     return found

@@ -92,8 +92,8 @@ def _leaving_out(found: LeavingOut) -> str:
     if found.num_ranks == 0:
         return f"Leaving out {who} changes little: on all hosts no rank is placed there anyway."
     finding = (
-        f"bottleneck_s {_change(found.bottleneck_gain)}, comm_time_s "
-        f"{_change(found.comm_time_gain)}. With all hosts {found.num_ranks} ranks are there."
+        f"the network's busiest part is {_speed(found.bottleneck_gain)}, all bytes in turn "
+        f"{_speed(found.comm_time_gain)}. With all hosts {found.num_ranks} ranks are there."
     )
     if found.helps:
         return f"Leaving out {who} should help: {finding}"
@@ -102,19 +102,27 @@ def _leaving_out(found: LeavingOut) -> str:
     return f"Leaving out {who} is not known to help: {finding}"
 
 
-def _change(gain: Gain) -> str:
-    """How the cost changes, with its interval; less is better."""
-    return f"{-gain.ratio:+.0%} ({-gain.high_ratio:+.0%} to {-gain.low_ratio:+.0%})"
+def _speed(gain: Gain) -> str:
+    """How many times as fast the choice is, with its interval."""
+    middle, low, high = map(_times, (gain.ratio, gain.low_ratio, gain.high_ratio))
+    return f"{middle} times as fast ({low} to {high})"
+
+
+def _times(saved_ratio: float) -> str:
+    """The digits of a thousandfold tell nothing, and nothing is left where all is saved."""
+    left_ratio = 1 - saved_ratio
+    return "over 1000" if left_ratio < 1e-3 else f"{1 / left_ratio:.2f}"
 
 
 def _table(advice: HostAdvice) -> Table:
     has_time = not math.isnan(advice.rest_s)
     has_price = not math.isnan(advice.all_hosts.price_per_run)
-    names = ["hosts", "left out", "bottleneck_s", "comm_time_s"]
-    names += ["run time"] * has_time + ["price per run"] * has_price
+    names = ["hosts", "left out", "busiest\npart", "all bytes\nin turn"]
+    names += ["run\ntime"] * has_time + ["price\nper run"] * has_price
     table = Table(box=None, pad_edge=False, title=f"Best {advice.method} placement by hosts used")
     for name in names:
-        table.add_column(name, justify="left" if name == "left out" else "right")
+        is_text = name == "left out"
+        table.add_column(name, justify="left" if is_text else "right", no_wrap=not is_text)
     for choice in advice.best_of_size:
         cells = [
             str(len(choice.hosts)),

@@ -6,16 +6,11 @@ from __future__ import annotations
 import math
 
 from fairlead.comparison import Comparison, RankAgreement
+from fairlead.cost_names import COST_NAMES, PREDICTED_TIMES
 from fairlead.report.page_table import table
 from fairlead.report.scales import BYTES, SECONDS, human, three_digits
 from fairlead.statistics import Interval
 
-PREDICTIONS = {
-    "comm_time_s": "The time on the network by bytes alone",
-    "serial_time_s": "The time on the network with latencies",
-    "bottleneck_s": "The time of the busiest link",
-    "bottleneck_and_mean_s": "The time of the busiest link with the mean one",
-}
 MAX_INVERSIONS = 3
 
 
@@ -45,26 +40,13 @@ def measured_table(comparison: Comparison) -> str:
 
 def predicted_table(comparison: Comparison) -> str:
     """HTML: what the model said of each placement before it ran."""
-    columns = [
-        *("method", "bytes between hosts", "inside hosts"),
-        *("time on the network: bytes only", "with latencies", "of the busiest link"),
-        *("of busiest and mean", "time to compute the placement"),
-    ]
+    columns = ["method", *COST_NAMES.values(), "time to compute the placement"]
+    families = [BYTES if field.endswith("_bytes") else SECONDS for field in COST_NAMES] + [SECONDS]
     rows = []
     for method, runs in comparison.methods.items():
-        cost = runs.predicted
-        amounts = (cost.inter_bytes, cost.intra_bytes)
-        times = (
-            *(cost.comm_time_s, cost.serial_time_s, cost.bottleneck_s),
-            *(cost.bottleneck_and_mean_s, runs.mapping_s),
-        )
-        rows.append(
-            [
-                method,
-                *("–" if amount is None else human(amount, BYTES) for amount in amounts),
-                *("–" if time_s is None else human(time_s, SECONDS) for time_s in times),
-            ]
-        )
+        values = [*(getattr(runs.predicted, field) for field in COST_NAMES), runs.mapping_s]
+        shown = zip(values, families, strict=True)
+        rows.append([method, *("–" if value is None else human(value, of) for value, of in shown)])
     return table("Predicted costs of each method", columns, rows)
 
 
@@ -72,22 +54,23 @@ def prediction_sentences(comparison: Comparison) -> list[str]:
     """Whether the predicted times order the methods as the measured ones do, in plain words."""
     return [
         text
-        for name, words in PREDICTIONS.items()
-        if (text := _prediction_sentence(comparison.agreement(name), words)) is not None
+        for name in PREDICTED_TIMES
+        if (text := _prediction_sentence(comparison.agreement(name))) is not None
     ]
 
 
-def _prediction_sentence(found: RankAgreement, words: str) -> str | None:
+def _prediction_sentence(found: RankAgreement) -> str | None:
     if len(found.methods) < 2:
         return None
+    name = COST_NAMES[found.prediction].capitalize()
     if len(found.ties) == math.comb(len(found.methods), 2):
-        return f"{words}: no two methods differ by more than the noise, so none can be ranked."
+        return f"{name}: no two methods differ by more than the noise, so none can be ranked."
     if not found.inversions:
-        return f"{words} orders the methods as measured, where they differ beyond the noise."
+        return f"{name}: orders the methods as measured, where they differ beyond the noise."
     wrong = [f"{fast} was faster than {slow}" for fast, slow in found.inversions[:MAX_INVERSIONS]]
     more = len(found.inversions) - MAX_INVERSIONS
     rest = f", and {more} more" if more > 0 else ""
-    return f"{words} is wrong on the order: {'; '.join(wrong)}{rest}."
+    return f"{name}: is wrong on the order: {'; '.join(wrong)}{rest}."
 
 
 def speed_ratio(comparison: Comparison, method: str) -> Interval:

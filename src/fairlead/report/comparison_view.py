@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -12,32 +11,14 @@ from rich.table import Table
 from rich.text import Text
 
 from fairlead.comparison import Comparison
+from fairlead.cost_names import PREDICTED_TIMES
 from fairlead.report.scales import BYTES, SECONDS, human, three_digits
 from fairlead.statistics import Interval
-
-PREDICTIONS = ("comm_time_s", "serial_time_s", "bottleneck_s", "bottleneck_and_mean_s")
-COLUMNS = (
-    *("method", "mean (s)", "sd (s)", "95 % interval", "vs", "95 % interval"),
-    *("inter_bytes", "intra_bytes", "comm_time_s", "serial_time_s"),
-    *("bottleneck_s", "bottleneck_and_mean_s", "mapping", "runs"),
-)
-IN_TERMINAL = (0, 1, 2, 4, 5, 6, 8, 10)
-"""Columns that the terminal shows; the page shows all."""
-
-
-def columns(comparison: Comparison) -> list[str]:
-    """Headings of `rows`."""
-    return [f"{c} {comparison.baseline}" if c == "vs" else c for c in COLUMNS]
-
-
-def rows(comparison: Comparison) -> list[list[str]]:
-    """The table as text, one row per method in the order of the comparison."""
-    return [_row(comparison, method) for method in comparison.methods]
 
 
 def findings(comparison: Comparison) -> list[str]:
     """What the comparison shows, in plain sentences."""
-    ranking = [comparison.agreement(name).sentence() for name in PREDICTIONS]
+    ranking = [comparison.agreement(name).sentence() for name in PREDICTED_TIMES]
     return [_outcome(comparison), *(sentence for sentence in ranking if sentence)]
 
 
@@ -48,7 +29,7 @@ def facts(comparison: Comparison) -> dict[str, Any]:
         record["time_s"] = _plain(comparison.time_s(method))
         record["standard_deviation_s"] = _or_none(comparison.standard_deviation_s(method))
         record["time_ratio"] = _plain(comparison.time_ratio(method))
-    stored["agreement"] = {name: _agreement(comparison, name) for name in PREDICTIONS}
+    stored["agreement"] = {name: _agreement(comparison, name) for name in PREDICTED_TIMES}
     stored["fastest"] = comparison.fastest()
     stored["findings"] = findings(comparison)
     return stored
@@ -66,13 +47,11 @@ def comparison_table(comparison: Comparison, *, is_verbose: bool = False) -> Ren
         f"{len(comparison.hosts)} hosts, {comparison.mpi}, {_run_counts(comparison)}"
     )
     table = Table(box=None, header_style="bold", pad_edge=False, collapse_padding=True)
-    headings = columns(comparison)
-    for index in IN_TERMINAL:
-        heading = Text(_on_two_lines(headings[index]))
-        table.add_column(heading, justify="left" if index == 0 else "right", no_wrap=True)
-    for method, row in zip(comparison.methods, rows(comparison), strict=True):
+    for index, heading in enumerate(_headings(comparison)):
+        table.add_column(Text(heading), justify="right" if index else "left", no_wrap=True)
+    for method in comparison.methods:
         style = "bold" if method == comparison.fastest() else ""
-        table.add_row(*(Text(row[index]) for index in IN_TERMINAL), style=style)
+        table.add_row(*map(Text, _row(comparison, method)), style=style)
     told = findings(comparison) if is_verbose else findings(comparison)[:1]
     sentences = (Text(sentence) for sentence in told)
     measured = Text(f"Measured: {comparison.time_source()}.")
@@ -95,10 +74,12 @@ def view(comparison: Comparison, width: int, *, is_verbose: bool = False) -> Ren
     )
 
 
-def _on_two_lines(heading: str) -> str:
-    """A heading that is broken where it reads best, so that the table fits 80 columns."""
-    break_at = r"(?<=%) |(?<=\w) (?=\()|(?<=vs) |(?<=_)(?=bytes|time)|(?=_s$)"
-    return re.sub(break_at, "\n", heading, count=1)
+def _headings(comparison: Comparison) -> tuple[str, ...]:
+    """Names of the columns, broken so that the table fits 80 columns."""
+    return (
+        *("method", "mean\n(s)", "sd\n(s)", f"vs\n{comparison.baseline}", "95 %\ninterval"),
+        *("bytes\nbetween\nhosts", "time on the\nnetwork (s)"),
+    )
 
 
 def _run_counts(comparison: Comparison) -> str:
@@ -108,23 +89,16 @@ def _run_counts(comparison: Comparison) -> str:
 
 def _row(comparison: Comparison, method: str) -> list[str]:
     runs = comparison.methods[method]
-    time_s, ratio = comparison.time_s(method), comparison.time_ratio(method)
+    ratio = comparison.time_ratio(method)
     is_baseline = method == comparison.baseline
     return [
         method,
-        three_digits(time_s.value),
+        three_digits(comparison.time_s(method).value),
         three_digits(comparison.standard_deviation_s(method)),
-        _bounds(time_s),
         "1" if is_baseline else three_digits(ratio.value),
         "" if is_baseline else _bounds(ratio),
         _amount(runs.predicted.inter_bytes),
-        _amount(runs.predicted.intra_bytes),
-        _number(runs.predicted.comm_time_s),
-        _number(runs.predicted.serial_time_s),
-        _number(runs.predicted.bottleneck_s),
         _number(runs.predicted.bottleneck_and_mean_s),
-        "–" if runs.mapping_s is None else human(runs.mapping_s, SECONDS),
-        str(len(runs.times_s)),
     ]
 
 

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each cost has one name for readers, and the reference explains it."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from fairlead.comparison import PredictedCost
+from fairlead.cost_names import COST_NAMES
+from fairlead.mapping import Cost
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "costs.md"
+
+
+@pytest.mark.parametrize("fields", [dataclasses.fields(Cost), PredictedCost.model_fields])
+def test_each_cost_has_a_name(fields: object) -> None:
+    names = [getattr(field, "name", field) for field in fields]  # type: ignore[attr-defined]
+    assert [name for name in names if name != "weighted_sum"] == list(COST_NAMES)
+
+
+def test_the_reference_has_the_same_names() -> None:
+    text = REFERENCE.read_text()
+    for field, name in COST_NAMES.items():
+        assert f"| `{field}` | {name} |" in text
