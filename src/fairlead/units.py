@@ -32,6 +32,7 @@ RATES = {
 DURATION_UNITS = ("ns", "us", "ms", "s", "min", "h")
 SIZE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 RATE_UNITS = ("B/s", "kB/s", "MB/s", "GB/s", "TB/s")
+BIT_RATE_UNITS = ("bit/s", "kbit/s", "Mbit/s", "Gbit/s")
 """Units in which values are told, ascending; the charts of the report take the same."""
 
 _NUMBER_AND_UNIT = re.compile(r"\s*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)\s*([A-Za-z/]+)\s*", re.A)
@@ -67,30 +68,61 @@ def parse_rate(text: str) -> float:
     return _parse(text, "rate", RATES)
 
 
-def format_duration(duration_s: float, digits: int | None = 3) -> str:
+def format_duration(duration_s: float, *, exact: bool = False) -> str:
     """Text of a duration; "-" where unknown.
 
     Args:
         duration_s: Seconds.
-        digits: Digits for people; None gives as many as `parse_duration` needs to return
-            exactly the same number, which must then be finite and >= 0.
+        exact: As many digits as `parse_duration` needs to return exactly the same number, which
+            must then be finite and >= 0; otherwise three, for people.
     """
-    return _format(duration_s, DURATION_UNITS, DURATIONS, digits)
+    return _format(duration_s, DURATION_UNITS, DURATIONS, exact)
 
 
-def format_size(size_bytes: float, digits: int | None = 3) -> str:
-    """Text of a size in binary units; "-" where unknown. `digits` as in `format_duration`."""
-    return _format(size_bytes, SIZE_UNITS, SIZES, digits)
+def format_size(size_bytes: float, *, exact: bool = False) -> str:
+    """Text of a size in binary units; "-" where unknown. `exact` as in `format_duration`."""
+    return _format(size_bytes, SIZE_UNITS, SIZES, exact)
 
 
-def format_rate(rate_Bps: float, digits: int | None = 3) -> str:
-    """Text of a rate in bytes per second; "-" where unknown. `digits` as in `format_duration`."""
-    return _format(rate_Bps, RATE_UNITS, RATES, digits)
+def format_rate(rate_Bps: float, *, exact: bool = False) -> str:
+    """Text of a rate in bytes per second; "-" where unknown. `exact` as in `format_duration`."""
+    return _format(rate_Bps, RATE_UNITS, RATES, exact)
 
 
 def format_bit_rate(rate_Bps: float) -> str:
     """Text of a rate for people, three digits, bits per second, as links are sold."""
-    return _format(rate_Bps, ("bit/s", "kbit/s", "Mbit/s", "Gbit/s"), RATES, 3)
+    return _format(rate_Bps, BIT_RATE_UNITS, RATES, exact=False)
+
+
+def three_digits(value: float) -> str:
+    """A finite number to three significant digits, or to all of its whole part, as 1023.
+
+    There is no exponent; what is below 1e-9 becomes 0.
+    """
+    if value == 0:
+        return "0"
+    # The exponent of the rounded value: 9.996 is 10.0, not 10.00.
+    exponent = int(f"{value:.2e}".partition("e")[2])
+    return f"{value:.{min(max(0, 2 - exponent), 9)}f}"
+
+
+def suited_unit(value: float, factors: Sequence[float]) -> int:
+    """Index of the unit in which three digits of a finite value are told.
+
+    Args:
+        value: In base units.
+        factors: Base units of each unit, ascending.
+
+    Returns:
+        The largest that leaves at least 1 once the digits are rounded: 1023.9 KiB are 1 MiB, and
+        59.96 s a minute. The smallest where none does.
+    """
+    index = 0
+    for larger, factor in enumerate(factors[1:], 1):
+        rounded = float(three_digits(abs(value) / factors[index])) * factors[index]
+        if rounded >= factor * (1 - 1e-9):
+            index = larger
+    return index
 
 
 def _parse(text: str, what: str, units: Mapping[str, float]) -> float:
@@ -103,16 +135,17 @@ def _parse(text: str, what: str, units: Mapping[str, float]) -> float:
     return value
 
 
-def _format(
-    value: float, names: Sequence[str], units: Mapping[str, float], digits: int | None
-) -> str:
+def _format(value: float, names: Sequence[str], units: Mapping[str, float], exact: bool) -> str:
     """The value in the largest unit of `names`, ascending, that leaves at least 1."""
-    if digits is None:
+    if exact:
         return _exact(value, names, units)
     if not math.isfinite(value):
         return "-" if math.isnan(value) else "inf"
-    fitting = [name for name in names if abs(value) >= units[name]] or [names[0]]
-    return f"{value / units[fitting[-1]]:.{digits}g} {fitting[-1]}"
+    index = suited_unit(value, [units[name] for name in names])
+    name, number = names[index], three_digits(value / units[names[index]])
+    if index and abs(float(number)) < 1:  # Of what was rounded up: 59.96 s are 0.999 min.
+        number = f"{math.copysign(1, value):.0f}"
+    return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {name}"
 
 
 def _exact(value: float, names: Sequence[str], units: Mapping[str, float]) -> str:

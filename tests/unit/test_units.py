@@ -64,14 +64,14 @@ def test_other_sizes_are_refused_by_name(text: str) -> None:
 @example(value=5e-324)
 @example(value=1.7976931348623157e308)
 def test_exact_text_reads_back_as_the_same_number(
-    parse: Callable[[str], float], show: Callable[[float, int | None], str], value: float
+    parse: Callable[[str], float], show: Callable[..., str], value: float
 ) -> None:
-    assert parse(show(value, None)) == value
+    assert parse(show(value, exact=True)) == value
 
 
 @given(size=st.integers(min_value=0, max_value=2**53))
 def test_exact_text_of_a_size_reads_back(size: int) -> None:
-    assert units.parse_size(units.format_size(size, None)) == size
+    assert units.parse_size(units.format_size(size, exact=True)) == size
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,57 @@ def test_exact_text_of_a_size_reads_back(size: int) -> None:
     ],
 )
 def test_exact_text_takes_the_largest_unit(
-    value: float, show: Callable[[float, int | None], str], text: str
+    value: float, show: Callable[..., str], text: str
 ) -> None:
-    assert show(value, None) == text
+    assert show(value, exact=True) == text
+
+
+KiB, MiB, TiB = 2.0**10, 2.0**20, 2.0**40
+
+
+@pytest.mark.parametrize(
+    ("value", "show", "text"),
+    [
+        (1023, units.format_size, "1023 B"),
+        (999.6 * KiB, units.format_size, "1000 KiB"),
+        (1023.4 * KiB, units.format_size, "1023 KiB"),
+        (1023.9 * KiB, units.format_size, "1 MiB"),
+        (9.996 * MiB, units.format_size, "10 MiB"),
+        (12345 * TiB, units.format_size, "12345 TiB"),
+        (999.4e3, units.format_rate, "999 kB/s"),
+        (999.6e3, units.format_rate, "1 MB/s"),
+        (125e9, units.format_bit_rate, "1000 Gbit/s"),
+        (999.6e-9, units.format_duration, "1 us"),
+        (59.94, units.format_duration, "59.9 s"),
+        (59.96, units.format_duration, "1 min"),
+        (3599, units.format_duration, "1 h"),
+        (5000 * 3600, units.format_duration, "5000 h"),
+        (1e-14, units.format_duration, "0.00001 ns"),
+        (0, units.format_duration, "0 ns"),
+        (-1500, units.format_size, "-1.46 KiB"),
+    ],
+)
+def test_rounded_text_goes_on_to_the_next_unit(
+    value: float, show: Callable[..., str], text: str
+) -> None:
+    assert show(value) == text
+
+
+@given(value=st.floats(min_value=1e-7, max_value=1e18))
+@pytest.mark.parametrize(
+    ("show", "parse"),
+    [
+        (units.format_duration, units.parse_duration),
+        (units.format_rate, units.parse_rate),
+        (units.format_bit_rate, units.parse_rate),
+        (units.format_size, lambda text: units._parse(text, "size", units.SIZES)),
+    ],
+)
+def test_text_for_people_has_no_exponent(
+    show: Callable[[float], str], parse: Callable[[str], float], value: float
+) -> None:
+    assert "e" not in show(value)
+    assert parse(show(value)) == pytest.approx(value, rel=0.005)
 
 
 @given(value=st.floats(min_value=1e-9, max_value=1e9))
@@ -99,4 +147,4 @@ def test_unknown_values_have_text_for_people_only() -> None:
     assert units.format_duration(math.nan) == "-"
     assert units.format_rate(math.inf) == "inf"
     with pytest.raises(InputError, match="finite"):
-        units.format_duration(math.nan, None)
+        units.format_duration(math.nan, exact=True)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fairlead.units import RATE_UNITS, RATES, SIZE_UNITS, SIZES
+from fairlead import units
 
 Values = npt.NDArray[np.float64]
 
@@ -34,8 +34,9 @@ class Scale(NamedTuple):
 
 SECONDS = (Scale(1e-9, "ns"), Scale(1e-6, "µs"), Scale(1e-3, "ms"), Scale(1.0, "s"))
 # Sizes are binary and rates decimal, as everywhere: one ladder of units for text and charts.
-BYTES = tuple(Scale(float(SIZES[unit]), unit) for unit in SIZE_UNITS)
-BYTES_PER_SECOND = tuple(Scale(RATES[unit], unit) for unit in RATE_UNITS)
+BYTES = tuple(Scale(float(units.SIZES[unit]), unit) for unit in units.SIZE_UNITS)
+BYTES_PER_SECOND = tuple(Scale(units.RATES[unit], unit) for unit in units.RATE_UNITS)
+BITS_PER_SECOND = tuple(Scale(units.RATES[unit], unit) for unit in units.BIT_RATE_UNITS)
 
 
 def common_scale(values: Iterable[float] | Values, family: tuple[Scale, ...]) -> Scale:
@@ -45,7 +46,7 @@ def common_scale(values: Iterable[float] | Values, family: tuple[Scale, ...]) ->
     if usable.size == 0:
         return family[0]
     middle = float(np.median(usable))
-    return max((scale for scale in family if scale.factor <= middle), default=family[0])
+    return family[units.suited_unit(middle, [scale.factor for scale in family])]
 
 
 def human(value: float, family: tuple[Scale, ...]) -> str:
@@ -59,7 +60,4 @@ def three_digits(value: float) -> str:
         return "–"
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
-    if value == 0:
-        return "0"
-    decimals = max(0, 2 - math.floor(math.log10(abs(value))))
-    return f"{value:.{min(decimals, 9)}f}"
+    return units.three_digits(value)
