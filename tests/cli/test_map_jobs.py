@@ -73,7 +73,7 @@ def test_optimize_takes_a_time_limit(jobs: list[str]) -> None:
     said = fairlead_map(*jobs, "--cluster", SPEC, "--method=optimize", "--time-limit=50ms")
 
     assert said.exit_code == 0, said.output
-    assert said.stdout.splitlines()[3].split() == ["optimize"]
+    assert said.stdout.splitlines()[4].split()[0] == "optimize"
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -23,12 +23,12 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments)
 
 
-def test_table_has_a_column_for_each_strategy_and_names_the_scale() -> None:
+def test_table_has_a_row_for_each_strategy_and_names_the_scale() -> None:
     said = run("simulate", "Synt_workload_4", "--scale", "0.001", "--methods", "all")
     assert said.exit_code == 0, said.output
-    head, *rows = said.stdout.splitlines()[:4]
-    assert head.split() == list(STRATEGIES)
-    assert [row.split(" time ")[0] for row in rows] == ["waiting", "finish", "total finish"]
+    head, *rows = said.stdout.splitlines()[: 1 + len(STRATEGIES)]
+    assert re.split("  +", head) == ["strategy", "waiting time", "finish time", "total finish time"]
+    assert [row.split()[0] for row in rows] == list(STRATEGIES)
     assert "scale 0.001" in said.stdout
 
 
@@ -132,6 +132,29 @@ def test_placements_of_ones_own_stand_beside_the_strategies(
     assert (recorded["method"], mine["method"]) == ("out/jobs.json", "mine.json")
     assert cyclic["servers"] == recorded["servers"] == mine["servers"]
     assert cyclic["waiting_time_s"] > 0
+
+
+def test_tables_fit_eighty_columns_with_any_number_of_placements(tmp_path: Path) -> None:
+    (tmp_path / "jobs.toml").write_text(
+        "[machine]\nnodes = 2\nsockets = 1\ncores = 2\n[[jobs]]\n"
+        'pattern = "all_to_all"\nprocesses = 4\nmessage = "64MB"\nrate = 9999\ncount = 99\n'
+    )
+    files = [tmp_path / f"a-placement-of-{'very-' * 5}long-name-{n}.json" for n in range(3)]
+    for file in files:
+        file.write_text("[[0, 1, 2, 3]]")
+    given = [f"--placement={file}" for file in files]
+    arguments = ["simulate", str(tmp_path / "jobs.toml"), "--servers=2", *given]
+
+    said = CliRunner().invoke(app, arguments, env={"COLUMNS": "80"})
+
+    assert said.exit_code == 0, said.output
+    lines = said.stdout.splitlines()
+    tables = lines[: next(i for i, line in enumerate(lines) if "most waiting at" in line)]
+    assert max(map(len, tables)) <= 80
+    assert not any("…" in line for line in tables)
+    folded = "".join(line.split()[0] for line in tables if line[0] != " ")
+    assert all(folded.count(str(file)) == 3 for file in files)  # Once for its times.
+    assert "over 1000 times" in "".join(tables)
 
 
 def test_placement_that_does_not_fit_is_refused_before_anything_is_placed(tmp_path: Path) -> None:

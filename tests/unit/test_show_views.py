@@ -68,6 +68,7 @@ def test_columns_are_named_by_what_tells_hosts_apart():
         "2-9",
     ]
     assert column_labels(["a-very-long", "b-very-long", "c"], blocks) == ["…long", "…long", "c"]
+    assert column_labels(["h0.site", "h1.site", "h10.site"], blocks) == ["0", "1", "10"]
     assert column_labels(["login"], split_evenly(1, 1)) == ["login"]
 
 
@@ -285,6 +286,23 @@ def test_ink_is_readable_on_every_colour():
 def test_palette_ends_where_viridis_ends():
     assert [viridis(0), viridis(1)] == [(0x44, 0x01, 0x54), (0xFD, 0xE7, 0x25)]
     assert len(VIRIDIS) == 10
+
+
+@pytest.mark.parametrize("num_hosts", [8, 16, 32, 64])
+@pytest.mark.parametrize("name", ["h{}", "node{:02}.cluster.example", "compute-dy-c5n18xlarge-{}"])
+def test_heatmaps_fit_eighty_columns_whatever_they_hold(num_hosts, name):
+    hosts = [name.format(number) for number in range(num_hosts)]
+    wide = np.triu(np.logspace(-3, 9, num_hosts**2).reshape(num_hosts, num_hosts), 1)
+    network = fl.Network(hosts, wide * 1e-6, np.where(wide > 0, wide * 1e3, 1e8))
+    traffic = fl.Traffic(np.rint(wide), (wide >= 0.5).astype(float))
+
+    for text in (rendered(network, 80), rendered(traffic, 80)):
+        lines = text.splitlines()
+        start = next(i for i, line in enumerate(lines) if line.startswith("src \\ dst"))
+        assert max(map(len, lines)) <= 80
+        rows = lines[start : start + 8]
+        assert "…" not in "".join(rows)
+        assert len({row.split()[0] for row in rows}) == 8
 
 
 @pytest.mark.parametrize("width", [40, 80])

@@ -23,6 +23,9 @@ from fairlead.lab.checking_delays import WrongDelay
 from fairlead.lab.delaying import DelayBy
 from fairlead.lab.state import live_labs
 from fairlead.lab.topology import Matrix
+from fairlead.report.network_view import between_hosts
+from fairlead.report.scales import BITS_PER_SECOND, SECONDS, Scale
+from fairlead.report.terminal_heatmap import heatmap
 from fairlead.units import format_bit_rate, format_duration
 
 ScenarioArgument = Annotated[
@@ -86,10 +89,10 @@ def up(
             | {"wrong_delays": [dataclasses.asdict(pair) for pair in wrong_delays]}
         )
     else:
-        stdout.print(_table(lab, "Mbit/s", topology.shaped_Bps() * 8e-6))
+        stdout.print(_heatmap(lab, "rate", topology.shaped_Bps(), BITS_PER_SECOND))
         if is_delayed:
-            delay_us = np.where(np.eye(len(lab.hosts)), np.inf, topology.delay_s * 1e6)
-            stdout.print(_table(lab, f"microseconds of delay by {delay_by.value}", delay_us))
+            what = f"delay by {delay_by.value}"
+            stdout.print(_heatmap(lab, what, topology.delay_s, SECONDS, is_low_bright=True))
         stdout.print(f"Try: fairlead lab exec {lab.name} -- sh", highlight=False)
     _report(lab, wrong, wrong_delays)
 
@@ -210,12 +213,16 @@ def _facts(lab: Lab, shaped_Bps: Matrix) -> dict[str, Any]:
     return _summary(lab) | {"shaped_Bps": rates}
 
 
-def _table(lab: Lab, what: str, values: Matrix) -> Table:
-    table = Table(title=f"{lab.name}: {what} from row to column", box=None)
-    table.add_column("")
-    for host in lab.hosts:
-        table.add_column(host, justify="right")
-    for host, row in zip(lab.hosts, values, strict=True):
-        cells = [f"{value:.0f}" if math.isfinite(value) else "-" for value in row]
-        table.add_row(host, *cells)
-    return table
+def _heatmap(
+    lab: Lab, what: str, values: Matrix, family: tuple[Scale, ...], *, is_low_bright: bool = False
+) -> Table:
+    """Values of all pairs; the middle ones of blocks where the terminal has no room for all."""
+    return heatmap(
+        between_hosts(values),
+        lab.hosts,
+        title=f"{lab.name}: {what} from row to column",
+        family=family,
+        reduce=np.nanmedian,
+        width=stdout.width,
+        is_low_bright=is_low_bright,
+    )

@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 
 from rich.table import Table
+from rich.text import Text
 
 from fairlead.cli.output import stderr
 from fairlead.units import format_duration, format_rate, format_size
@@ -14,33 +15,25 @@ from fairlead.workload import RATE_PER, Machine, SimulationResult
 
 
 def result_table(results: Sequence[SimulationResult]) -> Table:
-    """A row for each metric, a column for each strategy."""
-    table = Table("", *(result.method for result in results), box=None, pad_edge=False)
-    table.columns[0].no_wrap = True
-    for column in table.columns[1:]:
-        column.justify = "right"
-    rows: dict[str, Callable[[SimulationResult], str]] = {
-        "waiting time": lambda result: format_duration(result.waiting_time_s),
-        "finish time": lambda result: format_duration(result.finish_time_s),
-        "total finish time": lambda result: format_duration(result.total_finish_time_s),
-    }
-    for name, shown in rows.items():
-        table.add_row(name, *(shown(result) for result in results))
+    """A row for each strategy or placement, however many there are, a column for each metric."""
+    table = _table("strategy", "waiting time", "finish time", "total finish time")
+    for result in results:
+        times_s = (result.waiting_time_s, result.finish_time_s, result.total_finish_time_s)
+        table.add_row(Text(result.method), *map(format_duration, times_s))
     return table
 
 
 def servers_table(results: Sequence[SimulationResult], num_servers: int) -> Table:
     """A row for each of a placement's servers where most is waited, at most so many of each."""
-    names = ("", "server", "messages", "offered", "busy", "longest queue", "waiting")
-    table = Table(*names, box=None, pad_edge=False)
-    for column in table.columns[2:]:
-        column.justify = "right"
+    names = ("server", "messages", "offered", "busy", "longest\nqueue", "waiting")
+    table = _table("strategy", *names)
+    table.columns[1].justify = "left"
     for result in results:
         used = [server for server in result.servers if server.num_messages]
         used.sort(key=lambda server: (-server.waiting_time_s, -server.utilisation_ratio))
         for server in used[:num_servers]:
             table.add_row(
-                result.method,
+                Text(result.method),
                 server.name,
                 str(server.num_messages),
                 _share(server.offered_ratio),
@@ -48,6 +41,15 @@ def servers_table(results: Sequence[SimulationResult], num_servers: int) -> Tabl
                 str(server.longest_queue),
                 format_duration(server.waiting_time_s),
             )
+    return table
+
+
+def _table(first: str, *numbers: str) -> Table:
+    """A table without frame, whose first column alone gives way where there is no room."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column(first, overflow="fold")
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
     return table
 
 
@@ -116,4 +118,4 @@ def warn_of_overload(result: SimulationResult) -> None:
 
 def _share(ratio: float) -> str:
     """A ratio for readers, whom the digits of a thousandfold tell nothing."""
-    return f"{ratio:.0%}" if ratio < 1000 else "more than 1000 times"
+    return f"{ratio:.0%}" if ratio < 1000 else "over 1000 times"

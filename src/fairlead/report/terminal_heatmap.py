@@ -50,10 +50,11 @@ def heatmap(
         is_low_bright: Draw small values bright, for quantities of which less is better.
         max_blocks: Most cells in a row.
     """
-    longest = max(len(name) for name in names)
-    blocks = _blocks(len(names), longest, width, max_blocks)
+    names = _in(LABEL_COLUMNS, names)
+    blocks = _blocks(len(names), _longest(names), width, max_blocks)
     if len(blocks) < len(names):  # A block is named by its first and its last member.
-        blocks = _blocks(len(names), 2 * longest + 1, width, max_blocks)
+        names = _in((LABEL_COLUMNS - 1) // 2, names)
+        blocks = _blocks(len(names), 2 * _longest(names) + 1, width, max_blocks)
     cells = _cells(matrix, blocks, reduce)
     scale = common_scale(cells, family)
     unit = f" ({scale.unit})" if scale.unit else ""
@@ -89,13 +90,30 @@ def _blocks(num_names: int, longest: int, width: int, max_blocks: int) -> Blocks
 
 def column_labels(names: Sequence[str], blocks: Blocks) -> list[str]:
     """What tells each block's first name from the others, short enough for a cell."""
-    # A number that starts alike is kept whole: node10 and node11 differ in 10 and 11.
-    alike = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
-    prefix = "".join(letters[0] for letters in alike).rstrip("0123456789")
     room = CELL_COLUMNS - 1
-    shared = prefix if len(names) > 1 and max(map(len, names)) > room else ""
-    own = [names[block[0]][len(shared) :] for block in blocks]
-    return [label if len(label) <= room else f"…{label[1 - room :]}" for label in own]
+    own = _in(room, names)
+    firsts = [own[block[0]] for block in blocks]
+    return [label if len(label) <= room else f"…{label[1 - room :]}" for label in firsts]
+
+
+def _longest(names: Sequence[str]) -> int:
+    return max(len(name) for name in names)
+
+
+def _in(room: int, names: Sequence[str]) -> Sequence[str]:
+    """The names, where one is longer than `room` without the start and the end common to all."""
+    if _longest(names) <= room or len(set(names)) < 2:
+        return names
+    # A number that starts or ends alike is kept whole: node10 and node11 differ in 10 and 11.
+    start = len(_common_start(names).rstrip("0123456789"))
+    rests = [name[start:][::-1] for name in names]
+    end = len(_common_start(rests).rstrip("0123456789"))
+    return [rest[end:][::-1] for rest in rests]
+
+
+def _common_start(names: Sequence[str]) -> str:
+    alike = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    return "".join(letters[0] for letters in alike)
 
 
 def _colored(row: Matrix, cells: Matrix, scale: Scale, is_low_bright: bool) -> list[Text]:
@@ -103,7 +121,7 @@ def _colored(row: Matrix, cells: Matrix, scale: Scale, is_low_bright: bool) -> l
     high = usable.max() if usable.size else 0.0
     texts = []
     for value in row:
-        text = "·" if value == 0 else scale.text(value)
+        text = "·" if value == 0 else _fitting(value, scale)
         if not (math.isfinite(value) and value > 0):
             texts.append(Text(f"{text} ", style="dim"))
             continue
@@ -113,3 +131,14 @@ def _colored(row: Matrix, cells: Matrix, scale: Scale, is_low_bright: bool) -> l
         style = Style(color=ink_on(color), bgcolor=f"rgb({color[0]},{color[1]},{color[2]})")
         texts.append(Text(f"{text} ".rjust(CELL_COLUMNS), style=style))
     return texts
+
+
+def _fitting(value: float, scale: Scale) -> str:
+    """The value in the unit of all cells, as short as a cell is wide."""
+    text, number = scale.text(value), value / scale.factor
+    if len(text) < CELL_COLUMNS:
+        return text
+    if abs(number) < 1:
+        return f"{number:.3f}" if number >= 0.0005 else "<.001"
+    digits, _, exponent = f"{number:.1e}".partition("e")
+    return f"{digits}e{int(exponent)}"
