@@ -8,11 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from fairlead.cli.trace import _print_summary
 from fairlead.launch import detect
 from fairlead.mpi_builds import find
-from fairlead.traffic import Traffic
+from fairlead.traffic import CollectiveCall, Traffic
 
 pytestmark = [pytest.mark.mpi]
 
@@ -89,3 +91,16 @@ def test_the_programs_own_exit_code_is_passed_on(tmp_path: Path) -> None:
 
 def test_wrong_usage_exits_with_2(tmp_path: Path) -> None:
     assert fairlead(tmp_path, "-n", "0", "--", "true").returncode == 2
+
+
+def test_long_times_are_told_without_exponents(capsys: pytest.CaptureFixture[str]) -> None:
+    calls = [CollectiveCall("allreduce", 2, 8, 10, 7200.0)]
+    origin = {"untranslated_messages": 0, "dropped_collective_calls": 0}
+    pairs = np.ones((2, 2))
+    traffic = Traffic(pairs, pairs, run_time_s=3540.0, collectives=calls, origin=origin)
+
+    _print_summary(traffic, Path("a.traffic.npz"))
+
+    said = capsys.readouterr().out
+    assert "2 ranks ran for 59 min" in said
+    assert "10 calls, 2 h over all ranks" in said

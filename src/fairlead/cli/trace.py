@@ -17,7 +17,7 @@ from fairlead.cli.output import JsonOption, print_json, require_folder, stdout
 from fairlead.launch import Job
 from fairlead.trace import trace as trace_program
 from fairlead.traffic import Traffic
-from fairlead.units import format_size
+from fairlead.units import format_duration, format_size
 
 EXAMPLE = "Example: fairlead trace -n 32 --hostfile hosts.txt -o solver.traffic.npz -- ./solver"
 
@@ -91,7 +91,7 @@ def _sums(messages: sp.csr_array | None, sizes: sp.csr_array | None) -> dict[str
 def _print_summary(traffic: Traffic, path: Path) -> None:
     facts = _facts(traffic, path)
     lines = [
-        f"{traffic.num_ranks} ranks ran for {traffic.run_time_s:.3g} s",
+        f"{traffic.num_ranks} ranks ran for {format_duration(traffic.run_time_s)}",
         f"point to point: {facts['sent']['messages']:,} messages, "
         f"{format_size(facts['sent']['bytes'])}",
     ]
@@ -104,7 +104,7 @@ def _print_summary(traffic: Traffic, path: Path) -> None:
     longest = sorted(traffic.collectives, key=lambda call: -call.seconds)[:_SHOWN_COLLECTIVES]
     lines += [
         f"{call.operation} of {format_size(call.message_bytes)} on {call.communicator_size} ranks: "
-        f"{call.calls:,} calls, {call.seconds:.3g} s over all ranks"
+        f"{call.calls:,} calls, {format_duration(call.seconds)} over all ranks"
         for call in longest
     ]
     if traffic.origin["untranslated_messages"]:

@@ -23,7 +23,7 @@ from fairlead.advice import (
 )
 from fairlead.expectation import Gain
 from fairlead.report.advice_notes import notes
-from fairlead.units import format_duration, format_rate
+from fairlead.units import format_duration, format_rate, three_digits
 
 MAX_NAMED = 6
 """Hosts or pairs that a line names."""
@@ -131,7 +131,7 @@ def _table(advice: HostAdvice) -> Table:
             format_duration(choice.cost.comm_time_s),
         ]
         cells += [format_duration(choice.time_s)] * has_time
-        cells += [f"{choice.price_per_run:.3g}"] * has_price
+        cells += [three_digits(choice.price_per_run)] * has_price
         table.add_row(*cells, style="bold" if choice is advice.enough else "")
     return table
 
@@ -157,7 +157,7 @@ def _wanted(advice: HostAdvice, wanted: Choice) -> str:
         if advice.wanted_time_s is None
         else f" within {format_duration(advice.wanted_time_s)} a run"
     )
-    price = f", {wanted.price_per_run:.3g} per run" if has_price else ""
+    price = f", {three_digits(wanted.price_per_run)} per run" if has_price else ""
     return (
         f"{'Cheapest' if has_price else 'Fewest hosts'}{limit}: {', '.join(wanted.hosts)}: "
         f"predicted {format_duration(wanted.time_s)}{price}."

@@ -135,7 +135,7 @@ def history_chart(runs: Sequence[RunRecord]) -> Chart:
                 **{"type": "scatter", "mode": "markers", "name": "predicted"},
                 "x": [number for number, _ in predicted],
                 "y": [time for _, time in predicted],
-                "hovertemplate": f"predicted<br>%{{y:.3g}} {scale.unit}<extra></extra>",
+                "hovertemplate": f"predicted<br>%{{y:.3r}} {scale.unit}<extra></extra>",
                 "marker": {"symbol": "line-ew-open", "size": 14, "color": "#808890"},
             }
         )
@@ -167,7 +167,7 @@ def _trace(
         "x": [number for number, _ in own],
         "y": [run.measured_s / factor for _, run in own],
         "text": [f"{harmless(placement)}, {run.when:%Y-%m-%d %H:%M}" for _, run in own],
-        "hovertemplate": "%{text}<br>%{y:.3g}<extra></extra>",
+        "hovertemplate": "%{text}<br>%{y:.3r}<extra></extra>",
         "marker": {"symbol": symbol, "color": color, "size": 9},
     }
 

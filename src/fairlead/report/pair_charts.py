@@ -84,7 +84,7 @@ def _box_of_points(
         "x": [harmless(names[src]) for src, _ in pairs],
         "y": [float(values[pair]) for pair in pairs],
         "text": [_pair(names, *pair) for pair in pairs],
-        "hovertemplate": f"%{{text}}<br>%{{y:.3g}} {scale.unit}<extra></extra>",
+        "hovertemplate": f"%{{text}}<br>%{{y:.3r}} {scale.unit}<extra></extra>",
         **{"hoveron": "points", "boxpoints": "all", "jitter": 0.5, "pointpos": 0},
     }
 

@@ -64,7 +64,7 @@ def _runs(comparison: Comparison, scale: Scale) -> dict[str, Any]:
         "mode": "markers",
         "name": "single run",
         **{"x": times, "y": rows, "text": texts},
-        "hovertemplate": f"%{{text}}<br>%{{x:.3g}} {scale.unit}<extra></extra>",
+        "hovertemplate": f"%{{text}}<br>%{{x:.3r}} {scale.unit}<extra></extra>",
         "marker": {"color": BLUE, "size": 7, "opacity": 0.7},
     }
 
@@ -79,7 +79,7 @@ def _means(comparison: Comparison, scale: Scale) -> dict[str, Any]:
         "x": [m.value / scale.factor for m in means],
         "y": [row - 0.2 for row in range(len(means))],
         "text": [harmless(method) for method in comparison.methods],
-        "hovertemplate": f"%{{text}}, mean<br>%{{x:.3g}} {scale.unit}<extra></extra>",
+        "hovertemplate": f"%{{text}}, mean<br>%{{x:.3r}} {scale.unit}<extra></extra>",
         "error_x": {"type": "data", "array": half, "color": ORANGE, "thickness": 2, "width": 6},
         "marker": {"color": ORANGE, "size": 9, "symbol": "diamond"},
     }
