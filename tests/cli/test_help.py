@@ -52,6 +52,40 @@ def test_help_leaves_room_for_text_and_fits(command: list[str], columns: int) ->
     assert not re.search(r"INTEGER|TEXT|FLOAT|PATH|VALUE|<\w+>|[│╭]", said)
 
 
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        *(("compare", ["-n, --np N"]), ("trace", ["-n, --np N"]), ("probe", ["--hostfile FILE"])),
+        *(("map", ["--cluster HOSTS"]), ("mpi add", ["--mpicxx PROGRAM"]), ("run", [])),
+    ],
+)
+def test_what_has_to_be_given_says_so(command: str, options: list[str]) -> None:
+    said = CliRunner().invoke(app, [*command.split(), "--help"], env={"COLUMNS": "100"}).output
+    rows = re.split(r"\n  (?=-)", said)
+    assert [row.split("  ")[0] for row in rows if "Has to be given." in row] == options
+
+
+@pytest.mark.parametrize("command", ["compare", "probe"])
+def test_a_budget_is_told_for_the_command_at_hand(command: str) -> None:
+    in_run, here = (
+        " ".join(CliRunner().invoke(app, [name, "--help"]).output.split())
+        for name in ("run", command)
+    )
+    assert "Most time that the probe may take. Default: no limit." in here
+    assert "Most time that deciding may take" in in_run
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("command", ["run", "compare", "trace"])
+@pytest.mark.parametrize("file", ["-machinefile", "--machinefile", "-hostfile", "-f"])
+def test_hosts_and_ranks_may_be_spelled_as_mpiruns(command: str, file: str) -> None:
+    result = CliRunner().invoke(app, [command, "-np", "2", file, "gone.txt", "true"])
+    assert "gone.txt: hostfile cannot be read" in str(result.exception)
+    both = CliRunner().invoke(app, [command, "-np", "2", "-H", "h0,h1", file, "gone.txt", "true"])
+    assert both.exit_code == 2
+    assert "does not go together with --hostfile" in both.stderr
+
+
 @pytest.mark.parametrize("command", ["run", "map", "simulate"])
 def test_brackets_in_help_are_no_markup(command: str) -> None:
     said = CliRunner().invoke(app, [command, "--help"]).output

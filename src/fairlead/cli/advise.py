@@ -59,7 +59,7 @@ def advise(
         typer.Option(
             metavar="HOSTS",
             rich_help_panel=HOSTS,
-            help="A hostfile, or hosts and slots: h0:4,h1:4",
+            help="A hostfile, or hosts and slots: h0:4,h1:4.",
         ),
     ] = None,
     prices: Annotated[

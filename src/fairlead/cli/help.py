@@ -138,6 +138,8 @@ def _option(option: Any) -> Row:
         names += f" {option.metavar or 'VALUE'}"
     default = _default(option)
     text = option.help or ""
+    if option.required:
+        text += " Has to be given."
     if default:
         text += f"{chr(10) if chr(10) in text else ' '}Default: {default}."
     return names, text

@@ -20,7 +20,7 @@ Hosts = Annotated[
     typer.Option(
         metavar="HOSTS",
         rich_help_panel=HOSTS,
-        help="A hostfile, or hosts and slots: h0:4,h1:4. Has to be given.",
+        help="A hostfile, or hosts and slots: h0:4,h1:4.",
     ),
 ]
 NetworkSource = Annotated[

@@ -40,9 +40,7 @@ def list_builds(json: JsonOption = False) -> None:
 def add(
     mpicxx: Annotated[
         str,
-        typer.Option(
-            "--mpicxx", metavar="PROGRAM", help="The MPI's C++ compiler wrapper. Has to be given."
-        ),
+        typer.Option("--mpicxx", metavar="PROGRAM", help="The MPI's C++ compiler wrapper."),
     ],
     json: JsonOption = False,
 ) -> None:

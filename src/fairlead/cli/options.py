@@ -136,14 +136,19 @@ Ranks = Annotated[
     int,
     typer.Option("-n", "--np", min=1, metavar="N", rich_help_panel=HOSTS, help="Number of ranks."),
 ]
-Hostfile = Annotated[
-    Path | None,
-    typer.Option(
+
+
+def _hostfile(without: str) -> Any:
+    return typer.Option(
         metavar="FILE",
         rich_help_panel=HOSTS,
-        help="Hosts and slots, in Open MPI's or MPICH's form; without it Slurm's allocation.",
-    ),
-]
+        help="Hosts and slots, in Open MPI's or MPICH's form; also spelled -machinefile or -f. "
+        f"Without it {without}.",
+    )
+
+
+Hostfile = Annotated[Path | None, _hostfile("Slurm's allocation")]
+TraceHostfile = Annotated[Path | None, _hostfile("the hosts that the launcher takes by itself")]
 Hosts = Annotated[
     str | None,
     typer.Option(
@@ -225,14 +230,25 @@ ModeOption = Annotated[
         help="How the network is measured when it has to be.",
     ),
 ]
-Budget = Annotated[
-    float | None,
-    typer.Option(
+
+
+def _budget(meaning: str, default: str) -> Any:
+    return typer.Option(
         parser=usage(parse_duration),
         metavar="TIME",
         rich_help_panel=NETWORK,
-        help="Most time the probe may take, in run all of deciding but its first rehearsal. "
-        "Default: no limit; in run 4.5s for 8 hosts, 8.5s for 32.",
+        show_default=default,
+        help=meaning,
+    )
+
+
+Budget = Annotated[float | None, _budget("Most time that the probe may take.", "no limit")]
+RunBudget = Annotated[
+    float | None,
+    _budget(
+        "Most time that deciding may take, the probe included; its first rehearsal takes place in "
+        "any case.",
+        "4.5s for 8 hosts, 8.5s for 32",
     ),
 ]
 Risk = Annotated[

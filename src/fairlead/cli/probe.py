@@ -39,7 +39,7 @@ Hosts = Annotated[
         "--hostfile",
         metavar="FILE",
         rich_help_panel=HOSTS,
-        help="The hosts to measure, in Open MPI's or MPICH's form. Has to be given.",
+        help="The hosts to measure, in Open MPI's or MPICH's form.",
     ),
 ]
 Output = Annotated[

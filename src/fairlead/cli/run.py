@@ -78,7 +78,7 @@ def run(
     network: options.NetworkSource = None,
     traffic: options.TrafficFile = None,
     mode: options.ModeOption = options.Mode.quick,
-    budget: options.Budget = None,
+    budget: options.RunBudget = None,
     contention: options.Contention = False,
     max_age: options.MaxAge = 3600.0,
     skip_unreachable: options.SkipUnreachable = False,

@@ -16,10 +16,13 @@ from fairlead.errors import InputError
 from fairlead.workload import RATE_PER, STRATEGIES, shipped_workloads
 from fairlead.workload.simulating import CHOICES
 
+_WORKLOADS = "as the workload says"
 
-def word(words: Sequence[str], meaning: str) -> Any:
+
+def word(words: Sequence[str], meaning: str, default: str | bool = True) -> Any:
     """An option that is one of these words."""
     return typer.Option(
+        show_default=default,
         parser=options.usage(options.one_of(words)),
         metavar="WORD",
         rich_help_panel=MODEL,
@@ -91,7 +94,9 @@ Nic = Annotated[str, word(CHOICES["nic"], "Who receives at an interface")]
 Forwarding = Annotated[str, word(CHOICES["forwarding"], "When receiving begins")]
 Arrivals = Annotated[str, word(CHOICES["arrivals"], "When messages come")]
 Loop = Annotated[str, word(CHOICES["loop"], "Whether a flow waits for its last message")]
-RatePer = Annotated[str | None, word(RATE_PER, "What rate and count of a pattern are per")]
+RatePer = Annotated[
+    str | None, word(RATE_PER, "What rate and count of a pattern are per", _WORKLOADS)
+]
 ComputeSpeed = Annotated[
     float | None,
     typer.Option(
@@ -99,6 +104,7 @@ ComputeSpeed = Annotated[
         parser=options.above_zero,
         metavar="NUMBER",
         rich_help_panel=MODEL,
+        show_default=_WORKLOADS,
         help="Million operations a second of a core, which set the rates of recordings.",
     ),
 ]

@@ -44,7 +44,7 @@ def register(app: typer.Typer) -> None:
 def trace(
     program: options.Program,
     num_ranks: options.Ranks,
-    hostfile: options.Hostfile = None,
+    hostfile: options.TraceHostfile = None,
     host: options.Hosts = None,
     output: Output = None,
     mpirun: options.Mpirun = None,
