@@ -41,6 +41,12 @@ void Mailbox::poll() {
   }
 }
 
+void Mailbox::forget() {
+  letters_.clear();
+  soon_.clear();
+  turns_.clear();
+}
+
 void Mailbox::take_in(int src, const Letter& letter) {
   sign_s_[static_cast<std::size_t>(src)] = now_s();
   switch (letter.note) {

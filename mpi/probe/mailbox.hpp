@@ -25,6 +25,7 @@ enum Tag : int {
   flow_report_tag,
   trial_order_tag,
   trial_report_tag,
+  order_text_tag,
 };
 
 enum class Note : std::int32_t {
@@ -61,6 +62,10 @@ class Mailbox {
 
   /// Takes in all notes that have arrived.
   void poll();
+
+  /// Forgets what was said of the meetings so far, whose numbers the next order uses again. To be
+  /// called before the next roll call, when nobody can have spoken of the next meetings yet.
+  void forget();
 
   /// Whether `src` has sent this note.
   [[nodiscard]] bool has(int src, Note note) const { return letters_.contains({src, note}); }

@@ -9,6 +9,7 @@
 #include <exception>
 
 #include "conductor.hpp"
+#include "orders.hpp"
 #include "rehearsal.hpp"
 #include "result.hpp"
 
@@ -32,11 +33,10 @@ void probe_contention(Conductor& conductor, const Behaviour& behaviour, Outcome&
   outcome.is_orderly = outcome.is_orderly && conductor.is_orderly();
 }
 
-/// The main flow. Returns whether MPI can be left in order.
-bool run(MPI_Comm comm, const Options& options) {
+/// Does what is asked for. Returns whether MPI can be left in order.
+bool carry_out(MPI_Comm comm, const Options& options, Mailbox& mailbox) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  Mailbox mailbox(comm, options.patience_s);
   const Behaviour behaviour = assemble(comm, options, mailbox);
   const double begin_s = now_s();
   Exchange exchange(comm, options, mailbox, behaviour.yields);
@@ -61,6 +61,17 @@ bool run(MPI_Comm comm, const Options& options) {
   if (!options.rehearsed.empty()) print_rehearsal(rehearsal.conduct(options, outcome));
   dismiss(comm, outcome, mailbox);
   return outcome.is_orderly && !rehearsal.has_given_up();
+}
+
+/// The main flow: one order, or one after the other. Returns whether MPI can be left in order.
+bool run(MPI_Comm comm, const Options& first) {
+  Mailbox mailbox(comm, first.patience_s);
+  for (std::optional order = first; order; order = next_order(comm, first.patience_s)) {
+    if (!carry_out(comm, *order, mailbox)) return false;
+    mailbox.forget();
+    if (!first.has_orders) break;
+  }
+  return true;
 }
 
 /// Leaves without MPI: with messages that nobody will receive, MPI_Finalize may wait forever.

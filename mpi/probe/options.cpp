@@ -2,9 +2,11 @@
 // Reads the options; the values were checked by Python already, so the messages are plain.
 #include "options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 #include <string_view>
+#include <vector>
 
 namespace fairlead::probe {
 namespace {
@@ -57,9 +59,23 @@ void set_option(Options& options, std::string_view name, std::string_view value)
     options.rehearsal_s = parse_number(name, value, 0.0);
   } else if (name == "--rehearse-rounds") {
     options.max_rehearsal_rounds = parse_number(name, value, 1);
+  } else if (name == "--orders") {
+    options.has_orders = parse_number(name, value, 0) != 0;
   } else {
     throw std::invalid_argument("unknown option '" + std::string(name) + "'");
   }
+}
+
+template <typename Words>
+Options parse_words(const Words& words) {
+  Options options;
+  for (std::size_t i = 0; i < words.size(); i += 2) {
+    if (i + 1 == words.size()) {
+      throw std::invalid_argument(std::string(words[i]) + ": a value is missing");
+    }
+    set_option(options, words[i], words[i + 1]);
+  }
+  return options;
 }
 
 }  // namespace
@@ -98,14 +114,17 @@ Recipe full_recipe() {
 }
 
 Options parse_options(std::span<const char* const> arguments) {
-  Options options;
-  for (std::size_t i = 0; i < arguments.size(); i += 2) {
-    if (i + 1 == arguments.size()) {
-      throw std::invalid_argument(std::string(arguments[i]) + ": a value is missing");
-    }
-    set_option(options, arguments[i], arguments[i + 1]);
+  return parse_words(arguments);
+}
+
+Options parse_order(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (std::size_t begin = 0; begin < line.size();) {
+    const std::size_t end = std::min(line.find(' ', begin), line.size());
+    words.push_back(line.substr(begin, end - begin));
+    begin = end + 1;
   }
-  return options;
+  return parse_words(words);
 }
 
 }  // namespace fairlead::probe

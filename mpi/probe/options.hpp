@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace fairlead::probe {
 
@@ -61,6 +62,8 @@ struct Options {
   /// The time of rehearsing, and the most rounds.
   double rehearsal_s = 1;
   int max_rehearsal_rounds = 12;
+  /// Whether further orders follow on the standard input of rank 0.
+  bool has_orders = false;
 
   [[nodiscard]] double pairs_budget_s() const { return has_contention ? budget_s / 2 : budget_s; }
 };
@@ -68,5 +71,9 @@ struct Options {
 /// @param arguments without the program's name.
 /// @throws std::invalid_argument naming the option, its value and what is allowed.
 Options parse_options(std::span<const char* const> arguments);
+
+/// @param line the same options in one line, with a blank between words.
+/// @throws std::invalid_argument as `parse_options`.
+Options parse_order(std::string_view line);
 
 }  // namespace fairlead::probe

@@ -7,15 +7,12 @@ busy machine they tell how long a receiver was not running.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
 from fairlead.cluster import Cluster
-from fairlead.launch import Launcher
 from fairlead.network import Network
-from fairlead.probe import launch_probe
+from fairlead.probe_program import ProbeProgram
 from fairlead.probe_result import read_result
 from fairlead.sampling.pair_set import pair_set_text
 
@@ -29,20 +26,18 @@ LAUNCH_TIMEOUT_S = 60.0
 
 
 def measure_in_bulk(
-    launcher: Launcher,
+    program: ProbeProgram,
     cluster: Cluster,
     pairs: npt.NDArray[np.bool_],
     pairs_s: float,
-    launcher_args: Sequence[str] = (),
 ) -> Network | None:
     """Latency and bandwidth of chosen pairs.
 
     Args:
-        launcher: Starts the measuring program, one process per host.
+        program: Gets the order.
         cluster: The hosts.
         pairs: Which of them, shape (H, H), symmetric.
         pairs_s: Most time for all of them; what does not fit is `nan`.
-        launcher_args: The user's own arguments for the launcher.
 
     Returns:
         A network of the cluster's hosts, `nan` where nothing was measured; None where measuring
@@ -50,7 +45,7 @@ def measure_in_bulk(
     """
     options = bulk_options(pairs, pairs_s)
     timeout_s = LAUNCH_TIMEOUT_S + pairs_s
-    finished = launch_probe(launcher, options, cluster, launcher_args, timeout_s=timeout_s)
+    finished = program.order(cluster, options, timeout_s=timeout_s)
     return network_of(finished.stdout, cluster)
 
 

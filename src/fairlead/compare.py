@@ -19,7 +19,7 @@ from fairlead.launch import Job
 from fairlead.mapping import Cost, evaluate, require_method
 from fairlead.narrator import Narrator, Progress
 from fairlead.placement import Placement
-from fairlead.preparation import Prepared, Request, placed, prepare
+from fairlead.preparation import Prepared, Request, measuring, placed, prepare
 
 BASELINE = "launcher"
 
@@ -100,7 +100,8 @@ def compare(
     for method in methods:
         require_method(method)
     pattern = _compiled(time_pattern)
-    prepared = prepare(request, narrator)
+    with measuring(request) as program:
+        prepared = prepare(request, narrator, program)
     candidates = [candidate(prepared, request, method) for method in _with_baseline(methods)]
     series = Series(candidates, repeats, datetime.datetime.now(datetime.timezone.utc))
 

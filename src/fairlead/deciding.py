@@ -67,7 +67,7 @@ class Measurer(Protocol):
         pairs: Mask | None,
         pairs_s: float,
     ) -> Rehearsal | None:
-        """As `fairlead.rehearsal.rehearse`."""
+        """As `fairlead.rehearsal.rehearse`; None where it cannot be done."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -17,15 +17,15 @@ from fairlead import profile_cache, rehearsal
 from fairlead.archive import write_text
 from fairlead.cluster import Cluster
 from fairlead.deciding import LEAST_BETTER_RATIO, Question, decide
-from fairlead.errors import InputError
+from fairlead.errors import InputError, ProbeError
 from fairlead.expectation import Gain
 from fairlead.history import History
-from fairlead.launch import Launcher
 from fairlead.mapping import COST_OF_OBJECTIVE, evaluate
 from fairlead.narrator import Narrator
 from fairlead.network import Network
 from fairlead.placement import Placement
 from fairlead.preparation import Prepared, Request, placed
+from fairlead.probe_program import ProbeProgram
 from fairlead.profile_cache import Profile
 from fairlead.rehearsal import Rehearsal
 from fairlead.run_directory import cache_folder
@@ -104,7 +104,7 @@ def decided(
         cost=COST_OF_OBJECTIVE[request.objective],
         rule=request.rule,
         is_barred=_barred(prepared, history, COST_OF_OBJECTIVE[request.objective]),
-        measurer=_measurer(prepared, request, narrator),
+        measurer=_measurer(prepared, narrator),
         budget_s=budget_s - prepared.probe_s,
         seed=request.seed,
     )
@@ -153,12 +153,15 @@ def _barred(prepared: Prepared, history: History, cost: str) -> Callable[[Placem
 class _HostsMeasurer:
     """Measures on the hosts of a run."""
 
-    launcher: Launcher
+    program: ProbeProgram
     cluster: Cluster
     traffic: Traffic
-    launcher_args: Sequence[str]
-    launch_s: float
+    first_launch_s: float
     narrator: Narrator
+
+    @property
+    def launch_s(self) -> float:
+        return 0.0 if self.program.is_running_on(self.cluster) else self.first_launch_s
 
     def rehearse(
         self,
@@ -169,28 +172,30 @@ class _HostsMeasurer:
         pairs_s: float,
     ) -> Rehearsal | None:
         self.narrator.tell("decision: rehearsing the traffic of each placement on the network")
-        return rehearsal.rehearse(
-            placements,
-            self.traffic,
-            network,
-            self.launcher,
-            self.cluster,
-            rehearsal_s=rehearsal_s,
-            pairs=pairs,
-            pairs_s=pairs_s,
-            launcher_args=self.launcher_args,
-        )
+        try:
+            return rehearsal.rehearse(
+                placements,
+                self.traffic,
+                network,
+                self.program,
+                self.cluster,
+                rehearsal_s=rehearsal_s,
+                pairs=pairs,
+                pairs_s=pairs_s,
+            )
+        except ProbeError as error:
+            self.narrator.tell(f"decision: by the measured rates: {error}")
+            return None
 
 
-def _measurer(prepared: Prepared, request: Request, narrator: Narrator) -> _HostsMeasurer | None:
+def _measurer(prepared: Prepared, narrator: Narrator) -> _HostsMeasurer | None:
     """None where the user gave the network: it is taken as it is."""
     if prepared.is_network_given:
         return None
     return _HostsMeasurer(
-        prepared.launcher,
+        prepared.measuring,
         prepared.cluster,
         prepared.traffic,
-        request.launcher_args,
         float(prepared.network.origin.get("launch_s", TYPICAL_LAUNCH_S)),
         narrator,
     )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,9 @@ from fairlead.bulk import measure_in_bulk
 from fairlead.cluster import Cluster
 from fairlead.drift import DRIFT_RATIO, checked_hosts, drifted_pairs, pairs_to_measure_again
 from fairlead.errors import Error, ProbeError
-from fairlead.launch import Launcher
 from fairlead.narrator import Narrator
 from fairlead.network import Network
+from fairlead.probe_program import ProbeProgram
 from fairlead.profile_cache import Profile
 from fairlead.units import format_duration
 
@@ -34,25 +34,23 @@ AGAIN_S = 1.0
 def refreshed(
     profile: Profile,
     cluster: Cluster,
-    launcher: Launcher,
     narrator: Narrator,
-    launcher_args: Sequence[str] = (),
+    program: ProbeProgram,
 ) -> Network | None:
     """The kept network as it is now, or None where it has to be measured as a whole.
 
     Args:
         profile: What was kept; its `bulk` pairs are what later ones are compared with.
         cluster: Its hosts.
-        launcher: Starts the measuring program.
         narrator: Tells the user of it.
-        launcher_args: The user's own arguments for the launcher.
+        program: Gets the orders.
     """
     if profile.bulk is None:
         narrator.tell("network: a kept profile of these hosts is fresh enough")
         return profile.network
 
     def measured(part: Cluster, pairs: Mask, pairs_s: float) -> Network:
-        found = measure_in_bulk(launcher, part, pairs, pairs_s, launcher_args)
+        found = measure_in_bulk(program, part, pairs, pairs_s)
         if found is None:
             raise ProbeError("a host does not answer")
         return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps before a decision: find launcher and hosts, measure the network, trace the program."""
+"""The steps before a decision: find launcher and hosts, trace the program, measure the network."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import contextlib
 import dataclasses
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -24,13 +24,15 @@ from fairlead.launch import (
     cluster_from_slurm,
     detect,
     read_hostfile,
+    unreachable_hosts,
 )
 from fairlead.mapping import DEFAULT_OBJECTIVE, evaluate, place
 from fairlead.mapping.filling import fill_by_slot
 from fairlead.narrator import Narrator
 from fairlead.network import Network
 from fairlead.placement import Placement
-from fairlead.probe import probe
+from fairlead.probe import probe, reachable_part
+from fairlead.probe_program import ProbeProgram
 from fairlead.profile_cache import Profile
 from fairlead.rule import DEFAULT_RULE, Rule
 from fairlead.run_directory import RunDirectory
@@ -100,7 +102,7 @@ class Prepared:
     """All that a decision needs.
 
     Attributes:
-        launcher: The launcher that was found.
+        measuring: What measures further.
         cluster: Hosts that take part, each measured.
         network: The network between them, in their order.
         traffic: The traffic of the program.
@@ -113,7 +115,7 @@ class Prepared:
         traced_s: Time of the traced run itself; None where none took place now.
     """
 
-    launcher: Launcher
+    measuring: ProbeProgram
     cluster: Cluster
     network: Network
     traffic: Traffic
@@ -125,45 +127,80 @@ class Prepared:
     profile_path: Path | None = None
     traced_s: float | None = None
 
+    @property
+    def launcher(self) -> Launcher:
+        """What starts the program."""
+        return self.measuring.launcher
 
-def prepare(request: Request, narrator: Narrator) -> Prepared:
-    """Find, measure and trace; every step is noted in the run directory.
+
+def measuring(request: Request) -> ProbeProgram:
+    """The measuring program by the launcher that the user has.
+
+    Raises:
+        LaunchError: There is no launcher, or not the one that was asked for.
+    """
+    return ProbeProgram(detect(request.mpirun), request.launcher_args)
+
+
+def prepare(request: Request, narrator: Narrator, program: ProbeProgram) -> Prepared:
+    """Find, trace and measure; every step is noted in the run directory.
 
     Args:
         request: What the user asked for.
         narrator: Tells the user of each step that takes time.
+        program: Measures, and starts the user's program by the same launcher; where the network was
+            measured now it still runs afterwards.
 
     Raises:
         Error: A step failed; the message says which host, file or program, and what to do.
     """
-    launcher = detect(request.mpirun)
+    launcher = program.launcher
     cluster = hosts_of(request.hostfile)
     _check(request, launcher, cluster)
     directory = RunDirectory.new(request.directory, Path(request.program[0]).name)
     directory.note("request", dataclasses.asdict(request))
     whole = cluster
-    network, probe_s = _measured(request, launcher, whole, narrator)
-    cluster = _taking_part(request, whole, network, narrator)
+    started = time.monotonic()
+    network = _known(request, whole, narrator, program)
+    reasons = None
+    if network is None:
+        reasons = unreachable_hosts(launcher, whole, launcher_args=request.launcher_args)
+        cluster = reachable_part(whole, reasons, request.skip_unreachable)
+    else:
+        cluster = _taking_part(request, whole, network, narrator)
+    probe_s = 0.0 if _is_given(request) else time.monotonic() - started
     cluster.require_room_for(request.num_ranks)
+    # First the program: what measures then stays for the decision, and never stands beside a run.
+    program.close()
     stdin = SharedInput()
     traffic, trace_s = traced(request, launcher, cluster, directory, narrator, stdin=stdin)
     traffic.save(directory.file(run_directory.TRAFFIC))
     directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": trace_s})
+
+    def measured() -> tuple[Network, Cluster, float]:
+        started = time.monotonic()
+        network = _measured(request, whole, narrator, program, reasons)
+        part = _taking_part(request, whole, network, narrator)
+        return network, part, time.monotonic() - started
+
+    is_old = network is not None
+    if network is None:
+        network, cluster, measuring_s = measured()
+        probe_s += measuring_s
     problem = _implausible(network.select(cluster.hosts), traffic, cluster)
     if problem is not None:
         narrator.tell(f"network: {problem}")
-        if request.network is None:
-            now = dataclasses.replace(request, network=PROBE_NOW)
-            network, again_s = _measured(now, launcher, whole, narrator)
-            cluster = _taking_part(request, whole, network, narrator)
-            probe_s += again_s
+        if request.network is None and is_old:
+            network, cluster, measuring_s = measured()
+            probe_s += measuring_s
+    cluster.require_room_for(request.num_ranks)
     # A part of the hosts is no profile of all.
     is_kept = not _is_given(request) and cluster.hosts == whole.hosts
     network = network.select(cluster.hosts)
     network.save(directory.file(run_directory.NETWORK))
     directory.note("network", {"hosts": cluster.hosts, "slots": cluster.slots, "probe_s": probe_s})
     return Prepared(
-        launcher,
+        program,
         cluster,
         network,
         traffic,
@@ -261,26 +298,38 @@ def hosts_of(hostfile: Path | Cluster | None) -> Cluster:
     return cluster
 
 
+def _known(
+    request: Request, cluster: Cluster, narrator: Narrator, program: ProbeProgram
+) -> Network | None:
+    """The network that the user gave, or a kept one that still holds; None where it is unknown."""
+    if _is_given(request):
+        assert request.network is not None
+        return Network.load(request.network)
+    if request.network == PROBE_NOW:
+        return None
+    kept = profile_cache.recall(
+        _profile_path(request, program.launcher, cluster),
+        cluster,
+        request.max_age_s,
+        skip_unreachable=request.skip_unreachable,
+    )
+    if kept is None:
+        return None
+    return refreshed(kept, cluster, narrator, program)
+
+
 def _measured(
-    request: Request, launcher: Launcher, cluster: Cluster, narrator: Narrator
-) -> tuple[Network, float]:
-    if request.network is not None and request.network != PROBE_NOW:
-        return Network.load(request.network), 0.0
-    path = _profile_path(request, launcher, cluster)
-    if request.network is None:
-        kept = profile_cache.recall(
-            path, cluster, request.max_age_s, skip_unreachable=request.skip_unreachable
-        )
-        started = time.monotonic()
-        if kept is not None:
-            held = refreshed(kept, cluster, launcher, narrator, request.launcher_args)
-            if held is not None:
-                return held, time.monotonic() - started
+    request: Request,
+    cluster: Cluster,
+    narrator: Narrator,
+    program: ProbeProgram,
+    unreachable: Mapping[str, str] | None,
+) -> Network:
+    """The network as it is now, which is kept for later runs."""
     narrator.tell(f"network: probing {cluster.num_hosts} hosts ({request.mode})")
-    started = time.monotonic()
     with narrator.progress("probing") as on_progress:
         network = probe(
-            launcher,
+            program.launcher,
             cluster,
             mode=request.mode,
             budget_s=request.budget_s,
@@ -288,11 +337,13 @@ def _measured(
             launcher_args=request.launcher_args,
             contention=request.contention,
             on_progress=on_progress,
+            unreachable=unreachable,
+            program=program,
         )
-    probe_s = time.monotonic() - started
     with _keeping("network", narrator):
+        path = _profile_path(request, program.launcher, cluster)
         profile_cache.remember(Profile(path, network))
-    return network, probe_s
+    return network
 
 
 def _taking_part(

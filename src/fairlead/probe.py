@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import re
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -17,33 +17,25 @@ from fairlead import launch, mpi_builds
 from fairlead.cluster import Cluster
 from fairlead.contention_result import CONTENTION_BEGIN, read_contention
 from fairlead.errors import InputError, ProbeError
-from fairlead.launch import Finished, Job, Launcher, LaunchTimeoutError
+from fairlead.launch import Finished, Launcher
 from fairlead.launch.open_files import suspected_lack_of_files
 from fairlead.network import Network
-from fairlead.placement import Placement
-from fairlead.probe_result import PAIRS_BEGIN, Documents, ProbeResult, read_result
+from fairlead.probe_program import PROGRESS, ProbeProgram, Progress
+from fairlead.probe_result import PAIRS_BEGIN, ProbeResult, read_result
 from fairlead.sampling import SamplePlan, complete
 from fairlead.sampling.pair_set import pair_set_text
 from fairlead.sampling.rounds import measure_in_batches
-from fairlead.scratch import scratch_folder
 
-__all__ = ["Effort", "probe"]
-
-Progress = Callable[[int, int], None]
+__all__ = ["Effort", "probe", "reachable_part"]
 
 # Flows are run for a tenth of a second each, some ten to a hundred times per host.
 _CONTENTION_TIMEOUT_S = 1800
-
-# What rank 0 has printed is all there is; a launcher that lost a host may then wait for ever. Ranks
-# that end in order take some 3 s.
-_GRACE_S = 5.0
 
 # No launcher starts and ends in less.
 _LEAST_TIMEOUT_S = 1.0
 
 _LOST = "did not answer any more during the measurement"
 
-_PROGRESS = re.compile(r"fairlead-probe: progress (\d+) (\d+)$")
 _ERROR = re.compile(r"fairlead-probe: error (.*)$")
 _TROUBLE = re.compile(r"error|fail|unable|cannot|could not|did not|denied|no such|no space", re.I)
 _SAID_LINES = 6
@@ -88,6 +80,8 @@ def probe(
     launcher_args: Sequence[str] = (),
     contention: bool = False,
     on_progress: Progress | None = None,
+    unreachable: Mapping[str, str] | None = None,
+    program: ProbeProgram | None = None,
 ) -> Network:
     """Measure latency and bandwidth between all hosts, in both directions.
 
@@ -112,7 +106,9 @@ def probe(
         contention: Afterwards, run flows together, and find what each host's interface carries
             and which pairs share a bottleneck. Where that fails the pairs are kept, and
             `origin["contention"]` says why.
-        on_progress: Gets rounds done and rounds in all, from another thread.
+        on_progress: Gets rounds done and rounds in all.
+        unreachable: Hosts that do not answer, with the reason of each; None asks all of them.
+        program: Is left running for further orders; None starts one and ends it.
 
     Returns:
         The network in the order of `cluster.hosts`; `origin` tells how it was measured.
@@ -128,9 +124,11 @@ def probe(
     _check(effort, budget_s, concurrency, patience_s)
     if sample is not None:
         sample.check(cluster.num_hosts)
-    program = mpi_builds.find(launcher).probe
-    reasons = launch.unreachable_hosts(launcher, cluster, reach_timeout_s, launcher_args)
-    reachable = _reachable_part(cluster, reasons, skip_unreachable)
+    mpi_builds.find(launcher)
+    reasons = unreachable
+    if reasons is None:
+        reasons = launch.unreachable_hosts(launcher, cluster, reach_timeout_s, launcher_args)
+    reachable = reachable_part(cluster, reasons, skip_unreachable)
     options = {
         "mode": mode,
         "target": effort.target_ratio,
@@ -144,20 +142,20 @@ def probe(
         raise InputError("sample and contention: one run measures either; leave one of them out")
     if contention and timeout_s is None:
         effort = dataclasses.replace(effort, timeout_s=effort.timeout_s + _CONTENTION_TIMEOUT_S)
-    launches = _Launches(
-        launcher,
-        program,
-        options,
-        reachable,
-        launcher_args,
-        timeout_s=effort.timeout_s,
-        budget_s=budget_s,
-        on_progress=on_progress,
-    )
     asked = None
-    if sample is not None:
-        asked = measure_in_batches(sample, reachable.num_hosts, launches.measure_part)
-    result = launches.found or launches.measure()
+    with contextlib.ExitStack() as stack:
+        running = program or stack.enter_context(ProbeProgram(launcher, launcher_args))
+        orders = _Orders(
+            running,
+            options,
+            reachable,
+            timeout_s=effort.timeout_s,
+            budget_s=budget_s,
+            on_progress=on_progress,
+        )
+        if sample is not None:
+            asked = measure_in_batches(sample, reachable.num_hosts, orders.measure_part)
+        result = orders.found or orders.measure()
     origin = {
         "how": "measured",
         **options,
@@ -167,34 +165,32 @@ def probe(
         "mpi": mpi_builds.mpi_title(launcher.family, launcher.version),
         "when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "probing_s": result.probing_s,
-        "launch_s": max(0.0, launches.seconds - result.probing_s),
-        "unreachable": reasons | {reachable.hosts[rank]: _LOST for rank in result.lost_ranks},
+        "launch_s": max(0.0, orders.seconds - result.probing_s),
+        "unreachable": dict(reasons) | {reachable.hosts[rank]: _LOST for rank in result.lost_ranks},
     }
     network = result.to_network(cluster.hosts, reachable.hosts, origin)
     if contention:
-        return _with_contention(network, reachable, launches.finished)
+        return _with_contention(network, reachable, orders.finished)
     if sample is None or asked is None:
         return network
     return _completed(network, sample, reachable, asked, result)
 
 
 @dataclasses.dataclass
-class _Launches:
-    """One launch of the measuring program after another on the same hosts.
+class _Orders:
+    """One order to the measuring program after another, for the same hosts.
 
     Attributes:
         timeout_s: What all of them together may take.
         budget_s: What is left of the time of measuring; None without bound.
-        seconds: What the launches took so far.
+        seconds: What they took so far.
         finished: What the last one printed.
         found: What those of `measure_part` found so far.
     """
 
-    launcher: Launcher
-    program: Path
+    program: ProbeProgram
     options: Mapping[str, object]
     cluster: Cluster
-    launcher_args: Sequence[str]
     timeout_s: float
     budget_s: float | None
     on_progress: Progress | None
@@ -209,15 +205,18 @@ class _Launches:
         options = dict(self.options)
         if self.budget_s is not None:
             options["budget"] = self.budget_s * share_ratio
-        job = _job(self.program, options, self.cluster, self.launcher_args, pairs)
-        timeout_s = max(_LEAST_TIMEOUT_S, self.timeout_s - self.seconds)
-        begins = [PAIRS_BEGIN, *([CONTENTION_BEGIN] if "contention" in options else [])]
-        self.finished = finished = _launch(
-            self.launcher, job, timeout_s, self.on_progress, Documents(begins)
+        if pairs is not None:
+            options["pairs"] = pair_set_text(pairs)
+        self.finished = finished = self.program.order(
+            self.cluster,
+            options,
+            timeout_s=max(_LEAST_TIMEOUT_S, self.timeout_s - self.seconds),
+            begins=[PAIRS_BEGIN, *([CONTENTION_BEGIN] if "contention" in options else [])],
+            on_progress=self.on_progress,
         )
         result = read_result(finished.stdout, self.cluster.num_hosts)
         if result is None:
-            raise _failure(self.launcher, self.cluster, finished, self.launcher_args)
+            raise _failure(self.program, self.cluster, finished)
         _check_places(self.cluster, result)
         self.seconds += finished.seconds
         return result
@@ -262,7 +261,7 @@ def _with_contention(network: Network, reachable: Cluster, finished: Finished | 
     if found is not None:
         return found.add_to(network, reachable.hosts)
     lines = [line.strip() for line in finished.stderr.splitlines() if line.strip("-* \t\n")]
-    said = [line for line in lines if not _PROGRESS.search(line)]
+    said = [line for line in lines if not PROGRESS.search(line)]
     problem = said[-1] if said else f"the program ended with exit code {finished.returncode}"
     return dataclasses.replace(network, origin=network.origin | {"contention": {"error": problem}})
 
@@ -296,7 +295,17 @@ def _check(effort: Effort, budget_s: float | None, concurrency: int, patience_s:
         raise InputError(f"probe: concurrency: expected a number >= 0, got {concurrency}")
 
 
-def _reachable_part(cluster: Cluster, reasons: Mapping[str, str], skip: bool) -> Cluster:
+def reachable_part(cluster: Cluster, reasons: Mapping[str, str], skip: bool) -> Cluster:
+    """The cluster without hosts that do not answer.
+
+    Args:
+        cluster: All hosts.
+        reasons: Why some of them do not answer.
+        skip: Whether these may be left out.
+
+    Raises:
+        ProbeError: They may not, or no host is left.
+    """
     if not reasons:
         return cluster
     named = _named(reasons)
@@ -315,84 +324,12 @@ def _named(reasons: Mapping[str, str]) -> str:
     return "; ".join(f"host {host!r} ({reason})" for host, reason in reasons.items())
 
 
-def _job(
-    program: Path,
-    options: Mapping[str, object],
-    cluster: Cluster,
-    launcher_args: Sequence[str],
-    pairs: npt.NDArray[np.bool_] | None,
-) -> Job:
-    arguments = [text for name, value in options.items() for text in (f"--{name}", str(value))]
-    if pairs is not None:
-        arguments += ["--pairs", pair_set_text(pairs)]
-    placement = Placement(cluster.hosts, np.arange(cluster.num_hosts), method="probe")
-    return Job(
-        (str(program), *arguments),
-        cluster.num_hosts,
-        cluster,
-        placement,
-        launcher_args=tuple(launcher_args),
-    )
-
-
-def launch_probe(
-    launcher: Launcher,
-    options: Mapping[str, object],
-    cluster: Cluster,
-    launcher_args: Sequence[str] = (),
-    *,
-    timeout_s: float,
-    begin: str = PAIRS_BEGIN,
-) -> Finished:
-    """Start the measuring program with these options, one process per host, and wait for it.
-
-    Nobody waits for a lost host after the document with these first letters has come.
-
-    Raises:
-        LaunchError: The launcher cannot be used.
-    """
-    program = mpi_builds.find(launcher).probe
-    job = _job(program, options, cluster, launcher_args, None)
-    return _launch(launcher, job, timeout_s, None, Documents([begin]))
-
-
-def _launch(
-    launcher: Launcher,
-    job: Job,
-    timeout_s: float,
-    on_progress: Progress | None,
-    documents: Documents,
-) -> Finished:
-    """Run the program; one that had to be stopped may still have delivered its result."""
-
-    def on_line(line: str) -> None:
-        match = _PROGRESS.search(line)
-        if match and on_progress:
-            on_progress(int(match[1]), int(match[2]))
-
-    with scratch_folder("fairlead-probe-") as folder:
-        argv = launcher.command(job, folder)
-        try:
-            return launch.run(
-                argv,
-                timeout_s=timeout_s,
-                capture=True,
-                on_stderr_line=on_line,
-                is_last_line=documents.is_last,
-                grace_s=_GRACE_S,
-            )
-        except LaunchTimeoutError as error:
-            notice = f"{error.finished.stderr}\n{error}"
-            return dataclasses.replace(error.finished, stderr=notice)
-
-
-def _failure(
-    launcher: Launcher, cluster: Cluster, finished: Finished, launcher_args: Sequence[str]
-) -> ProbeError:
+def _failure(program: ProbeProgram, cluster: Cluster, finished: Finished) -> ProbeError:
     """The error that names the hosts that fail now, or what the launcher said last."""
     lines = [line.strip() for line in finished.stderr.splitlines() if line.strip("-* \t\n")]
     told = [match[1] for line in lines if (match := _ERROR.search(line))]
-    reasons = launch.unreachable_hosts(launcher, cluster, launcher_args=launcher_args)
+    launcher = program.launcher
+    reasons = launch.unreachable_hosts(launcher, cluster, launcher_args=program.launcher_args)
     if reasons:
         return ProbeError(
             f"the measurement failed: {_named(reasons)}; repair or remove the host, or leave it "
@@ -407,7 +344,7 @@ def _failure(
 
 def _why(lines: Sequence[str]) -> str:
     """What tells the reason: launchers begin with it, and end with words for all occasions."""
-    unlike = list(dict.fromkeys(line for line in lines if not _PROGRESS.search(line)))
+    unlike = list(dict.fromkeys(line for line in lines if not PROGRESS.search(line)))
     first = next((index for index, line in enumerate(unlike) if _TROUBLE.search(line)), 0)
     return " ".join(unlike[first : first + _SAID_LINES])
 

@@ -18,11 +18,10 @@ import pydantic
 from fairlead.bulk import bulk_options, network_of
 from fairlead.cluster import Cluster
 from fairlead.errors import ProbeError
-from fairlead.launch import Launcher
 from fairlead.network import Network
 from fairlead.placement import Placement
-from fairlead.probe import launch_probe
-from fairlead.probe_result import read_document
+from fairlead.probe_program import ProbeProgram
+from fairlead.probe_result import PAIRS_BEGIN, read_document
 from fairlead.traffic import Traffic
 
 __all__ = ["Rehearsal", "rehearse"]
@@ -34,10 +33,6 @@ _BEGIN = '{"format": "fairlead-rehearsal"'
 MOST_STEP_S = 0.02
 """What the busiest host's messages of one step may take by the measured network: a trial has to
 hold several steps, and is 0.08 s long."""
-
-MOST_TEXT = 60_000
-"""Letters of all patterns. They travel as one argument, and Open MPI 4 repeats all arguments in one
-variable of the environment, for which Linux has 128 KiB (MAX_ARG_STRLEN)."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -79,7 +74,7 @@ def rehearse(
     placements: Sequence[Placement],
     traffic: Traffic,
     network: Network,
-    launcher: Launcher,
+    program: ProbeProgram,
     cluster: Cluster,
     *,
     rehearsal_s: float,
@@ -87,25 +82,23 @@ def rehearse(
     pairs: npt.NDArray[np.bool_] | None = None,
     pairs_s: float = 1.0,
     patience_s: float = 10.0,
-    launcher_args: Sequence[str] = (),
-) -> Rehearsal | None:
+) -> Rehearsal:
     """Run the traffic of several placements between the hosts, in turns.
 
     Args:
         placements: On the hosts of the cluster.
         traffic: What the ranks send one another.
         network: What is known of the network; bounds how much is sent in one step.
-        launcher: Starts the measuring program, one process per host.
+        program: Gets the order.
         cluster: The hosts.
         rehearsal_s: When no further round begins.
         max_rounds: Most rounds.
         pairs: Pairs of hosts to measure before, by trains of 64 KiB, shape (H, H); None for none.
         pairs_s: Most time for that.
         patience_s: Silence after which a host is given up.
-        launcher_args: The user's own arguments for the launcher.
 
     Returns:
-        What was found, or None where there are too many pairs of hosts to be named in one command.
+        What was found.
 
     Raises:
         ProbeError: The measuring program failed.
@@ -114,8 +107,6 @@ def rehearse(
     patterns = [host_bytes(one, traffic, cluster.hosts) / steps for one in placements]
     part_ratio = min(1.0, MOST_STEP_S / max(_busiest_s(one, network) for one in patterns))
     text = "".join(_pattern_text(one * part_ratio) + "/" for one in patterns)
-    if len(text) > MOST_TEXT:
-        return None
     none = np.zeros((cluster.num_hosts, cluster.num_hosts), dtype=bool)
     options = {
         **bulk_options(none if pairs is None else pairs, pairs_s),
@@ -124,13 +115,11 @@ def rehearse(
         "rehearse-time": rehearsal_s,
         "rehearse-rounds": max_rounds,
     }
-    finished = launch_probe(
-        launcher,
-        options,
+    finished = program.order(
         cluster,
-        launcher_args,
+        options,
         timeout_s=60 + rehearsal_s + pairs_s,
-        begin=_BEGIN,
+        begins=[PAIRS_BEGIN, _BEGIN],
     )
     document = read_document(finished.stdout, _BEGIN, _Document, "rehearsal")
     if document is None or any(len(row) != len(placements) for row in document.rounds_s):

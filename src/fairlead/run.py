@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fairlead run`: measure, trace, decide, then start the program by the user's launcher."""
+"""`fairlead run`: trace, measure, decide, then start the program by the user's launcher."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fairlead.mapping import require_method
 from fairlead.narrator import Narrator
 from fairlead.plan import mean_message_bytes, write_reorder_plan
 from fairlead.preload import preloaded
-from fairlead.preparation import Prepared, Request, placed, prepare
+from fairlead.preparation import Prepared, Request, measuring, placed, prepare
 from fairlead.units import format_duration
 
 __all__ = ["Announcement", "run", "start"]
@@ -56,7 +56,7 @@ def run(
         method: Mapping method, one of `fairlead.mapping.METHODS`.
         narrator: Tells the user of each step that takes time.
         announce: Receives the decision before the program starts.
-        is_dry: Measure, trace and decide, but start nothing.
+        is_dry: Trace, measure and decide, but start nothing.
 
     Returns:
         The exit code of the launcher; 0 where nothing was started.
@@ -65,9 +65,10 @@ def run(
         Error: The network, the traffic or the placement could not be had; nothing was started.
     """
     require_method(method)
-    prepared = prepare(request, narrator)
-    history = _Log(prepared, request, narrator)
-    decision = decided(prepared, request, method, history.kept, narrator)
+    with measuring(request) as program:
+        prepared = prepare(request, narrator, program)
+        history = _Log(prepared, request, narrator)
+        decision = decided(prepared, request, method, history.kept, narrator)
     announcement = _announcement(prepared, request, method, decision, history.kept)
     announce(announcement)
     if is_dry:

@@ -15,8 +15,9 @@ from launchers import MPIS, processes_with, wait_until
 from probing import NAMES, find_ranks, hosts, rank_of
 
 import fairlead as fl
-from fairlead import mpi_builds
+from fairlead import mpi_builds, probe_program
 from fairlead.launch import Launcher
+from fairlead.probe_program import ProbeProgram
 from fairlead.rehearsal import Rehearsal, rehearse
 
 pytestmark = [
@@ -46,19 +47,18 @@ def rehearsed(
     bandwidth_Bps: float = FAST,
 ) -> Rehearsal:
     placements = [fl.Placement(NAMES[:num_hosts], np.array(one)) for one in hosts_of_rank]
-    found = rehearse(
-        placements,
-        sent,
-        network(num_hosts, bandwidth_Bps),
-        launcher,
-        hosts(*NAMES[:num_hosts]),
-        rehearsal_s=0.5,
-        max_rounds=4,
-        pairs=pairs,
-        pairs_s=5.0,
-    )
-    assert found is not None
-    return found
+    with ProbeProgram(launcher) as program:
+        return rehearse(
+            placements,
+            sent,
+            network(num_hosts, bandwidth_Bps),
+            program,
+            hosts(*NAMES[:num_hosts]),
+            rehearsal_s=0.5,
+            max_rounds=4,
+            pairs=pairs,
+            pairs_s=5.0,
+        )
 
 
 ALL_TO_ONE = [[0, 2e6, 0], [0, 0, 2e6], [2e6, 0, 0]]
@@ -103,17 +103,12 @@ def test_chosen_pairs_are_measured_before_and_no_others(launcher: Launcher) -> N
     assert found.num_rounds >= 3
 
 
-def test_too_many_pairs_for_one_command_are_not_rehearsed(one_launcher: Launcher) -> None:
-    num_hosts = 80
-    names = [f"n{host}" for host in range(num_hosts)]
-    sent = traffic((1e9 * (1 - np.eye(num_hosts))).tolist())
-    everywhere = fl.Placement(names, np.arange(num_hosts))
-    rates_Bps = np.full((num_hosts, num_hosts), FAST)
-    known = fl.Network(names, np.zeros_like(rates_Bps), rates_Bps)
-    found = rehearse(
-        [everywhere, everywhere], sent, known, one_launcher, hosts(*names), rehearsal_s=0.5
-    )
-    assert found is None
+def test_what_is_too_long_for_a_command_is_written_to_the_program(
+    launcher: Launcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probe_program, "MOST_ARGUMENT_TEXT", 10)
+    found = rehearsed(launcher, traffic(ALL_TO_ONE), [0, 1, 2], [2, 1, 0])
+    assert found.num_rounds >= 3
 
 
 @pytest.mark.parametrize(
@@ -133,12 +128,13 @@ def test_a_host_that_freezes_ends_the_rehearsal_and_leaves_nothing() -> None:
     program = f"""
 import numpy as np, fairlead as fl
 from fairlead.launch import detect
+from fairlead.probe_program import ProbeProgram
 from fairlead.rehearsal import rehearse
 names = {NAMES[:3]!r}
 sent = np.full((3, 3), 1e9)
 rehearse([fl.Placement(names, np.arange(3))], fl.Traffic(bytes=sent, messages=sent > 0),
     fl.Network(names, np.zeros((3, 3)), np.full((3, 3), 1e9)),
-    detect({MPIS["openmpi-4"].mpirun!r}), fl.Cluster.uniform(names, 1),
+    ProbeProgram(detect({MPIS["openmpi-4"].mpirun!r})), fl.Cluster.uniform(names, 1),
     rehearsal_s=60, max_rounds=100000, patience_s=2)
 """
     process = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, name: value})

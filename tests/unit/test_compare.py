@@ -18,6 +18,7 @@ from fairlead.errors import LaunchError
 from fairlead.launch import Finished
 from fairlead.narrator import Narrator
 from fairlead.preparation import Prepared, Request
+from fairlead.probe_program import ProbeProgram
 from fairlead.run_directory import RunDirectory
 
 NETWORK = racks([0, 1])
@@ -43,7 +44,7 @@ class Told(Narrator):
 def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
     """Two hosts and four ranks, all measured already."""
     found = Prepared(
-        LAUNCHER,
+        ProbeProgram(LAUNCHER),
         fl.Cluster.uniform(NETWORK.hosts, 2),
         NETWORK,
         groups_traffic([0, 1, 0, 1]),
@@ -51,7 +52,8 @@ def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
         probe_s=1.0,
         trace_s=2.0,
     )
-    monkeypatch.setattr(comparing, "prepare", lambda _request, _narrator: found)
+    monkeypatch.setattr(comparing, "measuring", lambda _request: found.measuring)
+    monkeypatch.setattr(comparing, "prepare", lambda *_all: found)
     return found
 
 

@@ -14,11 +14,14 @@ import fairlead as fl
 from fairlead import kept_network, profile_cache
 from fairlead.errors import LaunchError
 from fairlead.kept_network import refreshed
+from fairlead.launch.openmpi4 import OpenMpi4
 from fairlead.narrator import Narrator
+from fairlead.probe_program import ProbeProgram
 from fairlead.profile_cache import Profile
 
 HOSTS = tuple("abcdef")
 CLUSTER = fl.Cluster.uniform(HOSTS, 1)
+PROGRAM = ProbeProgram(OpenMpi4(Path("mpirun"), (4, 1, 4)))
 
 
 def network(bandwidth_Bps: np.ndarray, hosts: Sequence[str] = HOSTS) -> fl.Network:
@@ -50,7 +53,7 @@ class Cloud(Narrator):
         self.lines.append(line)
 
     def _measure(
-        self, _launcher: Any, part: fl.Cluster, pairs: np.ndarray, *_rest: Any
+        self, _program: Any, part: fl.Cluster, pairs: np.ndarray, *_rest: Any
     ) -> fl.Network:
         self.measured.append(part.hosts)
         places = [HOSTS.index(host) for host in part.hosts]
@@ -69,7 +72,7 @@ def test_a_network_that_holds_is_checked_by_three_hosts_and_taken(
     profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cloud = Cloud(np.full((6, 6), 1e8), monkeypatch)
-    assert refreshed(profile, CLUSTER, None, cloud) is profile.network  # type: ignore[arg-type]
+    assert refreshed(profile, CLUSTER, cloud, PROGRAM) is profile.network
     assert [len(hosts) for hosts in cloud.measured] == [3]
     assert "still holds (3 hosts checked in " in cloud.lines[0]
 
@@ -79,7 +82,7 @@ def test_only_hosts_that_have_drifted_are_measured_again_and_kept_so(
 ) -> None:
     # All hosts have become slower, three of them are looked at.
     cloud = Cloud(np.full((6, 6), 5e7), monkeypatch)
-    now = refreshed(profile, CLUSTER, None, cloud)  # type: ignore[arg-type]
+    now = refreshed(profile, CLUSTER, cloud, PROGRAM)
     assert now is not None
     looked_at = [HOSTS.index(host) for host in cloud.measured[0]]
     others = [host for host in range(6) if host not in looked_at]
@@ -99,5 +102,5 @@ def test_what_cannot_be_checked_is_measured_anew(
         raise LaunchError("mpirun: no such program")
 
     monkeypatch.setattr(kept_network, "measure_in_bulk", fail)
-    assert refreshed(profile, CLUSTER, None, cloud) is None  # type: ignore[arg-type]
+    assert refreshed(profile, CLUSTER, cloud, PROGRAM) is None
     assert "cannot be checked, so it is left: mpirun: no such program" in cloud.lines[0]

@@ -125,29 +125,6 @@ def test_time_limit_ends_the_program_and_keeps_its_output() -> None:
     assert caught.value.finished.returncode == 128 + signal.SIGTERM
 
 
-def test_program_that_has_printed_its_last_line_is_ended_without_an_error() -> None:
-    finished = run(
-        shell("echo one; echo last; sleep 300"),
-        capture=True,
-        is_last_line=lambda line: line == "last\n",
-        grace_s=0.1,
-    )
-
-    assert finished.stdout == "one\nlast\n"
-    assert finished.returncode == 128 + signal.SIGTERM
-
-
-def test_program_that_ends_soon_after_its_last_line_keeps_its_exit_code() -> None:
-    finished = run(
-        shell("echo last; sleep 0.2; echo later; exit 3"),
-        capture=True,
-        is_last_line=lambda line: line == "last\n",
-        grace_s=300,
-    )
-
-    assert (finished.stdout, finished.returncode) == ("last\nlater\n", 3)
-
-
 @pytest.mark.parametrize("manner", ["gentle", "stubborn"])
 def test_daemon_that_the_program_left_behind_is_gone(manner: str, tmp_path: Path) -> None:
     file = tmp_path / "pid"

@@ -17,6 +17,7 @@ from fairlead.mpi_builds import MpiBuild
 from fairlead.narrator import Narrator
 from fairlead.plan import mean_message_bytes, write_reorder_plan
 from fairlead.preparation import Prepared
+from fairlead.probe_program import ProbeProgram
 from fairlead.run import reordering
 from fairlead.run_directory import RunDirectory
 
@@ -110,9 +111,9 @@ class Listener(Narrator):
 def prepared(folder: Path) -> Prepared:
     traffic = fl.Traffic(bytes=np.array([[0, 600], [0, 0]]), messages=np.array([[0, 2], [0, 0]]))
     cluster = fl.Cluster(("a.invalid",), (2,))
-    launcher = OpenMpi4(Path("/m"), (4, 1, 4))
+    measuring = ProbeProgram(OpenMpi4(Path("/m"), (4, 1, 4)))
     directory = RunDirectory(folder / "run")
-    return Prepared(launcher, cluster, network("a.invalid"), traffic, directory, 0.0, 0.0)
+    return Prepared(measuring, cluster, network("a.invalid"), traffic, directory, 0.0, 0.0)
 
 
 def test_run_hands_the_plan_and_the_library_to_every_rank(

@@ -13,7 +13,7 @@ import fairlead as fl
 from fairlead import preparation
 from fairlead.launch.openmpi4 import OpenMpi4
 from fairlead.narrator import Narrator
-from fairlead.preparation import Prepared, Request, prepare
+from fairlead.preparation import Prepared, Request, measuring, prepare
 
 
 class Listener(Narrator):
@@ -36,6 +36,7 @@ class World:
             preparation, "detect", lambda _name: OpenMpi4(Path("mpirun"), (4, 1, 4))
         )
         monkeypatch.setattr(preparation, "probe", self._probe)
+        monkeypatch.setattr(preparation, "unreachable_hosts", lambda *_all, **_more: {})
         self.folder = folder
         self.found = network()
         self.probes = 0
@@ -50,7 +51,7 @@ class World:
         listener = Listener()
         files = {"hostfile": self.folder / "hosts", "traffic": self.folder / "two.traffic.npz"}
         request = Request(program or ("true",), **({"num_ranks": 2} | files | options))
-        return prepare(request, listener), listener.lines
+        return prepare(request, listener, measuring(request)), listener.lines
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from fairlead.launch import Finished
 from fairlead.launch.openmpi4 import OpenMpi4
 from fairlead.mpi_builds import MpiBuild
 from fairlead.probe import probe
+from fairlead.probe_program import ProbeProgram
 
 # What Open MPI 4.1.4 said when $TMPDIR was full, without the paragraphs in the middle.
 FULL = """\
@@ -57,7 +58,7 @@ def test_the_reason_is_named(monkeypatch: pytest.MonkeyPatch, stderr: str, said:
     build = MpiBuild(Path("/built"), "openmpi", (4, 1, 4), Path("/mpicxx"))
     monkeypatch.setattr(probe_module.mpi_builds, "find", lambda _launcher: build)
     monkeypatch.setattr(probe_module.launch, "unreachable_hosts", lambda *_all, **_more: {})
-    monkeypatch.setattr(probe_module, "_launch", lambda *_all: Finished(1, 0.1, "", stderr))
+    monkeypatch.setattr(ProbeProgram, "order", lambda *_all, **_more: Finished(1, 0.1, "", stderr))
 
     with pytest.raises(ProbeError) as caught:
         probe(OpenMpi4(Path("mpirun"), (4, 1, 4)), Cluster(("a", "b"), (1, 1)))

@@ -14,6 +14,7 @@ from fairlead.launch import Job
 from fairlead.launch.openmpi4 import OpenMpi4
 from fairlead.narrator import Narrator
 from fairlead.preparation import Prepared, Request
+from fairlead.probe_program import ProbeProgram
 from fairlead.run import start
 from fairlead.run_directory import RunDirectory
 
@@ -37,7 +38,7 @@ class Direct(OpenMpi4):
 def start_program(folder: Path, *program: str) -> tuple[int, list[str]]:
     listener = Listener()
     prepared = Prepared(
-        Direct(Path("mpirun"), (4, 1, 4)),
+        ProbeProgram(Direct(Path("mpirun"), (4, 1, 4))),
         fl.Cluster(("a",), (2,)),
         fl.Network(["a"], [[0]], [[np.inf]]),
         fl.Traffic(bytes=np.eye(2), messages=np.eye(2)),

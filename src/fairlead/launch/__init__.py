@@ -2,6 +2,7 @@
 """Starting MPI programs by the launcher that the user has."""
 
 from fairlead.launch.catalogue import LAUNCHERS, detect
+from fairlead.launch.conversation import Conversation
 from fairlead.launch.copying import copied
 from fairlead.launch.formats import FORMATS, Cores, read_placement, write_placement
 from fairlead.launch.hostfile import parse_hostfile, read_hostfile
@@ -15,6 +16,7 @@ from fairlead.launch.together import OnLine, Together, run_together
 __all__ = [
     "FORMATS",
     "LAUNCHERS",
+    "Conversation",
     "Cores",
     "Finished",
     "Job",

@@ -55,8 +55,6 @@ def run(
     timeout_s: float | None = None,
     capture: bool = False,
     on_stderr_line: Callable[[str], None] | None = None,
-    is_last_line: Callable[[str], bool] | None = None,
-    grace_s: float = 10.0,
     stdin: int = subprocess.DEVNULL,
     stdout: int | None = None,
     stderr: int | None = None,
@@ -74,10 +72,6 @@ def run(
         capture: Return what it prints instead of letting it through.
         on_stderr_line: Gets each line of its error output, as it comes, from another thread. What
             is not captured is then neither let through nor kept.
-        is_last_line: Gets each captured line that it prints, from another thread. After the one for
-            which it returns True nothing more is expected: the program is ended like by SIGTERM
-            if it still runs `grace_s` later, and that is no error.
-        grace_s: See `is_last_line`.
         stdin: File descriptor that it reads as its standard input; without it, it reads nothing. A
             terminal can be read by the program itself, but Open MPI forwards only files and pipes
             to ranks when it is not in the terminal's foreground.
@@ -99,13 +93,11 @@ def run(
         )
         with started as process:
             signals.attach(process.pid)
-            grace = _Grace(process, is_last_line, grace_s)
             printed, errors, timed_out = _collect(
                 process,
                 functools.partial(signals.wait_for, started, timeout_s),
                 capture,
                 on_stderr_line,
-                grace,
             )
             returncode, seconds = started.report()
     finished = Finished(returncode, seconds, printed, errors)
@@ -114,28 +106,6 @@ def run(
             f"{Path(argv[0]).name} did not end within {timeout_s:g} s and was stopped", finished
         )
     return finished
-
-
-class _Grace:
-    """Ends a program some time after it has printed its last line."""
-
-    def __init__(
-        self,
-        process: subprocess.Popen[bytes],
-        is_last_line: Callable[[str], bool] | None,
-        grace_s: float,
-    ):
-        self._is_last_line = is_last_line
-        self._timer = threading.Timer(grace_s, process.terminate)
-        self._timer.daemon = True
-
-    def watch(self, line: str) -> None:
-        if self._is_last_line and self._is_last_line(line):
-            self._is_last_line = None
-            self._timer.start()
-
-    def cancel(self) -> None:
-        self._timer.cancel()
 
 
 class Started:
@@ -207,15 +177,10 @@ def _collect(
     wait: Callable[[], bool],
     capture: bool,
     on_stderr_line: Callable[[str], None] | None,
-    grace: _Grace,
 ) -> tuple[str, str, bool]:
     """Read the output to its end; the keeper closes the last writer."""
     stdout: list[str] = []
     stderr: list[str] = []
-
-    def on_printed(line: str) -> None:
-        stdout.append(line)
-        grace.watch(line)
 
     def on_line(line: str) -> None:
         if capture:
@@ -225,7 +190,7 @@ def _collect(
 
     readers = [
         threading.Thread(target=_read_lines, args=(stream, sink), daemon=True)
-        for stream, sink in ((process.stdout, on_printed), (process.stderr, on_line))
+        for stream, sink in ((process.stdout, stdout.append), (process.stderr, on_line))
         if stream is not None
     ]
     for reader in readers:
@@ -242,7 +207,6 @@ def _collect(
     finally:
         for reader in readers:
             reader.join()
-        grace.cancel()
     return "".join(stdout), "".join(stderr), timed_out
 
 

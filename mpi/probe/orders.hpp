@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Further orders: rank 0 reads them from its standard input, each a line, and tells the others.
+#pragma once
+
+#include <mpi.h>
+
+#include <optional>
+#include <string>
+
+#include "options.hpp"
+
+namespace fairlead::probe {
+
+/// Waits, mostly asleep, for the next order; to be called by all ranks, each order in turn.
+/// @param patience_s how long rank 0 tries to tell the others.
+/// @return none at the end of rank 0's input, or where somebody could not be told.
+std::optional<Options> next_order(MPI_Comm comm, double patience_s);
+
+}  // namespace fairlead::probe
