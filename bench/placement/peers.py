@@ -34,18 +34,33 @@ MT_KAHYPAR_IMBALANCE = 0.03
 
 def optimize(time_limit_s: float) -> Method:
     def place(instance: Instance, seed: int) -> HostOfTask:
-        return fl.place(
-            instance.traffic,
-            instance.network,
-            instance.cluster,
-            "optimize",
-            objective="sum",
-            seed=seed,
-            time_limit_s=time_limit_s,
-            num_threads=1,
-        ).host_of_rank
+        network, cluster = instance.network, instance.cluster
+        return optimized(instance.traffic, network, cluster, seed, time_limit_s).host_of_rank
 
     return place
+
+
+def optimized(
+    traffic: fl.Traffic,
+    network: fl.Network | fl.HostTree,
+    cluster: fl.Cluster,
+    seed: int,
+    time_limit_s: float,
+    *,
+    start: fl.Placement | None = None,
+) -> fl.Placement:
+    """What `optimize` finds by one thread, of the least sum."""
+    return fl.place(
+        traffic,
+        network,
+        cluster,
+        "optimize",
+        objective="sum",
+        seed=seed,
+        start=start,
+        time_limit_s=time_limit_s,
+        num_threads=1,
+    )
 
 
 def blocked(instance: Instance, seed: int) -> HostOfTask:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 
 from best_known import BestKnown
 from instances import PATTERNS, Instance, make_instances
-from peers import HostOfTask, Method, make_peers
+from peers import HostOfTask, Method, make_peers, optimized
 
 import fairlead as fl
 from fairlead.units import parse_duration
@@ -81,16 +81,8 @@ def search(
     if name and instance.num_tasks <= MOST_TASKS.get(name, instance.num_tasks):
         start = placed_by(peers[name], instance, seed)
         yield name, start.host_of_rank, time.process_time() - begin_s
-    found = fl.place(
-        instance.traffic,
-        instance.network,
-        instance.cluster,
-        "optimize",
-        objective="sum",
-        seed=seed,
-        start=start,
-        time_limit_s=slice_s,
-        num_threads=1,
+    found = optimized(
+        instance.traffic, instance.network, instance.cluster, seed, slice_s, start=start
     )
     found_by = f"optimize from {name}" if start else "optimize"
     yield found_by, found.host_of_rank, time.process_time() - begin_s

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from instances import COSTS, Edges, both_ways, power_law, stencil, with_weight
+from peers import HostOfTask, optimized
 
 import fairlead as fl
 
@@ -27,7 +27,6 @@ try:
 except ImportError:  # in the dependency group "bench"
     chszlablib = None
 
-HostOfTask = npt.NDArray[np.int64]
 Method = Callable[["Instance", int], HostOfTask]
 
 
@@ -121,16 +120,8 @@ def show(instance: Instance, name: str, method: Method, seed: int) -> None:
 
 def optimize(time_limit_s: float) -> Method:
     def place(instance: Instance, seed: int) -> HostOfTask:
-        return fl.place(
-            instance.traffic,
-            instance.tree,
-            fl.Cluster.uniform(instance.tree.hosts, instance.slots),
-            "optimize",
-            objective="sum",
-            seed=seed,
-            time_limit_s=time_limit_s,
-            num_threads=1,
-        ).host_of_rank
+        cluster = fl.Cluster.uniform(instance.tree.hosts, instance.slots)
+        return optimized(instance.traffic, instance.tree, cluster, seed, time_limit_s).host_of_rank
 
     return place
 

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from fairlead.errors import LaunchError
 from fairlead.launch._preparation import option_names, slots_per_host
@@ -35,6 +36,19 @@ def check_root(job: Job) -> None:
             "Open MPI refuses to run as root; become an ordinary user, or accept the risk with "
             "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
         )
+
+
+def command_line(path: Path, job: Job, hosts: Sequence[str]) -> list[str]:
+    """Command line that starts the job on what the arguments `hosts` say."""
+    return [
+        str(path),
+        *hosts,
+        *("-n", str(job.num_ranks)),
+        *binding(job),
+        *exports(job.env),
+        *job.launcher_args,
+        *job.program,
+    ]
 
 
 def hostfile_lines(job: Job) -> list[str]:

@@ -43,15 +43,7 @@ class OpenMpi4:
     def command(self, job: Job, work_dir: Path) -> list[str]:
         """Command line that starts the job; the files it needs are written to `work_dir`."""
         self.check(job)
-        return [
-            str(self.path),
-            *_hosts(job, work_dir),
-            *("-n", str(job.num_ranks)),
-            *_openmpi.binding(job),
-            *_openmpi.exports(job.env),
-            *job.launcher_args,
-            *job.program,
-        ]
+        return _openmpi.command_line(self.path, job, _hosts(job, work_dir))
 
 
 def _hosts(job: Job, work_dir: Path) -> list[str]:

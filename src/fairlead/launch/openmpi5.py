@@ -49,15 +49,7 @@ class OpenMpi5:
         """Command line that starts the job; the files it needs are written to `work_dir`."""
         self.check(job)
         _check_file_names(work_dir)
-        return [
-            str(self.path),
-            *_hosts(job, work_dir),
-            *("-n", str(job.num_ranks)),
-            *_openmpi.binding(job),
-            *_openmpi.exports(job.env),
-            *job.launcher_args,
-            *job.program,
-        ]
+        return _openmpi.command_line(self.path, job, _hosts(job, work_dir))
 
 
 def _check_file_names(work_dir: Path) -> None:
