@@ -22,7 +22,7 @@ from typing import NamedTuple
 import changing
 import paper
 import smpi
-from programs import PROGRAMS, command_of, probed, timed, traced
+from programs import PROGRAMS, command_of, probed, timed, traced_here
 from rich.console import Console
 from rich.table import Table
 
@@ -53,6 +53,7 @@ def main() -> None:
     parser.add_argument(
         "--short", action="store_true", help="three hours, and one round in the lab"
     )
+    parser.add_argument("--only", choices=("simulated", "lab"), help="one of the two series")
     parser.add_argument("--hours", type=float, help="length of the simulated series; default: 48")
     parser.add_argument("--step", type=float, default=0.5, help="hours between its rounds")
     parser.add_argument(
@@ -63,13 +64,16 @@ def main() -> None:
     hours = options.hours if options.hours is not None else (3 if options.short else 48)
     minutes = options.minutes if options.minutes is not None else (0 if options.short else 60)
     console = Console(width=150)
-    with tempfile.TemporaryDirectory() as name, Lab.up(changing_lab(minutes)) as lab:
+    with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        traffic = traced(lab, PROGRAMS["cg"], folder / "traced")
-        rounds = list(simulated(traffic, options.step, hours, options.seed, folder))
-        console.print(table(f"simulated, {hours:g} h of a changing cloud", rounds))
-        rounds = list(in_lab(lab, traffic, 60 * minutes, folder))
-        console.print(table(f"in the lab, {minutes:g} min on drift", rounds))
+        traffic = traced_here("cg", PROGRAMS["cg"].num_ranks, folder / "cg.traffic.npz")
+        if options.only != "lab":
+            rounds = list(simulated(traffic, options.step, hours, options.seed, folder))
+            console.print(table(f"simulated, {hours:g} h of a changing cloud", rounds))
+        if options.only != "simulated":
+            with Lab.up(changing_lab(minutes)) as lab:
+                rounds = list(in_lab(lab, traffic, 60 * minutes, folder))
+            console.print(table(f"in the lab, {minutes:g} min on drift", rounds))
     console.print(paper.beside("figure 12"))
 
 

@@ -82,6 +82,19 @@ def traced(lab: Lab, program: Program, folder: Path) -> fl.Traffic:
     return fl.Traffic.load(file)
 
 
+def traced_here(program: str, num_ranks: int, file: Path) -> fl.Traffic:
+    """The traffic of a traced run on this machine: it does not depend on where ranks are."""
+    command = [sys.executable, "-m", "fairlead", "trace", "-n", str(num_ranks), "-o", str(file)]
+    launcher = ["--launcher-args=--oversubscribe --mca mpi_yield_when_idle 1"]
+    subprocess.run(
+        [*command, *launcher, "--", *PROGRAMS[program].argv],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        cwd=file.parent,
+    )
+    return fl.Traffic.load(file)
+
+
 def prepared(program: Program, folder: Path) -> Path:
     """The folder with the program's inputs and without a former run's output."""
     folder.mkdir(exist_ok=True)
