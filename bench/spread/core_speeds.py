@@ -35,7 +35,7 @@ def main() -> None:
     for name in names:
         for speed in speeds:
             table.add_row(name, f"{speed}", *cells(name, speed, methods))
-    Console(width=130).print(table)
+    Console(width=160).print(table)
 
 
 def cells(name: str, compute_Mops: float, methods: tuple[str, ...]) -> list[str]:
