@@ -16,7 +16,6 @@ from fairlead.lab import Lab
 from fairlead.launch import detect
 from fairlead.mapping import METHODS
 from fairlead.mpi_builds import find
-from fairlead.report import write_report
 
 TIME_PATTERN = r"solve_s\s+([0-9.]+)"
 """Where `examples/cg` prints the time of its solve: starting 32 ranks on one machine is no part of
@@ -48,15 +47,15 @@ class Demo:
     arguments: Sequence[str] = ("--size", "56000", "--systems", "1")
 
 
-def demonstrate(demo: Demo, folder: Path) -> tuple[Comparison, Path]:
-    """Bring the cloud up, compare the methods in it, take it down, write the report.
+def demonstrate(demo: Demo, folder: Path) -> Comparison:
+    """Bring the cloud up, compare the methods in it, take it down.
 
     Args:
         demo: What to run.
         folder: New folder for the record of the run.
 
     Returns:
-        The comparison and the report's path.
+        The comparison.
 
     Raises:
         Error: The cloud could not be built, or the comparison failed.
@@ -67,10 +66,7 @@ def demonstrate(demo: Demo, folder: Path) -> tuple[Comparison, Path]:
         finished = lab.run(command, stdout=subprocess.DEVNULL)
     if finished.returncode != 0:
         raise Error(f"the comparison in the lab ended with exit code {finished.returncode}")
-    comparison = Comparison.load(folder / run_directory.COMPARISON)
-    report = folder / run_directory.REPORT
-    write_report(folder, report)
-    return comparison, report
+    return Comparison.load(folder / run_directory.COMPARISON)
 
 
 def _compare_command(demo: Demo, hostfile: Path, folder: Path, program: Sequence[str]) -> list[str]:

@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
+from fairlead import run_directory
 from fairlead.archive import replacing
 from fairlead.cli import options
 from fairlead.cli.help import HOSTS, OUTPUT
 from fairlead.cli.output import JsonOption, print_json, require_folder, stderr, stdout
 from fairlead.demo import Demo, demonstrate
-from fairlead.report import comparison_facts, comparison_table
+from fairlead.report import comparison_facts, comparison_table, write_report
 from fairlead.run_directory import RunDirectory
 
 EXAMPLE = "Example: fairlead demo --scenario flat"
@@ -58,7 +59,9 @@ def demo(
     """
     require_folder(output)
     folder = RunDirectory.new(None, "demo")
-    comparison, report = demonstrate(Demo(scenario, num_ranks, repeats, mpirun), folder.path)
+    comparison = demonstrate(Demo(scenario, num_ranks, repeats, mpirun), folder.path)
+    report = folder.file(run_directory.REPORT)
+    write_report(folder.path, report)
     with replacing(output, "wb") as stream:
         stream.write(report.read_bytes())
     if as_json:
