@@ -12,11 +12,12 @@ from typing import Annotated, Any, Literal
 
 import pydantic
 
+from fairlead.cluster import Cluster
 from fairlead.errors import InputError
 from fairlead.run_directory import COMPARISON, RECORD, state_folder
 from fairlead.shipped import first_problem
 
-__all__ = ["PastRun", "find_run", "latest_run", "past_runs", "runs_folder"]
+__all__ = ["PastRun", "find_run", "latest_run", "past_runs", "recorded_cluster", "runs_folder"]
 
 _Seconds = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]
 
@@ -120,6 +121,23 @@ def find_run(name: Path) -> Path:
     """The path itself, or the folder of the run of that name where there is no such path."""
     kept = runs_folder() / name
     return kept if not name.exists() and len(name.parts) == 1 and kept.is_dir() else name
+
+
+def recorded_cluster(folder: Path) -> Cluster:
+    """Hosts and slots that the run in `folder` could use.
+
+    Raises:
+        InputError: The folder has no record, or it does not tell.
+    """
+    path = folder / RECORD
+    try:
+        steps = json.loads(path.read_text(encoding="utf-8"))["steps"]
+        noted = next(step for step in steps if step["step"] == "network")
+        return Cluster(tuple(noted["hosts"]), tuple(noted["slots"]))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, StopIteration) as error:
+        raise InputError(f"{path}: steps: does not tell hosts and slots of the run") from error
 
 
 def _read(folder: Path) -> PastRun:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from fairlead.archive import write_text
-from fairlead.cluster import Cluster
 from fairlead.errors import InputError
 
 NETWORK = "network.net.npz"
@@ -69,23 +68,6 @@ class RunDirectory:
         at_s = round(time.monotonic() - self._started, 3)
         self._record["steps"].append({"step": step, "at_s": at_s, **facts})
         write_text(self.file(RECORD), json.dumps(self._record, indent=2, default=str) + "\n")
-
-
-def recorded_cluster(folder: Path) -> Cluster:
-    """Hosts and slots that the run in `folder` could use.
-
-    Raises:
-        InputError: The folder has no record, or it does not tell.
-    """
-    path = folder / RECORD
-    try:
-        steps = json.loads(path.read_text(encoding="utf-8"))["steps"]
-        noted = next(step for step in steps if step["step"] == "network")
-        return Cluster(tuple(noted["hosts"]), tuple(noted["slots"]))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, StopIteration) as error:
-        raise InputError(f"{path}: steps: does not tell hosts and slots of the run") from error
 
 
 def state_folder() -> Path:

@@ -19,7 +19,7 @@ from fairlead.cli.runs import tell_latest
 from fairlead.cluster import Cluster
 from fairlead.errors import InputError
 from fairlead.network import Network
-from fairlead.past_runs import find_run
+from fairlead.past_runs import find_run, recorded_cluster
 from fairlead.preparation import measured_part
 from fairlead.report import advice_facts, advice_view
 from fairlead.traffic import Traffic
@@ -135,7 +135,7 @@ def _inputs(
             raise InputError(f"{file}: no run directory: it holds no {run_directory.NETWORK}")
         if traffic is None and (file / run_directory.TRAFFIC).exists():
             traffic = file / run_directory.TRAFFIC
-        hosts = run_directory.recorded_cluster(file) if hosts is None else hosts
+        hosts = recorded_cluster(file) if hosts is None else hosts
     network = Network.load(network_file)
     if hosts is not None and traffic is not None:
         hosts = measured_part(hosts, network)
