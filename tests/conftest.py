@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from fairlead.launch._keeper import descendants
+from fairlead.act.launch._keeper import descendants
 
 settings.register_profile("fairlead", deadline=None)
 settings.load_profile("fairlead")

@@ -17,7 +17,7 @@ from rich.progress import track
 from rich.table import Table
 
 import fairlead as fl
-from fairlead.advice import find_bad_hosts
+from fairlead.decide.hosts import find_bad_hosts
 from fairlead.lab.tables import PairRates
 from fairlead.lab.topology import draw_pairs
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import fairlead as fl
-from fairlead.mapping import DEFAULT_OBJECTIVE, METHODS, METRICS
+from fairlead.decide.placement import DEFAULT_OBJECTIVE, METHODS, METRICS
 
 BY_METRIC = [method for method in METHODS if method.startswith("scotch")]
 BY_CHANCE = ("random", "scotch-intra", "scotch-inter")

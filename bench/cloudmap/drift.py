@@ -27,8 +27,8 @@ from rich.console import Console
 from rich.table import Table
 
 import fairlead as fl
+from fairlead.flows.statistics import mean_interval, ratio_to_baseline
 from fairlead.lab import Lab, Scenario
-from fairlead.statistics import mean_interval, ratio_to_baseline
 
 LAUNCHER = "launcher"
 PROFILES = ("start", "renewed")

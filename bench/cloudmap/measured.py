@@ -26,9 +26,9 @@ from rich.console import Console
 from rich.table import Table
 
 import fairlead as fl
+from fairlead.flows.statistics import mean_interval, ratio_to_baseline
 from fairlead.lab import Lab
-from fairlead.mapping import Cost
-from fairlead.statistics import mean_interval, ratio_to_baseline
+from fairlead.model.cost import Cost
 from fairlead.units import format_size
 
 SCENARIOS = ["two-racks", "pairwise", "flat"]

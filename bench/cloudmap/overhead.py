@@ -23,8 +23,8 @@ from rich.console import Console
 from rich.table import Table
 
 import fairlead as fl
+from fairlead.flows.statistics import mean_interval
 from fairlead.lab import Lab
-from fairlead.statistics import mean_interval
 
 PAPER_PROBE_S = {8: 0.69, 32: 1.67}
 PAPER_SAMPLES = 1000

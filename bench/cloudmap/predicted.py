@@ -18,9 +18,9 @@ from rich.console import Console
 from rich.table import Table
 
 import fairlead as fl
+from fairlead.decide.placement import METHODS
 from fairlead.lab import Scenario
 from fairlead.lab.topology import draw_topology
-from fairlead.mapping import METHODS
 
 LATENCY_S = 50e-6  # Of the lab's links, as `fairlead probe` finds it there; all pairs alike.
 RANDOM_SEEDS = 20

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import fairlead as fl
+from fairlead.act.launch import Job, detect, read_hostfile
+from fairlead.act.mpi_builds import find
 from fairlead.lab import Lab
-from fairlead.launch import Job, detect, read_hostfile
-from fairlead.mpi_builds import find
 
 REAL_CODES = Path(__file__).resolve().parents[2] / "examples" / "real-codes"
 MOST_S = 600  # A run that takes longer hangs.

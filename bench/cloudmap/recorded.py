@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import fairlead as fl
-from fairlead.workload.recordings import load_recording, recording_names
+from fairlead.simulation.recordings import load_recording, recording_names
 
 
 def names() -> list[str]:

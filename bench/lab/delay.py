@@ -17,8 +17,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from fairlead.flows.statistics import mean_interval
 from fairlead.lab import Lab, Scenario
-from fairlead.statistics import mean_interval
 
 DELAYS_US = (0, 50, 100, 250, 500, 1000, 5000, 20000)
 SHORT_DELAYS_US = (0, 100, 1000)

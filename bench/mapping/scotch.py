@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 import fairlead as fl
 from fairlead import _core
-from fairlead.mapping.cost import rank_matrix
+from fairlead.model.cost import rank_matrix
 
 DISTANCES = (1, 3, 10, 30, 100, 1000, 100_000)
 STARTS = (1, 2, 4, 8, 16)

@@ -29,8 +29,8 @@ from rich.console import Console
 from series import TIMES, Series, keep, kept
 
 import fairlead as fl
+from fairlead.flows.statistics import kendall_tau_of_repeats
 from fairlead.lab import Lab
-from fairlead.statistics import kendall_tau_of_repeats
 
 SCENARIOS = ("two-racks", "pairwise", "flat")
 DRAWS = 2  # Of each scenario.

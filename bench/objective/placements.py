@@ -10,7 +10,7 @@ import numpy as np
 from judging import COSTS
 
 import fairlead as fl
-from fairlead.mapping import METHODS, OBJECTIVES
+from fairlead.decide.placement import METHODS, OBJECTIVES
 
 SWAPS = (2, 4, 8, 16)
 """Pairs of ranks that change places in a good placement: from nearly as good to nearly random."""

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 
 import fairlead as fl
+from fairlead.act.launch import Job, detect, read_hostfile
+from fairlead.act.mpi_builds import find
 from fairlead.lab import Lab, Scenario
 from fairlead.lab.topology import Topology
-from fairlead.launch import Job, detect, read_hostfile
-from fairlead.mpi_builds import find
 
 PROGRAMS = {
     "cg": ("cg", "--size", "56000", "--systems", "1"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from instances import PATTERNS, Instance
 
-from fairlead.archive import write_text
+from fairlead.files.archive import write_text
 
 FILE = Path(__file__).with_name("best_known.json")
 

@@ -13,7 +13,7 @@ import time
 from instances import SLOTS, all_to_all, both_ways, noisy_costs
 
 import fairlead as fl
-from fairlead.mapping import OBJECTIVES
+from fairlead.decide.placement import OBJECTIVES
 
 LIMITS_S = (0.05, 0.1, 0.5)
 

@@ -12,7 +12,7 @@ from instances import SLOTS, Instance
 
 import fairlead as fl
 from fairlead import _core
-from fairlead.mapping.cost import rank_matrix
+from fairlead.model.cost import rank_matrix
 
 try:
     import mtkahypar

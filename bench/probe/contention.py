@@ -18,7 +18,7 @@ from rich.table import Table
 
 from fairlead.lab import Lab, Scenario
 from fairlead.lab.topology import Topology
-from fairlead.network import Network
+from fairlead.model.network import Network
 
 
 class Outcome(NamedTuple):

@@ -3,8 +3,8 @@
 """How far one pair's medians differ from probe to probe, beside what their intervals say.
 
 Six quick probes of the same emulated hosts, recorded on a quiet machine and on a busy one
-(`recorded/repeated`). `fairlead.noise` takes the median spread of all pairs' intervals, times
-the ratio in the last column, for the noise of each pair: its constants are checked here.
+(`recorded/repeated`). `fairlead.decide.noise` takes the median spread of all pairs' intervals,
+times the ratio in the last column, for the noise of each pair: its constants are checked here.
 
 With --record FOLDER such series are measured anew, with --load N beside N busy processes.
 """
@@ -21,9 +21,9 @@ from rich.console import Console
 from rich.table import Table
 
 import fairlead as fl
+from fairlead.decide.denoised_network import log_spread
+from fairlead.decide.noise import BANDWIDTH_RATIO, LATENCY_RATIO
 from fairlead.lab import Lab
-from fairlead.likely_network import log_spread
-from fairlead.noise import BANDWIDTH_RATIO, LATENCY_RATIO
 
 RECORDED = Path(__file__).with_name("recorded") / "repeated"
 SCENARIOS = ("two-racks", "pairwise", "flat")
@@ -52,7 +52,9 @@ def main() -> None:
                 table.add_row(folder.name, scenario, metric, *row(folder, scenario, metric))
     console = Console(width=110)
     console.print(table)
-    console.print(f"fairlead.noise: latency x {LATENCY_RATIO}, bandwidth x {BANDWIDTH_RATIO}")
+    console.print(
+        f"fairlead.decide.noise: latency x {LATENCY_RATIO}, bandwidth x {BANDWIDTH_RATIO}"
+    )
 
 
 def row(folder: Path, scenario: str, metric: str) -> list[str]:

@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import spearmanr
 
+from fairlead.flows.statistics import mean_interval
 from fairlead.lab import Lab
-from fairlead.network import Network
-from fairlead.statistics import mean_interval
+from fairlead.model.network import Network
 
 PAPER_S = {8: 0.69, 32: 1.67}
 

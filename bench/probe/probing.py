@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fairlead.lab import Lab
-from fairlead.network import Network
+from fairlead.model.network import Network
 
 SCENARIOS = ("flat", "two-racks", "pairwise")
 

@@ -27,12 +27,12 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import spearmanr
 
-from fairlead.network import Network
-from fairlead.sampling import SamplePlan
-from fairlead.sampling.estimation import Estimate
-from fairlead.sampling.low_rank import fit_low_rank, predict_low_rank
-from fairlead.sampling.rounds import measure_in_batches
-from fairlead.statistics import mean_interval
+from fairlead.flows.statistics import mean_interval
+from fairlead.measure.sampling import SamplePlan
+from fairlead.measure.sampling.estimation import Estimate
+from fairlead.measure.sampling.low_rank import fit_low_rank, predict_low_rank
+from fairlead.measure.sampling.rounds import measure_in_batches
+from fairlead.model.network import Network
 
 Matrix = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]

@@ -31,8 +31,8 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cloudmap"))
 from programs import PROGRAMS, Program, command_of, prepared, time_of, timed
 
+from fairlead.flows.statistics import ratio_to_baseline
 from fairlead.lab import Lab
-from fairlead.statistics import ratio_to_baseline
 
 SCENARIOS = ("two-racks", "pairwise", "flat")
 PROGRAM_NAMES = ("cg", "lammps")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from fairlead.archive import write_text
-from fairlead.workload import JobsPlacement, Workload, shipped_workloads
+from fairlead.files.archive import write_text
+from fairlead.simulation import JobsPlacement, Workload, shipped_workloads
 
 FILE = Path(__file__).with_name("best_known.json")
 

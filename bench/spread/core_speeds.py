@@ -14,7 +14,8 @@ from gains import BASELINES, gain, show
 from rich.console import Console
 from rich.table import Table
 
-from fairlead.workload import STRATEGIES, Workload, place_jobs, shipped_workloads, simulate_each
+from fairlead.decide.jobs import STRATEGIES, place_jobs
+from fairlead.simulation import Workload, shipped_workloads, simulate_each
 
 COMPUTE_MOPS = (50, 100, 200, 500, 1000, 2000)
 QUICK = ("spread", "spread-group")

@@ -21,14 +21,8 @@ from plotly.subplots import make_subplots
 from rich.console import Console
 from rich.table import Table
 
-from fairlead.workload import (
-    STRATEGIES,
-    SimulationResult,
-    Workload,
-    place_jobs,
-    shipped_workloads,
-    simulate_each,
-)
+from fairlead.decide.jobs import STRATEGIES, place_jobs
+from fairlead.simulation import SimulationResult, Workload, shipped_workloads, simulate_each
 
 METRICS = {
     "waiting_time_s": "waiting time at interfaces and memories, s",

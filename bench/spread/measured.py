@@ -23,16 +23,17 @@ from rich.console import Console
 from rich.table import Table
 
 import fairlead as fl
-from fairlead.lab import Lab
-from fairlead.launch import Job, detect, read_hostfile
-from fairlead.statistics import (
+from fairlead.act.launch import Job, detect, read_hostfile
+from fairlead.decide.jobs import STRATEGIES, SharedHosts
+from fairlead.decide.jobs.strategies.spread import THRESHOLDS, Choices, spread_by
+from fairlead.flows.statistics import (
     Interval,
     kendall_tau_interval,
     kendall_tau_of_repeats,
     mean_interval,
 )
-from fairlead.workload import STRATEGIES, SharedHosts, simulate_each
-from fairlead.workload.strategies.spread import THRESHOLDS, Choices, spread_by
+from fairlead.lab import Lab
+from fairlead.simulation import simulate_each
 
 sys.path.append(str(Path(__file__).parents[1] / "objective"))
 import running

@@ -20,17 +20,16 @@ from rich.console import Console
 from rich.table import Table
 
 from fairlead import _core
-from fairlead.workload import (
-    STRATEGIES,
+from fairlead.decide.jobs import STRATEGIES, place_jobs
+from fairlead.decide.jobs.strategies.optimize import load_model
+from fairlead.simulation import (
     JobsPlacement,
     SimulationOptions,
     Workload,
-    place_jobs,
     shipped_workloads,
     simulate,
     simulate_each,
 )
-from fairlead.workload.strategies.optimize import load_model
 
 MESSAGES = 250_000
 """About as many are simulated of a synthetic workload for each try. Some pairs of a recording have

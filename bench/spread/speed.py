@@ -10,7 +10,8 @@ import time
 from rich.console import Console
 from rich.table import Table
 
-from fairlead.workload import SimulationOptions, Workload, place_jobs, simulate
+from fairlead.decide.jobs import place_jobs
+from fairlead.simulation import SimulationOptions, Workload, simulate
 
 REPEATS = 3
 CASES = {

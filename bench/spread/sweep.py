@@ -15,17 +15,17 @@ from gains import BASELINES, PAPER_GAINS, gain, show
 from rich.console import Console
 from rich.table import Table
 
-from fairlead.workload import (
+from fairlead.decide.jobs import place_jobs
+from fairlead.decide.jobs.strategies.growth import GROWTH
+from fairlead.decide.jobs.strategies.spread import LENGTHS, THRESHOLDS, Choices, spread_by
+from fairlead.simulation import (
     JobsPlacement,
     SimulationOptions,
     Workload,
-    place_jobs,
     shipped_workloads,
     simulate_each,
 )
-from fairlead.workload.simulating import CHOICES
-from fairlead.workload.strategies.growth import GROWTH
-from fairlead.workload.strategies.spread import LENGTHS, THRESHOLDS, Choices, spread_by
+from fairlead.simulation.simulating import CHOICES
 
 SEEDS = 3
 

@@ -21,10 +21,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from fairlead.launch import Job, Launcher, detect
-from fairlead.mpi_builds import find
-from fairlead.statistics import mean_interval, ratio_to_baseline
-from fairlead.trace import trace
+from fairlead.act.launch import Job, Launcher, detect
+from fairlead.act.mpi_builds import find
+from fairlead.flows.statistics import mean_interval, ratio_to_baseline
+from fairlead.measure.trace import trace
 
 HERE = Path(__file__).parent
 MELT = HERE.parents[1] / "examples" / "real-codes" / "in.melt"

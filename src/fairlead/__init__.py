@@ -7,7 +7,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fairlead.cluster import Cluster
+    from fairlead.decide.jobs import place_jobs
+    from fairlead.decide.placement import place
     from fairlead.errors import (
         Error,
         InputError,
@@ -19,20 +20,20 @@ if TYPE_CHECKING:
         TopologyError,
         TraceError,
     )
-    from fairlead.host_tree import HostTree
-    from fairlead.mapping import Cost, evaluate, place
-    from fairlead.network import Network
-    from fairlead.placement import Placement
-    from fairlead.shared_group import SharedGroup
-    from fairlead.traffic import CollectiveCall, Traffic
-    from fairlead.workload import (
+    from fairlead.model.bottleneck_group import SharedGroup
+    from fairlead.model.cluster import Cluster
+    from fairlead.model.cost import Cost, evaluate
+    from fairlead.model.host_tree import HostTree
+    from fairlead.model.network import Network
+    from fairlead.model.placement import Placement
+    from fairlead.model.traffic import CollectiveCall, Traffic
+    from fairlead.simulation import (
         Job,
         JobsPlacement,
         Machine,
         SimulationOptions,
         SimulationResult,
         Workload,
-        place_jobs,
         simulate,
     )
 
@@ -69,14 +70,16 @@ __all__ = [
 # Modules whose `__all__` holds these names, light ones first.
 _MODULES = (
     "errors",
-    "cluster",
-    "network",
-    "traffic",
-    "placement",
-    "shared_group",
-    "host_tree",
-    "mapping",
-    "workload",
+    "model.cluster",
+    "model.network",
+    "model.traffic",
+    "model.placement",
+    "model.bottleneck_group",
+    "model.host_tree",
+    "model.cost",
+    "decide.placement",
+    "simulation",
+    "decide.jobs",
 )
 
 

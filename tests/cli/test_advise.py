@@ -14,7 +14,7 @@ import pytest
 
 import fairlead as fl
 from fairlead import cli
-from fairlead.run_directory import NETWORK, TRAFFIC, RunDirectory
+from fairlead.files.run_directory import NETWORK, TRAFFIC, RunDirectory
 
 HOSTS = [f"h{host}" for host in range(6)]
 SPEC = ",".join(f"{host}:2" for host in HOSTS)

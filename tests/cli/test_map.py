@@ -14,7 +14,7 @@ import pytest
 
 import fairlead as fl
 from fairlead import cli
-from fairlead.launch import FORMATS, read_placement
+from fairlead.act.launch import FORMATS, read_placement
 
 SPEC = "h0:2,h1:2,h2:2,h3:2"
 CLUSTER = fl.Cluster.uniform(["h0", "h1", "h2", "h3"], 2)

@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import fairlead as fl
+from fairlead.act.launch import FORMATS, read_placement
 from fairlead.cli import app
-from fairlead.launch import FORMATS, read_placement
 
 SPEC = "h0:4,h1:4,h2:4"
 CLUSTER = fl.Cluster.uniform(["h0", "h1", "h2"], 4)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.launch import Job, detect, run
-from fairlead.mpi_builds import find
+from fairlead.act.launch import Job, detect, run
+from fairlead.act.mpi_builds import find
 
 BIN = Path(sys.executable).parent
 

@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 
 import fairlead as fl
 from fairlead.cli import app
+from fairlead.flows.run_jobs import JobRequest, JobsRequest, run_jobs
 from fairlead.narrator import Narrator
-from fairlead.run_jobs import JobRequest, JobsRequest, run_jobs
 
 JOB = "-n 4 --traffic ring.npz ./ring"
 

@@ -13,8 +13,8 @@ from typer.testing import CliRunner, Result
 
 import fairlead as fl
 from fairlead.cli import app
-from fairlead.placement import Placement
-from fairlead.run_directory import RunDirectory
+from fairlead.files.run_directory import RunDirectory
+from fairlead.model.placement import Placement
 
 
 @pytest.fixture(autouse=True)

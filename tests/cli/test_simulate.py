@@ -13,8 +13,9 @@ from typer.testing import CliRunner, Result
 
 import fairlead as fl
 from fairlead.cli import app
-from fairlead.workload import RATE_PER, STRATEGIES
-from fairlead.workload.simulating import CHOICES
+from fairlead.decide.jobs import STRATEGIES
+from fairlead.simulation import RATE_PER
+from fairlead.simulation.simulating import CHOICES
 
 SYNT = ("simulate", "Synt_workload_4", "--scale", "0.01")
 

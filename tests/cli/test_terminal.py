@@ -18,10 +18,10 @@ from typer.testing import CliRunner
 
 import fairlead as fl
 from fairlead import cli
+from fairlead.act.launch.open_files import suspected_lack_of_files
 from fairlead.cli import app, main
 from fairlead.cli.output import stderr, stdout
 from fairlead.errors import LaunchError
-from fairlead.launch.open_files import suspected_lack_of_files
 
 HOSTILE = "h\x1b]0;owned\x9b2J\u202e0"
 SHOWN = r"h\x1b]0;owned\x9b2J\u202e0"

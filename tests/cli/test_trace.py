@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fairlead.act.launch import detect
+from fairlead.act.mpi_builds import find
 from fairlead.cli.trace import _print_summary
-from fairlead.launch import detect
-from fairlead.mpi_builds import find
-from fairlead.traffic import CollectiveCall, Traffic
+from fairlead.model.traffic import CollectiveCall, Traffic
 
 pytestmark = [pytest.mark.mpi]
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairlead.advice import find_bad_hosts
+from fairlead.act.launch import detect
+from fairlead.act.mpi_builds import find
+from fairlead.decide.hosts import find_bad_hosts
 from fairlead.lab import Lab
-from fairlead.launch import detect
-from fairlead.mpi_builds import find
-from fairlead.network import Network
+from fairlead.model.network import Network
 
 pytestmark = [pytest.mark.lab, pytest.mark.mpi]
 

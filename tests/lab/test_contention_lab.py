@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from fairlead.lab import Lab, Scenario
-from fairlead.network import Network
-from fairlead.shared_group import SharedGroup
+from fairlead.model.bottleneck_group import SharedGroup
+from fairlead.model.network import Network
 
 # Steps of 0.2 s, one after another: a minute for 8 hosts. bench/probe/contention.py has 20 seeds
 # of the other scenarios with 8 hosts; here they have 4.

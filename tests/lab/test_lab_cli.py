@@ -81,7 +81,7 @@ def test_exec_passes_output_and_exit_code(up):
 def test_signal_to_exec_ends_what_it_runs(up, send, tmp_path):
     sleeper = tmp_path / "sleeper"
     sleeper.symlink_to("/bin/sleep")
-    code = "import sys; from fairlead.launch import run; run([sys.argv[1], '3000'])"
+    code = "import sys; from fairlead.act.launch import run; run([sys.argv[1], '3000'])"
     command = ["lab", "exec", NAME, "--", sys.executable, "-c", code, str(sleeper)]
     process = subprocess.Popen(
         [sys.executable, "-m", "fairlead", *command],

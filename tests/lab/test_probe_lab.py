@@ -17,7 +17,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from fairlead.lab import Lab, Scenario
-from fairlead.network import Network
+from fairlead.model.network import Network
 
 pytestmark = [pytest.mark.lab, pytest.mark.mpi]
 
@@ -140,8 +140,8 @@ def wait_until(claim: Callable[[], bool], timeout_s: float) -> None:
 PROBE_UNTIL_CUT = """
 import sys
 from pathlib import Path
-from fairlead.launch import detect, read_hostfile
-from fairlead.probe import probe
+from fairlead.act.launch import detect, read_hostfile
+from fairlead.measure.probe import probe
 hostfile, begun, output, contention = sys.argv[1:]
 def on_progress(done, total):
     if bool(contention) == (total > 100):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fairlead.lab import Lab, Scenario
-from fairlead.network import Network
+from fairlead.model.network import Network
 
 pytestmark = [pytest.mark.lab, pytest.mark.mpi]
 

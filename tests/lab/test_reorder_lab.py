@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from fairlead.act.launch import detect
+from fairlead.act.mpi_builds import find
 from fairlead.lab import Lab
-from fairlead.launch import detect
-from fairlead.mpi_builds import find
-from fairlead.network import Network
-from fairlead.trace_file import read_trace
-from fairlead.traffic import Traffic
+from fairlead.measure.trace_file import read_trace
+from fairlead.model.network import Network
+from fairlead.model.traffic import Traffic
 
 pytestmark = [pytest.mark.lab, pytest.mark.mpi]
 

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairlead.history import History
 from fairlead.lab import Lab, Scenario
+from fairlead.watch.history import History
 
 pytestmark = [pytest.mark.lab, pytest.mark.mpi]
 

@@ -18,10 +18,10 @@ import pytest
 from lab_processes import child_of, processes_named
 from lab_traces import happens
 
-from fairlead.comparison import Comparison
+from fairlead.flows.comparison import Comparison
 from fairlead.lab import Lab, Scenario
-from fairlead.network import Network
-from fairlead.placement import Placement
+from fairlead.model.network import Network
+from fairlead.model.placement import Placement
 
 pytestmark = [pytest.mark.lab, pytest.mark.mpi]
 

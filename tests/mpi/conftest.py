@@ -10,7 +10,7 @@ import pytest
 from launchers import MPIS, agent_environment
 from tracing import AS_ROOT
 
-from fairlead.launch import Launcher, detect
+from fairlead.act.launch import Launcher, detect
 
 
 @pytest.fixture(autouse=True, scope="module")

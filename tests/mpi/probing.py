@@ -12,8 +12,8 @@ from pathlib import Path
 
 from launchers import MPIS, processes_with, wait_until
 
-from fairlead.cluster import Cluster
-from fairlead.network import Network
+from fairlead.model.cluster import Cluster
+from fairlead.model.network import Network
 
 NAMES = ("ash", "birch", "cedar", "dogwood", "elm", "fir", "ginkgo", "hazel",
          "ivy", "juniper", "katsura", "larch", "maple", "nutmeg")  # fmt: skip
@@ -66,9 +66,9 @@ def probe_that_loses_rank_3(
     begun, result = folder / "begun", folder / "net.npz"
     program = f"""
 from pathlib import Path
-from fairlead.cluster import Cluster
-from fairlead.launch import detect
-from fairlead.probe import probe
+from fairlead.model.cluster import Cluster
+from fairlead.act.launch import detect
+from fairlead.measure.probe import probe
 totals = set()
 def on_progress(done, total):
     totals.add(total)

@@ -11,8 +11,8 @@ from types import ModuleType
 import pytest
 from tracing import MPIS, TracedMpi, compiled
 
-from fairlead.launch import detect
-from fairlead.mpi_builds import find
+from fairlead.act.launch import detect
+from fairlead.act.mpi_builds import find
 
 pytestmark = [pytest.mark.mpi]
 

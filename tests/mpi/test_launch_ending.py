@@ -28,9 +28,9 @@ RUNNER = """
 import sys
 from pathlib import Path
 import numpy as np
-from fairlead.cluster import Cluster
-from fairlead.launch import Job, detect, run
-from fairlead.placement import Placement
+from fairlead.model.cluster import Cluster
+from fairlead.act.launch import Job, detect, run
+from fairlead.model.placement import Placement
 
 mpirun, folder, script = sys.argv[1:]
 cluster = Cluster(("alpha", "localhost"), (1, 2))

@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 from launchers import MPIS, PROGRAMS, LocalMpi, compile_c
 
-from fairlead.cluster import Cluster
-from fairlead.errors import LaunchError, TopologyError
-from fairlead.launch import (
+from fairlead.act.launch import (
     FORMATS,
     Finished,
     Job,
@@ -22,7 +20,9 @@ from fairlead.launch import (
     unreachable_hosts,
     write_placement,
 )
-from fairlead.placement import Placement
+from fairlead.errors import LaunchError, TopologyError
+from fairlead.model.cluster import Cluster
+from fairlead.model.placement import Placement
 
 pytestmark = pytest.mark.mpi
 

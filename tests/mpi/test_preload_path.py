@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from tracing import MPIS
 
+from fairlead.act.launch import detect
+from fairlead.act.mpi_builds import find
+from fairlead.act.preload import preloaded
 from fairlead.errors import LaunchError
-from fairlead.launch import detect
-from fairlead.mpi_builds import find
-from fairlead.preload import preloaded
 
 pytestmark = [pytest.mark.mpi]
 

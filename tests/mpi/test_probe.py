@@ -15,10 +15,10 @@ import pytest
 from launchers import MPIS, processes_with, wait_until
 from probing import NAMES, find_ranks, hosts, probe_that_loses_rank_3, write_hostfile
 
+from fairlead.act.launch import Launcher
 from fairlead.errors import InputError, ProbeError
-from fairlead.launch import Launcher
-from fairlead.network import Network
-from fairlead.probe import probe
+from fairlead.measure.probe import probe
+from fairlead.model.network import Network
 
 pytestmark = [
     pytest.mark.mpi,

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from probing import NAMES, hosts, probe_that_loses_rank_3
 
-from fairlead.launch import Launcher
-from fairlead.network import Network
-from fairlead.probe import probe
+from fairlead.act.launch import Launcher
+from fairlead.measure.probe import probe
+from fairlead.model.network import Network
 
 pytestmark = [
     pytest.mark.mpi,

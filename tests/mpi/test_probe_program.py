@@ -12,10 +12,10 @@ import pytest
 from launchers import processes_with, wait_until
 from probing import NAMES, find_ranks, hosts
 
-from fairlead.bulk import bulk_options, measure_in_bulk, network_of
-from fairlead.launch import Launcher, detect
-from fairlead.probe import probe
-from fairlead.probe_program import ProbeProgram
+from fairlead.act.launch import Launcher, detect
+from fairlead.measure.bulk import bulk_options, measure_in_bulk, network_of
+from fairlead.measure.probe import probe
+from fairlead.measure.probe_program import ProbeProgram
 
 pytestmark = [
     pytest.mark.mpi,

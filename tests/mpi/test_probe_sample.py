@@ -11,12 +11,12 @@ from launchers import MPIS
 from probing import NAMES, hosts, write_hostfile
 from typer.testing import CliRunner
 
+from fairlead.act.launch import Launcher, detect
 from fairlead.cli import app
 from fairlead.errors import InputError
-from fairlead.launch import Launcher, detect
-from fairlead.network import Network
-from fairlead.probe import probe
-from fairlead.sampling import SamplePlan
+from fairlead.measure.probe import probe
+from fairlead.measure.sampling import SamplePlan
+from fairlead.model.network import Network
 
 pytestmark = [
     pytest.mark.mpi,

@@ -15,10 +15,11 @@ from launchers import MPIS, processes_with, wait_until
 from probing import NAMES, find_ranks, hosts, rank_of
 
 import fairlead as fl
-from fairlead import mpi_builds, probe_program
-from fairlead.launch import Launcher
-from fairlead.probe_program import ProbeProgram
-from fairlead.rehearsal import Rehearsal, rehearse
+from fairlead.act import mpi_builds
+from fairlead.act.launch import Launcher
+from fairlead.measure import probe_program
+from fairlead.measure.probe_program import ProbeProgram
+from fairlead.measure.rehearsal import Rehearsal, rehearse
 
 pytestmark = [
     pytest.mark.mpi,
@@ -127,9 +128,9 @@ def test_a_host_that_freezes_ends_the_rehearsal_and_leaves_nothing() -> None:
     name, value = tag.split("=")
     program = f"""
 import numpy as np, fairlead as fl
-from fairlead.launch import detect
-from fairlead.probe_program import ProbeProgram
-from fairlead.rehearsal import rehearse
+from fairlead.act.launch import detect
+from fairlead.measure.probe_program import ProbeProgram
+from fairlead.measure.rehearsal import rehearse
 names = {NAMES[:3]!r}
 sent = np.full((3, 3), 1e9)
 rehearse([fl.Placement(names, np.arange(3))], fl.Traffic(bytes=sent, messages=sent > 0),

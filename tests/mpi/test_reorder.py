@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from tracing import MPIS, PROGRAMS, TracedMpi
 
-from fairlead.launch import detect
-from fairlead.mpi_builds import find
-from fairlead.network import Network
-from fairlead.plan import write_reorder_plan
-from fairlead.trace_file import read_trace
+from fairlead.act.launch import detect
+from fairlead.act.mpi_builds import find
+from fairlead.act.plan.reorder import write_reorder_plan
+from fairlead.measure.trace_file import read_trace
+from fairlead.model.network import Network
 
 pytestmark = [pytest.mark.mpi]
 

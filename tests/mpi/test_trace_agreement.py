@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from tracing import MPIS, PROGRAMS, TracedMpi
 
-from fairlead.cluster import Cluster
-from fairlead.launch import detect
-from fairlead.mpi_builds import find
-from fairlead.trace import trace
+from fairlead.act.launch import detect
+from fairlead.act.mpi_builds import find
+from fairlead.measure.trace import trace
+from fairlead.model.cluster import Cluster
 
 pytestmark = [pytest.mark.mpi]
 

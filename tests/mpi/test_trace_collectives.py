@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from tracing import MPIS, TracedMpi
 
-from fairlead.traffic import Traffic
+from fairlead.model.traffic import Traffic
 
 pytestmark = [pytest.mark.mpi]
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from tracing import MPIS, TracedMpi
 
+from fairlead.act.launch import detect
+from fairlead.act.mpi_builds import find
 from fairlead.errors import TraceError
-from fairlead.launch import detect
-from fairlead.mpi_builds import find
 
 pytestmark = [pytest.mark.mpi]
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from tracing import MPIS, TracedMpi
 
-from fairlead.launch import detect
-from fairlead.network import Network
-from fairlead.plan import write_reorder_plan
+from fairlead.act.launch import detect
+from fairlead.act.plan.reorder import write_reorder_plan
+from fairlead.model.network import Network
 
 pytestmark = [pytest.mark.mpi]
 

@@ -10,10 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fairlead.launch import Job, detect
-from fairlead.mpi_builds import find
-from fairlead.trace import trace
-from fairlead.traffic import Traffic
+from fairlead.act.launch import Job, detect
+from fairlead.act.mpi_builds import find
+from fairlead.measure.trace import trace
+from fairlead.model.traffic import Traffic
 
 PROGRAMS = Path(__file__).parent / "programs"
 WHEEL_BIN = Path(sys.executable).parent

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 import fairlead as fl
-from fairlead.comparison import Comparison, MethodRuns, PredictedCost
-from fairlead.workload import SharedHosts, map_jobs
+from fairlead.decide.jobs import SharedHosts, map_jobs
+from fairlead.flows.comparison import Comparison, MethodRuns, PredictedCost
 
 
 def two_racks(hosts):

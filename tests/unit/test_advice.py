@@ -12,9 +12,9 @@ import pytest
 from instances import network, random_network, random_traffic
 
 import fairlead as fl
-from fairlead.advice import advise, parse_prices
-from fairlead.advice import trials as trials_module
-from fairlead.advice.advise import ENOUGH_RATIO
+from fairlead.decide.hosts import advise, parse_prices
+from fairlead.decide.hosts import trials as trials_module
+from fairlead.decide.hosts.advise import ENOUGH_RATIO
 from fairlead.errors import InputError, TopologyError
 
 

@@ -11,7 +11,7 @@ import pytest
 from instances import network, racks
 
 import fairlead as fl
-from fairlead.advice import CLEAR_RATIO, find_bad_hosts
+from fairlead.decide.hosts import CLEAR_RATIO, find_bad_hosts
 from fairlead.lab import Scenario
 from fairlead.lab.tables import PairRates
 from fairlead.lab.topology import draw_pairs, draw_topology

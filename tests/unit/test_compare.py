@@ -12,14 +12,14 @@ import pytest
 from instances import groups_traffic, racks
 
 import fairlead as fl
-from fairlead import compare as comparing
-from fairlead.comparison import Comparison
+from fairlead.act.launch import Finished
 from fairlead.errors import LaunchError
-from fairlead.launch import Finished
+from fairlead.files.run_directory import RunDirectory
+from fairlead.flows import compare as comparing
+from fairlead.flows.comparison import Comparison
+from fairlead.flows.inputs import Prepared, Request
+from fairlead.measure.probe_program import ProbeProgram
 from fairlead.narrator import Narrator
-from fairlead.preparation import Prepared, Request
-from fairlead.probe_program import ProbeProgram
-from fairlead.run_directory import RunDirectory
 
 NETWORK = racks([0, 1])
 LAUNCHER: Any = SimpleNamespace(

@@ -10,8 +10,8 @@ import pydantic
 import pytest
 from report_samples import comparison, runs
 
-from fairlead.comparison import Comparison
 from fairlead.errors import InputError
+from fairlead.flows.comparison import Comparison
 
 HOSTS = ["a", "b"]
 

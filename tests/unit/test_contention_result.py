@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from test_probe_result import document as pairs_document
 
-from fairlead.contention_result import read_contention
 from fairlead.errors import ProbeError
-from fairlead.network import Network
-from fairlead.probe_result import read_result
+from fairlead.measure.contention_result import read_contention
+from fairlead.measure.probe_result import read_result
+from fairlead.model.network import Network
 
 GROUP = {
     "sources": [0, 2],

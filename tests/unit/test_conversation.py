@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from launchers import processes_with, wait_until
 
+from fairlead.act.launch import Conversation, LaunchTimeoutError
 from fairlead.errors import LaunchError
-from fairlead.launch import Conversation, LaunchTimeoutError
 
 ECHO = "echo hello; while read line; do echo heard $line; echo noted $line >&2; done; echo bye"
 LIMIT_S = 60.0
@@ -109,7 +109,7 @@ def test_a_signal_leaves_nothing_behind(number: signal.Signals, moment: str) -> 
     rest = "program.ask('on', lambda line: False, 300)" if "while" in moment else "time.sleep(300)"
     caller = f"""
 import signal, time
-from fairlead.launch import Conversation
+from fairlead.act.launch import Conversation
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGTERM, signal.SIG_DFL)
 program = Conversation(["/bin/sh", "-c", "echo hello; sleep 300"])

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.comparison import PredictedCost
-from fairlead.cost_names import COST_NAMES
-from fairlead.mapping import Cost
+from fairlead.flows.comparison import PredictedCost
+from fairlead.model.cost import Cost
+from fairlead.model.cost_names import COST_NAMES
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "costs.md"
 

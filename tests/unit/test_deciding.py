@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.deciding import Question, Verdict, decide
-from fairlead.rehearsal import Rehearsal
-from fairlead.rule import Rule
+from fairlead.decide.deciding import Question, Verdict, decide
+from fairlead.decide.rule import Rule
+from fairlead.measure.rehearsal import Rehearsal
 
 HOSTS = [f"h{host}" for host in range(8)]
 CLUSTER = fl.Cluster.uniform(HOSTS, slots=2)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.drift import checked_hosts, drifted_pairs, pairs_to_measure_again
+from fairlead.watch.drift import checked_hosts, drifted_pairs, pairs_to_measure_again
 
 
 def network(bandwidth_Bps: np.ndarray, noise_ratio: float = 0.02) -> fl.Network:

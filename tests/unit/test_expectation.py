@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.expectation import expected_gain
-from fairlead.shared_group import SharedGroup
+from fairlead.decide.expected_gain import expected_gain
+from fairlead.model.bottleneck_group import SharedGroup
 
 
 def network(slow_Bps: float, spread_ratio: float) -> fl.Network:

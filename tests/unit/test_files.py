@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import fairlead as fl
-from fairlead.archive import save_archive, write_text
+from fairlead.files.archive import save_archive, write_text
 from fairlead.report import load_any
 
 same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -244,7 +244,7 @@ def test_an_archive_that_unpacks_to_more_than_the_bound_is_refused(
     three_ranks().save(tmp_path / "a.npz")
     with zipfile.ZipFile(tmp_path / "a.npz") as archive:
         unpacked = sum(entry.file_size for entry in archive.infolist())
-    monkeypatch.setattr("fairlead.archive_arrays.MOST_BYTES", unpacked - 1)
+    monkeypatch.setattr("fairlead.files.archive_arrays.MOST_BYTES", unpacked - 1)
     with pytest.raises(fl.InputError, match=rf"its arrays take more than {unpacked - 1} bytes"):
         fl.Traffic.load(tmp_path / "a.npz")
 

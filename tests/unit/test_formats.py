@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairlead.cluster import Cluster
+from fairlead.act.launch import FORMATS, Cores, read_placement, write_placement
+from fairlead.act.launch.formats import render_placement
 from fairlead.errors import InputError, TopologyError
-from fairlead.launch import FORMATS, Cores, read_placement, write_placement
-from fairlead.launch.formats import render_placement
-from fairlead.placement import Placement
+from fairlead.model.cluster import Cluster
+from fairlead.model.placement import Placement
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "launchers"
 TWO_NODES = Cluster.uniform(("node001", "node002"), slots=64)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairlead.launch.formats.taskmap import Block, encode, expand
+from fairlead.act.launch.formats.taskmap import Block, encode, expand
 
 blocks = st.tuples(st.integers(0, 5), st.integers(1, 4), st.integers(1, 4), st.integers(1, 3))
 

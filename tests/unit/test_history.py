@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead import history
-from fairlead.history import MOST_RUNS, History, RunTime
+from fairlead.watch import history
+from fairlead.watch.history import MOST_RUNS, History, RunTime
 
 PLACED = ("a", "b")
 PLACEMENT = fl.Placement(["a", "b"], np.array([0, 1]))

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairlead.act.launch import parse_hostfile, read_hostfile
+from fairlead.act.launch.host_names import host_name_problem, is_local_host
 from fairlead.errors import InputError
-from fairlead.launch import parse_hostfile, read_hostfile
-from fairlead.launch.host_names import host_name_problem, is_local_host
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "launchers"
 

@@ -9,7 +9,7 @@ import pytest
 
 from fairlead.cli.job_text import parse_job
 from fairlead.errors import InputError
-from fairlead.run_jobs import JobRequest
+from fairlead.flows.run_jobs import JobRequest
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.workload import JobsRecord, MappedJobs, SharedHosts, map_jobs, read_jobs_placement
+from fairlead.decide.jobs import MappedJobs, SharedHosts, map_jobs
+from fairlead.simulation import JobsRecord, read_jobs_placement
 
 
 @pytest.fixture

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead import kept_network, profile_cache
+from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.errors import LaunchError
-from fairlead.kept_network import refreshed
-from fairlead.launch.openmpi4 import OpenMpi4
+from fairlead.measure import profile_cache
+from fairlead.measure.probe_program import ProbeProgram
+from fairlead.measure.profile_cache import Profile
 from fairlead.narrator import Narrator
-from fairlead.probe_program import ProbeProgram
-from fairlead.profile_cache import Profile
+from fairlead.watch import kept_network
+from fairlead.watch.kept_network import refreshed
 
 HOSTS = tuple("abcdef")
 CLUSTER = fl.Cluster.uniform(HOSTS, 1)

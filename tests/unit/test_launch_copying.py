@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import threading
 
-from fairlead.launch import copied
+from fairlead.act.launch import copied
 
 
 def test_half_a_line_arrives_before_its_end() -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.cluster import Cluster
+from fairlead.act.launch import Job, detect
+from fairlead.act.launch.mpich import Mpich
+from fairlead.act.launch.openmpi4 import OpenMpi4
+from fairlead.act.launch.openmpi5 import OpenMpi5
 from fairlead.errors import LaunchError
-from fairlead.launch import Job, detect
-from fairlead.launch.mpich import Mpich
-from fairlead.launch.openmpi4 import OpenMpi4
-from fairlead.launch.openmpi5 import OpenMpi5
+from fairlead.model.cluster import Cluster
 
 OPEN_MPI_4 = "mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/community/help/\n"
 OPEN_MPI_4_RENAMED = "mpirun.openmpi (OpenRTE) 4.1.4\n"
@@ -108,7 +108,7 @@ def test_launcher_that_never_answers_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = make_program(tmp_path / "mpirun", "", more="/bin/sleep 300")
-    monkeypatch.setattr("fairlead.launch.catalogue._VERSION_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("fairlead.act.launch.catalogue._VERSION_TIMEOUT_S", 0.2)
 
     with pytest.raises(LaunchError, match=r"mpirun did not end within 0.2 s"):
         detect(str(path))

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from fairlead.act.launch import LaunchTimeoutError, run
 from fairlead.errors import LaunchError
-from fairlead.launch import LaunchTimeoutError, run
 
 # Leaves its parent, its process group and its session, as launchers' daemons do.
 DAEMON = """
@@ -87,7 +87,7 @@ def test_environment_replaces_the_own_one() -> None:
 
 
 def test_standard_input_is_empty_unless_it_is_passed() -> None:
-    program = "from fairlead.launch import run; run(['cat'], {})"
+    program = "from fairlead.act.launch import run; run(['cat'], {})"
 
     for is_passed in (False, True):
         done = subprocess.run(
@@ -163,7 +163,7 @@ def test_ctrl_c_reaches_the_program_once_and_then_the_caller() -> None:
     )
     caller = (
         "import sys\n"
-        "from fairlead.launch import run\n"
+        "from fairlead.act.launch import run\n"
         "try:\n"
         "    run([sys.executable, '-c', sys.argv[1]])\n"
         "except KeyboardInterrupt:\n"
@@ -194,7 +194,7 @@ def test_signal_that_another_thread_takes_is_passed_on_too(call: str, tmp_path: 
     # one than the first. So it is here with the only one.
     caller = (
         "import signal, sys, threading\n"
-        "from fairlead.launch import run, run_together\n"
+        "from fairlead.act.launch import run, run_together\n"
         "def take_signal():\n"
         "    sys.stdin.readline()\n"
         "    signal.pthread_kill(threading.get_ident(), signal.SIGINT)\n"
@@ -235,7 +235,9 @@ def test_program_that_ignores_a_signal_is_killed_in_the_end() -> None:
         "print('ready', flush=True)\n"
         "time.sleep(300)\n"
     )
-    caller = "import sys; from fairlead.launch import run; run([sys.executable, '-c', sys.argv[1]])"
+    caller = (
+        "import sys; from fairlead.act.launch import run; run([sys.executable, '-c', sys.argv[1]])"
+    )
     process = subprocess.Popen(
         [sys.executable, "-c", caller, program], stdout=subprocess.PIPE, text=True
     )

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.cluster import Cluster
+from fairlead.act.launch import Launcher, unreachable_hosts
+from fairlead.act.launch.mpich import Mpich
+from fairlead.act.launch.openmpi4 import OpenMpi4
+from fairlead.act.launch.openmpi5 import OpenMpi5
+from fairlead.act.launch.reach import remote_agent
 from fairlead.errors import LaunchError
-from fairlead.launch import Launcher, unreachable_hosts
-from fairlead.launch.mpich import Mpich
-from fairlead.launch.openmpi4 import OpenMpi4
-from fairlead.launch.openmpi5 import OpenMpi5
-from fairlead.launch.reach import remote_agent
+from fairlead.model.cluster import Cluster
 
 LAUNCHERS: list[tuple[Launcher, str, tuple[str, ...]]] = [
     (OpenMpi4(Path("/m"), (4, 1, 4)), "OMPI_MCA_plm_rsh_agent", ("--mca", "plm_rsh_agent")),

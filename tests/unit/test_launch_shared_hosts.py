@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.cluster import Cluster
-from fairlead.launch import Job
-from fairlead.launch.mpich import Mpich
-from fairlead.launch.openmpi4 import OpenMpi4
-from fairlead.launch.openmpi5 import OpenMpi5
+from fairlead.act.launch import Job
+from fairlead.act.launch.mpich import Mpich
+from fairlead.act.launch.openmpi4 import OpenMpi4
+from fairlead.act.launch.openmpi5 import OpenMpi5
+from fairlead.model.cluster import Cluster
 
 CLUSTER = Cluster.uniform(["h0", "h1"], 2)
 LAUNCHERS = [OpenMpi4(Path("mpirun"), (4, 1, 4)), OpenMpi5(Path("mpirun"), (5, 0, 11))]

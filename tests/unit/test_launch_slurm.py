@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairlead.act.launch import cluster_from_slurm
+from fairlead.act.launch.slurm import expand_node_list, expand_tasks_per_node
 from fairlead.errors import InputError
-from fairlead.launch import cluster_from_slurm
-from fairlead.launch.slurm import expand_node_list, expand_tasks_per_node
 
 
 @pytest.mark.parametrize(

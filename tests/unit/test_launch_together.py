@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from fairlead.act.launch import run_together
 from fairlead.errors import LaunchError
-from fairlead.launch import run_together
 
 
 def shell(script: str, *words: str) -> list[str]:
@@ -99,7 +99,7 @@ def test_program_finds_its_output_closed_where_nobody_reads_ours() -> None:
 def test_signal_ends_all_programs(number: int) -> None:
     caller = (
         "import sys\n"
-        "from fairlead.launch import run_together\n"
+        "from fairlead.act.launch import run_together\n"
         "def show(index, stream, line): print(line.decode(), end='', flush=True)\n"
         "run_together([['/bin/sh', '-c', 'echo $$; exec sleep 300']] * 2, show)\n"
     )

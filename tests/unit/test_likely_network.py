@@ -10,7 +10,7 @@ import pytest
 from instances import network, racks
 
 import fairlead as fl
-from fairlead.likely_network import likely_network, log_spread, shrunk
+from fairlead.decide.denoised_network import likely_network, log_spread, shrunk
 
 
 def with_noise(true: fl.Network, noise: float, seed: int = 0) -> fl.Network:

@@ -93,7 +93,9 @@ def test_traffic_refuses_matrices_of_different_size() -> None:
         fl.Traffic(bytes=np.ones((2, 2)), messages=np.ones((3, 3)))
 
 
-@pytest.mark.parametrize("module", ["fairlead.network", "fairlead.traffic", "fairlead.errors"])
+@pytest.mark.parametrize(
+    "module", ["fairlead.model.network", "fairlead.model.traffic", "fairlead.errors"]
+)
 def test_module_exports_exist(module: str) -> None:
     loaded = importlib.import_module(module)
     assert all(hasattr(loaded, name) for name in loaded.__all__)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from fairlead import mpi_add, mpi_builds
+from fairlead.act import mpi_add, mpi_builds
+from fairlead.act.launch.mpich import Mpich
+from fairlead.act.launch.openmpi4 import OpenMpi4
+from fairlead.act.launch.openmpi5 import OpenMpi5
 from fairlead.errors import InputError, LaunchError
-from fairlead.launch.mpich import Mpich
-from fairlead.launch.openmpi4 import OpenMpi4
-from fairlead.launch.openmpi5 import OpenMpi5
 
 
 @pytest.fixture(autouse=True)
@@ -103,7 +103,7 @@ def test_unknown_example_is_named_with_those_there_are(data_home: Path) -> None:
 def test_wrapper_without_mpi_leaves_nothing_half_built(
     data_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sources = Path(mpi_builds.__file__).parent
+    sources = Path(mpi_builds.__file__).parents[1]
     monkeypatch.setattr("fairlead.__path__", [str(sources)])
 
     with pytest.raises(LaunchError, match=r"/g\+\+: the set-up failed: .*is not an MPI C\+\+"):

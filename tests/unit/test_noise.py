@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.likely_network import NORMAL_95, log_spread
-from fairlead.noise import BANDWIDTH_RATIO, with_pooled_noise
+from fairlead.decide.denoised_network import NORMAL_95, log_spread
+from fairlead.decide.noise import BANDWIDTH_RATIO, with_pooled_noise
 
 
 def network(spread: np.ndarray, samples: np.ndarray | None) -> fl.Network:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from instances import all_placements, network, racks, random_network, random_traffic
 
 import fairlead as fl
-from fairlead.mapping import METRICS, OBJECTIVES
-from fairlead.mapping.problem import Problem
+from fairlead.decide.placement import METRICS, OBJECTIVES
+from fairlead.decide.placement.problem import Problem
 
 
 def value_s(

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.workload import STRATEGIES, shipped_workloads
-from fairlead.workload.strategies.optimize import STARTS, best_of, optimize
-from fairlead.workload.strategies.problem import JobsProblem
+from fairlead.decide.jobs import STRATEGIES
+from fairlead.decide.jobs.strategies.optimize import STARTS, best_of, optimize
+from fairlead.decide.jobs.strategies.problem import JobsProblem
+from fairlead.simulation import shipped_workloads
 
 TINY = fl.Machine(nodes=3, sockets=2, cores=1)
 FEW_PROPOSALS = 16_000

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from instances import groups_traffic, network, racks, random_network, random_traffic
 
 import fairlead as fl
-from fairlead.mapping import METHODS, METRICS, OBJECTIVES
+from fairlead.decide.placement import METHODS, METRICS, OBJECTIVES
 
 TWO_RANKS = fl.Traffic([[0, 1], [1, 0]], [[0, 1], [1, 0]])
 

@@ -10,7 +10,7 @@ import pytest
 from instances import all_placements, groups_traffic, network, racks, random_network, random_traffic
 
 import fairlead as fl
-from fairlead.mapping.problem import Problem
+from fairlead.decide.placement.problem import Problem
 
 
 def scotch_placement(

@@ -11,15 +11,15 @@ import pytest
 import scipy.sparse as sp
 
 import fairlead as fl
-from fairlead.launch.host_names import further_names
-from fairlead.launch.openmpi4 import OpenMpi4
-from fairlead.mpi_builds import MpiBuild
+from fairlead.act.launch.host_names import further_names
+from fairlead.act.launch.openmpi4 import OpenMpi4
+from fairlead.act.mpi_builds import MpiBuild
+from fairlead.act.plan.reorder import mean_message_bytes, write_reorder_plan
+from fairlead.files.run_directory import RunDirectory
+from fairlead.flows.inputs import Prepared
+from fairlead.flows.run import reordering
+from fairlead.measure.probe_program import ProbeProgram
 from fairlead.narrator import Narrator
-from fairlead.plan import mean_message_bytes, write_reorder_plan
-from fairlead.preparation import Prepared
-from fairlead.probe_program import ProbeProgram
-from fairlead.run import reordering
-from fairlead.run_directory import RunDirectory
 
 
 def network(*hosts: str) -> fl.Network:
@@ -120,7 +120,7 @@ def test_run_hands_the_plan_and_the_library_to_every_rank(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build = MpiBuild(Path("/built"), "openmpi", (4, 1, 4), Path("/mpicxx"))
-    monkeypatch.setattr("fairlead.mpi_builds.find", lambda _launcher: build)
+    monkeypatch.setattr("fairlead.act.mpi_builds.find", lambda _launcher: build)
     monkeypatch.setenv("LD_PRELOAD", "/other.so")
 
     env = reordering(prepared(tmp_path), Listener())
@@ -138,7 +138,7 @@ def test_run_without_a_library_says_so_and_goes_on(
     def find(_launcher: object) -> MpiBuild:
         raise fl.LaunchError("Fairlead is not built for this MPI")
 
-    monkeypatch.setattr("fairlead.mpi_builds.find", find)
+    monkeypatch.setattr("fairlead.act.mpi_builds.find", find)
     listener = Listener()
 
     assert reordering(prepared(tmp_path), listener) == {}

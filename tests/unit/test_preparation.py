@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.preparation import hosts_of, measured_part
-from fairlead.run_directory import RECORD, RunDirectory
+from fairlead.files.run_directory import RECORD, RunDirectory
+from fairlead.flows.inputs import hosts_of, measured_part
 
 CLUSTER = fl.Cluster(("a", "b", "c"), (1, 2, 3))
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead import preparation
-from fairlead.launch.openmpi4 import OpenMpi4
+from fairlead.act.launch.openmpi4 import OpenMpi4
+from fairlead.flows import inputs
+from fairlead.flows.inputs import Prepared, Request, measuring, prepare
 from fairlead.narrator import Narrator
-from fairlead.preparation import Prepared, Request, measuring, prepare
 
 
 class Listener(Narrator):
@@ -32,11 +32,9 @@ class World:
         monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
         monkeypatch.setattr("os.geteuid", lambda: 1000)
         monkeypatch.delenv("FAIRLEAD_LAB_HOSTFILE", raising=False)
-        monkeypatch.setattr(
-            preparation, "detect", lambda _name: OpenMpi4(Path("mpirun"), (4, 1, 4))
-        )
-        monkeypatch.setattr(preparation, "probe", self._probe)
-        monkeypatch.setattr(preparation, "unreachable_hosts", lambda *_all, **_more: {})
+        monkeypatch.setattr(inputs, "detect", lambda _name: OpenMpi4(Path("mpirun"), (4, 1, 4)))
+        monkeypatch.setattr(inputs, "probe", self._probe)
+        monkeypatch.setattr(inputs, "unreachable_hosts", lambda *_all, **_more: {})
         self.folder = folder
         self.found = network()
         self.probes = 0

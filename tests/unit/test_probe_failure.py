@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from fairlead import probe as probe_module
-from fairlead.cluster import Cluster
+from fairlead.act.launch import Finished
+from fairlead.act.launch.openmpi4 import OpenMpi4
+from fairlead.act.mpi_builds import MpiBuild
 from fairlead.errors import ProbeError
-from fairlead.launch import Finished
-from fairlead.launch.openmpi4 import OpenMpi4
-from fairlead.mpi_builds import MpiBuild
-from fairlead.probe import probe
-from fairlead.probe_program import ProbeProgram
+from fairlead.measure import probe as probe_module
+from fairlead.measure.probe import probe
+from fairlead.measure.probe_program import ProbeProgram
+from fairlead.model.cluster import Cluster
 
 # What Open MPI 4.1.4 said when $TMPDIR was full, without the paragraphs in the middle.
 FULL = """\

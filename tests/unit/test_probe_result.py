@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fairlead.errors import ProbeError
-from fairlead.probe_result import read_result
+from fairlead.measure.probe_result import read_result
 
 PAIR = [0, 1, 1e-5, 0.9e-5, 1.1e-5, 6, 2e8, 1.9e8, 2.1e8, 7, 1e8, 0.9e8, 1.1e8, 8]
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead import profile_cache as cache
-from fairlead.launch import Job
+from fairlead.act.launch import Job
+from fairlead.measure import profile_cache as cache
 
 
 class OpenMpi:

@@ -11,7 +11,6 @@ from report_samples import save_run
 from typer.testing import CliRunner
 
 from fairlead.cli import app
-from fairlead.history import History, RunTime
 from fairlead.report import run_files, write_report
 from fairlead.report.history import (
     RunRecord,
@@ -20,6 +19,7 @@ from fairlead.report.history import (
     history_sentences,
     history_table,
 )
+from fairlead.watch.history import History, RunTime
 
 HOSTS = [f"node{number}" for number in range(8)]
 NOON = datetime.datetime(2024, 1, 31, 12, tzinfo=datetime.timezone.utc)

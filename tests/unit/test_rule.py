@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairlead.expectation import TOLERATED_RATIO, Gain
-from fairlead.rule import LEAST_ERROR, Rule, rehearsed_gain
+from fairlead.decide.expected_gain import TOLERATED_RATIO, Gain
+from fairlead.decide.rule import LEAST_ERROR, Rule, rehearsed_gain
 
 
 def test_a_likely_saving_with_a_small_risk_is_taken_though_no_gain_is_proved() -> None:

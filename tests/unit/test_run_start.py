@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 
 import fairlead as fl
-from fairlead.decision import Decision
-from fairlead.expectation import Gain
-from fairlead.launch import Job
-from fairlead.launch.openmpi4 import OpenMpi4
+from fairlead.act.launch import Job
+from fairlead.act.launch.openmpi4 import OpenMpi4
+from fairlead.decide.expected_gain import Gain
+from fairlead.files.run_directory import RunDirectory
+from fairlead.flows.decision import Decision
+from fairlead.flows.inputs import Prepared, Request
+from fairlead.flows.run import start
+from fairlead.measure.probe_program import ProbeProgram
 from fairlead.narrator import Narrator
-from fairlead.preparation import Prepared, Request
-from fairlead.probe_program import ProbeProgram
-from fairlead.run import start
-from fairlead.run_directory import RunDirectory
 
 
 class Listener(Narrator):

@@ -8,9 +8,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from fairlead.network import Network
-from fairlead.sampling import SamplePlan, complete
-from fairlead.sampling.rounds import measure_in_batches
+from fairlead.measure.sampling import SamplePlan, complete
+from fairlead.measure.sampling.rounds import measure_in_batches
+from fairlead.model.network import Network
 
 
 def blocks(num_hosts: int, num_racks: int, seed: int = 0) -> tuple[Network, np.ndarray]:

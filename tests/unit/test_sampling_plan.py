@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairlead.errors import InputError
-from fairlead.network import Network
-from fairlead.sampling import SamplePlan, Sampler
-from fairlead.sampling.pair_set import pair_set_text
-from fairlead.sampling.rounds import measure_in_batches
+from fairlead.measure.sampling import SamplePlan, Sampler
+from fairlead.measure.sampling.pair_set import pair_set_text
+from fairlead.measure.sampling.rounds import measure_in_batches
+from fairlead.model.network import Network
 
 
 @given(num_hosts=st.integers(9, 200), seed=st.integers(0, 5))

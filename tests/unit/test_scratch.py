@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.scratch import scratch_folder
+from fairlead.files.scratch import scratch_folder
 
 HOLD = """
 import sys
 from pathlib import Path
-from fairlead.scratch import scratch_folder
+from fairlead.files.scratch import scratch_folder
 with scratch_folder("work-", Path(sys.argv[1])) as folder:
     (folder / "rankfile").touch()
     print(folder, flush=True)

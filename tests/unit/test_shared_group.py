@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.archive import save_archive
+from fairlead.files.archive import save_archive
 
 HOSTS = ["a", "b", "c", "d"]
 LATENCY_S = np.full((4, 4), 1e-5)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.launch import read_placement
-from fairlead.workload import STRATEGIES, SharedHosts, map_jobs, parse_taken
-from fairlead.workload.mapped_jobs import told_apart
+from fairlead.act.launch import read_placement
+from fairlead.decide.jobs import STRATEGIES, SharedHosts, map_jobs, parse_taken
+from fairlead.decide.jobs.mapped_jobs import told_apart
 
 CLUSTER = fl.Cluster(("h0", "h1", "h2"), (4, 2, 3))
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from fairlead.act.launch import SharedInput, run
 from fairlead.errors import InputError
-from fairlead.launch import SharedInput, run
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairlead as fl
-from fairlead.workload import PATTERNS, SimulationOptions, simulate_each
-from fairlead.workload.simulating import CHOICES
+from fairlead.simulation import PATTERNS, SimulationOptions, simulate_each
+from fairlead.simulation.simulating import CHOICES
 
 MACHINE = fl.Machine(nodes=3, sockets=2, cores=2)
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairlead as fl
-from fairlead.workload.strategies.growth import GROWTH
-from fairlead.workload.strategies.spread import Choices, spread_by
+from fairlead.decide.jobs.strategies.growth import GROWTH
+from fairlead.decide.jobs.strategies.spread import Choices, spread_by
 
 BASELINES = ("blocked", "cyclic", "drb")
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from fairlead import statistics
 from fairlead.errors import InputError, ShapeError
+from fairlead.flows import statistics
 
 
 def test_t_interval_matches_the_tabulated_quantile():

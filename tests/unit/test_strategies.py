@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairlead as fl
-from fairlead.workload import PATTERNS, STRATEGIES
-from fairlead.workload.strategies.growth import GROWTH
-from fairlead.workload.strategies.spread import THRESHOLDS, Choices, spread_by
+from fairlead.decide.jobs import STRATEGIES
+from fairlead.decide.jobs.strategies.growth import GROWTH
+from fairlead.decide.jobs.strategies.spread import THRESHOLDS, Choices, spread_by
+from fairlead.simulation import PATTERNS
 
 SMALL = fl.Machine(nodes=4, sockets=2, cores=2)
 

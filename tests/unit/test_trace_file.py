@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairlead.errors import InputError
-from fairlead.trace_file import read_trace
+from fairlead.measure.trace_file import read_trace
 
 GOOD = """fairlead-trace 1
 num_ranks 2

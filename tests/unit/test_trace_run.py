@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import fairlead as fl
-from fairlead.launch import Job
-from fairlead.launch.openmpi4 import OpenMpi4
-from fairlead.mpi_builds import MpiBuild
-from fairlead.trace import trace
+from fairlead.act.launch import Job
+from fairlead.act.launch.openmpi4 import OpenMpi4
+from fairlead.act.mpi_builds import MpiBuild
+from fairlead.measure.trace import trace
 
 
 class Direct(OpenMpi4):
@@ -25,7 +25,7 @@ class Direct(OpenMpi4):
 @pytest.fixture(autouse=True)
 def built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     build = MpiBuild(Path("/built"), "openmpi", (4, 1, 4), Path("/mpicxx"))
-    monkeypatch.setattr("fairlead.mpi_builds.find", lambda _launcher: build)
+    monkeypatch.setattr("fairlead.act.mpi_builds.find", lambda _launcher: build)
     monkeypatch.chdir(tmp_path)
 
 

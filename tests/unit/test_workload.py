@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.workload import PATTERNS, shipped_workloads
-from fairlead.workload.recordings import load_recording, recording_names
-from fairlead.workload.workload_file import parse_message_size
+from fairlead.simulation import PATTERNS, shipped_workloads
+from fairlead.simulation.recordings import load_recording, recording_names
+from fairlead.simulation.workload_file import parse_message_size
 
 JOB = """
 [[jobs]]

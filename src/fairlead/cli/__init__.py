@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def _remedy(error: Exception) -> str:
-    return str(importlib.import_module("fairlead.launch.open_files").lack_of_files(error))
+    return str(importlib.import_module("fairlead.act.launch.open_files").lack_of_files(error))
 
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:

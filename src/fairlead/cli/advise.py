@@ -8,22 +8,22 @@ from typing import Annotated
 
 import typer
 
-from fairlead import run_directory
-from fairlead.advice import advise as advise_on
-from fairlead.advice import parse_prices
 from fairlead.cli import options
 from fairlead.cli.help import HOSTS, TRAFFIC
 from fairlead.cli.map import parse_cluster
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
 from fairlead.cli.runs import tell_latest
-from fairlead.cluster import Cluster
+from fairlead.decide.hosts import advise as advise_on
+from fairlead.decide.hosts import parse_prices
 from fairlead.errors import InputError
-from fairlead.network import Network
-from fairlead.past_runs import find_run, recorded_cluster
-from fairlead.preparation import measured_part
+from fairlead.files import run_directory
+from fairlead.flows.inputs import measured_part
+from fairlead.model.cluster import Cluster
+from fairlead.model.network import Network
+from fairlead.model.traffic import Traffic
 from fairlead.report import advice_facts, advice_view
-from fairlead.traffic import Traffic
 from fairlead.units import parse_duration
+from fairlead.watch.past_runs import find_run, recorded_cluster
 
 EXAMPLE = (
     "Example: fairlead advise cloud.net.npz --traffic cg.traffic.npz --cluster hosts.txt "

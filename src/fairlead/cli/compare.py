@@ -12,9 +12,9 @@ from fairlead.cli import options
 from fairlead.cli.help import OUTPUT, PLACING
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, stdout
-from fairlead.compare import compare as compare_methods
-from fairlead.comparison import Comparison
-from fairlead.mapping import METHODS
+from fairlead.decide.placement import METHODS
+from fairlead.flows.compare import compare as compare_methods
+from fairlead.flows.comparison import Comparison
 from fairlead.report import comparison_facts, comparison_table
 
 EXAMPLE = "Example: fairlead compare -n 32 --hostfile hosts.txt --methods cyclic,scotch -- ./solver"

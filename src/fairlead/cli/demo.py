@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
-from fairlead import run_directory
-from fairlead.archive import replacing
 from fairlead.cli import options
 from fairlead.cli.help import HOSTS, OUTPUT
 from fairlead.cli.output import JsonOption, print_json, require_folder, stderr, stdout
-from fairlead.demo import Demo, demonstrate
+from fairlead.files import run_directory
+from fairlead.files.archive import replacing
+from fairlead.files.run_directory import RunDirectory
+from fairlead.flows.demo import Demo, demonstrate
 from fairlead.report import comparison_facts, comparison_table, write_report
-from fairlead.run_directory import RunDirectory
 
 EXAMPLE = "Example: fairlead demo --scenario flat"
 

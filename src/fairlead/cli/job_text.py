@@ -8,7 +8,7 @@ import shlex
 from pathlib import Path
 
 from fairlead.errors import InputError
-from fairlead.run_jobs import JobRequest
+from fairlead.flows.run_jobs import JobRequest
 
 FORM = "'-n N [--traffic FILE] [--name NAME] PROGRAM ARGS'"
 

@@ -11,15 +11,16 @@ from pathlib import Path
 
 from rich.table import Table
 
+from fairlead.act.launch import FORMATS
 from fairlead.cli.output import print_json, progress, stderr, stdout
 from fairlead.cli.simulation_view import busiest, described, result_table, warn_of_overload
-from fairlead.cluster import Cluster
-from fairlead.launch import FORMATS
+from fairlead.decide.jobs import MappedJobs, SharedHosts, map_jobs, parse_taken
+from fairlead.flows.run_jobs import JobsRequest, run_jobs
+from fairlead.model.cluster import Cluster
+from fairlead.model.traffic import Traffic
 from fairlead.narrator import Narrator
-from fairlead.run_jobs import JobsRequest, run_jobs
-from fairlead.traffic import Traffic
+from fairlead.simulation import Job
 from fairlead.units import format_duration
-from fairlead.workload import Job, MappedJobs, SharedHosts, map_jobs, parse_taken
 
 
 def mapped_jobs(

@@ -10,23 +10,31 @@ from pathlib import Path
 import typer
 from rich.table import Table
 
+from fairlead.act.launch import (
+    FORMATS,
+    Cores,
+    detect,
+    parse_hostfile,
+    read_hostfile,
+    write_placement,
+)
 from fairlead.cli import map_options as choices
 from fairlead.cli import options
 from fairlead.cli.jobs import mapped_jobs, tell_jobs
 from fairlead.cli.output import JsonOption, print_json, progress, stderr, stdout
-from fairlead.cluster import Cluster
-from fairlead.cost_names import COST_NAMES
+from fairlead.decide.jobs import DEFAULT_STRATEGY
+from fairlead.decide.placement import place
 from fairlead.errors import TopologyError
-from fairlead.launch import FORMATS, Cores, detect, parse_hostfile, read_hostfile, write_placement
-from fairlead.mapping import Cost, evaluate, place
+from fairlead.flows.inputs import PROBE_NOW
+from fairlead.measure.probe import probe
+from fairlead.model.cluster import Cluster
+from fairlead.model.cost import Cost, evaluate
+from fairlead.model.cost_names import COST_NAMES
+from fairlead.model.network import Network
+from fairlead.model.placement import Placement
+from fairlead.model.traffic import Traffic
 from fairlead.narrator import Progress
-from fairlead.network import Network
-from fairlead.placement import Placement
-from fairlead.preparation import PROBE_NOW
-from fairlead.probe import probe
-from fairlead.traffic import Traffic
 from fairlead.units import format_duration, format_size
-from fairlead.workload import DEFAULT_STRATEGY
 
 EXAMPLE = (
     "Example: fairlead map --network cloud.net.npz --traffic cg.traffic.npz "

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
+from fairlead.act.launch import FORMATS
 from fairlead.cli import options
 from fairlead.cli.help import HOSTS, JOBS, NETWORK, OUTPUT, PLACING, TRAFFIC, listed
-from fairlead.launch import FORMATS
-from fairlead.mapping import METHODS
-from fairlead.preparation import PROBE_NOW
-from fairlead.workload import STRATEGIES
+from fairlead.decide.jobs import STRATEGIES
+from fairlead.decide.placement import METHODS
+from fairlead.flows.inputs import PROBE_NOW
 
 Hosts = Annotated[
     str,

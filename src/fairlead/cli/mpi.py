@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fairlead import mpi_add, mpi_builds
+from fairlead.act import mpi_add, mpi_builds
 from fairlead.cli.help import App
 from fairlead.cli.output import JsonOption, print_json, progress
 

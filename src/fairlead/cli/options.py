@@ -12,14 +12,14 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from fairlead import mapping
+from fairlead.act.launch import parse_hostfile
 from fairlead.cli.help import HOSTS, JOBS, NETWORK, OUTPUT, PLACING, TRAFFIC
-from fairlead.cluster import Cluster
+from fairlead.decide import placement
+from fairlead.decide.placement import METHODS
+from fairlead.decide.rule import DEFAULT_RULE, Rule
 from fairlead.errors import InputError
-from fairlead.launch import parse_hostfile
-from fairlead.mapping import METHODS
-from fairlead.preparation import PROBE_NOW, Request
-from fairlead.rule import DEFAULT_RULE, Rule
+from fairlead.flows.inputs import PROBE_NOW, Request
+from fairlead.model.cluster import Cluster
 from fairlead.seed import MAX_SEED
 from fairlead.units import parse_duration
 
@@ -122,7 +122,7 @@ class Objective(str, enum.Enum):
     bottleneck_and_mean = "bottleneck-and-mean"
 
 
-DEFAULT_OBJECTIVE = Objective(mapping.DEFAULT_OBJECTIVE)
+DEFAULT_OBJECTIVE = Objective(placement.DEFAULT_OBJECTIVE)
 
 
 class Mode(str, enum.Enum):

@@ -10,16 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import typer
 
-from fairlead import launch
+from fairlead.act import launch
 from fairlead.cli import options
 from fairlead.cli.help import HOSTS, NETWORK, OUTPUT
 from fairlead.cli.output import JsonOption, print_json, progress, require_folder, stdout
-from fairlead.network import Network
-from fairlead.probe import EFFORTS
-from fairlead.probe import probe as measure
+from fairlead.measure.probe import EFFORTS
+from fairlead.measure.probe import probe as measure
+from fairlead.measure.sampling import SamplePlan
+from fairlead.model.network import Network
 from fairlead.report.contention_view import contention_facts, contention_lines
 from fairlead.report.estimates import estimate_lines
-from fairlead.sampling import SamplePlan
 from fairlead.units import format_duration, format_rate, parse_duration
 
 EXAMPLE = "Example: fairlead probe --hostfile hosts.txt --full -o cloud.net.npz"

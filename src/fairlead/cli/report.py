@@ -11,9 +11,9 @@ import typer
 from fairlead.cli.help import OUTPUT
 from fairlead.cli.output import JsonOption, print_json, stderr
 from fairlead.cli.runs import tell_latest
-from fairlead.past_runs import find_run
 from fairlead.report import write_report
 from fairlead.report.run_files import RUN_FILES
+from fairlead.watch.past_runs import find_run
 
 EXAMPLE = "Example: fairlead report 20240131-120000-cg -o report.html"
 

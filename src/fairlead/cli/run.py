@@ -16,14 +16,14 @@ from fairlead.cli.job_text import parse_job
 from fairlead.cli.jobs import start_jobs
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, TerminalNarrator, stderr
+from fairlead.decide.jobs import DEFAULT_STRATEGY, parse_taken
+from fairlead.decide.rule import DEFAULT_RULE
+from fairlead.flows.inputs import hosts_of
+from fairlead.flows.run import Announcement
+from fairlead.flows.run import run as run_program
+from fairlead.flows.run_jobs import JobsRequest
+from fairlead.flows.run_on_one_host import run_on_one_host
 from fairlead.narrator import Narrator
-from fairlead.preparation import hosts_of
-from fairlead.rule import DEFAULT_RULE
-from fairlead.run import Announcement
-from fairlead.run import run as run_program
-from fairlead.run_jobs import JobsRequest
-from fairlead.run_on_one_host import run_on_one_host
-from fairlead.workload import DEFAULT_STRATEGY, parse_taken
 
 EXAMPLE = "Example: fairlead run -n 32 --hostfile hosts.txt -- ./solver input.dat"
 

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from fairlead.cli.help import OUTPUT
 from fairlead.cli.output import JsonOption, print_json, stderr, stdout
-from fairlead.past_runs import PastRun, latest_run, past_runs, runs_folder
 from fairlead.units import format_duration
+from fairlead.watch.past_runs import PastRun, latest_run, past_runs, runs_folder
 
 EXAMPLE = "Example: fairlead runs"
 

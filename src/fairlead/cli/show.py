@@ -11,10 +11,10 @@ import typer
 from fairlead.cli import options
 from fairlead.cli.output import JsonOption, print_json, stdout
 from fairlead.cli.runs import tell_latest
-from fairlead.comparison import Comparison
-from fairlead.past_runs import find_run
+from fairlead.flows.comparison import Comparison
 from fairlead.report import comparison_view, facts, load_any, view
 from fairlead.report.files import OUTCOMES
+from fairlead.watch.past_runs import find_run
 
 EXAMPLE = "Example: fairlead show cloud.net.npz"
 

@@ -18,12 +18,12 @@ from fairlead.cli.simulation_view import (
     servers_table,
     warn_of_overload,
 )
-from fairlead.workload import (
+from fairlead.decide.jobs import place_jobs
+from fairlead.simulation import (
     JobsPlacement,
     SimulationOptions,
     SimulationResult,
     Workload,
-    place_jobs,
     read_jobs_placement,
     simulate_each,
 )

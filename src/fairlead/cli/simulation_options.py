@@ -12,9 +12,10 @@ import typer
 
 from fairlead.cli import options
 from fairlead.cli.help import MODEL, OUTPUT, PLACING, listed
+from fairlead.decide.jobs import STRATEGIES
 from fairlead.errors import InputError
-from fairlead.workload import RATE_PER, STRATEGIES, shipped_workloads
-from fairlead.workload.simulating import CHOICES
+from fairlead.simulation import RATE_PER, shipped_workloads
+from fairlead.simulation.simulating import CHOICES
 
 _WORKLOADS = "as the workload says"
 

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from fairlead.cli.output import stderr
+from fairlead.simulation import RATE_PER, Machine, SimulationResult
 from fairlead.units import format_duration, format_rate, format_size
-from fairlead.workload import RATE_PER, Machine, SimulationResult
 
 
 def result_table(results: Sequence[SimulationResult]) -> Table:

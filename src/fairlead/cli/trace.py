@@ -9,14 +9,14 @@ from typing import Annotated, Any
 import scipy.sparse as sp
 import typer
 
-from fairlead import launch
+from fairlead.act import launch
+from fairlead.act.launch import Job
 from fairlead.cli import options
 from fairlead.cli.help import OUTPUT
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, print_json, require_folder, stdout
-from fairlead.launch import Job
-from fairlead.trace import trace as trace_program
-from fairlead.traffic import Traffic
+from fairlead.measure.trace import trace as trace_program
+from fairlead.model.traffic import Traffic
 from fairlead.units import format_duration, format_size
 
 EXAMPLE = "Example: fairlead trace -n 32 --hostfile hosts.txt -o solver.traffic.npz -- ./solver"

@@ -8,18 +8,9 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError, model_validator
 
-from fairlead import shipped
 from fairlead.errors import InputError
-from fairlead.lab.tables import (
-    Change,
-    Latency,
-    PairDelay,
-    PairRate,
-    PairRates,
-    Racks,
-    Rate,
-    Table,
-)
+from fairlead.files import toml_files
+from fairlead.lab.tables import Change, Latency, PairDelay, PairRate, PairRates, Racks, Rate, Table
 
 __all__ = ["Scenario", "shipped_scenarios"]
 
@@ -111,17 +102,17 @@ class Scenario(Table):
             InputError: There is no such scenario, or a field of it is wrong; the message names
                 file and field.
         """
-        path = shipped.find(source, _SHIPPED, "scenario")
-        table = shipped.read_toml(path)
+        path = toml_files.find(source, _SHIPPED, "scenario")
+        table = toml_files.read_toml(path)
         table.setdefault("name", path.stem)
         if hosts is not None:
             table["hosts"] = hosts
         try:
             return cls.model_validate(table)
         except ValidationError as error:
-            raise InputError(f"{path}: {shipped.first_problem(error)}") from error
+            raise InputError(f"{path}: {toml_files.first_problem(error)}") from error
 
 
 def shipped_scenarios() -> list[str]:
     """Names of the scenarios that ship with Fairlead."""
-    return shipped.names(_SHIPPED)
+    return toml_files.names(_SHIPPED)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 
-from fairlead.advice import Advice, HostAdvice
-from fairlead.network import Network
+from fairlead.decide.hosts import Advice, HostAdvice
+from fairlead.model.network import Network
 from fairlead.units import format_duration
 
 

@@ -11,7 +11,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from fairlead.advice import (
+from fairlead.decide.expected_gain import Gain
+from fairlead.decide.hosts import (
     ENOUGH_RATIO,
     FEWEST_HOSTS,
     Advice,
@@ -21,7 +22,6 @@ from fairlead.advice import (
     LeavingOut,
     Symptom,
 )
-from fairlead.expectation import Gain
 from fairlead.report.advice_notes import notes
 from fairlead.units import format_duration, format_rate, three_digits
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import math
 
-from fairlead.comparison import Comparison, RankAgreement
-from fairlead.cost_names import COST_NAMES, PREDICTED_TIMES
+from fairlead.flows.comparison import Comparison, RankAgreement
+from fairlead.flows.statistics import Interval
+from fairlead.model.cost_names import COST_NAMES, PREDICTED_TIMES
 from fairlead.report.page_table import table
 from fairlead.report.scales import BYTES, SECONDS, human, three_digits
-from fairlead.statistics import Interval
 
 MAX_INVERSIONS = 3
 

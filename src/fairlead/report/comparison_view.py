@@ -10,10 +10,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from fairlead.comparison import Comparison
-from fairlead.cost_names import PREDICTED_TIMES
+from fairlead.flows.comparison import Comparison
+from fairlead.flows.statistics import Interval
+from fairlead.model.cost_names import PREDICTED_TIMES
 from fairlead.report.scales import BYTES, SECONDS, human, three_digits
-from fairlead.statistics import Interval
 
 
 def findings(comparison: Comparison) -> list[str]:

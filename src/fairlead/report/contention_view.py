@@ -10,9 +10,9 @@ import numpy as np
 from rich.text import Text
 from rich.tree import Tree
 
-from fairlead.network import Network
+from fairlead.model.bottleneck_group import SharedGroup
+from fairlead.model.network import Network
 from fairlead.report.scales import BYTES_PER_SECOND, human
-from fairlead.shared_group import SharedGroup
 
 _ANY = "the others"
 _MOST_NAMES = 12

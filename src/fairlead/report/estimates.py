@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from fairlead.network import Network
+from fairlead.model.network import Network
 
 Matrix = npt.NDArray[np.float64]
 

@@ -9,18 +9,18 @@ import reprlib
 from pathlib import Path
 from typing import Any, Protocol
 
-from fairlead.archive_arrays import ArchiveArrays
-from fairlead.comparison import Comparison
 from fairlead.errors import InputError
-from fairlead.history import History
-from fairlead.network import Network
-from fairlead.placement import Placement
-from fairlead.run_directory import COMPARISON, HISTORY, PLACEMENT
-from fairlead.traffic import Traffic
-from fairlead.whole_file import read_bytes
-from fairlead.workload import JobsRecord
-from fairlead.workload.jobs_record import JOBS
-from fairlead.workload.recordings import load_recording
+from fairlead.files.archive_arrays import ArchiveArrays
+from fairlead.files.run_directory import COMPARISON, HISTORY, PLACEMENT
+from fairlead.files.whole_file import read_bytes
+from fairlead.flows.comparison import Comparison
+from fairlead.model.network import Network
+from fairlead.model.placement import Placement
+from fairlead.model.traffic import Traffic
+from fairlead.simulation import JobsRecord
+from fairlead.simulation.jobs_record import JOBS
+from fairlead.simulation.recordings import load_recording
+from fairlead.watch.history import History
 
 Content = Network | Traffic | Placement | Comparison | JobsRecord | History
 

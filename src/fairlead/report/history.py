@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairlead.errors import InputError
-from fairlead.history import History, RunTime
+from fairlead.files.run_directory import HISTORY
 from fairlead.report.charts import Chart, harmless
 from fairlead.report.page_table import table
 from fairlead.report.palette import BLUE, ORANGE
 from fairlead.report.scales import SECONDS, common_scale, human
-from fairlead.run_directory import HISTORY
+from fairlead.watch.history import History, RunTime
 
 MAX_RUNS = 200
 """Most runs that are shown, the latest ones."""

@@ -10,9 +10,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from fairlead.history import History
 from fairlead.report.history import history_sentences, records
 from fairlead.report.scales import SECONDS, human
+from fairlead.watch.history import History
 
 MOST_LINES = 20
 """Of the latest runs."""

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from fairlead.report.placement_view import rank_ranges
+from fairlead.simulation import JobsRecord
 from fairlead.units import format_duration
-from fairlead.workload import JobsRecord
 
 COLUMNS = ("job", "ranks", "hosts", "waiting", "finish")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fairlead.network import Network
+from fairlead.model.network import Network
 from fairlead.report.blocks import Blocks, block_labels, reduce_blocks, split_evenly
 from fairlead.report.charts import (
     MAX_LABELED_CELLS,

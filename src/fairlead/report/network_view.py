@@ -11,12 +11,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from fairlead.network import Network
-from fairlead.report.contention_view import (
-    contention_facts,
-    contention_tree,
-    has_contention,
-)
+from fairlead.model.network import Network
+from fairlead.report.contention_view import contention_facts, contention_tree, has_contention
 from fairlead.report.estimates import estimate_lines
 from fairlead.report.origin import origin_lines
 from fairlead.report.scales import BYTES_PER_SECOND, SECONDS, Scale, common_scale, three_digits

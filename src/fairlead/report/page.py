@@ -13,15 +13,11 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
-from fairlead.archive import write_text
-from fairlead.comparison import Comparison
+from fairlead.files.archive import write_text
+from fairlead.flows.comparison import Comparison
 from fairlead.report import jobs_view
 from fairlead.report.charts import Chart, as_script_data
-from fairlead.report.comparison_tables import (
-    measured_table,
-    predicted_table,
-    prediction_sentences,
-)
+from fairlead.report.comparison_tables import measured_table, predicted_table, prediction_sentences
 from fairlead.report.history import history_chart, history_sentences, history_table
 from fairlead.report.network_charts import network_charts
 from fairlead.report.origin import origin_lines

@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from fairlead.placement import Placement
+from fairlead.model.placement import Placement
 from fairlead.report.origin import origin_lines
 
 

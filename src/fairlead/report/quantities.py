@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fairlead.network import Network
+from fairlead.model.network import Network
 from fairlead.report.network_view import between_hosts
 from fairlead.report.noise import is_noisy
 from fairlead.report.scales import BYTES_PER_SECOND, SECONDS, Scale, common_scale

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.special import gammaln
 
-from fairlead.network import Network
+from fairlead.model.network import Network
 
 Vector = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]

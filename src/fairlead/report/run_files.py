@@ -8,16 +8,16 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from fairlead.comparison import Comparison
 from fairlead.errors import InputError
-from fairlead.network import Network
-from fairlead.placement import Placement
+from fairlead.files.run_directory import COMPARISON, NETWORK, PLACEMENT, TRAFFIC
+from fairlead.flows.comparison import Comparison
+from fairlead.model.network import Network
+from fairlead.model.placement import Placement
+from fairlead.model.traffic import Traffic
 from fairlead.report.files import Content, load_any
 from fairlead.report.history import RunRecord, history_of
-from fairlead.run_directory import COMPARISON, NETWORK, PLACEMENT, TRAFFIC
-from fairlead.traffic import Traffic
-from fairlead.workload import JobsRecord
-from fairlead.workload.jobs_record import JOBS
+from fairlead.simulation import JobsRecord
+from fairlead.simulation.jobs_record import JOBS
 
 RUN_FILES = (NETWORK, TRAFFIC, PLACEMENT, COMPARISON, JOBS)
 """Names of the files in a run's folder of which a report shows all that are there."""

@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 
-from fairlead.comparison import Comparison
-from fairlead.network import Network
+from fairlead.flows.comparison import Comparison
+from fairlead.model.network import Network
 from fairlead.report import jobs_view
 from fairlead.report.comparison_tables import speed_ratio, speed_words
 from fairlead.report.comparison_view import findings

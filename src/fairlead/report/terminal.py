@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from rich.console import RenderableType
 
-from fairlead.comparison import Comparison
-from fairlead.history import History
-from fairlead.network import Network
-from fairlead.placement import Placement
+from fairlead.flows.comparison import Comparison
+from fairlead.model.network import Network
+from fairlead.model.placement import Placement
+from fairlead.model.traffic import Traffic
 from fairlead.report import (
     comparison_view,
     history_view,
@@ -21,8 +21,8 @@ from fairlead.report import (
     traffic_view,
 )
 from fairlead.report.files import Content
-from fairlead.traffic import Traffic
-from fairlead.workload import JobsRecord
+from fairlead.simulation import JobsRecord
+from fairlead.watch.history import History
 
 
 class View(NamedTuple):

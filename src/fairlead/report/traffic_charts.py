@@ -9,20 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from fairlead.placement import Placement
+from fairlead.model.placement import Placement
+from fairlead.model.traffic import Traffic
 from fairlead.report.blocks import Blocks, block_labels, split_evenly, sum_blocks
-from fairlead.report.charts import (
-    Chart,
-    ChartTable,
-    ColorRange,
-    harmless,
-    heatmap,
-    short_names,
-)
+from fairlead.report.charts import Chart, ChartTable, ColorRange, harmless, heatmap, short_names
 from fairlead.report.placement_view import rank_ranges, ranks_by_host
 from fairlead.report.scales import BYTES, common_scale, human
 from fairlead.report.traffic_view import busiest_pairs
-from fairlead.traffic import Traffic
 
 Matrix = npt.NDArray[np.float64]
 

@@ -11,10 +11,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from fairlead.model.traffic import CollectiveCall, Traffic
 from fairlead.report.origin import origin_lines
 from fairlead.report.scales import BYTES, SECONDS, human
 from fairlead.report.terminal_heatmap import heatmap
-from fairlead.traffic import CollectiveCall, Traffic
 
 MAX_BUSIEST = 8
 MAX_CELLS = 16

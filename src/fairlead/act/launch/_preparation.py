@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every launcher does with a job before its own command line: check it, write its files."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from fairlead.act.launch.host_names import host_name_problem
+from fairlead.act.launch.job import Job
+from fairlead.errors import LaunchError, TopologyError
+from fairlead.files.archive import write_text
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+
+def check_job(job: Job, host_options: Collection[str], placing_options: Collection[str]) -> None:
+    """Check a job before anything is written.
+
+    Args:
+        job: The job.
+        host_options: Launcher options, without dashes, that choose hosts or the number of ranks;
+            refused among the user's own when cluster or placement is given.
+        placing_options: Launcher options that place ranks; refused when a placement is given.
+
+    Raises:
+        TopologyError: The ranks do not fit the cluster, or the placement does not.
+        LaunchError: There is no program, or a variable's name or a launcher argument is unusable.
+    """
+    if not job.program:
+        raise LaunchError("no program to start was given")
+    if job.cluster is not None:
+        job.cluster.require_room_for(job.num_ranks)
+        _refuse(job.launcher_args, host_options, "the hosts and the number of ranks")
+        _check_names(job.cluster.hosts)
+    if job.placement is not None:
+        if job.placement.num_ranks != job.num_ranks:
+            raise TopologyError(
+                f"placement: made for {job.placement.num_ranks} ranks, the job has {job.num_ranks}"
+            )
+        if job.cluster is not None:
+            job.placement.require_fits(job.cluster)
+        _refuse(job.launcher_args, host_options, "the hosts and the number of ranks")
+        _refuse(job.launcher_args, placing_options, "the placement")
+        _check_names(job.placement.host_names())
+    for name in job.env:
+        if not _VARIABLE.fullmatch(name):
+            raise LaunchError(f"environment variable {name!r} is not a usable name")
+
+
+def _refuse(arguments: Iterable[str], options: Collection[str], what: str) -> None:
+    for name in option_names(arguments):
+        if name in options:
+            raise LaunchError(f"launcher argument {name!r} overrules {what}; leave it out")
+
+
+def option_names(arguments: Iterable[str]) -> list[str]:
+    """Names of the options among launcher arguments, without dashes and values."""
+    return [arg.lstrip("-").split("=", 1)[0] for arg in arguments if arg.startswith("-")]
+
+
+def _check_names(hosts: Iterable[str]) -> None:
+    for host in hosts:
+        problem = host_name_problem(host)
+        if problem:
+            raise TopologyError(problem)
+
+
+def slots_per_host(job: Job) -> dict[str, int]:
+    """Hosts and slots of a job that has a cluster or a placement."""
+    if job.cluster is not None:
+        return dict(zip(job.cluster.hosts, job.cluster.slots, strict=True))
+    assert job.placement is not None
+    slots: dict[str, int] = {}
+    for host in job.placement.host_names():
+        slots[host] = slots.get(host, 0) + 1
+    return slots
+
+
+def write_once(work_dir: Path, kind: str, lines: Iterable[str]) -> Path:
+    """Write a launcher's file, named after its content.
+
+    Commands that are made in advance for several placements must not share one file.
+    """
+    text = "".join(f"{line}\n" for line in lines)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    path = work_dir / f"{kind}-{digest}.txt"
+    write_text(path, text)
+    return path.absolute()

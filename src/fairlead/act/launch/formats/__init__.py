@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All file formats for placements, each read back and checked before anybody uses it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from fairlead.act.launch.formats._format import Cores, Format
+from fairlead.act.launch.formats.host_lines import FLUX_HOSTFILE, SEQ, SLURM
+from fairlead.act.launch.formats.machinefile import MPICH
+from fairlead.act.launch.formats.rankfile import RANKFILE, RANKFILE_5
+from fairlead.act.launch.formats.record import JSON
+from fairlead.act.launch.formats.taskmap import TASKMAP
+from fairlead.act.launch.host_names import host_name_problem
+from fairlead.errors import InputError, TopologyError
+from fairlead.files.archive import write_text
+from fairlead.model.cluster import Cluster
+from fairlead.model.placement import Placement
+
+__all__ = ["FORMATS", "Cores", "Format", "read_placement", "render_placement", "write_placement"]
+
+FORMATS = {
+    known.name: known
+    for known in (RANKFILE, RANKFILE_5, SEQ, MPICH, SLURM, TASKMAP, FLUX_HOSTFILE, JSON)
+}
+
+
+def write_placement(
+    placement: Placement,
+    cluster: Cluster,
+    format: str,
+    path: Path | str,
+    cores: Cores | None = None,
+) -> None:
+    """Write a placement in one of FORMATS; the file appears whole and checked, or not at all.
+
+    Args:
+        placement: The placement; it must fit the cluster.
+        cluster: Hosts and slots there are.
+        format: A name in FORMATS.
+        path: The file to write.
+        cores: Cores to bind to, for the rankfiles.
+
+    Raises:
+        TopologyError: The placement does not fit the cluster.
+        InputError: The format is unknown, does not bind to cores, or the file cannot be written.
+    """
+    write_text(path, render_placement(placement, cluster, format, cores))
+
+
+def render_placement(
+    placement: Placement, cluster: Cluster, format: str, cores: Cores | None = None
+) -> str:
+    """The text that `write_placement` writes."""
+    chosen = _format(format)
+    if cores is not None and not chosen.binds:
+        raise InputError(f"format {format!r} cannot bind ranks to cores; only the rankfiles can")
+    for host in cluster.hosts:
+        problem = host_name_problem(host)
+        if problem:
+            raise TopologyError(problem)
+    placement.require_fits(cluster)
+    text = chosen.render(placement, cluster, cores or Cores())
+    # What a launcher will read is what was meant: some accept nonsense without a word.
+    if chosen.parse(text, cluster) != placement.host_names():
+        raise TopologyError(f"placement: cannot be written as {format!r} without a loss")
+    return text
+
+
+def read_placement(path: Path | str, cluster: Cluster, format: str) -> Placement:
+    """Read a file in one of FORMATS and check it against the hosts and slots there are.
+
+    Raises:
+        InputError: The file is missing or not of this format; the message names file and place.
+        TopologyError: A host is unknown, or holds more ranks than slots.
+    """
+    chosen = _format(format)
+    try:
+        text = Path(path).read_bytes().decode("utf-8")
+        hosts = chosen.parse(text, cluster)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text") from error
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    index_of_host = {host: index for index, host in enumerate(cluster.hosts)}
+    unknown = next((host for host in hosts if host not in index_of_host), None)
+    if unknown is not None:
+        raise TopologyError(f"{path}: host {unknown!r} is not in the cluster")
+    if not hosts:
+        raise InputError(f"{path}: no rank is placed")
+    host_of_rank = np.array([index_of_host[host] for host in hosts])
+    placement = Placement(cluster.hosts, host_of_rank, method="file")
+    try:
+        placement.require_fits(cluster)
+    except TopologyError as error:
+        raise TopologyError(f"{path}: {error}") from error
+    return placement
+
+
+def _format(name: str) -> Format:
+    if name not in FORMATS:
+        raise InputError(f"format {name!r} is unknown; there are: {', '.join(FORMATS)}")
+    return FORMATS[name]

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a file format for placements has to offer."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+from fairlead.errors import InputError
+from fairlead.model.cluster import Cluster
+from fairlead.model.placement import Placement
+
+
+@dataclasses.dataclass(frozen=True)
+class Cores:
+    """Cores to bind ranks to, for the formats that have to say so.
+
+    Attributes:
+        per_host: Cores of each host; None takes the host's slots for its cores.
+        of_rank: Socket and core of each rank, length T; binds each rank to that core alone.
+    """
+
+    per_host: int | None = None
+    of_rank: Sequence[tuple[int, int]] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Format:
+    """One file format.
+
+    Attributes:
+        name: Its name on the command line.
+        summary: One line about it.
+        render: The file's text for a placement that fits the cluster.
+        parse: Host of each rank from such a text; raises InputError without the file's name.
+        usage: How to start N ranks from the file, for people: (path, num_ranks) -> text.
+        binds: Whether the format names cores.
+    """
+
+    name: str
+    summary: str
+    render: Callable[[Placement, Cluster, Cores], str]
+    parse: Callable[[str, Cluster], list[str]]
+    usage: Callable[[str, int], str]
+    binds: bool = False
+
+
+def lines_of(text: str) -> list[tuple[int, str]]:
+    """Number and text of each line that is neither empty nor a comment."""
+    stripped = [line.split("#", 1)[0].strip() for line in text.split("\n")]
+    return [(number, line) for number, line in enumerate(stripped, start=1) if line]
+
+
+def join(lines: Sequence[str]) -> str:
+    """Lines as the text of a file."""
+    return "".join(f"{line}\n" for line in lines)
+
+
+def bad_line(number: int, line: str, expected: str) -> InputError:
+    """An error about one line of a file."""
+    return InputError(f"{number}: unknown form {line!r}; expected {expected}")

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MPICH's hostfile, in which a host may come back: ranks are dealt line by line."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable
+
+from fairlead.act.launch.formats._format import Cores, Format, bad_line, join, lines_of
+from fairlead.model.cluster import Cluster
+from fairlead.model.placement import Placement
+
+_LINE = re.compile(r"([^:\s]+)(?::(\d{1,6}))?", re.ASCII)
+
+
+def machinefile_lines(host_of_rank: Iterable[str]) -> list[str]:
+    """Lines `HOST:N` for ranks in this order; neighbours on one host share a line."""
+    return [f"{host}:{len([*ranks])}" for host, ranks in itertools.groupby(host_of_rank)]
+
+
+def _render(placement: Placement, _cluster: Cluster, _cores: Cores) -> str:
+    return join(machinefile_lines(placement.host_names()))
+
+
+def _parse(text: str, _cluster: Cluster) -> list[str]:
+    hosts: list[str] = []
+    for number, line in lines_of(text):
+        found = _LINE.fullmatch(line)
+        if not found or found[2] == "0":
+            raise bad_line(number, line, "'HOST:N'")
+        hosts += [found[1]] * int(found[2] or 1)
+    return hosts
+
+
+MPICH = Format(
+    name="mpich",
+    summary="hostfile of MPICH and Intel MPI that deals ranks in this order",
+    render=_render,
+    parse=_parse,
+    usage=lambda path, num_ranks: f"mpiexec -f {path} -n {num_ranks} PROGRAM",
+)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is to be started, and the interface that every launcher answers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from fairlead.model.cluster import Cluster
+from fairlead.model.placement import Placement
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """One MPI program on some hosts.
+
+    Attributes:
+        program: Program and arguments.
+        num_ranks: Number of ranks to start.
+        cluster: Hosts and slots; None leaves both to the launcher (one machine, or a scheduler's
+            allocation).
+        placement: Host of each rank; None leaves the placement to the launcher.
+        env: Environment variables that every rank gets besides those it would have anyway.
+        launcher_args: The user's own arguments for the launcher, passed on untouched.
+        shares_hosts: Other jobs run on the same hosts; its ranks are not bound to cores then,
+            unless `launcher_args` bind them.
+    """
+
+    program: tuple[str, ...]
+    num_ranks: int
+    cluster: Cluster | None = None
+    placement: Placement | None = None
+    env: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    launcher_args: tuple[str, ...] = ()
+    shares_hosts: bool = False
+
+
+class Launcher(Protocol):
+    """One MPI launcher that was found on this machine; one file per family and generation."""
+
+    @property
+    def family(self) -> str:
+        """Family of MPIs: "openmpi" or "mpich"."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Name for people, for example "Open MPI"."""
+        ...
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        """Version of the MPI, for example (4, 1, 4)."""
+        ...
+
+    @property
+    def path(self) -> Path:
+        """The launcher's program, for example /usr/bin/mpirun.openmpi."""
+        ...
+
+    @property
+    def agent_variables(self) -> tuple[str, ...]:
+        """Environment variables that name the program to reach other hosts by, instead of ssh."""
+        ...
+
+    @property
+    def agent_options(self) -> tuple[str, ...]:
+        """Launcher parameters that do the same."""
+        ...
+
+    def check(self, job: Job) -> None:
+        """Check a job without starting or writing anything.
+
+        Raises:
+            TopologyError: The ranks or the placement do not fit the cluster.
+            LaunchError: The launcher would refuse, or an argument overrules the placement.
+        """
+        ...
+
+    def command(self, job: Job, work_dir: Path) -> list[str]:
+        """Command line that starts the job; the files it needs are written to `work_dir`.
+
+        Raises:
+            Error: As `check`, or a file cannot be written.
+        """
+        ...

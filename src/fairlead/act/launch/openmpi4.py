@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Open MPI 4: `mpirun` of the ORTE runtime."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import socket
+from pathlib import Path
+
+from fairlead.act.launch import _openmpi
+from fairlead.act.launch._preparation import check_job, write_once
+from fairlead.act.launch.host_names import is_local_host
+from fairlead.act.launch.job import Job
+from fairlead.model.placement import Placement
+
+# "mpirun (Open MPI) 4.1.4"; "mpirun.openmpi (OpenRTE) 4.1.4" where the program has another name.
+_BANNER = re.compile(r"\((?:Open MPI|OpenRTE)\) (4)\.(\d+)\.(\d+)")
+
+
+@dataclasses.dataclass(frozen=True)
+class OpenMpi4:
+    """Open MPI 4.0 and 4.1; the traps named below were seen with 4.1.4."""
+
+    path: Path
+    version: tuple[int, ...]
+    family: str = "openmpi"
+    name: str = "Open MPI"
+    agent_variables: tuple[str, ...] = ("OMPI_MCA_plm_rsh_agent", "OMPI_MCA_orte_rsh_agent")
+    agent_options: tuple[str, ...] = ("plm_rsh_agent", "orte_rsh_agent")
+
+    @classmethod
+    def recognise(cls, path: Path, banner: str) -> OpenMpi4 | None:
+        """This launcher, when `banner` (the output of `--version`) is its own."""
+        found = _BANNER.search(banner)
+        return cls(path, tuple(int(number) for number in found.groups())) if found else None
+
+    def check(self, job: Job) -> None:
+        """Check a job without starting or writing anything."""
+        check_job(job, _openmpi.HOST_OPTIONS, _openmpi.PLACING_OPTIONS)
+        _openmpi.check_root(job)
+
+    def command(self, job: Job, work_dir: Path) -> list[str]:
+        """Command line that starts the job; the files it needs are written to `work_dir`."""
+        self.check(job)
+        return _openmpi.command_line(self.path, job, _hosts(job, work_dir))
+
+
+def _hosts(job: Job, work_dir: Path) -> list[str]:
+    # Why seq and no rankfile: a rankfile binds every rank to the cores it names and overrules
+    # --bind-to. A seq file names hosts only. Ranks on the machine of mpirun are then bound as by
+    # default (core up to 2 ranks, else socket); ranks on other machines run unbound.
+    if job.placement is not None:
+        path = write_once(work_dir, "seq", _seq_lines(job.placement))
+        return ["--hostfile", str(path), "--map-by", "seq"]
+    if job.cluster is not None:
+        lines = _openmpi.hostfile_lines(job)
+        return ["--hostfile", str(write_once(work_dir, "hosts", lines))]
+    return []
+
+
+def _seq_lines(placement: Placement) -> list[str]:
+    # The allocation knows mpirun's own machine by its host name only; under seq, "localhost" or
+    # an address of it is "not in your allocation" (a plain hostfile may say so).
+    own_name = socket.gethostname()
+    spelling = {
+        host: own_name if is_local_host(host) else host for host in set(placement.host_names())
+    }
+    return [spelling[host] for host in placement.host_names()]

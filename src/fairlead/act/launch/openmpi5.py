@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Open MPI 5: `mpirun` of the PRRTE runtime."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from pathlib import Path
+
+from fairlead.act.launch import _openmpi
+from fairlead.act.launch._preparation import check_job, option_names, slots_per_host, write_once
+from fairlead.act.launch.job import Job
+from fairlead.errors import LaunchError
+
+_BANNER = re.compile(r"\(Open MPI\) ([5-9])\.(\d+)\.(\d+)")
+
+_BINDING_VARIABLES = (
+    "PRTE_MCA_hwloc_default_binding_policy",
+    "PRTE_MCA_rmaps_default_mapping_policy",
+    "OMPI_MCA_hwloc_base_binding_policy",
+    "OMPI_MCA_rmaps_base_mapping_policy",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class OpenMpi5:
+    """Open MPI 5.0; the traps named below were seen with 5.0.11."""
+
+    path: Path
+    version: tuple[int, ...]
+    family: str = "openmpi"
+    name: str = "Open MPI"
+    agent_variables: tuple[str, ...] = ("PRTE_MCA_plm_ssh_agent",)
+    agent_options: tuple[str, ...] = ("plm_ssh_agent", "plm_rsh_agent")
+
+    @classmethod
+    def recognise(cls, path: Path, banner: str) -> OpenMpi5 | None:
+        """This launcher, when `banner` (the output of `--version`) is its own."""
+        found = _BANNER.search(banner)
+        return cls(path, tuple(int(number) for number in found.groups())) if found else None
+
+    def check(self, job: Job) -> None:
+        """Check a job without starting or writing anything."""
+        check_job(job, _openmpi.HOST_OPTIONS, _openmpi.PLACING_OPTIONS)
+        _openmpi.check_root(job)
+
+    def command(self, job: Job, work_dir: Path) -> list[str]:
+        """Command line that starts the job; the files it needs are written to `work_dir`."""
+        self.check(job)
+        _check_file_names(work_dir)
+        return _openmpi.command_line(self.path, job, _hosts(job, work_dir))
+
+
+def _check_file_names(work_dir: Path) -> None:
+    # --hostfile takes a list with commas, --map-by qualifiers with colons; neither can be quoted.
+    path = str(work_dir.absolute())
+    if "," in path or ":" in path:
+        raise LaunchError(
+            f"Open MPI 5 cannot read files in a folder whose name holds ',' or ':': {path}"
+        )
+
+
+def _hosts(job: Job, work_dir: Path) -> list[str]:
+    if job.placement is None and job.cluster is None:
+        return []
+    # A seq file alone crashes mpirun (rc 139): the hostfile has to be there as well, and its slots
+    # are enforced.
+    hostfile = write_once(work_dir, "hosts", _openmpi.hostfile_lines(job))
+    options = ["--hostfile", str(hostfile)]
+    if job.placement is not None:
+        path = write_once(work_dir, "seq", job.placement.host_names())
+        overload = ":oversubscribe" if _needs_overload(job) else ""
+        options += ["--map-by", f"seq:file={path}{overload}"]
+    return options
+
+
+def _needs_overload(job: Job) -> bool:
+    # With more ranks on a host than it has cores, and nothing said about binding, a seq placement
+    # starts NO rank, and mpirun exits with 0. `oversubscribe` starts them, unbound, and with an
+    # own --bind-to it changes nothing. It is not given to others, whose ranks stay bound as by
+    # default. The cores of other hosts are not known here; this machine's stand for them.
+    told = "bind-to" in option_names(job.launcher_args) or _openmpi.is_told_to_unbind(job)
+    if told or any(name in os.environ for name in _BINDING_VARIABLES):
+        return False
+    assert job.placement is not None
+    most = max(len(job.placement.ranks_on(host)) for host in slots_per_host(job))
+    return most > len(os.sched_getaffinity(0))

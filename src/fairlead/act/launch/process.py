@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a launcher: signals passed on, exit code passed back, no process left behind."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from fairlead.act.launch._signals import FORWARDED, passing_signals
+from fairlead.errors import LaunchError
+
+__all__ = ["Finished", "LaunchTimeoutError", "run"]
+
+_KEEPER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("_keeper.py")))
+
+
+@dataclasses.dataclass(frozen=True)
+class Finished:
+    """How a program ended.
+
+    Attributes:
+        returncode: Its exit code, or 128 + the signal that killed it, as shells count.
+        seconds: From its start to its end, without what was there to clean up.
+        stdout: What it printed, when captured, else "".
+        stderr: Its error output, when captured, else "".
+    """
+
+    returncode: int
+    seconds: float
+    stdout: str = ""
+    stderr: str = ""
+
+
+class LaunchTimeoutError(LaunchError):
+    """The program was stopped because its time was over; `finished` tells how it ended."""
+
+    def __init__(self, message: str, finished: Finished):
+        super().__init__(message)
+        self.finished = finished
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    timeout_s: float | None = None,
+    capture: bool = False,
+    on_stderr_line: Callable[[str], None] | None = None,
+    stdin: int = subprocess.DEVNULL,
+    stdout: int | None = None,
+    stderr: int | None = None,
+) -> Finished:
+    """Run a program in a session of its own until it and all that it started are gone.
+
+    SIGINT, SIGTERM and SIGHUP are passed on to the program, once; when it has ended, SIGINT
+    becomes KeyboardInterrupt and the others SystemExit(128 + signal). A program that does not end
+    within seconds after a signal is killed. Only a call from the main thread can pass signals on.
+
+    Args:
+        argv: Program and arguments.
+        env: Its whole environment; None for this process's own.
+        timeout_s: After this time the program is ended like by SIGTERM.
+        capture: Return what it prints instead of letting it through.
+        on_stderr_line: Gets each line of its error output, as it comes, from another thread. What
+            is not captured is then neither let through nor kept.
+        stdin: File descriptor that it reads as its standard input; without it, it reads nothing. A
+            terminal can be read by the program itself, but Open MPI forwards only files and pipes
+            to ranks when it is not in the terminal's foreground.
+        stdout: File descriptor that gets what it prints, when that is not captured; without it,
+            this process's own.
+        stderr: The same for its error output.
+
+    Raises:
+        LaunchError: The program cannot be started.
+        LaunchTimeoutError: The time was over.
+    """
+    with passing_signals() as signals:
+        started = start(
+            argv,
+            env=env,
+            stdin=stdin,
+            stdout=subprocess.PIPE if capture else stdout,
+            stderr=subprocess.PIPE if capture or on_stderr_line else stderr,
+        )
+        with started as process:
+            signals.attach(process.pid)
+            printed, errors, timed_out = _collect(
+                process,
+                functools.partial(signals.wait_for, started, timeout_s),
+                capture,
+                on_stderr_line,
+            )
+            returncode, seconds = started.report()
+    finished = Finished(returncode, seconds, printed, errors)
+    if timed_out:
+        raise LaunchTimeoutError(
+            f"{Path(argv[0]).name} did not end within {timeout_s:g} s and was stopped", finished
+        )
+    return finished
+
+
+class Started:
+    """A program that runs below its keeper; leaving a `with` block waits for both."""
+
+    def __init__(self, argv: Sequence[str], process: subprocess.Popen[bytes], report: IO[str]):
+        self._argv = argv
+        self._process = process
+        self._report = report
+
+    def __enter__(self) -> subprocess.Popen[bytes]:
+        return self._process
+
+    def __exit__(self, *error: object) -> None:
+        with self._report, self._process:
+            pass
+
+    def fileno(self) -> int:
+        """What can be read when the program and all that it started have ended."""
+        return self._report.fileno()
+
+    def report(self) -> tuple[int, float]:
+        """Exit code and seconds of the program, once the process has ended.
+
+        Raises:
+            LaunchError: The program could not be started, or its keeper was killed.
+        """
+        return _read_report(self._report.read(), self._argv)
+
+
+def start(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    stdin: int = subprocess.DEVNULL,
+    stdout: int | None = None,
+    stderr: int | None = None,
+) -> Started:
+    """Start a program below a keeper that ends all of it; the streams are those of Popen.
+
+    Raises:
+        LaunchError: The keeper cannot be started.
+    """
+    report_in, report_out = os.pipe()
+    lc_ctype = (os.environ if env is None else env).get("LC_CTYPE", "")
+    # The keeper starts with these blocked, so that none can hit it before it listens.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)
+    try:
+        process = subprocess.Popen(
+            [*_KEEPER, str(report_out), str(os.getpid()), lc_ctype, *argv],
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            env=None if env is None else dict(env),
+            pass_fds=(report_out,),
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        os.close(report_in)
+        raise LaunchError(f"{shlex.join(argv)}: cannot be started: {error}") from error
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        os.close(report_out)
+    return Started(argv, process, os.fdopen(report_in, encoding="utf-8"))
+
+
+def _collect(
+    process: subprocess.Popen[bytes],
+    wait: Callable[[], bool],
+    capture: bool,
+    on_stderr_line: Callable[[str], None] | None,
+) -> tuple[str, str, bool]:
+    """Read the output to its end; the keeper closes the last writer."""
+    stdout: list[str] = []
+    stderr: list[str] = []
+
+    def on_line(line: str) -> None:
+        if capture:
+            stderr.append(line)
+        if on_stderr_line:
+            on_stderr_line(line.rstrip("\n"))
+
+    readers = [
+        threading.Thread(target=_read_lines, args=(stream, sink), daemon=True)
+        for stream, sink in ((process.stdout, stdout.append), (process.stderr, on_line))
+        if stream is not None
+    ]
+    for reader in readers:
+        reader.start()
+    try:
+        timed_out = not wait()
+        if timed_out:
+            process.terminate()
+        process.wait()
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
+    finally:
+        for reader in readers:
+            reader.join()
+    return "".join(stdout), "".join(stderr), timed_out
+
+
+def _read_lines(stream: IO[bytes], sink: Callable[[str], None]) -> None:
+    # Bytes that are no UTF-8 must not end the reading, or the program would block on a full pipe.
+    for line in stream:
+        sink(line.decode("utf-8", "replace"))
+
+
+def _read_report(report: str, argv: Sequence[str]) -> tuple[int, float]:
+    if report.startswith("!"):
+        problem = report.splitlines()[0][2:]
+        raise LaunchError(f"{argv[0]}: cannot be started: {problem}")
+    if not report:
+        raise LaunchError(f"{argv[0]}: was lost: the process that watched it was killed")
+    code, seconds = report.split()
+    # waitstatus_to_exitcode() gives a signal as a negative number.
+    return (int(code) if int(code) >= 0 else 128 - int(code)), float(seconds)

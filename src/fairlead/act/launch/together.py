@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs several launchers at the same time: one signal for all, each output told apart."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import IO
+
+from fairlead.act.launch._signals import passing_signals
+from fairlead.act.launch.process import Finished, Started, start
+
+__all__ = ["OnLine", "Together", "run_together"]
+
+OnLine = Callable[[int, str, bytes], None]
+"""Gets each line: index of the program, "stdout" or "stderr", the line with its end."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Together:
+    """How several programs ended.
+
+    Attributes:
+        finished: Of each, in their order.
+        returncode: Of the one that failed first; 0 where none did.
+    """
+
+    finished: tuple[Finished, ...]
+    returncode: int
+
+
+def run_together(
+    commands: Sequence[Sequence[str]], on_line: OnLine, *, apart_s: float = 0.0
+) -> Together:
+    """Run programs at the same time until all of them, and all that they started, are gone.
+
+    One that fails does not end the others: they are other people's work. Signals go to all of
+    them, as `run` does it with one. None can read standard input, as it could not be told whose
+    it is.
+
+    Args:
+        commands: Program and arguments of each.
+        on_line: Gets their output line by line, each stream from a thread of its own.
+        apart_s: Seconds between the start of one and of the next.
+
+    Raises:
+        LaunchError: One of them could not be started.
+    """
+    with passing_signals() as signals, contextlib.ExitStack() as stack:
+        begun: list[tuple[Started, float]] = []
+        processes: list[subprocess.Popen[bytes]] = []
+        try:
+            for index, argv in enumerate(commands):
+                if index > 0:
+                    time.sleep(apart_s)
+                if signals.received:
+                    break
+                begun_s = time.monotonic()
+                started = start(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                begun.append((started, begun_s))
+                process = stack.enter_context(started)
+                processes.append(process)
+                signals.attach(process.pid)
+                for reader in _readers(index, process, on_line):
+                    stack.callback(reader.join)
+            for started, _ in begun:
+                signals.wait_for(started)
+        except BaseException:
+            for process in processes:
+                process.terminate()
+            raise
+        reports = [started.report() for started, _ in begun]
+    return Together(
+        tuple(Finished(*report) for report in reports),
+        _first_failure(
+            [(begun_s, *report) for (_, begun_s), report in zip(begun, reports, strict=True)]
+        ),
+    )
+
+
+def _readers(
+    index: int, process: subprocess.Popen[bytes], on_line: OnLine
+) -> list[threading.Thread]:
+    assert process.stdout is not None and process.stderr is not None
+    readers = [
+        threading.Thread(target=_hand_on, args=(stream, index, name, on_line), daemon=True)
+        for name, stream in (("stdout", process.stdout), ("stderr", process.stderr))
+    ]
+    for reader in readers:
+        reader.start()
+    return readers
+
+
+def _hand_on(stream: IO[bytes], index: int, name: str, on_line: OnLine) -> None:
+    # Where nobody reads what we write any more, the program must find the same of its own output.
+    with stream, contextlib.suppress(OSError):
+        for line in stream:
+            on_line(index, name, line)
+
+
+def _first_failure(ends: Sequence[tuple[float, int, float]]) -> int:
+    """Exit code of what failed first, from (begin, exit code, seconds) of each."""
+    failed = [(begun_s + seconds, code) for begun_s, code, seconds in ends if code != 0]
+    return min(failed)[1] if failed else 0

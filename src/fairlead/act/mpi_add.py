@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds Fairlead's MPI side for one more MPI, from the sources that came with the package."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import fairlead
+from fairlead.act.launch import run
+from fairlead.act.mpi_builds import MpiBuild, read_build, user_folder
+from fairlead.errors import LaunchError
+
+__all__ = ["add"]
+
+_ERROR_LINES = re.compile(r"^(?:.*\berror\b[: ].*|make.*\*\*\* .*)$", re.IGNORECASE | re.MULTILINE)
+# CMake indents the text of an error and breaks it over lines and paragraphs.
+_CMAKE_ERROR = re.compile(r"^CMake Error.*:\n((?:(?:  .*)?\n)+)", re.MULTILINE)
+_STEPS = 3
+
+
+def add(mpicxx: Path | str, on_progress: Callable[[int, int], None] | None = None) -> MpiBuild:
+    """Build for the MPI of this compiler wrapper, into the user's own folder.
+
+    Args:
+        mpicxx: The MPI's C++ compiler wrapper, a path or a name on PATH.
+        on_progress: Called with the steps done and the steps in all.
+
+    Raises:
+        LaunchError: CMake or the wrapper is missing, the wrapper belongs to no MPI, or the build
+            fails; nothing is left half-built.
+    """
+    wrapper = shutil.which(str(mpicxx))
+    if wrapper is None:
+        raise LaunchError(f"{mpicxx}: no such compiler wrapper; name the mpicxx of the MPI")
+    cmake = shutil.which("cmake") or shutil.which("cmake", path=str(Path(sys.executable).parent))
+    if cmake is None:
+        raise LaunchError("cmake is missing (Debian, Ubuntu: cmake; or: pip install cmake)")
+    report = on_progress or (lambda _done, _total: None)
+    target = user_folder()
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".build-", dir=target) as name:
+            work_dir = Path(name)
+            build, staging = str(work_dir / "build"), work_dir / "staging"
+            report(0, _STEPS)
+            _configure(cmake, Path(wrapper).absolute(), build, staging)
+            report(1, _STEPS)
+            jobs = str(len(os.sched_getaffinity(0)))
+            _step([cmake, "--build", build, "--parallel", jobs], "build", wrapper)
+            report(2, _STEPS)
+            _step([cmake, "--install", build], "installation", wrapper)
+            report(3, _STEPS)
+            return _move_into_place(staging, target)
+    except OSError as error:
+        raise LaunchError(f"{error.filename or target}: {error.strerror}") from error
+
+
+def _configure(cmake: str, wrapper: Path, build: str, staging: Path) -> None:
+    options = {
+        "CMAKE_CXX_COMPILER": wrapper,
+        "CMAKE_BUILD_TYPE": "Release",
+        "CMAKE_INSTALL_PREFIX": staging,
+    }
+    command = [cmake, "-S", str(_sources()), "-B", build]
+    _step([*command, *(f"-D{name}={value}" for name, value in options.items())], "set-up", wrapper)
+
+
+def _sources() -> Path:
+    # A checkout comes before the copy that an editable install made of it.
+    folders = [Path(folder).parents[1] for folder in fairlead.__path__]
+    folders += [Path(folder) / "_mpi_src" for folder in fairlead.__path__]
+    for folder in folders:
+        if (folder / "mpi" / "MpiIdentity.cmake").is_file():
+            return folder / "mpi"
+    raise LaunchError("the sources of the MPI side are missing from this installation; reinstall")
+
+
+def _step(command: Sequence[str], what: str, wrapper: Path | str) -> None:
+    finished = run(command, env={**os.environ, "LC_ALL": "C"}, capture=True)
+    if finished.returncode != 0:
+        problem = _first_error(finished.stdout + finished.stderr)
+        raise LaunchError(f"{wrapper}: the {what} failed: {problem}")
+
+
+def _first_error(output: str) -> str:
+    """The line of a build's output that a reader looks for."""
+    found = _CMAKE_ERROR.search(output)
+    if found:
+        return " ".join(found[1].split()).rstrip(": ")
+    line = _ERROR_LINES.search(output)
+    return line[0].strip() if line else (output.strip().splitlines() or ["no output"])[-1]
+
+
+def _move_into_place(staging: Path, target: Path) -> MpiBuild:
+    (record,) = staging.glob("*/mpi.json")
+    built = record.parent
+    final = target / built.name
+    if final.exists():
+        final.rename(staging / "replaced")
+    built.rename(final)
+    return read_build(final / record.name)

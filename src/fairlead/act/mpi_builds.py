@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds what was built for one MPI: the probe program, the preload library, the examples."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import fairlead
+from fairlead.act.launch import Launcher
+from fairlead.errors import InputError, LaunchError
+
+__all__ = ["MpiBuild", "find", "list_builds", "mpi_title", "read_build", "user_folder"]
+
+
+@dataclasses.dataclass(frozen=True)
+class MpiBuild:
+    """Programs and libraries of Fairlead, built for one MPI.
+
+    Attributes:
+        root: The folder they are in.
+        family: "openmpi" or "mpich".
+        version: Version of the MPI they were built with.
+        wrapper: The compiler wrapper they were built with.
+    """
+
+    root: Path
+    family: str
+    version: tuple[int, ...]
+    wrapper: Path
+
+    @property
+    def probe(self) -> Path:
+        """The probe program."""
+        return self.root / "bin" / "fairlead-probe"
+
+    @property
+    def intercept(self) -> Path:
+        """The preload library."""
+        return self.root / "lib" / "libfairlead_intercept.so"
+
+    def example(self, name: str) -> Path:
+        """An example program, for example "cg".
+
+        Raises:
+            InputError: There is no such example.
+        """
+        path = self.root / "examples" / name
+        if not path.is_file():
+            there = sorted(file.name for file in path.parent.glob("*")) or ["none"]
+            raise InputError(f"no example {name!r}; there are: {', '.join(there)}")
+        return path
+
+
+def find(launcher: Launcher) -> MpiBuild:
+    """The build for the MPI of this launcher: same family, same major version.
+
+    The folder named by FAIRLEAD_MPI_BUILDS comes first, then what `fairlead mpi add` built for
+    this user, then what was installed with the package.
+
+    Raises:
+        LaunchError: There is none; the message says how to make it.
+    """
+    builds = list_builds()
+    for build in builds:
+        if build.family == launcher.family and build.version[:1] == launcher.version[:1]:
+            return build
+    there = ", ".join(mpi_title(build.family, build.version) for build in builds) or "nothing"
+    wrapper = _wrapper_beside(launcher.path)
+    raise LaunchError(
+        f"Fairlead is not built for {mpi_title(launcher.family, launcher.version)} "
+        f"({launcher.path}), only for: {there}; build it by: "
+        f"fairlead mpi add --mpicxx {shlex.quote(str(wrapper))}"
+    )
+
+
+def list_builds() -> list[MpiBuild]:
+    """All builds there are; where two are for the same MPI, the first is used."""
+    files = (path for folder in _folders() for path in sorted(folder.glob("*/mpi.json")))
+    return [read_build(path) for path in files]
+
+
+def user_folder() -> Path:
+    """Where `fairlead mpi add` puts what it builds."""
+    data_home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(data_home) / "fairlead" / "mpi"
+
+
+def _folders() -> Iterator[Path]:
+    chosen = os.environ.get("FAIRLEAD_MPI_BUILDS")
+    if chosen:
+        yield Path(chosen)
+    yield user_folder()
+    # An editable install keeps built files outside of the sources; the package's path has both.
+    yield from (Path(folder) / "_mpi" for folder in fairlead.__path__)
+
+
+def read_build(path: Path) -> MpiBuild:
+    """Read the mpi.json of one build."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        version = tuple(int(part) for part in re.findall(r"\d+", record["version"]))
+        return MpiBuild(path.parent, str(record["family"]), version, Path(record["wrapper"]))
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise LaunchError(
+            f"{path}: damaged ({error}); remove {path.parent} and build it again"
+        ) from error
+
+
+def _wrapper_beside(mpirun: Path) -> Path:
+    """The compiler wrapper that most likely belongs to this launcher."""
+    suffix = "".join(part for part in (".openmpi", ".mpich") if mpirun.name.endswith(part))
+    beside = mpirun.with_name(f"mpicxx{suffix}")
+    if beside.is_file():
+        return beside
+    found = shutil.which(f"mpicxx{suffix}") or shutil.which("mpicxx")
+    return Path(found) if found else beside
+
+
+def mpi_title(family: str, version: tuple[int, ...]) -> str:
+    """An MPI for people, for example "Open MPI 4.1.4"."""
+    names = {"openmpi": "Open MPI", "mpich": "MPICH"}
+    return f"{names.get(family, family)} {'.'.join(str(part) for part in version)}"

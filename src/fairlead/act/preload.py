@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The environment in which a program runs under the preload library."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from fairlead.act.mpi_builds import user_folder
+from fairlead.errors import LaunchError
+
+# ld.so(8): LD_PRELOAD is split at blanks and colons, "there is no support for escaping either".
+_SEPARATOR = re.compile(r"[\s:]")
+
+
+def preloaded(env: Mapping[str, str], library: Path, **switches: str) -> dict[str, str]:
+    """The variables `env`, with the library loaded first and its switches set.
+
+    Args:
+        env: Variables of the job; a library that it or the own environment preloads stays.
+        library: The preload library of the program's MPI.
+        switches: Variables that switch the library's features on.
+
+    Raises:
+        LaunchError: The library's path cannot be given to the loader, and no other can be made.
+    """
+    others = env.get("LD_PRELOAD", os.environ.get("LD_PRELOAD", ""))
+    path = _without_separators(library)
+    libraries = f"{path}:{others}" if others else str(path)
+    return {**env, "LD_PRELOAD": libraries, **switches}
+
+
+def _without_separators(library: Path) -> Path:
+    """The library, or a link to it from the folder where `fairlead mpi add` builds for this user.
+
+    Hosts that see what is built there see the link.
+    """
+    if not _SEPARATOR.search(str(library)):
+        return library
+    key = hashlib.sha256(os.fsencode(library)).hexdigest()[:16]
+    link = user_folder().with_name("preload") / key / library.name
+    if _SEPARATOR.search(str(link)):
+        raise LaunchError(
+            f"{library}: the loader takes no library with a blank or ':' in its path (LD_PRELOAD), "
+            f"and {link} is none without; install Fairlead elsewhere, or set XDG_DATA_HOME"
+        )
+    try:
+        link.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            link.symlink_to(library)
+    except OSError as error:
+        raise LaunchError(
+            f"{link}: cannot be made, which stands for {library} as the loader takes no library "
+            f"with a blank or ':' in its path: {error.strerror}"
+        ) from error
+    return link

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the pairs of a measured network most likely are, given how noisy the measurement was.
+
+A placement that was chosen on noisy values prefers the pairs that the noise made look fast. Values
+that are first moved together by as much as noise has spread them do not have that flaw.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.model.network import Network
+
+__all__ = ["likely_network", "log_spread", "shrunk"]
+
+Matrix = npt.NDArray[np.float64]
+
+NORMAL_95 = 1.959964
+"""Standard normal quantile of 0.975."""
+
+SPLIT_PARAMETERS = 3
+"""What a split in two adds: a mean, a spread and a share."""
+
+
+def likely_network(network: Network) -> Network:
+    """The network with each pair's latency and bandwidth moved to its likely value.
+
+    Args:
+        network: Measured network; what has no intervals stays as it is. Communication inside a
+            host, interfaces and shared bottlenecks stay in any case.
+    """
+    return dataclasses.replace(
+        network,
+        latency_s=_likely(network.latency_s, network.latency_low_s, network.latency_high_s),
+        bandwidth_Bps=_likely(
+            network.bandwidth_Bps, network.bandwidth_low_Bps, network.bandwidth_high_Bps
+        ),
+    )
+
+
+def log_spread(low: Matrix | None, high: Matrix | None) -> Matrix | None:
+    """Standard deviation of the logarithm of each value whose 95 % interval is `low` to `high`.
+
+    Returns:
+        Shape as `low`; None where no interval is known at all.
+    """
+    if low is None or high is None:
+        return None
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread = np.log(high / low) / (2 * NORMAL_95)
+    is_known = np.isfinite(spread)
+    if not is_known.any():
+        return None
+    # A pair with too few samples for an interval is as uncertain as the others, at least.
+    return np.where(is_known, spread, np.median(spread[is_known]))
+
+
+def shrunk(values: Matrix, spread: Matrix) -> Matrix:
+    """Noisy values moved towards the mean of those they belong with.
+
+    The values fall into groups that are each about normal. In a group, the variance that the noise
+    does not explain is real, and each value keeps the real part of its distance to the mean.
+
+    Args:
+        values: Length N.
+        spread: Standard deviation of the noise in each, length N; 0 where it is exact.
+
+    Source: Efron and Morris 1973 (empirical Bayes) in each group.
+    """
+    order = np.argsort(values, kind="stable")
+    likely = values.copy()
+    for group in np.split(order, _borders(values[order], float(np.mean(spread**2)))):
+        if len(group) > 1:
+            likely[group] = _towards_mean(values[group], spread[group] ** 2)
+    return likely
+
+
+def _likely(value: Matrix, low: Matrix | None, high: Matrix | None) -> Matrix:
+    spread = log_spread(low, high)
+    if spread is None:
+        return value
+    is_pair = ~np.eye(len(value), dtype=bool) & np.isfinite(value) & (value > 0)
+    if not spread[is_pair].any():
+        return value
+    likely = value.copy()
+    likely[is_pair] = np.exp(shrunk(np.log(value[is_pair]), spread[is_pair]))
+    return likely
+
+
+def _towards_mean(values: Matrix, noise_variance: Matrix) -> Matrix:
+    real_variance = max(0.0, values.var(ddof=1) - noise_variance.mean())
+    kept_ratio = np.ones_like(values)
+    is_noisy = noise_variance > 0
+    kept_ratio[is_noisy] = real_variance / (real_variance + noise_variance[is_noisy])
+    return np.asarray(values.mean() + kept_ratio * (values - values.mean()))
+
+
+def _borders(values: Matrix, noise_variance: float) -> list[int]:
+    """Where sorted values fall apart into groups, ascending."""
+    borders = []
+    pending = [(0, len(values))]
+    while pending:
+        begin, end = pending.pop()
+        split = _best_split(values[begin:end], noise_variance)
+        if split:
+            borders.append(begin + split)
+            pending += [(begin, begin + split), (begin + split, end)]
+    return sorted(borders)
+
+
+def _best_split(values: Matrix, noise_variance: float) -> int:
+    """Size of the lower of two groups that explain sorted values better than one; 0 if none do.
+
+    Groups are normal, with a spread of the noise's at least. What is compared is the likelihood
+    of the values with the group of each, less the cost of the further parameters.
+
+    Source: Symons 1981 (classification likelihood); Schwarz 1978 (cost of parameters).
+    """
+    total = len(values)
+    if total < 2:
+        return 0
+    lower = np.arange(1, total)
+    upper = total - lower
+    centred = values - values.mean()
+    sums, squares = np.cumsum(centred), np.cumsum(centred**2)
+
+    def log_variance(square: Matrix, mean: Matrix) -> Matrix:
+        return np.asarray(np.log(np.maximum(square - mean**2, noise_variance)))
+
+    together = log_variance(squares[-1] / total, np.zeros(1))
+    below = log_variance(squares[:-1] / lower, sums[:-1] / lower)
+    above = log_variance((squares[-1] - squares[:-1]) / upper, (sums[-1] - sums[:-1]) / upper)
+    likelihood = (total * together - lower * below - upper * above) / 2
+    likelihood += lower * np.log(lower / total) + upper * np.log(upper / total)
+    best = int(np.argmax(likelihood))
+    return best + 1 if likelihood[best] > SPLIT_PARAMETERS / 2 * np.log(total) else 0

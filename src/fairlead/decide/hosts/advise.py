@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`advise`: which hosts are bad, whether to leave them out, how many are enough, the cheapest."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+
+from fairlead.decide.expected_gain import Gain, expected_gain
+from fairlead.decide.hosts.bad_hosts import BadHost, find_bad_hosts
+from fairlead.decide.hosts.prices import checked_prices
+from fairlead.decide.hosts.trials import Choice, Question, Trials, by_price, by_time
+from fairlead.decide.placement import DEFAULT_OBJECTIVE, require_method
+from fairlead.errors import InputError, TopologyError
+from fairlead.model.cluster import Cluster
+from fairlead.model.cost import Cost
+from fairlead.model.network import Network
+from fairlead.model.traffic import Traffic
+from fairlead.narrator import Progress
+from fairlead.units import format_duration
+
+__all__ = ["ENOUGH_RATIO", "Advice", "HostAdvice", "LeavingOut", "advise"]
+
+ENOUGH_RATIO = 0.05
+"""Fewer hosts are enough where they are predicted to take at most this much longer."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class LeavingOut:
+    """What leaving the bad hosts out is expected to bring.
+
+    Attributes:
+        hosts: The bad hosts.
+        missing_slots: Slots that the others are short of; 0 where they hold all ranks.
+        num_ranks: Ranks that the placement on all hosts puts on them.
+        choice: The ranks on the others; None where they have no room.
+        bottleneck_gain, comm_time_gain: What that saves against all hosts with the same method,
+            under the noise of the measurement; None likewise.
+    """
+
+    hosts: tuple[str, ...]
+    num_ranks: int
+    missing_slots: int = 0
+    choice: Choice | None = None
+    bottleneck_gain: Gain | None = None
+    comm_time_gain: Gain | None = None
+
+    @property
+    def helps(self) -> bool:
+        """Whether `bottleneck_s` surely falls, and `comm_time_s` does not surely rise."""
+        return (
+            self.bottleneck_gain is not None
+            and self.comm_time_gain is not None
+            and self.bottleneck_gain.is_beyond_noise
+            and self.comm_time_gain.high_ratio >= 0
+        )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class HostAdvice:
+    """Which of the hosts to use for one program.
+
+    Attributes:
+        method: Mapping method of all choices.
+        run_time_s: Of the traced run; `nan` where unknown.
+        traced: Predicted cost of the traced run: the launcher's placement on all hosts.
+        rest_s: Part of the run time that no placement changes; `nan` where unknown.
+        all_hosts: The ranks on all hosts.
+        leaving_out: What leaving out the bad hosts brings; None where there is none.
+        best_of_size: The best choice found for each number of hosts, ascending.
+        enough: The smallest of them that is about as good as the best.
+        wanted_time_s: The time that was asked for, or None.
+        wanted: The cheapest choice within that time, without prices the one with the fewest
+            hosts; without a time the cheapest of all; None where neither was given.
+    """
+
+    method: str
+    run_time_s: float
+    traced: Cost
+    rest_s: float
+    all_hosts: Choice
+    leaving_out: LeavingOut | None
+    best_of_size: tuple[Choice, ...]
+    enough: Choice
+    wanted_time_s: float | None
+    wanted: Choice | None
+
+    def left_out(self, choice: Choice) -> tuple[str, ...]:
+        """Hosts that a choice does without."""
+        return tuple(host for host in self.all_hosts.hosts if host not in choice.hosts)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Advice:
+    """What `advise` found.
+
+    Attributes:
+        network: The network that was looked at.
+        bad_hosts: The surest first.
+        hosts: Which hosts to use; None where no traffic was given.
+    """
+
+    network: Network
+    bad_hosts: tuple[BadHost, ...]
+    hosts: HostAdvice | None
+
+
+def advise(
+    network: Network,
+    traffic: Traffic | None = None,
+    cluster: Cluster | None = None,
+    *,
+    prices: Mapping[str, float] | None = None,
+    wanted_time_s: float | None = None,
+    method: str = "scotch",
+    metric: str = "bytes",
+    objective: str = DEFAULT_OBJECTIVE,
+    seed: int = 0,
+    on_progress: Progress | None = None,
+) -> Advice:
+    """Judge the hosts of a network, and with traffic which of them a program should use.
+
+    Args:
+        network: Measurements; must hold all hosts of the cluster, may hold more.
+        traffic: What the ranks send one another; None only looks for bad hosts.
+        cluster: Hosts and slots in the order of the traced run; needed with traffic.
+        prices: Of each host of the cluster per hour.
+        wanted_time_s: Time that a run may take from the end of MPI_Init to MPI_Finalize.
+        method: Of every placement, as for `fairlead.place`; likewise the next three.
+        metric: What the traffic is weighed by.
+        objective: What decides between the placements that the method finds.
+        seed: Where random numbers start.
+        on_progress: Is told of the sets of hosts tried and to try.
+
+    Raises:
+        InputError: A price or the wanted time is not usable, no choice meets the wanted time (the
+            message names the best one), or the run time is needed and unknown.
+        TopologyError: There is one host only, the ranks do not fit, a host is not in the network,
+            or a pair of the cluster was not measured.
+    """
+    if cluster is not None:
+        network = network.select(cluster.hosts)
+    if network.num_hosts < 2:
+        raise TopologyError("advise: one host leaves nothing to choose; two or more are needed")
+    bad_hosts = tuple(find_bad_hosts(network))
+    if traffic is None:
+        if prices is not None or wanted_time_s is not None:
+            raise InputError("prices and a wanted time need the traffic of a program")
+        return Advice(network, bad_hosts, None)
+    if cluster is None:
+        raise InputError("a traffic needs a cluster: which hosts there are, and with which slots")
+    require_method(method)
+    _require_usable(network, traffic, cluster, wanted_time_s, prices is not None)
+    checked = None if prices is None else checked_prices(prices, cluster.hosts)
+    question = Question(traffic, network, cluster, checked, method, metric, objective, seed)
+    return Advice(network, bad_hosts, _host_advice(question, bad_hosts, wanted_time_s, on_progress))
+
+
+def _require_usable(
+    network: Network,
+    traffic: Traffic,
+    cluster: Cluster,
+    wanted_time_s: float | None,
+    has_prices: bool,
+) -> None:
+    cluster.require_room_for(traffic.num_ranks)
+    if wanted_time_s is not None and not (math.isfinite(wanted_time_s) and wanted_time_s > 0):
+        raise InputError(f"wanted time: must be finite and > 0 s, got {wanted_time_s}")
+    if (has_prices or wanted_time_s is not None) and math.isnan(traffic.run_time_s):
+        raise InputError(
+            "traffic: its run time is unknown, so neither a price nor a time can be predicted; "
+            "trace the program again"
+        )
+    gaps = network.unmeasured_pairs()
+    if gaps:
+        (src, dst), more = gaps[0], len(gaps) - 1
+        raise TopologyError(
+            f"network: {src} -> {dst} was not measured{f', nor {more} more pairs' if more else ''}"
+            ": probe again, or leave the host out of the cluster"
+        )
+
+
+def _host_advice(
+    question: Question,
+    bad_hosts: tuple[BadHost, ...],
+    wanted_time_s: float | None,
+    on_progress: Progress | None,
+) -> HostAdvice:
+    trials = Trials(question)
+    all_hosts = trials.choice(frozenset(question.cluster.hosts))
+    leaving_out = _leaving_out(trials, all_hosts, bad_hosts) if bad_hosts else None
+    trials.search(on_progress)
+    best_of_size = _best_of_size(trials)
+    return HostAdvice(
+        method=question.method,
+        run_time_s=question.traffic.run_time_s,
+        traced=trials.traced,
+        rest_s=trials.rest_s,
+        all_hosts=all_hosts,
+        leaving_out=leaving_out,
+        best_of_size=best_of_size,
+        enough=_enough(question, best_of_size),
+        wanted_time_s=wanted_time_s,
+        wanted=_wanted(trials, wanted_time_s),
+    )
+
+
+def _leaving_out(trials: Trials, all_hosts: Choice, bad_hosts: tuple[BadHost, ...]) -> LeavingOut:
+    bad = tuple(found.host for found in bad_hosts)
+    others = frozenset(all_hosts.hosts) - set(bad)
+    question = trials.question
+    num_ranks = sum(len(all_hosts.placement.ranks_on(host)) for host in bad)
+    if not others or not trials.have_room(others):
+        slots = question.cluster.select(sorted(others)).num_slots if others else 0
+        return LeavingOut(bad, num_ranks, missing_slots=question.traffic.num_ranks - slots)
+    choice = trials.choice(others)
+    return LeavingOut(
+        hosts=bad,
+        num_ranks=num_ranks,
+        choice=choice,
+        bottleneck_gain=_gain(question, choice, all_hosts, "bottleneck_s"),
+        comm_time_gain=_gain(question, choice, all_hosts, "comm_time_s"),
+    )
+
+
+def _gain(question: Question, choice: Choice, baseline: Choice, cost: str) -> Gain:
+    return expected_gain(
+        choice.placement,
+        baseline.placement,
+        question.traffic,
+        question.network,
+        question.seed,
+        cost=cost,
+    )
+
+
+def _best_of_size(trials: Trials) -> tuple[Choice, ...]:
+    best: dict[int, Choice] = {}
+    for choice in sorted(trials.tried(), key=by_time):
+        best.setdefault(len(choice.hosts), choice)
+    return tuple(best[size] for size in sorted(best))
+
+
+def _enough(question: Question, best_of_size: tuple[Choice, ...]) -> Choice:
+    """The first whose time is close to the best one's, or whose difference is inside the noise."""
+    best = min(best_of_size, key=by_time)
+    for choice in best_of_size:
+        is_close = choice.judged_s <= best.judged_s * (1 + ENOUGH_RATIO)
+        if is_close or not _gain(question, best, choice, "bottleneck_s").is_beyond_noise:
+            return choice
+    return best
+
+
+def _wanted(trials: Trials, wanted_time_s: float | None) -> Choice | None:
+    has_prices = trials.question.prices is not None
+    if wanted_time_s is None:
+        return min(trials.tried(), key=by_price) if has_prices else None
+    meeting = [choice for choice in trials.tried() if choice.time_s <= wanted_time_s]
+    if not meeting:
+        best = min(trials.tried(), key=lambda choice: (*by_time(choice), len(choice.hosts)))
+        raise InputError(
+            f"no choice of these hosts is predicted to take {format_duration(wanted_time_s)} or "
+            f"less; the best takes {format_duration(best.time_s)}, on {', '.join(best.hosts)}"
+        )
+    if has_prices:
+        return min(meeting, key=by_price)
+    return min(meeting, key=lambda choice: (len(choice.hosts), *by_time(choice)))

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is predicted for the same traffic on some of the hosts, and which sets are tried."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+
+from fairlead.decide.placement import DEFAULT_OBJECTIVE, place
+from fairlead.model.cluster import Cluster
+from fairlead.model.cost import Cost, evaluate
+from fairlead.model.network import Network
+from fairlead.model.placement import Placement
+from fairlead.model.traffic import Traffic
+from fairlead.narrator import Progress
+
+__all__ = ["Choice", "Question", "Trials"]
+
+MOST_SETS = 256
+"""Up to so many sets of hosts (8 hosts) all are tried, otherwise hosts are taken out one by one."""
+
+MOST_CANDIDATES = 16
+"""Hosts that are tried in each step of taking one out: those with the slowest pairs, and, where
+prices are given, as many of the dearest."""
+
+HOUR_S = 3600.0
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Question:
+    """What is to be placed on what, and how.
+
+    Attributes:
+        traffic: Traffic of the application, with its run time where that is known.
+        network: Measurements for the hosts of the cluster; each pair is measured.
+        cluster: All hosts that could be used, in the order of the traced run.
+        prices: Of each host per hour, or None.
+        method, metric, objective, seed: As for `fairlead.place`.
+    """
+
+    traffic: Traffic
+    network: Network
+    cluster: Cluster
+    prices: Mapping[str, float] | None = None
+    method: str = "scotch"
+    metric: str = "bytes"
+    objective: str = DEFAULT_OBJECTIVE
+    seed: int = 0
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Choice:
+    """Some of the hosts, and what is predicted for them.
+
+    Attributes:
+        hosts: Host names in the cluster's order.
+        placement: Of the ranks on these hosts.
+        cost: Predicted cost of the placement.
+        time_s: Predicted run time; `nan` where the traffic does not tell the traced one.
+        price_per_run: What the hosts cost during that time; `nan` without prices or run time.
+    """
+
+    hosts: tuple[str, ...]
+    placement: Placement
+    cost: Cost
+    time_s: float
+    price_per_run: float
+
+    @property
+    def judged_s(self) -> float:
+        """What sets are compared by: the predicted run time, or `bottleneck_s` without one."""
+        return self.cost.bottleneck_s if math.isnan(self.time_s) else self.time_s
+
+
+Key = Callable[[Choice], tuple[float, ...]]
+
+
+def by_time(choice: Choice) -> tuple[float, ...]:
+    """Faster first; among equals the one with less to send."""
+    return (choice.judged_s, choice.cost.comm_time_s)
+
+
+def by_price(choice: Choice) -> tuple[float, ...]:
+    """Cheaper first, then faster."""
+    return (choice.price_per_run, *by_time(choice))
+
+
+class Trials:
+    """Sets of hosts with their predictions; each is worked out once.
+
+    Attributes:
+        question: What is to be placed on what.
+        traced: Predicted cost of the traced run, which is taken to be the launcher's placement on
+            all hosts.
+        rest_s: The part of the traced run time that no placement changes: run time minus
+            `traced.bottleneck_s`, at least 0; `nan` where the run time is unknown.
+    """
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        launchers = place(question.traffic, question.network, question.cluster, "launcher")
+        self.traced = evaluate(launchers, question.traffic, question.network)
+        rest_s = question.traffic.run_time_s - self.traced.bottleneck_s
+        self.rest_s = math.nan if math.isnan(rest_s) else max(rest_s, 0.0)
+        # Where sets are equal, the one that is tried first wins: idle hosts shall be slow ones.
+        self._slowest_first = _slowest_first(question)
+        self._choice_of_hosts: dict[frozenset[str], Choice] = {}
+
+    def choice(self, hosts: frozenset[str]) -> Choice:
+        """The prediction for these hosts."""
+        if hosts not in self._choice_of_hosts:
+            self._choice_of_hosts[hosts] = self._predicted(hosts)
+        return self._choice_of_hosts[hosts]
+
+    def tried(self) -> list[Choice]:
+        """All predictions made so far."""
+        return list(self._choice_of_hosts.values())
+
+    def have_room(self, hosts: frozenset[str]) -> bool:
+        """Whether these hosts have a slot for every rank."""
+        cluster = self.question.cluster
+        slots = dict(zip(cluster.hosts, cluster.slots, strict=True))
+        return sum(slots[host] for host in hosts) >= self.question.traffic.num_ranks
+
+    def search(self, on_progress: Progress | None = None) -> None:
+        """Try sets of every size that has room: all sets of few hosts, of many a chain of sets.
+
+        A chain starts with all hosts and leaves out, in each step, the host without which the
+        prediction is best; with prices there is a second chain, by the price of a run.
+        """
+        hosts = self._slowest_first
+        if 2 ** len(hosts) <= MOST_SETS:
+            sets = [one for one in _subsets(hosts[::-1]) if self.have_room(one)]
+            for done, one in enumerate(sets, 1):
+                self.choice(one)
+                if on_progress is not None:
+                    on_progress(done, len(sets))
+            return
+        keys: list[Key] = [by_time] if self.question.prices is None else [by_time, by_price]
+        for chain, key in enumerate(keys):
+            for left_out, _choice in enumerate(self._chain(key), 1):
+                if on_progress is not None:
+                    on_progress(chain * len(hosts) + left_out, len(keys) * len(hosts))
+
+    def _chain(self, key: Key) -> Iterator[Choice]:
+        hosts = frozenset(self.question.cluster.hosts)
+        while True:
+            yield self.choice(hosts)
+            smaller = [hosts - {host} for host in self._candidates(hosts)]
+            fitting = [one for one in smaller if one and self.have_room(one)]
+            if not fitting:
+                return
+            hosts = min(fitting, key=lambda one: key(self.choice(one)))
+
+    def _candidates(self, hosts: frozenset[str]) -> list[str]:
+        """Hosts to try leaving out; of equals, the first one is."""
+        slowest = [host for host in self._slowest_first if host in hosts]
+        candidates = slowest[:MOST_CANDIDATES]
+        prices = self.question.prices
+        if prices is None:
+            return candidates
+        dearest = sorted(slowest, key=lambda host: -prices[host])[:MOST_CANDIDATES]
+        return list(dict.fromkeys([*candidates, *dearest]))
+
+    def _predicted(self, hosts: frozenset[str]) -> Choice:
+        asked = self.question
+        part = asked.cluster.select([host for host in asked.cluster.hosts if host in hosts])
+        placement = place(
+            asked.traffic,
+            asked.network,
+            part,
+            asked.method,
+            metric=asked.metric,
+            objective=asked.objective,
+            seed=asked.seed,
+        )
+        cost = evaluate(placement, asked.traffic, asked.network)
+        time_s = self.rest_s + cost.bottleneck_s
+        prices = asked.prices
+        per_hour = math.nan if prices is None else sum(prices[host] for host in part.hosts)
+        return Choice(part.hosts, placement, cost, time_s, per_hour * time_s / HOUR_S)
+
+
+def _slowest_first(question: Question) -> list[str]:
+    """Hosts by the median time of an average message over their pairs, in both directions."""
+    traffic = question.traffic.total()
+    messages = float(traffic.messages.sum())
+    message_bytes = float(traffic.bytes.sum()) / messages if messages else 0.0
+    pair_s = question.network.select(question.cluster.hosts).transfer_s(message_bytes)
+    np.fill_diagonal(pair_s, np.nan)
+    median_s = np.nanmedian(np.vstack([pair_s, pair_s.T]), axis=0)
+    return [question.cluster.hosts[host] for host in np.argsort(-median_s, kind="stable")]
+
+
+def _subsets(hosts: list[str]) -> Iterator[frozenset[str]]:
+    """All sets of at least one host, large ones first, then those of the first hosts."""
+    for size in range(len(hosts), 0, -1):
+        for chosen in itertools.combinations(hosts, size):
+            yield frozenset(chosen)

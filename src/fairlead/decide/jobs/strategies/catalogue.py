@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All strategies by name, and `place_jobs`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from fairlead.decide.jobs.strategies import drb, filling, optimize, spread
+from fairlead.decide.jobs.strategies.problem import JobsProblem, Progress
+from fairlead.errors import InputError
+from fairlead.simulation.jobs_placement import CoresOfJobs, JobsPlacement
+from fairlead.simulation.simulating import SimulationOptions
+from fairlead.simulation.workload import Workload
+
+__all__ = ["DEFAULT_STRATEGY", "STRATEGIES", "Strategy", "place_jobs", "require_strategy"]
+
+
+class Strategy(NamedTuple):
+    """One way to place several jobs.
+
+    Attributes:
+        place: Cores of each job's ranks.
+        letter: What SPREAD's figures call it, or ours.
+        summary: What it does, in one line.
+    """
+
+    place: Callable[[JobsProblem], CoresOfJobs]
+    letter: str
+    summary: str
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "blocked": Strategy(filling.blocked, "B", "neighbouring ranks together, nodes one by one"),
+    "cyclic": Strategy(filling.cyclic, "C", "a rank for each node in turn, over all jobs"),
+    "drb": Strategy(drb.drb, "D", "Scotch: all traffic mapped to the tree of nodes and sockets"),
+    "spread": Strategy(
+        spread.spread, "N", "SPREAD: at most a threshold of a job's ranks on a node"
+    ),
+    "spread-group": Strategy(
+        spread.spread_group, "G", "spread, where neighbours of neighbours follow to a node, too"
+    ),
+    "optimize": Strategy(
+        optimize.optimize, "O", "a search on the load model, judged by simulation; behind no other"
+    ),
+}
+
+DEFAULT_STRATEGY = "optimize"
+"""Never behind another strategy where it was judged, and the fastest of all when they were run
+(docs/reference/results.md)."""
+
+
+def place_jobs(
+    workload: Workload,
+    method: str = DEFAULT_STRATEGY,
+    *,
+    seed: int = 0,
+    options: SimulationOptions | None = None,
+    scale: float = 1.0,
+    time_limit_s: float | None = None,
+    num_threads: int = 0,
+    on_progress: Progress | None = None,
+) -> JobsPlacement:
+    """Choose a core for each rank of each job; no core gets two, no taken core is used.
+
+    Args:
+        workload: The jobs, and the machine they share.
+        method: Name in `STRATEGIES`. All others but "optimize" look at the workload and the seed
+            only.
+        seed: Where random numbers start, 0 to 2**32 - 1; same seed, same placement, with any
+            number of threads, unless the time limit cuts the search short.
+        options: How "optimize" simulates the placements that it compares.
+        scale: Part of the messages that it then simulates.
+        time_limit_s: When it is to stop, in seconds; by default it does a bounded amount of work
+            (docs/design/optimize-jobs.md).
+        num_threads: Threads of its search; 0: one for each core.
+        on_progress: Called with its steps done and its steps in all.
+
+    Raises:
+        InputError: There is no such strategy; the message lists those there are. Or a number is
+            out of range; the message names it.
+    """
+    require_strategy(method)
+    problem = JobsProblem(
+        workload,
+        seed=seed,
+        options=options or SimulationOptions(),
+        scale=scale,
+        time_limit_s=time_limit_s,
+        num_threads=num_threads,
+        on_progress=on_progress,
+    )
+    return JobsPlacement(workload.machine, STRATEGIES[method].place(problem), method)
+
+
+def require_strategy(method: str) -> None:
+    """Check a name before anything is measured for it.
+
+    Raises:
+        InputError: There is no such strategy; the message lists those there are.
+    """
+    if method not in STRATEGIES:
+        raise InputError(f"method: unknown name {method!r}; there are {', '.join(STRATEGIES)}")

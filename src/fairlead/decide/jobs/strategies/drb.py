@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DRB: recursive bipartitioning of all jobs' traffic and of the machine's tree, by Scotch.
+
+Source: SPREAD, which compares itself with it; docs/design/spread.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairlead import _core
+from fairlead.decide.jobs.strategies.problem import JobsProblem
+from fairlead.model.cost import rank_matrix
+from fairlead.simulation.jobs_placement import CoresOfJobs
+from fairlead.simulation.machine import Machine
+
+
+def drb(problem: JobsProblem) -> CoresOfJobs:
+    """Ranks with much traffic between them come near each other in the tree."""
+    workload, machine = problem.workload, problem.workload.machine
+    demand_Bps = sp.csr_array(sp.block_diag([job.demand_Bps for job in workload.jobs], "csr"))
+    cores = _core.scotch_tree_placement(
+        rank_matrix(demand_Bps),
+        num_children=[machine.nodes, machine.sockets, machine.cores],
+        distances=_distances(machine),
+        free_cores=machine.free_cores(),
+        seed=problem.seed,
+    )
+    return workload.by_job(np.array(cores, dtype=np.int64))
+
+
+def _distances(machine: Machine) -> list[int]:
+    """How long a byte takes between nodes, sockets and cores; the fastest is 10.
+
+    What takes 100 000 times as long or more is all the same: Scotch counts in 32 bits.
+    """
+    seconds = np.array(
+        [
+            2 / machine.nic_Bps,  # sent and received
+            (1 + machine.remote_memory_ratio) / machine.memory_Bps,
+            1 / machine.memory_Bps,
+        ]
+    )
+    scaled = np.rint(10 * np.minimum(seconds / seconds.min(), 1e5)).astype(int)
+    # Scotch's tree takes descending distances only.
+    return [int(value) for value in np.maximum.accumulate(scaled[::-1])[::-1]]

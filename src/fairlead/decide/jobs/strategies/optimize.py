@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`optimize`: placements that the load model likes, judged by the simulator itself.
+
+How the model foretells what the simulator finds: docs/design/optimize-jobs.md.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from fairlead import _core
+from fairlead.decide.jobs.strategies import drb, filling, spread
+from fairlead.decide.jobs.strategies.problem import JobsProblem, Progress
+from fairlead.simulation.jobs_placement import CoresOfJobs, JobsPlacement
+from fairlead.simulation.simulating import (
+    SimulationOptions,
+    SimulationResult,
+    simulate_each,
+    simulated_machine,
+)
+from fairlead.simulation.workload import Workload
+
+__all__ = ["load_model", "optimize"]
+
+STARTS: tuple[Callable[[JobsProblem], CoresOfJobs], ...] = (
+    spread.spread_group,
+    drb.drb,
+    spread.spread,
+    filling.cyclic,
+    filling.blocked,
+)
+"""All other strategies. Their placements are judged too, so the answer is never behind them."""
+
+NUM_WALKED = 2
+"""Walks begin with so many starts, and with the one that waits least: of a bounded number of swaps
+each walk has the more, the fewer there are."""
+
+PROPOSALS_PER_RANK, MOST_PROPOSALS = 3_200, 200_000
+"""Swaps that the search tries without a time limit, all walks together; what more of them gain is
+in docs/design/optimize-jobs.md."""
+
+FEWEST_JUDGED, MOST_JUDGED = 6, 16
+"""Placements of the search that are simulated beside the starts: the model tells good from bad, but
+not which of several that are nearly equal is best."""
+
+JUDGED_MESSAGES = 5e7
+"""More than the fewest are judged while they have no more messages than that together."""
+
+MOST_JUDGED_MESSAGES = 1e8
+"""Simulated in all without a time limit; of more a part. No workload of SPREAD has more."""
+
+MESSAGES_PER_S = 3e6
+"""What a core simulates at least (bench/spread/speed.py), to plan a run by time."""
+
+LATER_RATIO = 1.001
+"""Who is done later by less is not called later: the last messages of recorded jobs wait for
+milliseconds more or less, after minutes."""
+
+_STEPS, _PARTS = 1000, 3
+"""Steps of each part of the progress: judging the starts, the search, judging what it found."""
+
+
+def optimize(problem: JobsProblem) -> CoresOfJobs:
+    """The best placement, of the starts and of what the search found, as `best_of` tells.
+
+    With a time limit, judging takes half of the time at most, at a smaller scale if need be.
+    Without one, all is a bounded amount of work, so that the answer is the same on any machine.
+    """
+    begin_s = time.monotonic()
+    starts = [np.concatenate(start(problem)) for start in STARTS]
+    search_s, scale = _plan(problem, begin_s)
+    results = _judged(problem, starts, scale, part=0)
+    found = _search(problem, _walked(starts, results), search_s)[: _num_judged(problem)]
+    results += _judged(problem, found, scale, part=2)
+    best = best_of(results, len(starts))
+    return problem.workload.by_job([*starts, *found][best])
+
+
+def load_model(workload: Workload, options: SimulationOptions) -> _core.JobsProblem:
+    """The jobs as the load model reads them; ranks are numbered over all jobs."""
+    first_rank = np.cumsum([0, *(job.num_ranks for job in workload.jobs)])
+    rows = [
+        np.column_stack(
+            [job.src + first, job.dst + first, job.message_bytes, job.num_messages],
+        )
+        for job, first in zip(workload.jobs, first_rank[:-1], strict=True)
+    ]
+    return _core.JobsProblem(
+        simulated_machine(workload.machine),
+        np.ascontiguousarray(np.concatenate(rows)),
+        np.concatenate([1e9 / job.rate_per_s for job in workload.jobs]),
+        int(first_rank[-1]),
+        workload.machine.free_cores(),
+        nic=_core.Nic[options.nic],
+        arrivals=_core.Arrivals[options.arrivals],
+    )
+
+
+def _plan(problem: JobsProblem, begin_s: float) -> tuple[float, float]:
+    """How long the search may take, and the scale of the simulations."""
+    num_messages = _num_judged_messages(problem)
+    if problem.time_limit_s is None:
+        return float("inf"), problem.scale * min(1.0, MOST_JUDGED_MESSAGES / num_messages)
+    judging_s = num_messages / MESSAGES_PER_S / _num_cores()
+    # The starts alone may have taken longer; something has to be compared all the same.
+    left_s = max(problem.time_limit_s / 10, problem.time_limit_s - time.monotonic() + begin_s)
+    scale = problem.scale * min(1.0, left_s / 2 / judging_s)
+    return left_s - min(judging_s, left_s / 2), scale
+
+
+def _num_judged_messages(problem: JobsProblem) -> float:
+    """Of the simulations at the wanted scale together."""
+    return _num_messages(problem) * (len(STARTS) + _num_judged(problem))
+
+
+def _num_judged(problem: JobsProblem) -> int:
+    affordable = int(JUDGED_MESSAGES / _num_messages(problem))
+    return min(max(FEWEST_JUDGED, affordable), MOST_JUDGED)
+
+
+def _num_messages(problem: JobsProblem) -> float:
+    """Of one simulation."""
+    return max(problem.workload.num_messages * problem.scale, 1.0)
+
+
+def _num_cores() -> int:
+    """Cores that this process may use, perhaps fewer than there are."""
+    return len(os.sched_getaffinity(0))
+
+
+def _walked(starts: Sequence[np.ndarray], results: Sequence[SimulationResult]) -> list[np.ndarray]:
+    """The starts where walks begin; none is to be done later than the first."""
+    least = min(range(len(starts)), key=lambda index: results[index].waiting_time_s)
+    return [starts[index] for index in sorted({*range(NUM_WALKED), least})]
+
+
+def _num_proposals(problem: JobsProblem) -> int:
+    """Without a time limit; 0 has the search plan by the limit."""
+    if problem.time_limit_s is not None:
+        return 0
+    return min(PROPOSALS_PER_RANK * problem.workload.num_ranks, MOST_PROPOSALS)
+
+
+def _search(problem: JobsProblem, starts: Sequence[np.ndarray], limit_s: float) -> list[np.ndarray]:
+    """What the walks end with, the least predicted waiting first."""
+
+    def count(done: int, total: int) -> bool:
+        if problem.on_progress is not None:
+            problem.on_progress(_STEPS + _STEPS * done // total, _PARTS * _STEPS)
+        return True
+
+    effort = _core.Effort(
+        seed=problem.seed,
+        num_proposals=problem.num_proposals or _num_proposals(problem),
+        time_limit_s=limit_s,
+        num_threads=problem.num_threads or _num_cores(),
+        starts=[start.tolist() for start in starts],
+        fixed_host_of_rank=np.zeros(0, dtype=np.int64),
+        most_moves=-1,
+        on_progress=count,
+    )
+    found = _core.optimize_jobs(
+        load_model(problem.workload.scaled(problem.scale), problem.options), effort
+    )
+    return [np.array(placement.core_of_rank) for placement in found]
+
+
+def _judged(
+    problem: JobsProblem, candidates: Sequence[np.ndarray], scale: float, part: int
+) -> list[SimulationResult]:
+    """What the simulator says of each, as this part of the progress."""
+    workload = problem.workload
+    placements = [
+        JobsPlacement(workload.machine, workload.by_job(cores), "optimize") for cores in candidates
+    ]
+
+    def count(done: int, total: int) -> None:
+        assert problem.on_progress is not None
+        problem.on_progress(part * _STEPS + _STEPS * done // total, _PARTS * _STEPS)
+
+    on_progress: Progress | None = count if problem.on_progress is not None else None
+    return simulate_each(
+        workload, placements, problem.options, scale=scale, on_progress=on_progress
+    )
+
+
+def best_of(results: Sequence[SimulationResult], num_starts: int) -> int:
+    """Which of the results, those of the starts first, is the answer.
+
+    Nothing that waits longer than a start. Of the others, those that are done no later than the
+    first start if there are any; of these the one that waits least; of equals the one whose jobs
+    are done first.
+    """
+    first = results[0]
+    least_s = min(result.waiting_time_s for result in results[:num_starts])
+
+    def is_later(result: SimulationResult) -> bool:
+        return (
+            result.finish_time_s > first.finish_time_s * LATER_RATIO
+            or result.total_finish_time_s > first.total_finish_time_s * LATER_RATIO
+        )
+
+    def order(index: int) -> tuple[bool, bool, float, float]:
+        result = results[index]
+        waits_s = result.waiting_time_s
+        return waits_s > least_s, is_later(result), waits_s, result.total_finish_time_s
+
+    return min(range(len(results)), key=order)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The noise of a measured network, estimated over all pairs together.
+
+The interval of one pair, made of the range of six samples, says next to nothing: a single late
+message makes it twice as wide. All pairs were measured by the same program on the same day, so
+the median of their intervals tells how noisy each of them is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.decide.denoised_network import NORMAL_95, log_spread
+from fairlead.model.network import Network
+
+__all__ = ["with_pooled_noise"]
+
+Matrix = npt.NDArray[np.float64]
+
+LATENCY_RATIO = 2.0
+BANDWIDTH_RATIO = 0.55
+"""Standard deviation of what one and the same pair gives when it is measured again, relative to
+what the median interval says: trains that follow one another without a gap are late and early in
+turns, so their range says more than their median errs; round trips are disturbed for a while
+together, so it says less. On recorded probes 0.47 to 0.64 and 1.3 to 2.7 (bench/probe/noise.py)."""
+
+
+def with_pooled_noise(network: Network) -> Network:
+    """The network with intervals as wide as the noise of all its pairs together.
+
+    Args:
+        network: Measured network; estimated pairs keep their own error bars, and what has no
+            intervals or no count of samples is as exact as it says.
+    """
+    if network.samples is None:
+        return network
+    is_measured = network.samples > 0
+    latency = _pooled(
+        network.latency_s,
+        network.latency_low_s,
+        network.latency_high_s,
+        is_measured,
+        LATENCY_RATIO,
+    )
+    bandwidth = _pooled(
+        network.bandwidth_Bps,
+        network.bandwidth_low_Bps,
+        network.bandwidth_high_Bps,
+        is_measured,
+        BANDWIDTH_RATIO,
+    )
+    return dataclasses.replace(
+        network,
+        latency_low_s=latency[0],
+        latency_high_s=latency[1],
+        bandwidth_low_Bps=bandwidth[0],
+        bandwidth_high_Bps=bandwidth[1],
+    )
+
+
+def _pooled(
+    value: Matrix,
+    low: Matrix | None,
+    high: Matrix | None,
+    is_measured: npt.NDArray[np.bool_],
+    ratio: float,
+) -> tuple[Matrix | None, Matrix | None]:
+    spread = log_spread(low, high)
+    if spread is None or low is None or high is None or not is_measured.any():
+        return low, high
+    factor = np.exp(NORMAL_95 * ratio * float(np.median(spread[is_measured])))
+    return np.where(is_measured, value / factor, low), np.where(is_measured, value * factor, high)

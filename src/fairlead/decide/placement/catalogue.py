@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All mapping methods by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from fairlead.decide.placement import filling, optimizing, scotch
+from fairlead.decide.placement.problem import HostOfRank, Problem
+
+
+class Method(NamedTuple):
+    """One way to choose hosts.
+
+    Attributes:
+        place: Makes the placement.
+        summary: What it does, in one line.
+    """
+
+    place: Callable[[Problem], HostOfRank]
+    summary: str
+
+
+METHODS: dict[str, Method] = {
+    "launcher": Method(filling.blocked, "what mpirun does by itself: hosts filled in their order"),
+    "blocked": Method(filling.blocked, "neighbouring ranks together, hosts filled in their order"),
+    "cyclic": Method(filling.cyclic, "a rank for each host in turn"),
+    "random": Method(filling.random, "any slot for any rank"),
+    "scotch": Method(scotch.scotch, "CloudMap: traffic and network matched by Scotch"),
+    "scotch-intra": Method(
+        scotch.scotch_intra, "CloudMap's half: ranks grouped by traffic, hosts at random"
+    ),
+    "scotch-inter": Method(
+        scotch.scotch_inter, "CloudMap's other half: ranks grouped at random, hosts chosen"
+    ),
+    "scotch-groups": Method(scotch.scotch_groups, "ranks grouped by traffic, hosts in their order"),
+    "scotch-hosts": Method(scotch.scotch_hosts, "launcher's groups, hosts chosen by the network"),
+    "optimize": Method(optimizing.optimize, "Fairlead: the objective annealed, from many starts"),
+}
+"""`launcher` stands for leaving the choice to the launcher; as a placement it is what Open MPI and
+MPICH do unless they are told otherwise."""

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`optimize`: Fairlead's own engine, started from the other methods' placements as well."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairlead import _core
+from fairlead.decide.placement.filling import blocked
+from fairlead.decide.placement.problem import Effort, HostOfRank, Problem
+from fairlead.decide.placement.scotch import scotch
+from fairlead.errors import TopologyError
+from fairlead.model.cluster import Cluster
+from fairlead.model.cost import network_arrays, rank_matrix
+from fairlead.model.host_tree import HostTree
+
+SCOTCH_S_PER_PAIR = 3e-7
+SCOTCH_S_PER_RANK = 5e-5
+SCOTCH_S_PER_EXCHANGE = 2e-7
+"""What Scotch takes as a rule: its graph of hosts is complete (bench/placement/limits.py)."""
+
+MOST_SCOTCH_S = 10.0
+"""Longer, and its time is better spent by the engine: nobody waits for a start."""
+
+LEAST_SCOTCH_S = 0.02
+"""Shorter, and it is worth its time under any limit."""
+
+MOST_SHARE = 0.5
+"""Of the time limit that Scotch may take."""
+
+LEAST_SHARE = 0.2
+"""Of the time limit for which the engine plans, whatever the starts have cost."""
+
+LEAST_S = 1e-3
+"""Left to the engine where reading alone has taken the time; it compares the starts."""
+
+
+def optimize(problem: Problem) -> HostOfRank:
+    """The best placement that annealing finds, and never a worse one than `blocked`.
+
+    Nor than `scotch`, unless that would take more of the time than it is worth.
+    """
+    starts, spent_s = _starts(problem)
+    effort = core_effort(problem.effort, problem.seed, starts, problem.num_ranks, spent_s)
+    slots = np.array(problem.cluster.slots, dtype=np.int64)
+    if problem.objective == "sum":
+        found = _core.optimize_sum(rank_matrix(problem.weights), problem.host_cost_s, slots, effort)
+    else:
+        _require_measured(problem)
+        found = _core.optimize_bottleneck(
+            rank_matrix(problem.traffic.bytes),
+            rank_matrix(problem.traffic.messages),
+            network_arrays(problem.network),
+            slots,
+            problem.objective == "bottleneck-and-mean",
+            effort,
+        )
+    return np.array(found, dtype=np.int64)
+
+
+def optimize_on_tree(
+    weights: sp.csr_array, tree: HostTree, cluster: Cluster, *, seed: int, effort: Effort
+) -> HostOfRank:
+    """The smallest sum of weight times cost that is found, without a matrix of all hosts.
+
+    Args:
+        weights: Traffic between ranks, shape (T, T).
+        tree: The cluster's hosts in the cluster's order.
+        cluster: Hosts and slots; the ranks fit.
+        seed: Where random numbers start.
+        effort: What may be spent and must be kept.
+    """
+    num_ranks = weights.shape[0]
+    starts = [] if effort.start is None else [effort.start]
+    found = _core.optimize_sum_on_tree(
+        rank_matrix(weights),
+        tree.groups,
+        tree.costs,
+        np.array(cluster.slots, dtype=np.int64),
+        core_effort(effort, seed, starts, num_ranks),
+    )
+    return np.array(found, dtype=np.int64)
+
+
+def core_effort(
+    effort: Effort, seed: int, starts: list[HostOfRank], num_ranks: int, spent_s: float = 0.0
+) -> _core.Effort:
+    """The effort as the compiled core reads it, less what the starts have cost."""
+    fixed = np.full(num_ranks if effort.fixed else 0, -1, dtype=np.int64)
+    for rank, host in effort.fixed.items():
+        fixed[rank] = host
+    return _core.Effort(
+        seed=seed,
+        num_proposals=0,
+        time_limit_s=max(_limit_s(effort) - spent_s, LEAST_SHARE * _limit_s(effort)),
+        num_threads=effort.num_threads or len(os.sched_getaffinity(0)),
+        starts=[start.tolist() for start in starts],
+        fixed_host_of_rank=fixed,
+        most_moves=-1 if effort.max_moves is None else effort.max_moves,
+        on_progress=effort.on_progress,
+        deadline_s=max(_limit_s(effort) - (time.monotonic() - effort.begun_s), LEAST_S),
+    )
+
+
+def _limit_s(effort: Effort) -> float:
+    return np.inf if effort.time_limit_s is None else effort.time_limit_s
+
+
+def _starts(problem: Problem) -> tuple[list[HostOfRank], float]:
+    """Where to begin, and the time that finding it takes as a rule, in seconds.
+
+    The given placement comes first, then those of other methods.
+    """
+    given = [] if problem.effort.start is None else [problem.effort.start]
+    if problem.effort.max_moves is not None:
+        return given, 0.0
+    scotch_s = (
+        SCOTCH_S_PER_PAIR * problem.cluster.num_hosts**2
+        + SCOTCH_S_PER_RANK * problem.num_ranks
+        + SCOTCH_S_PER_EXCHANGE * problem.weights.nnz
+    )
+    most_s = max(LEAST_SCOTCH_S, MOST_SHARE * _limit_s(problem.effort))
+    if scotch_s > min(MOST_SCOTCH_S, most_s):
+        return [*given, blocked(problem)], 0.0
+    return [*given, blocked(problem), scotch(problem)], scotch_s
+
+
+def _require_measured(problem: Problem) -> None:
+    network = problem.network
+    missing = np.argwhere(np.isnan(network.latency_s + network.bandwidth_Bps))
+    if missing.size:
+        src, dst = (network.hosts[host] for host in missing[0])
+        raise TopologyError(
+            f"from {src!r} to {dst!r} was not measured; probe again, or leave one of the two "
+            "hosts out"
+        )

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`place`: a host for each rank, by any method of the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from fairlead.decide.placement.catalogue import METHODS
+from fairlead.decide.placement.optimizing import optimize_on_tree
+from fairlead.decide.placement.problem import (
+    DEFAULT_OBJECTIVE,
+    METRICS,
+    OBJECTIVES,
+    Effort,
+    HostOfRank,
+    Problem,
+    Progress,
+)
+from fairlead.errors import InputError, ShapeError, TopologyError
+from fairlead.model.cluster import Cluster
+from fairlead.model.host_tree import HostTree
+from fairlead.model.network import Network
+from fairlead.model.placement import Placement
+from fairlead.model.traffic import Traffic
+from fairlead.seed import require_seed
+
+__all__ = ["place", "require_method"]
+
+
+def place(
+    traffic: Traffic,
+    network: Network | HostTree,
+    cluster: Cluster,
+    method: str = "optimize",
+    *,
+    metric: str = "bytes",
+    objective: str = DEFAULT_OBJECTIVE,
+    seed: int = 0,
+    time_limit_s: float | None = None,
+    num_threads: int = 0,
+    fixed: Mapping[int, str] | None = None,
+    start: Placement | None = None,
+    max_moves: int | None = None,
+    on_progress: Progress | None = None,
+) -> Placement:
+    """Choose a host for each rank; no host gets more ranks than slots.
+
+    Args:
+        traffic: What the T ranks send one another.
+        network: Measurements, or a tree of groups (`optimize` with objective "sum" only); must
+            hold all hosts of the cluster, may hold more.
+        cluster: Hosts and slots.
+        method: Name in `fairlead.decide.placement.METHODS`. `launcher`, `blocked`, `cyclic` and
+            `random` look at the slots only.
+        metric: What the traffic is weighed by: "bytes" with 1 / bandwidth_Bps, or "messages"
+            with latency_s. The objectives but "sum" read both.
+        objective: What decides between placements: "bottleneck", `Cost.bottleneck_s`;
+            "bottleneck-and-mean", `Cost.bottleneck_and_mean_s`; or "sum" over pairs of ranks of
+            traffic * cost of their hosts.
+        seed: Where random numbers start, 0 to 2**32 - 1; same seed, same placement.
+        time_limit_s: For `optimize`: when to stop, in seconds from now; None: by the number of
+            ranks, some 2 s as a rule and 10 s and 0.4 ms a rank at most.
+        num_threads: For `optimize`; 0: one for each core. Without a time limit the answer does not
+            depend on it.
+        fixed: For `optimize`: host of each rank that must be there.
+        start: For `optimize`: a placement of these ranks to begin from.
+        max_moves: For `optimize`: most ranks that may leave the host they have in `start`.
+        on_progress: For `optimize`: gets proposals made and proposals in all; the search ends
+            with what it has when it returns False.
+
+    Raises:
+        InputError: A name is unknown; the message lists those there are. Or an argument is out of
+            its range, or the method has no use for it.
+        TopologyError: The ranks do not fit, a host is not in the network, or a pair of hosts that
+            the method needs was not measured.
+    """
+    require_method(method)
+    _require_known("metric", metric, METRICS)
+    _require_known("objective", objective, OBJECTIVES)
+    require_seed(seed)
+    cluster.require_room_for(traffic.num_ranks)
+    if method != "optimize":
+        _require_absent(
+            time_limit_s=time_limit_s,
+            num_threads=num_threads or None,
+            fixed=fixed or None,
+            start=start,
+            max_moves=max_moves,
+            on_progress=on_progress,
+        )
+    effort = Effort(
+        time_limit_s=_checked_limit(time_limit_s),
+        num_threads=_checked_count("num_threads", num_threads),
+        fixed=_checked_fixed(fixed or {}, cluster, traffic.num_ranks),
+        start=None if start is None else _checked_start(start, cluster, traffic.num_ranks),
+        max_moves=None if max_moves is None else _checked_count("max_moves", max_moves),
+        on_progress=on_progress,
+    )
+    _require_consistent(effort)
+    carried, used = traffic.total(), network.select(cluster.hosts)
+    if isinstance(used, HostTree):
+        _require_for_tree(method, objective)
+        weights = carried.bytes if metric == "bytes" else carried.messages
+        host_of_rank = optimize_on_tree(weights, used, cluster, seed=seed, effort=effort)
+    else:
+        problem = Problem(carried, used, cluster, metric, objective, seed, effort)
+        host_of_rank = METHODS[method].place(problem)
+    return Placement(
+        hosts=cluster.hosts,
+        host_of_rank=host_of_rank,
+        method=method,
+        origin={"metric": metric, "objective": objective, "seed": seed},
+    )
+
+
+def _require_absent(**given: object) -> None:
+    """Check that nothing was given which only `optimize` has a use for."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"{name}: only the method 'optimize' has a use for it")
+
+
+def _require_for_tree(method: str, objective: str) -> None:
+    if method != "optimize" or objective != "sum":
+        raise InputError(
+            "a host tree has costs but no capacities: place on it with method='optimize' and "
+            f"objective='sum', got {method!r} and {objective!r}"
+        )
+
+
+def _checked_limit(time_limit_s: float | None) -> float | None:
+    if time_limit_s is not None and not (np.isfinite(time_limit_s) and time_limit_s > 0):
+        raise InputError(f"time_limit_s: must be finite and > 0, got {time_limit_s}")
+    return time_limit_s
+
+
+def _checked_count(name: str, number: int) -> int:
+    if number < 0:
+        raise InputError(f"{name}: must be >= 0, got {number}")
+    return number
+
+
+def _checked_fixed(fixed: Mapping[int, str], cluster: Cluster, num_ranks: int) -> dict[int, int]:
+    position = {host: index for index, host in enumerate(cluster.hosts)}
+    room = list(cluster.slots)
+    checked = {}
+    for rank, host in fixed.items():
+        if not 0 <= rank < num_ranks:
+            raise InputError(f"fixed: there is no rank {rank}; there are 0..{num_ranks - 1}")
+        if host not in position:
+            raise TopologyError(f"fixed: rank {rank}: host {host!r} is not in the cluster")
+        checked[rank] = position[host]
+        room[position[host]] -= 1
+        if room[position[host]] < 0:
+            raise TopologyError(f"fixed: more ranks on {host!r} than its slots")
+    return checked
+
+
+def _checked_start(start: Placement, cluster: Cluster, num_ranks: int) -> HostOfRank:
+    if start.num_ranks != num_ranks:
+        raise ShapeError(f"start: expected {num_ranks} ranks, got {start.num_ranks}")
+    position = {host: index for index, host in enumerate(cluster.hosts)}
+    missing = [host for host in start.hosts if start.ranks_on(host) and host not in position]
+    if missing:
+        raise TopologyError(f"start: host {missing[0]!r} is not in the cluster")
+    host_of_rank = np.array(
+        [position[start.hosts[host]] for host in start.host_of_rank], dtype=np.int64
+    )
+    counts = np.bincount(host_of_rank, minlength=cluster.num_hosts)
+    full = np.flatnonzero(counts > np.array(cluster.slots))
+    if full.size:
+        raise TopologyError(f"start: more ranks on {cluster.hosts[full[0]]!r} than its slots")
+    return host_of_rank
+
+
+def _require_consistent(effort: Effort) -> None:
+    if effort.max_moves is None:
+        return
+    if effort.start is None:
+        raise InputError("max_moves: counts from a placement, give it as start")
+    moved = sum(effort.start[rank] != host for rank, host in effort.fixed.items())
+    if moved:
+        raise InputError(f"fixed: {moved} of these ranks are elsewhere in start")
+
+
+def require_method(name: str) -> None:
+    """Check that there is such a method, before measuring for it.
+
+    Raises:
+        InputError: The name is unknown; the message lists those there are.
+    """
+    _require_known("method", name, METHODS)
+
+
+def _require_known(what: str, name: str, known: Collection[str]) -> None:
+    if name not in known:
+        raise InputError(f"{what}: unknown name {name!r}; there are {', '.join(known)}")

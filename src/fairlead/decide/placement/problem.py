@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a mapping method is given, and how it compares the placements it finds."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import time
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from fairlead import _core
+from fairlead.errors import TopologyError
+from fairlead.model.cluster import Cluster
+from fairlead.model.cost import network_arrays, rank_matrix
+from fairlead.model.network import Network
+from fairlead.model.traffic import Traffic
+
+METRICS = ("bytes", "messages")
+"""`bytes` costs 1 / bandwidth_Bps each, `messages` latency_s each."""
+
+COST_OF_OBJECTIVE = {
+    "sum": "serial_time_s",
+    "bottleneck": "bottleneck_s",
+    "bottleneck-and-mean": "bottleneck_and_mean_s",
+}
+"""The predicted time of `Cost` by which placements of each objective are compared."""
+
+OBJECTIVES = tuple(COST_OF_OBJECTIVE)
+"""`sum` of traffic times cost over all pairs of ranks, or the time after which it is named."""
+
+DEFAULT_OBJECTIVE = "bottleneck-and-mean"
+"""The one that ranks placements most like their measured times (bench/objective)."""
+
+HostOfRank = npt.NDArray[np.int64]
+
+
+Progress = Callable[[int, int], bool]
+"""Gets proposals made and proposals in all; the search ends when it returns False."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Effort:
+    """What `optimize` may spend, and what it must keep.
+
+    Attributes:
+        time_limit_s: When to stop, in seconds, or None: enough for the number of ranks.
+        num_threads: Threads; 0: one for each core.
+        fixed: Position of the host of each rank that must stay there.
+        start: Position of the host of each rank at the beginning, or None.
+        max_moves: Most ranks that may leave their host in `start`, or None: all.
+        on_progress: Called now and then.
+        begun_s: When the time began, by time.monotonic().
+    """
+
+    time_limit_s: float | None = None
+    num_threads: int = 0
+    fixed: Mapping[int, int] = dataclasses.field(default_factory=dict)
+    start: HostOfRank | None = None
+    max_moves: int | None = None
+    on_progress: Progress | None = None
+    begun_s: float = dataclasses.field(default_factory=time.monotonic)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Problem:
+    """T ranks to be placed on the H hosts of a cluster.
+
+    Attributes:
+        traffic: What the ranks exchange, all kinds added up.
+        network: Measurements for the cluster's hosts in the cluster's order.
+        cluster: Hosts and slots; the ranks fit.
+        metric: One of METRICS.
+        objective: One of OBJECTIVES.
+        seed: Where random numbers start.
+        effort: What `optimize` may spend and must keep; the other methods have no use for it.
+    """
+
+    traffic: Traffic
+    network: Network
+    cluster: Cluster
+    metric: str
+    objective: str
+    seed: int
+    effort: Effort = dataclasses.field(default_factory=Effort)
+
+    @property
+    def num_ranks(self) -> int:
+        """Number of ranks T."""
+        return self.traffic.num_ranks
+
+    @property
+    def weights(self) -> sp.csr_array:
+        """Traffic in the metric's unit, shape (T, T)."""
+        return self.traffic.bytes if self.metric == "bytes" else self.traffic.messages
+
+    @functools.cached_property
+    def host_cost_s(self) -> npt.NDArray[np.float64]:
+        """Seconds per byte or per message between hosts, shape (H, H).
+
+        Raises:
+            TopologyError: A pair was not measured.
+        """
+        network = self.network
+        cost_s = 1.0 / network.bandwidth_Bps if self.metric == "bytes" else network.latency_s
+        unmeasured = np.argwhere(np.isnan(cost_s))
+        if unmeasured.size:
+            src, dst = (network.hosts[host] for host in unmeasured[0])
+            raise TopologyError(
+                f"{'bandwidth' if self.metric == 'bytes' else 'latency'} from {src!r} to {dst!r} "
+                "was not measured; probe again, or leave one of the two hosts out"
+            )
+        return cost_s
+
+    def value_s(self, host_of_rank: HostOfRank) -> float:
+        """What the objective makes of a placement; less is better."""
+        weights = rank_matrix(self.weights)
+        if self.objective == "sum":
+            return _core.weighted_sum(weights, self.host_cost_s, host_of_rank)
+        cost = _core.evaluate(
+            rank_matrix(self.traffic.bytes),
+            rank_matrix(self.traffic.messages),
+            network_arrays(self.network),
+            host_of_rank,
+        )
+        return float(getattr(cost, COST_OF_OBJECTIVE[self.objective]))
+
+    def best(self, placements: npt.NDArray[np.int64]) -> HostOfRank:
+        """The best row of `placements` (shape (N, T)); the first of those that are equal."""
+        values_s = np.array([self.value_s(placement) for placement in placements])
+        # A nan would send over a pair that was not measured.
+        best: HostOfRank = placements[np.argmin(np.where(np.isnan(values_s), np.inf, values_s))]
+        return best

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CloudMap's mapping by Scotch, its two halves, and two that leave the other half to the launcher.
+
+Source: CloudMap section VI (`scotch`) and section VI-C, figure 13 (`scotch-intra`,
+`scotch-inter`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from fairlead import _core
+from fairlead.decide.placement.filling import blocked, random
+from fairlead.decide.placement.problem import HostOfRank, Problem
+from fairlead.errors import TopologyError
+from fairlead.model.cluster import Cluster
+from fairlead.model.cost import rank_matrix
+from fairlead.model.network import Network
+
+MOST_TRIES = 8
+"""Most random starts of Scotch, of which the best is kept; more gain little
+(docs/design/scotch.md)."""
+
+TRIED_PAIRS = 20_000
+"""Pairs of ranks with traffic over all starts together; keeps the time for 64 and 256 ranks below
+CloudMap's 5 and 28 ms (table II)."""
+
+
+def scotch(problem: Problem) -> HostOfRank:
+    """Ranks and hosts as graphs; Scotch maps one onto the other by recursive bipartitioning."""
+    placements = _core.scotch_placements(
+        rank_matrix(problem.weights),
+        problem.host_cost_s,
+        np.array(problem.cluster.slots),
+        seed=problem.seed,
+        num_tries=_num_tries(problem.weights),
+    )
+    return problem.best(placements)
+
+
+def scotch_intra(problem: Problem) -> HostOfRank:
+    """Scotch groups the ranks, whatever the network; the groups go to hosts at random."""
+    return _on_random_hosts(_grouped(problem), problem)
+
+
+def scotch_groups(problem: Problem) -> HostOfRank:
+    """Scotch groups the ranks, whatever the network; the groups go to hosts in their order."""
+    return _in_launcher_order(_grouped(problem), problem.cluster)
+
+
+def scotch_inter(problem: Problem) -> HostOfRank:
+    """Ranks are grouped at random; Scotch chooses only each group's host."""
+    return _moved_as_groups(random(problem), problem)
+
+
+def scotch_hosts(problem: Problem) -> HostOfRank:
+    """The launcher's groups of ranks stay together; Scotch chooses only each group's host."""
+    return _moved_as_groups(blocked(problem), problem)
+
+
+def _grouped(problem: Problem) -> HostOfRank:
+    """Scotch's placement as if all pairs of hosts were equal."""
+    if problem.cluster.num_hosts == 1:
+        return blocked(problem)
+    return scotch(dataclasses.replace(problem, network=_with_equal_pairs(problem.network)))
+
+
+def _moved_as_groups(host_of_rank: HostOfRank, problem: Problem) -> HostOfRank:
+    """What shares a host stays together; Scotch chooses the host that it shares."""
+    group_of_rank = np.unique(host_of_rank, return_inverse=True)[1]
+    ranks = np.arange(problem.num_ranks)
+    member = sp.csr_array((np.ones(problem.num_ranks), (group_of_rank, ranks)))
+    hosts_of_groups = _core.scotch_placements(
+        rank_matrix(sp.csr_array(member @ problem.weights @ member.T)),
+        problem.host_cost_s,
+        np.ones(problem.cluster.num_hosts, dtype=np.int64),
+        seed=problem.seed,
+        num_tries=_num_tries(problem.weights),
+    )
+    sizes = np.bincount(group_of_rank)
+    fitting = [_fitted(hosts, sizes, problem.cluster) for hosts in hosts_of_groups]
+    return problem.best(np.array([host_of_group[group_of_rank] for host_of_group in fitting]))
+
+
+def _num_tries(weights: sp.csr_array) -> int:
+    """Random starts that the size of the traffic allows, at least one."""
+    return max(1, min(MOST_TRIES, TRIED_PAIRS // max(1, weights.nnz)))
+
+
+def _with_equal_pairs(network: Network) -> Network:
+    """The network as it would be if every pair of hosts were the median pair."""
+    inside = np.eye(network.num_hosts, dtype=bool)
+    if np.all(np.isnan((network.latency_s + network.bandwidth_Bps)[~inside])):
+        raise TopologyError("no pair of these hosts was measured; probe again")
+    return Network(
+        hosts=network.hosts,
+        latency_s=np.where(inside, 0.0, np.nanmedian(network.latency_s[~inside])),
+        bandwidth_Bps=np.where(inside, np.inf, np.nanmedian(network.bandwidth_Bps[~inside])),
+    )
+
+
+def _on_random_hosts(host_of_rank: HostOfRank, problem: Problem) -> HostOfRank:
+    """Renames hosts at random, each to one of as many slots."""
+    random_numbers = np.random.default_rng(problem.seed)
+    slots = np.array(problem.cluster.slots)
+    host_of_group = np.arange(len(slots))
+    for number in np.unique(slots):
+        alike = np.flatnonzero(slots == number)
+        host_of_group[alike] = random_numbers.permutation(alike)
+    return host_of_group[host_of_rank]
+
+
+def _in_launcher_order(host_of_rank: HostOfRank, cluster: Cluster) -> HostOfRank:
+    """Renames hosts of as many slots, so that the group with the lowest rank is on the first."""
+    host_of_group = np.arange(cluster.num_hosts)
+    groups = list(dict.fromkeys(host_of_rank.tolist()))  # by their lowest rank
+    for slots in set(cluster.slots):
+        hosts = [host for host in range(cluster.num_hosts) if cluster.slots[host] == slots]
+        alike = [group for group in groups if cluster.slots[group] == slots]
+        host_of_group[alike] = hosts[: len(alike)]
+    return host_of_group[host_of_rank]
+
+
+def _fitted(
+    host_of_group: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64], cluster: Cluster
+) -> npt.NDArray[np.int64]:
+    """The groups on hosts that hold them, one each; where the wished host does, it is kept.
+
+    The largest group chooses first: whatever it takes, the others still find a host, since every
+    host that would hold it holds them as well.
+    """
+    fitted = host_of_group.copy()
+    free = sorted(range(cluster.num_hosts), key=lambda host: cluster.slots[host])
+    for group in np.argsort(-sizes, kind="stable"):
+        wished = int(host_of_group[group])
+        holding = [host for host in free if cluster.slots[host] >= sizes[group]]
+        fitted[group] = wished if wished in holding else holding[0]
+        free.remove(int(fitted[group]))
+    return fitted

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy archives with a checked JSON header, and files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.errors import InputError
+from fairlead.files.archive_arrays import ArchiveArrays
+
+FORMAT = "fairlead"
+
+_IN_JSON = {
+    dict: "an object",
+    list: "a list",
+    int: "a whole number",
+    float: "a number",
+    type(None): "null",
+}
+
+
+@contextlib.contextmanager
+def replacing(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
+    """Open a temporary neighbour of `path` that takes its name only when the block succeeds.
+
+    A symbolic link stays, and what it points to is replaced. What is no regular file, a device or
+    a FIFO, is written to directly.
+
+    Args:
+        path: The file to write.
+        mode: "w" for text in UTF-8, "wb" for bytes.
+
+    Raises:
+        InputError: The folder is missing, or the disk is full or not writable.
+    """
+    path = Path(path)
+    encoding = None if "b" in mode else "utf-8"
+    try:
+        if path.exists() and not path.is_file():
+            with path.open(mode, encoding=encoding) as stream:
+                yield stream
+        else:
+            with _neighbour(Path(os.path.realpath(path)), mode, encoding) as stream:
+                yield stream
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+@contextlib.contextmanager
+def _neighbour(path: Path, mode: str, encoding: str | None) -> Iterator[IO[Any]]:
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, mode, encoding=encoding) as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def write_text(path: Path | str, text: str) -> None:
+    """Write `text` to `path` at once: a reader sees the old file or the new one, never a part."""
+    with replacing(path) as stream:
+        stream.write(text)
+
+
+def save_archive(
+    path: Path | str, kind: str, version: int, meta: Mapping[str, Any], arrays: Mapping[str, Any]
+) -> None:
+    """Write arrays and their JSON header `meta` as one compressed NumPy archive.
+
+    Args:
+        path: The file to write.
+        kind: What the file holds, for example "network".
+        version: Schema version of this kind.
+        meta: JSON-serialisable facts about the arrays: units, hosts, origin.
+        arrays: Named NumPy arrays.
+    """
+    header = {"format": FORMAT, "kind": kind, "version": version, **meta}
+    with replacing(path, "wb") as stream:
+        np.savez_compressed(stream, meta=np.array(json.dumps(header)), **arrays)
+
+
+class Archive:
+    """One archive read from disk, with checks that name the file and the field."""
+
+    def __init__(self, path: Path | str, kind: str, version: int, names: Collection[str]):
+        """Open the file and check that it is a whole Fairlead archive of this kind.
+
+        Args:
+            path: The file.
+            kind: What it has to hold, for example "network".
+            version: Schema version of this kind.
+            names: Arrays that a file of this kind may have.
+
+        Raises:
+            InputError: The file is missing, truncated, foreign, of another kind or version, would
+                unpack to too much, or has an array of another name.
+        """
+        self.path = Path(path)
+        self._arrays = ArchiveArrays(self.path)
+        self.meta = self._arrays.header()
+        found = self.meta.get("kind")
+        if self.meta.get("format") != FORMAT or not isinstance(found, str):
+            raise self.error("meta", "is not a Fairlead header")
+        if found != kind:
+            raise self.error("meta.kind", f"expected a {kind} file, got {found!r}")
+        stored = self.meta.get("version")
+        if stored != version or isinstance(stored, bool):
+            raise self.error(
+                "meta.version", f"expected {version}, got {stored!r}; make the file again"
+            )
+        unknown = sorted(self._arrays.names - {"meta", *names})
+        if unknown:
+            raise self.error(unknown[0], f"is no array of a {kind} file")
+
+    def __contains__(self, name: object) -> bool:
+        """Whether the file has an array of this name."""
+        return name in self._arrays.names
+
+    def error(self, field: str, problem: str) -> InputError:
+        """An error that names this file and the field."""
+        return InputError(f"{self.path}: {field}: {problem}")
+
+    def array(
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        check: Callable[[Any], Any] | None = None,
+        *,
+        is_whole: bool = False,
+    ) -> npt.NDArray[Any]:
+        """Return one array after checking its shape and kind of number, before it is unpacked.
+
+        Args:
+            name: Its name in the archive.
+            shape: The shape it must have; -1 stands for any length.
+            check: Returns an elementwise truth; one false value is an error.
+            is_whole: Whether only integers will do.
+
+        Raises:
+            InputError: The array is missing, has another shape, is no number, or fails `check`.
+        """
+        if name not in self:
+            raise self.error(name, "is missing")
+        found = self._arrays.form(name)
+        fits = len(found.shape) == len(shape) and all(
+            want in (-1, have) for want, have in zip(shape, found.shape, strict=True)
+        )
+        if not fits:
+            raise self.error(name, f"expected shape {shape}, got {found.shape}")
+        if found.dtype.kind not in ("iu" if is_whole else "iuf"):
+            wanted = "whole numbers" if is_whole else "numbers"
+            raise self.error(name, f"expected {wanted}, got {found.dtype}")
+        values = self._arrays.array(name)
+        if check is not None and not np.all(check(values)):
+            raise self.error(name, "holds a value outside its range")
+        return values
+
+    def meta_field(self, name: str, *kinds: type) -> Any:
+        """Return one header field after checking that its type is one of these."""
+        if name not in self.meta:
+            raise self.error(f"meta.{name}", "is missing")
+        value = self.meta[name]
+        if not isinstance(value, kinds) or isinstance(value, bool):
+            wanted = " or ".join(_IN_JSON[kind] for kind in kinds)
+            raise self.error(f"meta.{name}", f"expected {wanted}, got {value!r}")
+        return value

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The folder that every run leaves, so that it can be explained and repeated."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fairlead.errors import InputError
+from fairlead.files.archive import write_text
+
+NETWORK = "network.net.npz"
+TRAFFIC = "traffic.traffic.npz"
+PLACEMENT = "placement.json"
+PLAN = "plan"
+COMPARISON = "comparison.json"
+REPORT = "report.html"
+RECORD = "run.json"
+HISTORY = "history.json"
+
+
+class RunDirectory:
+    """A folder with all inputs, decisions, logs and times of one run.
+
+    Attributes:
+        path: The folder.
+    """
+
+    def __init__(self, path: Path):
+        """Make the folder.
+
+        Raises:
+            InputError: It exists and is not empty, or cannot be made.
+        """
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if any(path.iterdir()):
+                raise InputError(f"{path}: is not empty; name a new folder for this run")
+        except OSError as error:
+            raise InputError(f"{path}: cannot be made: {error.strerror}") from error
+        self.path = path
+        self._started = time.monotonic()
+        self._record: dict[str, Any] = {
+            "kind": "run",
+            "version": 1,
+            "command": sys.argv,
+            "started": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+            "steps": [],
+        }
+
+    @classmethod
+    def new(cls, path: Path | None, name: str) -> RunDirectory:
+        """Make the folder the user named, or a new one under the user's state folder."""
+        return cls(path if path is not None else _unused(state_folder() / "runs", name))
+
+    def file(self, name: str) -> Path:
+        """Path of a file in the folder."""
+        return self.path / name
+
+    def note(self, step: str, facts: Mapping[str, Any]) -> None:
+        """Add a step with its facts to the record, and write the record."""
+        at_s = round(time.monotonic() - self._started, 3)
+        self._record["steps"].append({"step": step, "at_s": at_s, **facts})
+        write_text(self.file(RECORD), json.dumps(self._record, indent=2, default=str) + "\n")
+
+
+def state_folder() -> Path:
+    """Where runs are kept: $XDG_STATE_HOME/fairlead."""
+    root = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(root) / "fairlead"
+
+
+def cache_folder() -> Path:
+    """Where measurements wait to be used again: $XDG_CACHE_HOME/fairlead."""
+    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(root) / "fairlead"
+
+
+def _unused(folder: Path, name: str) -> Path:
+    stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
+    for number in range(1000):
+        path = folder / (f"{stamp}-{name}" + (f"-{number}" if number else ""))
+        if not path.exists():
+            return path
+    raise InputError(f"{folder}: has no free name for {stamp}-{name}")

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead compare`: the same program on the placement of each method, runs interleaved."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import math
+import re
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from fairlead.act import launch
+from fairlead.act.launch import Job
+from fairlead.decide.placement import require_method
+from fairlead.errors import InputError, LaunchError
+from fairlead.files import run_directory
+from fairlead.files.archive import write_text
+from fairlead.flows.comparison import Comparison, MethodRuns, PredictedCost
+from fairlead.flows.inputs import Prepared, Request, measuring, placed, prepare
+from fairlead.model.cost import Cost, evaluate
+from fairlead.model.placement import Placement
+from fairlead.narrator import Narrator, Progress
+
+BASELINE = "launcher"
+
+LEAST_ROUNDS = 2
+"""Of an interrupted comparison that is kept: one run of each tells nothing of the noise."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """One method with the placement it found.
+
+    Attributes:
+        method: Name of the method.
+        placement: Its placement; for the launcher's own method what it is taken to do by itself.
+        cost: Predicted cost of the placement.
+        mapping_s: Time that finding it took.
+        command: Command line that runs the program so.
+    """
+
+    method: str
+    placement: Placement
+    cost: Cost
+    mapping_s: float
+    command: list[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Series:
+    """The runs of all candidates, as far as they have come.
+
+    Attributes:
+        candidates: What takes turns.
+        repeats: Runs asked for per method.
+        when: Start of the first run.
+        times_s: Measured seconds per method.
+    """
+
+    candidates: Sequence[Candidate]
+    repeats: int
+    when: datetime.datetime
+    times_s: dict[str, list[float]] = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times_s", {one.method: [] for one in self.candidates})
+
+    @property
+    def num_rounds(self) -> int:
+        """Rounds in which every method has run."""
+        return min(map(len, self.times_s.values()))
+
+
+def compare(
+    request: Request,
+    methods: Sequence[str],
+    repeats: int,
+    narrator: Narrator,
+    announce: Callable[[Comparison, Path], None],
+    *,
+    time_pattern: str | None = None,
+) -> None:
+    """Run the program `repeats` times by each method, in turns.
+
+    Args:
+        request: What the user asked for.
+        methods: Names of mapping methods; the launcher's own is always among them.
+        repeats: Runs per method.
+        narrator: Tells the user of each step that takes time.
+        announce: Receives the comparison and the run directory it was saved to; after an
+            interruption too, with the rounds that were complete, if these are two or more.
+        time_pattern: Regular expression whose first group is a number of seconds in the program's
+            output; None takes the time of the whole launcher command.
+
+    Raises:
+        Error: A step failed, or a run of the program did.
+    """
+    if repeats < 1:
+        raise InputError(f"--repeats must be >= 1, got {repeats}")
+    for method in methods:
+        require_method(method)
+    pattern = _compiled(time_pattern)
+    with measuring(request) as program:
+        prepared = prepare(request, narrator, program)
+    candidates = [candidate(prepared, request, method) for method in _with_baseline(methods)]
+    series = Series(candidates, repeats, datetime.datetime.now(datetime.timezone.utc))
+
+    def conclude() -> None:
+        comparison = _assemble(prepared, request, series, time_pattern)
+        comparison.save(prepared.directory.file(run_directory.COMPARISON))
+        announce(comparison, prepared.directory.path)
+
+    try:
+        with narrator.progress("runs") as on_progress:
+            interleave(series, pattern, prepared, on_progress)
+    except (KeyboardInterrupt, SystemExit):
+        if series.num_rounds >= LEAST_ROUNDS:
+            narrator.tell(f"interrupted after {series.num_rounds} of {repeats} rounds")
+            conclude()
+        raise
+    conclude()
+
+
+def candidate(prepared: Prepared, request: Request, method: str) -> Candidate:
+    """Place the ranks by one method and write what the launcher needs for it."""
+    started = time.monotonic()
+    placement = placed(prepared, request, method)
+    mapping_s = time.monotonic() - started
+    folder = prepared.directory.file(method)
+    folder.mkdir()
+    placement.save(folder / run_directory.PLACEMENT)
+    job = Job(
+        request.program,
+        request.num_ranks,
+        prepared.cluster,
+        None if method == BASELINE else placement,
+        launcher_args=request.launcher_args,
+    )
+    cost = evaluate(placement, prepared.traffic, prepared.network)
+    return Candidate(method, placement, cost, mapping_s, prepared.launcher.command(job, folder))
+
+
+def interleave(
+    series: Series, pattern: re.Pattern[str] | None, prepared: Prepared, on_progress: Progress
+) -> None:
+    """Fill in the times; each repeat runs every method once (CloudMap section V-C)."""
+    candidates, times_s = series.candidates, series.times_s
+    for repeat in range(series.repeats):
+        # The order rotates, so that no method always runs behind the same other one.
+        shift = repeat % len(candidates)
+        for one in (*candidates[shift:], *candidates[:shift]):
+            times_s[one.method].append(_timed(one, pattern, prepared))
+            prepared.directory.note("runs", {"method": one.method, "s": times_s[one.method][-1]})
+            on_progress(sum(map(len, times_s.values())), series.repeats * len(candidates))
+
+
+def _timed(one: Candidate, pattern: re.Pattern[str] | None, prepared: Prepared) -> float:
+    with prepared.stdin.opened() as stdin:
+        finished = launch.run(one.command, capture=True, stdin=stdin)
+    if finished.returncode != 0:
+        log = prepared.directory.file("failed-run.log")
+        problem = f"a run placed by {one.method!r} ended with exit code {finished.returncode}"
+        try:
+            write_text(log, finished.stdout + finished.stderr)
+        except InputError as error:
+            raise LaunchError(f"{problem}; its output is lost: {error}") from error
+        raise LaunchError(f"{problem}; its output is in {log}")
+    return finished.seconds if pattern is None else _found_s(pattern, finished.stdout)
+
+
+def _found_s(pattern: re.Pattern[str], output: str) -> float:
+    found = pattern.search(output)
+    if found is None:
+        raise InputError(f"--time-pattern {pattern.pattern!r} is not in the program's output")
+    text = found.group(1)
+    try:
+        seconds = float(text or "")
+    except ValueError:
+        raise InputError(
+            f"--time-pattern {pattern.pattern!r} found {text or ''!r}, which is no number"
+        ) from None
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise InputError(
+            f"--time-pattern {pattern.pattern!r} found {text!r} in {found.group(0)!r}; "
+            "a time must be finite and > 0 s"
+        )
+    return seconds
+
+
+def _compiled(time_pattern: str | None) -> re.Pattern[str] | None:
+    if time_pattern is None:
+        return None
+    try:
+        pattern = re.compile(time_pattern)
+    except re.error as error:
+        raise InputError(f"--time-pattern {time_pattern!r}: {error}") from error
+    if pattern.groups < 1:
+        raise InputError(f"--time-pattern {time_pattern!r} needs a group (...) around the seconds")
+    return pattern
+
+
+def _with_baseline(methods: Sequence[str]) -> list[str]:
+    unique = list(dict.fromkeys(methods))
+    return [BASELINE, *(method for method in unique if method != BASELINE)]
+
+
+def _assemble(
+    prepared: Prepared, request: Request, series: Series, time_pattern: str | None
+) -> Comparison:
+    rounds = series.num_rounds
+    return Comparison(
+        baseline=BASELINE,
+        methods={
+            one.method: _runs(one, series.times_s[one.method][:rounds]) for one in series.candidates
+        },
+        hosts=prepared.cluster.hosts,
+        program=request.program,
+        num_ranks=request.num_ranks,
+        repeats=series.repeats,
+        mpi=f"{prepared.launcher.family} {'.'.join(map(str, prepared.launcher.version))}",
+        time_pattern=time_pattern,
+        when=series.when,
+        probe_s=prepared.probe_s,
+        trace_s=prepared.trace_s,
+    )
+
+
+def _runs(one: Candidate, times_s: Sequence[float]) -> MethodRuns:
+    return MethodRuns(
+        hosts=tuple(one.placement.hosts),
+        host_of_rank=tuple(one.placement.host_of_rank.tolist()),
+        times_s=tuple(times_s),
+        predicted=PredictedCost(
+            inter_bytes=one.cost.inter_bytes,
+            intra_bytes=one.cost.intra_bytes,
+            comm_time_s=one.cost.comm_time_s,
+            serial_time_s=one.cost.serial_time_s,
+            bottleneck_s=one.cost.bottleneck_s,
+            bottleneck_and_mean_s=one.cost.bottleneck_and_mean_s,
+        ),
+        mapping_s=one.mapping_s,
+    )

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead run` where there is one host: nothing to measure and nothing to place."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+from fairlead.act import launch
+from fairlead.act.launch import Job, detect
+from fairlead.errors import InputError
+from fairlead.files.run_directory import RunDirectory
+from fairlead.flows.inputs import Request
+from fairlead.model.cluster import Cluster
+from fairlead.narrator import Narrator
+
+
+def run_on_one_host(
+    request: Request,
+    cluster: Cluster,
+    narrator: Narrator,
+    announce: Callable[[Path], None],
+    *,
+    is_dry: bool = False,
+) -> int:
+    """Run the program as the launcher does by itself.
+
+    Args:
+        request: What the user asked for; what says how to measure or place is of no use here.
+        cluster: The one host.
+        narrator: Tells the user why nothing is placed.
+        announce: Receives the folder of the run's record before the program starts.
+        is_dry: Start nothing.
+
+    Returns:
+        The exit code of the launcher; 0 where nothing was started.
+
+    Raises:
+        Error: The ranks do not fit the host, or the launcher would refuse.
+    """
+    cluster.require_room_for(request.num_ranks)
+    launcher = detect(request.mpirun)
+    job = Job(request.program, request.num_ranks, cluster, launcher_args=request.launcher_args)
+    launcher.check(job)
+    directory = RunDirectory.new(request.directory, Path(request.program[0]).name)
+    directory.note("request", dataclasses.asdict(request))
+    directory.note("network", {"hosts": cluster.hosts, "slots": cluster.slots})
+    directory.note("decision", {"method": "launcher", "kept_launcher_placement": True})
+    narrator.tell(f"there is one host, {cluster.hosts[0]}: nothing to place")
+    announce(directory.path)
+    if is_dry:
+        return 0
+    command = launcher.command(job, directory.path)
+    directory.note("start", {"launcher_command": command})
+    finished = launch.run(command, stdin=0)
+    try:
+        directory.note("end", {"exit_code": finished.returncode, "seconds": finished.seconds})
+    except InputError as error:  # The program has run; its exit code is what the user waits for.
+        narrator.tell(f"the end of this run is not recorded: {error}")
+    return finished.returncode

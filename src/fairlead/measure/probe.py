@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures the network between hosts by one MPI process on each of them."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.act import launch, mpi_builds
+from fairlead.act.launch import Finished, Launcher
+from fairlead.act.launch.open_files import suspected_lack_of_files
+from fairlead.errors import InputError, ProbeError
+from fairlead.measure.contention_result import CONTENTION_BEGIN, read_contention
+from fairlead.measure.probe_program import PROGRESS, ProbeProgram, Progress
+from fairlead.measure.probe_result import PAIRS_BEGIN, ProbeResult, read_result
+from fairlead.measure.sampling import SamplePlan, complete
+from fairlead.measure.sampling.pair_set import pair_set_text
+from fairlead.measure.sampling.rounds import measure_in_batches
+from fairlead.model.cluster import Cluster
+from fairlead.model.network import Network
+
+__all__ = ["Effort", "probe", "reachable_part"]
+
+# Flows are run for a tenth of a second each, some ten to a hundred times per host.
+_CONTENTION_TIMEOUT_S = 1800
+
+# No launcher starts and ends in less.
+_LEAST_TIMEOUT_S = 1.0
+
+_LOST = "did not answer any more during the measurement"
+
+_ERROR = re.compile(r"fairlead-probe: error (.*)$")
+_TROUBLE = re.compile(r"error|fail|unable|cannot|could not|did not|denied|no such|no space", re.I)
+_SAID_LINES = 6
+
+
+@dataclasses.dataclass(frozen=True)
+class Effort:
+    """How much is measured.
+
+    Attributes:
+        target_ratio: A metric of a pair is done when its 95 % interval is no wider than this
+            fraction of its median.
+        max_samples: It is also done after so many samples.
+        timeout_s: Time that launch and measurement may take together.
+    """
+
+    target_ratio: float
+    max_samples: int
+    timeout_s: float
+
+
+EFFORTS: Mapping[str, Effort] = {
+    "quick": Effort(target_ratio=0.2, max_samples=6, timeout_s=120),
+    "full": Effort(target_ratio=0.05, max_samples=30, timeout_s=1800),
+}
+
+
+def probe(
+    launcher: Launcher,
+    cluster: Cluster,
+    mode: Literal["quick", "full"] = "quick",
+    *,
+    target_ratio: float | None = None,
+    max_samples: int | None = None,
+    budget_s: float | None = None,
+    sample: SamplePlan | None = None,
+    concurrency: int = 0,
+    skip_unreachable: bool = False,
+    reach_timeout_s: float = 10.0,
+    patience_s: float = 10.0,
+    timeout_s: float | None = None,
+    launcher_args: Sequence[str] = (),
+    contention: bool = False,
+    on_progress: Progress | None = None,
+    unreachable: Mapping[str, str] | None = None,
+    program: ProbeProgram | None = None,
+) -> Network:
+    """Measure latency and bandwidth between all hosts, in both directions.
+
+    Args:
+        launcher: Starts the measuring program, one process per host.
+        cluster: The hosts; slots do not matter.
+        mode: "quick" sends messages of 1 KiB only; "full" sends 1 B and 8 MiB.
+        target_ratio: A metric of a pair is done when its interval is this narrow; None for the
+            mode's own.
+        max_samples: It is also done after so many samples; None for the mode's own.
+        budget_s: Time of measuring, shared by all pairs; what does not fit is `nan`. With
+            `contention`, the pairs have half of it.
+        sample: Measure a part of the pairs only and estimate the others; None for all. What
+            does not fit into the budget is then estimated too.
+        concurrency: Pairs measured at one time; 0 for all disjoint pairs, or where the hosts are
+            containers of one machine, one for two of its cores.
+        skip_unreachable: Measure the rest when a host does not answer; its pairs are `nan`.
+        reach_timeout_s: Time within which each host has to answer.
+        patience_s: Silence after which a host is given up during the measurement.
+        timeout_s: Time that launch and measurement may take, at least 1 s; None for the mode's own.
+        launcher_args: The user's own arguments for the launcher.
+        contention: Afterwards, run flows together, and find what each host's interface carries
+            and which pairs share a bottleneck. Where that fails the pairs are kept, and
+            `origin["contention"]` says why.
+        on_progress: Gets rounds done and rounds in all.
+        unreachable: Hosts that do not answer, with the reason of each; None asks all of them.
+        program: Is left running for further orders; None starts one and ends it.
+
+    Returns:
+        The network in the order of `cluster.hosts`; `origin` tells how it was measured.
+
+    Raises:
+        ProbeError: A host does not answer, or the measurement failed; the message names it.
+        InputError: An argument is out of its range.
+        LaunchError: The launcher cannot be used.
+
+    Source: CloudMap (1 KiB round trips) and CMPI section 4.1 (latency-bandwidth model).
+    """
+    effort = _effort(mode, target_ratio, max_samples, timeout_s)
+    _check(effort, budget_s, concurrency, patience_s)
+    if sample is not None:
+        sample.check(cluster.num_hosts)
+    mpi_builds.find(launcher)
+    reasons = unreachable
+    if reasons is None:
+        reasons = launch.unreachable_hosts(launcher, cluster, reach_timeout_s, launcher_args)
+    reachable = reachable_part(cluster, reasons, skip_unreachable)
+    options = {
+        "mode": mode,
+        "target": effort.target_ratio,
+        "cap": effort.max_samples,
+        "concurrency": concurrency,
+        "patience": patience_s,
+        **({"contention": 1} if contention else {}),
+        **({} if budget_s is None else {"budget": budget_s}),
+    }
+    if contention and sample is not None:
+        raise InputError("sample and contention: one run measures either; leave one of them out")
+    if contention and timeout_s is None:
+        effort = dataclasses.replace(effort, timeout_s=effort.timeout_s + _CONTENTION_TIMEOUT_S)
+    asked = None
+    with contextlib.ExitStack() as stack:
+        running = program or stack.enter_context(ProbeProgram(launcher, launcher_args))
+        orders = _Orders(
+            running,
+            options,
+            reachable,
+            timeout_s=effort.timeout_s,
+            budget_s=budget_s,
+            on_progress=on_progress,
+        )
+        if sample is not None:
+            asked = measure_in_batches(sample, reachable.num_hosts, orders.measure_part)
+        result = orders.found or orders.measure()
+    origin = {
+        "how": "measured",
+        **options,
+        "concurrency": result.concurrency,
+        "round_trip_bytes": result.round_trip_bytes,
+        "message_bytes": result.message_bytes,
+        "mpi": mpi_builds.mpi_title(launcher.family, launcher.version),
+        "when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "probing_s": result.probing_s,
+        "launch_s": max(0.0, orders.seconds - result.probing_s),
+        "unreachable": dict(reasons) | {reachable.hosts[rank]: _LOST for rank in result.lost_ranks},
+    }
+    network = result.to_network(cluster.hosts, reachable.hosts, origin)
+    if contention:
+        return _with_contention(network, reachable, orders.finished)
+    if sample is None or asked is None:
+        return network
+    return _completed(network, sample, reachable, asked, result)
+
+
+@dataclasses.dataclass
+class _Orders:
+    """One order to the measuring program after another, for the same hosts.
+
+    Attributes:
+        timeout_s: What all of them together may take.
+        budget_s: What is left of the time of measuring; None without bound.
+        seconds: What they took so far.
+        finished: What the last one printed.
+        found: What those of `measure_part` found so far.
+    """
+
+    program: ProbeProgram
+    options: Mapping[str, object]
+    cluster: Cluster
+    timeout_s: float
+    budget_s: float | None
+    on_progress: Progress | None
+    seconds: float = 0.0
+    finished: Finished | None = None
+    found: ProbeResult | None = None
+
+    def measure(
+        self, pairs: npt.NDArray[np.bool_] | None = None, share_ratio: float = 1.0
+    ) -> ProbeResult:
+        """Measure all pairs, or those of a mask, in this share of what is left of the budget."""
+        options = dict(self.options)
+        if self.budget_s is not None:
+            options["budget"] = self.budget_s * share_ratio
+        if pairs is not None:
+            options["pairs"] = pair_set_text(pairs)
+        self.finished = finished = self.program.order(
+            self.cluster,
+            options,
+            timeout_s=max(_LEAST_TIMEOUT_S, self.timeout_s - self.seconds),
+            begins=[PAIRS_BEGIN, *([CONTENTION_BEGIN] if "contention" in options else [])],
+            on_progress=self.on_progress,
+        )
+        result = read_result(finished.stdout, self.cluster.num_hosts)
+        if result is None:
+            raise _failure(self.program, self.cluster, finished)
+        _check_places(self.cluster, result)
+        self.seconds += finished.seconds
+        return result
+
+    def measure_part(self, pairs: npt.NDArray[np.bool_], share_ratio: float) -> Network | None:
+        """Measure further pairs; None when the budget is spent or a host does not answer."""
+        result = self.measure(pairs, share_ratio)
+        self.found = result if self.found is None else self.found.joined(result)
+        if self.budget_s is not None:
+            self.budget_s -= result.probing_s
+            if self.budget_s <= 0:
+                return None
+        if result.lost_ranks:
+            return None
+        return self.found.to_network(self.cluster.hosts, self.cluster.hosts, {})
+
+
+def _completed(
+    network: Network,
+    sample: SamplePlan,
+    reachable: Cluster,
+    asked: npt.NDArray[np.bool_],
+    result: ProbeResult,
+) -> Network:
+    """The network with estimates, except where hosts were asked to talk and could not."""
+    if asked.sum() == asked.size - len(asked):
+        num_pairs = int(asked.sum()) // 2
+        found = {"measured_pairs": num_pairs, "all_pairs": num_pairs}
+        return dataclasses.replace(network, origin={**network.origin, "sample": found})
+    is_lost = asked & ~result.concluded()
+    silent = result.lost_ranks
+    is_lost[silent, :] = is_lost[:, silent] = True
+    rows = np.array([network.index(host) for host in reachable.hosts])
+    lost = np.zeros((network.num_hosts, network.num_hosts), dtype=bool)
+    lost[np.ix_(rows, rows)] = is_lost
+    return complete(network, lost, sample.seed)
+
+
+def _with_contention(network: Network, reachable: Cluster, finished: Finished | None) -> Network:
+    assert finished is not None
+    found = read_contention(finished.stdout, reachable.num_hosts)
+    if found is not None:
+        return found.add_to(network, reachable.hosts)
+    lines = [line.strip() for line in finished.stderr.splitlines() if line.strip("-* \t\n")]
+    said = [line for line in lines if not PROGRESS.search(line)]
+    problem = said[-1] if said else f"the program ended with exit code {finished.returncode}"
+    return dataclasses.replace(network, origin=network.origin | {"contention": {"error": problem}})
+
+
+def _effort(
+    mode: str, target_ratio: float | None, max_samples: int | None, timeout_s: float | None
+) -> Effort:
+    if mode not in EFFORTS:
+        raise InputError(f"probe: mode: expected {' or '.join(EFFORTS)}, got {mode!r}")
+    default = EFFORTS[mode]
+    return Effort(
+        default.target_ratio if target_ratio is None else target_ratio,
+        default.max_samples if max_samples is None else max_samples,
+        default.timeout_s if timeout_s is None else timeout_s,
+    )
+
+
+def _check(effort: Effort, budget_s: float | None, concurrency: int, patience_s: float) -> None:
+    positive = {"target_ratio": effort.target_ratio, "max_samples": effort.max_samples}
+    positive["patience_s"] = patience_s
+    if budget_s is not None:
+        positive["budget_s"] = budget_s
+    for name, value in positive.items():
+        if not value > 0:
+            raise InputError(f"probe: {name}: expected a number > 0, got {value}")
+    if effort.timeout_s < _LEAST_TIMEOUT_S:
+        raise InputError(
+            f"probe: timeout_s: expected at least {_LEAST_TIMEOUT_S:g}, got {effort.timeout_s:g}"
+        )
+    if concurrency < 0:
+        raise InputError(f"probe: concurrency: expected a number >= 0, got {concurrency}")
+
+
+def reachable_part(cluster: Cluster, reasons: Mapping[str, str], skip: bool) -> Cluster:
+    """The cluster without hosts that do not answer.
+
+    Args:
+        cluster: All hosts.
+        reasons: Why some of them do not answer.
+        skip: Whether these may be left out.
+
+    Raises:
+        ProbeError: They may not, or no host is left.
+    """
+    if not reasons:
+        return cluster
+    named = _named(reasons)
+    if not skip:
+        raise ProbeError(
+            f"cannot reach {named}; repair or remove the host, or leave it out by "
+            "--skip-unreachable"
+        )
+    kept = [host for host in cluster.hosts if host not in reasons]
+    if not kept:
+        raise ProbeError(f"no host can be reached: {named}")
+    return cluster.select(kept)
+
+
+def _named(reasons: Mapping[str, str]) -> str:
+    return "; ".join(f"host {host!r} ({reason})" for host, reason in reasons.items())
+
+
+def _failure(program: ProbeProgram, cluster: Cluster, finished: Finished) -> ProbeError:
+    """The error that names the hosts that fail now, or what the launcher said last."""
+    lines = [line.strip() for line in finished.stderr.splitlines() if line.strip("-* \t\n")]
+    told = [match[1] for line in lines if (match := _ERROR.search(line))]
+    launcher = program.launcher
+    reasons = launch.unreachable_hosts(launcher, cluster, launcher_args=program.launcher_args)
+    if reasons:
+        return ProbeError(
+            f"the measurement failed: {_named(reasons)}; repair or remove the host, or leave it "
+            "out by --skip-unreachable"
+        )
+    said = told[-1] if told else _why(lines) or "no message"
+    return ProbeError(
+        f"the measurement failed: {launcher.path} ended with exit code "
+        f"{finished.returncode}: {said}{suspected_lack_of_files(cluster.num_hosts)}"
+    )
+
+
+def _why(lines: Sequence[str]) -> str:
+    """What tells the reason: launchers begin with it, and end with words for all occasions."""
+    unlike = list(dict.fromkeys(line for line in lines if not PROGRESS.search(line)))
+    first = next((index for index, line in enumerate(unlike) if _TROUBLE.search(line)), 0)
+    return " ".join(unlike[first : first + _SAID_LINES])
+
+
+def _check_places(cluster: Cluster, result: ProbeResult) -> None:
+    """Refuse a result whose processes ran on other hosts than they were meant to."""
+    short = {host.split(".")[0]: host for host in cluster.hosts}
+    for host, name in zip(cluster.hosts, result.node_names, strict=True):
+        actual = short.get(name.split(".")[0], host)
+        if actual != host:
+            raise ProbeError(
+                f"the process for host {host!r} was started on {actual!r}: the launcher did not "
+                "follow the placement; look for settings that overrule it"
+            )

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The measuring program: one process per host, which stay for further orders until it is closed.
+
+Starting a process on each of many hosts takes longer than most measurements.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from fairlead.act import mpi_builds
+from fairlead.act.launch import Conversation, Finished, Job, Launcher, LaunchTimeoutError
+from fairlead.files.scratch import scratch_folder
+from fairlead.measure.probe_result import PAIRS_BEGIN, Documents
+from fairlead.measure.sampling.pair_set import pair_set_text
+from fairlead.model.cluster import Cluster
+from fairlead.model.placement import Placement
+
+__all__ = ["PROGRESS", "ProbeProgram", "Progress"]
+
+Progress = Callable[[int, int], None]
+
+PROGRESS = re.compile(r"fairlead-probe: progress (\d+) (\d+)$")
+
+GRACE_S = 5.0
+"""What rank 0 has printed is all there is; a launcher that lost a host may then wait for ever.
+Ranks that end in order take some 3 s."""
+
+MOST_ARGUMENT_TEXT = 60_000
+"""Letters of an order that fits into the command. Open MPI 4 repeats all arguments in one variable
+of the environment, for which Linux has 128 KiB (MAX_ARG_STRLEN)."""
+
+
+class ProbeProgram:
+    """The measuring program on the hosts of its last order; leaving a `with` block ends it.
+
+    The first order travels as its arguments, further ones by its standard input. Where a launcher
+    does not bring that to rank 0, the program ends, and the next order starts it again.
+    """
+
+    def __init__(self, launcher: Launcher, launcher_args: Sequence[str] = ()) -> None:
+        """Nothing is started yet.
+
+        Args:
+            launcher: Starts the program.
+            launcher_args: The user's own arguments for the launcher.
+        """
+        self.launcher = launcher
+        self.launcher_args = tuple(launcher_args)
+        self._cluster: Cluster | None = None
+        self._conversation: Conversation | None = None
+        self._files = contextlib.ExitStack()
+
+    def __enter__(self) -> ProbeProgram:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def order(
+        self,
+        cluster: Cluster,
+        options: Mapping[str, object],
+        *,
+        timeout_s: float,
+        begins: Sequence[str] = (PAIRS_BEGIN,),
+        on_progress: Progress | None = None,
+    ) -> Finished:
+        """Have something measured; on other hosts than before the program is started anew.
+
+        Signals that come meanwhile end the program, as in `fairlead.act.launch.run`.
+
+        Args:
+            cluster: The hosts; one process runs on each.
+            options: What is measured, as in mpi/probe/options.hpp.
+            timeout_s: Time for starting and measuring together.
+            begins: First letters of the documents that answer the order.
+            on_progress: Gets rounds done and rounds in all.
+
+        Returns:
+            What was printed in answer to this order, also where the time was over, which its
+            error output then tells. The exit code is 0 while the program runs on.
+
+        Raises:
+            LaunchError: The launcher cannot be used.
+        """
+        began_s = time.monotonic()
+        words = _words(options)
+
+        def ask(line: str | None, begins: Sequence[str]) -> Finished:
+            left_s = timeout_s - (time.monotonic() - began_s)
+            answer = self._ask(line, left_s, begins, on_progress)
+            return dataclasses.replace(answer, seconds=time.monotonic() - began_s)
+
+        if self.is_running_on(cluster):
+            answer = ask(" ".join(words), begins)
+            # It has left in order and without a word: the launcher did not bring it the line.
+            if self._conversation or answer.returncode or answer.stdout:
+                return answer
+        self.close()
+        if len(" ".join(words)) <= MOST_ARGUMENT_TEXT:
+            self._start(cluster, words)
+            return ask(None, begins)
+        self._start(cluster, _words(_no_pairs(cluster)))
+        answer = ask(None, (PAIRS_BEGIN,))
+        return ask(" ".join(words), begins) if self._conversation else answer
+
+    def is_running_on(self, cluster: Cluster) -> bool:
+        """Whether an order for these hosts needs no start of the program."""
+        return self._cluster == cluster
+
+    def close(self) -> None:
+        """Let the program end, and wait until all of it is gone."""
+        conversation, self._conversation, self._cluster = self._conversation, None, None
+        with self._files:
+            if conversation is not None:
+                conversation.end(GRACE_S)
+
+    def _start(self, cluster: Cluster, words: Sequence[str]) -> None:
+        folder = self._files.enter_context(scratch_folder("fairlead-probe-"))
+        job = Job(
+            (str(mpi_builds.find(self.launcher).probe), *words, "--orders", "1"),
+            cluster.num_hosts,
+            cluster,
+            Placement(cluster.hosts, np.arange(cluster.num_hosts), method="probe"),
+            launcher_args=self.launcher_args,
+        )
+        self._conversation = Conversation(self.launcher.command(job, folder))
+        self._cluster = cluster
+
+    def _ask(
+        self,
+        line: str | None,
+        timeout_s: float,
+        begins: Sequence[str],
+        on_progress: Progress | None,
+    ) -> Finished:
+        def on_line(line: str) -> None:
+            match = PROGRESS.search(line)
+            if match and on_progress:
+                on_progress(int(match[1]), int(match[2]))
+
+        conversation = self._conversation
+        assert conversation is not None
+        try:
+            answer = conversation.ask(line, Documents(begins).is_last, timeout_s, on_line)
+        except LaunchTimeoutError as error:
+            # It may have delivered its result all the same.
+            notice = f"{error.finished.stderr}\n{error}"
+            answer = dataclasses.replace(error.finished, stderr=notice)
+        if conversation.has_ended:
+            self.close()
+        return answer
+
+
+def _words(options: Mapping[str, object]) -> list[str]:
+    return [text for name, value in options.items() for text in (f"--{name}", str(value))]
+
+
+def _no_pairs(cluster: Cluster) -> dict[str, object]:
+    """An order to measure nothing."""
+    pairs = np.zeros((cluster.num_hosts, cluster.num_hosts), dtype=np.bool_)
+    return {"mode": "bulk", "pairs": pair_set_text(pairs)}

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads what the measuring program printed, checks it, and makes a network of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pydantic
+
+from fairlead.errors import ProbeError
+from fairlead.model.network import Network
+
+PAIRS_BEGIN = '{"format": "fairlead-probe"'
+"""First letters of the document of all pairs."""
+
+Rank = Annotated[int, pydantic.Field(ge=0)]
+Count = Annotated[int, pydantic.Field(ge=0)]
+Seconds = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]
+Rate = Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)]
+
+
+class Pair(NamedTuple):
+    """What one meeting of two ranks found, `low < high`; None where nothing was measured."""
+
+    low: Rank
+    high: Rank
+    latency_s: Seconds | None
+    latency_low_s: Seconds | None
+    latency_high_s: Seconds | None
+    num_latencies: Count
+    there_Bps: Rate | None
+    there_low_Bps: Rate | None
+    there_high_Bps: Rate | None
+    num_there: Count
+    back_Bps: Rate | None
+    back_low_Bps: Rate | None
+    back_high_Bps: Rate | None
+    num_back: Count
+
+
+class ProbeResult(pydantic.BaseModel, extra="forbid"):
+    """The document that rank 0 prints; both partners of a pair report it, so it may come twice."""
+
+    format: Literal["fairlead-probe"]
+    version: Literal[1]
+    mode: Literal["quick", "bulk", "full"]
+    round_trip_bytes: int = pydantic.Field(gt=0)
+    message_bytes: int = pydantic.Field(gt=0)
+    concurrency: int = pydantic.Field(ge=1)
+    probing_s: Seconds
+    node_names: list[str]
+    pairs: list[Pair]
+
+    def joined(self, later: ProbeResult) -> ProbeResult:
+        """Both results, of the same ranks, as one; who was lost later is lost."""
+        names = zip(self.node_names, later.node_names, strict=True)
+        return self.model_copy(
+            update={
+                "node_names": [first and second for first, second in names],
+                "pairs": [*self.pairs, *later.pairs],
+                "probing_s": self.probing_s + later.probing_s,
+            }
+        )
+
+    def concluded(self) -> npt.NDArray[np.bool_]:
+        """Pairs of ranks whose meeting came to its end, shape (ranks, ranks), symmetric.
+
+        Both partners of such a meeting report it. Where time was short, it may have found nothing.
+        """
+        num_ranks = len(self.node_names)
+        reports = np.zeros((num_ranks, num_ranks), dtype=np.int64)
+        for pair in self.pairs:
+            reports[pair.low, pair.high] += 1
+        return np.asarray((reports + reports.T) > 1)
+
+    @property
+    def lost_ranks(self) -> list[int]:
+        """Ranks that did not report."""
+        return [rank for rank, name in enumerate(self.node_names) if not name]
+
+    def to_network(
+        self, hosts: Sequence[str], measured_hosts: Sequence[str], origin: dict[str, Any]
+    ) -> Network:
+        """The network of all `hosts`, with `nan` where nothing was measured.
+
+        Args:
+            hosts: Hosts of the network, length H.
+            measured_hosts: Host of each rank that measured.
+            origin: What the network will say about itself.
+        """
+        position = {host: index for index, host in enumerate(hosts)}
+        index = [position[host] for host in measured_hosts]
+        shape = (len(hosts), len(hosts))
+        latencies: dict[str, Any] = {
+            name: np.full(shape, np.nan)
+            for name in ("latency_s", "latency_low_s", "latency_high_s")
+        }
+        rates: dict[str, Any] = {
+            name: np.full(shape, np.nan)
+            for name in ("bandwidth_Bps", "bandwidth_low_Bps", "bandwidth_high_Bps")
+        }
+        samples = np.zeros(shape, dtype=np.int64)
+        # Of two reports of a meeting, the one that came further is written last.
+        for pair in sorted(self.pairs, key=_num_samples):
+            low, high = index[pair.low], index[pair.high]
+            for there, rate in (((low, high), pair[6:9]), ((high, low), pair[10:13])):
+                _store(latencies, there, pair[2:5])
+                _store(rates, there, rate)
+            samples[low, high] = pair.num_latencies + pair.num_there
+            samples[high, low] = pair.num_latencies + pair.num_back
+        for matrix in latencies.values():
+            np.fill_diagonal(matrix, 0.0)
+        for matrix in rates.values():
+            np.fill_diagonal(matrix, np.inf)
+        return Network(hosts=tuple(hosts), **latencies, **rates, samples=samples, origin=origin)
+
+
+def _num_samples(pair: Pair) -> int:
+    return pair.num_latencies + pair.num_there + pair.num_back
+
+
+def _store(matrices: dict[str, Any], place: tuple[int, int], values: Sequence[Any]) -> None:
+    for matrix, value in zip(matrices.values(), values, strict=True):
+        matrix[place] = or_nan(value)
+
+
+def or_nan(value: float | None) -> float:
+    """The value, or `nan` where nothing was measured."""
+    return float("nan") if value is None else value
+
+
+Document = TypeVar("Document", bound=pydantic.BaseModel)
+
+
+def read_document(printed: str, begin: str, kind: type[Document], name: str) -> Document | None:
+    """The JSON document that begins with `begin`; None where it is missing or not whole.
+
+    Args:
+        printed: Standard output of the launcher, which may have lines of its own in it.
+        begin: The first letters of the document.
+        kind: What it must be.
+        name: Whose result it is, for the message.
+
+    Raises:
+        ProbeError: The document is whole, but not of this kind.
+    """
+    document = _whole_document(printed, begin)
+    if document is None:
+        return None
+    try:
+        return kind.model_validate(document)
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "document"
+        raise ProbeError(f"result of the {name}: {field}: {first['msg']}") from error
+
+
+def _whole_document(printed: str, begin: str) -> Any:
+    place = printed.find(begin)
+    if place < 0:
+        return None
+    try:
+        return json.JSONDecoder().raw_decode(printed, place)[0]
+    except json.JSONDecodeError:
+        return None
+
+
+class Documents:
+    """Watches what the launcher prints, and knows when all documents have come."""
+
+    def __init__(self, begins: Sequence[str]):
+        self._begins = begins
+        self._printed: list[str] = []
+
+    def is_last(self, line: str) -> bool:
+        """Whether this line of the output ends the last of the documents."""
+        self._printed.append(line)
+        if not line.rstrip().endswith("}"):
+            return False
+        printed = "".join(self._printed)
+        return all(_whole_document(printed, begin) is not None for begin in self._begins)
+
+
+def read_result(printed: str, num_ranks: int) -> ProbeResult | None:
+    """Find and check the document in what the launcher printed.
+
+    Args:
+        printed: Standard output of the launcher, which may have lines of its own in it.
+        num_ranks: Number of ranks that were started.
+
+    Returns:
+        The result, or None when there is no document or only the beginning of one.
+
+    Raises:
+        ProbeError: The document is whole, but not what the program prints.
+    """
+    result = read_document(printed, PAIRS_BEGIN, ProbeResult, "probe")
+    if result is None:
+        return None
+    if len(result.node_names) != num_ranks:
+        raise ProbeError(
+            f"result of the probe: node_names: expected {num_ranks}, got {len(result.node_names)}"
+        )
+    for pair in result.pairs:
+        if not pair.low < pair.high < num_ranks:
+            raise ProbeError(
+                f"result of the probe: pairs: {pair.low} and {pair.high} are no pair of "
+                f"{num_ranks} ranks"
+            )
+    return result

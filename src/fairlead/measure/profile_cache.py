@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Profiles kept from earlier runs: networks by their hosts, traffic by program and rank count."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from fairlead.act.launch import Launcher
+from fairlead.errors import InputError
+from fairlead.files.run_directory import cache_folder
+from fairlead.model.cluster import Cluster
+from fairlead.model.network import Network
+from fairlead.model.traffic import Traffic
+
+Stamps = dict[str, list[int]]
+"""Size and time of change of files, by their names."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Profile:
+    """What is kept of the network between some hosts.
+
+    Attributes:
+        path: Where.
+        network: All pairs.
+        bulk: Those that were measured once more by trains of 64 KiB, `nan` elsewhere; None where
+            none were.
+    """
+
+    path: Path
+    network: Network
+    bulk: Network | None = None
+
+
+def profile_path(cluster: Cluster, launcher: Launcher, mode: str, contention: bool = False) -> Path:
+    """Where the network of these hosts is kept, as this launcher's MPI finds it."""
+    how = [mode, "contention"] if contention else [mode]
+    key = _key(["network", sorted(cluster.hosts), _lab(), launcher.family, launcher.version, *how])
+    return cache_folder() / "networks" / f"{key}.net.npz"
+
+
+def recall(
+    path: Path, cluster: Cluster, max_age_s: float, *, skip_unreachable: bool = False
+) -> Profile | None:
+    """The last network measured between these hosts, if it is younger than `max_age_s`.
+
+    One that was measured without some of them serves only who would leave them out again, and one
+    from the future, by a clock that was wrong, serves nobody.
+    """
+    if not os.access(path, os.R_OK) or not 0 <= time.time() - path.stat().st_mtime <= max_age_s:
+        return None
+    try:
+        network = Network.load(path).select(cluster.hosts)
+    except InputError:
+        return None  # An unreadable profile of our own is measured again.
+    if network.origin.get("unreachable") and not skip_unreachable:
+        return None
+    try:
+        bulk = Network.load(_bulk_path(path)).select(cluster.hosts)
+    except InputError:
+        bulk = None
+    return Profile(path, network, bulk)
+
+
+def remember(profile: Profile) -> None:
+    """Keep a network for later runs on the same hosts that ask for as much, if it is whole.
+
+    Raises:
+        InputError: The cache cannot be written.
+    """
+    if not _is_complete(profile.network):
+        return
+    bulk = _bulk_path(with_folder(profile.path))
+    if profile.bulk is None:
+        bulk.unlink(missing_ok=True)  # It belongs to the network before this one.
+    else:
+        profile.bulk.save(bulk)
+    profile.network.save(profile.path)
+
+
+def _bulk_path(path: Path) -> Path:
+    return path.with_name(path.name.replace(".net.npz", ".bulk.net.npz"))
+
+
+def _is_complete(network: Network) -> bool:
+    """Whether all was measured that could be reached; a budget may have cut it short."""
+    unreachable = network.origin.get("unreachable", ())
+    reached = [host for host in network.hosts if host not in unreachable]
+    flows = network.origin.get("contention", {})
+    cut_short = "error" in flows or not flows.get("is_complete", True)
+    return bool(reached) and not cut_short and not network.select(reached).unmeasured_pairs()
+
+
+def recall_traffic(program: Sequence[str], num_ranks: int, launcher: Launcher) -> Traffic | None:
+    """The traffic of this program, arguments and rank count, if it was traced before.
+
+    One that was traced when a file among the arguments was another is not recalled.
+    """
+    path = _traffic_path(program, num_ranks, launcher)
+    if not os.access(path, os.R_OK):
+        return None
+    try:
+        traffic = Traffic.load(path)
+    except InputError:
+        return None
+    inputs = traffic.origin.get("inputs", {})
+    return traffic if inputs == _stamps(inputs) else None
+
+
+def remember_traffic(
+    traffic: Traffic,
+    program: Sequence[str],
+    num_ranks: int,
+    launcher: Launcher,
+    inputs: Stamps | None = None,
+) -> None:
+    """Keep the traffic for later runs of the same program.
+
+    Args:
+        traffic: What was traced.
+        program: Program and arguments.
+        num_ranks: Number of ranks.
+        launcher: Launcher by which it was traced.
+        inputs: What `input_files` told before the traced run. A file that the run changed is its
+            output, and says nothing about the next one.
+
+    Raises:
+        InputError: The cache cannot be written.
+    """
+    path = with_folder(_traffic_path(program, num_ranks, launcher))
+    inputs = inputs or {}
+    after = _stamps(inputs)
+    unchanged = {name: stamp for name, stamp in inputs.items() if after.get(name) == stamp}
+    dataclasses.replace(traffic, origin=traffic.origin | {"inputs": unchanged}).save(path)
+
+
+def input_files(program: Sequence[str]) -> Stamps:
+    """Size and time of each argument that is a file."""
+    return _stamps(program[1:])
+
+
+def _stamps(names: Iterable[str]) -> Stamps:
+    files = [name for name in names if os.path.isfile(name)]  # noqa: PTH113 (false for any text)
+    stats = [(name, Path(name).stat()) for name in files]
+    return {name: [stat.st_size, stat.st_mtime_ns] for name, stat in stats}
+
+
+def with_folder(path: Path) -> Path:
+    """The same path, once its folder is there.
+
+    Raises:
+        InputError: The folder cannot be made.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{path.parent}: cannot be made: {error.strerror}") from error
+    return path
+
+
+def _lab() -> list[Any]:
+    """Which emulated cloud this is: each names its hosts h0, h1, ..., and names come again."""
+    hostfile = os.environ.get("FAIRLEAD_LAB_HOSTFILE")
+    return [hostfile, Path(hostfile).stat().st_mtime_ns] if hostfile else []
+
+
+def _traffic_path(program: Sequence[str], num_ranks: int, launcher: Launcher) -> Path:
+    key = _key(["traffic", _identity(program), num_ranks, launcher.family])
+    return cache_folder() / "traffic" / f"{key}.traffic.npz"
+
+
+def _identity(program: Sequence[str]) -> list[Any]:
+    """Program, arguments and working folder; size and time tell a rebuilt program from the old."""
+    found = shutil.which(program[0])
+    if found is None:
+        return [*program]
+    file = Path(found).resolve()
+    stat = file.stat()
+    return [str(file), stat.st_size, stat.st_mtime_ns, *program[1:], str(Path.cwd())]
+
+
+def program_key(
+    program: Sequence[str], num_ranks: int, cluster: Cluster, launcher: Launcher
+) -> str:
+    """Names the runs of a program with these arguments, as many ranks, on these hosts."""
+    hosts = [cluster.hosts, cluster.slots, _lab()]
+    return _key(["program", _identity(program), num_ranks, hosts, launcher.family])
+
+
+def _key(facts: list[Any]) -> str:
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:24]

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rehearses placements: their traffic between hosts, in small and in turns, on the real network.
+
+A model of pairs knows nothing of what pairs share, of switches that drop, or of a neighbour's load.
+Here the messages of each placement cross the network together, as those of the program will.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pydantic
+
+from fairlead.errors import ProbeError
+from fairlead.measure.bulk import bulk_options, network_of
+from fairlead.measure.probe_program import ProbeProgram
+from fairlead.measure.probe_result import PAIRS_BEGIN, read_document
+from fairlead.model.cluster import Cluster
+from fairlead.model.network import Network
+from fairlead.model.placement import Placement
+from fairlead.model.traffic import Traffic
+
+__all__ = ["Rehearsal", "rehearse"]
+
+Matrix = npt.NDArray[np.float64]
+
+_BEGIN = '{"format": "fairlead-rehearsal"'
+
+MOST_STEP_S = 0.02
+"""What the busiest host's messages of one step may take by the measured network: a trial has to
+hold several steps, and is 0.08 s long."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Rehearsal:
+    """How long each placement's traffic took on the network.
+
+    Attributes:
+        steps_s: Seconds of one step of the program, shape (rounds, placements); the trials of
+            one round ran right after one another.
+        num_steps: Steps that the whole program makes, by its trace.
+        network: What was measured of single pairs before, `nan` elsewhere; None where nothing.
+    """
+
+    steps_s: Matrix
+    num_steps: float
+    network: Network | None
+
+    @property
+    def num_rounds(self) -> int:
+        """Rounds that came to their end."""
+        return len(self.steps_s)
+
+    def network_s(self, placement: int) -> float:
+        """What the whole program's traffic takes by this placement, the median of all rounds."""
+        return float(np.median(self.steps_s[:, placement])) * self.num_steps
+
+
+class _Document(pydantic.BaseModel, extra="forbid"):
+    """What rank 0 prints."""
+
+    format: Literal["fairlead-rehearsal"]
+    version: Literal[1]
+    num_steps: Annotated[int, pydantic.Field(ge=0)]
+    size_ratio: Annotated[float, pydantic.Field(gt=0, le=1)]
+    rounds_s: list[list[Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]]]
+
+
+def rehearse(
+    placements: Sequence[Placement],
+    traffic: Traffic,
+    network: Network,
+    program: ProbeProgram,
+    cluster: Cluster,
+    *,
+    rehearsal_s: float,
+    max_rounds: int = 12,
+    pairs: npt.NDArray[np.bool_] | None = None,
+    pairs_s: float = 1.0,
+    patience_s: float = 10.0,
+) -> Rehearsal:
+    """Run the traffic of several placements between the hosts, in turns.
+
+    Args:
+        placements: On the hosts of the cluster.
+        traffic: What the ranks send one another.
+        network: What is known of the network; bounds how much is sent in one step.
+        program: Gets the order.
+        cluster: The hosts.
+        rehearsal_s: When no further round begins.
+        max_rounds: Most rounds.
+        pairs: Pairs of hosts to measure before, by trains of 64 KiB, shape (H, H); None for none.
+        pairs_s: Most time for that.
+        patience_s: Silence after which a host is given up.
+
+    Returns:
+        What was found.
+
+    Raises:
+        ProbeError: The measuring program failed.
+    """
+    steps = num_steps_of(traffic)
+    patterns = [host_bytes(one, traffic, cluster.hosts) / steps for one in placements]
+    part_ratio = min(1.0, MOST_STEP_S / max(_busiest_s(one, network) for one in patterns))
+    text = "".join(_pattern_text(one * part_ratio) + "/" for one in patterns)
+    none = np.zeros((cluster.num_hosts, cluster.num_hosts), dtype=bool)
+    options = {
+        **bulk_options(none if pairs is None else pairs, pairs_s),
+        "patience": patience_s,
+        "rehearse": text,
+        "rehearse-time": rehearsal_s,
+        "rehearse-rounds": max_rounds,
+    }
+    finished = program.order(
+        cluster,
+        options,
+        timeout_s=60 + rehearsal_s + pairs_s,
+        begins=[PAIRS_BEGIN, _BEGIN],
+    )
+    document = read_document(finished.stdout, _BEGIN, _Document, "rehearsal")
+    if document is None or any(len(row) != len(placements) for row in document.rounds_s):
+        raise ProbeError("the rehearsal of placements left no result")
+    trials_s = np.array(document.rounds_s, dtype=np.float64).reshape(-1, len(placements))
+    return Rehearsal(
+        steps_s=trials_s / max(document.num_steps, 1) / document.size_ratio,
+        num_steps=steps / part_ratio,
+        network=None if pairs is None else network_of(finished.stdout, cluster),
+    )
+
+
+def num_steps_of(traffic: Traffic) -> float:
+    """How often those two ranks exchange messages that do it most often: steps of an iteration."""
+    messages = traffic.total().messages
+    return float(max(1.0, messages.max())) if messages.nnz else 1.0
+
+
+def host_bytes(placement: Placement, traffic: Traffic, hosts: Sequence[str]) -> Matrix:
+    """Bytes between these hosts, shape (H, H), [src, dst], diagonal 0."""
+    sent = traffic.total().bytes.tocoo()
+    position = {host: index for index, host in enumerate(hosts)}
+    host_of_rank = np.array([position[name] for name in placement.host_names()])
+    between = np.zeros((len(hosts), len(hosts)))
+    np.add.at(between, (host_of_rank[sent.row], host_of_rank[sent.col]), sent.data)
+    np.fill_diagonal(between, 0.0)
+    return between
+
+
+def _busiest_s(sent_bytes: Matrix, network: Network) -> float:
+    """Time of the busiest host's messages one after the other, out or in."""
+    with np.errstate(invalid="ignore"):
+        pair_s = np.where(sent_bytes > 0, sent_bytes / network.bandwidth_Bps, 0.0)
+    pair_s = np.nan_to_num(pair_s, nan=0.0)
+    return max(1e-9, float(pair_s.sum(axis=0).max()), float(pair_s.sum(axis=1).max()))
+
+
+def _pattern_text(sent_bytes: Matrix) -> str:
+    """As `parse_patterns` in mpi/probe/pattern.hpp reads it."""
+    rows = zip(*np.nonzero(sent_bytes), strict=True)
+    return ",".join(f"{src}-{dst}:{max(1, round(sent_bytes[src, dst]))}" for src, dst in rows)

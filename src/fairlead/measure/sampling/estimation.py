@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Estimates the pairs that were not measured, each with an error bar, and picks the best way to."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.measure.sampling.groups import fit_groups
+from fairlead.measure.sampling.low_rank import fit_low_rank, predict_low_rank
+from fairlead.measure.sampling.partition import Layer, group_levels
+
+Vector = npt.NDArray[np.float64]
+Matrix = npt.NDArray[np.float64]
+Labels = npt.NDArray[np.int64]
+Pairs = tuple[Labels, Labels]
+
+COVERAGE_RATIO = 0.95
+"""Share of the true values that the error bars are made to hold."""
+NUM_FOLDS = 5
+RANKS = (1, 2, 4)
+MAX_GROUPS = 128
+# A block's own scatter counts as much as that of the coarser one from so many pairs on.
+_PRIOR_PAIRS = 8.0
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Estimate:
+    """One quantity of all pairs.
+
+    Attributes:
+        values: Natural logarithms of the estimates, shape (H, H), [src, dst].
+        scatter: Typical error of each, as a difference of logarithms, shape (H, H).
+        bar: Half the length of each error bar, as a difference of logarithms, shape (H, H).
+        method: The way that was best on held-out pairs.
+        held_out_error: Its mean error there, as a difference of logarithms.
+    """
+
+    values: Matrix
+    scatter: Matrix
+    bar: Matrix
+    method: str
+    held_out_error: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Quantity:
+    """What is to be completed.
+
+    Attributes:
+        values: Natural logarithms, shape (H, H), [src, dst], `nan` where unmeasured.
+        is_low_near: Whether small values mean that hosts are near each other.
+    """
+
+    values: Matrix
+    is_low_near: bool
+
+
+def group_sizes(num_hosts: int) -> list[int]:
+    """Numbers of groups that are tried: 1, 2, 4, 8, ... up to half the hosts."""
+    most = max(1, min(MAX_GROUPS, num_hosts // 2))
+    return [1 << power for power in range(most.bit_length())]
+
+
+def estimate(quantities: Sequence[Quantity], seed: int = 0) -> list[Estimate]:
+    """Estimate all pairs of each quantity from the measured ones.
+
+    Every way is judged on pairs that were held out from it. The errors of the best way there also
+    give the error bars: each pair's bar is the typical error of its block of groups, times the
+    factor that makes the bars of the held-out pairs hold as many values as is claimed.
+
+    Args:
+        quantities: At least one pair of each is measured.
+        seed: Of the draw of what is held out.
+
+    Source: Lei, G'Sell, Rinaldo, Tibshirani and Wasserman 2018 (split conformal intervals, locally
+    weighted).
+    """
+    folds = _folds(quantities, seed)
+    held_out = [_held_out_errors(quantities, folds, fold) for fold in range(NUM_FOLDS)]
+    partitions = _partitions(quantities, np.ones_like(folds, dtype=bool))
+    estimates = []
+    for index, quantity in enumerate(quantities):
+        src, dst = np.nonzero(np.isfinite(quantity.values))
+        fold_of_entry = folds[src, dst]
+        errors = np.empty((len(held_out[0][index]), len(src)))
+        for fold in range(NUM_FOLDS):
+            errors[:, fold_of_entry == fold] = held_out[fold][index]
+        estimates.append(_best(quantity, src, dst, errors, partitions))
+    return estimates
+
+
+def _folds(quantities: Sequence[Quantity], seed: int) -> npt.NDArray[np.int64]:
+    """Fold of each measured pair; both directions are in one, because one tells the other."""
+    known = np.any([np.isfinite(quantity.values) for quantity in quantities], axis=0)
+    low, high = np.nonzero(np.triu(known | known.T, 1))
+    folds = np.zeros(known.shape, dtype=np.int64)
+    drawn = np.random.default_rng(seed).permutation(len(low)) % NUM_FOLDS
+    folds[low, high] = folds[high, low] = drawn
+    return folds
+
+
+def _weights(quantity: Quantity) -> Matrix:
+    """How much each measured pair counts in the judgement.
+
+    Those of hosts that are measured with everybody count little: no pair that has to be estimated
+    is like them.
+    """
+    degree = np.maximum(np.isfinite(quantity.values).sum(axis=1), 1)
+    return np.asarray(1.0 / np.maximum.outer(degree, degree))
+
+
+def _partitions(
+    quantities: Sequence[Quantity], is_used: npt.NDArray[np.bool_]
+) -> dict[str, list[Labels]]:
+    """Groups of hosts that measure alike, as they are and after each host's level is taken off."""
+    sizes = group_sizes(len(is_used))
+    partitions = {}
+    for name, is_relative in (("groups", False), ("relative groups", True)):
+        layers = [
+            Layer(np.where(is_used, quantity.values, np.nan), quantity.is_low_near, is_relative)
+            for quantity in quantities
+        ]
+        partitions[name] = group_levels(layers, sizes)
+    return partitions
+
+
+def _held_out_errors(quantities: Sequence[Quantity], folds: Labels, fold: int) -> list[Matrix]:
+    """Error of each way on the pairs of one fold, for each quantity, shape (ways, pairs)."""
+    partitions = _partitions(quantities, folds != fold)
+    found = []
+    for quantity in quantities:
+        known = np.isfinite(quantity.values)
+        used_src, used_dst = np.nonzero(known & (folds != fold))
+        src, dst = np.nonzero(known & (folds == fold))
+        ways = _predictions(quantity, (used_src, used_dst), (src, dst), partitions)
+        found.append(quantity.values[src, dst] - np.array([predicted for _, predicted in ways]))
+    return found
+
+
+def _predictions(
+    quantity: Quantity, used: Pairs, asked: Pairs, partitions: Mapping[str, Sequence[Labels]]
+) -> list[tuple[str, Vector]]:
+    """What each way says of the pairs asked for, with its name."""
+    values = quantity.values[used]
+    ways: list[tuple[str, Vector]] = []
+    for name, levels in partitions.items():
+        predicted = fit_groups(*used, values, levels).predict(*asked)
+        titles = [f"{labels.max() + 1} {name}" if labels.any() else "median" for labels in levels]
+        titles += [f"{title} and effects of hosts" for title in titles]
+        ways += zip(titles, predicted, strict=True)
+    for rank in RANKS:
+        model = fit_low_rank(*used, values, len(quantity.values), rank)
+        ways.append((f"matrix of rank {rank}", predict_low_rank(model, *asked)))
+    return ways
+
+
+def _best(
+    quantity: Quantity,
+    src: Labels,
+    dst: Labels,
+    errors: Matrix,
+    partitions: Mapping[str, Sequence[Labels]],
+) -> Estimate:
+    weights = _weights(quantity)[src, dst]
+    means = (np.abs(errors) * weights).sum(axis=1) / weights.sum()
+    best = int(means.argmin())
+    num_hosts = len(quantity.values)
+    everything = np.divmod(np.arange(num_hosts**2), num_hosts)
+    ways = _predictions(quantity, (src, dst), everything, partitions)
+    levels = _levels_of(int(means[: -len(RANKS)].argmin()), partitions)
+    missed = np.abs(errors[best])
+    scatter, left_out = _scatter(src, dst, missed, levels)
+    factor = _quantile(missed / left_out, weights)
+    method, predicted = ways[best]
+    return Estimate(
+        predicted.reshape(num_hosts, num_hosts),
+        scatter,
+        factor * scatter,
+        method,
+        float(means[best]),
+    )
+
+
+def _levels_of(way: int, partitions: Mapping[str, Sequence[Labels]]) -> Sequence[Labels]:
+    """Groups that the way uses, coarse to fine; ways are in the order of `_predictions`."""
+    levels = list(partitions.values())
+    source, step = divmod(way, 2 * len(levels[0]))
+    return levels[source][: step % len(levels[0]) + 1]
+
+
+def _scatter(
+    src: Labels, dst: Labels, missed: Vector, levels: Sequence[Labels]
+) -> tuple[Matrix, Vector]:
+    """Mean error of each pair's block, drawn to that of the coarser block.
+
+    Returns:
+        For all pairs, shape (H, H); for each measured pair without its own error, shape
+        (len(src),).
+    """
+    floor = 1e-9
+    mean = float(missed.mean()) + floor
+    num_hosts = len(levels[0])
+    scatter = np.full((num_hosts, num_hosts), mean)
+    left_out = np.full(len(src), mean)
+    for labels in levels:
+        num_groups = int(labels.max()) + 1
+        block = labels[src] * num_groups + labels[dst]
+        sums = np.bincount(block, missed, num_groups**2)
+        counts = np.bincount(block, minlength=num_groups**2)
+        coarser = scatter[src, dst]
+        left_out = (sums[block] - missed + _PRIOR_PAIRS * coarser) / (
+            counts[block] - 1 + _PRIOR_PAIRS
+        )
+        grid = (labels[:, None] * num_groups + labels[None, :]).ravel()
+        scatter = (sums[grid].reshape(scatter.shape) + _PRIOR_PAIRS * scatter) / (
+            counts[grid].reshape(scatter.shape) + _PRIOR_PAIRS
+        )
+    return scatter, left_out + floor
+
+
+def _quantile(values: Vector, weights: Vector) -> float:
+    """Weighted quantile at the wanted coverage, with the correction for few values."""
+    order = np.argsort(values)
+    share = np.cumsum(weights[order]) / weights.sum()
+    effective = weights.sum() ** 2 / (weights**2).sum()
+    wanted = min(1.0, COVERAGE_RATIO * (1 + 1 / effective))
+    return float(values[order[min(np.searchsorted(share, wanted - 1e-12), len(values) - 1)]])

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running a program once to learn which of its ranks talk to which."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from fairlead.act import mpi_builds
+from fairlead.act.launch import Job, Launcher, copied, run
+from fairlead.act.preload import preloaded
+from fairlead.errors import InputError, NoTraceError, TraceError
+from fairlead.files.scratch import scratch_folder
+from fairlead.measure.trace_file import read_trace
+from fairlead.model.traffic import Traffic
+
+__all__ = ["require_program", "trace"]
+
+# How each line of the preload library begins.
+_BEGIN = b"fairlead: "
+
+
+def trace(
+    launcher: Launcher,
+    job: Job,
+    *,
+    log: Path | str | None = None,
+    timeout_s: float | None = None,
+    stdin: int = 0,
+    stdout: int = 1,
+) -> Traffic:
+    """Run the job once under the preload library and return what its ranks sent.
+
+    The program's results are its own: the library only counts. World rank 0 writes the counts
+    into a folder below the current one, which has to be visible on the host of that rank.
+
+    Args:
+        launcher: Launcher of the MPI that the program is built with.
+        job: The program; its variables stay, LD_PRELOAD is added to.
+        log: File that gets the program's output, too, as it comes.
+        timeout_s: The program is stopped after this time; None waits for it.
+        stdin: File descriptor that the program reads as its standard input.
+        stdout: File descriptor that gets what it prints, as it comes; its error output goes to this
+            process's own.
+
+    Returns:
+        The traffic; `origin` holds program, arguments, launcher, MPI and time.
+
+    Raises:
+        TraceError: There is no such program, it failed (the error has its exit code), or its trace
+            is lost; NoTraceError where it is no program of this MPI.
+        LaunchError: The launcher cannot start it.
+    """
+    require_program(job.program)
+    library = mpi_builds.find(launcher).intercept
+    with (
+        scratch_folder("fairlead-trace-") as work_dir,
+        scratch_folder(".fairlead-trace-", _shared_folder()) as shared,
+    ):
+        file = shared.absolute() / "trace"
+        traced = dataclasses.replace(job, env=preloaded(job.env, library, FAIRLEAD_TRACE=str(file)))
+        argv = launcher.command(traced, work_dir)
+        words = _OurWords()
+        with _outputs(log, stdout, words) as (out, errors):
+            finished = run(argv, timeout_s=timeout_s, stdin=stdin, stdout=out, stderr=errors)
+        if finished.returncode != 0:
+            raise _failure(job, finished.returncode, words.first, log)
+        if not file.exists():
+            raise _no_trace(launcher, job, words.first)
+        traffic = _read(file, job)
+    origin = traffic.origin | _origin(launcher, job) | {"seconds": finished.seconds}
+    return dataclasses.replace(traffic, origin=origin)
+
+
+def require_program(program: Sequence[str]) -> None:
+    """Check that there is such a program on this machine.
+
+    Raises:
+        TraceError: There is none; the message names it.
+    """
+    name = program[0] if program else ""
+    if shutil.which(name) is None:
+        found = Path(name).exists()
+        problem = "is not an executable program" if found else "no such program"
+        raise TraceError(f"{name}: {problem}; nothing was started")
+
+
+def _shared_folder() -> Path | None:
+    # Programs are started in the current folder on every host, so it is the one they share.
+    return Path.cwd() if os.access(Path.cwd(), os.W_OK) else None
+
+
+class _OurWords:
+    """Remembers what the preload library said first."""
+
+    first: str | None = None
+
+    def hear(self, line: bytes) -> None:
+        if self.first is None and line.startswith(_BEGIN):
+            self.first = line.removeprefix(_BEGIN).decode("utf-8", "replace").rstrip("\n")
+
+
+@contextlib.contextmanager
+def _outputs(log: Path | str | None, stdout: int, words: _OurWords) -> Iterator[tuple[int, int]]:
+    """File descriptors for output and error output."""
+    if log is None:
+        with copied([2], words.hear) as errors:
+            yield stdout, errors
+        return
+    try:
+        stream = Path(log).open("ab")  # noqa: SIM115 (closed below; its own errors are not ours)
+    except OSError as error:
+        raise InputError(f"{log}: cannot be written: {error.strerror}") from error
+    with (
+        stream,
+        copied([stdout, stream.fileno()]) as out,
+        copied([2, stream.fileno()], words.hear) as errors,
+    ):
+        yield out, errors
+
+
+def _failure(job: Job, returncode: int, said: str | None, log: Path | str | None) -> TraceError:
+    details = f"; {said}" if said else ""
+    where = f"; its output is in {log}" if log is not None else ""
+    return TraceError(
+        f"{job.program[0]}: failed in the traced run with exit code {returncode}{details}{where}",
+        returncode,
+    )
+
+
+def _no_trace(launcher: Launcher, job: Job, said: str | None) -> TraceError:
+    mpi = f"{launcher.name} {'.'.join(map(str, launcher.version))}"
+    problem = f"{job.program[0]}: the traced run left no trace"
+    if said:
+        return TraceError(f"{problem}: {said}")
+    return NoTraceError(
+        f"{problem}: it is no MPI program, belongs to another MPI than {launcher.path} ({mpi}), or "
+        "ended without MPI_Finalize"
+    )
+
+
+def _read(file: Path, job: Job) -> Traffic:
+    try:
+        traffic = read_trace(file)
+    except InputError as error:
+        raise TraceError(f"{job.program[0]}: the traced run left an unusable trace: {error}") from (
+            error
+        )
+    if traffic.num_ranks != job.num_ranks:
+        raise TraceError(
+            f"{job.program[0]}: {job.num_ranks} ranks were started, but MPI_COMM_WORLD had "
+            f"{traffic.num_ranks}: the program belongs to another MPI than the launcher"
+        )
+    return traffic
+
+
+def _origin(launcher: Launcher, job: Job) -> dict[str, object]:
+    return {
+        "program": job.program[0],
+        "arguments": list(job.program[1:]),
+        "num_ranks": job.num_ranks,
+        "launcher": str(launcher.path),
+        "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+    }

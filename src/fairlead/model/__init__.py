@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The model: networks, traffic, clusters, placements, and what a placement costs."""

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a placement costs on a measured network."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairlead import _core
+from fairlead.errors import ShapeError, TopologyError
+from fairlead.model.network import Network
+from fairlead.model.placement import Placement
+from fairlead.model.traffic import Traffic
+
+__all__ = ["Cost", "evaluate"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Cost:
+    """Costs of one placement.
+
+    Attributes:
+        inter_bytes: Bytes between ranks on different hosts (CloudMap eq. 1 and 2).
+        intra_bytes: Bytes between ranks on the same host (CloudMap eq. 3).
+        comm_time_s: The sum over pairs of ranks on different hosts of bytes / bandwidth_Bps
+            (CloudMap eq. 4): neither latencies nor what stays inside a host.
+        serial_time_s: All messages one after the other: the sum over all pairs of ranks of
+            messages * latency_s + bytes / bandwidth_Bps of their hosts.
+        bottleneck_s: The largest bytes / capacity over all directed pairs of hosts, over the
+            network interfaces, out and in, and over the groups of pairs that share a bottleneck,
+            plus the worst rank's summed latencies. An interface's capacity is what the network
+            says of it, or else the fastest pair measured through it; a rank's latencies are those
+            of what it sends or of what it receives, whichever is more. The objective `bottleneck`.
+        bottleneck_and_mean_s: bottleneck_s + serial_time_s / min(H, T) for T ranks and the H hosts
+            of the placement: what the busiest part takes, and each of the hosts that can share the
+            work on average. The objective `bottleneck-and-mean`.
+        weighted_sum: The objective `sum` for each metric: "bytes" over bandwidth, "messages"
+            times latency, in seconds.
+    """
+
+    inter_bytes: float
+    intra_bytes: float
+    comm_time_s: float
+    serial_time_s: float
+    bottleneck_s: float
+    bottleneck_and_mean_s: float
+    weighted_sum: Mapping[str, float]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The costs by their names, JSON-serialisable."""
+        return {**dataclasses.asdict(self), "weighted_sum": dict(self.weighted_sum)}
+
+
+def evaluate(placement: Placement, traffic: Traffic, network: Network) -> Cost:
+    """Costs of a placement of this traffic on this network.
+
+    Point-to-point traffic and exchange patterns count together. Traffic inside a host costs what
+    the network's diagonal says: nothing unless it was measured.
+
+    Args:
+        placement: Host of each of T ranks.
+        traffic: What the T ranks send one another.
+        network: Must hold all hosts of the placement; it may hold more, in another order.
+
+    Raises:
+        ShapeError: The placement and the traffic differ in their number of ranks.
+        TopologyError: A host is not in the network, or traffic crosses an unmeasured pair.
+    """
+    return costs_of(placement, traffic)(network)
+
+
+def costs_of(placement: Placement, traffic: Traffic) -> Callable[[Network], Cost]:
+    """`evaluate` for one placement of one traffic on many networks; the traffic is read once.
+
+    Raises:
+        ShapeError: As `evaluate`, here; a TopologyError comes from the call with a network.
+    """
+    if placement.num_ranks != traffic.num_ranks:
+        raise ShapeError(
+            f"the placement has {placement.num_ranks} ranks, but the traffic {traffic.num_ranks}"
+        )
+    carried = traffic.total()
+    sent_bytes, messages = rank_matrix(carried.bytes), rank_matrix(carried.messages)
+
+    def on(network: Network) -> Cost:
+        used = network.select(placement.hosts)
+        cost = _core.evaluate(sent_bytes, messages, network_arrays(used), placement.host_of_rank)
+        if np.isnan(cost.serial_time_s):
+            raise _crosses_unmeasured(placement, carried, used)
+        return Cost(
+            inter_bytes=cost.inter_bytes,
+            intra_bytes=cost.intra_bytes,
+            comm_time_s=cost.comm_time_s,
+            serial_time_s=cost.serial_time_s,
+            bottleneck_s=cost.bottleneck_s,
+            bottleneck_and_mean_s=cost.bottleneck_and_mean_s,
+            weighted_sum={"bytes": cost.weighted_sum_bytes, "messages": cost.weighted_sum_messages},
+        )
+
+    return on
+
+
+def rank_matrix(matrix: sp.csr_array) -> _core.RankMatrix:
+    """The matrix as the compiled core reads it; SciPy's indices may be 32 bits wide."""
+    return _core.RankMatrix(
+        matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data
+    )
+
+
+def network_arrays(network: Network) -> _core.NetworkArrays:
+    """The network as the compiled core reads it."""
+    nothing = np.zeros(0)
+    pairs = [
+        np.column_stack([np.full(len(group.pairs), index), group.pairs])
+        for index, group in enumerate(network.groups)
+    ]
+    rows = np.concatenate([*pairs, np.zeros((0, 3), dtype=np.int64)]).astype(np.int64)
+    group_of_pair, src_of_pair, dst_of_pair = (np.ascontiguousarray(rows[:, i]) for i in range(3))
+    return _core.NetworkArrays(
+        network.latency_s,
+        network.bandwidth_Bps,
+        nothing if network.nic_out_Bps is None else network.nic_out_Bps,
+        nothing if network.nic_in_Bps is None else network.nic_in_Bps,
+        group_of_pair,
+        src_of_pair,
+        dst_of_pair,
+        np.array([group.capacity_Bps for group in network.groups]),
+    )
+
+
+def _crosses_unmeasured(placement: Placement, traffic: Traffic, network: Network) -> TopologyError:
+    """The error that names the first unmeasured pair of hosts which traffic crosses."""
+    pairs = sp.coo_array(traffic.bytes + traffic.messages)
+    src_host = placement.host_of_rank[pairs.row]
+    dst_host = placement.host_of_rank[pairs.col]
+    missing = np.isnan(network.latency_s + network.bandwidth_Bps)[src_host, dst_host]
+    first = int(np.flatnonzero(missing & (pairs.data > 0))[0])
+    src, dst = network.hosts[src_host[first]], network.hosts[dst_host[first]]
+    return TopologyError(
+        f"the placement sends from {src!r} to {dst!r}, but that pair was not measured; "
+        "probe again, or place on other hosts"
+    )

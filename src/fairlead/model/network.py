@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The measured network: latency and bandwidth from every host to every other."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.errors import InputError, ShapeError, TopologyError
+from fairlead.files.archive import Archive, save_archive
+from fairlead.model.bottleneck_group import (
+    TABLE_OF_GROUPS,
+    SharedGroup,
+    groups_from_table,
+    table_of_groups,
+)
+
+__all__ = ["Network"]
+
+Matrix = npt.NDArray[np.float64]
+
+KIND = "network"
+VERSION = 1
+
+_CONSTANT = ("latency_s", "bandwidth_Bps")
+_PER_HOST = ("nic_out_Bps", "nic_in_Bps")
+_INTERVALS = (("latency_low_s", "latency_high_s"), ("bandwidth_low_Bps", "bandwidth_high_Bps"))
+_PER_PAIR = tuple(name for interval in _INTERVALS for name in interval)
+_MOST_SAMPLES = 2**53
+"""Up to here every whole number is a float64, too."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Network:
+    """Directed latency and bandwidth between H hosts.
+
+    Attributes:
+        hosts: Host names, length H, in the order of the matrices.
+        latency_s: One-way latency, shape (H, H), [src, dst]; `nan` where unmeasured; diagonal 0
+            unless communication inside a host was measured.
+        bandwidth_Bps: Bytes per second, shape (H, H), [src, dst]; `nan` where unmeasured;
+            diagonal `inf` unless measured.
+        latency_low_s, latency_high_s: Confidence interval of each latency, or None.
+        bandwidth_low_Bps, bandwidth_high_Bps: Confidence interval of each bandwidth, or None.
+        samples: Measurements behind each pair, shape (H, H), or None; 0 where it was estimated.
+        nic_out_Bps, nic_in_Bps: What each host can send or receive in all, shape (H,); `nan`
+            where unmeasured, or None.
+        groups: Directed pairs that share a bottleneck, with its capacity; none unless measured.
+        origin: Where the numbers come from, when and how: a JSON-serialisable dictionary.
+        source: What errors call the network: the file it was read from.
+    """
+
+    hosts: Sequence[str]
+    latency_s: Matrix
+    bandwidth_Bps: Matrix
+    latency_low_s: Matrix | None = None
+    latency_high_s: Matrix | None = None
+    bandwidth_low_Bps: Matrix | None = None
+    bandwidth_high_Bps: Matrix | None = None
+    samples: npt.NDArray[np.int64] | None = None
+    nic_out_Bps: npt.NDArray[np.float64] | None = None
+    nic_in_Bps: npt.NDArray[np.float64] | None = None
+    groups: Sequence[SharedGroup] = ()
+    origin: dict[str, Any] = dataclasses.field(default_factory=lambda: {"how": "given"})
+    source: str = "this network"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hosts", tuple(self.hosts))
+        num_hosts = len(self.hosts)
+        if num_hosts == 0:
+            raise TopologyError("network: at least one host is needed, got none")
+        if len(set(self.hosts)) != num_hosts:
+            raise TopologyError(f"network: a host is named twice: {_repeated(self.hosts)}")
+        for name in (*_CONSTANT, *_PER_PAIR):
+            self._check_shape(name, np.float64, (num_hosts, num_hosts))
+        for name in _PER_HOST:
+            self._check_shape(name, np.float64, (num_hosts,))
+        self._check_shape("samples", np.int64, (num_hosts, num_hosts))
+        self._check_values()
+        object.__setattr__(self, "groups", tuple(self.groups))
+        for group in self.groups:
+            if group.pairs.max() >= num_hosts:
+                raise ShapeError(
+                    f"network: groups: a pair names host {group.pairs.max()}, "
+                    f"but there are {num_hosts}"
+                )
+
+    def _check_shape(self, name: str, kind: type, shape: tuple[int, ...]) -> None:
+        value = getattr(self, name)
+        if value is None:
+            return
+        if kind is np.int64:
+            self._check_whole(name, np.asarray(value))
+        array: npt.NDArray[Any] = np.ascontiguousarray(value, dtype=kind)
+        if array.shape != shape:
+            raise ShapeError(
+                f"network: {name}: expected shape {shape} for {shape[0]} hosts, got {array.shape}"
+            )
+        object.__setattr__(self, name, array)
+
+    def _check_whole(self, name: str, values: npt.NDArray[Any]) -> None:
+        with np.errstate(invalid="ignore"):
+            is_count = (values >= 0) & (values <= _MOST_SAMPLES) & (values % 1 == 0)
+        if not np.all(is_count):
+            raise InputError(
+                f"network: {name}: every value must be a whole number in 0..{_MOST_SAMPLES}"
+            )
+
+    def _check_values(self) -> None:
+        if np.any(self.latency_s < 0) or np.any(np.isinf(self.latency_s)):
+            raise InputError("network: latency_s: every value must be finite and >= 0, or nan")
+        if np.any(self.bandwidth_Bps <= 0):
+            raise InputError("network: bandwidth_Bps: every value must be > 0, or nan")
+        for name in _PER_HOST:
+            if getattr(self, name) is not None and np.any(getattr(self, name) <= 0):
+                raise InputError(f"network: {name}: every value must be > 0, or nan")
+        for low, high in _INTERVALS:
+            self._check_interval(low, high)
+
+    def _check_interval(self, low: str, high: str) -> None:
+        bounds = [getattr(self, name) for name in (low, high)]
+        for name, values in zip((low, high), bounds, strict=True):
+            if values is not None and np.any(values < 0):
+                raise InputError(f"network: {name}: every value must be >= 0, or nan")
+        if bounds[0] is not None and bounds[1] is not None and np.any(bounds[0] > bounds[1]):
+            raise InputError(f"network: {low}: a value is above that of {high}")
+
+    @property
+    def num_hosts(self) -> int:
+        """Number of hosts H."""
+        return len(self.hosts)
+
+    def index(self, host: str) -> int:
+        """Position of `host` in the matrices.
+
+        Raises:
+            TopologyError: The host was not measured.
+        """
+        try:
+            return tuple(self.hosts).index(host)
+        except ValueError:
+            raise TopologyError(
+                f"host {host!r} is not in {self.source}, which has {', '.join(self.hosts)}"
+            ) from None
+
+    def select(self, hosts: Sequence[str]) -> Network:
+        """The same measurements for these hosts, in this order.
+
+        Raises:
+            TopologyError: One of them was not measured.
+        """
+        rows = np.array([self.index(host) for host in hosts])
+        grid = np.ix_(rows, rows)
+
+        def pick(name: str) -> Any:
+            matrix = getattr(self, name)
+            return None if matrix is None else matrix[grid]
+
+        def pick_hosts(name: str) -> Any:
+            values = getattr(self, name)
+            return None if values is None else values[rows]
+
+        kept = (group.select(rows) for group in self.groups)
+        return Network(
+            hosts=tuple(hosts),
+            origin=dict(self.origin),
+            source=self.source,
+            groups=[group for group in kept if group is not None],
+            **{name: pick(name) for name in (*_CONSTANT, *_PER_PAIR, "samples")},
+            **{name: pick_hosts(name) for name in _PER_HOST},
+        )
+
+    def updated(self, later: Network) -> Network:
+        """This network with what was measured later, where it was: a later value stands alone.
+
+        Args:
+            later: Of the same hosts in the same order, with intervals and samples; `nan` where
+                nothing was measured.
+
+        Raises:
+            TopologyError: The hosts differ.
+        """
+        if later.hosts != self.hosts:
+            raise TopologyError("network: a later measurement is of other hosts")
+        is_later = np.isfinite(later.latency_s) & np.isfinite(later.bandwidth_Bps)
+
+        def chosen(name: str) -> Any:
+            before, after = getattr(self, name), getattr(later, name)
+            return before if before is None or after is None else np.where(is_later, after, before)
+
+        matrices: dict[str, Any] = {
+            name: chosen(name) for name in (*_CONSTANT, *_PER_PAIR, "samples")
+        }
+        return dataclasses.replace(self, **matrices)
+
+    def unmeasured_pairs(self) -> list[tuple[str, str]]:
+        """Directed pairs without a latency or without a bandwidth."""
+        missing = np.isnan(self.latency_s) | np.isnan(self.bandwidth_Bps)
+        return [(self.hosts[src], self.hosts[dst]) for src, dst in np.argwhere(missing)]
+
+    def is_estimated(self) -> npt.NDArray[np.bool_]:
+        """Pairs that have a value and no measurement, shape (H, H); all False without `samples`."""
+        if self.samples is None:
+            return np.zeros(self.latency_s.shape, dtype=bool)
+        has_value = np.isfinite(self.latency_s) | np.isfinite(self.bandwidth_Bps)
+        return np.asarray(has_value & (self.samples == 0) & ~np.eye(self.num_hosts, dtype=bool))
+
+    def transfer_s(self, message_bytes: float) -> Matrix:
+        """Time of one message per pair: latency_s + message_bytes / bandwidth_Bps.
+
+        Args:
+            message_bytes: Size of the message in bytes.
+
+        Returns:
+            Seconds per pair, shape (H, H); `nan` where unmeasured.
+
+        Source: CMPI section 4.1.
+        """
+        return np.asarray(self.latency_s + message_bytes / self.bandwidth_Bps)
+
+    def save(self, path: Path | str) -> None:
+        """Write a `.net.npz` file; it appears whole or not at all."""
+        arrays = {
+            name: getattr(self, name)
+            for name in (*_CONSTANT, *_PER_PAIR, *_PER_HOST, "samples")
+            if getattr(self, name) is not None
+        }
+        if self.groups:
+            arrays.update(table_of_groups(self.groups))
+        meta = {
+            "hosts": list(self.hosts),
+            "orientation": "[src, dst]",
+            "units": {"latency_s": "s", "bandwidth_Bps": "B/s"},
+            "origin": self.origin,
+        }
+        save_archive(path, KIND, VERSION, meta, arrays)
+
+    @classmethod
+    def load(cls, path: Path | str) -> Network:
+        """Read a `.net.npz` file.
+
+        Raises:
+            InputError: The file is missing, damaged, of another kind or version, or holds an
+                impossible value; the message names file and field.
+        """
+        names = (*_CONSTANT, *_PER_PAIR, *_PER_HOST, "samples", *TABLE_OF_GROUPS)
+        archive = Archive(path, KIND, VERSION, names)
+        hosts = archive.meta_field("hosts", list)
+        if not hosts or not all(isinstance(host, str) and host for host in hosts):
+            raise archive.error("meta.hosts", "expected a list of host names")
+        shape = (len(hosts), len(hosts))
+        optional = {
+            name: archive.array(name, shape) for name in (*_PER_PAIR, "samples") if name in archive
+        }
+        optional |= {
+            name: archive.array(name, (len(hosts),)) for name in _PER_HOST if name in archive
+        }
+        try:
+            return cls(
+                groups=groups_from_table(archive, len(hosts)),
+                hosts=hosts,
+                latency_s=archive.array("latency_s", shape),
+                bandwidth_Bps=archive.array("bandwidth_Bps", shape),
+                origin=_origin(archive),
+                source=str(path),
+                **optional,
+            )
+        except InputError as error:
+            if str(error).startswith(str(archive.path)):
+                raise
+            raise InputError(f"{archive.path}: {error}") from error
+
+
+def _origin(archive: Archive) -> dict[str, Any]:
+    """Where the numbers come from; of its parts those that are read again are checked."""
+    origin: dict[str, Any] = archive.meta_field("origin", dict)
+    for part in ("unreachable", "contention"):
+        if not isinstance(origin.get(part, {}), dict):
+            raise archive.error(f"meta.origin.{part}", f"expected an object, got {origin[part]!r}")
+    return origin
+
+
+def _repeated(names: Sequence[str]) -> str:
+    return ", ".join(sorted({name for name in names if list(names).count(name) > 1}))

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the ranks of an application sent one another, and the collectives they called."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import reprlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from fairlead.errors import InputError, ShapeError
+from fairlead.files.archive import Archive, save_archive
+
+__all__ = ["CollectiveCall", "Traffic"]
+
+KIND = "traffic"
+VERSION = 1
+
+_POINT_TO_POINT = ("bytes", "messages", "max_message_bytes")
+_EXCHANGE = ("exchange_bytes", "exchange_messages", "exchange_max_message_bytes")
+_MOST_OF_CALLS = 2**64
+_PARTS = ("data", "indices", "indptr")
+_ARRAYS = tuple(f"{name}.{part}" for name in (*_POINT_TO_POINT, *_EXCHANGE) for part in _PARTS)
+
+
+class CollectiveCall(NamedTuple):
+    """All calls of one collective operation on communicators of one size with one message size.
+
+    Attributes:
+        operation: MPI name in lower case without prefix, for example "allreduce".
+        communicator_size: Ranks in the communicator.
+        message_bytes: Bytes that one rank hands to one call (its send buffer; the receive
+            buffer of a non-root in a broadcast or scatter).
+        calls: Number of calls, summed over ranks.
+        seconds: Time spent in them, summed over ranks.
+    """
+
+    operation: str
+    communicator_size: int
+    message_bytes: int
+    calls: int
+    seconds: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Traffic:
+    """Sparse traffic between T ranks, [src, dst], counted once at the sender, in world ranks.
+
+    Attributes:
+        bytes: Bytes sent point to point, shape (T, T).
+        messages: Messages sent point to point, shape (T, T).
+        max_message_bytes: Largest single message, shape (T, T).
+        exchange_bytes, exchange_messages, exchange_max_message_bytes: The same for what
+            alltoall(v, w) and neighbourhood collectives hand from one rank to another.
+        collectives: Table of collective calls, each kind once.
+        run_time_s: From the end of MPI_Init to the start of MPI_Finalize, the longest of all
+            ranks; `nan` when unknown.
+        origin: Program, arguments, MPI and time of the recording; JSON-serialisable.
+    """
+
+    bytes: sp.csr_array
+    messages: sp.csr_array
+    max_message_bytes: sp.csr_array | None = None
+    exchange_bytes: sp.csr_array | None = None
+    exchange_messages: sp.csr_array | None = None
+    exchange_max_message_bytes: sp.csr_array | None = None
+    collectives: Sequence[CollectiveCall] = ()
+    run_time_s: float = float("nan")
+    origin: dict[str, Any] = dataclasses.field(default_factory=lambda: {"how": "given"})
+
+    def __post_init__(self) -> None:
+        shape = np.shape(self.bytes)
+        if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
+            raise ShapeError(f"traffic: bytes: expected shape (T, T), got {shape}")
+        for name in (*_POINT_TO_POINT, *_EXCHANGE):
+            given = getattr(self, name)
+            matrix = sp.csr_array(shape) if given is None else sp.csr_array(given)
+            matrix = matrix.astype(np.float64)
+            if matrix.shape != shape:
+                raise ShapeError(f"traffic: {name}: shape {matrix.shape}, but bytes has {shape}")
+            matrix.sum_duplicates()
+            if not np.all(np.isfinite(matrix.data)) or np.any(matrix.data < 0):
+                raise InputError(f"traffic: {name}: every value must be finite and >= 0")
+            object.__setattr__(self, name, matrix)
+        calls = tuple(CollectiveCall(*call) for call in self.collectives)
+        for call in calls:
+            if not all(0 <= number < _MOST_OF_CALLS for number in call[1:]):
+                raise InputError(
+                    "traffic: collectives: numbers must be finite, >= 0 and below 2**64, got "
+                    f"{reprlib.repr(call)}"
+                )
+        object.__setattr__(self, "collectives", calls)
+        run_time_s = _as_float(self.run_time_s)
+        if not (math.isnan(run_time_s) or 0 <= run_time_s < math.inf):
+            raise InputError(
+                f"traffic: run_time_s: must be finite and >= 0, or nan, got {run_time_s}"
+            )
+        object.__setattr__(self, "run_time_s", run_time_s)
+
+    @property
+    def num_ranks(self) -> int:
+        """Number of ranks T."""
+        return int(self.bytes.shape[0])
+
+    def total(self) -> Traffic:
+        """Point-to-point traffic and exchange patterns added up: what a placement has to carry."""
+        largest = _present(self.max_message_bytes)
+        return Traffic(
+            bytes=sp.csr_array(self.bytes + _present(self.exchange_bytes)),
+            messages=sp.csr_array(self.messages + _present(self.exchange_messages)),
+            max_message_bytes=largest.maximum(_present(self.exchange_max_message_bytes)),
+            run_time_s=self.run_time_s,
+            origin=self.origin,
+        )
+
+    def save(self, path: Path | str) -> None:
+        """Write a `.traffic.npz` file; it appears whole or not at all."""
+        arrays: dict[str, npt.NDArray[Any]] = {}
+        for name in (*_POINT_TO_POINT, *_EXCHANGE):
+            matrix = getattr(self, name)
+            arrays |= {f"{name}.{part}": getattr(matrix, part) for part in _PARTS}
+        meta = {
+            "num_ranks": self.num_ranks,
+            "orientation": "[src, dst], counted at the sender, world ranks",
+            "units": {"bytes": "B", "messages": "1", "max_message_bytes": "B"},
+            "run_time_s": None if np.isnan(self.run_time_s) else self.run_time_s,
+            "collectives": [call._asdict() for call in self.collectives],
+            "origin": self.origin,
+        }
+        save_archive(path, KIND, VERSION, meta, arrays)
+
+    @classmethod
+    def load(cls, path: Path | str) -> Traffic:
+        """Read a `.traffic.npz` file.
+
+        Raises:
+            InputError: The file is missing, damaged, of another kind or version, or holds an
+                impossible value; the message names file and field.
+        """
+        archive = Archive(path, KIND, VERSION, _ARRAYS)
+        num_ranks = archive.meta_field("num_ranks", int)
+        if num_ranks < 1:
+            raise archive.error("meta.num_ranks", f"must be >= 1, got {num_ranks}")
+        run_time_s = archive.meta_field("run_time_s", float, int, type(None))
+        try:
+            return cls(
+                **{n: _sparse(archive, n, num_ranks) for n in (*_POINT_TO_POINT, *_EXCHANGE)},
+                collectives=_calls(archive),
+                run_time_s=math.nan if run_time_s is None else run_time_s,
+                origin=archive.meta_field("origin", dict),
+            )
+        except InputError as error:
+            if str(error).startswith(str(archive.path)):
+                raise
+            raise InputError(f"{archive.path}: {error}") from error
+
+
+def _as_float(number: float) -> float:
+    """The number; infinite where it is a whole one beyond all floats."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
+
+
+def _present(matrix: sp.csr_array | None) -> sp.csr_array:
+    """The matrix of a built Traffic, where an absent one has become an empty one."""
+    assert matrix is not None
+    return matrix
+
+
+def _sparse(archive: Archive, name: str, num_ranks: int) -> sp.csr_array:
+    indptr = archive.array(f"{name}.indptr", (num_ranks + 1,), is_whole=True).astype(np.int64)
+    if indptr[0] != 0 or np.any(np.diff(indptr) < 0) or indptr[-1] > num_ranks**2:
+        raise archive.error(f"{name}.indptr", "is not a row index of its data")
+    shape = (int(indptr[-1]),)
+    data = archive.array(f"{name}.data", shape, lambda values: np.isfinite(values) & (values >= 0))
+    indices = archive.array(
+        f"{name}.indices",
+        shape,
+        lambda ranks: (ranks >= 0) & (ranks < num_ranks),
+        is_whole=True,
+    )
+    return sp.csr_array((data, indices, indptr), shape=(num_ranks, num_ranks))
+
+
+def _calls(archive: Archive) -> list[CollectiveCall]:
+    rows = archive.meta_field("collectives", list)
+    try:
+        return [
+            CollectiveCall(
+                str(row["operation"]),
+                _whole(row["communicator_size"]),
+                _whole(row["message_bytes"]),
+                _whole(row["calls"]),
+                float(row["seconds"]),
+            )
+            for row in rows
+        ]
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise archive.error("meta.collectives", f"is not a table of calls: {error}") from error
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"expected a whole number, got {value!r}")
+    return value

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many jobs on shared nodes: what they send, and what they then wait for."""
+
+from fairlead.simulation.job import RATE_PER, Job
+from fairlead.simulation.jobs_placement import JobsPlacement
+from fairlead.simulation.jobs_record import JobsRecord, read_jobs_placement
+from fairlead.simulation.machine import Machine
+from fairlead.simulation.patterns import PATTERNS
+from fairlead.simulation.simulating import (
+    JobResult,
+    ServerResult,
+    SimulationOptions,
+    SimulationResult,
+    simulate,
+    simulate_each,
+)
+from fairlead.simulation.workload import Workload, shipped_workloads
+
+__all__ = [
+    "PATTERNS",
+    "RATE_PER",
+    "Job",
+    "JobResult",
+    "JobsPlacement",
+    "JobsRecord",
+    "Machine",
+    "ServerResult",
+    "SimulationOptions",
+    "SimulationResult",
+    "Workload",
+    "read_jobs_placement",
+    "shipped_workloads",
+    "simulate",
+    "simulate_each",
+]

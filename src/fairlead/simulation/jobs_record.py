@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Placements of several jobs as files: `jobs.json`, and plain lists of cores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+import pydantic
+
+from fairlead.errors import InputError, TopologyError
+from fairlead.files.toml_files import first_problem
+from fairlead.files.whole_file import read_text
+from fairlead.model.placement import Placement
+from fairlead.simulation.jobs_placement import JobsPlacement
+from fairlead.simulation.machine import Machine
+
+__all__ = ["JOBS", "JobsRecord", "PlacedJob", "Prediction", "read_jobs_placement"]
+
+JOBS = "jobs.json"
+"""Its name in the folders that `map --job -o` and `run --job` write."""
+
+_Count = Annotated[int, pydantic.Field(ge=0)]
+_Duration = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]
+
+
+class PlacedJob(pydantic.BaseModel, frozen=True, extra="forbid"):
+    """One job: for each rank the index of its host, and [socket, core] there."""
+
+    name: str
+    num_ranks: int
+    host_of_rank: tuple[_Count, ...]
+    core_of_rank: tuple[tuple[_Count, _Count], ...]
+
+
+class PredictedJob(pydantic.BaseModel, frozen=True):
+    """What the simulator expects of one job."""
+
+    name: str
+    waiting_time_s: _Duration
+    finish_time_s: _Duration
+
+
+class Prediction(pydantic.BaseModel, frozen=True):
+    """What the simulator expects, as far as it is shown; see `SimulationResult`."""
+
+    scale: float
+    num_messages: int
+    waiting_time_s: _Duration
+    finish_time_s: _Duration
+    total_finish_time_s: _Duration
+    jobs: tuple[PredictedJob, ...]
+    machine: Machine
+
+
+class JobsRecord(pydantic.BaseModel, frozen=True, extra="forbid"):
+    """A `jobs.json`, as `MappedJobs.save` writes it.
+
+    Attributes:
+        method: Name of the strategy.
+        hosts, slots: All of the cluster.
+        taken: Slots of a host that were not free.
+        jobs: In their order.
+        prediction: What the simulator said of them.
+    """
+
+    kind: Literal["jobs-placement"]
+    version: Literal[1]
+    method: str
+    hosts: Annotated[tuple[str, ...], pydantic.Field(min_length=1)]
+    slots: tuple[int, ...]
+    taken: dict[str, tuple[int, ...]]
+    jobs: Annotated[tuple[PlacedJob, ...], pydantic.Field(min_length=1)]
+    prediction: Prediction
+
+    @pydantic.model_validator(mode="after")
+    def _check_lengths(self) -> JobsRecord:
+        if len(self.prediction.jobs) != len(self.jobs):
+            raise ValueError(f"prediction: {len(self.prediction.jobs)} jobs, not {len(self.jobs)}")
+        for job in self.jobs:
+            if not job.num_ranks == len(job.host_of_rank) == len(job.core_of_rank):
+                raise ValueError(f"job {job.name!r}: a host and a core for each rank are needed")
+        return self
+
+    @classmethod
+    def load(cls, path: Path | str) -> JobsRecord:
+        """Read a record from a JSON file.
+
+        Raises:
+            InputError: The file is missing, damaged, of another kind or version, or holds an
+                impossible value; the message names file and field.
+        """
+        return cls._from_json(read_text(path), path)
+
+    @classmethod
+    def _from_json(cls, text: str, path: Path | str) -> JobsRecord:
+        try:
+            record = cls.model_validate_json(text, strict=True)
+            record.placements()
+            record.placed()
+        except pydantic.ValidationError as error:
+            raise InputError(f"{path}: {first_problem(error)}") from error
+        except InputError as error:
+            raise type(error)(f"{path}: {error}") from error
+        return record
+
+    def placements(self) -> list[Placement]:
+        """Host of each rank, for each job."""
+        return [Placement(self.hosts, np.array(job.host_of_rank), self.method) for job in self.jobs]
+
+    def placed(self, method: str | None = None) -> JobsPlacement:
+        """The cores, on the machine that the hosts were taken for.
+
+        Args:
+            method: What the placement is called; None: by its strategy.
+
+        Raises:
+            TopologyError: A core is not there, was taken, or has more than one rank.
+        """
+        machine = self.prediction.machine
+        cores = []
+        for job in self.jobs:
+            node = np.array(job.host_of_rank)
+            socket, core = np.array(job.core_of_rank).T
+            outside = np.flatnonzero((socket >= machine.sockets) | (core >= machine.cores))
+            if outside.size:
+                rank = outside[0]
+                raise TopologyError(
+                    f"job {job.name!r}: rank {rank}: there is no core {job.core_of_rank[rank]}"
+                )
+            cores.append((node * machine.sockets + socket) * machine.cores + core)
+        return JobsPlacement(machine, cores, method or self.method)
+
+
+def read_jobs_placement(path: Path | str, machine: Machine) -> JobsPlacement:
+    """A placement of several jobs from a file; it is called after the file.
+
+    Args:
+        path: A `jobs.json`, or a JSON list with a list of cores for each job: `[[0, 1], [16, 17]]`;
+            cores are numbered node by node, socket by socket.
+        machine: Whose cores a list means; a `jobs.json` knows its own.
+
+    Raises:
+        InputError: The file is missing, damaged or of another kind; the message names file and
+            field.
+        TopologyError: A core is not there, is taken, or has more than one rank.
+    """
+    text = read_text(path)
+    if not text.lstrip().startswith("["):
+        return JobsRecord._from_json(text, path).placed(str(path))
+    try:
+        cores = _CORES.validate_json(text, strict=True)
+    except pydantic.ValidationError as error:
+        raise InputError(f"{path}: {first_problem(error)}") from error
+    return JobsPlacement(machine, [np.array(job, dtype=np.int64) for job in cores], str(path))
+
+
+_CORES = pydantic.TypeAdapter(list[list[int]])

@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`simulate`: what jobs that share nodes would wait for, before anything runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from fairlead import _core
+from fairlead.seed import require_seed
+from fairlead.simulation.checks import require_known
+from fairlead.simulation.job import Job
+from fairlead.simulation.jobs_placement import JobsPlacement
+from fairlead.simulation.machine import Machine
+from fairlead.simulation.workload import Workload
+
+__all__ = [
+    "JobResult",
+    "ServerResult",
+    "SimulationOptions",
+    "SimulationResult",
+    "simulate",
+    "simulate_each",
+    "simulated_machine",
+]
+
+_STEP = 500_000
+"""Messages between two looks at the clock and at Ctrl-C, a tenth of a second or so."""
+
+_FULL_RATIO = 1 + 1e-9
+"""Offered to a server that is just busy all the time: a sum of shares is not exactly 1."""
+
+Progress = Callable[[int, int], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class SimulationOptions:
+    """What SPREAD leaves open about its testbed (docs/design/simulator.md).
+
+    Attributes:
+        nic: "separate" servers for sending and receiving, one "shared" by both, or "send_only".
+        forwarding: "store_and_forward", or "cut_through": receiving begins with sending.
+        arrivals: "periodic" from t = 0, "random_phase", or "poisson".
+        loop: "open", or "closed": a flow's next message waits until the one before is there.
+        seed: Where random numbers start, 0 to 2**32 - 1.
+    """
+
+    nic: str = "separate"
+    forwarding: str = "store_and_forward"
+    arrivals: str = "periodic"
+    loop: str = "open"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require_known(self, CHOICES)
+        require_seed(self.seed)
+
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "nic": ("separate", "shared", "send_only"),
+    "forwarding": ("store_and_forward", "cut_through"),
+    "arrivals": ("periodic", "random_phase", "poisson"),
+    "loop": ("open", "closed"),
+}
+"""What each option may be, its default first."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ServerResult:
+    """What one server did.
+
+    Attributes:
+        name: For example "node3.nic.send".
+        num_messages: Messages served.
+        bytes: Their bytes.
+        waiting_time_s: Sum of the times that they waited.
+        longest_wait_s: Of one message.
+        longest_queue: Most messages that waited at a time; above 4096 up to 0.1 % too high.
+        utilisation_ratio: Part of the workload's time in which it was busy.
+        offered_ratio: Service time asked for per time, by the flows' rates; above 1 the queue
+            grows for as long as messages come, or, in a closed loop, flows fall behind their rates.
+    """
+
+    name: str
+    num_messages: int
+    bytes: int
+    waiting_time_s: float
+    longest_wait_s: float
+    longest_queue: int
+    utilisation_ratio: float
+    offered_ratio: float
+
+
+@dataclasses.dataclass(frozen=True)
+class JobResult:
+    """What one job got: its messages, their waiting times added up, and when it was done."""
+
+    name: str
+    num_messages: int
+    waiting_time_s: float
+    finish_time_s: float
+
+
+@dataclasses.dataclass(frozen=True)
+class SimulationResult:
+    """What a placement of a workload leads to.
+
+    Attributes:
+        workload, method: Names of both.
+        scale: Part of the messages that was simulated.
+        num_messages: Messages simulated.
+        waiting_time_s: Sum of all waiting times at network interfaces and memories.
+        finish_time_s: When the last job was done.
+        total_finish_time_s: Sum over the jobs of the times at which they were done.
+        jobs: In their order.
+        servers: All network interfaces and memories.
+        options: How it was simulated.
+        machine: On what, with its rates.
+        rate_per: What rates and counts of patterns were given for; see `Workload`.
+    """
+
+    workload: str
+    method: str
+    scale: float
+    num_messages: int
+    waiting_time_s: float
+    finish_time_s: float
+    total_finish_time_s: float
+    jobs: tuple[JobResult, ...]
+    servers: tuple[ServerResult, ...]
+    options: SimulationOptions
+    machine: Machine
+    rate_per: str | None
+
+    @property
+    def overloaded(self) -> list[ServerResult]:
+        """Servers that are offered more than they can do, the worst first.
+
+        Their queues grow for as long as messages come, so waiting times grow with the square of
+        the numbers of messages, and say more about those than about the placement. In a closed
+        loop there are none: a flow waits for its last message, so no queue grows.
+        """
+        if self.options.loop == "closed":
+            return []
+        over = [server for server in self.servers if server.offered_ratio > _FULL_RATIO]
+        return sorted(over, key=lambda server: -server.offered_ratio)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The result by its names, JSON-serialisable; servers without messages are left out."""
+        result = dataclasses.asdict(self)
+        result["servers"] = [server for server in result["servers"] if server["num_messages"]]
+        result["overloaded"] = [server.name for server in self.overloaded]
+        return result
+
+
+def simulate(
+    workload: Workload,
+    placement: JobsPlacement,
+    options: SimulationOptions | None = None,
+    *,
+    scale: float = 1.0,
+    on_progress: Progress | None = None,
+) -> SimulationResult:
+    """Simulate every message of every job.
+
+    Integer nanoseconds and a fixed order of events: the same input gives the same result.
+
+    Args:
+        workload: The jobs, and the machine they share.
+        placement: A core for each rank of each job.
+        options: What is left open about the machine; the default is SPREAD's testbed.
+        scale: Part of the messages to simulate, at most 1, at the same rates.
+        on_progress: Called with the messages sent and the messages in all.
+
+    Raises:
+        ShapeError: The placement has other jobs or ranks than the workload.
+        TopologyError: It was made for a machine of other nodes, sockets or cores, or uses cores
+            that are taken on the workload's.
+        InputError: The scale is not above 0 and at most 1, or the time would pass the clock's end.
+    """
+    options = options or SimulationOptions()
+    scaled = workload.scaled(scale)
+    simulator = _simulator(scaled, placement, options)
+    is_running = True
+    while is_running:
+        is_running = simulator.advance(_STEP)
+        if on_progress is not None:
+            on_progress(simulator.num_sent(), simulator.num_messages())
+    return _result(scaled, placement, options, scale, simulator)
+
+
+def simulate_each(
+    workload: Workload,
+    placements: Iterable[JobsPlacement],
+    options: SimulationOptions | None = None,
+    *,
+    scale: float = 1.0,
+    on_progress: Progress | None = None,
+) -> list[SimulationResult]:
+    """Simulate several placements of a workload at the same time; see `simulate`."""
+    placements = list(placements)
+    sent = [0] * len(placements)
+    is_stopped = threading.Event()
+
+    def one(index: int) -> SimulationResult:
+        def count(done: int, total: int) -> None:
+            if is_stopped.is_set():
+                raise CancelledError
+            sent[index] = done
+            if on_progress is not None:
+                on_progress(sum(sent), total * len(placements))
+
+        return simulate(workload, placements[index], options, scale=scale, on_progress=count)
+
+    # Threads do: the compiled core releases Python's lock while it simulates.
+    with ThreadPoolExecutor() as pool:
+        try:
+            return list(pool.map(one, range(len(placements))))
+        except BaseException:  # Ctrl-C too: leaving the pool waits for all that still run.
+            is_stopped.set()
+            raise
+
+
+def simulated_machine(machine: Machine) -> _core.SimulatedMachine:
+    """The machine as the compiled core reads it."""
+    return _core.SimulatedMachine(
+        num_nodes=machine.nodes,
+        sockets_per_node=machine.sockets,
+        cores_per_socket=machine.cores,
+        nic_Bps=machine.nic_Bps,
+        memory_Bps=machine.memory_Bps,
+        remote_memory_ratio=machine.remote_memory_ratio,
+        cache_Bps=machine.cache_Bps,
+        largest_cache_bytes=machine.largest_cache_bytes,
+        switch_ns=round(machine.switch_s * 1e9),
+    )
+
+
+def _simulator(
+    workload: Workload, placement: JobsPlacement, options: SimulationOptions
+) -> _core.Simulator:
+    placement.require_fits(workload)
+    flows = [
+        _flows(index, job, placement.core_of_rank[index]) for index, job in enumerate(workload.jobs)
+    ]
+    return _core.Simulator(
+        simulated_machine(workload.machine),
+        np.concatenate([integers for integers, _ in flows]),
+        np.concatenate([times_ns for _, times_ns in flows]),
+        len(workload.jobs),
+        nic=_core.Nic[options.nic],
+        forwarding=_core.Forwarding[options.forwarding],
+        arrivals=_core.Arrivals[options.arrivals],
+        is_closed_loop=options.loop == "closed",
+        seed=options.seed,
+    )
+
+
+def _flows(
+    index: int, job: Job, core_of_rank: np.ndarray[Any, np.dtype[np.int64]]
+) -> tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.float64]]]:
+    integers = np.column_stack(
+        [
+            np.full(len(job.src), index, dtype=np.int64),
+            core_of_rank[job.src],
+            core_of_rank[job.dst],
+            job.message_bytes,
+            job.num_messages,
+        ]
+    )
+    times_ns = np.column_stack([1e9 / job.rate_per_s, job.first_s * 1e9])
+    return np.ascontiguousarray(integers), np.ascontiguousarray(times_ns)
+
+
+def _result(
+    workload: Workload,
+    placement: JobsPlacement,
+    options: SimulationOptions,
+    scale: float,
+    simulator: _core.Simulator,
+) -> SimulationResult:
+    jobs = tuple(
+        JobResult(
+            name=job.name,
+            num_messages=outcome.num_messages,
+            waiting_time_s=outcome.waiting_s,
+            # A recorded job computes until its end, whatever it sends.
+            finish_time_s=max(outcome.finish_ns / 1e9, job.run_time_s),
+        )
+        for job, outcome in zip(workload.jobs, simulator.jobs(), strict=True)
+    )
+    finish_time_s = max(job.finish_time_s for job in jobs)
+    servers = tuple(
+        ServerResult(
+            name=name,
+            num_messages=load.num_messages,
+            bytes=load.bytes,
+            waiting_time_s=load.waiting_s,
+            longest_wait_s=load.longest_wait_ns / 1e9,
+            longest_queue=load.longest_queue,
+            utilisation_ratio=load.busy_ns / 1e9 / finish_time_s if finish_time_s > 0 else 0.0,
+            offered_ratio=load.offered_ratio,
+        )
+        for name, load in zip(workload.machine.server_names(), simulator.servers(), strict=True)
+        if not name.endswith(".cache")
+    )
+    return SimulationResult(
+        workload=workload.name,
+        method=placement.method,
+        scale=scale,
+        num_messages=simulator.num_sent(),
+        waiting_time_s=sum(job.waiting_time_s for job in jobs),
+        finish_time_s=finish_time_s,
+        total_finish_time_s=sum(job.finish_time_s for job in jobs),
+        jobs=jobs,
+        servers=servers,
+        options=options,
+        machine=workload.machine,
+        rate_per=workload.rate_per,
+    )

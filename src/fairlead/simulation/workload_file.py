@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The TOML files of `workloads/` and of users, field by field."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from fairlead.errors import InputError
+from fairlead.files.toml_files import first_problem, read_toml
+from fairlead.model.traffic import Traffic
+from fairlead.simulation.job import Job, RatePer
+from fairlead.simulation.machine import Machine
+from fairlead.simulation.recordings import load_recording
+from fairlead.units import parse_duration, parse_rate, parse_size
+
+__all__ = [
+    "MachineTable",
+    "WorkloadFile",
+    "parse_message_size",
+    "read_machine_file",
+    "read_workload_file",
+]
+
+
+_SIZES = {
+    **{"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30},
+    **{"KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
+}
+"""No kB and no TB, which mean powers of ten elsewhere."""
+
+
+def parse_message_size(text: str) -> int:
+    """Bytes from text such as "64KB" or "2MB", which are binary here, as in SPREAD.
+
+    Raises:
+        InputError: The text is no number with a unit of size, or no whole number of bytes.
+    """
+    return parse_size(text, _SIZES)
+
+
+def _text_of(parse: Any, example: str) -> BeforeValidator:
+    def read(value: Any) -> Any:
+        if not isinstance(value, str):
+            raise ValueError(f"expected text such as {example!r}, got {value!r}")  # noqa: TRY004
+        try:
+            return parse(value)
+        except InputError as error:
+            raise ValueError(str(error)) from error
+
+    return BeforeValidator(read)
+
+
+Size = Annotated[int, _text_of(parse_message_size, "64KB")]
+Rate = Annotated[float, _text_of(parse_rate, "1GB/s")]
+Duration = Annotated[float, _text_of(parse_duration, "100ns")]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class MachineTable(_Table):
+    """`[machine]`: what is left out is as in SPREAD's table 1."""
+
+    nodes: int = Machine.nodes
+    sockets: int = Machine.sockets
+    cores: int = Machine.cores
+    nic: Rate = Machine.nic_Bps
+    memory: Rate = Machine.memory_Bps
+    remote_memory_ratio: float = Machine.remote_memory_ratio
+    cache: Rate = Machine.cache_Bps
+    largest_cache: Size = Machine.largest_cache_bytes
+    switch: Duration = Machine.switch_s
+    compute_Mops: float = Machine.compute_Mops
+    taken: list[int] = []
+
+    @model_validator(mode="after")
+    def _can_be(self) -> MachineTable:
+        try:
+            self.build()
+        except InputError as error:
+            raise ValueError(str(error)) from error
+        return self
+
+    def build(self) -> Machine:
+        """The machine that the table describes."""
+        return Machine(
+            nodes=self.nodes,
+            sockets=self.sockets,
+            cores=self.cores,
+            nic_Bps=self.nic,
+            memory_Bps=self.memory,
+            remote_memory_ratio=self.remote_memory_ratio,
+            cache_Bps=self.cache,
+            largest_cache_bytes=self.largest_cache,
+            switch_s=self.switch,
+            compute_Mops=self.compute_Mops,
+            taken=tuple(self.taken),
+        )
+
+
+class JobTable(_Table):
+    """`[[jobs]]`: a pattern with its numbers, a shipped recording, or a `.traffic.npz` file."""
+
+    name: str | None = None
+    processes: int | None = None
+    pattern: str | None = None
+    message: Size | None = None
+    rate: float | None = None
+    count: int | None = None
+    recording: str | None = None
+    traffic: str | None = None
+    run_time: Duration | None = None
+    """Of a traffic file, instead of the one it holds."""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> JobTable:
+        kinds = [self.pattern, self.recording, self.traffic]
+        if sum(kind is not None for kind in kinds) != 1:
+            raise ValueError("needs one of pattern, recording and traffic")
+        numbers = {"message": self.message, "rate": self.rate, "count": self.count}
+        for field, value in numbers.items():
+            if (value is None) == (self.pattern is not None):
+                wrong = "is missing" if value is None else "belongs to a pattern"
+                raise ValueError(f"{field} {wrong}")
+        if self.pattern is not None and self.processes is None:
+            raise ValueError("processes is missing")
+        if self.run_time is not None and self.traffic is None:
+            raise ValueError("run_time belongs to traffic; compute_Mops sets that of recordings")
+        return self
+
+    def build(self, where: str, folder: Path, machine: Machine, rate_per: str) -> Job:
+        """The job that the table describes; `where` names it in errors.
+
+        Raises:
+            InputError: The pattern, recording or file is not usable, or has other ranks.
+        """
+        try:
+            return self._built(folder, machine, rate_per)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from error
+
+    def _built(self, folder: Path, machine: Machine, rate_per: str) -> Job:
+        if self.pattern is not None:
+            assert self.processes is not None and self.message is not None  # checked on reading
+            assert self.rate is not None and self.count is not None
+            return Job.from_pattern(
+                self.pattern,
+                self.processes,
+                message_bytes=self.message,
+                rate_per_s=self.rate,
+                num_messages=self.count,
+                rate_per=rate_per,
+                name=self.name,
+            )
+        if self.recording is not None:
+            recording = load_recording(self.recording)
+            self._check_ranks(recording.traffic, f"recording {self.recording!r}")
+            run_time_s = recording.mop / (machine.compute_Mops * recording.traffic.num_ranks)
+            return Job.from_traffic(recording.traffic, run_time_s, self.name or self.recording)
+        assert self.traffic is not None
+        path = folder / self.traffic
+        traffic = Traffic.load(path)
+        self._check_ranks(traffic, str(path))
+        run_time_s = traffic.run_time_s if self.run_time is None else self.run_time
+        if math.isnan(run_time_s):
+            raise InputError(f"{path}: holds no run time; give one as run_time")
+        name = self.name or Path(self.traffic).name.removesuffix(".traffic.npz")
+        return Job.from_traffic(traffic, run_time_s, name)
+
+    def _check_ranks(self, traffic: Traffic, source: str) -> None:
+        if self.processes not in (None, traffic.num_ranks):
+            raise InputError(
+                f"{source}: has {traffic.num_ranks} ranks, but the job {self.processes} processes"
+            )
+
+
+Form = TypeVar("Form", bound=_Table)
+
+
+class WorkloadFile(_Table):
+    """A whole file."""
+
+    name: str | None = None
+    rate_per: RatePer = "pair"
+    machine: MachineTable = MachineTable()
+    jobs: list[JobTable] = Field(min_length=1)
+
+
+class _MachineFile(_Table):
+    """A file about the machine alone."""
+
+    machine: MachineTable
+
+
+def read_workload_file(path: Path) -> WorkloadFile:
+    """Read a file and check each of its fields.
+
+    Raises:
+        InputError: The file is not readable, or a field is wrong; the message names both.
+    """
+    return _read(path, WorkloadFile)
+
+
+def read_machine_file(path: Path) -> MachineTable:
+    """Read a file whose only table is `[machine]`; `read_workload_file` tells of errors."""
+    return _read(path, _MachineFile).machine
+
+
+def _read(path: Path, form: type[Form]) -> Form:
+    table = read_toml(path)
+    try:
+        return form.model_validate(table)
+    except ValidationError as error:
+        raise InputError(f"{path}: {first_problem(error)}") from error

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a kept network still is as it was: a few pairs are measured, by a few hosts."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.decide.denoised_network import log_spread
+from fairlead.decide.noise import with_pooled_noise
+from fairlead.model.network import Network
+
+__all__ = ["DRIFT_RATIO", "checked_hosts", "drifted_pairs", "pairs_to_measure_again"]
+
+Mask = npt.NDArray[np.bool_]
+Matrix = npt.NDArray[np.float64]
+
+DRIFT_RATIO = 0.2
+"""A pair has drifted when it changed by more than this."""
+
+CERTAIN_SIGMAS = 2.5
+"""A change within so many standard deviations of both measurements is noise."""
+
+
+def checked_hosts(kept: Network, seed: int) -> list[int]:
+    """Three hosts whose pairs stand for the network: one, one that is near to it, one that is far.
+
+    Three processes start in a fraction of what all take, and hold three pairs.
+
+    Args:
+        kept: What was measured, `nan` elsewhere.
+        seed: Another one chooses others, so that in time each host has its turn.
+
+    Returns:
+        Positions of the hosts; fewer than three where fewer pairs were measured.
+    """
+    random = np.random.default_rng(seed)
+    is_known = np.isfinite(kept.bandwidth_Bps)
+    hosts = np.flatnonzero(is_known.any(axis=1))
+    if not hosts.size:
+        return []
+    host = int(random.choice(hosts))
+    partners = np.flatnonzero(is_known[host])
+    far, near = np.array_split(
+        partners[np.argsort(-kept.bandwidth_Bps[host, partners], kind="stable")][::-1], 2
+    )
+    return [host, *(int(random.choice(part)) for part in (near, far) if part.size)]
+
+
+def drifted_pairs(kept: Network, now: Network) -> Mask:
+    """Pairs whose bandwidth has changed, in either direction, by more than `DRIFT_RATIO`.
+
+    Args:
+        kept: What was measured, by the same kind of messages.
+        now: The same hosts, measured again; `nan` where not.
+
+    Returns:
+        Symmetric, shape (H, H).
+    """
+    kept, now = with_pooled_noise(kept), with_pooled_noise(now)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        change: Matrix = np.abs(np.log(now.bandwidth_Bps / kept.bandwidth_Bps))
+    variance = np.zeros_like(change)
+    for network in (kept, now):
+        spread = log_spread(network.bandwidth_low_Bps, network.bandwidth_high_Bps)
+        if spread is not None:
+            variance = variance + spread**2
+    least = np.maximum(np.log1p(DRIFT_RATIO), CERTAIN_SIGMAS * np.sqrt(variance))
+    is_drifted = np.isfinite(change) & (change > least)
+    np.fill_diagonal(is_drifted, False)
+    return np.asarray(is_drifted | is_drifted.T)
+
+
+def pairs_to_measure_again(drifted: Mask) -> Mask:
+    """All pairs of the hosts that have drifted: what slowed one may have slowed the others."""
+    hosts: Mask = np.any(drifted, axis=0)
+    again = hosts[:, None] | hosts[None, :]
+    np.fill_diagonal(again, False)
+    return np.asarray(again)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The times of a program's runs, by placement: what was predicted, what came, what proved slower.
+
+One small file for each program with its arguments, number of ranks and hosts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import fcntl
+import statistics
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pydantic
+
+from fairlead.errors import InputError
+from fairlead.files.archive import write_text
+from fairlead.files.run_directory import state_folder
+from fairlead.model.placement import Placement
+
+__all__ = ["History", "RunTime"]
+
+MOST_RUNS = 200
+"""Kept of one program; the oldest go first."""
+
+SLOWER_RATIO = 0.03
+SLOWER_S = 0.5
+"""A placement has proved slower when its best run took longer than the launcher's best by more than
+this part and, together, this time, by which starts alone differ. Other load only ever adds time, so
+the best runs are compared."""
+
+Seconds = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]
+
+
+class RunTime(pydantic.BaseModel, frozen=True, extra="forbid"):
+    """One run of the program that ended well.
+
+    Attributes:
+        when: Its end, or that of tracing.
+        folder: Its run directory.
+        method: What placed it, "launcher" for the launcher's own placement.
+        host_of_rank: Name of each rank's host; None for the launcher's own placement.
+        seconds: From the start of the launcher to its end.
+        predicted_s: What was expected, or None where nothing was known yet.
+        is_traced: Whether it was the traced run.
+    """
+
+    when: pydantic.AwareDatetime
+    folder: str
+    method: str
+    host_of_rank: tuple[str, ...] | None
+    seconds: Seconds
+    predicted_s: Seconds | None = None
+    is_traced: bool = False
+
+
+class History(pydantic.BaseModel, extra="forbid"):
+    """All kept runs of one program on one set of hosts, the oldest first."""
+
+    kind: Literal["history"] = "history"
+    version: Literal[1] = 1
+    program: tuple[str, ...]
+    num_ranks: int = pydantic.Field(ge=1)
+    hosts: tuple[str, ...]
+    runs: tuple[RunTime, ...] = ()
+
+    def best_s(self, host_of_rank: Sequence[str] | None) -> float | None:
+        """The shortest run on a placement, None for the launcher's own; or None without a run."""
+        wanted = None if host_of_rank is None else tuple(host_of_rank)
+        return min((run.seconds for run in self.runs if run.host_of_rank == wanted), default=None)
+
+    def launcher_s(self) -> float | None:
+        """What the launcher's own placement takes as a rule, in seconds: the median of its runs."""
+        times_s = [run.seconds for run in self.runs if run.host_of_rank is None]
+        return statistics.median(times_s) if times_s else None
+
+    def has_proved_slower(self, placement: Placement) -> bool:
+        """Whether runs on this placement took longer than on the launcher's own."""
+        return tuple(placement.host_names()) in self.dropped()
+
+    def dropped(self) -> set[tuple[str, ...]]:
+        """Placements that have proved slower, as the host of each rank."""
+        launcher_s = self.best_s(None)
+        if launcher_s is None:
+            return set()
+        placed = {run.host_of_rank for run in self.runs if run.host_of_rank is not None}
+        most_s = launcher_s * (1 + SLOWER_RATIO) + SLOWER_S
+        return {names for names in placed if (self.best_s(names) or 0.0) > most_s}
+
+    def save(self, path: Path) -> None:
+        """Write the history; it appears whole or not at all.
+
+        Raises:
+            InputError: It cannot be written.
+        """
+        write_text(path, self.model_dump_json(indent=1) + "\n")
+
+    @classmethod
+    def load(cls, path: Path | str) -> History:
+        """Read a history.
+
+        Raises:
+            InputError: The file is missing, damaged or of another kind; the message names it.
+        """
+        try:
+            return cls.model_validate_json(Path(path).read_bytes())
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+        except pydantic.ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(map(str, first["loc"]))
+            raise InputError(f"{path}: {field or 'file'}: {first['msg']}") from error
+
+
+def history_path(key: str) -> Path:
+    """Where the history of a program is kept; `key` as of `profile_cache.program_key`."""
+    return state_folder() / "history" / f"{key}.json"
+
+
+def recall(path: Path, empty: History) -> History:
+    """What is kept there, or `empty`; what cannot be read is begun anew."""
+    try:
+        return History.load(path)
+    except InputError:
+        return empty
+
+
+def add(path: Path, empty: History, *runs: RunTime) -> History:
+    """Add runs to the file at `path`, which other processes may do at the same time.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    with _locked(path):
+        kept = recall(path, empty)
+        grown = kept.model_copy(update={"runs": (*kept.runs, *runs)[-MOST_RUNS:]})
+        grown.save(path)
+    return grown
+
+
+def now() -> datetime.datetime:
+    """The time as a run records it."""
+    return datetime.datetime.now(datetime.timezone.utc).replace(microsecond=0)
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    lock = path.with_suffix(".lock")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with lock.open("w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            yield
+    except OSError as error:
+        raise InputError(f"{lock}: cannot be locked: {error.strerror}") from error

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kept network is looked at before it serves again, and measured anew where it has drifted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.errors import Error, ProbeError
+from fairlead.measure import profile_cache
+from fairlead.measure.bulk import measure_in_bulk
+from fairlead.measure.probe_program import ProbeProgram
+from fairlead.measure.profile_cache import Profile
+from fairlead.model.cluster import Cluster
+from fairlead.model.network import Network
+from fairlead.narrator import Narrator
+from fairlead.units import format_duration
+from fairlead.watch.drift import DRIFT_RATIO, checked_hosts, drifted_pairs, pairs_to_measure_again
+
+__all__ = ["refreshed"]
+
+Mask = npt.NDArray[np.bool_]
+
+CHECK_S = 0.2
+"""Most time for the few pairs of a check."""
+
+AGAIN_S = 1.0
+"""Most time for the pairs of hosts that have drifted."""
+
+
+def refreshed(
+    profile: Profile,
+    cluster: Cluster,
+    narrator: Narrator,
+    program: ProbeProgram,
+) -> Network | None:
+    """The kept network as it is now, or None where it has to be measured as a whole.
+
+    Args:
+        profile: What was kept; its `bulk` pairs are what later ones are compared with.
+        cluster: Its hosts.
+        narrator: Tells the user of it.
+        program: Gets the orders.
+    """
+    if profile.bulk is None:
+        narrator.tell("network: a kept profile of these hosts is fresh enough")
+        return profile.network
+
+    def measured(part: Cluster, pairs: Mask, pairs_s: float) -> Network:
+        found = measure_in_bulk(program, part, pairs, pairs_s)
+        if found is None:
+            raise ProbeError("a host does not answer")
+        return found
+
+    try:
+        drifted = _drifted(profile.bulk, cluster, narrator, measured)
+        if not drifted.any():
+            return profile.network
+        found = measured(cluster, pairs_to_measure_again(drifted), AGAIN_S)
+        if not drifted_pairs(profile.bulk, found).any():
+            narrator.tell("network: measured again it is as it was: the kept profile holds")
+            return profile.network
+    except Error as error:
+        narrator.tell(f"network: the kept profile cannot be checked, so it is left: {error}")
+        return None
+    network, bulk = profile.network.updated(found), profile.bulk.updated(found)
+    profile_cache.remember(Profile(profile.path, network, bulk))
+    return network
+
+
+def _drifted(
+    bulk: Network,
+    cluster: Cluster,
+    narrator: Narrator,
+    measured: Callable[[Cluster, Mask, float], Network],
+) -> Mask:
+    """Pairs of a few hosts that have drifted, shape (H, H)."""
+    started = time.monotonic()
+    places = checked_hosts(bulk, seed=int(time.time()))
+    part = cluster.select([cluster.hosts[host] for host in places])
+    before = bulk.select(part.hosts)
+    pairs = np.isfinite(before.bandwidth_Bps)
+    is_drifted = drifted_pairs(before, measured(part, pairs | pairs.T, CHECK_S))
+    all_drifted = np.zeros((cluster.num_hosts, cluster.num_hosts), dtype=bool)
+    all_drifted[np.ix_(places, places)] = is_drifted
+    spent = f"{part.num_hosts} hosts checked in {format_duration(time.monotonic() - started)}"
+    if is_drifted.any():
+        named = ", ".join(cluster.hosts[host] for host in np.flatnonzero(all_drifted.any(axis=0)))
+        narrator.tell(
+            f"network: {named} have drifted by more than {DRIFT_RATIO:.0%} since the kept profile "
+            f"({spent}): their pairs are measured again"
+        )
+    else:
+        narrator.tell(f"network: the kept profile of these hosts still holds ({spent})")
+    return all_drifted

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The runs of this user, read back from the folders that they left."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+from collections.abc import Collection
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pydantic
+
+from fairlead.errors import InputError
+from fairlead.files.run_directory import COMPARISON, RECORD, state_folder
+from fairlead.files.toml_files import first_problem
+from fairlead.model.cluster import Cluster
+
+__all__ = ["PastRun", "find_run", "latest_run", "past_runs", "recorded_cluster", "runs_folder"]
+
+_Seconds = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]
+
+
+@dataclasses.dataclass(frozen=True)
+class PastRun:
+    """What one folder tells of a run; None where it does not.
+
+    Attributes:
+        folder: The folder.
+        started: When.
+        program: Program and arguments; empty for several jobs.
+        num_ranks: Ranks of the program, or of all jobs.
+        hosts: Hosts that took part.
+        placement: The method whose placement the program ran on; "launcher" where that was kept.
+        predicted_s: Time that was expected of it.
+        measured_s: Time it took; of several jobs the longest.
+        exit_code: How it ended; None where it did not come to its end, or compared methods.
+        is_comparison: Whether methods were compared.
+        problem: Why the folder cannot be read; all else is None then.
+    """
+
+    folder: Path
+    started: datetime.datetime | None = None
+    program: tuple[str, ...] = ()
+    num_ranks: int | None = None
+    hosts: tuple[str, ...] | None = None
+    placement: str | None = None
+    predicted_s: float | None = None
+    measured_s: float | None = None
+    exit_code: int | None = None
+    is_comparison: bool = False
+    problem: str | None = None
+
+
+class _Job(pydantic.BaseModel):
+    num_ranks: int
+
+
+class _Facts(pydantic.BaseModel):
+    """What is read of all steps; a later step's value stands for an earlier one's."""
+
+    program: tuple[str, ...] = ()
+    num_ranks: int | None = None
+    jobs: tuple[_Job, ...] = ()
+    hosts: tuple[str, ...] | None = None
+    method: str | None = None
+    kept_launcher_placement: bool = False
+    predicted_s: _Seconds | None = None
+    seconds: _Seconds | tuple[_Seconds, ...] | None = None
+    exit_code: int | None = None
+    exit_codes: tuple[int, ...] = ()
+
+
+class _Record(pydantic.BaseModel):
+    kind: Literal["run"]
+    started: pydantic.AwareDatetime
+    steps: tuple[dict[str, Any], ...] = ()
+
+
+_READ_STEPS = ("request", "network", "decision", "end")
+
+
+def runs_folder() -> Path:
+    """Where runs are recorded that were given no folder of their own."""
+    return state_folder() / "runs"
+
+
+def past_runs(folder: Path | None = None) -> list[PastRun]:
+    """All runs recorded below a folder, the oldest first; damaged records are named in theirs.
+
+    Raises:
+        InputError: The folder cannot be read.
+    """
+    root = runs_folder() if folder is None else folder
+    if folder is None and not root.exists():
+        return []
+    try:
+        folders = sorted(path for path in root.iterdir() if path.is_dir())
+    except OSError as error:
+        raise InputError(f"{root}: cannot be read: {error.strerror}") from error
+    return [_read(path) for path in folders]
+
+
+def latest_run(holding: Collection[str]) -> Path:
+    """The folder of the latest run that has one of these files.
+
+    Raises:
+        InputError: There is none.
+    """
+    root = runs_folder()
+    folders = root.iterdir() if root.is_dir() else ()
+    # A folder's name begins with the time of its start.
+    for folder in sorted(folders, reverse=True):
+        if any((folder / name).is_file() for name in holding):
+            return folder
+    raise InputError(f"{root}: no run has one of {', '.join(holding)} yet; name a file or a folder")
+
+
+def find_run(name: Path) -> Path:
+    """The path itself, or the folder of the run of that name where there is no such path."""
+    kept = runs_folder() / name
+    return kept if not name.exists() and len(name.parts) == 1 and kept.is_dir() else name
+
+
+def recorded_cluster(folder: Path) -> Cluster:
+    """Hosts and slots that the run in `folder` could use.
+
+    Raises:
+        InputError: The folder has no record, or it does not tell.
+    """
+    path = folder / RECORD
+    try:
+        steps = json.loads(path.read_text(encoding="utf-8"))["steps"]
+        noted = next(step for step in steps if step["step"] == "network")
+        return Cluster(tuple(noted["hosts"]), tuple(noted["slots"]))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, StopIteration) as error:
+        raise InputError(f"{path}: steps: does not tell hosts and slots of the run") from error
+
+
+def _read(folder: Path) -> PastRun:
+    path = folder / RECORD
+    try:
+        record = _Record.model_validate(json.loads(path.read_bytes()))
+        facts = _Facts.model_validate(
+            {
+                name: value
+                for step in record.steps
+                if step.get("step") in _READ_STEPS
+                for name, value in step.items()
+            }
+        )
+    except OSError as error:
+        return PastRun(folder, problem=f"{RECORD}: cannot be read: {error.strerror}")
+    except pydantic.ValidationError as error:
+        return PastRun(folder, problem=f"{RECORD}: {first_problem(error)}")
+    except (ValueError, RecursionError) as error:
+        return PastRun(folder, problem=f"{RECORD}: damaged or truncated JSON: {error}")
+    return _told(folder, record, facts)
+
+
+def _told(folder: Path, record: _Record, facts: _Facts) -> PastRun:
+    seconds = facts.seconds if isinstance(facts.seconds, tuple) else (facts.seconds,)
+    codes = facts.exit_codes or (facts.exit_code,)
+    return PastRun(
+        folder,
+        record.started,
+        facts.program,
+        sum(job.num_ranks for job in facts.jobs) if facts.jobs else facts.num_ranks,
+        facts.hosts,
+        "launcher" if facts.kept_launcher_placement else facts.method,
+        facts.predicted_s,
+        max((each for each in seconds if each is not None), default=None),
+        next((code for code in codes if code), codes[0]),
+        (folder / COMPARISON).exists(),
+    )
