@@ -16,7 +16,7 @@ from fairlead.errors import InputError, TopologyError
 from fairlead.model.cluster import Cluster
 from fairlead.model.placement import Placement
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "launchers"
+GOLDEN = Path(__file__).parents[3] / "golden" / "launchers"
 TWO_NODES = Cluster.uniform(("node001", "node002"), slots=64)
 GOLDEN_HOSTS = ["node002", "node001", "node001", "node002"]
 

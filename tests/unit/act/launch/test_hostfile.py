@@ -13,7 +13,7 @@ from fairlead.act.launch import parse_hostfile, read_hostfile
 from fairlead.act.launch.host_names import host_name_problem, is_local_host
 from fairlead.errors import InputError
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "launchers"
+GOLDEN = Path(__file__).parents[3] / "golden" / "launchers"
 
 host_names = st.from_regex(r"[a-z][a-z0-9-]{0,10}[a-z0-9](\.[a-z0-9]{1,5})?", fullmatch=True)
 hosts_with_slots = st.dictionaries(host_names, st.integers(1, 500), min_size=1, max_size=20)

@@ -16,7 +16,7 @@ from fairlead.act.mpi_builds import find
 
 pytestmark = [pytest.mark.mpi]
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 INTERCEPT = ROOT / "mpi" / "intercept"
 
 
@@ -67,7 +67,7 @@ def test_the_library_needs_no_mpi_and_no_cxx_library(mpi: TracedMpi) -> None:
 
 def build_over(mpi: TracedMpi, main: str, *units: str) -> Path:
     """A program of tests/mpi/intercept with some of the library's own files, without its MPI."""
-    folder = Path(__file__).parent / "intercept"
+    folder = Path(__file__).parent
     sources = [folder / main, *(INTERCEPT / unit for unit in units)]
     flags = ["-std=c++20", "-pthread", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
     core = ROOT / "core"

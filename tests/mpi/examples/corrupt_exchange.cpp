@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preloaded by tests/mpi/test_examples.py: adds 1 to one number that one rank receives.
+// Preloaded by tests/mpi/examples/test_examples.py: adds 1 to one number that one rank receives.
 #include <mpi.h>
 
 #include <cstdlib>

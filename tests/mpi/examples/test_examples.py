@@ -13,7 +13,7 @@ import pytest
 
 pytestmark = [pytest.mark.mpi]
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wsign-conversion", "-Werror")
 WHEEL_BIN = Path(sys.executable).parent
 # MPICH's waiting ranks do not yield their core, so these runs are kept small.

@@ -12,7 +12,7 @@ from fairlead.flows.comparison import PredictedCost
 from fairlead.model.cost import Cost
 from fairlead.model.cost_names import COST_NAMES
 
-REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "costs.md"
+REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "costs.md"
 
 
 @pytest.mark.parametrize("fields", [dataclasses.fields(Cost), PredictedCost.model_fields])
