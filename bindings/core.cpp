@@ -14,10 +14,10 @@
 
 #include "effort.hpp"
 #include "fairlead/error.hpp"
-#include "fairlead/optimize.hpp"
-#include "fairlead/placement_cost.hpp"
-#include "fairlead/scotch_mapping.hpp"
-#include "fairlead/tree_mapping.hpp"
+#include "fairlead/mapping/optimize.hpp"
+#include "fairlead/mapping/placement_cost.hpp"
+#include "fairlead/mapping/scotch_mapping.hpp"
+#include "fairlead/mapping/tree_mapping.hpp"
 #include "jobs.hpp"
 #include "simulation.hpp"
 

@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "fairlead/optimize.hpp"
+#include "fairlead/mapping/optimize.hpp"
 
 using Indices = nanobind::ndarray<const std::int64_t, nanobind::ndim<1>, nanobind::c_contig,
                                   nanobind::device::cpu>;

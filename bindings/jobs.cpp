@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "effort.hpp"
-#include "fairlead/optimize_jobs.hpp"
+#include "fairlead/mapping/optimize_jobs.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

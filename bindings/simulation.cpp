@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "fairlead/simulation.hpp"
+#include "fairlead/sim/simulation.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

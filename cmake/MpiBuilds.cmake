@@ -22,7 +22,7 @@ foreach(
             -DFAIRLEAD_WERROR=${FAIRLEAD_WERROR}
             -DFAIRLEAD_CORE_BUILD=${PROJECT_BINARY_DIR}/core
             -DFAIRLEAD_CORE_COMPILER=${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION}
-        DEPENDS fairlead_network fairlead_optimize fairlead_roles
+        DEPENDS fairlead_network fairlead_cost fairlead_anneal fairlead_roles
         BUILD_ALWAYS TRUE
     )
     # One by one: what was built for an MPI that is gone stays behind in the folder.
@@ -37,10 +37,10 @@ endforeach()
 foreach(
     folder
     mpi
+    core/base
     core/include
     core/mapping
     core/network
-    core/roles
     cmake
     examples
 )

@@ -7,7 +7,7 @@ set(FAIRLEAD_CORE_COMPILER
     CACHE STRING
     "Identity and version of the compiler that built it"
 )
-set(core_parts network mapping/optimize roles)
+set(core_parts network mapping/cost mapping/anneal mapping/roles)
 
 set(this_compiler ${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION})
 if(FAIRLEAD_CORE_COMPILER STREQUAL this_compiler)
@@ -23,7 +23,8 @@ if(FAIRLEAD_CORE_COMPILER STREQUAL this_compiler)
                     ${CMAKE_CURRENT_LIST_DIR}/../core/include
         )
     endforeach()
-    target_link_libraries(fairlead_roles INTERFACE fairlead_optimize)
+    target_link_libraries(fairlead_roles INTERFACE fairlead_anneal)
+    target_link_libraries(fairlead_anneal INTERFACE fairlead_cost)
 else()
     foreach(part IN LISTS core_parts)
         get_filename_component(name ${part} NAME)

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "fairlead/simulation.hpp"
+#include "fairlead/sim/simulation.hpp"
 
 namespace fairlead::sim {
 

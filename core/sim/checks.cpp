@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a simulation refuses before it begins.
-#include "checks.hpp"
+#include "sim/checks.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fairlead/simulation.hpp"
+#include "fairlead/sim/simulation.hpp"
 
 namespace fairlead::sim {
 

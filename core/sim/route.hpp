@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "fairlead/simulation.hpp"
+#include "fairlead/sim/simulation.hpp"
 
 namespace fairlead::sim {
 

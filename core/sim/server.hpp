@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <deque>
 
-#include "arrivals.hpp"
-#include "fairlead/simulation.hpp"
-#include "queue_length.hpp"
-#include "schedule.hpp"
+#include "fairlead/sim/simulation.hpp"
+#include "sim/arrivals.hpp"
+#include "sim/queue_length.hpp"
+#include "sim/schedule.hpp"
 
 namespace fairlead::sim {
 

@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "arrivals.hpp"
-#include "checks.hpp"
-#include "fairlead/simulation.hpp"
-#include "route.hpp"
-#include "schedule.hpp"
-#include "server.hpp"
+#include "fairlead/sim/simulation.hpp"
+#include "sim/arrivals.hpp"
+#include "sim/checks.hpp"
+#include "sim/route.hpp"
+#include "sim/schedule.hpp"
+#include "sim/server.hpp"
 
 namespace fairlead::sim {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "fairlead/place_roles.hpp"
+#include "fairlead/mapping/place_roles.hpp"
 
 namespace fairlead::intercept {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "fairlead/place_roles.hpp"
+#include "fairlead/mapping/place_roles.hpp"
 #include "site.hpp"
 
 namespace fairlead::intercept {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "fairlead/contention.hpp"
+#include "fairlead/network/contention.hpp"
 #include "flow_runner.hpp"
 #include "gathering.hpp"
 

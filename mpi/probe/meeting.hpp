@@ -3,7 +3,7 @@
 #pragma once
 
 #include "exchange.hpp"
-#include "fairlead/median_interval.hpp"
+#include "fairlead/network/median_interval.hpp"
 
 namespace fairlead::probe {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "fairlead/contention.hpp"
+#include "fairlead/network/contention.hpp"
 #include "gathering.hpp"
 #include "rehearsal.hpp"
 

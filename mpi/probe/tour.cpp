@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <limits>
 
-#include "fairlead/pair_set.hpp"
-#include "fairlead/tournament.hpp"
+#include "fairlead/network/pair_set.hpp"
+#include "fairlead/network/tournament.hpp"
 
 namespace fairlead::probe {
 namespace {

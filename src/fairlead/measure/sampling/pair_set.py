@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A chosen part of all pairs as text, as core/include/fairlead/pair_set.hpp reads it."""
+"""A chosen part of all pairs as text, as core/include/fairlead/network/pair_set.hpp reads it."""
 
 from __future__ import annotations
 

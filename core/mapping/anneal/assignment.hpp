@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// One seat on each host, the quadratic assignment problem: how a start is heated there.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "base/random.hpp"
+
+namespace fairlead::optimizing {
+
+/// Root mean square of what swaps of a task with whoever sits elsewhere change, after some of them
+/// were made; 0 where none changes anything. Traffic and costs of such problems differ too much for
+/// their means to tell.
+template <typename State>
+[[nodiscard]] double spread_of_swaps(State state, Random random) {
+  constexpr int kProposals = 512, kProposalsPerSwap = 4;
+  double squares = 0.0;
+  int num_samples = 0;
+  for (int proposal = 0; proposal < kProposals; ++proposal) {
+    const std::int32_t task = random.below(state.seating().num_tasks());
+    const std::int32_t there = random.below(state.seating().num_hosts());
+    const auto sitters = state.seating().sitters(there);
+    if (sitters.empty() || state.seating().host_of(task) == there) continue;
+    const std::int32_t sitter = sitters.front();
+    const double change = state.swap_change(task, sitter, std::numeric_limits<float>::infinity());
+    squares += change * change;
+    ++num_samples;
+    if (proposal % kProposalsPerSwap == 0) state.swap(task, sitter);
+  }
+  return num_samples > 0 ? std::sqrt(squares / num_samples) : 0.0;
+}
+
+/// Temperatures in a unit: the spread of swaps here, `temperature_unit` elsewhere.
+struct Heat {
+  double hot;
+  double cold;
+};
+
+/// Every third start is heated as elsewhere, which is good for the few partners of a program's
+/// tasks, and has no heat of its own. Of the others, some cool through all temperatures at which
+/// anything is decided. Where traffic and costs have no structure, that is within a factor of two,
+/// in which the rest spend their time. Measured by bench/placement/qaplib.py.
+[[nodiscard]] inline std::optional<Heat> heat_of_assignment(int start) {
+  switch (start % 3) {
+    case 1:
+      return Heat{.hot = 0.7, .cold = 0.01};
+    case 2:
+      return Heat{.hot = 0.22, .cold = 0.1};
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace fairlead::optimizing

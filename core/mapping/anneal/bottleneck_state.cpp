@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// The objectives `bottleneck_s` and `bottleneck_and_mean_s`, smoothed.
+#include "mapping/anneal/bottleneck_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace fairlead::optimizing {
+namespace {
+
+// Sums of eighth powers lose their small terms after large ones came and went.
+constexpr std::int32_t kStepsPerSum = 256;
+
+// How far the energy may be from the smallest seen for the exact times to be looked at.
+constexpr double kWorthALook = 1.1;
+
+double eighth_power(double value) {
+  const double second = value * value, fourth = second * second;
+  return fourth * fourth;
+}
+
+double eighth_root(double value) {
+  return std::sqrt(std::sqrt(std::sqrt(std::max(value, 0.0))));
+}
+
+}  // namespace
+
+Resources::Resources(const MeasuredNetwork& network)
+    : num_hosts_(static_cast<std::int32_t>(network.latency_s.num_hosts)),
+      first_pair_(2 * network.latency_s.num_hosts + network.groups.capacity_Bps.size()),
+      latency_s_(network.latency_s.values.begin(), network.latency_s.values.end()) {
+  const std::size_t num_hosts = network.latency_s.num_hosts;
+  const auto add = [this](double rate_Bps) {
+    seconds_per_byte_.push_back(rate_Bps > 0.0 ? 1.0 / rate_Bps : 0.0);
+  };
+  std::ranges::for_each(sending_capacities_Bps(network), add);
+  std::ranges::for_each(receiving_capacities_Bps(network), add);
+  std::ranges::for_each(network.groups.capacity_Bps, add);
+  std::ranges::for_each(network.bandwidth_Bps.values, add);
+  for (std::size_t host = 0; host < num_hosts; ++host) add(network.bandwidth_Bps(host, host));
+
+  std::vector<std::vector<std::int32_t>> groups_of_pair(num_hosts * num_hosts);
+  for (std::size_t entry = 0; entry < network.groups.group_of_pair.size(); ++entry) {
+    const auto src = static_cast<std::size_t>(network.groups.src_of_pair[entry]);
+    const auto dst = static_cast<std::size_t>(network.groups.dst_of_pair[entry]);
+    groups_of_pair[src * num_hosts + dst].push_back(static_cast<std::int32_t>(
+        2 * num_hosts + static_cast<std::size_t>(network.groups.group_of_pair[entry])));
+  }
+  first_.push_back(0);
+  for (std::size_t pair = 0; pair < groups_of_pair.size(); ++pair) {
+    const std::size_t src = pair / num_hosts, dst = pair % num_hosts;
+    if (src == dst) {
+      on_way_.push_back(static_cast<std::int32_t>(first_inside() + src));
+    } else {
+      on_way_.push_back(static_cast<std::int32_t>(first_pair_ + pair));
+      on_way_.push_back(static_cast<std::int32_t>(src));
+      on_way_.push_back(static_cast<std::int32_t>(num_hosts + dst));
+      on_way_.insert(on_way_.end(), groups_of_pair[pair].begin(), groups_of_pair[pair].end());
+    }
+    first_.push_back(on_way_.size());
+  }
+}
+
+BottleneckState::BottleneckState(const TaskGraph& bytes, const TaskGraph& messages,
+                                 const Resources& resources, const HostCosts& costs,
+                                 BottleneckObjective objective, Seating seating)
+    : bytes_(bytes),
+      messages_(messages),
+      partners_(bytes.num_exchanges() > 0 ? bytes : messages),
+      resources_(resources),
+      costs_(costs),
+      mean_share_(objective == BottleneckObjective::bottleneck_and_mean
+                      ? 1.0 / std::min(resources.num_hosts(), bytes.num_tasks())
+                      : 0.0),
+      seating_(std::move(seating)),
+      load_s_(resources.size() + 2 * static_cast<std::size_t>(bytes.num_tasks()), 0.0),
+      change_s_(load_s_.size(), 0.0),
+      is_touched_(load_s_.size(), 0),
+      host_then_(static_cast<std::size_t>(bytes.num_tasks()), -1) {
+  for (std::int32_t task = 0; task < bytes_.num_tasks(); ++task) {
+    const std::int32_t host = seating_.host_of(task);
+    for (const Exchange& exchange : bytes_.of(task)) {
+      add_load(host, seating_.host_of(exchange.peer), exchange.out);
+    }
+    add_load(host, host, bytes_.to_itself(task));
+    for (const Exchange& exchange : messages_.of(task)) {
+      add_latency(task, exchange.peer,
+                  exchange.out * resources_.latency_s(host, seating_.host_of(exchange.peer)));
+    }
+    if (messages_.to_itself(task) > 0.0F) {
+      add_latency(task, task, messages_.to_itself(task) * resources_.latency_s(host, host));
+    }
+  }
+  apply();
+  sum_up();
+  keep_if_best();
+}
+
+void BottleneckState::keep_if_best() {
+  const double energy = energy_s();
+  if (energy > best_energy_s_ * kWorthALook) return;
+  best_energy_s_ = std::min(best_energy_s_, energy);
+  const auto place = [this](std::size_t index) {
+    return load_s_.begin() + static_cast<std::ptrdiff_t>(index);
+  };
+  const double exact_s = *std::max_element(place(0), place(resources_.first_inside())) +
+                         *std::max_element(place(resources_.size()), load_s_.end()) +
+                         sums_.all_s * mean_share_;
+  if (exact_s >= best_s_) return;
+  best_s_ = exact_s;
+  const auto hosts = seating_.host_of_task();
+  best_.assign(hosts.begin(), hosts.end());
+}
+
+double BottleneckState::energy_of(const Sums& sums) const {
+  return eighth_root(sums.transfer) + eighth_root(sums.latency) + sums.all_s * mean_share_;
+}
+
+BottleneckState::Sums BottleneckState::after(const Sums& change) const {
+  return {.transfer = sums_.transfer + change.transfer,
+          .latency = sums_.latency + change.latency,
+          .all_s = sums_.all_s + change.all_s};
+}
+
+void BottleneckState::count(std::size_t place, double before_s, double after_s, Sums& sums) const {
+  const std::size_t first_sent = resources_.size();
+  const std::size_t first_received = first_sent + static_cast<std::size_t>(bytes_.num_tasks());
+  // Each transfer counts once, with its pair, and each latency once, where it is sent.
+  if (place >= resources_.first_pair() && place < first_received) {
+    sums.all_s += after_s - before_s;
+  }
+  if (place >= first_sent) {
+    sums.latency += eighth_power(after_s) - eighth_power(before_s);
+  } else if (place < resources_.first_inside()) {
+    sums.transfer += eighth_power(after_s) - eighth_power(before_s);
+  }
+}
+
+void BottleneckState::change(std::int32_t place, double seconds) {
+  const auto index = static_cast<std::size_t>(place);
+  if (is_touched_[index] == 0) {
+    is_touched_[index] = 1;
+    touched_.push_back(place);
+  }
+  change_s_[index] += seconds;
+}
+
+void BottleneckState::add_load(std::int32_t src, std::int32_t dst, double bytes) {
+  for (const std::int32_t resource : resources_.on_way(src, dst)) {
+    change(resource, bytes * resources_.seconds_per_byte(resource));
+  }
+}
+
+void BottleneckState::add_latency(std::int32_t src_task, std::int32_t dst_task, double seconds) {
+  const auto first_sent = static_cast<std::int32_t>(resources_.size());
+  change(first_sent + src_task, seconds);
+  change(first_sent + bytes_.num_tasks() + dst_task, seconds);
+}
+
+void BottleneckState::move(std::int32_t sitter, std::int32_t host) {
+  if (!seating_.is_task(sitter)) return;
+  moved_.push_back(sitter);
+  host_then_[static_cast<std::size_t>(sitter)] = host;
+}
+
+BottleneckState::Sums BottleneckState::collect() {
+  for (const std::int32_t task : moved_) {
+    const std::int32_t now = seating_.host_of(task), then = host_then(task);
+    for (const Exchange& exchange : bytes_.of(task)) {
+      const std::int32_t peer_now = seating_.host_of(exchange.peer);
+      const std::int32_t peer_then = host_then(exchange.peer);
+      if (peer_then != peer_now && exchange.peer < task) continue;  // counted from there
+      if (exchange.out > 0.0F) {
+        add_load(now, peer_now, -exchange.out);
+        add_load(then, peer_then, exchange.out);
+      }
+      if (exchange.in > 0.0F) {
+        add_load(peer_now, now, -exchange.in);
+        add_load(peer_then, then, exchange.in);
+      }
+    }
+    if (bytes_.to_itself(task) > 0.0F) {
+      add_load(now, now, -bytes_.to_itself(task));
+      add_load(then, then, bytes_.to_itself(task));
+    }
+    for (const Exchange& exchange : messages_.of(task)) {
+      const std::int32_t peer_now = seating_.host_of(exchange.peer);
+      const std::int32_t peer_then = host_then(exchange.peer);
+      if (peer_then != peer_now && exchange.peer < task) continue;
+      add_latency(task, exchange.peer,
+                  exchange.out * (resources_.latency_s(then, peer_then) -
+                                  resources_.latency_s(now, peer_now)));
+      add_latency(exchange.peer, task,
+                  exchange.in * (resources_.latency_s(peer_then, then) -
+                                 resources_.latency_s(peer_now, now)));
+    }
+    if (messages_.to_itself(task) > 0.0F) {
+      add_latency(task, task,
+                  messages_.to_itself(task) *
+                      (resources_.latency_s(then, then) - resources_.latency_s(now, now)));
+    }
+  }
+  Sums change;
+  for (const std::int32_t place : touched_) {
+    const auto index = static_cast<std::size_t>(place);
+    count(index, load_s_[index], load_s_[index] + change_s_[index], change);
+  }
+  return change;
+}
+
+void BottleneckState::forget() {
+  for (const std::int32_t place : touched_) {
+    change_s_[static_cast<std::size_t>(place)] = 0.0;
+    is_touched_[static_cast<std::size_t>(place)] = 0;
+  }
+  touched_.clear();
+  for (const std::int32_t task : moved_) host_then_[static_cast<std::size_t>(task)] = -1;
+  moved_.clear();
+}
+
+void BottleneckState::apply() {
+  for (const std::int32_t place : touched_) {
+    const auto index = static_cast<std::size_t>(place);
+    load_s_[index] += change_s_[index];
+  }
+  forget();
+}
+
+void BottleneckState::sum_up() {
+  sums_ = {};
+  for (std::size_t place = 0; place < load_s_.size(); ++place) {
+    load_s_[place] = std::max(load_s_[place], 0.0);  // what is left of sums that cancelled out
+    count(place, 0.0, load_s_[place], sums_);
+  }
+  num_since_sum_ = 0;
+}
+
+float BottleneckState::swap_change(std::int32_t task, std::int32_t sitter, float /*limit*/) {
+  move(task, seating_.host_of(sitter));
+  move(sitter, seating_.host_of(task));
+  const Sums change = collect();
+  forget();
+  return static_cast<float>(energy_of(after(change)) - energy_s());
+}
+
+void BottleneckState::swap(std::int32_t task, std::int32_t sitter) {
+  move(task, seating_.host_of(sitter));
+  move(sitter, seating_.host_of(task));
+  sums_ = after(collect());
+  apply();
+  seating_.swap(task, sitter);
+  if (++num_since_sum_ >= kStepsPerSum) sum_up();
+}
+
+float BottleneckState::swap_hosts_change(std::int32_t one, std::int32_t other) {
+  for (const std::int32_t sitter : seating_.sitters(one)) move(sitter, other);
+  for (const std::int32_t sitter : seating_.sitters(other)) move(sitter, one);
+  const Sums change = collect();
+  forget();
+  return static_cast<float>(energy_of(after(change)) - energy_s());
+}
+
+void BottleneckState::swap_hosts(std::int32_t one, std::int32_t other) {
+  for (const std::int32_t sitter : seating_.sitters(one)) move(sitter, other);
+  for (const std::int32_t sitter : seating_.sitters(other)) move(sitter, one);
+  collect();
+  apply();
+  for (std::size_t slot = 0; slot < seating_.sitters(one).size(); ++slot) {
+    seating_.swap(seating_.sitters(one)[slot], seating_.sitters(other)[slot]);
+  }
+  sum_up();
+}
+
+}  // namespace fairlead::optimizing

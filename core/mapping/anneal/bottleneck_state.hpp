@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The objectives `bottleneck_s` and `bottleneck_and_mean_s`, smoothed so that annealing sees more
+// than the one busiest resource.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "fairlead/mapping/optimize.hpp"
+#include "fairlead/mapping/placement_cost.hpp"
+#include "mapping/anneal/seating.hpp"
+#include "mapping/anneal/task_graph.hpp"
+#include "mapping/cost/host_costs.hpp"
+
+namespace fairlead::optimizing {
+
+/// Everything that can be busy, in this order: NICs out, NICs in, groups, pairs, and what is inside
+/// each host, which is no part of the network; and the hosts' latencies.
+class Resources {
+ public:
+  explicit Resources(const MeasuredNetwork& network);
+
+  [[nodiscard]] std::int32_t num_hosts() const { return num_hosts_; }
+  [[nodiscard]] std::size_t size() const { return seconds_per_byte_.size(); }
+  /// What one byte from `src` to `dst` keeps busy: the pair, two NICs and groups; or a host.
+  [[nodiscard]] std::span<const std::int32_t> on_way(std::int32_t src, std::int32_t dst) const {
+    const auto pair = static_cast<std::size_t>(src * num_hosts_ + dst);
+    return std::span(on_way_).subspan(first_[pair], first_[pair + 1] - first_[pair]);
+  }
+  [[nodiscard]] std::size_t first_pair() const { return first_pair_; }
+  [[nodiscard]] std::size_t first_inside() const { return first_pair_ + latency_s_.size(); }
+  [[nodiscard]] double seconds_per_byte(std::int32_t resource) const {
+    return seconds_per_byte_[static_cast<std::size_t>(resource)];
+  }
+  [[nodiscard]] double latency_s(std::int32_t src, std::int32_t dst) const {
+    return latency_s_[static_cast<std::size_t>(src * num_hosts_ + dst)];
+  }
+
+ private:
+  std::int32_t num_hosts_;
+  std::size_t first_pair_;
+  std::vector<double> seconds_per_byte_;
+  std::vector<double> latency_s_;   // (H, H)
+  std::vector<std::size_t> first_;  // of each pair's resources, and the end
+  std::vector<std::int32_t> on_way_;
+};
+
+/// A placement with the load of every resource. Its energy is the norm of order 8 of the loads'
+/// times plus that of the ranks' latencies, close to their maxima and falling with any of the large
+/// ones, plus, where the objective has it, the mean host's share of all times.
+class BottleneckState {
+ public:
+  BottleneckState(const TaskGraph& bytes, const TaskGraph& messages, const Resources& resources,
+                  const HostCosts& costs, BottleneckObjective objective, Seating seating);
+
+  [[nodiscard]] const TaskGraph& graph() const { return partners_; }
+  [[nodiscard]] const Seating& seating() const { return seating_; }
+  [[nodiscard]] std::span<const std::int32_t> near(std::int32_t host) const {
+    return costs_.near(host);
+  }
+  /// Remembers the placement where the objective is the smallest so far: the smooth energy has its
+  /// minimum near that, not there.
+  void keep_if_best();
+  [[nodiscard]] const std::vector<std::int32_t>& best_host_of_task() const { return best_; }
+  [[nodiscard]] double best_s() const { return best_s_; }
+  [[nodiscard]] double energy_s() const { return energy_of(sums_); }
+
+  [[nodiscard]] float swap_change(std::int32_t task, std::int32_t sitter, float limit);
+  void swap(std::int32_t task, std::int32_t sitter);
+  [[nodiscard]] float swap_hosts_change(std::int32_t one, std::int32_t other);
+  void swap_hosts(std::int32_t one, std::int32_t other);
+
+ private:
+  /// Sums that the energy is made of, or what changes in them.
+  struct Sums {
+    double transfer = 0.0;  ///< of eighth powers over the resources
+    double latency = 0.0;   ///< the same over the latencies
+    double all_s = 0.0;     ///< of all times, one after the other
+  };
+
+  /// Loads that change when the tasks in `moved_` go to the hosts in `host_then_`.
+  Sums collect();
+  void forget();
+  void apply();
+  void add_load(std::int32_t src, std::int32_t dst, double bytes);
+  void change(std::int32_t place, double seconds);
+  void add_latency(std::int32_t src_task, std::int32_t dst_task, double seconds);
+  void move(std::int32_t sitter, std::int32_t host);
+  [[nodiscard]] std::int32_t host_then(std::int32_t task) const {
+    const std::int32_t host = host_then_[static_cast<std::size_t>(task)];
+    return host >= 0 ? host : seating_.host_of(task);
+  }
+  /// Adds what a load contributes to the sums, or what a change of it does.
+  void count(std::size_t place, double before_s, double after_s, Sums& sums) const;
+  [[nodiscard]] Sums after(const Sums& change) const;
+  [[nodiscard]] double energy_of(const Sums& sums) const;
+  void sum_up();
+
+  const TaskGraph& bytes_;
+  const TaskGraph& messages_;
+  const TaskGraph& partners_;
+  const Resources& resources_;
+  const HostCosts& costs_;
+  const double mean_share_;  // of all times that count; see PlacementCost::bottleneck_and_mean_s
+  Seating seating_;
+  std::vector<double> load_s_;    // of each resource, then sent and received latencies per task
+  std::vector<double> change_s_;  // of a step under way; zero in between
+  std::vector<char> is_touched_;
+  std::vector<std::int32_t> touched_;
+  std::vector<std::int32_t> moved_;
+  std::vector<std::int32_t> host_then_;  // -1: stays
+  Sums sums_;
+  std::int32_t num_since_sum_ = 0;
+  double best_energy_s_ = std::numeric_limits<double>::infinity();
+  double best_s_ = std::numeric_limits<double>::infinity();
+  std::vector<std::int32_t> best_;
+};
+
+}  // namespace fairlead::optimizing

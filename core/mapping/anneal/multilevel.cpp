@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups of tasks, level by level.
+#include "mapping/anneal/multilevel.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include "mapping/anneal/coarsening.hpp"
+
+namespace fairlead::optimizing {
+namespace {
+
+std::int32_t smallest_factor(std::int32_t number) {
+  for (std::int32_t factor = 2; factor * factor <= number; ++factor) {
+    if (number % factor == 0) return factor;
+  }
+  return number;
+}
+
+std::int32_t greatest_divisor(const SlotsOfHost& slots) {
+  return std::accumulate(slots.begin(), slots.end(), 0, [](std::int32_t left, std::int32_t right) {
+    return std::gcd(left, right);
+  });
+}
+
+Grouping consecutive(std::int32_t num_tasks, std::int32_t size) {
+  Grouping grouping;
+  for (std::int32_t task = 0; task < num_tasks; ++task) {
+    grouping.group_of_task.push_back(task / size);
+  }
+  grouping.num_groups = (num_tasks + size - 1) / size;
+  return grouping;
+}
+
+/// The level above, with groups of `size` tasks.
+Hierarchy::Level with_tasks_grouped(Hierarchy::Level& level, std::int32_t size, Random random,
+                                    bool keeps_order) {
+  Grouping grouping = keeps_order ? consecutive(level.graph.num_tasks(), size)
+                                  : group_tasks(level.graph, size, random);
+  SlotsOfHost coarse_slots = level.slots;
+  for (std::int32_t& number : coarse_slots) number /= size;
+  TaskGraph coarse = level.graph.contracted(grouping.group_of_task, grouping.num_groups);
+  level.group_of_task = std::move(grouping.group_of_task);
+  return {.graph = std::move(coarse),
+          .slots = std::move(coarse_slots),
+          .num_merges = level.num_merges,
+          .group_of_task = {},
+          .group_of_host = {}};
+}
+
+/// The level above, with groups of hosts.
+Hierarchy::Level with_hosts_grouped(Hierarchy::Level& level, const HostGrouping& grouping) {
+  level.group_of_host = grouping.group_of_host;
+  SlotsOfHost slots(static_cast<std::size_t>(grouping.num_groups), 0);
+  for (std::size_t host = 0; host < level.slots.size(); ++host) {
+    slots[static_cast<std::size_t>(grouping.group_of_host[host])] += level.slots[host];
+  }
+  return {.graph = level.graph,
+          .slots = std::move(slots),
+          .num_merges = level.num_merges + 1,
+          .group_of_task = {},
+          .group_of_host = {}};
+}
+
+/// Every task on the host of its group.
+HostOfTask projected(const HostOfTask& host_of_group, std::span<const std::int32_t> group_of_task) {
+  HostOfTask host_of_task;
+  host_of_task.reserve(group_of_task.size());
+  for (const std::int32_t group : group_of_task) {
+    host_of_task.push_back(host_of_group[static_cast<std::size_t>(group)]);
+  }
+  return host_of_task;
+}
+
+/// Every task on a host of the group that it was placed on; the hosts are filled in their order.
+HostOfTask dealt_out(const HostOfTask& group_of_task, const Hierarchy::Level& level) {
+  std::vector<std::vector<std::int32_t>> free_seats;
+  for (std::size_t host = level.slots.size(); host-- > 0;) {
+    const auto group = static_cast<std::size_t>(level.group_of_host[host]);
+    if (group >= free_seats.size()) free_seats.resize(group + 1);
+    free_seats[group].insert(free_seats[group].end(), static_cast<std::size_t>(level.slots[host]),
+                             static_cast<std::int32_t>(host));
+  }
+  HostOfTask host_of_task;
+  host_of_task.reserve(group_of_task.size());
+  for (const std::int32_t group : group_of_task) {
+    auto& seats = free_seats[static_cast<std::size_t>(group)];
+    host_of_task.push_back(seats.back());
+    seats.pop_back();
+  }
+  return host_of_task;
+}
+
+}  // namespace
+
+double Hierarchy::between_share() const {
+  const auto traffic = [](const TaskGraph& graph) {
+    return graph.mean_both() * static_cast<double>(graph.num_exchanges());
+  };
+  const auto above =
+      std::ranges::find_if(levels, [](const Level& it) { return it.num_merges > 0; });
+  const double all = traffic(levels.front().graph);
+  return all > 0.0 ? traffic(std::prev(above)->graph) / all : 1.0;
+}
+
+Hierarchy coarsen(const TaskGraph& graph, const SlotsOfHost& slots,
+                  std::span<const HostGrouping> groupings, Random random, bool keeps_order) {
+  Hierarchy hierarchy;
+  hierarchy.levels.push_back(
+      {.graph = graph, .slots = slots, .num_merges = 0, .group_of_task = {}, .group_of_host = {}});
+  for (;;) {
+    Hierarchy::Level& level = hierarchy.levels.back();
+    const std::int32_t divisor = greatest_divisor(level.slots);
+    if (divisor >= 2) {
+      const std::int32_t size = smallest_factor(divisor);
+      hierarchy.levels.push_back(
+          with_tasks_grouped(level, size, Random(random.next()), keeps_order));
+    } else if (level.num_merges < groupings.size()) {
+      hierarchy.levels.push_back(with_hosts_grouped(level, groupings[level.num_merges]));
+    } else {
+      return hierarchy;
+    }
+  }
+}
+
+HostOfTask refined(const HostOfTask& host_of_group, const Hierarchy::Level& level) {
+  return level.group_of_task.empty() ? dealt_out(host_of_group, level)
+                                     : projected(host_of_group, level.group_of_task);
+}
+
+}  // namespace fairlead::optimizing

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// One walk of the engine: groups of tasks first, then smaller ones, then the tasks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/random.hpp"
+#include "mapping/anneal/task_graph.hpp"
+
+namespace fairlead::optimizing {
+
+using HostOfTask = std::vector<std::int32_t>;
+using SlotsOfHost = std::vector<std::int32_t>;
+
+/// Hosts that are taken for one, such as those of a rack.
+struct HostGrouping {
+  std::vector<std::int32_t> group_of_host;  ///< from 0, none empty
+  std::int32_t num_groups = 0;
+};
+
+/// Graphs of tasks, of groups of them, of groups of groups, ... up to the largest groups that fill
+/// every host's slots without a rest; then the same for groups of hosts.
+struct Hierarchy {
+  struct Level {
+    TaskGraph graph;
+    SlotsOfHost slots;
+    std::size_t num_merges = 0;               ///< how many groupings of hosts lie below
+    std::vector<std::int32_t> group_of_task;  ///< in the next level; empty where tasks stay alone
+    std::vector<std::int32_t> group_of_host;  ///< in the next level; empty where hosts stay alone
+  };
+  std::vector<Level> levels;
+
+  /// Part of the tasks' traffic that is between groups that one host holds; 1 where nobody talks.
+  [[nodiscard]] double between_share() const;
+};
+
+/// @param groupings  of the hosts, of these groups, ...
+/// @param keeps_order  whether groups are of consecutive tasks, as programs number them
+[[nodiscard]] Hierarchy coarsen(const TaskGraph& graph, const SlotsOfHost& slots,
+                                std::span<const HostGrouping> groupings, Random random,
+                                bool keeps_order);
+
+/// A placement of the next level as one of this level.
+[[nodiscard]] HostOfTask refined(const HostOfTask& host_of_group, const Hierarchy::Level& level);
+
+}  // namespace fairlead::optimizing

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The smallest bottleneck_s or bottleneck_and_mean_s: several starts side by side, the best is the
+// answer.
+#include <utility>
+#include <vector>
+
+#include "fairlead/mapping/optimize.hpp"
+#include "mapping/anneal/bottleneck_state.hpp"
+#include "mapping/anneal/crew.hpp"
+#include "mapping/anneal/sum_state.hpp"
+#include "mapping/anneal/walks.hpp"
+#include "mapping/cost/host_costs.hpp"
+
+namespace fairlead {
+
+using namespace optimizing;
+
+namespace {
+
+// Temperatures in the energy of the placement that a walk begins with.
+constexpr double kHotOfBottleneck = 0.03;
+constexpr double kColdOfBottleneck = 0.01;
+// Exchanges that common cores look at in a second: each proposal looks at all of two tasks. Half of
+// the walks begin with the sum, which is faster.
+constexpr double kExchangesPerS = 9e6;
+
+std::vector<double> seconds_per_byte(const HostMatrix& bandwidth_Bps) {
+  std::vector<double> cost;
+  for (const double rate_Bps : bandwidth_Bps.values) cost.push_back(1.0 / rate_Bps);
+  return cost;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const RankMatrix& messages,
+                                              const MeasuredNetwork& network,
+                                              std::span<const std::int64_t> slots,
+                                              BottleneckObjective objective,
+                                              const OptimizeOptions& options) {
+  const Timer timer;
+  const TaskGraph byte_graph(bytes, 1.0), message_graph(messages, 1.0);
+  const double exchanges_per_task =
+      static_cast<double>(byte_graph.num_exchanges() + message_graph.num_exchanges()) /
+      static_cast<double>(std::max<std::size_t>(1, bytes.num_ranks()));
+  const Plan plan(options, slots, bytes.num_ranks(),
+                  kExchangesPerS / std::max(1.0, exchanges_per_task), false, timer, 0.0);
+  const TaskGraph scaled = TaskGraph::scaled(bytes);
+  const std::vector<double> cost = seconds_per_byte(network.bandwidth_Bps);
+  const HostCosts costs({.num_hosts = network.bandwidth_Bps.num_hosts, .values = cost});
+  const Resources resources(network);
+  const auto walk = [&](int start, Watch& watch) {
+    HostOfTask begin = plan.given_start(start);
+    // A small sum is a part of the one objective and often near a small maximum, and much faster
+    // found.
+    double part = 1.0;
+    const double end_s = watch.end_of_part_s(plan.part_of_start);
+    if (plan.is_free() && start % 2 == 0) {
+      part = 0.5;
+      const double sum_end_s = watch.end_of_part_s(plan.part_of_start * part);
+      begin = walk_levels(plan, scaled, start, part, sum_end_s, {}, watch,
+                          [&costs](const Hierarchy::Level& level, Seating seating) {
+                            return SumState(level.graph, costs, std::move(seating));
+                          });
+    }
+    if (begin.empty() || watch.is_late()) return begin;
+    BottleneckState state(byte_graph, message_graph, resources, costs, objective,
+                          Seating(plan.slots, begin));
+    const double hot = kHotOfBottleneck * state.energy_s();
+    if (!(hot > 0.0)) return begin;
+    return walk_from(plan, start, std::move(state),
+                     plan.schedule(hot, hot * kColdOfBottleneck, part, end_s), watch);
+  };
+  return best_of(plan,
+                 run_starts(options, plan.num_starts, plan.proposals_per_start * plan.num_starts,
+                            walk, plan.timer, plan.end_s),
+                 [&](const Placement& placement) {
+                   const PlacementCost told = evaluate(bytes, messages, network, placement);
+                   return objective == BottleneckObjective::bottleneck ? told.bottleneck_s
+                                                                       : told.bottleneck_and_mean_s;
+                 });
+}
+
+}  // namespace fairlead

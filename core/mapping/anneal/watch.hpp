@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time, and the end of a run that somebody wants to end early.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+
+#include "fairlead/mapping/optimize.hpp"
+
+namespace fairlead::optimizing {
+
+/// Tells the time since a run began.
+class Timer {
+ public:
+  [[nodiscard]] double elapsed_s() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// Knows the time, counts proposals, and tells all walks when to stop.
+class Watch {
+ public:
+  /// @param end_s  on the timer; what lies between now and then is for the walks
+  Watch(const OptimizeOptions& options, std::int64_t num_all, Timer timer, double end_s)
+      : options_(options),
+        num_all_(num_all),
+        timer_(timer),
+        end_s_(end_s),
+        available_s_(end_s - timer.elapsed_s()) {}
+
+  /// Called by each walk after `num_proposals` more; true when it is to stop.
+  bool operator()(std::int64_t num_proposals) {
+    const std::int64_t num_done = num_done_ += num_proposals;
+    if (is_stopped_) return true;
+    if (options_.on_progress && num_done - num_reported_ > num_all_ / kMostReports) {
+      const std::scoped_lock lock(mutex_);
+      if (num_done - num_reported_ > num_all_ / kMostReports) {
+        num_reported_ = num_done;
+        if (!options_.on_progress({.num_done = num_done, .num_all = num_all_})) is_stopped_ = true;
+      }
+    }
+    return is_stopped_;
+  }
+
+  [[nodiscard]] double elapsed_s() const { return timer_.elapsed_s(); }
+  [[nodiscard]] bool is_late() const { return elapsed_s() >= end_s_; }
+  /// When somebody who begins now and may take this part of all walks' time has to end.
+  [[nodiscard]] double end_of_part_s(double part) const {
+    return std::min(elapsed_s() + part * available_s_, end_s_);
+  }
+
+ private:
+  static constexpr std::int64_t kMostReports = 200;
+
+  const OptimizeOptions& options_;
+  std::int64_t num_all_;
+  Timer timer_;
+  double end_s_;
+  double available_s_;
+  std::atomic<std::int64_t> num_done_{0};
+  std::atomic<std::int64_t> num_reported_{0};
+  std::atomic<bool> is_stopped_{false};
+  std::mutex mutex_;  // of calls of on_progress
+};
+
+}  // namespace fairlead::optimizing

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Simulated annealing by swaps on the load model.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/random.hpp"
+#include "mapping/anneal/annealing.hpp"
+#include "mapping/anneal/watch.hpp"
+#include "mapping/jobs/load_state.hpp"
+
+namespace fairlead::sim {
+
+/// One walk, which keeps what waits least of what is done in time. Until it has found such a
+/// placement, it never gets later. What is best may be ranks apart as well as together, so half of
+/// the proposals go anywhere, and half to the node of a partner.
+class JobsWalk {
+ public:
+  /// @param latest_ns  when a placement has to be done
+  JobsWalk(LoadState& state, const JobFlows& flows, std::int64_t sockets_per_node,
+           std::int64_t num_sitters, double latest_ns, optimizing::Random random)
+      : state_(state),
+        flows_(flows),
+        latest_ns_(latest_ns * (1.0 + kRounding)),
+        done_ns_(state.done_ns()),
+        sockets_per_node_(static_cast<std::int32_t>(sockets_per_node)),
+        num_sitters_(static_cast<std::int32_t>(num_sitters)),
+        random_(random) {
+    keep();
+    if (done_ns_ > latest_ns_) best_ns_ = std::numeric_limits<double>::infinity();
+  }
+
+  /// What a swap changes on average; 0 where no swap changes anything.
+  double typical_change_ns() {
+    double sum_ns = 0.0;
+    for (int sample = 0; sample < kSamples; ++sample) {
+      const auto [rank, sitter] = proposal();
+      if (is_same_socket(rank, sitter)) continue;
+      sum_ns += std::abs(state_.swap(rank, sitter));
+      state_.undo();
+    }
+    return sum_ns / kSamples;
+  }
+
+  /// @param hot_ns, cold_ns  temperatures, falling in equal ratios
+  void run(double hot_ns, double cold_ns, std::int64_t num_steps, double limit_s,
+           optimizing::Watch& is_stopped) {
+    static const optimizing::Thresholds thresholds;
+    const double begin_s = is_stopped.elapsed_s();
+    for (std::int64_t step = 0; step < num_steps && !is_stopped(kBlock);) {
+      if (std::isfinite(limit_s)) {
+        const double passed_ratio = (is_stopped.elapsed_s() - begin_s) / limit_s;
+        if (passed_ratio >= 1.0) return;
+        // Who is behind the time cools faster: to be cut off while hot would lose everything.
+        step = std::max(step,
+                        static_cast<std::int64_t>(passed_ratio * static_cast<double>(num_steps)));
+      }
+      const double progress = static_cast<double>(step) / static_cast<double>(num_steps);
+      const double temperature_ns = hot_ns * std::pow(cold_ns / hot_ns, progress);
+      for (const std::int64_t end = step + kBlock; step < end; ++step) {
+        const double limit_ns = temperature_ns * static_cast<double>(thresholds.draw(random_));
+        if (step % kStepsPerSocketSwap == 0) propose_sockets(limit_ns);
+        propose(limit_ns);
+      }
+    }
+  }
+
+  [[nodiscard]] const std::vector<std::int32_t>& best_socket_of_rank() const { return best_; }
+
+ private:
+  static constexpr int kSamples = 512;
+  static constexpr std::int64_t kBlock = 256;
+  static constexpr std::int64_t kStepsPerSocketSwap = 16;
+  // Less is another order of adding up.
+  static constexpr double kRounding = 1e-9;
+
+  struct Pair {
+    std::int32_t rank, sitter;
+  };
+
+  [[nodiscard]] bool is_same_socket(std::int32_t rank, std::int32_t sitter) const {
+    return state_.seating().host_of(rank) == state_.seating().host_of(sitter);
+  }
+
+  Pair proposal() {
+    const std::int32_t rank = random_.below(state_.seating().num_tasks());
+    const auto flows = flows_.of_rank(rank);
+    if (flows.empty() || random_.next() >> 63 == 0) return {rank, random_.below(num_sitters_)};
+    const auto flow = random_.below(static_cast<std::int32_t>(flows.size()));
+    const JobFlows::Ways& way = flows_.way(flows[static_cast<std::size_t>(flow)]);
+    const auto partner = static_cast<std::int32_t>(way.src == rank ? way.dst : way.src);
+    const std::int32_t node = state_.seating().host_of(partner) / sockets_per_node_;
+    const auto sitters =
+        state_.seating().sitters(node * sockets_per_node_ + random_.below(sockets_per_node_));
+    if (sitters.empty()) return {rank, rank};
+    const auto seat = random_.below(static_cast<std::int32_t>(sitters.size()));
+    return {rank, sitters[static_cast<std::size_t>(seat)]};
+  }
+
+  void propose(double limit_ns) {
+    const auto [rank, sitter] = proposal();
+    if (is_same_socket(rank, sitter)) return;
+    decide(state_.swap(rank, sitter), limit_ns);
+  }
+
+  /// Ranks that are well together move together.
+  void propose_sockets(double limit_ns) {
+    const auto [rank, sitter] = proposal();
+    if (is_same_socket(rank, sitter)) return;
+    const std::int32_t one = state_.seating().host_of(rank);
+    const std::int32_t other = state_.seating().host_of(sitter);
+    if (state_.seating().sitters(one).size() != state_.seating().sitters(other).size()) return;
+    decide(state_.swap_sockets(one, other), limit_ns);
+  }
+
+  void decide(double change_ns, double limit_ns) {
+    if (change_ns >= limit_ns) return state_.undo();
+    const double done_ns = state_.done_ns();
+    if (done_ns > std::max(done_ns_, latest_ns_)) return state_.undo();
+    done_ns_ = done_ns;
+    if (done_ns <= latest_ns_ && state_.waiting_ns() < best_ns_ * (1.0 - kRounding)) keep();
+  }
+
+  void keep() {
+    const auto sockets = state_.seating().host_of_task();
+    best_.assign(sockets.begin(), sockets.end());
+    best_ns_ = state_.waiting_ns();
+  }
+
+  LoadState& state_;
+  const JobFlows& flows_;
+  double latest_ns_;
+  double done_ns_;  // of the placement where the walk is
+  std::int32_t sockets_per_node_;
+  std::int32_t num_sitters_;
+  optimizing::Random random_;
+  std::vector<std::int32_t> best_;
+  double best_ns_ = 0.0;
+};
+
+}  // namespace fairlead::sim

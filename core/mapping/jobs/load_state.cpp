@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads by rhythm; after a swap only the servers of the two nodes, and who hears from them, count.
+#include "mapping/jobs/load_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/route.hpp"
+
+namespace fairlead::sim {
+
+JobFlows::JobFlows(const JobsProblem& problem)
+    : rhythms_(problem.flows), flows_of_rank_(static_cast<std::size_t>(problem.num_ranks)) {
+  const Machine& machine = problem.machine;
+  const ServerNumbers servers(machine);
+  // A core of each kind as seen from core 0; where there is none, no message goes there.
+  const auto route = [&](const RankFlow& flow, std::int64_t dst_core) {
+    return route_of(machine, servers, problem.options.nic,
+                    Flow{.job = 0,
+                         .src_core = 0,
+                         .dst_core = dst_core,
+                         .message_bytes = flow.message_bytes,
+                         .num_messages = flow.num_messages,
+                         .period_ns = flow.period_ns,
+                         .first_ns = 0.0});
+  };
+  const std::int64_t other_socket = machine.cores_per_socket;
+  const std::int64_t other_node = other_socket * machine.sockets_per_node;
+  for (const RankFlow& flow : problem.flows) {
+    const Route inside = route(flow, 0);
+    const bool is_cached = servers.is_cache(inside.first_server);
+    ways_.push_back({.src = flow.src_rank,
+                     .dst = flow.dst_rank,
+                     .rhythm = rhythms_.of_flow(ways_.size()),
+                     .between_nodes_ns = route(flow, other_node).service_ns,
+                     .between_sockets_ns = route(flow, other_socket).service_ns,
+                     .in_socket_ns = is_cached ? 0 : inside.service_ns});
+    for (const std::int64_t rank : {flow.src_rank, flow.dst_rank}) {
+      flows_of_rank_[static_cast<std::size_t>(rank)].push_back(ways_.size() - 1);
+    }
+  }
+}
+
+LoadState::LoadState(const JobsProblem& problem, const JobFlows& flows, optimizing::Seating seating)
+    : flows_(flows),
+      seating_(std::move(seating)),
+      model_(flows.rhythms(), problem.options.arrivals == Arrivals::periodic),
+      nic_(problem.options.nic),
+      num_nodes_(static_cast<std::size_t>(problem.machine.num_nodes)),
+      sockets_per_node_(static_cast<std::size_t>(problem.machine.sockets_per_node)),
+      num_rhythms_(flows.rhythms().size()),
+      sent_(num_nodes_ * num_rhythms_),
+      received_(num_nodes_ * num_rhythms_),
+      memory_(num_nodes_ * sockets_per_node_ * num_rhythms_),
+      sent_to_ns_(num_nodes_ * num_nodes_ * num_rhythms_),
+      slowed_(num_nodes_, 1.0),
+      times_of_server_(num_nodes_ * (2 + sockets_per_node_)),
+      is_moving_(static_cast<std::size_t>(problem.num_ranks), 0) {
+  for (const JobFlows::Ways& way : flows_.all()) add(way, 1);
+  for (std::size_t node = 0; node < num_nodes_; ++node) refresh(node, sending(node));
+  for (std::size_t node = 0; node < num_nodes_; ++node) {
+    refresh(num_nodes_ + node, receiving(node));
+  }
+  for (std::size_t node = 0; node < num_nodes_; ++node) refresh_memories(node);
+  before_.clear();
+  for (const ServerTimes& times : times_of_server_) waiting_ns_ += times.waiting_ns;
+}
+
+double LoadState::swap(std::int32_t one, std::int32_t other) {
+  pairs_.assign(1, {one, other});
+  return apply();
+}
+
+double LoadState::swap_sockets(std::int32_t one, std::int32_t other) {
+  pairs_.clear();
+  const auto here = seating_.sitters(one), there = seating_.sitters(other);
+  for (std::size_t seat = 0; seat < here.size(); ++seat) {
+    pairs_.emplace_back(here[seat], there[seat]);
+  }
+  return apply();
+}
+
+double LoadState::apply() {
+  before_.clear();
+  waiting_before_ns_ = waiting_ns_;
+  const std::size_t here = node_of(seating_.host_of(pairs_.front().first));
+  const std::size_t there = node_of(seating_.host_of(pairs_.front().second));
+  exchange();
+  if (here != there) {
+    for (const std::size_t node : {here, there}) refresh(node, sending(node));
+    for (std::size_t node = 0; node < num_nodes_; ++node) {
+      refresh(num_nodes_ + node, receiving(node));
+    }
+  }
+  refresh_memories(here);
+  if (there != here) refresh_memories(there);
+  double change_ns = 0.0;
+  for (const auto& [server, was] : before_) {
+    change_ns += times_of_server_[server].waiting_ns - was.waiting_ns;
+  }
+  waiting_ns_ += change_ns;
+  return change_ns;
+}
+
+void LoadState::undo() {
+  exchange();
+  for (const auto& [server, was] : before_) times_of_server_[server] = was;
+  for (const std::int32_t sitter : {pairs_.front().first, pairs_.front().second}) {
+    const std::size_t node = node_of(seating_.host_of(sitter));
+    slowed_[node] = slowdown(node);
+  }
+  waiting_ns_ = waiting_before_ns_;
+}
+
+/// Loads leave with their ranks and come back where these sit then.
+void LoadState::exchange() {
+  const auto mark = [this](char is_moving) {
+    for (const auto& [one, other] : pairs_) {
+      for (const std::int32_t sitter : {one, other}) {
+        if (seating_.is_task(sitter)) is_moving_[static_cast<std::size_t>(sitter)] = is_moving;
+      }
+    }
+  };
+  mark(1);
+  count_moving(-1);
+  for (const auto& [one, other] : pairs_) seating_.swap(one, other);
+  count_moving(1);
+  mark(0);
+}
+
+void LoadState::count_moving(std::int64_t sign) {
+  for (const auto& [one, other] : pairs_) {
+    for (const std::int32_t sitter : {one, other}) {
+      if (!seating_.is_task(sitter)) continue;
+      for (const std::size_t flow : flows_.of_rank(sitter)) {
+        const JobFlows::Ways& way = flows_.way(flow);
+        // Between two that move, the sender counts it.
+        if (way.dst == sitter && is_moving_[static_cast<std::size_t>(way.src)] != 0) continue;
+        add(way, sign);
+      }
+    }
+  }
+}
+
+void LoadState::add(const JobFlows::Ways& way, std::int64_t sign) {
+  const std::int32_t src = seating_.host_of(static_cast<std::int32_t>(way.src));
+  const std::int32_t dst = seating_.host_of(static_cast<std::int32_t>(way.dst));
+  const auto count = [&](std::vector<Load>& loads, std::size_t index, std::int64_t work_ns) {
+    Load& load = loads[index * num_rhythms_ + way.rhythm];
+    load.num_flows += sign;
+    load.work_ns += sign * work_ns;
+  };
+  const std::size_t src_node = node_of(src), dst_node = node_of(dst);
+  if (src_node == dst_node) {
+    const std::int64_t work_ns = src == dst ? way.in_socket_ns : way.between_sockets_ns;
+    if (work_ns > 0) count(memory_, static_cast<std::size_t>(src), work_ns);
+    return;
+  }
+  count(sent_, src_node, way.between_nodes_ns);
+  if (nic_ == Nic::shared) count(sent_, dst_node, way.between_nodes_ns);
+  if (nic_ != Nic::separate) return;
+  count(received_, dst_node, way.between_nodes_ns);
+  sent_to_ns_[(dst_node * num_rhythms_ + way.rhythm) * num_nodes_ + src_node] +=
+      sign * way.between_nodes_ns;
+}
+
+double LoadState::done_ns() const {
+  double last_ns = 0.0;
+  for (const ServerTimes& times : times_of_server_) last_ns = std::max(last_ns, times.done_ns);
+  return last_ns;
+}
+
+void LoadState::refresh(std::size_t server, const ServerTimes& times) {
+  if (times == times_of_server_[server]) return;
+  before_.emplace_back(server, times_of_server_[server]);
+  times_of_server_[server] = times;
+}
+
+void LoadState::refresh_memories(std::size_t node) {
+  for (std::size_t local = 0; local < sockets_per_node_; ++local) {
+    const std::size_t socket = node * sockets_per_node_ + local;
+    refresh(2 * num_nodes_ + socket, queue(row(memory_, socket)));
+  }
+}
+
+double LoadState::slowdown(std::size_t node) const {
+  double load = 0.0;
+  for (std::size_t rhythm = 0; rhythm < num_rhythms_; ++rhythm) {
+    load += static_cast<double>(sent_[node * num_rhythms_ + rhythm].work_ns) /
+            flows_.rhythms().period_ns(rhythm);
+  }
+  return std::max(1.0, load);
+}
+
+ServerTimes LoadState::sending(std::size_t node) {
+  slowed_[node] = slowdown(node);
+  return queue(row(sent_, node));
+}
+
+/// All that is handed over at one moment comes at once, and each message waits for the others.
+ServerTimes LoadState::queue(std::span<const Load> loads) {
+  return model_.times([&](std::size_t rhythm) {
+    const auto num_flows = static_cast<double>(loads[rhythm].num_flows);
+    const auto work_ns = static_cast<double>(loads[rhythm].work_ns);
+    return Demand{.num_flows = num_flows,
+                  .work_ns = work_ns,
+                  .own_burst_ns = num_flows > 0.0 ? work_ns - work_ns / num_flows : 0.0,
+                  .burst_ns = work_ns};
+  });
+}
+
+/// What comes from a node comes one after the other: of a burst only that has to wait which comes
+/// from several nodes faster than it can be received. A sender that is asked for more than it can
+/// do hands on what it can, and so for longer: the receiver has all of the work to do all the same.
+ServerTimes LoadState::receiving(std::size_t node) {
+  const std::span<const Load> loads = row(received_, node);
+  double work_of_all_ns = 0.0;
+  for (std::size_t rhythm = 0; rhythm < num_rhythms_; ++rhythm) {
+    work_of_all_ns +=
+        static_cast<double>(loads[rhythm].work_ns) * flows_.rhythms().num_messages(rhythm);
+  }
+  ServerTimes times = model_.times([&](std::size_t rhythm) {
+    if (loads[rhythm].work_ns == 0) return Demand{};
+    const auto work_ns = static_cast<double>(loads[rhythm].work_ns);
+    const std::int64_t* from = sent_to_ns_.data() + (node * num_rhythms_ + rhythm) * num_nodes_;
+    double offered_ns = 0.0, sending_ns = 0.0;
+    for (std::size_t sender = 0; sender < num_nodes_; ++sender) {
+      if (from[sender] == 0) continue;
+      const auto its_ns = static_cast<double>(from[sender]);
+      offered_ns += its_ns / slowed_[sender];
+      sending_ns += its_ns * static_cast<double>(sent_[sender * num_rhythms_ + rhythm].work_ns);
+    }
+    const double burst_ns = std::max(0.0, work_ns - sending_ns / work_ns);
+    return Demand{.num_flows = static_cast<double>(loads[rhythm].num_flows),
+                  .work_ns = offered_ns,
+                  .own_burst_ns = burst_ns,
+                  .burst_ns = burst_ns};
+  });
+  times.done_ns = std::max(times.done_ns, work_of_all_ns);
+  return times;
+}
+
+}  // namespace fairlead::sim

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// A placement with the load of every server, and what any swap would change.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "fairlead/mapping/optimize_jobs.hpp"
+#include "mapping/anneal/seating.hpp"
+#include "mapping/jobs/queue_model.hpp"
+#include "mapping/jobs/rhythms.hpp"
+
+namespace fairlead::sim {
+
+/// What every walk reads of the jobs: each rank's flows, and what one message costs on each way.
+class JobFlows {
+ public:
+  struct Ways {
+    std::int64_t src, dst;
+    std::size_t rhythm;
+    std::int64_t between_nodes_ns;
+    std::int64_t between_sockets_ns;
+    std::int64_t in_socket_ns;  ///< 0 where it goes through the cache
+  };
+
+  explicit JobFlows(const JobsProblem& problem);
+
+  [[nodiscard]] const Rhythms& rhythms() const { return rhythms_; }
+  [[nodiscard]] std::span<const Ways> all() const { return ways_; }
+  [[nodiscard]] const Ways& way(std::size_t flow) const { return ways_[flow]; }
+  /// Numbers of the flows that a rank sends or receives.
+  [[nodiscard]] std::span<const std::size_t> of_rank(std::int32_t rank) const {
+    return flows_of_rank_[static_cast<std::size_t>(rank)];
+  }
+
+ private:
+  Rhythms rhythms_;
+  std::vector<Ways> ways_;
+  std::vector<std::vector<std::size_t>> flows_of_rank_;
+};
+
+/// Ranks sit on sockets: cores of a socket are alike. Loads are whole nanoseconds, so that a swap
+/// tried and taken back leaves no trace.
+class LoadState {
+ public:
+  LoadState(const JobsProblem& problem, const JobFlows& flows, optimizing::Seating seating);
+
+  [[nodiscard]] const optimizing::Seating& seating() const { return seating_; }
+  [[nodiscard]] double waiting_ns() const { return waiting_ns_; }
+  /// When the last server is done.
+  [[nodiscard]] double done_ns() const;
+
+  /// Swaps the seats of two sitters. @return what the waiting time changes by, ns
+  double swap(std::int32_t one, std::int32_t other);
+  /// All that sit on two sockets of as many seats change places. @return as above
+  double swap_sockets(std::int32_t one, std::int32_t other);
+  /// Takes the last swap back; only once.
+  void undo();
+
+ private:
+  struct Load {
+    std::int64_t num_flows = 0;
+    std::int64_t work_ns = 0;
+  };
+
+  double apply();
+  void exchange();
+  void count_moving(std::int64_t sign);
+  void add(const JobFlows::Ways& way, std::int64_t sign);
+  void refresh(std::size_t server, const ServerTimes& times);
+  void refresh_memories(std::size_t node);
+  [[nodiscard]] double slowdown(std::size_t node) const;
+  ServerTimes sending(std::size_t node);
+  ServerTimes receiving(std::size_t node);
+  ServerTimes queue(std::span<const Load> loads);
+  [[nodiscard]] std::size_t node_of(std::int32_t socket) const {
+    return static_cast<std::size_t>(socket) / sockets_per_node_;
+  }
+  [[nodiscard]] std::span<Load> row(std::vector<Load>& loads, std::size_t index) const {
+    return std::span(loads).subspan(index * num_rhythms_, num_rhythms_);
+  }
+
+  const JobFlows& flows_;
+  optimizing::Seating seating_;
+  QueueModel model_;
+  Nic nic_;
+  std::size_t num_nodes_, sockets_per_node_, num_rhythms_;
+  std::vector<Load> sent_;                // (nodes, R); of a shared interface also what is received
+  std::vector<Load> received_;            // (nodes, R)
+  std::vector<Load> memory_;              // (sockets, R)
+  std::vector<std::int64_t> sent_to_ns_;  // (receiving node, R, sending node)
+  std::vector<double> slowed_;  // of each node: how much faster it is asked to send than it can
+  std::vector<ServerTimes> times_of_server_;  // sending, receiving, memory
+  double waiting_ns_ = 0.0;
+  // The last swap: pairs of sitters, who of them is a rank, what servers waited before.
+  std::vector<std::pair<std::int32_t, std::int32_t>> pairs_;
+  std::vector<char> is_moving_;
+  std::vector<std::pair<std::size_t, ServerTimes>> before_;
+  double waiting_before_ns_ = 0.0;
+};
+
+}  // namespace fairlead::sim

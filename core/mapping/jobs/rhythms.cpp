@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which flows send at the same moments, and how often those of two rhythms meet.
+#include "mapping/jobs/rhythms.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace fairlead::sim {
+namespace {
+
+// Two periods are in a ratio of whole numbers where one is found that nearly fits; beyond such
+// numbers, moments meet too seldom to matter.
+constexpr int kLargestDenominator = 32;
+constexpr double kNearlyWhole = 1e-6;
+
+/// The smallest number of periods of `one_ns` that is a whole number of the other's; 0 where none
+/// is small.
+int periods_until_meeting(double one_ns, double other_ns) {
+  for (int count = 1; count <= kLargestDenominator; ++count) {
+    const double others = count * one_ns / other_ns;
+    if (others > 0.5 && std::abs(others - std::round(others)) < kNearlyWhole) return count;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Rhythms::Rhythms(const std::vector<RankFlow>& flows) {
+  for (const RankFlow& flow : flows) rhythms_.push_back({flow.period_ns, flow.num_messages});
+  const std::vector<Rhythm> of_flow = rhythms_;
+  const auto is_before = [](const Rhythm& one, const Rhythm& other) {
+    return std::tuple(one.duration_ns(), one.period_ns) <
+           std::tuple(other.duration_ns(), other.period_ns);
+  };
+  std::ranges::sort(rhythms_, is_before);
+  const auto [first, last] = std::ranges::unique(rhythms_);
+  rhythms_.erase(first, last);
+  for (const Rhythm& rhythm : of_flow) {
+    const auto found = std::ranges::lower_bound(rhythms_, rhythm, is_before);
+    rhythm_of_flow_.push_back(static_cast<std::size_t>(found - rhythms_.begin()));
+  }
+  for (std::size_t one = 0; one < size(); ++one) {
+    for (std::size_t other = 0; other < size(); ++other) {
+      const int count = periods_until_meeting(period_ns(one), period_ns(other));
+      // All begin at the same moment, so they meet once at least.
+      const double once = 1.0 / std::max(1.0, num_messages(one) * overlap_ratio(one, other));
+      coincidence_ratio_.push_back(count == 0 ? once : std::max(once, 1.0 / count));
+    }
+  }
+}
+
+double Rhythms::overlap_ratio(std::size_t one, std::size_t other) const {
+  return std::min(1.0, duration_ns(other) / duration_ns(one));
+}
+
+}  // namespace fairlead::sim

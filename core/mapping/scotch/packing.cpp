@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses few hosts that are near one another, for jobs smaller than the cluster.
+#include "mapping/scotch/packing.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace fairlead {
+namespace {
+
+struct Group {
+  std::vector<std::size_t> hosts;  // in the order they were taken
+  double cost = 0.0;               // of all pairs in the group, both directions
+};
+
+/// Takes the nearest next host until the ranks fit.
+Group grown_from(std::size_t start, const HostMatrix& cost, std::span<const std::int64_t> slots,
+                 std::int64_t num_ranks) {
+  Group group;
+  std::vector<double> cost_to_group(cost.num_hosts, 0.0);
+  std::size_t next = start;
+  while (true) {
+    num_ranks -= slots[next];
+    group.cost += cost_to_group[next];
+    group.hosts.push_back(next);
+    if (num_ranks <= 0) return group;
+    for (std::size_t host = 0; host < cost.num_hosts; ++host) {
+      cost_to_group[host] += cost(host, next) + cost(next, host);
+    }
+    cost_to_group[next] = std::numeric_limits<double>::infinity();  // never taken twice
+    next =
+        static_cast<std::size_t>(std::ranges::min_element(cost_to_group) - cost_to_group.begin());
+  }
+}
+
+}  // namespace
+
+std::vector<std::int64_t> packed_slots(const HostMatrix& cost, std::span<const std::int64_t> slots,
+                                       std::int64_t num_ranks) {
+  Group best;
+  for (std::size_t start = 0; start < cost.num_hosts; ++start) {
+    const Group group = grown_from(start, cost, slots, num_ranks);
+    const bool is_better = best.hosts.empty() || group.hosts.size() < best.hosts.size() ||
+                           (group.hosts.size() == best.hosts.size() && group.cost < best.cost);
+    if (is_better) best = group;
+  }
+  std::vector<std::int64_t> packed(slots.size(), 0);
+  for (const std::size_t host : best.hosts) {
+    packed[host] = std::min(slots[host], num_ranks);
+    num_ranks -= packed[host];
+  }
+  return packed;
+}
+
+}  // namespace fairlead

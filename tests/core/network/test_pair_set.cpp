@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// A chosen part of the pairs: read from its text, and put into rounds.
+#include "fairlead/network/pair_set.hpp"
+
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catch.hpp"
+
+using fairlead::Meeting;
+using fairlead::PairSet;
+using fairlead::Tournament;
+
+namespace {
+
+/// Every third pair of 20 players, written bit by bit.
+std::string every_third() {
+  const std::string_view alphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  std::string text;
+  for (int letter = 0; letter < 32; ++letter) {
+    // 190 pairs: the last letter has four of them.
+    text += alphabet[letter < 31 ? 0b100100 : 0b100100 & 0b111100];
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("pair set: the first pair is the highest bit of the first letter") {
+  // Four players: 01 02 03 12 13 23.
+  const PairSet pairs("h", 4);  // h is 33: 100001
+
+  REQUIRE(pairs.contains(0, 1));
+  REQUIRE(pairs.contains(2, 3));
+  for (const auto& [low, high] : {std::pair{0, 2}, {0, 3}, {1, 2}, {1, 3}}) {
+    REQUIRE_FALSE(pairs.contains(low, high));
+  }
+}
+
+TEST_CASE("pair set: an unused bit at the end belongs to nobody") {
+  REQUIRE(PairSet("_", 3).select(Tournament(3).meetings()).size() == 3);
+  REQUIRE(PairSet("", 1).select(Tournament(1).meetings()).empty());
+}
+
+TEST_CASE("pair set: text of another length or with another letter is refused") {
+  REQUIRE_THROWS_AS(PairSet("", 4), std::invalid_argument);
+  REQUIRE_THROWS_AS(PairSet("AA", 4), std::invalid_argument);
+  REQUIRE_THROWS_AS(PairSet("=", 4), std::invalid_argument);
+}
+
+TEST_CASE("pair set: a selection holds the chosen meetings in the order of the tournament") {
+  const PairSet pairs(every_third(), 20);
+  const auto all = Tournament(20).meetings();
+
+  const auto kept = pairs.select(all);
+
+  REQUIRE(kept.size() == 64);
+  std::size_t next = 0;
+  for (const Meeting& meeting : all) {
+    if (!pairs.contains(meeting.low, meeting.high)) continue;
+    REQUIRE(kept[next].low == meeting.low);
+    REQUIRE(kept[next].high == meeting.high);
+    ++next;
+  }
+}
+
+TEST_CASE("close ranks: no player is in two meetings of a round, and nobody is lost") {
+  const auto kept = PairSet(every_third(), 20).select(Tournament(20).meetings());
+
+  const auto closed = fairlead::close_ranks(kept, 20);
+
+  std::set<std::pair<int, int>> seen;
+  std::set<std::pair<int, int>> pairs;
+  for (const Meeting& meeting : closed) {
+    REQUIRE(seen.insert({meeting.round, meeting.low}).second);
+    REQUIRE(seen.insert({meeting.round, meeting.high}).second);
+    pairs.insert({meeting.low, meeting.high});
+  }
+  REQUIRE(pairs.size() == kept.size());
+}
+
+TEST_CASE("close ranks: a star needs one round per meeting, disjoint pairs need one in all") {
+  const auto star = fairlead::close_ranks({{3, 0, 1}, {5, 0, 2}, {9, 0, 3}}, 4);
+  const auto apart = fairlead::close_ranks({{3, 0, 1}, {5, 2, 3}}, 4);
+
+  REQUIRE(star.back().round == 2);
+  REQUIRE(apart.back().round == 0);
+}
+
+TEST_CASE("close ranks: a whole tournament stays as it is") {
+  const auto all = Tournament(12).meetings();
+  const auto closed = fairlead::close_ranks(all, 12);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    REQUIRE(closed[i].round == all[i].round);
+    REQUIRE(closed[i].low == all[i].low);
+  }
+}
