@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLE = ROOT / "mpi" / "intercept" / "calls.def"
+TABLE = ROOT / "mpi" / "intercept" / "table" / "calls.def"
 PAGE = ROOT / "docs" / "reference" / "traced-calls.md"
 
 MEANINGS = {
@@ -54,7 +54,8 @@ SECTIONS = {
 }
 HEAD = """# Traced calls
 
-Generated from `mpi/intercept/calls.def` by `docs/reference/make_traced_calls.py`; do not edit.
+Generated from `mpi/intercept/table/calls.def` by `docs/reference/make_traced_calls.py`; do not
+edit.
 
 The preload library takes these calls; `fairlead trace` counts them. Bytes are payload: count times
 the size of the datatype. Messages go to the matrices `bytes`, `messages` and `max_message_bytes`;

@@ -7,8 +7,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "features.hpp"
-#include "mpi_symbols.hpp"
+#include "pmpi/mpi_symbols.hpp"
+#include "table/features.hpp"
 
 #define FAIRLEAD_VISIBLE extern "C" __attribute__((visibility("default")))
 
@@ -55,7 +55,7 @@ void bypass(Target<Function>& target, const char* name) noexcept {
 #define RELEASE(...) ENTRY(__VA_ARGS__)
 #define TOPOLOGY(...) ENTRY(__VA_ARGS__)
 #define LIFECYCLE(name)
-#include "calls.def"
+#include "table/calls.def"
 
 void bypass_wrappers() noexcept {
 #define BYPASS(name, ...) bypass(target_of_##name, "PMPI_" #name);
@@ -65,7 +65,7 @@ void bypass_wrappers() noexcept {
 #define RELEASE(...) BYPASS(__VA_ARGS__)
 #define TOPOLOGY(...) BYPASS(__VA_ARGS__)
 #define LIFECYCLE(name)
-#include "calls.def"
+#include "table/calls.def"
 }
 
 namespace {

@@ -3,11 +3,11 @@
 //
 // A wrapper may be left by a longjmp, an exception or the end of its thread. So nothing with a
 // destructor lives across the call, and everything that could throw is a function of its own.
-#include "call_names.hpp"
-#include "export.hpp"
-#include "nesting.hpp"
-#include "recorder.hpp"
-#include "reorder.hpp"
+#include "pmpi/export.hpp"
+#include "pmpi/nesting.hpp"
+#include "reorder/reorder.hpp"
+#include "table/call_names.hpp"
+#include "trace/recorder.hpp"
 
 namespace fairlead::intercept {
 namespace {
@@ -94,6 +94,6 @@ using Clock = std::chrono::steady_clock;
 #define RELEASE(...) WRAP_RELEASE(__VA_ARGS__)
 #define TOPOLOGY(...) WRAP_TOPOLOGY(__VA_ARGS__)
 #define LIFECYCLE(name)
-#include "calls.def"
+#include "table/calls.def"
 
 }  // namespace fairlead::intercept

@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <exception>
 
-#include "conductor.hpp"
+#include "flows/conductor.hpp"
+#include "messages/rehearsal.hpp"
 #include "orders.hpp"
-#include "rehearsal.hpp"
 #include "result.hpp"
 
 namespace fairlead::probe {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "fairlead/network/contention.hpp"
-#include "gathering.hpp"
-#include "rehearsal.hpp"
+#include "messages/rehearsal.hpp"
+#include "pairs/gathering.hpp"
 
 namespace fairlead::probe {
 

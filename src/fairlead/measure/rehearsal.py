@@ -158,6 +158,6 @@ def _busiest_s(sent_bytes: Matrix, network: Network) -> float:
 
 
 def _pattern_text(sent_bytes: Matrix) -> str:
-    """As `parse_patterns` in mpi/probe/pattern.hpp reads it."""
+    """As `parse_patterns` in mpi/probe/messages/pattern.hpp reads it."""
     rows = zip(*np.nonzero(sent_bytes), strict=True)
     return ",".join(f"{src}-{dst}:{max(1, round(sent_bytes[src, dst]))}" for src, dst in rows)

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "call_names.hpp"
 #include "entries.hpp"
-#include "mpi_symbols.hpp"
-#include "recorder.hpp"
-#include "reorder.hpp"
+#include "pmpi/mpi_symbols.hpp"
+#include "reorder/reorder.hpp"
+#include "table/call_names.hpp"
+#include "trace/recorder.hpp"
 
 namespace {
 
@@ -119,7 +119,7 @@ int main() {
 #define RELEASE(...) ADD(__VA_ARGS__)
 #define TOPOLOGY(...) ADD(__VA_ARGS__)
 #define LIFECYCLE(name)
-#include "calls.def"
+#include "table/calls.def"
 
   int num_wrappers = 0;
   int num_failures = 0;
@@ -138,7 +138,7 @@ int main() {
 #define RELEASE(...) TRY_UNTRACED(__VA_ARGS__)
 #define TOPOLOGY(...) TRY_BOTH(__VA_ARGS__)
 #define LIFECYCLE(name)
-#include "calls.def"
+#include "table/calls.def"
 
   // Handles as words: the bits beyond an int arrive, too.
 #define MPI_Comm std::uintptr_t
@@ -155,7 +155,7 @@ int main() {
 #define RELEASE(...) EACH_ROW(__VA_ARGS__)
 #define TOPOLOGY(...) EACH_ROW(__VA_ARGS__)
 #define LIFECYCLE(name)
-#include "calls.def"
+#include "table/calls.def"
 #undef EACH_ROW
 
   fairlead::intercept::bypass_wrappers();
@@ -171,7 +171,7 @@ int main() {
 #define RELEASE(...) EACH_ROW(__VA_ARGS__)
 #define TOPOLOGY(...) EACH_ROW(__VA_ARGS__)
 #define LIFECYCLE(name)
-#include "calls.def"
+#include "table/calls.def"
 
   if (num_failures == 0) std::printf("%d wrappers\n", num_wrappers);
   return num_failures == 0 ? 0 : 1;

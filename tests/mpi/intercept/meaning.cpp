@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What calls mean, and the tables that count them, without any MPI at work.
-#include "meaning.hpp"
+#include "trace/meaning.hpp"
 
 #include <array>
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "../../core/catch.hpp"
-#include "counters.hpp"
-#include "request_table.hpp"
+#include "trace/counters.hpp"
+#include "trace/request_table.hpp"
 
 using namespace fairlead::intercept;
 

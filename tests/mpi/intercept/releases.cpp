@@ -5,9 +5,9 @@
 #include <thread>
 
 #include "../../core/catch.hpp"
-#include "communicator.hpp"
-#include "mpi_symbols.hpp"
-#include "nesting.hpp"
+#include "handles/communicator.hpp"
+#include "pmpi/mpi_symbols.hpp"
+#include "pmpi/nesting.hpp"
 
 namespace {
 

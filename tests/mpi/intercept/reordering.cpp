@@ -7,8 +7,8 @@
 
 #include "../../core/catch.hpp"
 #include "fairlead/error.hpp"
-#include "graph_arguments.hpp"
-#include "plan.hpp"
+#include "reorder/graph_arguments.hpp"
+#include "reorder/plan.hpp"
 
 using namespace fairlead::intercept;
 

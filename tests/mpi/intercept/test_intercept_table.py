@@ -81,8 +81,9 @@ def build_over(mpi: TracedMpi, main: str, *units: str) -> Path:
 
 def test_every_wrapper_hands_its_arguments_on_in_order(mpi: TracedMpi) -> None:
     program = build_over(
-        mpi, "argument_order.cpp", "entries.cpp", "wrappers.cpp", "nesting.cpp", "call_names.cpp",
-        "counters.cpp", "recorder.cpp", "communicator.cpp", "request_table.cpp",
+        mpi, "argument_order.cpp", "entries.cpp", "wrappers.cpp", "pmpi/nesting.cpp",
+        "table/call_names.cpp", "trace/counters.cpp", "trace/recorder.cpp",
+        "handles/communicator.cpp", "trace/request_table.cpp",
     )  # fmt: skip
 
     done = subprocess.run([program], capture_output=True, text=True, check=False)
@@ -96,19 +97,21 @@ def test_every_wrapper_hands_its_arguments_on_in_order(mpi: TracedMpi) -> None:
 
 
 def test_meanings_and_tables_without_mpi_at_work() -> None:
-    done = catch_tests("meaning.cpp", "counters.cpp", "request_table.cpp", "call_names.cpp")
+    done = catch_tests(
+        "meaning.cpp", "trace/counters.cpp", "trace/request_table.cpp", "table/call_names.cpp"
+    )
 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_releases_of_communicators_without_mpi_at_work() -> None:
-    done = catch_tests("releases.cpp", "communicator.cpp", "nesting.cpp")
+    done = catch_tests("releases.cpp", "handles/communicator.cpp", "pmpi/nesting.cpp")
 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_plans_and_arguments_without_mpi_at_work() -> None:
-    done = catch_tests("reordering.cpp", "graph_arguments.cpp", "plan.cpp")
+    done = catch_tests("reordering.cpp", "reorder/graph_arguments.cpp", "reorder/plan.cpp")
 
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Translates a communicator's ranks to world ranks and remembers the result until it is freed.
+#include "handles/communicator.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <numeric>
+#include <thread>
+#include <unordered_map>
+
+#include "pmpi/mpi_symbols.hpp"
+#include "pmpi/nesting.hpp"
+
+namespace fairlead::intercept {
+namespace {
+
+// A call that releases a handle, under way in one thread.
+struct Release {
+  MPI_Comm comm;
+  std::thread::id thread;
+};
+
+// All is protected by `lock`. Keys are handles; entries die with the handle.
+struct Table {
+  std::mutex lock;
+  std::unordered_map<MPI_Comm, std::shared_ptr<const Communicator>> communicators;
+  std::vector<Release> releases;
+};
+
+// Never destroyed: threads may still trace while static objects are torn down.
+Table& table() {
+  static Table* const instance = new Table;
+  return *instance;
+}
+
+std::atomic<std::uint64_t> generation{1};
+
+// Whether a call is releasing this handle; under the lock. One that this thread has left by a jump
+// is over, although nobody has ended it.
+bool is_being_released(MPI_Comm comm) {
+  std::vector<Release>& releases = table().releases;
+  const auto is_left = [comm, thread = std::this_thread::get_id()](const Release& release) {
+    return release.comm == comm && release.thread == thread && !is_called_by_a_wrapper();
+  };
+  std::erase_if(releases, is_left);
+  return std::any_of(releases.begin(), releases.end(),
+                     [comm](const Release& release) { return release.comm == comm; });
+}
+
+// MPI 4.0, section 8.6: the send buffer holds two parts per dimension, negative direction first.
+std::vector<int> cartesian_neighbors(MPI_Comm comm) {
+  int num_dimensions = 0;
+  mpi().Cartdim_get(comm, &num_dimensions);
+  std::vector<int> neighbors;
+  for (int dimension = 0; dimension < num_dimensions; ++dimension) {
+    int below = MPI_PROC_NULL;
+    int above = MPI_PROC_NULL;
+    mpi().Cart_shift(comm, dimension, 1, &below, &above);
+    neighbors.push_back(below);
+    neighbors.push_back(above);
+  }
+  return neighbors;
+}
+
+std::vector<int> graph_neighbors(MPI_Comm comm, int rank) {
+  int count = 0;
+  mpi().Graph_neighbors_count(comm, rank, &count);
+  std::vector<int> neighbors(static_cast<std::size_t>(count));
+  mpi().Graph_neighbors(comm, rank, count, neighbors.data());
+  return neighbors;
+}
+
+std::vector<int> distributed_graph_neighbors(MPI_Comm comm) {
+  int num_sources = 0;
+  int num_destinations = 0;
+  int is_weighted = 0;
+  mpi().Dist_graph_neighbors_count(comm, &num_sources, &num_destinations, &is_weighted);
+  std::vector<int> sources(static_cast<std::size_t>(num_sources));
+  std::vector<int> source_weights(sources.size());
+  std::vector<int> destinations(static_cast<std::size_t>(num_destinations));
+  std::vector<int> destination_weights(destinations.size());
+  mpi().Dist_graph_neighbors(comm, num_sources, sources.data(), source_weights.data(),
+                             num_destinations, destinations.data(), destination_weights.data());
+  return destinations;
+}
+
+std::vector<int> neighbors_of(MPI_Comm comm, int rank) {
+  int topology = MPI_UNDEFINED;
+  mpi().Topo_test(comm, &topology);
+  if (topology == MPI_CART) return cartesian_neighbors(comm);
+  if (topology == MPI_GRAPH) return graph_neighbors(comm, rank);
+  if (topology == MPI_DIST_GRAPH) return distributed_graph_neighbors(comm);
+  return {};
+}
+
+std::shared_ptr<const Communicator> describe(MPI_Comm comm) {
+  auto described = std::make_shared<Communicator>();
+  int is_inter = 0;
+  mpi().Comm_test_inter(comm, &is_inter);
+  mpi().Comm_size(comm, &described->size);
+  mpi().Comm_rank(comm, &described->rank);
+  described->is_inter = is_inter != 0;
+  MPI_Group peers{};
+  if (described->is_inter) {
+    mpi().Comm_remote_group(comm, &peers);
+  } else {
+    mpi().Comm_group(comm, &peers);
+    described->neighbors = neighbors_of(comm, described->rank);
+  }
+  described->world_rank_of_peer = world_ranks_of(peers);
+  mpi().Group_free(&peers);
+  return described;
+}
+
+}  // namespace
+
+std::vector<int> world_ranks_of(MPI_Group group) {
+  int size = 0;
+  mpi().Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<int> world_ranks(ranks.size(), kOutsideWorld);
+  MPI_Group world{};
+  mpi().Comm_group(comm_world(), &world);
+  mpi().Group_translate_ranks(group, size, ranks.data(), world, world_ranks.data());
+  mpi().Group_free(&world);
+  for (int& rank : world_ranks) {
+    if (rank == MPI_UNDEFINED) rank = kOutsideWorld;
+  }
+  return world_ranks;
+}
+
+FoundCommunicator find_communicator(MPI_Comm comm) {
+  const std::lock_guard guard(table().lock);
+  if (is_being_released(comm)) return {describe(comm), false};
+  std::shared_ptr<const Communicator>& entry = table().communicators[comm];
+  if (!entry) entry = describe(comm);
+  return {entry, true};
+}
+
+void begin_release(MPI_Comm comm) {
+  const std::lock_guard guard(table().lock);
+  table().releases.push_back({comm, std::this_thread::get_id()});
+  if (table().communicators.erase(comm) > 0) generation.fetch_add(1, std::memory_order_release);
+}
+
+void end_release(MPI_Comm comm) noexcept {
+  const std::lock_guard guard(table().lock);
+  std::vector<Release>& releases = table().releases;
+  const auto ended = std::find_if(releases.begin(), releases.end(), [comm](const Release& release) {
+    return release.comm == comm && release.thread == std::this_thread::get_id();
+  });
+  if (ended != releases.end()) releases.erase(ended);
+}
+
+std::uint64_t communicator_generation() noexcept {
+  return generation.load(std::memory_order_acquire);
+}
+
+}  // namespace fairlead::intercept

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the processes of a communicator agree on who takes which role.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fairlead/mapping/place_roles.hpp"
+#include "reorder/site.hpp"
+
+namespace fairlead::intercept {
+
+/// A call of MPI failed with this code, which the program gets.
+struct MpiFailure {
+  int code;
+};
+
+/// Throws unless the call of MPI succeeded.
+void require_success(int code);
+
+/// What one process brings along.
+struct Offer {
+  /// False when this process cannot take part: its arguments are wrong, or it has no memory.
+  bool is_valid = false;
+  /// Of arguments that have to be the same on all processes.
+  std::int32_t fingerprint = 0;
+  std::vector<RoleEdge> edges;
+};
+
+/// Hosts of a communicator's processes, if it is an intracommunicator inside of this
+/// MPI_COMM_WORLD; else none. The same on all members.
+[[nodiscard]] std::vector<std::int32_t> hosts_of_members(const Site& site, MPI_Comm comm);
+
+/// The role of each process; empty when one of them cannot take part. Collective; the placement is
+/// computed on rank 0 and is the same on all.
+/// @throws MpiFailure
+[[nodiscard]] std::vector<std::int32_t> agree_on_roles(
+    const Site& site, MPI_Comm comm, std::span<const std::int32_t> host_of_process,
+    const Offer& offer);
+
+/// Owns a communicator in which rank r is the process with role r.
+class SeatedCommunicator {
+ public:
+  /// Collective. @throws MpiFailure
+  SeatedCommunicator(MPI_Comm comm_old, std::span<const std::int32_t> role_of_process);
+  SeatedCommunicator(const SeatedCommunicator&) = delete;
+  SeatedCommunicator& operator=(const SeatedCommunicator&) = delete;
+  ~SeatedCommunicator();
+
+  [[nodiscard]] MPI_Comm get() const { return comm_; }
+
+  /// Gives the arguments of the old rank to the process that has taken its role.
+  /// @throws MpiFailure, std::bad_alloc
+  [[nodiscard]] std::vector<int> exchanged(const std::vector<int>& arguments,
+                                           std::span<const std::int32_t> role_of_process) const;
+
+ private:
+  MPI_Comm comm_;
+  int old_rank_ = 0;
+  std::int32_t role_ = 0;
+};
+
+}  // namespace fairlead::intercept

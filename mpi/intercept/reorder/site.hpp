@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program that reorders knows of where it runs; written once, before the first use.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "reorder/plan.hpp"
+
+namespace fairlead::intercept {
+
+/// The plan, and the host of each process of MPI_COMM_WORLD.
+struct Site {
+  Plan plan;
+  std::vector<std::int32_t> host_of_world_rank;
+};
+
+/// The site of this program; never destroyed, and constant while `is_reordering`.
+[[nodiscard]] Site& site();
+
+}  // namespace fairlead::intercept

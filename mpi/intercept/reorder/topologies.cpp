@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// The three calls: agree on roles, seat the processes, then let the MPI make the topology on the
+// seated communicator with reorder = 0, each process with the arguments of its role. So everything
+// the program can ask about the result is what the MPI answers after reorder = 0.
+#include <memory>
+#include <optional>
+
+#include "pmpi/cancellation.hpp"
+#include "pmpi/mpi_symbols.hpp"
+#include "reorder/graph_arguments.hpp"
+#include "reorder/reorder.hpp"
+#include "reorder/seating.hpp"
+#include "reorder/site.hpp"
+
+namespace fairlead::intercept {
+namespace {
+
+using Roles = std::vector<std::int32_t>;
+
+WeightMarks marks() {
+  return {unweighted(), weights_empty()};
+}
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  require_success(mpi().Comm_rank(comm, &rank));
+  return rank;
+}
+
+bool is_identity(const Roles& roles) {
+  for (std::size_t process = 0; process < roles.size(); ++process) {
+    if (roles[process] != static_cast<std::int32_t>(process)) return false;
+  }
+  return true;
+}
+
+// FNV-1a over numbers that have to be the same on all ranks.
+std::int32_t fingerprint_of(std::span<const int> dims, std::span<const int> periods) {
+  std::uint32_t hash = 2166136261u;
+  for (const int extent : dims) hash = (hash ^ static_cast<std::uint32_t>(extent)) * 16777619u;
+  for (const int period : periods) hash = (hash ^ (period != 0 ? 1u : 0u)) * 16777619u;
+  return static_cast<std::int32_t>(hash);
+}
+
+// The first rank brings all edges along: everyone knows the same grid.
+Offer offer_grid(MPI_Comm comm, int num_ranks, int num_dimensions, const int* dims,
+                 const int* periods) noexcept try {
+  if (!is_grid(num_ranks, num_dimensions, dims, periods)) return {};
+  const std::span extents(dims, static_cast<std::size_t>(num_dimensions));
+  const std::span are_periodic(periods, static_cast<std::size_t>(num_dimensions));
+  Offer offer{.is_valid = true, .fingerprint = fingerprint_of(extents, are_periodic), .edges = {}};
+  if (rank_in(comm) == 0) offer.edges = grid_edges(extents, are_periodic);
+  return offer;
+} catch (...) {
+  return {};
+}
+
+// Packs a rank's arguments, or finds that it cannot take part; the others are told of either.
+struct Packed {
+  Offer offer;
+  Integers arguments;
+};
+
+template <class Pack, class Edges>
+Packed packed_by(Pack pack, Edges edges) noexcept try {
+  std::optional<Integers> arguments = pack();
+  if (!arguments) return {};
+  Offer offer{
+      .is_valid = true, .fingerprint = is_weighted(*arguments) ? 1 : 0, .edges = edges(*arguments)};
+  return {std::move(offer), std::move(*arguments)};
+} catch (...) {
+  return {};
+}
+
+// The communicator on which a process has its role, and the arguments of that role.
+struct Seat {
+  Seat(MPI_Comm comm_old, const Roles& roles) : comm(comm_old, roles) {}
+  SeatedCommunicator comm;
+  Integers arguments;
+};
+
+// What a call comes to. Owns the seat, but by hand: the MPI's own call that follows may be left by
+// a jump, an exception or the end of its thread, which then must find nothing to clean up.
+struct Decision {
+  int code = MPI_SUCCESS;
+  int may_reorder = 0;  // in the MPI's own call on the old communicator, where there is no seat
+  Seat* seat = nullptr;
+};
+
+// Runs what may fail half-way: the program gets the code of the call that failed.
+template <class Body>
+[[gnu::noinline]] Decision decide(Body body) noexcept {
+  const NoCancellation no_cancellation;
+  try {
+    return body();
+  } catch (const MpiFailure& failure) {
+    return {.code = failure.code};
+  } catch (...) {
+    return {.code = MPI_ERR_NO_MEM};
+  }
+}
+
+// An error that the program's own handler gets before anything is begun.
+int check(MPI_Comm comm) {
+  int is_inter = 0;
+  return comm == comm_null() ? MPI_SUCCESS : mpi().Comm_test_inter(comm, &is_inter);
+}
+
+// Makes the topology on the seat; `make` is the MPI's own call.
+template <class Make>
+int on_seat(Seat* seat, Make make) {
+  const int code = make();
+  const std::unique_ptr<Seat> owner(seat);
+  return code;
+}
+
+}  // namespace
+
+namespace reorder {
+
+int cart_create(MPI_Comm comm_old, int num_dimensions, const int dims[], const int periods[],
+                int may_reorder, MPI_Comm* comm) {
+  const auto native = [=](MPI_Comm parent, int reorder) {
+    return mpi().Cart_create(parent, num_dimensions, dims, periods, reorder, comm);
+  };
+  if (may_reorder == 0) return native(comm_old, 0);
+  if (const int code = check(comm_old); code != MPI_SUCCESS) return code;
+  const Decision decision = decide([&]() -> Decision {
+    const std::vector<std::int32_t> hosts = hosts_of_members(site(), comm_old);
+    if (hosts.empty()) return {.may_reorder = may_reorder};
+    const auto num_ranks = static_cast<int>(hosts.size());
+    const Offer offer = offer_grid(comm_old, num_ranks, num_dimensions, dims, periods);
+    const Roles roles = agree_on_roles(site(), comm_old, hosts, offer);
+    if (roles.empty()) return {.may_reorder = may_reorder};
+    if (is_identity(roles)) return {};
+    return {.seat = std::make_unique<Seat>(comm_old, roles).release()};
+  });
+  if (decision.code != MPI_SUCCESS) return decision.code;
+  if (decision.seat == nullptr) return native(comm_old, decision.may_reorder);
+  return on_seat(decision.seat, [&] { return native(decision.seat->comm.get(), 0); });
+}
+
+int dist_graph_create(MPI_Comm comm_old, int num_sources, const int sources[], const int degrees[],
+                      const int destinations[], const int weights[], MPI_Info info, int may_reorder,
+                      MPI_Comm* comm) {
+  const auto native = [=](int reorder) {
+    return mpi().Dist_graph_create(comm_old, num_sources, sources, degrees, destinations, weights,
+                                   info, reorder, comm);
+  };
+  if (may_reorder == 0) return native(0);
+  if (const int code = check(comm_old); code != MPI_SUCCESS) return code;
+  const Decision decision = decide([&]() -> Decision {
+    const std::vector<std::int32_t> hosts = hosts_of_members(site(), comm_old);
+    if (hosts.empty()) return {.may_reorder = may_reorder};
+    const Packed own = packed_by(
+        [&] {
+          return GraphArguments::pack(static_cast<int>(hosts.size()), marks(), num_sources, sources,
+                                      degrees, destinations, weights);
+        },
+        [](const Integers& packed) { return GraphArguments(packed, marks()).edges(marks()); });
+    const Roles roles = agree_on_roles(site(), comm_old, hosts, own.offer);
+    if (roles.empty()) return {.may_reorder = may_reorder};
+    if (is_identity(roles)) return {};
+    auto seat = std::make_unique<Seat>(comm_old, roles);
+    seat->arguments = seat->comm.exchanged(own.arguments, roles);
+    return {.seat = seat.release()};
+  });
+  if (decision.code != MPI_SUCCESS) return decision.code;
+  if (decision.seat == nullptr) return native(decision.may_reorder);
+  const GraphArguments role(decision.seat->arguments, marks());
+  return on_seat(decision.seat, [&] {
+    return mpi().Dist_graph_create(decision.seat->comm.get(), role.num_sources, role.sources,
+                                   role.degrees, role.destinations, role.weights, info, 0, comm);
+  });
+}
+
+int dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
+                               const int source_weights[], int outdegree, const int destinations[],
+                               const int destination_weights[], MPI_Info info, int may_reorder,
+                               MPI_Comm* comm) {
+  const auto native = [=](int reorder) {
+    return mpi().Dist_graph_create_adjacent(comm_old, indegree, sources, source_weights, outdegree,
+                                            destinations, destination_weights, info, reorder, comm);
+  };
+  if (may_reorder == 0) return native(0);
+  if (const int code = check(comm_old); code != MPI_SUCCESS) return code;
+  const Decision decision = decide([&]() -> Decision {
+    const std::vector<std::int32_t> hosts = hosts_of_members(site(), comm_old);
+    if (hosts.empty()) return {.may_reorder = may_reorder};
+    const int rank = rank_in(comm_old);
+    const Packed own = packed_by(
+        [&] {
+          return AdjacentArguments::pack(static_cast<int>(hosts.size()), marks(), indegree, sources,
+                                         source_weights, outdegree, destinations,
+                                         destination_weights);
+        },
+        [rank](const Integers& packed) {
+          return AdjacentArguments(packed, marks()).edges(rank, marks());
+        });
+    const Roles roles = agree_on_roles(site(), comm_old, hosts, own.offer);
+    if (roles.empty()) return {.may_reorder = may_reorder};
+    if (is_identity(roles)) return {};
+    auto seat = std::make_unique<Seat>(comm_old, roles);
+    seat->arguments = seat->comm.exchanged(own.arguments, roles);
+    return {.seat = seat.release()};
+  });
+  if (decision.code != MPI_SUCCESS) return decision.code;
+  if (decision.seat == nullptr) return native(decision.may_reorder);
+  const AdjacentArguments role(decision.seat->arguments, marks());
+  return on_seat(decision.seat, [&] {
+    return mpi().Dist_graph_create_adjacent(decision.seat->comm.get(), role.indegree, role.sources,
+                                            role.source_weights, role.outdegree, role.destinations,
+                                            role.destination_weights, info, 0, comm);
+  });
+}
+
+}  // namespace reorder
+}  // namespace fairlead::intercept

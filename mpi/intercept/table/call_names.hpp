@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The traced calls as an enumeration, and the name of each in the trace file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "table/features.hpp"
+
+namespace fairlead::intercept {
+
+enum class Call : std::uint16_t {
+#define FAIRLEAD_ENUMERATOR(name, ...) name,
+#define CALL(...) FAIRLEAD_ENUMERATOR(__VA_ARGS__)
+#define COLLECTIVE_CALL(...) FAIRLEAD_ENUMERATOR(__VA_ARGS__)
+#define COLLECTIVE_INIT(...) FAIRLEAD_ENUMERATOR(__VA_ARGS__)
+#define RELEASE(...) FAIRLEAD_ENUMERATOR(__VA_ARGS__)
+#define TOPOLOGY(...) FAIRLEAD_ENUMERATOR(__VA_ARGS__)
+#define LIFECYCLE(...) FAIRLEAD_ENUMERATOR(__VA_ARGS__)
+#include "table/calls.def"
+#undef FAIRLEAD_ENUMERATOR
+  count_
+};
+
+/// The operation's name: lower case, without the prefix, without the suffix of large counts.
+[[nodiscard]] std::string operation_name(Call call);
+
+}  // namespace fairlead::intercept

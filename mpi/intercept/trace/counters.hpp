@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one thread has counted: messages per destination, and collective calls per kind.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "table/call_names.hpp"
+
+namespace fairlead::intercept {
+
+/// Messages from this rank to one other.
+struct Tally {
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t max_bytes = 0;
+
+  void add(std::uint64_t message_bytes) {
+    ++messages;
+    bytes += message_bytes;
+    max_bytes = std::max(max_bytes, message_bytes);
+  }
+
+  void add(const Tally& other) {
+    messages += other.messages;
+    bytes += other.bytes;
+    max_bytes = std::max(max_bytes, other.max_bytes);
+  }
+};
+
+/// Calls of one collective on communicators of one size with one message size.
+struct CollectiveTally {
+  Call call{};
+  int communicator_size = 0;
+  std::uint64_t message_bytes = 0;
+  std::uint64_t calls = 0;
+  double seconds = 0;
+};
+
+/// Collective calls by kind, in a table of fixed size (open addressing, never grows).
+/// When it gets crowded, new message sizes are rounded up to powers of two.
+class CollectiveTable {
+ public:
+  static constexpr std::size_t kCapacity = 1024;
+  static constexpr std::size_t kExact = kCapacity / 2;
+
+  void add(const CollectiveTally& added);
+
+  /// Calls that found no place any more.
+  [[nodiscard]] std::uint64_t num_dropped() const { return num_dropped_; }
+
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const CollectiveTally& entry : entries_) {
+      if (entry.calls > 0) visit(entry);
+    }
+  }
+
+ private:
+  CollectiveTally* find(Call call, int communicator_size, std::uint64_t message_bytes,
+                        bool may_insert);
+
+  std::array<CollectiveTally, kCapacity> entries_{};
+  std::size_t num_used_ = 0;
+  std::uint64_t num_dropped_ = 0;
+};
+
+/// All that one thread counts. Written by its thread only; read in MPI_Finalize, when no thread
+/// of a correct program is in MPI any more.
+struct Counters {
+  explicit Counters(std::size_t num_ranks) : sent(num_ranks), exchanged(num_ranks) {}
+
+  std::vector<Tally> sent;       // of destination world rank
+  std::vector<Tally> exchanged;  // of destination world rank
+  Tally untranslated;            // to processes outside MPI_COMM_WORLD
+  CollectiveTable collectives;
+
+  void add(const Counters& other);
+};
+
+}  // namespace fairlead::intercept

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counters per thread, and what single messages and requests add to them.
+#include "trace/recorder.hpp"
+
+#include <cstdio>
+#include <mutex>
+#include <vector>
+
+namespace fairlead::intercept {
+
+std::atomic<bool> recording{false};
+
+namespace {
+
+// `records` and `idle` are protected by `lock`; a record belongs to one thread until it is idle.
+struct Registry {
+  std::mutex lock;
+  std::size_t num_ranks = 0;
+  std::vector<std::unique_ptr<ThreadRecord>> records;
+  std::vector<ThreadRecord*> idle;
+  RequestTable requests;
+};
+
+// Never destroyed: threads may still trace while static objects are torn down.
+Registry& registry() {
+  static Registry* const instance = new Registry;
+  return *instance;
+}
+
+constinit thread_local ThreadRecord* current_record = nullptr;
+
+// Hands the record on to a later thread, so that short-lived threads do not pile up records.
+struct ReleaseAtThreadExit {
+  ~ReleaseAtThreadExit() {
+    const std::lock_guard guard(registry().lock);
+    registry().idle.push_back(current_record);
+    current_record = nullptr;
+  }
+};
+
+ThreadRecord* adopt_record() {
+  const std::lock_guard guard(registry().lock);
+  if (registry().idle.empty()) {
+    registry().records.push_back(std::make_unique<ThreadRecord>(registry().num_ranks));
+    registry().idle.reserve(registry().records.size());
+    return registry().records.back().get();
+  }
+  ThreadRecord* const record = registry().idle.back();
+  registry().idle.pop_back();
+  return record;
+}
+
+ThreadRecord* make_record() noexcept try {
+  current_record = adopt_record();
+  thread_local const ReleaseAtThreadExit release;
+  (void)release;
+  return current_record;
+} catch (const std::exception& error) {
+  switch_off(error.what());
+  return nullptr;
+}
+
+// World rank of a destination; MPI_PROC_NULL is the caller's business.
+int world_rank_of(const Communicator& communicator, int peer) noexcept {
+  const bool is_known = peer >= 0 && peer < communicator.num_peers();
+  return is_known ? communicator.world_rank_of_peer[static_cast<std::size_t>(peer)] : kOutsideWorld;
+}
+
+void add(std::vector<Tally>& tallies, Counters& counters, int world_rank,
+         std::uint64_t bytes) noexcept {
+  if (world_rank == kOutsideWorld) {
+    counters.untranslated.add(bytes);
+  } else {
+    tallies[static_cast<std::size_t>(world_rank)].add(bytes);
+  }
+}
+
+}  // namespace
+
+void switch_off(const char* reason) noexcept {
+  if (recording.exchange(false)) {
+    std::fprintf(stderr, "fairlead: tracing is switched off: %s\n", reason);
+  }
+}
+
+ThreadRecord* this_thread() noexcept {
+  if (current_record != nullptr) [[likely]]
+    return current_record;
+  return make_record();
+}
+
+void prepare_records(std::size_t num_ranks) {
+  const std::lock_guard guard(registry().lock);
+  registry().num_ranks = num_ranks;
+}
+
+Counters sum_of_records(std::size_t num_ranks) {
+  Counters sum(num_ranks);
+  const std::lock_guard guard(registry().lock);
+  for (const std::unique_ptr<ThreadRecord>& record : registry().records) sum.add(record->counters);
+  return sum;
+}
+
+namespace record {
+
+void sent(int dest, MPI_Count count, MPI_Datatype type, MPI_Comm comm) noexcept try {
+  if (dest == MPI_PROC_NULL) return;
+  ThreadRecord* const thread = this_thread();
+  if (thread == nullptr) return;
+  const int world_rank = world_rank_of(thread->communicator(comm), dest);
+  add(thread->counters.sent, thread->counters, world_rank, payload_bytes(count, size_of(type)));
+} catch (const std::exception& error) {
+  switch_off(error.what());
+}
+
+void will_send(const MPI_Request* request, int dest, MPI_Count count, MPI_Datatype type,
+               MPI_Comm comm) noexcept try {
+  if (dest == MPI_PROC_NULL) return;
+  ThreadRecord* const thread = this_thread();
+  if (thread == nullptr) return;
+  const int world_rank = world_rank_of(thread->communicator(comm), dest);
+  auto meaning = std::make_unique<PersistentRequest>();
+  meaning->sent.push_back({world_rank, payload_bytes(count, size_of(type))});
+  detail::remember(*request, std::move(meaning));
+} catch (const std::exception& error) {
+  switch_off(error.what());
+}
+
+void started(int num_requests, const MPI_Request* requests) noexcept {
+  ThreadRecord* const thread = this_thread();
+  if (thread == nullptr) return;
+  Counters& counters = thread->counters;
+  for (int index = 0; index < num_requests; ++index) {
+    const PersistentRequest* const meaning = registry().requests.find(requests[index]);
+    if (meaning == nullptr) continue;
+    for (const auto& part : meaning->sent)
+      add(counters.sent, counters, part.world_rank, part.bytes);
+    for (const auto& part : meaning->exchanged) {
+      add(counters.exchanged, counters, part.world_rank, part.bytes);
+    }
+    counters.collectives.add(meaning->collective);
+  }
+}
+
+// A pointer to no handle is for the MPI to refuse.
+CommunicatorRelease forget_communicator(const MPI_Comm* comm) noexcept try {
+  if (comm == nullptr) return {.comm = {}, .is_begun = false};
+  begin_release(*comm);
+  return {.comm = *comm, .is_begun = true};
+} catch (const std::exception& error) {
+  switch_off(error.what());
+  return {.comm = {}, .is_begun = false};
+}
+
+void CommunicatorRelease::end() const noexcept {
+  if (is_begun) end_release(comm);
+}
+
+RequestRelease forget_request(const MPI_Request* request) noexcept {
+  if (request != nullptr) registry().requests.erase(*request);
+  return {};
+}
+
+}  // namespace record
+
+namespace detail {
+
+void add_exchange(Counters& counters, const Communicator& communicator, int peer,
+                  std::uint64_t bytes) noexcept {
+  add(counters.exchanged, counters, world_rank_of(communicator, peer), bytes);
+}
+
+void remember(MPI_Request request, std::unique_ptr<const PersistentRequest> meaning) {
+  registry().requests.insert(request, std::move(meaning));
+}
+
+}  // namespace detail
+}  // namespace fairlead::intercept

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// One host's part in a step of the contention probe: it sends and receives several flows at once.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <list>
+#include <vector>
+
+#include "flows/flow_order.hpp"
+#include "mailbox.hpp"
+
+namespace fairlead::probe {
+
+/// Carries out orders, one after another. A flow that makes no progress for the length of the
+/// patience is given up, and the others are not.
+class FlowRunner {
+ public:
+  /// @param yields whether to sleep while nothing arrives; right where there are more processes
+  ///   than cores.
+  FlowRunner(MPI_Comm comm, double patience_s, Mailbox& mailbox, bool yields);
+
+  FlowReport run(const FlowOrder& order);
+
+  /// Carries out an order of rank 0 and reports, where one has arrived.
+  void serve();
+
+  /// Whether a flow was given up; MPI then has messages that nobody will ever receive.
+  [[nodiscard]] bool has_given_up() const { return has_given_up_; }
+
+ private:
+  [[nodiscard]] std::vector<std::byte>& buffer(std::size_t bytes);
+
+  MPI_Comm comm_;
+  double patience_s_;
+  Mailbox& mailbox_;
+  bool yields_;
+  bool has_given_up_ = false;
+  // Kept for the whole run: a request that was given up may still read or write them.
+  std::list<std::vector<std::byte>> buffers_;
+  std::list<FlowReport> reports_;
+};
+
+}  // namespace fairlead::probe

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rehearses the traffic of several placements, in turns: which of them the network carries faster.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <vector>
+
+#include "mailbox.hpp"
+#include "messages/pattern.hpp"
+#include "options.hpp"
+#include "pairs/gathering.hpp"
+
+namespace fairlead::probe {
+
+/// What rank 0 asks of everybody: some steps of one pattern.
+struct TrialOrder {
+  std::int32_t trial;
+  std::int32_t pattern;
+  std::int32_t num_steps;
+  /// Of the bytes of each message that is sent.
+  double size_ratio;
+};
+
+struct TrialReport {
+  std::int32_t trial;
+  std::int32_t has_given_up;
+  double elapsed_s;
+};
+
+/// What was rehearsed, at rank 0.
+struct RehearsalFindings {
+  /// Steps of each trial.
+  int num_steps = 0;
+  /// Part of each message that was sent: where flows share more than their pairs show, a whole step
+  /// may take seconds.
+  double size_ratio = 1;
+  /// Seconds of each complete round, a trial of each pattern, in the order of the patterns.
+  std::vector<std::vector<double>> rounds_s;
+};
+
+/// One process's part. A step is what a program does between two waits: every message of the
+/// pattern that this host receives or sends, all at once. Hosts are held together by their
+/// messages alone, as the program's ranks are.
+class Rehearsal {
+ public:
+  /// @param yields whether to sleep while nothing arrives; right where there are more processes
+  ///   than cores.
+  /// @throws std::invalid_argument where the patterns of the options are none.
+  Rehearsal(MPI_Comm comm, const Options& options, Mailbox& mailbox, bool yields);
+
+  /// Rank 0: trials of all patterns in turns, until the time or the number of rounds is over, or
+  /// somebody does not answer; `outcome` then is not orderly.
+  RehearsalFindings conduct(const Options& options, Outcome& outcome);
+
+  /// The others: carries out an order of rank 0 and reports, where one has arrived.
+  void serve();
+
+  /// Whether a partner was given up; MPI then has messages that nobody will ever receive.
+  [[nodiscard]] bool has_given_up() const { return has_given_up_; }
+
+ private:
+  /// This process's messages of one pattern.
+  struct Part {
+    std::vector<PatternFlow> sent;
+    std::vector<PatternFlow> received;
+    std::int64_t received_bytes = 0;
+    std::int64_t largest_sent_bytes = 0;
+  };
+
+  [[nodiscard]] TrialReport run(const TrialOrder& order);
+  [[nodiscard]] bool step(const Part& part, double size_ratio, int tag);
+  [[nodiscard]] bool complete_all();
+  /// How much of how many steps all trials do.
+  struct Scale {
+    int num_steps;
+    double size_ratio;
+  };
+  /// Rank 0: a trial of each pattern, beginning with that of `shift`; nothing where somebody
+  /// failed.
+  [[nodiscard]] std::optional<std::vector<double>> try_all(Scale scale, int shift,
+                                                           Outcome& outcome);
+  /// Rank 0: the longest time that anybody took, or nothing where somebody failed.
+  [[nodiscard]] std::optional<double> try_out(int pattern, Scale scale, Outcome& outcome);
+  /// Rank 0: what makes a trial of the slowest pattern about `kTrial_s` long.
+  [[nodiscard]] std::optional<Scale> find_scale(Outcome& outcome);
+
+  MPI_Comm comm_;
+  int rank_ = 0;
+  int num_ranks_ = 0;
+  double patience_s_;
+  Mailbox& mailbox_;
+  bool yields_;
+  std::vector<Part> parts_;
+  int trial_ = 0;
+  bool has_given_up_ = false;
+  // Kept for the whole run: a request that was given up may still read or write them.
+  std::vector<std::byte> out_;
+  std::vector<std::byte> in_;
+  std::vector<MPI_Request> requests_;
+  std::list<TrialReport> reports_;
+};
+
+}  // namespace fairlead::probe
