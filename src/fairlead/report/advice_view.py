@@ -130,8 +130,10 @@ def _table(advice: HostAdvice) -> Table:
             format_duration(choice.cost.bottleneck_s),
             format_duration(choice.cost.comm_time_s),
         ]
-        cells += [format_duration(choice.time_s)] * has_time
-        cells += [three_digits(choice.price_per_run)] * has_price
+        if has_time:
+            cells.append(format_duration(choice.time_s))
+        if has_price:
+            cells.append(three_digits(choice.price_per_run))
         table.add_row(*cells, style="bold" if choice is advice.enough else "")
     return table
 
