@@ -9,8 +9,8 @@
 
 #include "fairlead/sim/simulation.hpp"
 #include "sim/arrivals.hpp"
+#include "sim/event_queue.hpp"
 #include "sim/queue_length.hpp"
-#include "sim/schedule.hpp"
 
 namespace fairlead::sim {
 

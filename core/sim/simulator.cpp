@@ -11,8 +11,8 @@
 #include "fairlead/sim/simulation.hpp"
 #include "sim/arrivals.hpp"
 #include "sim/checks.hpp"
+#include "sim/event_queue.hpp"
 #include "sim/route.hpp"
-#include "sim/schedule.hpp"
 #include "sim/server.hpp"
 
 namespace fairlead::sim {
@@ -25,7 +25,7 @@ class Simulator::Engine {
         options_(options),
         numbers_(machine),
         servers_(numbers_.count()),
-        schedule_(numbers_.count()),
+        event_queue_(numbers_.count()),
         jobs_(num_jobs) {
     for (std::size_t server = 0; server < servers_.size(); ++server) {
       servers_[server].has_queue = !numbers_.is_cache(server);
@@ -36,8 +36,8 @@ class Simulator::Engine {
   }
 
   bool advance(std::int64_t num_messages) {
-    for (; num_messages > 0 && !schedule_.is_empty(); --num_messages) {
-      const std::size_t server = schedule_.next_server();
+    for (; num_messages > 0 && !event_queue_.is_empty(); --num_messages) {
+      const std::size_t server = event_queue_.next_server();
       if (servers_[server].serves_incoming()) {
         receive_shared(server);
       } else {
@@ -45,7 +45,7 @@ class Simulator::Engine {
       }
       reschedule(server);
     }
-    return !schedule_.is_empty();
+    return !event_queue_.is_empty();
   }
 
   [[nodiscard]] std::int64_t num_messages() const { return num_messages_; }
@@ -103,20 +103,20 @@ class Simulator::Engine {
   void reschedule(std::size_t index) {
     const Server& server = servers_[index];
     if (server.is_idle()) {
-      schedule_.set(index, kNever);
+      event_queue_.set(index, kNever);
       return;
     }
     const std::int64_t start_ns = server.start_ns(server.next_arrival_ns());
     if (server.serves_incoming()) {
       const Incoming& message = server.incoming.front();
       const std::int64_t end_ns = start_ns + flows_[message.flow].route.service_ns;
-      schedule_.set(index, std::max(end_ns, message.sent_ns));
+      event_queue_.set(index, std::max(end_ns, message.sent_ns));
       return;
     }
     const Route& route = flows_[server.pending.first().flow].route;
     const bool waits_for_end =
         !route.leaves_node || options_.forwarding == Forwarding::store_and_forward;
-    schedule_.set(index, waits_for_end ? start_ns + route.service_ns : start_ns);
+    event_queue_.set(index, waits_for_end ? start_ns + route.service_ns : start_ns);
   }
 
   void send(std::size_t index) {
@@ -205,7 +205,7 @@ class Simulator::Engine {
   Options options_;
   ServerNumbers numbers_;
   std::vector<Server> servers_;
-  Schedule schedule_;
+  EventQueue event_queue_;
   std::vector<Job> jobs_;
   std::vector<ActiveFlow> flows_;
   std::int64_t num_messages_ = 0;

@@ -9,8 +9,8 @@
 #include <span>
 
 #include "base/random.hpp"
+#include "mapping/anneal/cooling.hpp"
 #include "mapping/anneal/freedom.hpp"
-#include "mapping/anneal/schedule.hpp"
 #include "mapping/anneal/watch.hpp"
 
 namespace fairlead::optimizing {
@@ -42,23 +42,23 @@ class Annealing {
       : state_(state), freedom_(freedom), random_(random) {}
 
   /// @param is_stopped  told how many proposals were made; the walk ends when it says so
-  void run(const Schedule& schedule, Watch& is_stopped) {
+  void run(const Cooling& cooling, Watch& is_stopped) {
     if (state_.seating().num_hosts() < 2 || freedom_.movable().empty()) return;
     static const Thresholds thresholds;
-    const auto num_blocks = std::max<std::int64_t>(1, schedule.num_steps / kBlock);
+    const auto num_blocks = std::max<std::int64_t>(1, cooling.num_steps / kBlock);
     const double begin_s = is_stopped.elapsed_s();
     for (std::int64_t block = 0; block < num_blocks && !is_stopped(kBlock); ++block) {
-      if (std::isfinite(schedule.end_s)) {
+      if (std::isfinite(cooling.end_s)) {
         const double now_s = is_stopped.elapsed_s();
-        if (now_s >= schedule.end_s) return;
-        const double passed_ratio = (now_s - begin_s) / (schedule.end_s - begin_s);
+        if (now_s >= cooling.end_s) return;
+        const double passed_ratio = (now_s - begin_s) / (cooling.end_s - begin_s);
         block = std::max(block,
                          static_cast<std::int64_t>(passed_ratio * static_cast<double>(num_blocks)));
       }
       const double progress = static_cast<double>(block) / static_cast<double>(num_blocks);
       const double temperature =
-          progress < kCooling
-              ? schedule.hot * std::pow(schedule.cold / schedule.hot, progress / kCooling)
+          progress < kCoolingShare
+              ? cooling.hot * std::pow(cooling.cold / cooling.hot, progress / kCoolingShare)
               : 0.0;
       for (std::int64_t step = 0; step < kBlock; ++step) {
         const float limit = static_cast<float>(temperature) * thresholds.draw(random_);
@@ -71,7 +71,8 @@ class Annealing {
  private:
   static constexpr std::int64_t kBlock = 512;
   static constexpr std::int64_t kStepsPerHostSwap = 64;
-  static constexpr double kCooling = 0.95;  // the part of the proposals before the last ones
+  static constexpr double kCoolingShare =
+      0.95;  // of the proposals; the others are at temperature 0
 
   void propose_swap(float limit) {
     const auto& seating = state_.seating();

@@ -68,7 +68,7 @@ std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const Ran
     const double hot = kHotOfBottleneck * state.energy_s();
     if (!(hot > 0.0)) return begin;
     return walk_from(plan, start, std::move(state),
-                     plan.schedule(hot, hot * kColdOfBottleneck, part, end_s), watch);
+                     plan.cooling(hot, hot * kColdOfBottleneck, part, end_s), watch);
   };
   return best_of(plan,
                  run_starts(options, plan.num_starts, plan.proposals_per_start * plan.num_starts,

@@ -70,7 +70,7 @@ std::vector<HostOfTask> walk_all(const Plan& plan, const TaskGraph& graph,
     // The first is a cool one, which keeps what is good in the given placement.
     const double hot = unit * hot_of_tasks(start + 1, plan.proposals_per_task(), 1.0);
     return walk_from(plan, start, from(plan.given_start(start)),
-                     plan.schedule(hot, hot * kColdRatio, 1.0, end_s), watch);
+                     plan.cooling(hot, hot * kColdRatio, 1.0, end_s), watch);
   };
   const auto refine = [&](Watch& watch) {
     if (!(unit > 0.0)) return best_given;

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "fairlead/mapping/optimize.hpp"
+#include "mapping/anneal/cooling.hpp"
 #include "mapping/anneal/freedom.hpp"
 #include "mapping/anneal/multilevel.hpp"
-#include "mapping/anneal/schedule.hpp"
 #include "mapping/anneal/watch.hpp"
 
 namespace fairlead::optimizing {
@@ -61,8 +61,8 @@ struct Plan {
     return std::ranges::all_of(slots, [](std::int32_t number) { return number <= 1; });
   }
   [[nodiscard]] Freedom freedom() const;
-  /// Of a start, or of a part of it.
-  [[nodiscard]] Schedule schedule(double hot, double cold, double part, double end_s_of_it) const {
+  /// How a start cools, or a part of it.
+  [[nodiscard]] Cooling cooling(double hot, double cold, double part, double end_s_of_it) const {
     return {.hot = hot,
             .cold = cold,
             .num_steps = static_cast<std::int64_t>(static_cast<double>(proposals_per_start) * part),

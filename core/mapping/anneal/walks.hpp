@@ -101,7 +101,7 @@ HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, doub
       const double now_s = watch.elapsed_s();
       const double level_end_s = is_last ? end_s : now_s + (end_s - now_s) * share / share_left;
       Annealing(state, freedom, Random(random.next()))
-          .run(plan.schedule(unit * heat.hot, unit * heat.cold, share * part, level_end_s), watch);
+          .run(plan.cooling(unit * heat.hot, unit * heat.cold, share * part, level_end_s), watch);
     }
     share_left -= share;
     const auto hosts = state.seating().host_of_task();
@@ -112,11 +112,11 @@ HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, doub
 
 /// From a given placement, as far as it may be left.
 template <typename State>
-HostOfTask walk_from(const Plan& plan, int start, State state, const Schedule& schedule,
+HostOfTask walk_from(const Plan& plan, int start, State state, const Cooling& cooling,
                      Watch& watch) {
   Freedom freedom = plan.freedom();
   Annealing(state, freedom, Random(plan.options.seed, static_cast<std::uint64_t>(start)))
-      .run(schedule, watch);
+      .run(cooling, watch);
   if constexpr (requires { state.best_host_of_task(); }) return state.best_host_of_task();
   const auto hosts = state.seating().host_of_task();
   return {hosts.begin(), hosts.end()};

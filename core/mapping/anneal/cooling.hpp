@@ -7,10 +7,10 @@
 
 namespace fairlead::optimizing {
 
-/// From `hot` to `cold` in equal ratios, over `num_steps` proposals, of which the last only take
-/// what gains. Who is behind the time cools faster: to be cut off while hot would lose everything.
-/// `end_s` is on the clock of the run.
-struct Schedule {
+/// From `hot` to `cold` in equal ratios, over `num_steps` proposals; the last of them accept
+/// improvements only. A walk that is behind its time cools faster, since one that is cut off while
+/// hot loses what it has found. `end_s` is on the clock of the run.
+struct Cooling {
   double hot;
   double cold;
   std::int64_t num_steps;

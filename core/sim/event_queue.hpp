@@ -13,10 +13,10 @@ namespace fairlead::sim {
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 /// One time for each server, and the server with the earliest; of equal times the lower number.
-/// A tree of winners: any time can change in O(log servers).
-class Schedule {
+/// A winner tree (tournament tree): any time can change in O(log servers).
+class EventQueue {
  public:
-  explicit Schedule(std::size_t num_servers)
+  explicit EventQueue(std::size_t num_servers)
       : num_leaves_(std::bit_ceil(num_servers)), nodes_(2 * num_leaves_) {
     for (std::size_t leaf = 0; leaf < num_leaves_; ++leaf) {
       nodes_[num_leaves_ + leaf] = {.time_ns = kNever, .server = leaf};
