@@ -1,167 +1,133 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of tasks that talk most to one another, all of one size.
+// The levels of a coarsening, and placements from one level to the one below.
 #include "mapping/anneal/coarsening.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
+
+#include "mapping/anneal/task_groups.hpp"
 
 namespace fairlead::optimizing {
 namespace {
 
-// How many tasks are looked at for one that is left over and near.
-constexpr std::size_t kMostVisited = 64;
+std::int32_t smallest_factor(std::int32_t number) {
+  for (std::int32_t factor = 2; factor * factor <= number; ++factor) {
+    if (number % factor == 0) return factor;
+  }
+  return number;
+}
 
-class Grower {
- public:
-  Grower(const TaskGraph& graph, std::int32_t group_size, Random random)
-      : graph_(graph),
-        group_size_(static_cast<std::size_t>(group_size)),
-        random_(random),
-        is_member_(static_cast<std::size_t>(graph.num_tasks()), 0),
-        inside_(static_cast<std::size_t>(graph.num_tasks()), 0.0),
-        free_(static_cast<std::size_t>(graph.num_tasks()), 0.0),
-        visit_(static_cast<std::size_t>(graph.num_tasks()), -1) {
-    grouping_.group_of_task.assign(static_cast<std::size_t>(graph.num_tasks()), -1);
-    for (std::int32_t task = 0; task < graph.num_tasks(); ++task) {
-      for (const Exchange& exchange : graph.of(task)) at(free_, task) += exchange.both();
-    }
-  }
+std::int32_t greatest_divisor(const SlotsOfHost& slots) {
+  return std::accumulate(slots.begin(), slots.end(), 0, [](std::int32_t left, std::int32_t right) {
+    return std::gcd(left, right);
+  });
+}
 
-  Grouping run() {
-    const std::vector<std::int32_t> order = shuffled();
-    for (const std::int32_t seed : order) {
-      if (!is_free(seed)) continue;
-      grow(seed);
-      if (members_.size() == group_size_) {
-        close();
-      } else {
-        clear();
-      }
-    }
-    for (const std::int32_t seed : order) {
-      if (!is_free(seed)) continue;
-      gather_left_over(seed);
-    }
-    return std::move(grouping_);
+Grouping consecutive(std::int32_t num_tasks, std::int32_t size) {
+  Grouping grouping;
+  for (std::int32_t task = 0; task < num_tasks; ++task) {
+    grouping.group_of_task.push_back(task / size);
   }
+  grouping.num_groups = (num_tasks + size - 1) / size;
+  return grouping;
+}
 
- private:
-  template <typename Value>
-  [[nodiscard]] static Value& at(std::vector<Value>& values, std::int32_t task) {
-    return values[static_cast<std::size_t>(task)];
-  }
-  template <typename Value>
-  [[nodiscard]] static const Value& at(const std::vector<Value>& values, std::int32_t task) {
-    return values[static_cast<std::size_t>(task)];
-  }
-  [[nodiscard]] bool is_free(std::int32_t task) const {
-    return at(grouping_.group_of_task, task) < 0;
-  }
-  [[nodiscard]] bool is_member(std::int32_t task) const { return at(is_member_, task) != 0; }
+/// The level above, with groups of `size` tasks.
+Coarsening::Level with_tasks_grouped(Coarsening::Level& level, std::int32_t size, Random random,
+                                     bool keeps_order) {
+  Grouping grouping = keeps_order ? consecutive(level.graph.num_tasks(), size)
+                                  : group_tasks(level.graph, size, random);
+  SlotsOfHost coarse_slots = level.slots;
+  for (std::int32_t& number : coarse_slots) number /= size;
+  TaskGraph coarse = level.graph.contracted(grouping.group_of_task, grouping.num_groups);
+  level.group_of_task = std::move(grouping.group_of_task);
+  return {.graph = std::move(coarse),
+          .slots = std::move(coarse_slots),
+          .num_merges = level.num_merges,
+          .group_of_task = {},
+          .group_of_host = {}};
+}
 
-  std::vector<std::int32_t> shuffled() {
-    std::vector<std::int32_t> order(static_cast<std::size_t>(graph_.num_tasks()));
-    std::iota(order.begin(), order.end(), 0);
-    for (std::size_t last = order.size(); last > 1; --last) {
-      std::swap(order[last - 1],
-                order[static_cast<std::size_t>(random_.below(static_cast<std::int32_t>(last)))]);
-    }
-    // Who has few partners chooses first: it has the least to choose from.
-    std::ranges::stable_sort(order, {},
-                             [this](std::int32_t task) { return graph_.of(task).size(); });
-    return order;
+/// The level above, with groups of hosts.
+Coarsening::Level with_hosts_grouped(Coarsening::Level& level, const HostGrouping& grouping) {
+  level.group_of_host = grouping.group_of_host;
+  SlotsOfHost slots(static_cast<std::size_t>(grouping.num_groups), 0);
+  for (std::size_t host = 0; host < level.slots.size(); ++host) {
+    slots[static_cast<std::size_t>(grouping.group_of_host[host])] += level.slots[host];
   }
+  return {.graph = level.graph,
+          .slots = std::move(slots),
+          .num_merges = level.num_merges + 1,
+          .group_of_task = {},
+          .group_of_host = {}};
+}
 
-  void grow(std::int32_t seed) {
-    add(seed);
-    while (members_.size() < group_size_) {
-      std::int32_t best = -1;
-      double best_rating = 0.0;
-      for (const std::int32_t candidate : candidates_) {
-        if (is_member(candidate)) continue;
-        // The share of a task's messages that stay in the group: one with few others comes first.
-        const double rating = at(inside_, candidate) / at(free_, candidate);
-        if (rating > best_rating) {
-          best = candidate;
-          best_rating = rating;
-        }
-      }
-      if (best < 0) return;
-      add(best);
-    }
+/// Every task on the host of its group.
+HostOfTask projected(const HostOfTask& host_of_group, std::span<const std::int32_t> group_of_task) {
+  HostOfTask host_of_task;
+  host_of_task.reserve(group_of_task.size());
+  for (const std::int32_t group : group_of_task) {
+    host_of_task.push_back(host_of_group[static_cast<std::size_t>(group)]);
   }
+  return host_of_task;
+}
 
-  void add(std::int32_t task) {
-    join(task);
-    for (const Exchange& exchange : graph_.of(task)) {
-      if (!is_free(exchange.peer)) continue;
-      if (at(inside_, exchange.peer) == 0.0) candidates_.push_back(exchange.peer);
-      at(inside_, exchange.peer) += exchange.both();
-    }
+/// Every task on a host of the group that it was placed on; the hosts are filled in their order.
+HostOfTask dealt_out(const HostOfTask& group_of_task, const Coarsening::Level& level) {
+  std::vector<std::vector<std::int32_t>> free_seats;
+  for (std::size_t host = level.slots.size(); host-- > 0;) {
+    const auto group = static_cast<std::size_t>(level.group_of_host[host]);
+    if (group >= free_seats.size()) free_seats.resize(group + 1);
+    free_seats[group].insert(free_seats[group].end(), static_cast<std::size_t>(level.slots[host]),
+                             static_cast<std::int32_t>(host));
   }
-
-  void close() {
-    for (const std::int32_t member : members_) {
-      at(grouping_.group_of_task, member) = grouping_.num_groups;
-      for (const Exchange& exchange : graph_.of(member)) {
-        at(free_, exchange.peer) -= exchange.both();
-      }
-    }
-    ++grouping_.num_groups;
-    clear();
+  HostOfTask host_of_task;
+  host_of_task.reserve(group_of_task.size());
+  for (const std::int32_t group : group_of_task) {
+    auto& seats = free_seats[static_cast<std::size_t>(group)];
+    host_of_task.push_back(seats.back());
+    seats.pop_back();
   }
-
-  void clear() {
-    for (const std::int32_t member : members_) at(is_member_, member) = 0;
-    for (const std::int32_t candidate : candidates_) at(inside_, candidate) = 0.0;
-    members_.clear();
-    candidates_.clear();
-  }
-
-  /// Fills a group by breadth-first search through the graph, then by any others in turn.
-  void gather_left_over(std::int32_t seed) {
-    join(seed);
-    queue_.assign(1, seed);
-    visit_[static_cast<std::size_t>(seed)] = seed;
-    for (std::size_t next = 0; next < queue_.size() && members_.size() < group_size_; ++next) {
-      for (const Exchange& exchange : graph_.of(queue_[next])) {
-        std::int32_t& visit = visit_[static_cast<std::size_t>(exchange.peer)];
-        if (visit == seed || queue_.size() >= kMostVisited) continue;
-        visit = seed;
-        queue_.push_back(exchange.peer);
-        if (is_free(exchange.peer) && members_.size() < group_size_) join(exchange.peer);
-      }
-    }
-    for (; members_.size() < group_size_ && first_left_ < graph_.num_tasks(); ++first_left_) {
-      if (is_free(first_left_) && !is_member(first_left_)) join(first_left_);
-    }
-    close();
-  }
-
-  void join(std::int32_t task) {
-    members_.push_back(task);
-    at(is_member_, task) = 1;
-  }
-
-  const TaskGraph& graph_;
-  std::size_t group_size_;
-  Random random_;
-  Grouping grouping_;
-  std::vector<std::int32_t> members_;
-  std::vector<std::int32_t> candidates_;  // free partners of the members
-  std::vector<char> is_member_;
-  std::vector<double> inside_;  // what each candidate exchanges with the members
-  std::vector<double> free_;    // what each task exchanges with free ones, the members among them
-  std::vector<std::int32_t> queue_;
-  std::vector<std::int32_t> visit_;  // the last search that came by
-  std::int32_t first_left_ = 0;      // all before are in a group
-};
+  return host_of_task;
+}
 
 }  // namespace
 
-Grouping group_tasks(const TaskGraph& graph, std::int32_t group_size, Random random) {
-  return Grower(graph, group_size, random).run();
+double Coarsening::between_share() const {
+  const auto traffic = [](const TaskGraph& graph) {
+    return graph.mean_both() * static_cast<double>(graph.num_exchanges());
+  };
+  const auto above =
+      std::ranges::find_if(levels, [](const Level& it) { return it.num_merges > 0; });
+  const double all = traffic(levels.front().graph);
+  return all > 0.0 ? traffic(std::prev(above)->graph) / all : 1.0;
+}
+
+Coarsening coarsen(const TaskGraph& graph, const SlotsOfHost& slots,
+                   std::span<const HostGrouping> groupings, Random random, bool keeps_order) {
+  Coarsening coarsening;
+  coarsening.levels.push_back(
+      {.graph = graph, .slots = slots, .num_merges = 0, .group_of_task = {}, .group_of_host = {}});
+  for (;;) {
+    Coarsening::Level& level = coarsening.levels.back();
+    const std::int32_t divisor = greatest_divisor(level.slots);
+    if (divisor >= 2) {
+      const std::int32_t size = smallest_factor(divisor);
+      coarsening.levels.push_back(
+          with_tasks_grouped(level, size, Random(random.next()), keeps_order));
+    } else if (level.num_merges < groupings.size()) {
+      coarsening.levels.push_back(with_hosts_grouped(level, groupings[level.num_merges]));
+    } else {
+      return coarsening;
+    }
+  }
+}
+
+HostOfTask refined(const HostOfTask& host_of_group, const Coarsening::Level& level) {
+  return level.group_of_task.empty() ? dealt_out(host_of_group, level)
+                                     : projected(host_of_group, level.group_of_task);
 }
 
 }  // namespace fairlead::optimizing

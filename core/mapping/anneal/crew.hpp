@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fairlead/mapping/optimize.hpp"
-#include "mapping/anneal/multilevel.hpp"
+#include "mapping/anneal/coarsening.hpp"
 #include "mapping/anneal/watch.hpp"
 
 namespace fairlead::optimizing {

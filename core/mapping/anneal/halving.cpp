@@ -9,7 +9,7 @@
 #include <queue>
 #include <utility>
 
-#include "mapping/anneal/coarsening.hpp"
+#include "mapping/anneal/task_groups.hpp"
 
 namespace fairlead::optimizing {
 namespace {

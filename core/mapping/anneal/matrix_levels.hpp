@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fairlead/matrices.hpp"
-#include "mapping/anneal/multilevel.hpp"
+#include "mapping/anneal/coarsening.hpp"
 #include "mapping/cost/host_costs.hpp"
 
 namespace fairlead::optimizing {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/random.hpp"
-#include "mapping/anneal/multilevel.hpp"
+#include "mapping/anneal/coarsening.hpp"
 #include "mapping/anneal/task_graph.hpp"
 #include "mapping/anneal/watch.hpp"
 

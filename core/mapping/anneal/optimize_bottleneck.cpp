@@ -58,7 +58,7 @@ std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const Ran
       part = 0.5;
       const double sum_end_s = watch.end_of_part_s(plan.part_of_start * part);
       begin = walk_levels(plan, scaled, start, part, sum_end_s, {}, watch,
-                          [&costs](const Hierarchy::Level& level, Seating seating) {
+                          [&costs](const Coarsening::Level& level, Seating seating) {
                             return SumState(level.graph, costs, std::move(seating));
                           });
     }

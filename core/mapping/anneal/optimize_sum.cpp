@@ -55,7 +55,7 @@ std::vector<HostOfTask> walk_all(const Plan& plan, const TaskGraph& graph,
                                  std::span<const Costs> costs,
                                  std::span<const HostGrouping> groupings,
                                  const HostOfTask& best_given, Value value) {
-  const auto make_state = [&costs](const Hierarchy::Level& level, Seating seating) {
+  const auto make_state = [&costs](const Coarsening::Level& level, Seating seating) {
     return State(level.graph, costs[level.num_merges], std::move(seating));
   };
   const auto from = [&](const HostOfTask& given) {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "fairlead/mapping/optimize.hpp"
+#include "mapping/anneal/coarsening.hpp"
 #include "mapping/anneal/cooling.hpp"
 #include "mapping/anneal/freedom.hpp"
-#include "mapping/anneal/multilevel.hpp"
 #include "mapping/anneal/watch.hpp"
 
 namespace fairlead::optimizing {

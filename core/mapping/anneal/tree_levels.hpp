@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fairlead/mapping/optimize.hpp"
-#include "mapping/anneal/multilevel.hpp"
+#include "mapping/anneal/coarsening.hpp"
 #include "mapping/cost/tree_costs.hpp"
 
 namespace fairlead::optimizing {

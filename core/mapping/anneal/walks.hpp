@@ -73,15 +73,15 @@ HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, doub
                        MakeState make_state) {
   if (watch.is_late()) return {};
   Random random(plan.options.seed, static_cast<std::uint64_t>(start));
-  const Hierarchy hierarchy =
+  const Coarsening coarsening =
       coarsen(graph, plan.slots, groupings, Random(random.next()), keeps_order(start));
   const double hot = hot_of_tasks(start, plan.proposals_per_task() * part,
-                                  melting_ratio(hierarchy.between_share()));
+                                  melting_ratio(coarsening.between_share()));
   HostOfTask host_of_task;
   double share_left = 1.0;
-  for (std::size_t level = hierarchy.levels.size(); level-- > 0;) {
-    const Hierarchy::Level& here = hierarchy.levels[level];
-    const bool is_last = level == 0, is_first = level + 1 == hierarchy.levels.size();
+  for (std::size_t level = coarsening.levels.size(); level-- > 0;) {
+    const Coarsening::Level& here = coarsening.levels[level];
+    const bool is_last = level == 0, is_first = level + 1 == coarsening.levels.size();
     host_of_task = is_first ? filled(here.slots, here.graph.num_tasks(),
                                      in_order(static_cast<std::int32_t>(here.slots.size())))
                             : refined(host_of_task, here);
@@ -89,7 +89,7 @@ HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, doub
     auto state = make_state(here, Seating(here.slots, host_of_task));
     Freedom freedom(here.graph.num_tasks());
     const double share = is_last ? (is_first ? 1.0 : 1.0 - kCoarseShare)
-                                 : kCoarseShare / static_cast<double>(hierarchy.levels.size() - 1);
+                                 : kCoarseShare / static_cast<double>(coarsening.levels.size() - 1);
     const std::optional<Heat> own_heat =
         is_last && plan.is_assignment() ? heat_of_assignment(start) : std::nullopt;
     const double unit =

@@ -14,8 +14,8 @@
 #include "mapping/anneal/coarsening.hpp"
 #include "mapping/anneal/direct_state.hpp"
 #include "mapping/anneal/matrix_levels.hpp"
-#include "mapping/anneal/multilevel.hpp"
 #include "mapping/anneal/sum_state.hpp"
+#include "mapping/anneal/task_groups.hpp"
 #include "mapping/anneal/tree_levels.hpp"
 #include "mapping/anneal/walks.hpp"
 #include "mapping/cost/host_costs.hpp"
@@ -297,16 +297,16 @@ TEST_CASE("optimize: from groups on racks to tasks on hosts, no slot is taken tw
   const std::vector<std::int32_t> slots{2, 4, 2, 4, 6};
   const HostGrouping racks{.group_of_host = {0, 1, 0, 1, 1}, .num_groups = 2};
 
-  const Hierarchy hierarchy = coarsen(graph, slots, std::span(&racks, 1), Random(1), false);
+  const Coarsening coarsening = coarsen(graph, slots, std::span(&racks, 1), Random(1), false);
 
-  REQUIRE(hierarchy.levels.back().num_merges == 1);
+  REQUIRE(coarsening.levels.back().num_merges == 1);
   // Groups of two tasks: two of them fill the first rack, and four tasks are there.
-  const Hierarchy::Level& top = hierarchy.levels.back();
+  const Coarsening::Level& top = coarsening.levels.back();
   REQUIRE(top.slots == std::vector<std::int32_t>({2, 7}));
   HostOfTask host_of_task(static_cast<std::size_t>(top.graph.num_tasks()), 1);
   host_of_task[0] = host_of_task[1] = 0;
-  for (std::size_t level = hierarchy.levels.size() - 1; level-- > 0;) {
-    host_of_task = refined(host_of_task, hierarchy.levels[level]);
+  for (std::size_t level = coarsening.levels.size() - 1; level-- > 0;) {
+    host_of_task = refined(host_of_task, coarsening.levels[level]);
   }
   REQUIRE(host_of_task.size() == 12);
   std::vector<std::int32_t> taken(slots.size(), 0);
