@@ -42,42 +42,43 @@ std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const Ran
   const double exchanges_per_task =
       static_cast<double>(byte_graph.num_exchanges() + message_graph.num_exchanges()) /
       static_cast<double>(std::max<std::size_t>(1, bytes.num_ranks()));
-  const Plan plan(options, slots, bytes.num_ranks(),
-                  kExchangesPerS / std::max(1.0, exchanges_per_task), false, timer, 0.0);
+  const Budget budget(options, slots, bytes.num_ranks(),
+                      kExchangesPerS / std::max(1.0, exchanges_per_task), false, timer, 0.0);
   const TaskGraph scaled = TaskGraph::scaled(bytes);
   const std::vector<double> cost = seconds_per_byte(network.bandwidth_Bps);
   const HostCosts costs({.num_hosts = network.bandwidth_Bps.num_hosts, .values = cost});
   const Resources resources(network);
   const auto walk = [&](int start, Watch& watch) {
-    HostOfTask begin = plan.given_start(start);
+    HostOfTask begin = budget.given_start(start);
     // A small sum is a part of the one objective and often near a small maximum, and much faster
     // found.
     double part = 1.0;
-    const double end_s = watch.end_of_part_s(plan.part_of_start);
-    if (plan.is_free() && start % 2 == 0) {
+    const double end_s = watch.end_of_part_s(budget.part_of_start);
+    if (budget.is_free() && start % 2 == 0) {
       part = 0.5;
-      const double sum_end_s = watch.end_of_part_s(plan.part_of_start * part);
-      begin = walk_levels(plan, scaled, start, part, sum_end_s, {}, watch,
+      const double sum_end_s = watch.end_of_part_s(budget.part_of_start * part);
+      begin = walk_levels(budget, scaled, start, part, sum_end_s, {}, watch,
                           [&costs](const Coarsening::Level& level, Seating seating) {
                             return SumState(level.graph, costs, std::move(seating));
                           });
     }
     if (begin.empty() || watch.is_late()) return begin;
     BottleneckState state(byte_graph, message_graph, resources, costs, objective,
-                          Seating(plan.slots, begin));
+                          Seating(budget.slots, begin));
     const double hot = kHotOfBottleneck * state.energy_s();
     if (!(hot > 0.0)) return begin;
-    return walk_from(plan, start, std::move(state),
-                     plan.cooling(hot, hot * kColdOfBottleneck, part, end_s), watch);
+    return walk_from(budget, start, std::move(state),
+                     budget.cooling(hot, hot * kColdOfBottleneck, part, end_s), watch);
   };
-  return best_of(plan,
-                 run_starts(options, plan.num_starts, plan.proposals_per_start * plan.num_starts,
-                            walk, plan.timer, plan.end_s),
-                 [&](const Placement& placement) {
-                   const PlacementCost told = evaluate(bytes, messages, network, placement);
-                   return objective == BottleneckObjective::bottleneck ? told.bottleneck_s
-                                                                       : told.bottleneck_and_mean_s;
-                 });
+  return best_of(
+      budget,
+      run_starts(options, budget.num_starts, budget.proposals_per_start * budget.num_starts, walk,
+                 budget.timer, budget.end_s),
+      [&](const Placement& placement) {
+        const PlacementCost told = evaluate(bytes, messages, network, placement);
+        return objective == BottleneckObjective::bottleneck ? told.bottleneck_s
+                                                            : told.bottleneck_and_mean_s;
+      });
 }
 
 }  // namespace fairlead

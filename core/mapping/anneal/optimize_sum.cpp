@@ -51,7 +51,7 @@ double cut_s(const TaskGraph& graph) {
 /// @param costs  of the hosts, of their groups, ...: one more than there are groupings
 /// @param best_given  empty where there is nothing to refine
 template <typename State, typename Costs, typename Value>
-std::vector<HostOfTask> walk_all(const Plan& plan, const TaskGraph& graph,
+std::vector<HostOfTask> walk_all(const Budget& budget, const TaskGraph& graph,
                                  std::span<const Costs> costs,
                                  std::span<const HostGrouping> groupings,
                                  const HostOfTask& best_given, Value value) {
@@ -59,48 +59,49 @@ std::vector<HostOfTask> walk_all(const Plan& plan, const TaskGraph& graph,
     return State(level.graph, costs[level.num_merges], std::move(seating));
   };
   const auto from = [&](const HostOfTask& given) {
-    return State(graph, costs.front(), Seating(plan.slots, given));
+    return State(graph, costs.front(), Seating(budget.slots, given));
   };
   const double unit = temperature_unit(graph);
   const auto walk = [&](int start, Watch& watch) {
-    const double end_s = watch.end_of_part_s(plan.part_of_start);
-    if (plan.is_free()) {
-      return walk_levels(plan, graph, start, 1.0, end_s, groupings, watch, make_state);
+    const double end_s = watch.end_of_part_s(budget.part_of_start);
+    if (budget.is_free()) {
+      return walk_levels(budget, graph, start, 1.0, end_s, groupings, watch, make_state);
     }
     // The first is a cool one, which keeps what is good in the given placement.
-    const double hot = unit * hot_of_tasks(start + 1, plan.proposals_per_task(), 1.0);
-    return walk_from(plan, start, from(plan.given_start(start)),
-                     plan.cooling(hot, hot * kColdRatio, 1.0, end_s), watch);
+    const double hot = unit * hot_of_tasks(start + 1, budget.proposals_per_task(), 1.0);
+    return walk_from(budget, start, from(budget.given_start(start)),
+                     budget.cooling(hot, hot * kColdRatio, 1.0, end_s), watch);
   };
   const auto refine = [&](Watch& watch) {
     if (!(unit > 0.0)) return best_given;
     HostOfTask begin = best_given;
-    if (plan.num_cuts > 0) {
+    if (budget.num_cuts > 0) {
       // A slower machine than planned for may take some of the time of the others.
-      HostOfTask sections = multisection(
-          graph, plan.slots, groupings, plan.num_cuts, Random(plan.options.seed, kStreamOfCuts),
-          watch, watch.end_of_part_s(std::min(1.0, kLatestCut * plan.part_to_cut)));
+      HostOfTask sections =
+          multisection(graph, budget.slots, groupings, budget.num_cuts,
+                       Random(budget.options.seed, kStreamOfCuts), watch,
+                       watch.end_of_part_s(std::min(1.0, kLatestCut * budget.part_to_cut)));
       if (!sections.empty() && value(widen(sections)) < value(widen(begin))) {
         begin = std::move(sections);
       }
     }
-    const double refined_s = watch.end_of_part_s(plan.part_to_refine);
-    return walk_from(plan, plan.num_starts, from(begin),
+    const double refined_s = watch.end_of_part_s(budget.part_to_refine);
+    return walk_from(budget, budget.num_starts, from(begin),
                      {.hot = unit * kCool,
                       .cold = unit * kCool * kColdRatio,
-                      .num_steps = plan.proposals_to_refine,
+                      .num_steps = budget.proposals_to_refine,
                       .end_s = refined_s},
                      watch);
   };
   // First what is sure to be good: a short run may not come to the rest.
   const int num_before = best_given.empty() ? 0 : 1;
   return run_starts(
-      plan.options, num_before + plan.num_starts,
-      plan.proposals_to_refine + plan.num_starts * plan.proposals_per_start,
+      budget.options, num_before + budget.num_starts,
+      budget.proposals_to_refine + budget.num_starts * budget.proposals_per_start,
       [&](int number, Watch& watch) {
         return number < num_before ? refine(watch) : walk(number - num_before, watch);
       },
-      plan.timer, plan.end_s);
+      budget.timer, budget.end_s);
 }
 
 }  // namespace
@@ -113,7 +114,7 @@ std::vector<std::int64_t> optimize_sum(const RankMatrix& traffic, const HostMatr
   const MatrixLevels levels(cost);
   const HostCosts& costs = levels.costs.front();
   const bool has_table = costs.num_hosts() <= kHostsPerPartner * std::max(1.0, graph.mean_degree());
-  const Plan plan(
+  const Budget budget(
       options, slots, traffic.num_ranks(),
       has_table ? with_table_per_s(traffic.num_ranks() * cost.num_hosts) : kWithoutTablePerS, true,
       timer, 0.0);
@@ -121,12 +122,12 @@ std::vector<std::int64_t> optimize_sum(const RankMatrix& traffic, const HostMatr
     return weighted_sum(traffic, cost, placement);
   };
   const HostOfTask best_given =
-      plan.proposals_to_refine > 0 ? narrow(best_of(plan, {}, value)) : HostOfTask{};
+      budget.proposals_to_refine > 0 ? narrow(best_of(budget, {}, value)) : HostOfTask{};
   const std::span<const HostCosts> of_hosts(levels.costs);
   return best_of(
-      plan,
-      has_table ? walk_all<SumState>(plan, graph, of_hosts, levels.groupings, best_given, value)
-                : walk_all<DirectState<HostCosts>>(plan, graph, of_hosts, levels.groupings,
+      budget,
+      has_table ? walk_all<SumState>(budget, graph, of_hosts, levels.groupings, best_given, value)
+                : walk_all<DirectState<HostCosts>>(budget, graph, of_hosts, levels.groupings,
                                                    best_given, value),
       value);
 }
@@ -145,7 +146,8 @@ std::vector<std::int64_t> optimize_sum(const RankMatrix& traffic, const HostTree
     with_start.starts = starts;
   }
   const TaskGraph graph = TaskGraph::scaled(traffic);
-  const Plan plan(with_start, slots, traffic.num_ranks(), kOnTreePerS, false, timer, cut_s(graph));
+  const Budget budget(with_start, slots, traffic.num_ranks(), kOnTreePerS, false, timer,
+                      cut_s(graph));
   const auto value = [&](const Placement& placement) {
     double sum = 0.0;
     traffic.for_each([&](std::size_t src, std::size_t dst, double amount) {
@@ -155,10 +157,10 @@ std::vector<std::int64_t> optimize_sum(const RankMatrix& traffic, const HostTree
     return sum;
   };
   const HostOfTask best_given =
-      plan.proposals_to_refine > 0 ? narrow(best_of(plan, {}, value)) : HostOfTask{};
+      budget.proposals_to_refine > 0 ? narrow(best_of(budget, {}, value)) : HostOfTask{};
   return best_of(
-      plan,
-      walk_all<DirectState<TreeCosts>>(plan, graph, std::span(std::as_const(levels.costs)),
+      budget,
+      walk_all<DirectState<TreeCosts>>(budget, graph, std::span(std::as_const(levels.costs)),
                                        levels.groupings, best_given, value),
       value);
 }

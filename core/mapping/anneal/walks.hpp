@@ -14,7 +14,7 @@
 
 #include "mapping/anneal/annealing.hpp"
 #include "mapping/anneal/assignment.hpp"
-#include "mapping/anneal/plan.hpp"
+#include "mapping/anneal/budget.hpp"
 
 namespace fairlead::optimizing {
 
@@ -68,14 +68,14 @@ inline constexpr double kColdest = 0.05;
 /// @param groupings  of hosts, for more levels above
 /// @param make_state  builds a state of a level from a placement
 template <typename MakeState>
-HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, double part,
+HostOfTask walk_levels(const Budget& budget, const TaskGraph& graph, int start, double part,
                        double end_s, std::span<const HostGrouping> groupings, Watch& watch,
                        MakeState make_state) {
   if (watch.is_late()) return {};
-  Random random(plan.options.seed, static_cast<std::uint64_t>(start));
+  Random random(budget.options.seed, static_cast<std::uint64_t>(start));
   const Coarsening coarsening =
-      coarsen(graph, plan.slots, groupings, Random(random.next()), keeps_order(start));
-  const double hot = hot_of_tasks(start, plan.proposals_per_task() * part,
+      coarsen(graph, budget.slots, groupings, Random(random.next()), keeps_order(start));
+  const double hot = hot_of_tasks(start, budget.proposals_per_task() * part,
                                   melting_ratio(coarsening.between_share()));
   HostOfTask host_of_task;
   double share_left = 1.0;
@@ -91,7 +91,7 @@ HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, doub
     const double share = is_last ? (is_first ? 1.0 : 1.0 - kCoarseShare)
                                  : kCoarseShare / static_cast<double>(coarsening.levels.size() - 1);
     const std::optional<Heat> own_heat =
-        is_last && plan.is_assignment() ? heat_of_assignment(start) : std::nullopt;
+        is_last && budget.is_assignment() ? heat_of_assignment(start) : std::nullopt;
     const double unit =
         own_heat ? spread_of_swaps(state, Random(random.next())) : temperature_unit(here.graph);
     const double hottest = is_last ? hot : is_first ? kHotOfGroups : std::min(hot, kHotBetween);
@@ -101,7 +101,7 @@ HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, doub
       const double now_s = watch.elapsed_s();
       const double level_end_s = is_last ? end_s : now_s + (end_s - now_s) * share / share_left;
       Annealing(state, freedom, Random(random.next()))
-          .run(plan.cooling(unit * heat.hot, unit * heat.cold, share * part, level_end_s), watch);
+          .run(budget.cooling(unit * heat.hot, unit * heat.cold, share * part, level_end_s), watch);
     }
     share_left -= share;
     const auto hosts = state.seating().host_of_task();
@@ -112,10 +112,10 @@ HostOfTask walk_levels(const Plan& plan, const TaskGraph& graph, int start, doub
 
 /// From a given placement, as far as it may be left.
 template <typename State>
-HostOfTask walk_from(const Plan& plan, int start, State state, const Cooling& cooling,
+HostOfTask walk_from(const Budget& budget, int start, State state, const Cooling& cooling,
                      Watch& watch) {
-  Freedom freedom = plan.freedom();
-  Annealing(state, freedom, Random(plan.options.seed, static_cast<std::uint64_t>(start)))
+  Freedom freedom = budget.freedom();
+  Annealing(state, freedom, Random(budget.options.seed, static_cast<std::uint64_t>(start)))
       .run(cooling, watch);
   if constexpr (requires { state.best_host_of_task(); }) return state.best_host_of_task();
   const auto hosts = state.seating().host_of_task();
@@ -124,13 +124,13 @@ HostOfTask walk_from(const Plan& plan, int start, State state, const Cooling& co
 
 /// The best of what was given and what was found, by the exact objective.
 template <typename Value>
-Placement best_of(const Plan& plan, std::vector<HostOfTask> found, Value value) {
-  std::vector<HostOfTask> candidates = plan.starts;
+Placement best_of(const Budget& budget, std::vector<HostOfTask> found, Value value) {
+  std::vector<HostOfTask> candidates = budget.starts;
   std::ranges::move(found, std::back_inserter(candidates));
   std::size_t best = 0;
   double best_value = std::numeric_limits<double>::infinity();
   for (std::size_t index = 0; index < candidates.size(); ++index) {
-    if (candidates[index].empty() && plan.num_tasks > 0) continue;  // not begun in time
+    if (candidates[index].empty() && budget.num_tasks > 0) continue;  // not begun in time
     const double its_value = value(widen(candidates[index]));
     if (its_value < best_value) {
       best = index;

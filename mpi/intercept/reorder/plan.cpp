@@ -124,7 +124,7 @@ bool has_labels(std::string_view name) {
 
 // The only host with a name that is `same` as one of ours.
 template <class Same>
-int only_host(const Plan& plan, std::span<const std::string> own_names, Same same) {
+int only_host(const ReorderPlan& plan, std::span<const std::string> own_names, Same same) {
   int found = kUnknownHost;
   for (std::size_t host = 0; host < plan.num_hosts(); ++host) {
     for (const std::string& name : plan.names_of_host[host]) {
@@ -140,12 +140,12 @@ int only_host(const Plan& plan, std::span<const std::string> own_names, Same sam
 
 }  // namespace
 
-Plan parse_plan(const PlanFile& network, const PlanFile& reorder) {
+ReorderPlan parse_reorder_plan(const PlanFile& network, const PlanFile& reorder) {
   const double message_bytes = read_message_bytes(reorder);
   Lines lines(network);
   require_header(lines, "fairlead-network");
   const std::size_t num_hosts = read_num_hosts(lines);
-  Plan plan;
+  ReorderPlan plan;
   for (std::size_t host = 0; host < num_hosts; ++host) {
     const Words names = lines.next("host");
     if (names.empty()) lines.fail("host: a name is missing");
@@ -164,7 +164,7 @@ Plan parse_plan(const PlanFile& network, const PlanFile& reorder) {
   return plan;
 }
 
-int find_host(const Plan& plan, std::span<const std::string> own_names) {
+int find_host(const ReorderPlan& plan, std::span<const std::string> own_names) {
   const auto is_same = [](const std::string& name, const std::string& own) { return name == own; };
   const auto has_same_label = [](const std::string& name, const std::string& own) {
     return has_labels(name) && has_labels(own) && first_label(name) == first_label(own);

@@ -19,7 +19,8 @@ struct PlanFile {
   std::string text;
 };
 
-struct Plan {
+/// What placing ranks needs of the plan: hosts by name, and the cost of a message between them.
+struct ReorderPlan {
   /// All names of each host: host name first, then further ones and addresses.
   std::vector<std::vector<std::string>> names_of_host;
   /// Seconds of one message of the plan's size, (H, H), rows first, [src, dst].
@@ -33,11 +34,11 @@ inline constexpr int kUnknownHost = -1;
 
 /// Reads both files.
 /// @throws InputError  "FILE:LINE: ..." for the first thing that is wrong
-[[nodiscard]] Plan parse_plan(const PlanFile& network, const PlanFile& reorder);
+[[nodiscard]] ReorderPlan parse_reorder_plan(const PlanFile& network, const PlanFile& reorder);
 
 /// Index of the only host that fits, or kUnknownHost: by the node name, by its first label ("n1" is
 /// "n1.site.org"), by an address.
 /// @param own_names  the node name, then addresses
-[[nodiscard]] int find_host(const Plan& plan, std::span<const std::string> own_names);
+[[nodiscard]] int find_host(const ReorderPlan& plan, std::span<const std::string> own_names);
 
 }  // namespace fairlead::intercept

@@ -84,16 +84,17 @@ void broadcast(std::string& text, int reader) {
 }
 
 // The same text on all ranks gives the same plan or the same error; one rank tells of it.
-bool parse(const std::string& folder, const Texts& texts, bool is_reader, Plan& plan) noexcept try {
-  plan = parse_plan({folder + "/" + kNetworkFile, texts.network},
-                    {folder + "/" + kReorderFile, texts.reorder});
+bool parse(const std::string& folder, const Texts& texts, bool is_reader,
+           ReorderPlan& plan) noexcept try {
+  plan = parse_reorder_plan({folder + "/" + kNetworkFile, texts.network},
+                            {folder + "/" + kReorderFile, texts.reorder});
   return true;
 } catch (const std::exception& error) {
   if (is_reader) complain(error.what());
   return false;
 }
 
-int own_host(const Plan& plan) noexcept try {
+int own_host(const ReorderPlan& plan) noexcept try {
   return find_host(plan, own_names());
 } catch (const std::exception&) {
   return kUnknownHost;

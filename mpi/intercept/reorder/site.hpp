@@ -11,7 +11,7 @@ namespace fairlead::intercept {
 
 /// The plan, and the host of each process of MPI_COMM_WORLD.
 struct Site {
-  Plan plan;
+  ReorderPlan plan;
   std::vector<std::int32_t> host_of_world_rank;
 };
 

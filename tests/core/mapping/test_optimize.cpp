@@ -164,8 +164,8 @@ TEST_CASE("optimize: a time is planned for each thread, proposals are for all of
     OptimizeOptions options;
     options.time_limit_s = time_limit_s;
     options.num_threads = num_threads;
-    const Plan plan(options, slots, 32, 1e6, false, Timer(), 0.0);
-    return plan.num_starts * plan.proposals_per_start;
+    const Budget budget(options, slots, 32, 1e6, false, Timer(), 0.0);
+    return budget.num_starts * budget.proposals_per_start;
   };
   constexpr double kNoLimit = std::numeric_limits<double>::infinity();
   CHECK(num_planned(1.0, 1) <= 1'000'000);

@@ -27,8 +27,8 @@ const std::string kNetwork =
     "latency_s 0 0.25\nlatency_s 0.5 0\nbandwidth_Bps inf 100\nbandwidth_Bps 50 inf\nend\n";
 const std::string kReorder = "fairlead-reorder 1\nmessage_bytes 200\nend\n";
 
-Plan plan_of(const std::string& network, const std::string& reorder = kReorder) {
-  return parse_plan({"N", network}, {"R", reorder});
+ReorderPlan plan_of(const std::string& network, const std::string& reorder = kReorder) {
+  return parse_reorder_plan({"N", network}, {"R", reorder});
 }
 
 std::string problem_of(const std::string& network, const std::string& reorder = kReorder) {
@@ -55,7 +55,7 @@ const WeightMarks kMarks{&mark_unweighted, &mark_empty};
 }  // namespace
 
 TEST_CASE("plan: a message costs latency and size over bandwidth") {
-  const Plan plan = plan_of(kNetwork);
+  const ReorderPlan plan = plan_of(kNetwork);
 
   CHECK(plan.message_s == std::vector<double>{0.0, 2.25, 4.5, 0.0});
 }
@@ -92,7 +92,7 @@ TEST_CASE("plan: a host is found by its name, its first label, an address, in th
 }
 
 TEST_CASE("plan: a name that fits two hosts fits none") {
-  const Plan twins = plan_of(with(kNetwork, "host n2 login", "host n1.else.org"));
+  const ReorderPlan twins = plan_of(with(kNetwork, "host n2 login", "host n1.else.org"));
 
   CHECK(find_host(twins, std::vector<std::string>{"n1"}) == kUnknownHost);
   CHECK(find_host(twins, std::vector<std::string>{"n1.else.org"}) == 1);

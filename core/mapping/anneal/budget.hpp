@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every start of one run shares: slots, given placements, effort.
+// What all starts of one run share: slots, given placements, and how proposals and time are
+// divided.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +29,8 @@ using Placement = std::vector<std::int64_t>;
 [[nodiscard]] HostOfTask filled(const SlotsOfHost& slots, std::int32_t num_tasks,
                                 std::span<const std::int32_t> hosts);
 
-struct Plan {
+/// The search budget: how many starts, and what part of the proposals and of the time each has.
+struct Budget {
   const OptimizeOptions& options;
   SlotsOfHost slots;
   std::int32_t num_tasks;
@@ -46,11 +48,12 @@ struct Plan {
   /// @param timer  begun with the run
   /// @param proposals_per_s  what one core is expected to do
   /// @param is_matrix_sum  whether the objective is the sum on a matrix: a part of the proposals is
-  ///   for the best given placement, and problems of one seat on each host are planned by their own
-  /// @param cut_s  what a multisection with one try of each cut takes; 0: none is possible
-  Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_host,
-       std::size_t num_ranks, double proposals_per_s, bool is_matrix_sum, Timer timer,
-       double cut_s);
+  ///   for the best given placement, and problems of one slot on each host have starts of their own
+  ///   length
+  /// @param cut_s  seconds that a multisection with one try of each cut takes; 0: none is possible
+  Budget(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_host,
+         std::size_t num_ranks, double proposals_per_s, bool is_matrix_sum, Timer timer,
+         double cut_s);
 
   /// Whether only so many tasks may leave the first start.
   [[nodiscard]] bool is_bound() const { return options.most_moves >= 0; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every start of one run shares.
-#include "mapping/anneal/plan.hpp"
+// How a run's proposals and time are divided among its parts.
+#include "mapping/anneal/budget.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,7 @@ constexpr StartLength kOfAssignments{
 // The most that improving a given placement is worth, and its part of a short run.
 constexpr std::int64_t kRefiningPerTask = 200;
 constexpr std::int64_t kLeastPartToRefine = 4;
-constexpr double kLongestPlan_s = 1e5;
+constexpr double kLongestBudget_s = 1e5;
 // The part of a run that a multisection should take, and the most that it may; more tries than
 // these gain nothing (bench/placement/large.py).
 constexpr double kPartToCut = 0.4;
@@ -98,9 +98,9 @@ HostOfTask filled(const SlotsOfHost& slots, std::int32_t num_tasks,
   return host_of_task;
 }
 
-Plan::Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_host,
-           std::size_t num_ranks, double proposals_per_s, bool is_matrix_sum, Timer begun,
-           double cut_s)
+Budget::Budget(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_host,
+               std::size_t num_ranks, double proposals_per_s, bool is_matrix_sum, Timer begun,
+               double cut_s)
     : options(given),
       slots(narrow(slots_of_host)),
       num_tasks(static_cast<std::int32_t>(num_ranks)),
@@ -112,7 +112,7 @@ Plan::Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_
   std::int64_t wanted = given.num_proposals;
   const bool is_timed = wanted <= 0 && std::isfinite(given.time_limit_s);
   if (is_timed) {
-    wanted = in_time(std::min(given.time_limit_s, kLongestPlan_s));
+    wanted = in_time(std::min(given.time_limit_s, kLongestBudget_s));
   } else if (wanted <= 0) {
     end_s = std::min(end_s, kLongestRun_s + kLongestRunPerTask_s * num_tasks);
     wanted = std::max(
@@ -156,7 +156,7 @@ Plan::Plan(const OptimizeOptions& given, std::span<const std::int64_t> slots_of_
   }
 }
 
-Freedom Plan::freedom() const {
+Freedom Budget::freedom() const {
   if (is_free()) return Freedom(num_tasks);
   std::vector<char> is_fixed(static_cast<std::size_t>(num_tasks), 0);
   for (std::size_t task = 0; task < options.fixed_host_of_rank.size(); ++task) {
