@@ -11,7 +11,7 @@
 #include "base/random.hpp"
 #include "mapping/anneal/cooling.hpp"
 #include "mapping/anneal/freedom.hpp"
-#include "mapping/anneal/watch.hpp"
+#include "mapping/anneal/stop_criterion.hpp"
 
 namespace fairlead::optimizing {
 
@@ -41,15 +41,15 @@ class Annealing {
   Annealing(State& state, Freedom& freedom, Random random)
       : state_(state), freedom_(freedom), random_(random) {}
 
-  /// @param is_stopped  told how many proposals were made; the walk ends when it says so
-  void run(const Cooling& cooling, Watch& is_stopped) {
+  /// @param stop  called with the number of proposals made since; true ends the walk
+  void run(const Cooling& cooling, StopCriterion& stop) {
     if (state_.seating().num_hosts() < 2 || freedom_.movable().empty()) return;
     static const Thresholds thresholds;
     const auto num_blocks = std::max<std::int64_t>(1, cooling.num_steps / kBlock);
-    const double begin_s = is_stopped.elapsed_s();
-    for (std::int64_t block = 0; block < num_blocks && !is_stopped(kBlock); ++block) {
+    const double begin_s = stop.elapsed_s();
+    for (std::int64_t block = 0; block < num_blocks && !stop(kBlock); ++block) {
       if (std::isfinite(cooling.end_s)) {
-        const double now_s = is_stopped.elapsed_s();
+        const double now_s = stop.elapsed_s();
         if (now_s >= cooling.end_s) return;
         const double passed_ratio = (now_s - begin_s) / (cooling.end_s - begin_s);
         block = std::max(block,
@@ -79,7 +79,7 @@ class Annealing {
     const auto movable = freedom_.movable();
     const std::int32_t task = movable[random_index(movable.size())];
     const std::int32_t here = seating.host_of(task);
-    const std::int32_t there = wished_host(task, here);
+    const std::int32_t there = target_host(task, here);
     if (there == here) return;
     const auto sitters = seating.sitters(there);
     if (sitters.empty()) return;
@@ -95,14 +95,17 @@ class Annealing {
   /// Of 16 times, 12 a partner's host, 3 one near to it, and 1 any. Where the partner's host is the
   /// task's own, or has no seat but the partner's, one near to it all 15 times; without partners,
   /// any. Measured by bench/placement.
-  std::int32_t wished_host(std::int32_t task, std::int32_t here) {
+  std::int32_t target_host(std::int32_t task, std::int32_t here) {
     const auto& seating = state_.seating();
     const auto exchanges = state_.graph().of(task);
     const std::uint64_t dice = random_.next() >> 60;
     if (exchanges.empty() || dice >= 15) return random_.below(seating.num_hosts());
-    const std::int32_t wished = seating.host_of(exchanges[random_index(exchanges.size())].peer);
-    if (wished != here && dice < 12 && seating.sitters(wished).size() > 1) return wished;
-    const auto near = state_.near(wished);
+    const std::int32_t partner_host =
+        seating.host_of(exchanges[random_index(exchanges.size())].peer);
+    if (partner_host != here && dice < 12 && seating.sitters(partner_host).size() > 1) {
+      return partner_host;
+    }
+    const auto near = state_.near(partner_host);
     if (near.empty()) return here;
     return near[random_index(near.size())];
   }
@@ -113,7 +116,7 @@ class Annealing {
     const auto movable = freedom_.movable();
     const std::int32_t task = movable[random_index(movable.size())];
     const std::int32_t one = seating.host_of(task);
-    const std::int32_t other = wished_host(task, one);
+    const std::int32_t other = target_host(task, one);
     if (one == other || seating.sitters(one).size() != seating.sitters(other).size()) return;
     if (state_.swap_hosts_change(one, other) < limit) {
       state_.swap_hosts(one, other);

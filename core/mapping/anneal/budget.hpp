@@ -12,7 +12,7 @@
 #include "mapping/anneal/coarsening.hpp"
 #include "mapping/anneal/cooling.hpp"
 #include "mapping/anneal/freedom.hpp"
-#include "mapping/anneal/watch.hpp"
+#include "mapping/anneal/stop_criterion.hpp"
 
 namespace fairlead::optimizing {
 

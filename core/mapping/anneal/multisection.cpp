@@ -63,11 +63,11 @@ using Tasks = std::vector<std::int32_t>;
 class Multisection {
  public:
   Multisection(const TaskGraph& graph, const Tree& tree, int num_tries, Random random,
-               const Watch& watch, double end_s)
+               const StopCriterion& stop, double end_s)
       : graph_(graph),
         tree_(tree),
         num_tries_(num_tries),
-        watch_(watch),
+        stop_(stop),
         end_s_(end_s),
         host_of_task_(static_cast<std::size_t>(graph.num_tasks()), -1),
         random_(random),
@@ -109,7 +109,7 @@ class Multisection {
     share_out(second, std::move(others));
   }
 
-  bool is_late() { return is_late_ = is_late_ || watch_.elapsed_s() >= end_s_; }
+  bool is_late() { return is_late_ = is_late_ || stop_.elapsed_s() >= end_s_; }
 
   [[nodiscard]] std::int64_t num_slots(Children children) const {
     std::int64_t sum = 0;
@@ -140,7 +140,7 @@ class Multisection {
   const TaskGraph& graph_;
   const Tree& tree_;
   int num_tries_;
-  const Watch& watch_;
+  const StopCriterion& stop_;
   double end_s_;
   bool is_late_ = false;
   HostOfTask host_of_task_;
@@ -152,9 +152,9 @@ class Multisection {
 
 HostOfTask multisection(const TaskGraph& graph, const SlotsOfHost& slots,
                         std::span<const HostGrouping> groupings, int num_tries, Random random,
-                        const Watch& watch, double end_s) {
+                        const StopCriterion& stop, double end_s) {
   const Tree tree(slots, groupings);
-  return Multisection(graph, tree, num_tries, random, watch, end_s).run();
+  return Multisection(graph, tree, num_tries, random, stop, end_s).run();
 }
 
 }  // namespace fairlead::optimizing

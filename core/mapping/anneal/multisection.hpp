@@ -7,8 +7,8 @@
 
 #include "base/random.hpp"
 #include "mapping/anneal/coarsening.hpp"
+#include "mapping/anneal/stop_criterion.hpp"
 #include "mapping/anneal/task_graph.hpp"
-#include "mapping/anneal/watch.hpp"
 
 namespace fairlead::optimizing {
 
@@ -18,12 +18,12 @@ namespace fairlead::optimizing {
 /// @param slots  of each host, >= 0; the tasks fit
 /// @param groupings  of the hosts, of these groups, ...; may be empty
 /// @param num_tries  of each cut, of which the best is kept
-/// @param watch,end_s  when it has to end; the result is empty where it did not come to its end
+/// @param stop,end_s  when it has to end; the result is empty where it did not come to its end
 ///
 /// Source: Schulz, Woydt 2025, Shared-memory hierarchical process mapping (hierarchical
 /// multisection).
 [[nodiscard]] HostOfTask multisection(const TaskGraph& graph, const SlotsOfHost& slots,
                                       std::span<const HostGrouping> groupings, int num_tries,
-                                      Random random, const Watch& watch, double end_s);
+                                      Random random, const StopCriterion& stop, double end_s);
 
 }  // namespace fairlead::optimizing

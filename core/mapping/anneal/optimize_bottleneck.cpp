@@ -6,9 +6,9 @@
 
 #include "fairlead/mapping/optimize.hpp"
 #include "mapping/anneal/bottleneck_state.hpp"
-#include "mapping/anneal/crew.hpp"
 #include "mapping/anneal/sum_state.hpp"
 #include "mapping/anneal/walks.hpp"
+#include "mapping/anneal/worker_pool.hpp"
 #include "mapping/cost/host_costs.hpp"
 
 namespace fairlead {
@@ -48,27 +48,27 @@ std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const Ran
   const std::vector<double> cost = seconds_per_byte(network.bandwidth_Bps);
   const HostCosts costs({.num_hosts = network.bandwidth_Bps.num_hosts, .values = cost});
   const Resources resources(network);
-  const auto walk = [&](int start, Watch& watch) {
+  const auto walk = [&](int start, StopCriterion& stop) {
     HostOfTask begin = budget.given_start(start);
     // A small sum is a part of the one objective and often near a small maximum, and much faster
     // found.
     double part = 1.0;
-    const double end_s = watch.end_of_part_s(budget.part_of_start);
+    const double end_s = stop.end_of_part_s(budget.part_of_start);
     if (budget.is_free() && start % 2 == 0) {
       part = 0.5;
-      const double sum_end_s = watch.end_of_part_s(budget.part_of_start * part);
-      begin = walk_levels(budget, scaled, start, part, sum_end_s, {}, watch,
+      const double sum_end_s = stop.end_of_part_s(budget.part_of_start * part);
+      begin = walk_levels(budget, scaled, start, part, sum_end_s, {}, stop,
                           [&costs](const Coarsening::Level& level, Seating seating) {
                             return SumState(level.graph, costs, std::move(seating));
                           });
     }
-    if (begin.empty() || watch.is_late()) return begin;
+    if (begin.empty() || stop.is_late()) return begin;
     BottleneckState state(byte_graph, message_graph, resources, costs, objective,
                           Seating(budget.slots, begin));
     const double hot = kHotOfBottleneck * state.energy_s();
     if (!(hot > 0.0)) return begin;
     return walk_from(budget, start, std::move(state),
-                     budget.cooling(hot, hot * kColdOfBottleneck, part, end_s), watch);
+                     budget.cooling(hot, hot * kColdOfBottleneck, part, end_s), stop);
   };
   return best_of(
       budget,

@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "fairlead/mapping/optimize.hpp"
-#include "mapping/anneal/crew.hpp"
 #include "mapping/anneal/direct_state.hpp"
 #include "mapping/anneal/matrix_levels.hpp"
 #include "mapping/anneal/multisection.hpp"
 #include "mapping/anneal/sum_state.hpp"
 #include "mapping/anneal/tree_levels.hpp"
 #include "mapping/anneal/walks.hpp"
+#include "mapping/anneal/worker_pool.hpp"
 #include "mapping/cost/host_costs.hpp"
 
 namespace fairlead {
@@ -62,44 +62,44 @@ std::vector<HostOfTask> walk_all(const Budget& budget, const TaskGraph& graph,
     return State(graph, costs.front(), Seating(budget.slots, given));
   };
   const double unit = temperature_unit(graph);
-  const auto walk = [&](int start, Watch& watch) {
-    const double end_s = watch.end_of_part_s(budget.part_of_start);
+  const auto walk = [&](int start, StopCriterion& stop) {
+    const double end_s = stop.end_of_part_s(budget.part_of_start);
     if (budget.is_free()) {
-      return walk_levels(budget, graph, start, 1.0, end_s, groupings, watch, make_state);
+      return walk_levels(budget, graph, start, 1.0, end_s, groupings, stop, make_state);
     }
     // The first is a cool one, which keeps what is good in the given placement.
     const double hot = unit * hot_of_tasks(start + 1, budget.proposals_per_task(), 1.0);
     return walk_from(budget, start, from(budget.given_start(start)),
-                     budget.cooling(hot, hot * kColdRatio, 1.0, end_s), watch);
+                     budget.cooling(hot, hot * kColdRatio, 1.0, end_s), stop);
   };
-  const auto refine = [&](Watch& watch) {
+  const auto refine = [&](StopCriterion& stop) {
     if (!(unit > 0.0)) return best_given;
     HostOfTask begin = best_given;
     if (budget.num_cuts > 0) {
       // A slower machine than planned for may take some of the time of the others.
       HostOfTask sections =
           multisection(graph, budget.slots, groupings, budget.num_cuts,
-                       Random(budget.options.seed, kStreamOfCuts), watch,
-                       watch.end_of_part_s(std::min(1.0, kLatestCut * budget.part_to_cut)));
+                       Random(budget.options.seed, kStreamOfCuts), stop,
+                       stop.end_of_part_s(std::min(1.0, kLatestCut * budget.part_to_cut)));
       if (!sections.empty() && value(widen(sections)) < value(widen(begin))) {
         begin = std::move(sections);
       }
     }
-    const double refined_s = watch.end_of_part_s(budget.part_to_refine);
+    const double refined_s = stop.end_of_part_s(budget.part_to_refine);
     return walk_from(budget, budget.num_starts, from(begin),
                      {.hot = unit * kCool,
                       .cold = unit * kCool * kColdRatio,
                       .num_steps = budget.proposals_to_refine,
                       .end_s = refined_s},
-                     watch);
+                     stop);
   };
   // First what is sure to be good: a short run may not come to the rest.
   const int num_before = best_given.empty() ? 0 : 1;
   return run_starts(
       budget.options, num_before + budget.num_starts,
       budget.proposals_to_refine + budget.num_starts * budget.proposals_per_start,
-      [&](int number, Watch& watch) {
-        return number < num_before ? refine(watch) : walk(number - num_before, watch);
+      [&](int number, StopCriterion& stop) {
+        return number < num_before ? refine(stop) : walk(number - num_before, stop);
       },
       budget.timer, budget.end_s);
 }

@@ -64,14 +64,14 @@ inline constexpr double kColdest = 0.05;
 
 /// Groups first, then the tasks.
 /// @param part  of the start's proposals
-/// @param end_s  of the part, on the watch
+/// @param end_s  of the part, on the timer of the run
 /// @param groupings  of hosts, for more levels above
 /// @param make_state  builds a state of a level from a placement
 template <typename MakeState>
 HostOfTask walk_levels(const Budget& budget, const TaskGraph& graph, int start, double part,
-                       double end_s, std::span<const HostGrouping> groupings, Watch& watch,
+                       double end_s, std::span<const HostGrouping> groupings, StopCriterion& stop,
                        MakeState make_state) {
-  if (watch.is_late()) return {};
+  if (stop.is_late()) return {};
   Random random(budget.options.seed, static_cast<std::uint64_t>(start));
   const Coarsening coarsening =
       coarsen(graph, budget.slots, groupings, Random(random.next()), keeps_order(start));
@@ -85,7 +85,7 @@ HostOfTask walk_levels(const Budget& budget, const TaskGraph& graph, int start, 
     host_of_task = is_first ? filled(here.slots, here.graph.num_tasks(),
                                      in_order(static_cast<std::int32_t>(here.slots.size())))
                             : refined(host_of_task, here);
-    if (watch.elapsed_s() >= end_s) continue;
+    if (stop.elapsed_s() >= end_s) continue;
     auto state = make_state(here, Seating(here.slots, host_of_task));
     Freedom freedom(here.graph.num_tasks());
     const double share = is_last ? (is_first ? 1.0 : 1.0 - kCoarseShare)
@@ -98,10 +98,10 @@ HostOfTask walk_levels(const Budget& budget, const TaskGraph& graph, int start, 
     const Heat heat =
         own_heat.value_or(Heat{.hot = hottest, .cold = std::min(hottest * kColdRatio, kColdest)});
     if (unit > 0.0) {
-      const double now_s = watch.elapsed_s();
+      const double now_s = stop.elapsed_s();
       const double level_end_s = is_last ? end_s : now_s + (end_s - now_s) * share / share_left;
       Annealing(state, freedom, Random(random.next()))
-          .run(budget.cooling(unit * heat.hot, unit * heat.cold, share * part, level_end_s), watch);
+          .run(budget.cooling(unit * heat.hot, unit * heat.cold, share * part, level_end_s), stop);
     }
     share_left -= share;
     const auto hosts = state.seating().host_of_task();
@@ -113,10 +113,10 @@ HostOfTask walk_levels(const Budget& budget, const TaskGraph& graph, int start, 
 /// From a given placement, as far as it may be left.
 template <typename State>
 HostOfTask walk_from(const Budget& budget, int start, State state, const Cooling& cooling,
-                     Watch& watch) {
+                     StopCriterion& stop) {
   Freedom freedom = budget.freedom();
   Annealing(state, freedom, Random(budget.options.seed, static_cast<std::uint64_t>(start)))
-      .run(cooling, watch);
+      .run(cooling, stop);
   if constexpr (requires { state.best_host_of_task(); }) return state.best_host_of_task();
   const auto hosts = state.seating().host_of_task();
   return {hosts.begin(), hosts.end()};

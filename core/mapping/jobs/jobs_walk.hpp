@@ -11,7 +11,7 @@
 
 #include "base/random.hpp"
 #include "mapping/anneal/annealing.hpp"
-#include "mapping/anneal/watch.hpp"
+#include "mapping/anneal/stop_criterion.hpp"
 #include "mapping/jobs/load_state.hpp"
 
 namespace fairlead::sim {
@@ -49,12 +49,12 @@ class JobsWalk {
 
   /// @param hot_ns, cold_ns  temperatures, falling in equal ratios
   void run(double hot_ns, double cold_ns, std::int64_t num_steps, double limit_s,
-           optimizing::Watch& is_stopped) {
+           optimizing::StopCriterion& stop) {
     static const optimizing::Thresholds thresholds;
-    const double begin_s = is_stopped.elapsed_s();
-    for (std::int64_t step = 0; step < num_steps && !is_stopped(kBlock);) {
+    const double begin_s = stop.elapsed_s();
+    for (std::int64_t step = 0; step < num_steps && !stop(kBlock);) {
       if (std::isfinite(limit_s)) {
-        const double passed_ratio = (is_stopped.elapsed_s() - begin_s) / limit_s;
+        const double passed_ratio = (stop.elapsed_s() - begin_s) / limit_s;
         if (passed_ratio >= 1.0) return;
         // Who is behind the time cools faster: to be cut off while hot would lose everything.
         step = std::max(step,

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "mapping/anneal/crew.hpp"
+#include "mapping/anneal/worker_pool.hpp"
 #include "mapping/jobs/jobs_walk.hpp"
 #include "sim/checks.hpp"
 
@@ -17,7 +17,7 @@ namespace fairlead::sim {
 
 using optimizing::Random;
 using optimizing::Seating;
-using optimizing::Watch;
+using optimizing::StopCriterion;
 
 namespace {
 
@@ -139,7 +139,7 @@ std::vector<PredictedPlacement> optimize_jobs(const JobsProblem& problem,
   const double limit_s =
       options.time_limit_s * std::clamp(options.num_threads, 1, num_walks) / num_walks;
   const double latest_ns = LoadState(problem, flows, Seating(slots, starts.front())).done_ns();
-  const auto walk = [&](int number, Watch& watch) {
+  const auto walk = [&](int number, StopCriterion& stop) {
     const auto start = static_cast<std::size_t>(number) % starts.size();
     const auto round = static_cast<std::size_t>(number) / starts.size();
     LoadState state(problem, flows, Seating(slots, starts[start]));
@@ -149,7 +149,7 @@ std::vector<PredictedPlacement> optimize_jobs(const JobsProblem& problem,
     const double unit_ns = its.typical_change_ns();
     if (unit_ns > 0.0) {
       its.run(kHot[round] * unit_ns, kCold * unit_ns, std::max<std::int64_t>(1, num_proposals),
-              limit_s, watch);
+              limit_s, stop);
     }
     return its.best_socket_of_rank();
   };

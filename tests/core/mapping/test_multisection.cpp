@@ -65,8 +65,8 @@ double crossing(const TaskGraph& graph, const std::vector<std::int32_t>& group_o
 HostOfTask sections(const TaskGraph& graph, const SlotsOfHost& slots,
                     const std::vector<HostGrouping>& groupings) {
   const fairlead::OptimizeOptions options;
-  const Watch watch(options, 1, Timer(), kNoEnd);
-  return multisection(graph, slots, groupings, 4, Random(1), watch, kNoEnd);
+  const StopCriterion stop(options, 1, Timer(), kNoEnd);
+  return multisection(graph, slots, groupings, 4, Random(1), stop, kNoEnd);
 }
 
 /// Hosts in groups of `size`.
@@ -129,9 +129,9 @@ TEST_CASE("multisection: slots are kept where hosts differ and some stay free") 
 TEST_CASE("multisection: what has no time left has no result") {
   const Grid grid(4);
   const fairlead::OptimizeOptions options;
-  const Watch watch(options, 1, Timer(), 0.0);
+  const StopCriterion stop(options, 1, Timer(), 0.0);
 
   REQUIRE(
-      multisection(TaskGraph(grid.traffic(), 1.0), SlotsOfHost(8, 8), {}, 4, Random(1), watch, 0.0)
+      multisection(TaskGraph(grid.traffic(), 1.0), SlotsOfHost(8, 8), {}, 4, Random(1), stop, 0.0)
           .empty());
 }

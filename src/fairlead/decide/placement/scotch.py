@@ -128,7 +128,7 @@ def _in_launcher_order(host_of_rank: HostOfRank, cluster: Cluster) -> HostOfRank
 def _fitted(
     host_of_group: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64], cluster: Cluster
 ) -> npt.NDArray[np.int64]:
-    """The groups on hosts that hold them, one each; where the wished host does, it is kept.
+    """The groups on hosts that hold them, one each; where the preferred host does, it is kept.
 
     The largest group chooses first: whatever it takes, the others still find a host, since every
     host that would hold it holds them as well.
@@ -136,8 +136,8 @@ def _fitted(
     fitted = host_of_group.copy()
     free = sorted(range(cluster.num_hosts), key=lambda host: cluster.slots[host])
     for group in np.argsort(-sizes, kind="stable"):
-        wished = int(host_of_group[group])
+        preferred = int(host_of_group[group])
         holding = [host for host in free if cluster.slots[host] >= sizes[group]]
-        fitted[group] = wished if wished in holding else holding[0]
+        fitted[group] = preferred if preferred in holding else holding[0]
         free.remove(int(fitted[group]))
     return fitted

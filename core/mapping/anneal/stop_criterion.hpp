@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time, and the end of a run that somebody wants to end early.
+// When a run ends: at a time, or when its caller stops it.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace fairlead::optimizing {
 
-/// Tells the time since a run began.
+/// The time since a run began.
 class Timer {
  public:
   [[nodiscard]] double elapsed_s() const {
@@ -23,18 +23,19 @@ class Timer {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Knows the time, counts proposals, and tells all walks when to stop.
-class Watch {
+/// The stopping criterion that all walks of a run share: it counts their proposals, reports
+/// progress, and ends them when the caller asks for it. It also has the time at which the run ends.
+class StopCriterion {
  public:
-  /// @param end_s  on the timer; what lies between now and then is for the walks
-  Watch(const OptimizeOptions& options, std::int64_t num_all, Timer timer, double end_s)
+  /// @param end_s  on the timer; the walks share the time from now until then
+  StopCriterion(const OptimizeOptions& options, std::int64_t num_all, Timer timer, double end_s)
       : options_(options),
         num_all_(num_all),
         timer_(timer),
         end_s_(end_s),
         available_s_(end_s - timer.elapsed_s()) {}
 
-  /// Called by each walk after `num_proposals` more; true when it is to stop.
+  /// Called by each walk after `num_proposals` more; true when the walk has to stop.
   bool operator()(std::int64_t num_proposals) {
     const std::int64_t num_done = num_done_ += num_proposals;
     if (is_stopped_) return true;
@@ -50,7 +51,7 @@ class Watch {
 
   [[nodiscard]] double elapsed_s() const { return timer_.elapsed_s(); }
   [[nodiscard]] bool is_late() const { return elapsed_s() >= end_s_; }
-  /// When somebody who begins now and may take this part of all walks' time has to end.
+  /// The end of a walk that begins now and may take this part of the time of all walks.
   [[nodiscard]] double end_of_part_s(double part) const {
     return std::min(elapsed_s() + part * available_s_, end_s_);
   }
