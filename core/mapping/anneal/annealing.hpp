@@ -34,7 +34,7 @@ class Thresholds {
 };
 
 /// One walk of annealing over a state. Proposals follow the traffic: a task is drawn to the hosts
-/// of its partners and to hosts near them, and swaps with whoever sits there.
+/// of its partners and to hosts near them, and swaps with an occupant there.
 template <typename State>
 class Annealing {
  public:
@@ -43,7 +43,7 @@ class Annealing {
 
   /// @param stop  called with the number of proposals made since; true ends the walk
   void run(const Cooling& cooling, StopCriterion& stop) {
-    if (state_.seating().num_hosts() < 2 || freedom_.movable().empty()) return;
+    if (state_.occupancy().num_hosts() < 2 || freedom_.movable().empty()) return;
     static const Thresholds thresholds;
     const auto num_blocks = std::max<std::int64_t>(1, cooling.num_steps / kBlock);
     const double begin_s = stop.elapsed_s();
@@ -75,34 +75,34 @@ class Annealing {
       0.95;  // of the proposals; the others are at temperature 0
 
   void propose_swap(float limit) {
-    const auto& seating = state_.seating();
+    const auto& occupancy = state_.occupancy();
     const auto movable = freedom_.movable();
     const std::int32_t task = movable[random_index(movable.size())];
-    const std::int32_t here = seating.host_of(task);
+    const std::int32_t here = occupancy.host_of(task);
     const std::int32_t there = target_host(task, here);
     if (there == here) return;
-    const auto sitters = seating.sitters(there);
-    if (sitters.empty()) return;
-    const std::int32_t sitter = sitters[random_index(sitters.size())];
-    if (!freedom_.allows(task, here, sitter, there)) return;
-    if (state_.swap_change(task, sitter, limit) < limit) {
-      state_.swap(task, sitter);
-      freedom_.note(task, here, sitter, there);
+    const auto occupants = occupancy.occupants(there);
+    if (occupants.empty()) return;
+    const std::int32_t occupant = occupants[random_index(occupants.size())];
+    if (!freedom_.allows(task, here, occupant, there)) return;
+    if (state_.swap_change(task, occupant, limit) < limit) {
+      state_.swap(task, occupant);
+      freedom_.note(task, here, occupant, there);
       if constexpr (requires { state_.keep_if_best(); }) state_.keep_if_best();
     }
   }
 
   /// Of 16 times, 12 a partner's host, 3 one near to it, and 1 any. Where the partner's host is the
-  /// task's own, or has no seat but the partner's, one near to it all 15 times; without partners,
+  /// task's own, or has no slot but the partner's, one near to it all 15 times; without partners,
   /// any. Measured by bench/placement.
   std::int32_t target_host(std::int32_t task, std::int32_t here) {
-    const auto& seating = state_.seating();
+    const auto& occupancy = state_.occupancy();
     const auto exchanges = state_.graph().of(task);
     const std::uint64_t dice = random_.next() >> 60;
-    if (exchanges.empty() || dice >= 15) return random_.below(seating.num_hosts());
+    if (exchanges.empty() || dice >= 15) return random_.below(occupancy.num_hosts());
     const std::int32_t partner_host =
-        seating.host_of(exchanges[random_index(exchanges.size())].peer);
-    if (partner_host != here && dice < 12 && seating.sitters(partner_host).size() > 1) {
+        occupancy.host_of(exchanges[random_index(exchanges.size())].peer);
+    if (partner_host != here && dice < 12 && occupancy.occupants(partner_host).size() > 1) {
       return partner_host;
     }
     const auto near = state_.near(partner_host);
@@ -111,13 +111,14 @@ class Annealing {
   }
 
   void propose_host_swap(float limit) {
-    const auto& seating = state_.seating();
+    const auto& occupancy = state_.occupancy();
     if (!freedom_.allows_host_swaps()) return;
     const auto movable = freedom_.movable();
     const std::int32_t task = movable[random_index(movable.size())];
-    const std::int32_t one = seating.host_of(task);
+    const std::int32_t one = occupancy.host_of(task);
     const std::int32_t other = target_host(task, one);
-    if (one == other || seating.sitters(one).size() != seating.sitters(other).size()) return;
+    if (one == other || occupancy.occupants(one).size() != occupancy.occupants(other).size())
+      return;
     if (state_.swap_hosts_change(one, other) < limit) {
       state_.swap_hosts(one, other);
       if constexpr (requires { state_.keep_if_best(); }) state_.keep_if_best();

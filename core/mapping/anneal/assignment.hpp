@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One seat on each host, the quadratic assignment problem: how a start is heated there.
+// One slot on each host, the quadratic assignment problem: how a start is heated there.
 #pragma once
 
 #include <cmath>
@@ -11,8 +11,8 @@
 
 namespace fairlead::optimizing {
 
-/// Root mean square of what swaps of a task with whoever sits elsewhere change, after some of them
-/// were made; 0 where none changes anything. Traffic and costs of such problems differ too much for
+/// Root mean square of the changes of swaps of a task with an occupant elsewhere, some of which
+/// are made; 0 where none changes anything. Traffic and costs of such problems differ too much for
 /// their means to tell.
 template <typename State>
 [[nodiscard]] double spread_of_swaps(State state, Random random) {
@@ -20,15 +20,15 @@ template <typename State>
   double squares = 0.0;
   int num_samples = 0;
   for (int proposal = 0; proposal < kProposals; ++proposal) {
-    const std::int32_t task = random.below(state.seating().num_tasks());
-    const std::int32_t there = random.below(state.seating().num_hosts());
-    const auto sitters = state.seating().sitters(there);
-    if (sitters.empty() || state.seating().host_of(task) == there) continue;
-    const std::int32_t sitter = sitters.front();
-    const double change = state.swap_change(task, sitter, std::numeric_limits<float>::infinity());
+    const std::int32_t task = random.below(state.occupancy().num_tasks());
+    const std::int32_t there = random.below(state.occupancy().num_hosts());
+    const auto occupants = state.occupancy().occupants(there);
+    if (occupants.empty() || state.occupancy().host_of(task) == there) continue;
+    const std::int32_t occupant = occupants.front();
+    const double change = state.swap_change(task, occupant, std::numeric_limits<float>::infinity());
     squares += change * change;
     ++num_samples;
-    if (proposal % kProposalsPerSwap == 0) state.swap(task, sitter);
+    if (proposal % kProposalsPerSwap == 0) state.swap(task, occupant);
   }
   return num_samples > 0 ? std::sqrt(squares / num_samples) : 0.0;
 }

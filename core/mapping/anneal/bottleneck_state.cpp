@@ -64,7 +64,7 @@ Resources::Resources(const MeasuredNetwork& network)
 
 BottleneckState::BottleneckState(const TaskGraph& bytes, const TaskGraph& messages,
                                  const Resources& resources, const HostCosts& costs,
-                                 BottleneckObjective objective, Seating seating)
+                                 BottleneckObjective objective, Occupancy occupancy)
     : bytes_(bytes),
       messages_(messages),
       partners_(bytes.num_exchanges() > 0 ? bytes : messages),
@@ -73,20 +73,20 @@ BottleneckState::BottleneckState(const TaskGraph& bytes, const TaskGraph& messag
       mean_share_(objective == BottleneckObjective::bottleneck_and_mean
                       ? 1.0 / std::min(resources.num_hosts(), bytes.num_tasks())
                       : 0.0),
-      seating_(std::move(seating)),
+      occupancy_(std::move(occupancy)),
       load_s_(resources.size() + 2 * static_cast<std::size_t>(bytes.num_tasks()), 0.0),
       change_s_(load_s_.size(), 0.0),
       is_touched_(load_s_.size(), 0),
       host_then_(static_cast<std::size_t>(bytes.num_tasks()), -1) {
   for (std::int32_t task = 0; task < bytes_.num_tasks(); ++task) {
-    const std::int32_t host = seating_.host_of(task);
+    const std::int32_t host = occupancy_.host_of(task);
     for (const Exchange& exchange : bytes_.of(task)) {
-      add_load(host, seating_.host_of(exchange.peer), exchange.out);
+      add_load(host, occupancy_.host_of(exchange.peer), exchange.out);
     }
     add_load(host, host, bytes_.to_itself(task));
     for (const Exchange& exchange : messages_.of(task)) {
       add_latency(task, exchange.peer,
-                  exchange.out * resources_.latency_s(host, seating_.host_of(exchange.peer)));
+                  exchange.out * resources_.latency_s(host, occupancy_.host_of(exchange.peer)));
     }
     if (messages_.to_itself(task) > 0.0F) {
       add_latency(task, task, messages_.to_itself(task) * resources_.latency_s(host, host));
@@ -109,7 +109,7 @@ void BottleneckState::keep_if_best() {
                          sums_.all_s * mean_share_;
   if (exact_s >= best_s_) return;
   best_s_ = exact_s;
-  const auto hosts = seating_.host_of_task();
+  const auto hosts = occupancy_.host_of_task();
   best_.assign(hosts.begin(), hosts.end());
 }
 
@@ -158,17 +158,17 @@ void BottleneckState::add_latency(std::int32_t src_task, std::int32_t dst_task, 
   change(first_sent + bytes_.num_tasks() + dst_task, seconds);
 }
 
-void BottleneckState::move(std::int32_t sitter, std::int32_t host) {
-  if (!seating_.is_task(sitter)) return;
-  moved_.push_back(sitter);
-  host_then_[static_cast<std::size_t>(sitter)] = host;
+void BottleneckState::move(std::int32_t occupant, std::int32_t host) {
+  if (!occupancy_.is_task(occupant)) return;
+  moved_.push_back(occupant);
+  host_then_[static_cast<std::size_t>(occupant)] = host;
 }
 
 BottleneckState::Sums BottleneckState::collect() {
   for (const std::int32_t task : moved_) {
-    const std::int32_t now = seating_.host_of(task), then = host_then(task);
+    const std::int32_t now = occupancy_.host_of(task), then = host_then(task);
     for (const Exchange& exchange : bytes_.of(task)) {
-      const std::int32_t peer_now = seating_.host_of(exchange.peer);
+      const std::int32_t peer_now = occupancy_.host_of(exchange.peer);
       const std::int32_t peer_then = host_then(exchange.peer);
       if (peer_then != peer_now && exchange.peer < task) continue;  // counted from there
       if (exchange.out > 0.0F) {
@@ -185,7 +185,7 @@ BottleneckState::Sums BottleneckState::collect() {
       add_load(then, then, bytes_.to_itself(task));
     }
     for (const Exchange& exchange : messages_.of(task)) {
-      const std::int32_t peer_now = seating_.host_of(exchange.peer);
+      const std::int32_t peer_now = occupancy_.host_of(exchange.peer);
       const std::int32_t peer_then = host_then(exchange.peer);
       if (peer_then != peer_now && exchange.peer < task) continue;
       add_latency(task, exchange.peer,
@@ -236,38 +236,38 @@ void BottleneckState::sum_up() {
   num_since_sum_ = 0;
 }
 
-float BottleneckState::swap_change(std::int32_t task, std::int32_t sitter, float /*limit*/) {
-  move(task, seating_.host_of(sitter));
-  move(sitter, seating_.host_of(task));
+float BottleneckState::swap_change(std::int32_t task, std::int32_t occupant, float /*limit*/) {
+  move(task, occupancy_.host_of(occupant));
+  move(occupant, occupancy_.host_of(task));
   const Sums change = collect();
   forget();
   return static_cast<float>(energy_of(after(change)) - energy_s());
 }
 
-void BottleneckState::swap(std::int32_t task, std::int32_t sitter) {
-  move(task, seating_.host_of(sitter));
-  move(sitter, seating_.host_of(task));
+void BottleneckState::swap(std::int32_t task, std::int32_t occupant) {
+  move(task, occupancy_.host_of(occupant));
+  move(occupant, occupancy_.host_of(task));
   sums_ = after(collect());
   apply();
-  seating_.swap(task, sitter);
+  occupancy_.swap(task, occupant);
   if (++num_since_sum_ >= kStepsPerSum) sum_up();
 }
 
 float BottleneckState::swap_hosts_change(std::int32_t one, std::int32_t other) {
-  for (const std::int32_t sitter : seating_.sitters(one)) move(sitter, other);
-  for (const std::int32_t sitter : seating_.sitters(other)) move(sitter, one);
+  for (const std::int32_t occupant : occupancy_.occupants(one)) move(occupant, other);
+  for (const std::int32_t occupant : occupancy_.occupants(other)) move(occupant, one);
   const Sums change = collect();
   forget();
   return static_cast<float>(energy_of(after(change)) - energy_s());
 }
 
 void BottleneckState::swap_hosts(std::int32_t one, std::int32_t other) {
-  for (const std::int32_t sitter : seating_.sitters(one)) move(sitter, other);
-  for (const std::int32_t sitter : seating_.sitters(other)) move(sitter, one);
+  for (const std::int32_t occupant : occupancy_.occupants(one)) move(occupant, other);
+  for (const std::int32_t occupant : occupancy_.occupants(other)) move(occupant, one);
   collect();
   apply();
-  for (std::size_t slot = 0; slot < seating_.sitters(one).size(); ++slot) {
-    seating_.swap(seating_.sitters(one)[slot], seating_.sitters(other)[slot]);
+  for (std::size_t slot = 0; slot < occupancy_.occupants(one).size(); ++slot) {
+    occupancy_.swap(occupancy_.occupants(one)[slot], occupancy_.occupants(other)[slot]);
   }
   sum_up();
 }

@@ -11,7 +11,7 @@
 
 #include "fairlead/mapping/optimize.hpp"
 #include "fairlead/mapping/placement_cost.hpp"
-#include "mapping/anneal/seating.hpp"
+#include "mapping/anneal/occupancy.hpp"
 #include "mapping/anneal/task_graph.hpp"
 #include "mapping/cost/host_costs.hpp"
 
@@ -54,10 +54,10 @@ class Resources {
 class BottleneckState {
  public:
   BottleneckState(const TaskGraph& bytes, const TaskGraph& messages, const Resources& resources,
-                  const HostCosts& costs, BottleneckObjective objective, Seating seating);
+                  const HostCosts& costs, BottleneckObjective objective, Occupancy occupancy);
 
   [[nodiscard]] const TaskGraph& graph() const { return partners_; }
-  [[nodiscard]] const Seating& seating() const { return seating_; }
+  [[nodiscard]] const Occupancy& occupancy() const { return occupancy_; }
   [[nodiscard]] std::span<const std::int32_t> near(std::int32_t host) const {
     return costs_.near(host);
   }
@@ -68,8 +68,8 @@ class BottleneckState {
   [[nodiscard]] double best_s() const { return best_s_; }
   [[nodiscard]] double energy_s() const { return energy_of(sums_); }
 
-  [[nodiscard]] float swap_change(std::int32_t task, std::int32_t sitter, float limit);
-  void swap(std::int32_t task, std::int32_t sitter);
+  [[nodiscard]] float swap_change(std::int32_t task, std::int32_t occupant, float limit);
+  void swap(std::int32_t task, std::int32_t occupant);
   [[nodiscard]] float swap_hosts_change(std::int32_t one, std::int32_t other);
   void swap_hosts(std::int32_t one, std::int32_t other);
 
@@ -88,10 +88,10 @@ class BottleneckState {
   void add_load(std::int32_t src, std::int32_t dst, double bytes);
   void change(std::int32_t place, double seconds);
   void add_latency(std::int32_t src_task, std::int32_t dst_task, double seconds);
-  void move(std::int32_t sitter, std::int32_t host);
+  void move(std::int32_t occupant, std::int32_t host);
   [[nodiscard]] std::int32_t host_then(std::int32_t task) const {
     const std::int32_t host = host_then_[static_cast<std::size_t>(task)];
-    return host >= 0 ? host : seating_.host_of(task);
+    return host >= 0 ? host : occupancy_.host_of(task);
   }
   /// Adds what a load contributes to the sums, or what a change of it does.
   void count(std::size_t place, double before_s, double after_s, Sums& sums) const;
@@ -105,7 +105,7 @@ class BottleneckState {
   const Resources& resources_;
   const HostCosts& costs_;
   const double mean_share_;  // of all times that count; see PlacementCost::bottleneck_and_mean_s
-  Seating seating_;
+  Occupancy occupancy_;
   std::vector<double> load_s_;    // of each resource, then sent and received latencies per task
   std::vector<double> change_s_;  // of a step under way; zero in between
   std::vector<char> is_touched_;

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "mapping/anneal/seating.hpp"
+#include "mapping/anneal/occupancy.hpp"
 
 namespace fairlead::optimizing {
 namespace {
@@ -34,7 +34,7 @@ constexpr StartLength kOfTasks{.proposals = 0.125,
                                .least = 8192,
                                .most = std::numeric_limits<double>::infinity(),
                                .most_starts = 64};
-// One seat on each host, bench/placement/qaplib.py: small ones need many starts, large ones few,
+// One slot on each host, bench/placement/qaplib.py: small ones need many starts, large ones few,
 // but more than one, as they are heated differently.
 constexpr StartLength kOfAssignments{
     .proposals = 0.25, .power_of_tasks = 4.0, .least = 32768, .most = 6e7, .most_starts = 1024};
@@ -55,18 +55,18 @@ constexpr double kLongestRunPerTask_s = 4e-4;
 /// Puts the fixed tasks on their hosts by swaps with others that are there.
 HostOfTask with_fixed(HostOfTask host_of_task, const SlotsOfHost& slots,
                       std::span<const std::int64_t> fixed_host_of_rank) {
-  Seating seating(slots, host_of_task);
+  Occupancy occupancy(slots, host_of_task);
   for (std::size_t task = 0; task < fixed_host_of_rank.size(); ++task) {
     const auto host = static_cast<std::int32_t>(fixed_host_of_rank[task]);
-    if (host < 0 || seating.host_of(static_cast<std::int32_t>(task)) == host) continue;
-    const auto sitters = seating.sitters(host);
-    const auto gives_way = std::ranges::find_if(sitters, [&](std::int32_t sitter) {
-      return !seating.is_task(sitter) ||
-             fixed_host_of_rank[static_cast<std::size_t>(sitter)] != host;
+    if (host < 0 || occupancy.host_of(static_cast<std::int32_t>(task)) == host) continue;
+    const auto occupants = occupancy.occupants(host);
+    const auto other = std::ranges::find_if(occupants, [&](std::int32_t occupant) {
+      return !occupancy.is_task(occupant) ||
+             fixed_host_of_rank[static_cast<std::size_t>(occupant)] != host;
     });
-    seating.swap(static_cast<std::int32_t>(task), *gives_way);
+    occupancy.swap(static_cast<std::int32_t>(task), *other);
   }
-  const auto hosts = seating.host_of_task();
+  const auto hosts = occupancy.host_of_task();
   return {hosts.begin(), hosts.end()};
 }
 

@@ -59,7 +59,7 @@ struct Budget {
   [[nodiscard]] bool is_bound() const { return options.most_moves >= 0; }
   /// Whether every task may go anywhere.
   [[nodiscard]] bool is_free() const { return !is_bound() && options.fixed_host_of_rank.empty(); }
-  /// Whether no host has more than one seat: the quadratic assignment problem.
+  /// Whether no host has more than one slot: the quadratic assignment problem.
   [[nodiscard]] bool is_assignment() const {
     return std::ranges::all_of(slots, [](std::int32_t number) { return number <= 1; });
   }

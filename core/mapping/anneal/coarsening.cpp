@@ -76,19 +76,20 @@ HostOfTask projected(const HostOfTask& host_of_group, std::span<const std::int32
 
 /// Every task on a host of the group that it was placed on; the hosts are filled in their order.
 HostOfTask dealt_out(const HostOfTask& group_of_task, const Coarsening::Level& level) {
-  std::vector<std::vector<std::int32_t>> free_seats;
+  std::vector<std::vector<std::int32_t>> vacant_hosts;
   for (std::size_t host = level.slots.size(); host-- > 0;) {
     const auto group = static_cast<std::size_t>(level.group_of_host[host]);
-    if (group >= free_seats.size()) free_seats.resize(group + 1);
-    free_seats[group].insert(free_seats[group].end(), static_cast<std::size_t>(level.slots[host]),
-                             static_cast<std::int32_t>(host));
+    if (group >= vacant_hosts.size()) vacant_hosts.resize(group + 1);
+    vacant_hosts[group].insert(vacant_hosts[group].end(),
+                               static_cast<std::size_t>(level.slots[host]),
+                               static_cast<std::int32_t>(host));
   }
   HostOfTask host_of_task;
   host_of_task.reserve(group_of_task.size());
   for (const std::int32_t group : group_of_task) {
-    auto& seats = free_seats[static_cast<std::size_t>(group)];
-    host_of_task.push_back(seats.back());
-    seats.pop_back();
+    auto& hosts = vacant_hosts[static_cast<std::size_t>(group)];
+    host_of_task.push_back(hosts.back());
+    hosts.pop_back();
   }
   return host_of_task;
 }

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "mapping/anneal/host_swap.hpp"
-#include "mapping/anneal/seating.hpp"
+#include "mapping/anneal/occupancy.hpp"
 #include "mapping/anneal/task_graph.hpp"
 
 namespace fairlead::optimizing {
@@ -19,31 +19,31 @@ namespace fairlead::optimizing {
 template <typename Costs>
 class DirectState {
  public:
-  DirectState(const TaskGraph& graph, const Costs& costs, Seating seating)
-      : graph_(graph), costs_(costs), seating_(std::move(seating)) {}
+  DirectState(const TaskGraph& graph, const Costs& costs, Occupancy occupancy)
+      : graph_(graph), costs_(costs), occupancy_(std::move(occupancy)) {}
 
   [[nodiscard]] const TaskGraph& graph() const { return graph_; }
-  [[nodiscard]] const Seating& seating() const { return seating_; }
+  [[nodiscard]] const Occupancy& occupancy() const { return occupancy_; }
   [[nodiscard]] std::span<const std::int32_t> near(std::int32_t host) const {
     return costs_.near(host);
   }
 
-  /// What the objective gains or loses when the two swap seats.
-  [[nodiscard]] float swap_change(std::int32_t task, std::int32_t sitter, float /*limit*/) const {
-    const std::int32_t here = seating_.host_of(task), there = seating_.host_of(sitter);
-    float change = moved(task, sitter, here, there);
-    if (!seating_.is_task(sitter)) return change;
-    return change + moved(sitter, task, there, here) + between(task, sitter, here, there);
+  /// What the objective gains or loses when the two swap slots.
+  [[nodiscard]] float swap_change(std::int32_t task, std::int32_t occupant, float /*limit*/) const {
+    const std::int32_t here = occupancy_.host_of(task), there = occupancy_.host_of(occupant);
+    float change = moved(task, occupant, here, there);
+    if (!occupancy_.is_task(occupant)) return change;
+    return change + moved(occupant, task, there, here) + between(task, occupant, here, there);
   }
-  void swap(std::int32_t task, std::int32_t sitter) { seating_.swap(task, sitter); }
+  void swap(std::int32_t task, std::int32_t occupant) { occupancy_.swap(task, occupant); }
 
-  /// What changes when all that sit on two hosts of as many slots change places.
+  /// The change when all occupants of two hosts with as many slots are swapped.
   [[nodiscard]] float swap_hosts_change(std::int32_t one, std::int32_t other) const {
-    return host_swap_change(graph_, costs_, seating_, one, other);
+    return host_swap_change(graph_, costs_, occupancy_, one, other);
   }
   void swap_hosts(std::int32_t one, std::int32_t other) {
-    for (std::size_t slot = 0; slot < seating_.sitters(one).size(); ++slot) {
-      seating_.swap(seating_.sitters(one)[slot], seating_.sitters(other)[slot]);
+    for (std::size_t slot = 0; slot < occupancy_.occupants(one).size(); ++slot) {
+      occupancy_.swap(occupancy_.occupants(one)[slot], occupancy_.occupants(other)[slot]);
     }
   }
 
@@ -54,7 +54,7 @@ class DirectState {
     float change = graph_.to_itself(mover) * (costs_(dst, dst) - costs_(src, src));
     for (const Exchange& exchange : graph_.of(mover)) {
       if (exchange.peer == other) continue;
-      const std::int32_t at = seating_.host_of(exchange.peer);
+      const std::int32_t at = occupancy_.host_of(exchange.peer);
       if (costs_.is_symmetric()) {
         change += exchange.both() * (costs_(dst, at) - costs_(src, at));
       } else {
@@ -65,11 +65,11 @@ class DirectState {
     return change;
   }
   /// What the two gain or lose with one another.
-  [[nodiscard]] float between(std::int32_t task, std::int32_t sitter, std::int32_t here,
+  [[nodiscard]] float between(std::int32_t task, std::int32_t occupant, std::int32_t here,
                               std::int32_t there) const {
     if (costs_.is_symmetric()) return 0.0F;
     for (const Exchange& exchange : graph_.of(task)) {
-      if (exchange.peer == sitter) {
+      if (exchange.peer == occupant) {
         return (exchange.out - exchange.in) * (costs_(there, here) - costs_(here, there));
       }
     }
@@ -78,7 +78,7 @@ class DirectState {
 
   const TaskGraph& graph_;
   const Costs& costs_;
-  Seating seating_;
+  Occupancy occupancy_;
 };
 
 }  // namespace fairlead::optimizing

@@ -34,24 +34,24 @@ class Freedom {
   [[nodiscard]] std::span<const std::int32_t> movable() const { return movable_; }
   [[nodiscard]] bool allows_host_swaps() const { return is_fixed_.empty(); }
 
-  [[nodiscard]] bool allows(std::int32_t task, std::int32_t here, std::int32_t sitter,
+  [[nodiscard]] bool allows(std::int32_t task, std::int32_t here, std::int32_t occupant,
                             std::int32_t there) const {
     if (is_fixed_.empty()) return true;
-    if (is_task(sitter) && is_fixed_[static_cast<std::size_t>(sitter)] != 0) return false;
-    return num_away_ + change_away(task, here, sitter, there) <= most_away_;
+    if (is_task(occupant) && is_fixed_[static_cast<std::size_t>(occupant)] != 0) return false;
+    return num_away_ + change_away(task, here, occupant, there) <= most_away_;
   }
-  void note(std::int32_t task, std::int32_t here, std::int32_t sitter, std::int32_t there) {
-    if (!is_fixed_.empty()) num_away_ += change_away(task, here, sitter, there);
+  void note(std::int32_t task, std::int32_t here, std::int32_t occupant, std::int32_t there) {
+    if (!is_fixed_.empty()) num_away_ += change_away(task, here, occupant, there);
   }
 
  private:
-  [[nodiscard]] bool is_task(std::int32_t sitter) const {
-    return static_cast<std::size_t>(sitter) < is_fixed_.size();
+  [[nodiscard]] bool is_task(std::int32_t occupant) const {
+    return static_cast<std::size_t>(occupant) < is_fixed_.size();
   }
-  [[nodiscard]] std::int64_t change_away(std::int32_t task, std::int32_t here, std::int32_t sitter,
-                                         std::int32_t there) const {
+  [[nodiscard]] std::int64_t change_away(std::int32_t task, std::int32_t here,
+                                         std::int32_t occupant, std::int32_t there) const {
     std::int64_t change = away(task, there) - away(task, here);
-    if (is_task(sitter)) change += away(sitter, here) - away(sitter, there);
+    if (is_task(occupant)) change += away(occupant, here) - away(occupant, there);
     return change;
   }
   [[nodiscard]] std::int64_t away(std::int32_t task, std::int32_t host) const {

@@ -58,13 +58,13 @@ std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const Ran
       part = 0.5;
       const double sum_end_s = stop.end_of_part_s(budget.part_of_start * part);
       begin = walk_levels(budget, scaled, start, part, sum_end_s, {}, stop,
-                          [&costs](const Coarsening::Level& level, Seating seating) {
-                            return SumState(level.graph, costs, std::move(seating));
+                          [&costs](const Coarsening::Level& level, Occupancy occupancy) {
+                            return SumState(level.graph, costs, std::move(occupancy));
                           });
     }
     if (begin.empty() || stop.is_late()) return begin;
     BottleneckState state(byte_graph, message_graph, resources, costs, objective,
-                          Seating(budget.slots, begin));
+                          Occupancy(budget.slots, begin));
     const double hot = kHotOfBottleneck * state.energy_s();
     if (!(hot > 0.0)) return begin;
     return walk_from(budget, start, std::move(state),

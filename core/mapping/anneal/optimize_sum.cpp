@@ -55,11 +55,11 @@ std::vector<HostOfTask> walk_all(const Budget& budget, const TaskGraph& graph,
                                  std::span<const Costs> costs,
                                  std::span<const HostGrouping> groupings,
                                  const HostOfTask& best_given, Value value) {
-  const auto make_state = [&costs](const Coarsening::Level& level, Seating seating) {
-    return State(level.graph, costs[level.num_merges], std::move(seating));
+  const auto make_state = [&costs](const Coarsening::Level& level, Occupancy occupancy) {
+    return State(level.graph, costs[level.num_merges], std::move(occupancy));
   };
   const auto from = [&](const HostOfTask& given) {
-    return State(graph, costs.front(), Seating(budget.slots, given));
+    return State(graph, costs.front(), Occupancy(budget.slots, given));
   };
   const double unit = temperature_unit(graph);
   const auto walk = [&](int start, StopCriterion& stop) {

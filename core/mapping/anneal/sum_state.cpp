@@ -18,10 +18,10 @@ constexpr std::int64_t kSwapsPerTaskBetweenFills = 64;
 
 }  // namespace
 
-SumState::SumState(const TaskGraph& graph, const HostCosts& costs, Seating seating)
+SumState::SumState(const TaskGraph& graph, const HostCosts& costs, Occupancy occupancy)
     : graph_(graph),
       costs_(costs),
-      seating_(std::move(seating)),
+      occupancy_(std::move(occupancy)),
       is_symmetric_(costs.is_symmetric() || graph.is_symmetric()),
       out_change_(static_cast<std::size_t>(costs.num_hosts())),
       in_change_(static_cast<std::size_t>(costs.num_hosts())) {
@@ -45,7 +45,7 @@ void SumState::fill_pull() {
   for (std::int32_t task = 0; task < graph_.num_tasks(); ++task) {
     float* row = pull_.data() + static_cast<std::ptrdiff_t>(task) * num_hosts;
     for (const Exchange& exchange : graph_.of(task)) {
-      const std::int32_t host = seating_.host_of(exchange.peer);
+      const std::int32_t host = occupancy_.host_of(exchange.peer);
       const float* to = costs_.to(host);
       const float* from = costs_.from(host);
       for (std::int32_t at = 0; at < num_hosts; ++at) {
@@ -67,11 +67,11 @@ float SumState::both(std::int32_t task, std::int32_t other) const {
   return found != row.end() && found->peer == other ? found->both() : 0.0F;
 }
 
-void SumState::swap(std::int32_t task, std::int32_t sitter) {
-  const std::int32_t here = seating_.host_of(task), there = seating_.host_of(sitter);
+void SumState::swap(std::int32_t task, std::int32_t occupant) {
+  const std::int32_t here = occupancy_.host_of(task), there = occupancy_.host_of(occupant);
   move_in_pulls(task, here, there);
-  if (seating_.is_task(sitter)) move_in_pulls(sitter, there, here);
-  seating_.swap(task, sitter);
+  if (occupancy_.is_task(occupant)) move_in_pulls(occupant, there, here);
+  occupancy_.swap(task, occupant);
   if (++num_since_fill_ >= kSwapsPerTaskBetweenFills * graph_.num_tasks()) fill_pull();
 }
 
@@ -103,16 +103,16 @@ void SumState::move_in_pulls(std::int32_t task, std::int32_t src, std::int32_t d
 }
 
 float SumState::swap_hosts_change(std::int32_t one, std::int32_t other) const {
-  return host_swap_change(graph_, costs_, seating_, one, other);
+  return host_swap_change(graph_, costs_, occupancy_, one, other);
 }
 
 void SumState::swap_hosts(std::int32_t one, std::int32_t other) {
-  for (std::size_t slot = 0; slot < seating_.sitters(one).size(); ++slot) {
-    const std::int32_t first = seating_.sitters(one)[slot];
-    const std::int32_t second = seating_.sitters(other)[slot];
-    if (seating_.is_task(first)) {
+  for (std::size_t slot = 0; slot < occupancy_.occupants(one).size(); ++slot) {
+    const std::int32_t first = occupancy_.occupants(one)[slot];
+    const std::int32_t second = occupancy_.occupants(other)[slot];
+    if (occupancy_.is_task(first)) {
       swap(first, second);
-    } else if (seating_.is_task(second)) {
+    } else if (occupancy_.is_task(second)) {
       swap(second, first);
     }
   }

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "mapping/anneal/seating.hpp"
+#include "mapping/anneal/occupancy.hpp"
 #include "mapping/anneal/task_graph.hpp"
 #include "mapping/cost/host_costs.hpp"
 
@@ -17,32 +17,32 @@ namespace fairlead::optimizing {
 /// proposals are refused, so reading is what has to be fast.
 class SumState {
  public:
-  SumState(const TaskGraph& graph, const HostCosts& costs, Seating seating);
+  SumState(const TaskGraph& graph, const HostCosts& costs, Occupancy occupancy);
 
   [[nodiscard]] const TaskGraph& graph() const { return graph_; }
-  [[nodiscard]] const Seating& seating() const { return seating_; }
+  [[nodiscard]] const Occupancy& occupancy() const { return occupancy_; }
   [[nodiscard]] std::span<const std::int32_t> near(std::int32_t host) const {
     return costs_.near(host);
   }
 
-  /// What the objective gains or loses when the two swap seats; exact where it is below `limit`.
-  [[nodiscard]] float swap_change(std::int32_t task, std::int32_t sitter, float limit) const {
-    const std::int32_t here = seating_.host_of(task), there = seating_.host_of(sitter);
+  /// What the objective gains or loses when the two swap slots; exact where it is below `limit`.
+  [[nodiscard]] float swap_change(std::int32_t task, std::int32_t occupant, float limit) const {
+    const std::int32_t here = occupancy_.host_of(task), there = occupancy_.host_of(occupant);
     float change = pull(task)[there] - pull(task)[here];
-    if (!seating_.is_task(sitter)) return change;
-    change += pull(sitter)[here] - pull(sitter)[there];
+    if (!occupancy_.is_task(occupant)) return change;
+    change += pull(occupant)[here] - pull(occupant)[there];
     if (change >= limit && costs_.keeps_apart()) return change;
     // Each pull takes the other as staying; where the two exchange messages, that is put right.
     const float* from_here = costs_.from(here);
     const float* from_there = costs_.from(there);
     const float apart = from_here[there] + from_there[here] - from_here[here] - from_there[there];
     if (apart >= 0.0F && change >= limit) return change;
-    return change + both(task, sitter) * apart;
+    return change + both(task, occupant) * apart;
   }
 
-  void swap(std::int32_t task, std::int32_t sitter);
+  void swap(std::int32_t task, std::int32_t occupant);
 
-  /// What changes when all that sit on two hosts of as many slots change places.
+  /// The change when all occupants of two hosts with as many slots are swapped.
   [[nodiscard]] float swap_hosts_change(std::int32_t one, std::int32_t other) const;
   void swap_hosts(std::int32_t one, std::int32_t other);
 
@@ -56,7 +56,7 @@ class SumState {
 
   const TaskGraph& graph_;
   const HostCosts& costs_;
-  Seating seating_;
+  Occupancy occupancy_;
   bool is_symmetric_;                // costs or traffic: one direction tells the other
   std::vector<float> pull_;          // (T, H)
   std::int64_t num_since_fill_ = 0;  // swaps since `pull_` was exact

@@ -86,7 +86,7 @@ HostOfTask walk_levels(const Budget& budget, const TaskGraph& graph, int start, 
                                      in_order(static_cast<std::int32_t>(here.slots.size())))
                             : refined(host_of_task, here);
     if (stop.elapsed_s() >= end_s) continue;
-    auto state = make_state(here, Seating(here.slots, host_of_task));
+    auto state = make_state(here, Occupancy(here.slots, host_of_task));
     Freedom freedom(here.graph.num_tasks());
     const double share = is_last ? (is_first ? 1.0 : 1.0 - kCoarseShare)
                                  : kCoarseShare / static_cast<double>(coarsening.levels.size() - 1);
@@ -104,7 +104,7 @@ HostOfTask walk_levels(const Budget& budget, const TaskGraph& graph, int start, 
           .run(budget.cooling(unit * heat.hot, unit * heat.cold, share * part, level_end_s), stop);
     }
     share_left -= share;
-    const auto hosts = state.seating().host_of_task();
+    const auto hosts = state.occupancy().host_of_task();
     host_of_task.assign(hosts.begin(), hosts.end());
   }
   return host_of_task;
@@ -118,7 +118,7 @@ HostOfTask walk_from(const Budget& budget, int start, State state, const Cooling
   Annealing(state, freedom, Random(budget.options.seed, static_cast<std::uint64_t>(start)))
       .run(cooling, stop);
   if constexpr (requires { state.best_host_of_task(); }) return state.best_host_of_task();
-  const auto hosts = state.seating().host_of_task();
+  const auto hosts = state.occupancy().host_of_task();
   return {hosts.begin(), hosts.end()};
 }
 

@@ -23,13 +23,13 @@ class JobsWalk {
  public:
   /// @param latest_ns  when a placement has to be done
   JobsWalk(LoadState& state, const JobFlows& flows, std::int64_t sockets_per_node,
-           std::int64_t num_sitters, double latest_ns, optimizing::Random random)
+           std::int64_t num_occupants, double latest_ns, optimizing::Random random)
       : state_(state),
         flows_(flows),
         latest_ns_(latest_ns * (1.0 + kRounding)),
         done_ns_(state.done_ns()),
         sockets_per_node_(static_cast<std::int32_t>(sockets_per_node)),
-        num_sitters_(static_cast<std::int32_t>(num_sitters)),
+        num_occupants_(static_cast<std::int32_t>(num_occupants)),
         random_(random) {
     keep();
     if (done_ns_ > latest_ns_) best_ns_ = std::numeric_limits<double>::infinity();
@@ -39,9 +39,9 @@ class JobsWalk {
   double typical_change_ns() {
     double sum_ns = 0.0;
     for (int sample = 0; sample < kSamples; ++sample) {
-      const auto [rank, sitter] = proposal();
-      if (is_same_socket(rank, sitter)) continue;
-      sum_ns += std::abs(state_.swap(rank, sitter));
+      const auto [rank, occupant] = proposal();
+      if (is_same_socket(rank, occupant)) continue;
+      sum_ns += std::abs(state_.swap(rank, occupant));
       state_.undo();
     }
     return sum_ns / kSamples;
@@ -80,41 +80,42 @@ class JobsWalk {
   static constexpr double kRounding = 1e-9;
 
   struct Pair {
-    std::int32_t rank, sitter;
+    std::int32_t rank, occupant;
   };
 
-  [[nodiscard]] bool is_same_socket(std::int32_t rank, std::int32_t sitter) const {
-    return state_.seating().host_of(rank) == state_.seating().host_of(sitter);
+  [[nodiscard]] bool is_same_socket(std::int32_t rank, std::int32_t occupant) const {
+    return state_.occupancy().host_of(rank) == state_.occupancy().host_of(occupant);
   }
 
   Pair proposal() {
-    const std::int32_t rank = random_.below(state_.seating().num_tasks());
+    const std::int32_t rank = random_.below(state_.occupancy().num_tasks());
     const auto flows = flows_.of_rank(rank);
-    if (flows.empty() || random_.next() >> 63 == 0) return {rank, random_.below(num_sitters_)};
+    if (flows.empty() || random_.next() >> 63 == 0) return {rank, random_.below(num_occupants_)};
     const auto flow = random_.below(static_cast<std::int32_t>(flows.size()));
     const JobFlows::Ways& way = flows_.way(flows[static_cast<std::size_t>(flow)]);
     const auto partner = static_cast<std::int32_t>(way.src == rank ? way.dst : way.src);
-    const std::int32_t node = state_.seating().host_of(partner) / sockets_per_node_;
-    const auto sitters =
-        state_.seating().sitters(node * sockets_per_node_ + random_.below(sockets_per_node_));
-    if (sitters.empty()) return {rank, rank};
-    const auto seat = random_.below(static_cast<std::int32_t>(sitters.size()));
-    return {rank, sitters[static_cast<std::size_t>(seat)]};
+    const std::int32_t node = state_.occupancy().host_of(partner) / sockets_per_node_;
+    const auto occupants =
+        state_.occupancy().occupants(node * sockets_per_node_ + random_.below(sockets_per_node_));
+    if (occupants.empty()) return {rank, rank};
+    const auto slot = random_.below(static_cast<std::int32_t>(occupants.size()));
+    return {rank, occupants[static_cast<std::size_t>(slot)]};
   }
 
   void propose(double limit_ns) {
-    const auto [rank, sitter] = proposal();
-    if (is_same_socket(rank, sitter)) return;
-    decide(state_.swap(rank, sitter), limit_ns);
+    const auto [rank, occupant] = proposal();
+    if (is_same_socket(rank, occupant)) return;
+    decide(state_.swap(rank, occupant), limit_ns);
   }
 
   /// Ranks that are well together move together.
   void propose_sockets(double limit_ns) {
-    const auto [rank, sitter] = proposal();
-    if (is_same_socket(rank, sitter)) return;
-    const std::int32_t one = state_.seating().host_of(rank);
-    const std::int32_t other = state_.seating().host_of(sitter);
-    if (state_.seating().sitters(one).size() != state_.seating().sitters(other).size()) return;
+    const auto [rank, occupant] = proposal();
+    if (is_same_socket(rank, occupant)) return;
+    const std::int32_t one = state_.occupancy().host_of(rank);
+    const std::int32_t other = state_.occupancy().host_of(occupant);
+    if (state_.occupancy().occupants(one).size() != state_.occupancy().occupants(other).size())
+      return;
     decide(state_.swap_sockets(one, other), limit_ns);
   }
 
@@ -127,7 +128,7 @@ class JobsWalk {
   }
 
   void keep() {
-    const auto sockets = state_.seating().host_of_task();
+    const auto sockets = state_.occupancy().host_of_task();
     best_.assign(sockets.begin(), sockets.end());
     best_ns_ = state_.waiting_ns();
   }
@@ -137,7 +138,7 @@ class JobsWalk {
   double latest_ns_;
   double done_ns_;  // of the placement where the walk is
   std::int32_t sockets_per_node_;
-  std::int32_t num_sitters_;
+  std::int32_t num_occupants_;
   optimizing::Random random_;
   std::vector<std::int32_t> best_;
   double best_ns_ = 0.0;

@@ -41,9 +41,10 @@ JobFlows::JobFlows(const JobsProblem& problem)
   }
 }
 
-LoadState::LoadState(const JobsProblem& problem, const JobFlows& flows, optimizing::Seating seating)
+LoadState::LoadState(const JobsProblem& problem, const JobFlows& flows,
+                     optimizing::Occupancy occupancy)
     : flows_(flows),
-      seating_(std::move(seating)),
+      occupancy_(std::move(occupancy)),
       model_(flows.rhythms(), problem.options.arrivals == Arrivals::periodic),
       nic_(problem.options.nic),
       num_nodes_(static_cast<std::size_t>(problem.machine.num_nodes)),
@@ -73,9 +74,9 @@ double LoadState::swap(std::int32_t one, std::int32_t other) {
 
 double LoadState::swap_sockets(std::int32_t one, std::int32_t other) {
   pairs_.clear();
-  const auto here = seating_.sitters(one), there = seating_.sitters(other);
-  for (std::size_t seat = 0; seat < here.size(); ++seat) {
-    pairs_.emplace_back(here[seat], there[seat]);
+  const auto here = occupancy_.occupants(one), there = occupancy_.occupants(other);
+  for (std::size_t slot = 0; slot < here.size(); ++slot) {
+    pairs_.emplace_back(here[slot], there[slot]);
   }
   return apply();
 }
@@ -83,8 +84,8 @@ double LoadState::swap_sockets(std::int32_t one, std::int32_t other) {
 double LoadState::apply() {
   before_.clear();
   waiting_before_ns_ = waiting_ns_;
-  const std::size_t here = node_of(seating_.host_of(pairs_.front().first));
-  const std::size_t there = node_of(seating_.host_of(pairs_.front().second));
+  const std::size_t here = node_of(occupancy_.host_of(pairs_.front().first));
+  const std::size_t there = node_of(occupancy_.host_of(pairs_.front().second));
   exchange();
   if (here != there) {
     for (const std::size_t node : {here, there}) refresh(node, sending(node));
@@ -105,37 +106,38 @@ double LoadState::apply() {
 void LoadState::undo() {
   exchange();
   for (const auto& [server, was] : before_) times_of_server_[server] = was;
-  for (const std::int32_t sitter : {pairs_.front().first, pairs_.front().second}) {
-    const std::size_t node = node_of(seating_.host_of(sitter));
+  for (const std::int32_t occupant : {pairs_.front().first, pairs_.front().second}) {
+    const std::size_t node = node_of(occupancy_.host_of(occupant));
     slowed_[node] = slowdown(node);
   }
   waiting_ns_ = waiting_before_ns_;
 }
 
-/// Loads leave with their ranks and come back where these sit then.
+/// Loads move with their ranks: taken off before the swap, and added after it where these are then.
 void LoadState::exchange() {
   const auto mark = [this](char is_moving) {
     for (const auto& [one, other] : pairs_) {
-      for (const std::int32_t sitter : {one, other}) {
-        if (seating_.is_task(sitter)) is_moving_[static_cast<std::size_t>(sitter)] = is_moving;
+      for (const std::int32_t occupant : {one, other}) {
+        if (occupancy_.is_task(occupant))
+          is_moving_[static_cast<std::size_t>(occupant)] = is_moving;
       }
     }
   };
   mark(1);
   count_moving(-1);
-  for (const auto& [one, other] : pairs_) seating_.swap(one, other);
+  for (const auto& [one, other] : pairs_) occupancy_.swap(one, other);
   count_moving(1);
   mark(0);
 }
 
 void LoadState::count_moving(std::int64_t sign) {
   for (const auto& [one, other] : pairs_) {
-    for (const std::int32_t sitter : {one, other}) {
-      if (!seating_.is_task(sitter)) continue;
-      for (const std::size_t flow : flows_.of_rank(sitter)) {
+    for (const std::int32_t occupant : {one, other}) {
+      if (!occupancy_.is_task(occupant)) continue;
+      for (const std::size_t flow : flows_.of_rank(occupant)) {
         const JobFlows::Ways& way = flows_.way(flow);
         // Between two that move, the sender counts it.
-        if (way.dst == sitter && is_moving_[static_cast<std::size_t>(way.src)] != 0) continue;
+        if (way.dst == occupant && is_moving_[static_cast<std::size_t>(way.src)] != 0) continue;
         add(way, sign);
       }
     }
@@ -143,8 +145,8 @@ void LoadState::count_moving(std::int64_t sign) {
 }
 
 void LoadState::add(const JobFlows::Ways& way, std::int64_t sign) {
-  const std::int32_t src = seating_.host_of(static_cast<std::int32_t>(way.src));
-  const std::int32_t dst = seating_.host_of(static_cast<std::int32_t>(way.dst));
+  const std::int32_t src = occupancy_.host_of(static_cast<std::int32_t>(way.src));
+  const std::int32_t dst = occupancy_.host_of(static_cast<std::int32_t>(way.dst));
   const auto count = [&](std::vector<Load>& loads, std::size_t index, std::int64_t work_ns) {
     Load& load = loads[index * num_rhythms_ + way.rhythm];
     load.num_flows += sign;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fairlead/mapping/optimize_jobs.hpp"
-#include "mapping/anneal/seating.hpp"
+#include "mapping/anneal/occupancy.hpp"
 #include "mapping/jobs/queue_model.hpp"
 #include "mapping/jobs/rhythms.hpp"
 
@@ -42,20 +42,20 @@ class JobFlows {
   std::vector<std::vector<std::size_t>> flows_of_rank_;
 };
 
-/// Ranks sit on sockets: cores of a socket are alike. Loads are whole nanoseconds, so that a swap
+/// Ranks occupy sockets: cores of a socket are alike. Loads are whole nanoseconds, so that a swap
 /// tried and taken back leaves no trace.
 class LoadState {
  public:
-  LoadState(const JobsProblem& problem, const JobFlows& flows, optimizing::Seating seating);
+  LoadState(const JobsProblem& problem, const JobFlows& flows, optimizing::Occupancy occupancy);
 
-  [[nodiscard]] const optimizing::Seating& seating() const { return seating_; }
+  [[nodiscard]] const optimizing::Occupancy& occupancy() const { return occupancy_; }
   [[nodiscard]] double waiting_ns() const { return waiting_ns_; }
   /// When the last server is done.
   [[nodiscard]] double done_ns() const;
 
-  /// Swaps the seats of two sitters. @return what the waiting time changes by, ns
+  /// Swaps the slots of two occupants. @return the change of the waiting time, ns
   double swap(std::int32_t one, std::int32_t other);
-  /// All that sit on two sockets of as many seats change places. @return as above
+  /// Swaps all occupants of two sockets with as many slots. @return as above
   double swap_sockets(std::int32_t one, std::int32_t other);
   /// Takes the last swap back; only once.
   void undo();
@@ -84,7 +84,7 @@ class LoadState {
   }
 
   const JobFlows& flows_;
-  optimizing::Seating seating_;
+  optimizing::Occupancy occupancy_;
   QueueModel model_;
   Nic nic_;
   std::size_t num_nodes_, sockets_per_node_, num_rhythms_;
@@ -95,7 +95,7 @@ class LoadState {
   std::vector<double> slowed_;  // of each node: how much faster it is asked to send than it can
   std::vector<ServerTimes> times_of_server_;  // sending, receiving, memory
   double waiting_ns_ = 0.0;
-  // The last swap: pairs of sitters, who of them is a rank, what servers waited before.
+  // The last swap: pairs of occupants, which ranks move, what servers waited before.
   std::vector<std::pair<std::int32_t, std::int32_t>> pairs_;
   std::vector<char> is_moving_;
   std::vector<std::pair<std::size_t, ServerTimes>> before_;

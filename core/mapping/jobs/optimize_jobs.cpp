@@ -15,8 +15,8 @@
 
 namespace fairlead::sim {
 
+using optimizing::Occupancy;
 using optimizing::Random;
-using optimizing::Seating;
 using optimizing::StopCriterion;
 
 namespace {
@@ -113,8 +113,8 @@ Sockets sockets_of(const JobsProblem& problem, std::span<const std::int64_t> cor
 double predicted_waiting_s(const JobsProblem& problem, std::span<const std::int64_t> core_of_rank) {
   check_problem(problem);
   const JobFlows flows(problem);
-  const Seating seating(FreeCores(problem).slots(), sockets_of(problem, core_of_rank));
-  return LoadState(problem, flows, seating).waiting_ns() / 1e9;
+  const Occupancy occupancy(FreeCores(problem).slots(), sockets_of(problem, core_of_rank));
+  return LoadState(problem, flows, occupancy).waiting_ns() / 1e9;
 }
 
 std::vector<PredictedPlacement> optimize_jobs(const JobsProblem& problem,
@@ -138,11 +138,11 @@ std::vector<PredictedPlacement> optimize_jobs(const JobsProblem& problem,
   }
   const double limit_s =
       options.time_limit_s * std::clamp(options.num_threads, 1, num_walks) / num_walks;
-  const double latest_ns = LoadState(problem, flows, Seating(slots, starts.front())).done_ns();
+  const double latest_ns = LoadState(problem, flows, Occupancy(slots, starts.front())).done_ns();
   const auto walk = [&](int number, StopCriterion& stop) {
     const auto start = static_cast<std::size_t>(number) % starts.size();
     const auto round = static_cast<std::size_t>(number) / starts.size();
-    LoadState state(problem, flows, Seating(slots, starts[start]));
+    LoadState state(problem, flows, Occupancy(slots, starts[start]));
     JobsWalk its(state, flows, problem.machine.sockets_per_node,
                  static_cast<std::int64_t>(problem.free_cores.size()), latest_ns,
                  Random(options.seed, static_cast<std::uint64_t>(number)));
@@ -157,7 +157,7 @@ std::vector<PredictedPlacement> optimize_jobs(const JobsProblem& problem,
   for (const Sockets& sockets : optimizing::run_starts(
            options, num_walks, std::max<std::int64_t>(1, num_proposals) * num_walks, walk)) {
     if (sockets.empty()) continue;  // not begun in time
-    const LoadState state(problem, flows, Seating(slots, sockets));
+    const LoadState state(problem, flows, Occupancy(slots, sockets));
     found.push_back({free_cores.cores(sockets), state.waiting_ns() / 1e9});
   }
   std::ranges::stable_sort(found, {}, &PredictedPlacement::waiting_s);

@@ -85,7 +85,7 @@ struct UsedHosts {
 };
 
 /// A process keeps its role where its host does; the others take what is left, in order.
-std::vector<std::int32_t> seats(const Indices& host_of_role, const UsedHosts& hosts) {
+std::vector<std::int32_t> roles_of_processes(const Indices& host_of_role, const UsedHosts& hosts) {
   const std::size_t num_processes = host_of_role.size();
   std::vector<std::int32_t> role_of_process(num_processes, -1);
   std::vector<std::vector<std::size_t>> processes_on_host(hosts.num_processes.size());
@@ -146,7 +146,7 @@ RolePlacement place_roles(std::span<const RoleEdge> edges, const HostMatrix& cos
       optimize_sum(traffic.matrix(), hosts.cost(), hosts.num_processes, effort);
   const double found_cost = weighted_sum(traffic.matrix(), hosts.cost(), host_of_role);
   if (!(found_cost < (1.0 - options.min_gain_ratio) * identity_cost)) return kept;
-  return {seats(host_of_role, hosts), found_cost, identity_cost};
+  return {roles_of_processes(host_of_role, hosts), found_cost, identity_cost};
 }
 
 }  // namespace fairlead

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three calls: agree on roles, seat the processes, then let the MPI make the topology on the
-// seated communicator with reorder = 0, each process with the arguments of its role. So everything
-// the program can ask about the result is what the MPI answers after reorder = 0.
+// The three calls: agree on roles, give each process the rank of its role, then let the MPI make
+// the topology on this reordered communicator with reorder = 0, each process with the arguments of
+// its role. So everything the program can ask about the result is what the MPI answers after
+// reorder = 0.
 #include <memory>
 #include <optional>
 
@@ -9,7 +10,7 @@
 #include "pmpi/mpi_symbols.hpp"
 #include "reorder/graph_arguments.hpp"
 #include "reorder/reorder.hpp"
-#include "reorder/seating.hpp"
+#include "reorder/role_agreement.hpp"
 #include "reorder/site.hpp"
 
 namespace fairlead::intercept {
@@ -73,18 +74,18 @@ Packed packed_by(Pack pack, Edges edges) noexcept try {
 }
 
 // The communicator on which a process has its role, and the arguments of that role.
-struct Seat {
-  Seat(MPI_Comm comm_old, const Roles& roles) : comm(comm_old, roles) {}
-  SeatedCommunicator comm;
+struct Reordered {
+  Reordered(MPI_Comm comm_old, const Roles& roles) : comm(comm_old, roles) {}
+  ReorderedCommunicator comm;
   Integers arguments;
 };
 
-// What a call comes to. Owns the seat, but by hand: the MPI's own call that follows may be left by
-// a jump, an exception or the end of its thread, which then must find nothing to clean up.
+// What a call comes to. Owns `reordered`, but by hand: the MPI's own call that follows may be left
+// by a jump, an exception or the end of its thread, which then must find nothing to clean up.
 struct Decision {
   int code = MPI_SUCCESS;
-  int may_reorder = 0;  // in the MPI's own call on the old communicator, where there is no seat
-  Seat* seat = nullptr;
+  int may_reorder = 0;  // in the MPI's own call on the old communicator, where nothing is reordered
+  Reordered* reordered = nullptr;
 };
 
 // Runs what may fail half-way: the program gets the code of the call that failed.
@@ -106,11 +107,11 @@ int check(MPI_Comm comm) {
   return comm == comm_null() ? MPI_SUCCESS : mpi().Comm_test_inter(comm, &is_inter);
 }
 
-// Makes the topology on the seat; `make` is the MPI's own call.
+// Makes the topology on the reordered communicator; `make` is the MPI's own call.
 template <class Make>
-int on_seat(Seat* seat, Make make) {
+int on_reordered(Reordered* reordered, Make make) {
   const int code = make();
-  const std::unique_ptr<Seat> owner(seat);
+  const std::unique_ptr<Reordered> owner(reordered);
   return code;
 }
 
@@ -133,11 +134,12 @@ int cart_create(MPI_Comm comm_old, int num_dimensions, const int dims[], const i
     const Roles roles = agree_on_roles(site(), comm_old, hosts, offer);
     if (roles.empty()) return {.may_reorder = may_reorder};
     if (is_identity(roles)) return {};
-    return {.seat = std::make_unique<Seat>(comm_old, roles).release()};
+    return {.reordered = std::make_unique<Reordered>(comm_old, roles).release()};
   });
   if (decision.code != MPI_SUCCESS) return decision.code;
-  if (decision.seat == nullptr) return native(comm_old, decision.may_reorder);
-  return on_seat(decision.seat, [&] { return native(decision.seat->comm.get(), 0); });
+  if (decision.reordered == nullptr) return native(comm_old, decision.may_reorder);
+  return on_reordered(decision.reordered,
+                      [&] { return native(decision.reordered->comm.get(), 0); });
 }
 
 int dist_graph_create(MPI_Comm comm_old, int num_sources, const int sources[], const int degrees[],
@@ -161,15 +163,15 @@ int dist_graph_create(MPI_Comm comm_old, int num_sources, const int sources[], c
     const Roles roles = agree_on_roles(site(), comm_old, hosts, own.offer);
     if (roles.empty()) return {.may_reorder = may_reorder};
     if (is_identity(roles)) return {};
-    auto seat = std::make_unique<Seat>(comm_old, roles);
-    seat->arguments = seat->comm.exchanged(own.arguments, roles);
-    return {.seat = seat.release()};
+    auto reordered = std::make_unique<Reordered>(comm_old, roles);
+    reordered->arguments = reordered->comm.exchanged(own.arguments, roles);
+    return {.reordered = reordered.release()};
   });
   if (decision.code != MPI_SUCCESS) return decision.code;
-  if (decision.seat == nullptr) return native(decision.may_reorder);
-  const GraphArguments role(decision.seat->arguments, marks());
-  return on_seat(decision.seat, [&] {
-    return mpi().Dist_graph_create(decision.seat->comm.get(), role.num_sources, role.sources,
+  if (decision.reordered == nullptr) return native(decision.may_reorder);
+  const GraphArguments role(decision.reordered->arguments, marks());
+  return on_reordered(decision.reordered, [&] {
+    return mpi().Dist_graph_create(decision.reordered->comm.get(), role.num_sources, role.sources,
                                    role.degrees, role.destinations, role.weights, info, 0, comm);
   });
 }
@@ -200,17 +202,17 @@ int dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int source
     const Roles roles = agree_on_roles(site(), comm_old, hosts, own.offer);
     if (roles.empty()) return {.may_reorder = may_reorder};
     if (is_identity(roles)) return {};
-    auto seat = std::make_unique<Seat>(comm_old, roles);
-    seat->arguments = seat->comm.exchanged(own.arguments, roles);
-    return {.seat = seat.release()};
+    auto reordered = std::make_unique<Reordered>(comm_old, roles);
+    reordered->arguments = reordered->comm.exchanged(own.arguments, roles);
+    return {.reordered = reordered.release()};
   });
   if (decision.code != MPI_SUCCESS) return decision.code;
-  if (decision.seat == nullptr) return native(decision.may_reorder);
-  const AdjacentArguments role(decision.seat->arguments, marks());
-  return on_seat(decision.seat, [&] {
-    return mpi().Dist_graph_create_adjacent(decision.seat->comm.get(), role.indegree, role.sources,
-                                            role.source_weights, role.outdegree, role.destinations,
-                                            role.destination_weights, info, 0, comm);
+  if (decision.reordered == nullptr) return native(decision.may_reorder);
+  const AdjacentArguments role(decision.reordered->arguments, marks());
+  return on_reordered(decision.reordered, [&] {
+    return mpi().Dist_graph_create_adjacent(
+        decision.reordered->comm.get(), role.indegree, role.sources, role.source_weights,
+        role.outdegree, role.destinations, role.destination_weights, info, 0, comm);
   });
 }
 

@@ -73,22 +73,22 @@ struct Case {
   }
 };
 
-/// Swaps tasks with sitters, and whole hosts, and compares what was foretold with what came.
+/// Swaps tasks with occupants, and whole hosts, and compares what was foretold with what came.
 template <typename State, typename Value>
 void check_swaps(State& state, Value value, double tolerance) {
   std::mt19937 random(3);
   for (int step = 0; step < 300; ++step) {
     const auto task = static_cast<std::int32_t>(random() % 12);
-    const auto sitter = static_cast<std::int32_t>(random() % 14);
+    const auto occupant = static_cast<std::int32_t>(random() % 14);
     const double before = value();
     double foretold = 0.0;
     if (step % 10 == 0) {
       const std::int32_t one = step % 20 == 0 ? 0 : 1, other = one + 2;
       foretold = state.swap_hosts_change(one, other);
       state.swap_hosts(one, other);
-    } else if (state.seating().host_of(task) != state.seating().host_of(sitter)) {
-      foretold = state.swap_change(task, sitter, kAnyLimit);
-      state.swap(task, sitter);
+    } else if (state.occupancy().host_of(task) != state.occupancy().host_of(occupant)) {
+      foretold = state.swap_change(task, occupant, kAnyLimit);
+      state.swap(task, occupant);
     }
     REQUIRE(std::abs(value() - before - foretold) < tolerance);
   }
@@ -112,13 +112,13 @@ void check_swaps_on_costs() {
     const fairlead::HostMatrix cost{.num_hosts = 5, .values = given.cost};
     const HostCosts costs(cost);
     const double scale = static_cast<double>(costs(0, 1)) / given.cost[1];
-    State state(graph, costs, Seating(given.slots, given.host_of_task));
+    State state(graph, costs, Occupancy(given.slots, given.host_of_task));
 
     REQUIRE(costs.is_symmetric() == is_symmetric);
     check_swaps(
         state,
         [&] {
-          const auto hosts = state.seating().host_of_task();
+          const auto hosts = state.occupancy().host_of_task();
           const Indices wide(hosts.begin(), hosts.end());
           return fairlead::weighted_sum(given.traffic(), cost, wide) * 1e-6 * scale;
         },
@@ -144,11 +144,12 @@ TEST_CASE("optimize: a swap changes the bottleneck's energy by what was foretold
   const HostCosts costs({.num_hosts = 5, .values = given.cost});
   const Resources resources(given.network());
   const auto state_of = [&](std::span<const std::int32_t> hosts) {
-    return BottleneckState(graph, graph, resources, costs, objective, Seating(given.slots, hosts));
+    return BottleneckState(graph, graph, resources, costs, objective,
+                           Occupancy(given.slots, hosts));
   };
   BottleneckState state = state_of(given.host_of_task);
 
-  check_swaps(state, [&] { return state_of(state.seating().host_of_task()).energy_s(); }, 1e-6);
+  check_swaps(state, [&] { return state_of(state.occupancy().host_of_task()).energy_s(); }, 1e-6);
 }
 
 TEST_CASE("optimize: every start has some heat, also where groups keep all traffic inside") {
@@ -188,17 +189,17 @@ TEST_CASE("optimize: the best placement kept has the objective that evaluate tel
   const HostCosts costs({.num_hosts = 5, .values = given.cost});
   const Resources resources(given.network());
   BottleneckState state(graph, graph, resources, costs, objective,
-                        Seating(given.slots, given.host_of_task));
+                        Occupancy(given.slots, given.host_of_task));
   double best_s = std::numeric_limits<double>::infinity();
   std::mt19937 random(5);
   for (int step = 0; step < 200; ++step) {
     const auto task = static_cast<std::int32_t>(random() % 12);
-    const auto sitter = static_cast<std::int32_t>(random() % 14);
-    if (state.seating().host_of(task) == state.seating().host_of(sitter)) continue;
-    if (state.swap_change(task, sitter, kAnyLimit) > 0) continue;
-    state.swap(task, sitter);
+    const auto occupant = static_cast<std::int32_t>(random() % 14);
+    if (state.occupancy().host_of(task) == state.occupancy().host_of(occupant)) continue;
+    if (state.swap_change(task, occupant, kAnyLimit) > 0) continue;
+    state.swap(task, occupant);
     state.keep_if_best();
-    best_s = std::min(best_s, told_s(state.seating().host_of_task()));
+    best_s = std::min(best_s, told_s(state.occupancy().host_of_task()));
   }
 
   const double kept_s = told_s(state.best_host_of_task());
@@ -212,12 +213,12 @@ TEST_CASE("optimize: a swap changes a tree's sum by what was foretold") {
   const Indices groups{0, 0, 1, 1, 2, 0, 0, 0, 0, 1};
   const Doubles cost_of_level{1, 2, 5, 9};
   const TreeCosts costs({.num_hosts = 5, .group_of_host = groups, .cost_of_level = cost_of_level});
-  DirectState<TreeCosts> state(graph, costs, Seating(given.slots, given.host_of_task));
+  DirectState<TreeCosts> state(graph, costs, Occupancy(given.slots, given.host_of_task));
 
   check_swaps(
       state,
       [&] {
-        const auto hosts = state.seating().host_of_task();
+        const auto hosts = state.occupancy().host_of_task();
         double sum = 0.0;
         given.traffic().for_each([&](std::size_t src, std::size_t dst, double value) {
           sum += value * 1e-6 * static_cast<double>(costs(hosts[src], hosts[dst]));
@@ -319,24 +320,25 @@ TEST_CASE("optimize: a table of changes stays exact over very many swaps") {
   const Case given;
   const TaskGraph graph(given.traffic(), 1e-6);
   const HostCosts costs({.num_hosts = 5, .values = given.cost});
-  SumState state(graph, costs, Seating(given.slots, given.host_of_task));
+  SumState state(graph, costs, Occupancy(given.slots, given.host_of_task));
   std::mt19937 random(7);
   for (int step = 0; step < 1'000'000; ++step) {
     const auto task = static_cast<std::int32_t>(random() % 12);
-    const auto sitter = static_cast<std::int32_t>(random() % 14);
-    if (state.seating().host_of(task) != state.seating().host_of(sitter)) state.swap(task, sitter);
+    const auto occupant = static_cast<std::int32_t>(random() % 14);
+    if (state.occupancy().host_of(task) != state.occupancy().host_of(occupant))
+      state.swap(task, occupant);
   }
-  const DirectState<HostCosts> exact(graph, costs, state.seating());
+  const DirectState<HostCosts> exact(graph, costs, state.occupancy());
   for (std::int32_t task = 0; task < 12; ++task) {
-    for (std::int32_t sitter = 0; sitter < 14; ++sitter) {
-      if (state.seating().host_of(task) == state.seating().host_of(sitter)) continue;
-      const float foretold = state.swap_change(task, sitter, kAnyLimit);
-      REQUIRE(std::abs(foretold - exact.swap_change(task, sitter, kAnyLimit)) < 1e-3F);
+    for (std::int32_t occupant = 0; occupant < 14; ++occupant) {
+      if (state.occupancy().host_of(task) == state.occupancy().host_of(occupant)) continue;
+      const float foretold = state.swap_change(task, occupant, kAnyLimit);
+      REQUIRE(std::abs(foretold - exact.swap_change(task, occupant, kAnyLimit)) < 1e-3F);
     }
   }
 }
 
-TEST_CASE("optimize: swaps with free seats tell the spread as well") {
+TEST_CASE("optimize: swaps with vacancies tell the spread as well") {
   const Indices row_start{0, 1, 2}, column{1, 0};
   const Doubles exchanged{1e6, 1e6};
   const TaskGraph graph(
@@ -344,7 +346,7 @@ TEST_CASE("optimize: swaps with free seats tell the spread as well") {
   const auto spread = [&graph](std::size_t num_hosts, const Doubles& cost) {
     const HostCosts costs({.num_hosts = num_hosts, .values = cost});
     const std::vector<std::int32_t> slots(num_hosts, 1), host_of_task{0, 1};
-    return spread_of_swaps(DirectState(graph, costs, Seating(slots, host_of_task)), Random(1));
+    return spread_of_swaps(DirectState(graph, costs, Occupancy(slots, host_of_task)), Random(1));
   };
   // Two tasks that change places cost what they did; so there is nothing to anneal on two hosts.
   CHECK(spread(2, {0, 1, 1, 0}) == 0.0);

@@ -114,16 +114,18 @@ void check_swaps(const sim::Options& options) {
   RandomCase its(options);
   const JobFlows flows(its.problem);
   const auto fresh_ns = [&](const LoadState& state) {
-    return LoadState(its.problem, flows, state.seating()).waiting_ns();
+    return LoadState(its.problem, flows, state.occupancy()).waiting_ns();
   };
-  LoadState state(its.problem, flows, fairlead::optimizing::Seating(its.slots, its.socket_of_rank));
-  const auto num_sitters = static_cast<unsigned>(its.problem.free_cores.size());
+  LoadState state(its.problem, flows,
+                  fairlead::optimizing::Occupancy(its.slots, its.socket_of_rank));
+  const auto num_occupants = static_cast<unsigned>(its.problem.free_cores.size());
   int num_changes = 0;
   for (int step = 0; step < 300; ++step) {
     const double before_ns = state.waiting_ns();
     const bool is_of_sockets = step % 5 == 0;
     const auto one = static_cast<std::int32_t>(its.random() % (is_of_sockets ? 8 : 14));
-    const auto other = static_cast<std::int32_t>(its.random() % (is_of_sockets ? 8 : num_sitters));
+    const auto other =
+        static_cast<std::int32_t>(its.random() % (is_of_sockets ? 8 : num_occupants));
     if (is_of_sockets &&
         its.slots[static_cast<std::size_t>(one)] != its.slots[static_cast<std::size_t>(other)]) {
       continue;
@@ -132,7 +134,7 @@ void check_swaps(const sim::Options& options) {
         is_of_sockets ? state.swap_sockets(one, other) : state.swap(one, other);
     const double after_ns = fresh_ns(state);
     CHECK(std::abs(before_ns + change_ns - after_ns) <= 1e-9 * after_ns);
-    CHECK(state.done_ns() == LoadState(its.problem, flows, state.seating()).done_ns());
+    CHECK(state.done_ns() == LoadState(its.problem, flows, state.occupancy()).done_ns());
     if (std::abs(change_ns) > 1e-6 * before_ns) ++num_changes;
     if (step % 3 != 0) continue;
     state.undo();
@@ -216,10 +218,10 @@ TEST_CASE("load model: the last server is done when the simulator's is, within 1
     for (const std::int64_t core : cores) {
       sockets.push_back(static_cast<std::int32_t>(kMachine.socket_of_core(core)));
     }
-    const fairlead::optimizing::Seating seating(std::vector<std::int32_t>(8, 3), sockets);
+    const fairlead::optimizing::Occupancy occupancy(std::vector<std::int32_t>(8, 3), sockets);
     const auto finish_ns = static_cast<double>(simulated(problem, cores).finish_ns);
     CHECK(finish_ns > 1.5e9);
-    CHECK(LoadState(problem, JobFlows(problem), seating).done_ns() ==
+    CHECK(LoadState(problem, JobFlows(problem), occupancy).done_ns() ==
           Approx(finish_ns).epsilon(0.01));
   }
 }

@@ -42,13 +42,13 @@ struct Offer {
     const Offer& offer);
 
 /// Owns a communicator in which rank r is the process with role r.
-class SeatedCommunicator {
+class ReorderedCommunicator {
  public:
   /// Collective. @throws MpiFailure
-  SeatedCommunicator(MPI_Comm comm_old, std::span<const std::int32_t> role_of_process);
-  SeatedCommunicator(const SeatedCommunicator&) = delete;
-  SeatedCommunicator& operator=(const SeatedCommunicator&) = delete;
-  ~SeatedCommunicator();
+  ReorderedCommunicator(MPI_Comm comm_old, std::span<const std::int32_t> role_of_process);
+  ReorderedCommunicator(const ReorderedCommunicator&) = delete;
+  ReorderedCommunicator& operator=(const ReorderedCommunicator&) = delete;
+  ~ReorderedCommunicator();
 
   [[nodiscard]] MPI_Comm get() const { return comm_; }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agreement uses collectives on the program's communicator only, as the call itself does: a
 // message to a rank could be taken by a wildcard receive of the program.
-#include "reorder/seating.hpp"
+#include "reorder/role_agreement.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -122,18 +122,18 @@ std::vector<std::int32_t> agree_on_roles(const Site& site, MPI_Comm comm,
   return roles;
 }
 
-SeatedCommunicator::SeatedCommunicator(MPI_Comm comm_old,
-                                       std::span<const std::int32_t> role_of_process)
+ReorderedCommunicator::ReorderedCommunicator(MPI_Comm comm_old,
+                                             std::span<const std::int32_t> role_of_process)
     : comm_(comm_null()), old_rank_(rank_in(comm_old)) {
   role_ = role_of_process[static_cast<std::size_t>(old_rank_)];
   require_success(mpi().Comm_split(comm_old, 0, role_, &comm_));
 }
 
-SeatedCommunicator::~SeatedCommunicator() {
+ReorderedCommunicator::~ReorderedCommunicator() {
   if (comm_ != comm_null()) mpi().Comm_free(&comm_);
 }
 
-std::vector<int> SeatedCommunicator::exchanged(
+std::vector<int> ReorderedCommunicator::exchanged(
     const std::vector<int>& arguments, std::span<const std::int32_t> role_of_process) const {
   // Here rank r is the holder of role r: it gets what old rank r brought along.
   const int dest = old_rank_;
