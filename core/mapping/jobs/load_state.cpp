@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads by rhythm; after a swap only the servers of the two nodes, and who hears from them, count.
+// Loads by class of flows; a swap changes only the servers of its two nodes and their receivers.
 #include "mapping/jobs/load_state.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace fairlead::sim {
 
 JobFlows::JobFlows(const JobsProblem& problem)
-    : rhythms_(problem.flows), flows_of_rank_(static_cast<std::size_t>(problem.num_ranks)) {
+    : classes_(problem.flows), flows_of_rank_(static_cast<std::size_t>(problem.num_ranks)) {
   const Machine& machine = problem.machine;
   const ServerNumbers servers(machine);
   // A core of each kind as seen from core 0; where there is none, no message goes there.
@@ -31,7 +31,7 @@ JobFlows::JobFlows(const JobsProblem& problem)
     const bool is_cached = servers.is_cache(inside.first_server);
     ways_.push_back({.src = flow.src_rank,
                      .dst = flow.dst_rank,
-                     .rhythm = rhythms_.of_flow(ways_.size()),
+                     .flow_class = classes_.of_flow(ways_.size()),
                      .between_nodes_ns = route(flow, other_node).service_ns,
                      .between_sockets_ns = route(flow, other_socket).service_ns,
                      .in_socket_ns = is_cached ? 0 : inside.service_ns});
@@ -45,15 +45,15 @@ LoadState::LoadState(const JobsProblem& problem, const JobFlows& flows,
                      optimizing::Occupancy occupancy)
     : flows_(flows),
       occupancy_(std::move(occupancy)),
-      model_(flows.rhythms(), problem.options.arrivals == Arrivals::periodic),
+      model_(flows.classes(), problem.options.arrivals == Arrivals::periodic),
       nic_(problem.options.nic),
       num_nodes_(static_cast<std::size_t>(problem.machine.num_nodes)),
       sockets_per_node_(static_cast<std::size_t>(problem.machine.sockets_per_node)),
-      num_rhythms_(flows.rhythms().size()),
-      sent_(num_nodes_ * num_rhythms_),
-      received_(num_nodes_ * num_rhythms_),
-      memory_(num_nodes_ * sockets_per_node_ * num_rhythms_),
-      sent_to_ns_(num_nodes_ * num_nodes_ * num_rhythms_),
+      num_classes_(flows.classes().size()),
+      sent_(num_nodes_ * num_classes_),
+      received_(num_nodes_ * num_classes_),
+      memory_(num_nodes_ * sockets_per_node_ * num_classes_),
+      sent_to_ns_(num_nodes_ * num_nodes_ * num_classes_),
       slowed_(num_nodes_, 1.0),
       times_of_server_(num_nodes_ * (2 + sockets_per_node_)),
       is_moving_(static_cast<std::size_t>(problem.num_ranks), 0) {
@@ -148,7 +148,7 @@ void LoadState::add(const JobFlows::Ways& way, std::int64_t sign) {
   const std::int32_t src = occupancy_.host_of(static_cast<std::int32_t>(way.src));
   const std::int32_t dst = occupancy_.host_of(static_cast<std::int32_t>(way.dst));
   const auto count = [&](std::vector<Load>& loads, std::size_t index, std::int64_t work_ns) {
-    Load& load = loads[index * num_rhythms_ + way.rhythm];
+    Load& load = loads[index * num_classes_ + way.flow_class];
     load.num_flows += sign;
     load.work_ns += sign * work_ns;
   };
@@ -162,7 +162,7 @@ void LoadState::add(const JobFlows::Ways& way, std::int64_t sign) {
   if (nic_ == Nic::shared) count(sent_, dst_node, way.between_nodes_ns);
   if (nic_ != Nic::separate) return;
   count(received_, dst_node, way.between_nodes_ns);
-  sent_to_ns_[(dst_node * num_rhythms_ + way.rhythm) * num_nodes_ + src_node] +=
+  sent_to_ns_[(dst_node * num_classes_ + way.flow_class) * num_nodes_ + src_node] +=
       sign * way.between_nodes_ns;
 }
 
@@ -187,9 +187,9 @@ void LoadState::refresh_memories(std::size_t node) {
 
 double LoadState::slowdown(std::size_t node) const {
   double load = 0.0;
-  for (std::size_t rhythm = 0; rhythm < num_rhythms_; ++rhythm) {
-    load += static_cast<double>(sent_[node * num_rhythms_ + rhythm].work_ns) /
-            flows_.rhythms().period_ns(rhythm);
+  for (std::size_t flow_class = 0; flow_class < num_classes_; ++flow_class) {
+    load += static_cast<double>(sent_[node * num_classes_ + flow_class].work_ns) /
+            flows_.classes().period_ns(flow_class);
   }
   return std::max(1.0, load);
 }
@@ -201,9 +201,9 @@ ServerTimes LoadState::sending(std::size_t node) {
 
 /// All that is handed over at one moment comes at once, and each message waits for the others.
 ServerTimes LoadState::queue(std::span<const Load> loads) {
-  return model_.times([&](std::size_t rhythm) {
-    const auto num_flows = static_cast<double>(loads[rhythm].num_flows);
-    const auto work_ns = static_cast<double>(loads[rhythm].work_ns);
+  return model_.times([&](std::size_t flow_class) {
+    const auto num_flows = static_cast<double>(loads[flow_class].num_flows);
+    const auto work_ns = static_cast<double>(loads[flow_class].work_ns);
     return Demand{.num_flows = num_flows,
                   .work_ns = work_ns,
                   .own_burst_ns = num_flows > 0.0 ? work_ns - work_ns / num_flows : 0.0,
@@ -217,23 +217,23 @@ ServerTimes LoadState::queue(std::span<const Load> loads) {
 ServerTimes LoadState::receiving(std::size_t node) {
   const std::span<const Load> loads = row(received_, node);
   double work_of_all_ns = 0.0;
-  for (std::size_t rhythm = 0; rhythm < num_rhythms_; ++rhythm) {
+  for (std::size_t flow_class = 0; flow_class < num_classes_; ++flow_class) {
     work_of_all_ns +=
-        static_cast<double>(loads[rhythm].work_ns) * flows_.rhythms().num_messages(rhythm);
+        static_cast<double>(loads[flow_class].work_ns) * flows_.classes().num_messages(flow_class);
   }
-  ServerTimes times = model_.times([&](std::size_t rhythm) {
-    if (loads[rhythm].work_ns == 0) return Demand{};
-    const auto work_ns = static_cast<double>(loads[rhythm].work_ns);
-    const std::int64_t* from = sent_to_ns_.data() + (node * num_rhythms_ + rhythm) * num_nodes_;
+  ServerTimes times = model_.times([&](std::size_t flow_class) {
+    if (loads[flow_class].work_ns == 0) return Demand{};
+    const auto work_ns = static_cast<double>(loads[flow_class].work_ns);
+    const std::int64_t* from = sent_to_ns_.data() + (node * num_classes_ + flow_class) * num_nodes_;
     double offered_ns = 0.0, sending_ns = 0.0;
     for (std::size_t sender = 0; sender < num_nodes_; ++sender) {
       if (from[sender] == 0) continue;
       const auto its_ns = static_cast<double>(from[sender]);
       offered_ns += its_ns / slowed_[sender];
-      sending_ns += its_ns * static_cast<double>(sent_[sender * num_rhythms_ + rhythm].work_ns);
+      sending_ns += its_ns * static_cast<double>(sent_[sender * num_classes_ + flow_class].work_ns);
     }
     const double burst_ns = std::max(0.0, work_ns - sending_ns / work_ns);
-    return Demand{.num_flows = static_cast<double>(loads[rhythm].num_flows),
+    return Demand{.num_flows = static_cast<double>(loads[flow_class].num_flows),
                   .work_ns = offered_ns,
                   .own_burst_ns = burst_ns,
                   .burst_ns = burst_ns};

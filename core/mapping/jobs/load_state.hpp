@@ -10,8 +10,8 @@
 
 #include "fairlead/mapping/optimize_jobs.hpp"
 #include "mapping/anneal/occupancy.hpp"
+#include "mapping/jobs/flow_classes.hpp"
 #include "mapping/jobs/queue_model.hpp"
-#include "mapping/jobs/rhythms.hpp"
 
 namespace fairlead::sim {
 
@@ -20,7 +20,7 @@ class JobFlows {
  public:
   struct Ways {
     std::int64_t src, dst;
-    std::size_t rhythm;
+    std::size_t flow_class;
     std::int64_t between_nodes_ns;
     std::int64_t between_sockets_ns;
     std::int64_t in_socket_ns;  ///< 0 where it goes through the cache
@@ -28,7 +28,7 @@ class JobFlows {
 
   explicit JobFlows(const JobsProblem& problem);
 
-  [[nodiscard]] const Rhythms& rhythms() const { return rhythms_; }
+  [[nodiscard]] const FlowClasses& classes() const { return classes_; }
   [[nodiscard]] std::span<const Ways> all() const { return ways_; }
   [[nodiscard]] const Ways& way(std::size_t flow) const { return ways_[flow]; }
   /// Numbers of the flows that a rank sends or receives.
@@ -37,7 +37,7 @@ class JobFlows {
   }
 
  private:
-  Rhythms rhythms_;
+  FlowClasses classes_;
   std::vector<Ways> ways_;
   std::vector<std::vector<std::size_t>> flows_of_rank_;
 };
@@ -80,18 +80,18 @@ class LoadState {
     return static_cast<std::size_t>(socket) / sockets_per_node_;
   }
   [[nodiscard]] std::span<Load> row(std::vector<Load>& loads, std::size_t index) const {
-    return std::span(loads).subspan(index * num_rhythms_, num_rhythms_);
+    return std::span(loads).subspan(index * num_classes_, num_classes_);
   }
 
   const JobFlows& flows_;
   optimizing::Occupancy occupancy_;
   QueueModel model_;
   Nic nic_;
-  std::size_t num_nodes_, sockets_per_node_, num_rhythms_;
-  std::vector<Load> sent_;                // (nodes, R); of a shared interface also what is received
-  std::vector<Load> received_;            // (nodes, R)
-  std::vector<Load> memory_;              // (sockets, R)
-  std::vector<std::int64_t> sent_to_ns_;  // (receiving node, R, sending node)
+  std::size_t num_nodes_, sockets_per_node_, num_classes_;
+  std::vector<Load> sent_;                // (nodes, C); of a shared interface also what is received
+  std::vector<Load> received_;            // (nodes, C)
+  std::vector<Load> memory_;              // (sockets, C)
+  std::vector<std::int64_t> sent_to_ns_;  // (receiving node, C, sending node)
   std::vector<double> slowed_;  // of each node: how much faster it is asked to send than it can
   std::vector<ServerTimes> times_of_server_;  // sending, receiving, memory
   double waiting_ns_ = 0.0;

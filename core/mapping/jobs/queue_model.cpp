@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backlog in closed form, bursts pair by pair of rhythms.
+// Backlog in closed form, bursts for each pair of classes.
 #include "mapping/jobs/queue_model.hpp"
 
 #include <algorithm>
@@ -30,13 +30,14 @@ ServerTimes QueueModel::backlog() {
   for (const Active& active : active_) total_load += load(active);
   Backlog backlog;
   for (std::size_t index = 0; index < active_.size(); ++index) {
-    const std::size_t rhythm = active_[index].rhythm;
-    const double end_ns = rhythms_.duration_ns(rhythm);
+    const std::size_t flow_class = active_[index].flow_class;
+    const double end_ns = classes_.duration_ns(flow_class);
     backlog.pass(end_ns - time_ns, total_load - 1.0);
     work_ns += total_load * (end_ns - time_ns);
     load_until_[index] = work_ns / end_ns;
     time_ns = end_ns;
-    waiting_ns += active_[index].demand.num_flows / rhythms_.period_ns(rhythm) * backlog.area_ns2;
+    waiting_ns +=
+        active_[index].demand.num_flows / classes_.period_ns(flow_class) * backlog.area_ns2;
     total_load -= load(active_[index]);
   }
   return {waiting_ns, time_ns + backlog.now_ns};
@@ -54,15 +55,15 @@ double QueueModel::bursts_ns() const {
       // the one who waits is over before the next burst, only the first counts, and that for long.
       const double left = 1.0 - (load_until_[std::min(one, other)] - load(met));
       const double served_ns = met.demand.burst_ns / std::max(left, kLeastIdleRatio);
-      const double period_ns = rhythms_.period_ns(met.rhythm);
-      const double window_ns = std::min(period_ns, rhythms_.duration_ns(waits.rhythm));
+      const double period_ns = classes_.period_ns(met.flow_class);
+      const double window_ns = std::min(period_ns, classes_.duration_ns(waits.flow_class));
       const double most = window_ns < period_ns ? 2.0 - window_ns / served_ns : 1.0;
       const double lasting = served_ns <= window_ns ? served_ns / window_ns : most;
-      const double coincides = rhythms_.coincidence_ratio(waits.rhythm, met.rhythm);
-      found_ns += rhythms_.overlap_ratio(waits.rhythm, met.rhythm) * met.demand.burst_ns *
+      const double coincides = classes_.coincidence_ratio(waits.flow_class, met.flow_class);
+      found_ns += classes_.overlap_ratio(waits.flow_class, met.flow_class) * met.demand.burst_ns *
                   (coincides + (1.0 - coincides) * lasting);
     }
-    sum_ns += waits.demand.num_flows * rhythms_.num_messages(waits.rhythm) * found_ns / 2.0;
+    sum_ns += waits.demand.num_flows * classes_.num_messages(waits.flow_class) * found_ns / 2.0;
   }
   return sum_ns;
 }
@@ -73,10 +74,10 @@ double QueueModel::random_ns() const {
     double left_over_ns = 0.0;
     for (std::size_t other = 0; other < active_.size(); ++other) {
       const Demand& met = active_[other].demand;
-      left_over_ns += rhythms_.overlap_ratio(active_[one].rhythm, active_[other].rhythm) *
+      left_over_ns += classes_.overlap_ratio(active_[one].flow_class, active_[other].flow_class) *
                       load(active_[other]) * met.work_ns / met.num_flows / 2.0;
     }
-    sum_ns += active_[one].demand.num_flows * rhythms_.num_messages(active_[one].rhythm) *
+    sum_ns += active_[one].demand.num_flows * classes_.num_messages(active_[one].flow_class) *
               left_over_ns / std::max(kLeastIdleRatio, 1.0 - load_until_[one]);
   }
   return sum_ns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long all messages wait at one server, from what each rhythm asks of it; no event is
+// How long all messages wait at one server, from the demand of each class of flows; no event is
 // simulated.
 #pragma once
 
@@ -7,16 +7,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "mapping/jobs/rhythms.hpp"
+#include "mapping/jobs/flow_classes.hpp"
 
 namespace fairlead::sim {
 
-/// What the flows of one rhythm ask of one server.
+/// What the flows of one class ask of one server.
 struct Demand {
   double num_flows = 0.0;
   double work_ns = 0.0;       ///< service of one message of each flow, as fast as they can come
-  double own_burst_ns = 0.0;  ///< of that, what a message may find of its own rhythm, once it comes
-  double burst_ns = 0.0;      ///< and of that, what one of another rhythm may find
+  double own_burst_ns = 0.0;  ///< of that, what a message may find of its own class, once it comes
+  double burst_ns = 0.0;      ///< and of that, what one of another class may find
 };
 
 /// What a server's messages wait together, and when it is done with the last one.
@@ -36,19 +36,19 @@ struct ServerTimes {
 /// place (Pollaczek and Khinchine).
 class QueueModel {
  public:
-  QueueModel(const Rhythms& rhythms, bool has_bursts)
-      : rhythms_(rhythms), has_bursts_(has_bursts), active_(rhythms.size()) {
+  QueueModel(const FlowClasses& classes, bool has_bursts)
+      : classes_(classes), has_bursts_(has_bursts), active_(classes.size()) {
     active_.clear();
-    load_until_.resize(rhythms.size());
+    load_until_.resize(classes.size());
   }
 
-  /// @param demand  called with each rhythm
+  /// @param demand  called with each class
   template <typename DemandOf>
   ServerTimes times(DemandOf demand) {
     active_.clear();
-    for (std::size_t rhythm = 0; rhythm < rhythms_.size(); ++rhythm) {
-      const Demand of_rhythm = demand(rhythm);
-      if (of_rhythm.num_flows > 0.0) active_.push_back({of_rhythm, rhythm});
+    for (std::size_t flow_class = 0; flow_class < classes_.size(); ++flow_class) {
+      const Demand of_class = demand(flow_class);
+      if (of_class.num_flows > 0.0) active_.push_back({of_class, flow_class});
     }
     if (active_.empty()) return {};
     ServerTimes times = backlog();
@@ -59,18 +59,18 @@ class QueueModel {
  private:
   struct Active {
     Demand demand;
-    std::size_t rhythm;
+    std::size_t flow_class;
   };
 
-  /// Also notes the mean load until the end of each rhythm.
+  /// Also notes the mean load until the end of each class.
   ServerTimes backlog();
   double bursts_ns() const;
   double random_ns() const;
   [[nodiscard]] double load(const Active& active) const {
-    return active.demand.work_ns / rhythms_.period_ns(active.rhythm);
+    return active.demand.work_ns / classes_.period_ns(active.flow_class);
   }
 
-  const Rhythms& rhythms_;
+  const FlowClasses& classes_;
   bool has_bursts_;
   std::vector<Active> active_;  // in the order in which they end
   std::vector<double> load_until_;

@@ -8,28 +8,28 @@
 namespace fairlead {
 namespace {
 
-struct Group {
+struct HostCluster {
   std::vector<std::size_t> hosts;  // in the order they were taken
-  double cost = 0.0;               // of all pairs in the group, both directions
+  double cost = 0.0;               // of all pairs in the cluster, both directions
 };
 
 /// Takes the nearest next host until the ranks fit.
-Group grown_from(std::size_t start, const HostMatrix& cost, std::span<const std::int64_t> slots,
-                 std::int64_t num_ranks) {
-  Group group;
-  std::vector<double> cost_to_group(cost.num_hosts, 0.0);
+HostCluster grown_from(std::size_t start, const HostMatrix& cost,
+                       std::span<const std::int64_t> slots, std::int64_t num_ranks) {
+  HostCluster cluster;
+  std::vector<double> cost_to_cluster(cost.num_hosts, 0.0);
   std::size_t next = start;
   while (true) {
     num_ranks -= slots[next];
-    group.cost += cost_to_group[next];
-    group.hosts.push_back(next);
-    if (num_ranks <= 0) return group;
+    cluster.cost += cost_to_cluster[next];
+    cluster.hosts.push_back(next);
+    if (num_ranks <= 0) return cluster;
     for (std::size_t host = 0; host < cost.num_hosts; ++host) {
-      cost_to_group[host] += cost(host, next) + cost(next, host);
+      cost_to_cluster[host] += cost(host, next) + cost(next, host);
     }
-    cost_to_group[next] = std::numeric_limits<double>::infinity();  // never taken twice
-    next =
-        static_cast<std::size_t>(std::ranges::min_element(cost_to_group) - cost_to_group.begin());
+    cost_to_cluster[next] = std::numeric_limits<double>::infinity();  // never taken twice
+    next = static_cast<std::size_t>(std::ranges::min_element(cost_to_cluster) -
+                                    cost_to_cluster.begin());
   }
 }
 
@@ -37,12 +37,12 @@ Group grown_from(std::size_t start, const HostMatrix& cost, std::span<const std:
 
 std::vector<std::int64_t> packed_slots(const HostMatrix& cost, std::span<const std::int64_t> slots,
                                        std::int64_t num_ranks) {
-  Group best;
+  HostCluster best;
   for (std::size_t start = 0; start < cost.num_hosts; ++start) {
-    const Group group = grown_from(start, cost, slots, num_ranks);
-    const bool is_better = best.hosts.empty() || group.hosts.size() < best.hosts.size() ||
-                           (group.hosts.size() == best.hosts.size() && group.cost < best.cost);
-    if (is_better) best = group;
+    const HostCluster cluster = grown_from(start, cost, slots, num_ranks);
+    const bool is_better = best.hosts.empty() || cluster.hosts.size() < best.hosts.size() ||
+                           (cluster.hosts.size() == best.hosts.size() && cluster.cost < best.cost);
+    if (is_better) best = cluster;
   }
   std::vector<std::int64_t> packed(slots.size(), 0);
   for (const std::size_t host : best.hosts) {

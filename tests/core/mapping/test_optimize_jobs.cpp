@@ -81,7 +81,7 @@ double simulated_s(const JobsProblem& problem, const Cores& core_of_rank) {
   return simulated(problem, core_of_rank).waiting_s;
 }
 
-/// 14 ranks in all with messages of many sizes and rhythms, some servers overloaded, on the 21
+/// 14 ranks in all with messages of many sizes and periods, some servers overloaded, on the 21
 /// cores that are free.
 struct RandomCase {
   std::mt19937 random{11};

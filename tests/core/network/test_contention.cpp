@@ -20,11 +20,11 @@ namespace {
 constexpr double kNic_Bps = 100e6;
 constexpr double kNoise_ratio = 0.03;
 
-struct Group {
+struct GroupHosts {
   std::vector<int> sources;
   std::vector<int> destinations;
 
-  friend auto operator<=>(const Group&, const Group&) = default;
+  friend auto operator<=>(const GroupHosts&, const GroupHosts&) = default;
 };
 
 std::vector<int> hosts_where(const Racks& racks, int rack, bool is_inside) {
@@ -36,8 +36,8 @@ std::vector<int> hosts_where(const Racks& racks, int rack, bool is_inside) {
 }
 
 /// Each rack of two or more hosts to all the others and back. Of two racks, one group each way.
-std::set<Group> groups_of(const Racks& racks, int num_racks) {
-  std::set<Group> groups;
+std::set<GroupHosts> groups_of(const Racks& racks, int num_racks) {
+  std::set<GroupHosts> groups;
   for (int rack = 0; rack < num_racks; ++rack) {
     const auto inside = hosts_where(racks, rack, true);
     const auto outside = hosts_where(racks, rack, false);
@@ -47,17 +47,17 @@ std::set<Group> groups_of(const Racks& racks, int num_racks) {
   return groups;
 }
 
-std::set<Group> found_groups(const ContentionFindings& findings) {
-  std::set<Group> groups;
+std::set<GroupHosts> found_groups(const ContentionFindings& findings) {
+  std::set<GroupHosts> groups;
   for (const BottleneckGroup& group : findings.groups) {
     groups.insert({group.sources, group.destinations});
   }
   return groups;
 }
 
-std::set<Group> without(const std::set<Group>& groups, int host) {
-  std::set<Group> fewer;
-  for (Group group : groups) {
+std::set<GroupHosts> without(const std::set<GroupHosts>& groups, int host) {
+  std::set<GroupHosts> fewer;
+  for (GroupHosts group : groups) {
     std::erase(group.sources, host);
     std::erase(group.destinations, host);
     fewer.insert(group);
@@ -122,7 +122,7 @@ TEST_CASE("contention: uplinks that differ are told apart, and both directions o
 
     // Two flows from different racks bring at most 55e6: no way in is ever full.
     CAPTURE(seed);
-    std::set<Group> expected;
+    std::set<GroupHosts> expected;
     for (const int rack : {0, 1, 2}) {
       expected.insert({hosts_where(racks, rack, true), hosts_where(racks, rack, false)});
     }
@@ -145,7 +145,7 @@ TEST_CASE("contention: one way only, where the other is wide") {
     const auto findings = find_contention(8, network.measurer(), {.seed = seed});
 
     REQUIRE(found_groups(findings) ==
-            std::set<Group>{{hosts_where(racks, 0, true), hosts_where(racks, 0, false)}});
+            std::set<GroupHosts>{{hosts_where(racks, 0, true), hosts_where(racks, 0, false)}});
   }
 }
 

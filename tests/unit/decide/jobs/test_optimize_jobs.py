@@ -61,7 +61,7 @@ def every_placement(workload: fl.Workload) -> Iterator[list[np.ndarray]]:
     [
         # Interfaces overloaded: 2 MB at 300 a second are 630 MB/s for each pair.
         [job("all_to_all", 3, 2**21, 300.0), job("bcast", 3, 2**21, 300.0)],
-        # An incast and a chain of another rhythm.
+        # An incast and a chain with another period.
         [job("gather", 4, 2**20, 100.0), job("linear", 2, 2**19, 250.0, 50)],
         # Bursts only: nothing is overloaded.
         [job("bcast", 3, 2**16, 50.0), job("scatter", 2, 2**18, 50.0)],
