@@ -82,7 +82,7 @@ bool measure_latency(Exchange& exchange, const Options& options, double end_s, P
   return is_answered;
 }
 
-/// Sends one smaller train both ways, which opens the transport's window, and foretells from it
+/// Sends one smaller train both ways, which opens the transport's window, and predicts from it
 /// how long the real ones will take.
 bool warm_up(Exchange& exchange, const Recipe& recipe, int partner, Sampling& there,
              Sampling& back) {

@@ -73,7 +73,8 @@ struct Case {
   }
 };
 
-/// Swaps tasks with occupants, and whole hosts, and compares what was foretold with what came.
+/// Swaps tasks with occupants, and whole hosts, and compares the predicted change with the true
+/// one.
 template <typename State, typename Value>
 void check_swaps(State& state, Value value, double tolerance) {
   std::mt19937 random(3);
@@ -81,16 +82,16 @@ void check_swaps(State& state, Value value, double tolerance) {
     const auto task = static_cast<std::int32_t>(random() % 12);
     const auto occupant = static_cast<std::int32_t>(random() % 14);
     const double before = value();
-    double foretold = 0.0;
+    double predicted = 0.0;
     if (step % 10 == 0) {
       const std::int32_t one = step % 20 == 0 ? 0 : 1, other = one + 2;
-      foretold = state.swap_hosts_change(one, other);
+      predicted = state.swap_hosts_change(one, other);
       state.swap_hosts(one, other);
     } else if (state.occupancy().host_of(task) != state.occupancy().host_of(occupant)) {
-      foretold = state.swap_change(task, occupant, kAnyLimit);
+      predicted = state.swap_change(task, occupant, kAnyLimit);
       state.swap(task, occupant);
     }
-    REQUIRE(std::abs(value() - before - foretold) < tolerance);
+    REQUIRE(std::abs(value() - before - predicted) < tolerance);
   }
 }
 
@@ -128,15 +129,15 @@ void check_swaps_on_costs() {
 
 }  // namespace
 
-TEST_CASE("optimize: a swap changes the sum by what was foretold, by a table") {
+TEST_CASE("optimize: a swap changes the sum as predicted, by a table") {
   check_swaps_on_costs<SumState>();
 }
 
-TEST_CASE("optimize: a swap changes the sum by what was foretold, without a table") {
+TEST_CASE("optimize: a swap changes the sum as predicted, without a table") {
   check_swaps_on_costs<DirectState<HostCosts>>();
 }
 
-TEST_CASE("optimize: a swap changes the bottleneck's energy by what was foretold") {
+TEST_CASE("optimize: a swap changes the bottleneck's energy as predicted") {
   const auto objective =
       GENERATE(BottleneckObjective::bottleneck, BottleneckObjective::bottleneck_and_mean);
   const Case given;
@@ -207,7 +208,7 @@ TEST_CASE("optimize: the best placement kept has the objective that evaluate tel
   CHECK(std::abs(state.best_s() / kept_s - 1) < 1e-6);
 }
 
-TEST_CASE("optimize: a swap changes a tree's sum by what was foretold") {
+TEST_CASE("optimize: a swap changes a tree's sum as predicted") {
   const Case given;
   const TaskGraph graph(given.traffic(), 1e-6);
   const Indices groups{0, 0, 1, 1, 2, 0, 0, 0, 0, 1};
@@ -332,8 +333,8 @@ TEST_CASE("optimize: a table of changes stays exact over very many swaps") {
   for (std::int32_t task = 0; task < 12; ++task) {
     for (std::int32_t occupant = 0; occupant < 14; ++occupant) {
       if (state.occupancy().host_of(task) == state.occupancy().host_of(occupant)) continue;
-      const float foretold = state.swap_change(task, occupant, kAnyLimit);
-      REQUIRE(std::abs(foretold - exact.swap_change(task, occupant, kAnyLimit)) < 1e-3F);
+      const float predicted = state.swap_change(task, occupant, kAnyLimit);
+      REQUIRE(std::abs(predicted - exact.swap_change(task, occupant, kAnyLimit)) < 1e-3F);
     }
   }
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`optimize`: placements that the load model likes, judged by the simulator itself.
 
-How the model foretells what the simulator finds: docs/design/optimize-jobs.md.
+How the model predicts what the simulator finds: docs/design/optimize-jobs.md.
 """
 
 from __future__ import annotations
