@@ -14,7 +14,7 @@ import pytest
 
 import fairlead as fl
 from fairlead import cli
-from fairlead.act.launch import FORMATS, read_placement
+from fairlead.act.launch import FORMATS
 
 SPEC = "h0:2,h1:2,h2:2,h3:2"
 CLUSTER = fl.Cluster.uniform(["h0", "h1", "h2", "h3"], 2)
@@ -86,7 +86,7 @@ def test_every_format_says_the_same_placement(files, fairlead_map, tmp_path, for
 
     assert said.code == 0, said.err
     expected = ["h0", "h1", "h2", "h3"] * 2
-    assert read_placement(output, CLUSTER, format).host_names() == expected
+    assert FORMATS[format].parse(output.read_text(), CLUSTER) == expected
     assert said.out.splitlines()[-1] == FORMATS[format].usage(str(output), 8)
 
 

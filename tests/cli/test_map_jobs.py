@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import fairlead as fl
-from fairlead.act.launch import FORMATS, read_placement
+from fairlead.act.launch import FORMATS
 from fairlead.cli import app
 
 SPEC = "h0:4,h1:4,h2:4"
@@ -84,7 +84,7 @@ def test_every_format_has_a_file_for_each_job(jobs: list[str], format: str) -> N
 
     assert said.exit_code == 0, said.output
     hosts = [
-        read_placement(f"out/{name}.{format}", CLUSTER, format).host_names()
+        FORMATS[format].parse(Path(f"out/{name}.{format}").read_text(), CLUSTER)
         for name in ("ring", "all")
     ]
     assert hosts == [["h0"] * 4, ["h1"] * 4 + ["h2"] * 2]

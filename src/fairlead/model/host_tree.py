@@ -88,8 +88,3 @@ class HostTree:
         for index in range(len(self.groups) - 1, -1, -1):
             level = np.where(self.groups[index][src] == self.groups[index][dst], index + 1, level)
         return np.asarray(self.costs[np.where(np.equal(src, dst), 0, level)])
-
-    def to_matrix(self) -> npt.NDArray[np.float64]:
-        """Cost of every pair, shape (H, H)."""
-        every = np.arange(self.num_hosts)
-        return self.cost(*np.meshgrid(every, every, indexing="ij"))

@@ -82,10 +82,6 @@ class JobsPlacement:
         """Node of each rank of a job, shape (T,)."""
         return self.machine.node_of_core(self.core_of_rank[job])
 
-    def ranks_per_node(self, job: int) -> npt.NDArray[np.int64]:
-        """How many ranks of a job each node holds, shape (nodes,)."""
-        return np.bincount(self.node_of_rank(job), minlength=self.machine.nodes)
-
 
 def _shape(machine: Machine) -> str:
     return f"{machine.nodes} nodes of {machine.sockets} sockets of {machine.cores} cores"

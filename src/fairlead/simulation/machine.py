@@ -74,11 +74,6 @@ class Machine:
         return self.sockets * self.cores
 
     @property
-    def num_sockets(self) -> int:
-        """Sockets of all nodes."""
-        return self.nodes * self.sockets
-
-    @property
     def num_cores(self) -> int:
         """Cores of all nodes."""
         return self.nodes * self.cores_per_node

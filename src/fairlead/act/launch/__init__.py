@@ -4,7 +4,7 @@
 from fairlead.act.launch.catalogue import LAUNCHERS, detect
 from fairlead.act.launch.conversation import Conversation
 from fairlead.act.launch.copying import copied
-from fairlead.act.launch.formats import FORMATS, Cores, read_placement, write_placement
+from fairlead.act.launch.formats import FORMATS, Cores, write_placement
 from fairlead.act.launch.hostfile import parse_hostfile, read_hostfile
 from fairlead.act.launch.job import Job, Launcher
 from fairlead.act.launch.process import Finished, LaunchTimeoutError, run
@@ -30,7 +30,6 @@ __all__ = [
     "detect",
     "parse_hostfile",
     "read_hostfile",
-    "read_placement",
     "run",
     "run_together",
     "unreachable_hosts",

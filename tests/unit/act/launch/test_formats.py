@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairlead.act.launch import FORMATS, Cores, read_placement, write_placement
+from fairlead.act.launch import FORMATS, Cores, write_placement
 from fairlead.act.launch.formats import render_placement
 from fairlead.errors import InputError, TopologyError
 from fairlead.model.cluster import Cluster
@@ -18,7 +18,6 @@ from fairlead.model.placement import Placement
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "launchers"
 TWO_NODES = Cluster.uniform(("node001", "node002"), slots=64)
-GOLDEN_HOSTS = ["node002", "node001", "node001", "node002"]
 
 
 @st.composite
@@ -43,7 +42,7 @@ def test_every_format_reads_back_the_hosts_that_were_written(
 
     write_placement(placement, cluster, name, path)
 
-    assert read_placement(path, cluster, name).host_names() == placement.host_names()
+    assert FORMATS[name].parse(path.read_text(), cluster) == placement.host_names()
 
 
 @pytest.mark.parametrize(
@@ -58,11 +57,11 @@ def test_every_format_reads_back_the_hosts_that_were_written(
     ],
 )
 def test_sample_is_read_and_written_alike(name: str, file: str) -> None:
-    placement = read_placement(GOLDEN / file, TWO_NODES, name)
+    sample = (GOLDEN / file).read_text()
+    placement = Placement(TWO_NODES.hosts, np.array([1, 0, 0, 1]))
 
-    assert placement.host_names() == GOLDEN_HOSTS
-    text = render_placement(placement, TWO_NODES, name)
-    assert text.strip() == (GOLDEN / file).read_text().strip()
+    assert FORMATS[name].parse(sample, TWO_NODES) == placement.host_names()
+    assert render_placement(placement, TWO_NODES, name).strip() == sample.strip()
 
 
 def test_rankfile_covers_the_cores_that_are_given() -> None:
@@ -149,13 +148,8 @@ def test_unknown_format_is_named_with_those_there_are(tmp_path: Path) -> None:
         ("rankfile", "rank 0=a slot=p1\n", "1: unknown form"),
         ("rankfile", "rank 0=a slot=0\nrank 0=a slot=0\n", "2: rank 0 is placed twice"),
         ("rankfile", "rank 1=a slot=0\n", "rank 0 is missing"),
-        ("rankfile", "rank 0=c slot=0\n", "host 'c' is not in the cluster"),
-        ("rankfile5", "rank 0=+n1\n", r"host '\+n1' is not in the cluster"),
         ("seq", "a slots=2\n", "1: unknown form"),
-        ("seq", "a\na\n", "host 'a' holds 2 ranks, but has 1 slots"),
-        ("slurm", "a,b,b\n", "host 'b' holds 2 ranks"),
         ("mpich", "a:0\n", "1: unknown form"),
-        ("mpich", "a:2\n", "host 'a' holds 2 ranks"),
         ("flux", "[[0,1,1]]", "block 0: expected"),
         ("flux", "[[0,1,1,true]]", "block 0: expected"),
         ("flux", "[[0,1,1,0]]", "block 0: expected"),
@@ -165,26 +159,8 @@ def test_unknown_format_is_named_with_those_there_are(tmp_path: Path) -> None:
         ("flux", "[[0,1", "not a task map"),
         ("flux", "[" * 100_000, "not a task map"),
         ("json", "{}", "kind: Field required"),
-        ("seq", "# only a comment\n", "no rank is placed"),
     ],
 )
-def test_damaged_file_is_refused_with_its_name(
-    name: str, text: str, message: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "placement.txt"
-    path.write_text(text)
-
-    with pytest.raises(InputError, match=message) as caught:
-        read_placement(path, Cluster(("a", "b"), (1, 1)), name)
-
-    assert str(caught.value).startswith(str(path))
-
-
-def test_missing_and_binary_file_is_named(tmp_path: Path) -> None:
-    binary = tmp_path / "binary"
-    binary.write_bytes(b"\xff\xfe")
-
-    with pytest.raises(InputError, match="No such file"):
-        read_placement(tmp_path / "none", TWO_NODES, "seq")
-    with pytest.raises(InputError, match="not UTF-8"):
-        read_placement(binary, TWO_NODES, "seq")
+def test_damaged_text_is_refused(name: str, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        FORMATS[name].parse(text, Cluster(("a", "b"), (1, 1)))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.act.launch import read_placement
+from fairlead.act.launch import FORMATS
 from fairlead.decide.jobs import STRATEGIES, SharedHosts, map_jobs, parse_taken
 from fairlead.decide.jobs.mapped_jobs import told_apart
 
@@ -130,7 +130,8 @@ def test_files_hold_the_placement_of_each_job_and_their_cores(tmp_path: Path) ->
 
     assert [file.name for file in files] == ["ring.rankfile", "ring-2.rankfile"]
     for file, placement in zip(files, mapped.placements, strict=True):
-        assert read_placement(file, CLUSTER, "rankfile").host_names() == placement.host_names()
+        hosts_of_file = FORMATS["rankfile"].parse(file.read_text(), CLUSTER)
+        assert hosts_of_file == placement.host_names()
     assert files[0].read_text().splitlines()[0] == "rank 0=h0 slot=0:1"
 
 

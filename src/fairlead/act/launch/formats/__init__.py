@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All file formats for placements, each read back and checked before anybody uses it."""
+"""All file formats for placements, each read back and checked before it is written."""
 
 from __future__ import annotations
 
 from pathlib import Path
-
-import numpy as np
 
 from fairlead.act.launch.formats._format import Cores, Format
 from fairlead.act.launch.formats.host_lines import FLUX_HOSTFILE, SEQ, SLURM
@@ -19,7 +17,7 @@ from fairlead.files.archive import write_text
 from fairlead.model.cluster import Cluster
 from fairlead.model.placement import Placement
 
-__all__ = ["FORMATS", "Cores", "Format", "read_placement", "render_placement", "write_placement"]
+__all__ = ["FORMATS", "Cores", "Format", "render_placement", "write_placement"]
 
 FORMATS = {
     known.name: known
@@ -67,38 +65,6 @@ def render_placement(
     if chosen.parse(text, cluster) != placement.host_names():
         raise TopologyError(f"placement: cannot be written as {format!r} without a loss")
     return text
-
-
-def read_placement(path: Path | str, cluster: Cluster, format: str) -> Placement:
-    """Read a file in one of FORMATS and check it against the hosts and slots there are.
-
-    Raises:
-        InputError: The file is missing or not of this format; the message names file and place.
-        TopologyError: A host is unknown, or holds more ranks than slots.
-    """
-    chosen = _format(format)
-    try:
-        text = Path(path).read_bytes().decode("utf-8")
-        hosts = chosen.parse(text, cluster)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text") from error
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
-    index_of_host = {host: index for index, host in enumerate(cluster.hosts)}
-    unknown = next((host for host in hosts if host not in index_of_host), None)
-    if unknown is not None:
-        raise TopologyError(f"{path}: host {unknown!r} is not in the cluster")
-    if not hosts:
-        raise InputError(f"{path}: no rank is placed")
-    host_of_rank = np.array([index_of_host[host] for host in hosts])
-    placement = Placement(cluster.hosts, host_of_rank, method="file")
-    try:
-        placement.require_fits(cluster)
-    except TopologyError as error:
-        raise TopologyError(f"{path}: {error}") from error
-    return placement
 
 
 def _format(name: str) -> Format:
