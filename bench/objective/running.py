@@ -67,7 +67,8 @@ def shaped(topology: Topology) -> fl.Network:
     for index, uplink_Bps in enumerate(topology.uplink_Bps):
         leaving = (rack[:, None] == index) & (rack[None, :] != index)
         groups += [
-            fl.SharedGroup(np.argwhere(crossing), uplink_Bps) for crossing in (leaving, leaving.T)
+            fl.BottleneckGroup(np.argwhere(crossing), uplink_Bps)
+            for crossing in (leaving, leaving.T)
         ]
     latency_s = np.where(np.eye(topology.num_hosts, dtype=bool), 0.0, LATENCY_S)
     nic_Bps = np.asarray(topology.nic_Bps)

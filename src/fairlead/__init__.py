@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         TopologyError,
         TraceError,
     )
-    from fairlead.model.bottleneck_group import SharedGroup
+    from fairlead.model.bottleneck_group import BottleneckGroup
     from fairlead.model.cluster import Cluster
     from fairlead.model.cost import Cost, evaluate
     from fairlead.model.host_tree import HostTree
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "BottleneckGroup",
     "Cluster",
     "CollectiveCall",
     "Cost",
@@ -54,7 +55,6 @@ __all__ = [
     "Placement",
     "ProbeError",
     "ShapeError",
-    "SharedGroup",
     "SimulationOptions",
     "SimulationResult",
     "TopologyError",

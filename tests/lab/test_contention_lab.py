@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fairlead.lab import Lab, Scenario
-from fairlead.model.bottleneck_group import SharedGroup
+from fairlead.model.bottleneck_group import BottleneckGroup
 from fairlead.model.network import Network
 
 # Steps of 0.2 s, one after another: a minute for 8 hosts. bench/probe/contention.py has 20 seeds
@@ -39,7 +39,7 @@ def probed(lab: Lab, folder: Path) -> tuple[Network, dict[str, object]]:
     return Network.load(path), json.loads(done.stdout)
 
 
-def sides(group: SharedGroup) -> tuple[frozenset[int], frozenset[int]]:
+def sides(group: BottleneckGroup) -> tuple[frozenset[int], frozenset[int]]:
     return frozenset(group.src_hosts), frozenset(group.dst_hosts)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairlead.decide.denoised_network import NORMAL_95, likely_network, log_spread
-from fairlead.model.bottleneck_group import SharedGroup
+from fairlead.model.bottleneck_group import BottleneckGroup
 from fairlead.model.cost import costs_of
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
@@ -123,7 +123,7 @@ def _drawn_interfaces(
     return np.asarray(capacity_Bps * np.exp(error * float(np.median(spread))))
 
 
-def _drawn_group(group: SharedGroup, random: np.random.Generator) -> SharedGroup:
+def _drawn_group(group: BottleneckGroup, random: np.random.Generator) -> BottleneckGroup:
     if not 0 < group.capacity_low_Bps < group.capacity_high_Bps < np.inf:
         return group
     spread = np.log(group.capacity_high_Bps / group.capacity_low_Bps) / (2 * NORMAL_95)

@@ -13,14 +13,14 @@ import pydantic
 
 from fairlead.errors import ProbeError
 from fairlead.measure.probe_result import Count, Rank, Rate, Seconds, or_nan, read_document
-from fairlead.model.bottleneck_group import SharedGroup
+from fairlead.model.bottleneck_group import BottleneckGroup
 from fairlead.model.network import Network
 
 CONTENTION_BEGIN = '{"format": "fairlead-contention"'
 """First letters of the document of flows run together."""
 
 
-class Group(pydantic.BaseModel, extra="forbid"):
+class GroupOfRanks(pydantic.BaseModel, extra="forbid"):
     """Every source sends to every destination through one bottleneck; both are ranks."""
 
     sources: list[Rank] = pydantic.Field(min_length=1)
@@ -30,14 +30,14 @@ class Group(pydantic.BaseModel, extra="forbid"):
     capacity_high_Bps: Rate | None
     confidence_ratio: float = pydantic.Field(ge=0, le=1)
 
-    def to_shared_group(self, index: Sequence[int]) -> SharedGroup:
+    def to_bottleneck_group(self, index: Sequence[int]) -> BottleneckGroup:
         """The same group between hosts.
 
         Args:
             index: Position of each rank's host in the network.
         """
         pairs = [(index[src], index[dst]) for src in self.sources for dst in self.destinations]
-        return SharedGroup(
+        return BottleneckGroup(
             pairs=np.array(pairs, dtype=np.int64),
             capacity_Bps=self.capacity_Bps,
             capacity_low_Bps=or_nan(self.capacity_low_Bps),
@@ -56,7 +56,7 @@ class ContentionResult(pydantic.BaseModel, extra="forbid"):
     probing_s: Seconds
     nic_out_Bps: list[Rate | None]
     nic_in_Bps: list[Rate | None]
-    groups: list[Group]
+    groups: list[GroupOfRanks]
 
     def add_to(self, network: Network, measured_hosts: Sequence[str]) -> Network:
         """The network with interfaces and groups; its origin says how they were found.
@@ -81,7 +81,7 @@ class ContentionResult(pydantic.BaseModel, extra="forbid"):
             network,
             nic_out_Bps=per_host(self.nic_out_Bps),
             nic_in_Bps=per_host(self.nic_in_Bps),
-            groups=[group.to_shared_group(index) for group in self.groups],
+            groups=[group.to_bottleneck_group(index) for group in self.groups],
             origin=network.origin | {"contention": found},
         )
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fairlead.errors import InputError, ShapeError
 from fairlead.files.archive import Archive
 
-__all__ = ["SharedGroup"]
+__all__ = ["BottleneckGroup"]
 
 _PAIRS = "group_pairs"
 _CAPACITY = "group_capacity_Bps"
@@ -22,7 +22,7 @@ TABLE_OF_GROUPS = (_PAIRS, _CAPACITY, _CONFIDENCE)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class SharedGroup:
+class BottleneckGroup:
     """Directed pairs of hosts whose flows share one bottleneck.
 
     Attributes:
@@ -42,20 +42,20 @@ class SharedGroup:
     def __post_init__(self) -> None:
         pairs = np.ascontiguousarray(self.pairs, dtype=np.int64)
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.shape[0] == 0:
-            raise ShapeError(f"shared group: pairs: expected shape (P, 2), got {pairs.shape}")
+            raise ShapeError(f"bottleneck group: pairs: expected shape (P, 2), got {pairs.shape}")
         if pairs.min() < 0 or np.any(pairs[:, 0] == pairs[:, 1]):
             raise InputError(
-                "shared group: pairs: each must be two different hosts, counted from 0"
+                "bottleneck group: pairs: each must be two different hosts, counted from 0"
             )
         if len(np.unique(pairs, axis=0)) != len(pairs):
-            raise InputError("shared group: pairs: one is named twice")
+            raise InputError("bottleneck group: pairs: one is named twice")
         if not (np.isfinite(self.capacity_Bps) and self.capacity_Bps > 0):
             raise InputError(
-                f"shared group: capacity_Bps: must be finite and > 0, got {self.capacity_Bps}"
+                f"bottleneck group: capacity_Bps: must be finite and > 0, got {self.capacity_Bps}"
             )
         if not 0 <= self.confidence_ratio <= 1:
             raise InputError(
-                f"shared group: confidence_ratio: must be in 0..1, got {self.confidence_ratio}"
+                f"bottleneck group: confidence_ratio: must be in 0..1, got {self.confidence_ratio}"
             )
         object.__setattr__(self, "pairs", pairs)
 
@@ -69,7 +69,7 @@ class SharedGroup:
         """Positions of the hosts that receive through it, ascending."""
         return sorted(set(self.pairs[:, 1].tolist()))
 
-    def select(self, hosts: npt.NDArray[np.int64]) -> SharedGroup | None:
+    def select(self, hosts: npt.NDArray[np.int64]) -> BottleneckGroup | None:
         """The same bottleneck as these hosts see it, or None where no two of them share it.
 
         Args:
@@ -86,7 +86,7 @@ class SharedGroup:
         return dataclasses.replace(self, pairs=np.array(kept, dtype=np.int64))
 
 
-def table_of_groups(groups: Sequence[SharedGroup]) -> dict[str, npt.NDArray[np.generic]]:
+def table_of_groups(groups: Sequence[BottleneckGroup]) -> dict[str, npt.NDArray[np.generic]]:
     """The groups as arrays: a row (group, src, dst) per pair, a row of capacities per group."""
     rows = [
         np.column_stack([np.full(len(group.pairs), index), group.pairs])
@@ -102,7 +102,7 @@ def table_of_groups(groups: Sequence[SharedGroup]) -> dict[str, npt.NDArray[np.g
     }
 
 
-def groups_from_table(archive: Archive, num_hosts: int) -> list[SharedGroup]:
+def groups_from_table(archive: Archive, num_hosts: int) -> list[BottleneckGroup]:
     """The groups of a file; none where it has no such arrays.
 
     Raises:
@@ -119,7 +119,7 @@ def groups_from_table(archive: Archive, num_hosts: int) -> list[SharedGroup]:
     if rows[:, 1:].min(initial=0) < 0 or rows[:, 1:].max(initial=0) >= num_hosts:
         raise archive.error(_PAIRS, f"names a host outside 0..{num_hosts - 1}")
     return [
-        SharedGroup(
+        BottleneckGroup(
             pairs=rows[rows[:, 0] == index][:, 1:].astype(np.int64),
             capacity_Bps=float(capacity_Bps[index, 0]),
             capacity_low_Bps=float(capacity_Bps[index, 1]),

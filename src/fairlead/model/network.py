@@ -15,7 +15,7 @@ from fairlead.errors import InputError, ShapeError, TopologyError
 from fairlead.files.archive import Archive, save_archive
 from fairlead.model.bottleneck_group import (
     TABLE_OF_GROUPS,
-    SharedGroup,
+    BottleneckGroup,
     groups_from_table,
     table_of_groups,
 )
@@ -65,7 +65,7 @@ class Network:
     samples: npt.NDArray[np.int64] | None = None
     nic_out_Bps: npt.NDArray[np.float64] | None = None
     nic_in_Bps: npt.NDArray[np.float64] | None = None
-    groups: Sequence[SharedGroup] = ()
+    groups: Sequence[BottleneckGroup] = ()
     origin: dict[str, Any] = dataclasses.field(default_factory=lambda: {"how": "given"})
     source: str = "this network"
 

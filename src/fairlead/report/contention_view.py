@@ -10,7 +10,7 @@ import numpy as np
 from rich.text import Text
 from rich.tree import Tree
 
-from fairlead.model.bottleneck_group import SharedGroup
+from fairlead.model.bottleneck_group import BottleneckGroup
 from fairlead.model.network import Network
 from fairlead.report.scales import BYTES_PER_SECOND, human
 
@@ -65,7 +65,7 @@ def contention_lines(network: Network) -> list[str]:
     return lines
 
 
-def title(network: Network, group: SharedGroup) -> str:
+def title(network: Network, group: BottleneckGroup) -> str:
     """Both sides of a bottleneck; the larger is "the others" where it is all other hosts."""
     sources, destinations = group.src_hosts, group.dst_hosts
     is_all = (
@@ -159,7 +159,7 @@ def sides_of_groups(network: Network) -> list[list[tuple[bool, bool]]]:
     return traits
 
 
-def _capacity(group: SharedGroup) -> str:
+def _capacity(group: BottleneckGroup) -> str:
     text = _rate(group.capacity_Bps)
     if np.isfinite(group.capacity_low_Bps) and np.isfinite(group.capacity_high_Bps):
         text += f" (95 % interval {_rate(group.capacity_low_Bps)} to "

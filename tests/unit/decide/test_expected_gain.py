@@ -10,7 +10,7 @@ import pytest
 
 import fairlead as fl
 from fairlead.decide.expected_gain import expected_gain
-from fairlead.model.bottleneck_group import SharedGroup
+from fairlead.model.bottleneck_group import BottleneckGroup
 
 
 def network(slow_Bps: float, spread_ratio: float) -> fl.Network:
@@ -126,7 +126,7 @@ def test_uncertain_capacity_of_a_group_makes_the_gain_uncertain() -> None:
     # 30 the shared 2000 B take 67 s, and 10 s each inside.
     capacity_Bps = 30.0
     between = [(src, dst) for src in (0, 1) for dst in (2, 3)]
-    group = SharedGroup(
+    group = BottleneckGroup(
         np.array(between), capacity_Bps, capacity_low_Bps=3.0, capacity_high_Bps=300.0
     )
     shared = dataclasses.replace(network(100.0, 0.0), groups=[group])

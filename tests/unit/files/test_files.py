@@ -57,15 +57,15 @@ def networks(draw: st.DrawFn) -> fl.Network:
         bandwidth_Bps,
         samples=np.ones(square),
         nic_out_Bps=capacity_Bps,
-        groups=draw(st.lists(shared_groups(num_hosts), max_size=3)) if num_hosts > 1 else [],
+        groups=draw(st.lists(bottleneck_groups(num_hosts), max_size=3)) if num_hosts > 1 else [],
     )
 
 
 @st.composite
-def shared_groups(draw: st.DrawFn, num_hosts: int) -> fl.SharedGroup:
+def bottleneck_groups(draw: st.DrawFn, num_hosts: int) -> fl.BottleneckGroup:
     host = st.integers(0, num_hosts - 1)
     pair = st.tuples(host, host).filter(lambda ends: ends[0] != ends[1])
-    return fl.SharedGroup(
+    return fl.BottleneckGroup(
         pairs=np.array(draw(st.lists(pair, min_size=1, unique=True))),
         capacity_Bps=draw(st.floats(1, 1e12)),
         confidence_ratio=draw(st.floats(0, 1)),
@@ -88,7 +88,7 @@ def test_network_survives_its_file(network: fl.Network, tmp_path: Path) -> None:
     ]
 
 
-def shape_of(group: fl.SharedGroup) -> tuple[object, ...]:
+def shape_of(group: fl.BottleneckGroup) -> tuple[object, ...]:
     return group.pairs.tolist(), group.capacity_Bps, group.confidence_ratio
 
 

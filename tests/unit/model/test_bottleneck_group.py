@@ -15,7 +15,7 @@ from fairlead.files.archive import save_archive
 HOSTS = ["a", "b", "c", "d"]
 LATENCY_S = np.full((4, 4), 1e-5)
 BANDWIDTH_BPS = np.full((4, 4), 1e8)
-UPLINK = fl.SharedGroup(pairs=np.array([[0, 2], [0, 3], [1, 2], [1, 3]]), capacity_Bps=2.5e7)
+UPLINK = fl.BottleneckGroup(pairs=np.array([[0, 2], [0, 3], [1, 2], [1, 3]]), capacity_Bps=2.5e7)
 
 
 def network(**more: Any) -> fl.Network:
@@ -50,7 +50,7 @@ def test_group_of_hosts_that_left_is_gone() -> None:
 )
 def test_impossible_group_is_refused(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(fl.Error, match=message):
-        fl.SharedGroup(**{"pairs": [[0, 1]], "capacity_Bps": 1.0, **wrong})
+        fl.BottleneckGroup(**{"pairs": [[0, 1]], "capacity_Bps": 1.0, **wrong})
 
 
 def test_network_refuses_capacities_that_do_not_fit() -> None:
@@ -59,7 +59,7 @@ def test_network_refuses_capacities_that_do_not_fit() -> None:
     with pytest.raises(fl.InputError, match="nic_in_Bps"):
         network(nic_in_Bps=np.array([1.0, 0.0, 1.0, 1.0]))
     with pytest.raises(fl.ShapeError, match="host 4"):
-        network(groups=[fl.SharedGroup(pairs=np.array([[0, 4]]), capacity_Bps=1.0)])
+        network(groups=[fl.BottleneckGroup(pairs=np.array([[0, 4]]), capacity_Bps=1.0)])
 
 
 @pytest.mark.parametrize(

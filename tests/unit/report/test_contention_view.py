@@ -22,10 +22,10 @@ EVEN, ODD, LAST = [0, 2], [1, 3], [4, 5]
 
 def group(sources: list[int], destinations: list[int], capacity_Bps: float = 2.5e7):
     pairs = np.array([(src, dst) for src in sources for dst in destinations])
-    return fl.SharedGroup(pairs, capacity_Bps, 0.9 * capacity_Bps, 1.1 * capacity_Bps, 0.996)
+    return fl.BottleneckGroup(pairs, capacity_Bps, 0.9 * capacity_Bps, 1.1 * capacity_Bps, 0.996)
 
 
-def network(*groups: fl.SharedGroup, num_hosts: int = 6) -> fl.Network:
+def network(*groups: fl.BottleneckGroup, num_hosts: int = 6) -> fl.Network:
     names = [f"node{number}" for number in range(num_hosts)]
     return dataclasses.replace(
         two_racks(names),

@@ -35,7 +35,7 @@ def with_shared_capacities(net: fl.Network, rng: np.random.Generator) -> fl.Netw
         net,
         nic_out_Bps=nic_Bps,
         nic_in_Bps=1e8 * rng.lognormal(0, 0.5, net.num_hosts),
-        groups=[fl.SharedGroup(pairs=np.array(pairs), capacity_Bps=2e7)],
+        groups=[fl.BottleneckGroup(pairs=np.array(pairs), capacity_Bps=2e7)],
     )
 
 
@@ -131,8 +131,8 @@ def test_a_shared_uplink_is_spared_where_pairs_look_alike() -> None:
         np.zeros((4, 4)),
         np.where(np.eye(4), np.inf, 1e8),
         groups=[
-            fl.SharedGroup(pairs=np.array(across), capacity_Bps=2e7),
-            fl.SharedGroup(pairs=np.array(across)[:, ::-1], capacity_Bps=2e7),
+            fl.BottleneckGroup(pairs=np.array(across), capacity_Bps=2e7),
+            fl.BottleneckGroup(pairs=np.array(across)[:, ::-1], capacity_Bps=2e7),
         ],
     )
     partner = np.kron(np.eye(2), 1 - np.eye(4)) * 1e6
@@ -153,7 +153,7 @@ def test_bottleneck_counts_nics_pairs_and_groups() -> None:
     traffic = fl.Traffic(bytes=sent, messages=(sent > 0) * 10.0)
     placement = fl.Placement(hosts, np.arange(3))
     net = fl.Network(hosts, np.zeros((3, 3)), np.where(np.eye(3), np.inf, 1e8))
-    group = fl.SharedGroup(pairs=np.array([[0, 2], [1, 2]]), capacity_Bps=1e7)
+    group = fl.BottleneckGroup(pairs=np.array([[0, 2], [1, 2]]), capacity_Bps=1e7)
 
     def bottleneck_s(**more: Any) -> float:
         changed = dataclasses.replace(net, **more)
