@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <exception>
 
-#include "flows/conductor.hpp"
+#include "flows/step_runner.hpp"
 #include "messages/rehearsal.hpp"
 #include "orders.hpp"
 #include "result.hpp"
@@ -17,7 +17,7 @@ namespace fairlead::probe {
 namespace {
 
 /// Flows run together, led by this rank 0, and what follows from them is printed.
-void probe_contention(Conductor& conductor, const Behaviour& behaviour, Outcome& outcome) {
+void probe_contention(StepRunner& step_runner, const Behaviour& behaviour, Outcome& outcome) {
   // On one machine, ever more flows are limited by its processor, not by an interface.
   constexpr int kFlowsOnOneMachine = 4;
   const double begin_s = now_s();
@@ -25,50 +25,50 @@ void probe_contention(Conductor& conductor, const Behaviour& behaviour, Outcome&
       .is_one_machine = behaviour.shares_machine,
       .max_nic_flows = behaviour.shares_machine ? kFlowsOnOneMachine : kMostFlows};
   const auto measure = [&](std::span<const Flow> flows, Precision precision) {
-    return conductor.measure(flows, precision);
+    return step_runner.measure(flows, precision);
   };
   const auto num_hosts = static_cast<int>(outcome.node_names.size());
   const ContentionFindings findings = find_contention(num_hosts, measure, wanted);
   print_contention(findings, now_s() - begin_s);
-  outcome.is_orderly = outcome.is_orderly && conductor.is_orderly();
+  outcome.is_orderly = outcome.is_orderly && step_runner.is_orderly();
 }
 
 /// Does what is asked for. Returns whether MPI can be left in order.
-bool carry_out(MPI_Comm comm, const Options& options, Mailbox& mailbox) {
+bool carry_out(MPI_Comm comm, const Options& options, ControlChannel& control) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  const Behaviour behaviour = assemble(comm, options, mailbox);
+  const Behaviour behaviour = start_session(comm, options, control);
   const double begin_s = now_s();
-  Exchange exchange(comm, options, mailbox, behaviour.yields);
-  Findings findings = walk_tournament(comm, options, behaviour.concurrency, mailbox, exchange);
-  FlowRunner runner(comm, options.patience_s, mailbox, behaviour.yields);
-  Rehearsal rehearsal(comm, options, mailbox, behaviour.yields);
+  Exchange exchange(comm, options, control, behaviour.yields);
+  Findings findings = walk_tournament(comm, options, behaviour.concurrency, control, exchange);
+  FlowRunner runner(comm, options.patience_s, control, behaviour.yields);
+  Rehearsal rehearsal(comm, options, control, behaviour.yields);
   if (rank != 0) {
     const bool is_needed = options.has_contention || !options.rehearsed.empty();
     const auto serve = [&] {
       runner.serve();
       rehearsal.serve();
     };
-    return hand_in(comm, findings, mailbox, serve, is_needed ? kLongPause_s : kIdlePause_s) &&
+    return hand_in(comm, findings, control, serve, is_needed ? kLongPause_s : kIdlePause_s) &&
            !runner.has_given_up() && !rehearsal.has_given_up();
   }
-  Outcome outcome = collect(comm, std::move(findings), mailbox);
+  Outcome outcome = collect(comm, std::move(findings), control);
   print_result(options, behaviour, outcome, now_s() - begin_s);
   if (options.has_contention) {
-    Conductor conductor(comm, options, outcome, begin_s + options.budget_s, mailbox, runner);
-    probe_contention(conductor, behaviour, outcome);
+    StepRunner step_runner(comm, options, outcome, begin_s + options.budget_s, control, runner);
+    probe_contention(step_runner, behaviour, outcome);
   }
   if (!options.rehearsed.empty()) print_rehearsal(rehearsal.conduct(options, outcome));
-  dismiss(comm, outcome, mailbox);
+  end_session(comm, outcome, control);
   return outcome.is_orderly && !rehearsal.has_given_up();
 }
 
 /// The main flow: one order, or one after the other. Returns whether MPI can be left in order.
 bool run(MPI_Comm comm, const Options& first) {
-  Mailbox mailbox(comm, first.patience_s);
+  ControlChannel control(comm, first.patience_s);
   for (std::optional order = first; order; order = next_order(comm, first.patience_s)) {
-    if (!carry_out(comm, *order, mailbox)) return false;
-    mailbox.forget();
+    if (!carry_out(comm, *order, control)) return false;
+    control.forget();
     if (!first.has_orders) break;
   }
   return true;

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <vector>
 
-#include "mailbox.hpp"
+#include "control_channel.hpp"
 
 namespace fairlead::probe {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "fairlead/network/contention.hpp"
 #include "messages/rehearsal.hpp"
-#include "pairs/gathering.hpp"
+#include "pairs/rendezvous.hpp"
 
 namespace fairlead::probe {
 

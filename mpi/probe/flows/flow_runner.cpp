@@ -121,8 +121,8 @@ class Stream {
 
 }  // namespace
 
-FlowRunner::FlowRunner(MPI_Comm comm, double patience_s, Mailbox& mailbox, bool yields)
-    : comm_(comm), patience_s_(patience_s), mailbox_(mailbox), yields_(yields) {}
+FlowRunner::FlowRunner(MPI_Comm comm, double patience_s, ControlChannel& control, bool yields)
+    : comm_(comm), patience_s_(patience_s), control_(control), yields_(yields) {}
 
 FlowReport FlowRunner::run(const FlowOrder& order) {
   constexpr double kLookInterval_s = 0.01;
@@ -147,7 +147,7 @@ FlowReport FlowRunner::run(const FlowOrder& order) {
     for (Stream& stream : streams) has_moved |= stream.go_on();
     if (!has_moved && yields_) std::this_thread::sleep_for(std::chrono::microseconds(50));
     if (now_s() - looked_s < kLookInterval_s) continue;
-    mailbox_.poll();
+    control_.poll();
     looked_s = now_s();
   }
   FlowReport report{.step = order.step, .has_given_up = 0, .rates_Bps = {}};
@@ -179,7 +179,7 @@ void FlowRunner::serve() {
   // Only the last report may still be on its way: rank 0 waits for each.
   if (reports_.size() > 1) reports_.pop_front();
   reports_.push_back(run(order));
-  mailbox_.heard(0);  // perhaps for long not, while a flow was waited for
+  control_.heard(0);  // perhaps for long not, while a flow was waited for
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Isend(&reports_.back(), sizeof(FlowReport), MPI_BYTE, 0, flow_report_tag, comm_, &request);
   MPI_Request_free(&request);

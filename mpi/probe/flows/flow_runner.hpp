@@ -8,8 +8,8 @@
 #include <list>
 #include <vector>
 
+#include "control_channel.hpp"
 #include "flows/flow_order.hpp"
-#include "mailbox.hpp"
 
 namespace fairlead::probe {
 
@@ -19,7 +19,7 @@ class FlowRunner {
  public:
   /// @param yields whether to sleep while nothing arrives; right where there are more processes
   ///   than cores.
-  FlowRunner(MPI_Comm comm, double patience_s, Mailbox& mailbox, bool yields);
+  FlowRunner(MPI_Comm comm, double patience_s, ControlChannel& control, bool yields);
 
   FlowReport run(const FlowOrder& order);
 
@@ -34,7 +34,7 @@ class FlowRunner {
 
   MPI_Comm comm_;
   double patience_s_;
-  Mailbox& mailbox_;
+  ControlChannel& control_;
   bool yields_;
   bool has_given_up_ = false;
   // Kept for the whole run: a request that was given up may still read or write them.

@@ -23,8 +23,8 @@ constexpr int kNumTrialTags = 1000;
 
 }  // namespace
 
-Rehearsal::Rehearsal(MPI_Comm comm, const Options& options, Mailbox& mailbox, bool yields)
-    : comm_(comm), patience_s_(options.patience_s), mailbox_(mailbox), yields_(yields) {
+Rehearsal::Rehearsal(MPI_Comm comm, const Options& options, ControlChannel& control, bool yields)
+    : comm_(comm), patience_s_(options.patience_s), control_(control), yields_(yields) {
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &num_ranks_);
   std::int64_t out_bytes = 0;
@@ -131,9 +131,9 @@ std::optional<double> Rehearsal::try_out(int pattern, Scale scale, Outcome& outc
       add(report);
       return true;
     };
-    if (!mailbox_.wait(src, take)) {
+    if (!control_.wait(src, take)) {
       outcome.is_orderly = false;
-      mailbox_.announce_silent(src);
+      control_.announce_silent(src);
     }
   }
   return outcome.is_orderly ? std::optional(longest_s) : std::nullopt;
@@ -153,7 +153,7 @@ void Rehearsal::serve() {
   // Only the last report may still be on its way: rank 0 waits for each.
   if (reports_.size() > 1) reports_.pop_front();
   reports_.push_back(run(order));
-  mailbox_.heard(0);
+  control_.heard(0);
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Isend(&reports_.back(), sizeof(TrialReport), MPI_BYTE, 0, trial_report_tag, comm_, &request);
   MPI_Request_free(&request);
@@ -208,7 +208,7 @@ bool Rehearsal::complete_all() {
     const double time_s = now_s();
     if (time_s - begin_s > patience_s_) return false;
     if (time_s - looked_s < kLookInterval_s) continue;
-    mailbox_.poll();
+    control_.poll();
     looked_s = time_s;
   }
   requests_.clear();

@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include "mailbox.hpp"
+#include "control_channel.hpp"
 #include "messages/pattern.hpp"
 #include "options.hpp"
-#include "pairs/gathering.hpp"
+#include "pairs/rendezvous.hpp"
 
 namespace fairlead::probe {
 
@@ -50,7 +50,7 @@ class Rehearsal {
   /// @param yields whether to sleep while nothing arrives; right where there are more processes
   ///   than cores.
   /// @throws std::invalid_argument where the patterns of the options are none.
-  Rehearsal(MPI_Comm comm, const Options& options, Mailbox& mailbox, bool yields);
+  Rehearsal(MPI_Comm comm, const Options& options, ControlChannel& control, bool yields);
 
   /// Rank 0: trials of all patterns in turns, until the time or the number of rounds is over, or
   /// somebody does not answer; `outcome` then is not orderly.
@@ -92,7 +92,7 @@ class Rehearsal {
   int rank_ = 0;
   int num_ranks_ = 0;
   double patience_s_;
-  Mailbox& mailbox_;
+  ControlChannel& control_;
   bool yields_;
   std::vector<Part> parts_;
   int trial_ = 0;

@@ -16,11 +16,11 @@ std::size_t largest_bytes(const Recipe& recipe) {
 
 }  // namespace
 
-Exchange::Exchange(MPI_Comm comm, const Options& options, Mailbox& mailbox, bool yields)
+Exchange::Exchange(MPI_Comm comm, const Options& options, ControlChannel& control, bool yields)
     : comm_(comm),
       recipe_(options.recipe),
       patience_s_(options.patience_s),
-      mailbox_(mailbox),
+      control_(control),
       yields_(yields),
       out_(largest_bytes(recipe_), std::byte{1}),
       in_(largest_bytes(recipe_)),
@@ -195,7 +195,7 @@ bool Exchange::receive(int src, Tag tag, void* data, std::size_t bytes) {
 }
 
 bool Exchange::complete(MPI_Request& request) {
-  // The clock and the mailbox are looked at rarely: they must not disturb what is timed.
+  // The clock and the control channel are looked at rarely: they must not disturb what is timed.
   constexpr int kSpinsPerLook = 64;
   const double begin_s = now_s();
   for (int spins = 1;; ++spins) {
@@ -213,7 +213,7 @@ bool Exchange::complete(MPI_Request& request) {
 void Exchange::answer_others(double time_s) {
   constexpr double kInterval_s = 0.01;
   if (time_s - answered_s_ < kInterval_s) return;
-  mailbox_.poll();
+  control_.poll();
   answered_s_ = time_s;
 }
 

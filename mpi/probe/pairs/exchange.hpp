@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "mailbox.hpp"
+#include "control_channel.hpp"
 #include "options.hpp"
 
 namespace fairlead::probe {
@@ -36,7 +36,7 @@ class Exchange {
  public:
   /// @param yields whether to let other processes run while waiting inside a timed part; right
   ///   where there are more processes than cores.
-  Exchange(MPI_Comm comm, const Options& options, Mailbox& mailbox, bool yields);
+  Exchange(MPI_Comm comm, const Options& options, ControlChannel& control, bool yields);
 
   /// Leader: half the round trip of `count` messages, one duration each.
   [[nodiscard]] Durations round_trips(int partner, int count);
@@ -70,14 +70,15 @@ class Exchange {
   [[nodiscard]] bool send(int dst, Tag tag, const void* data, std::size_t bytes);
   [[nodiscard]] bool receive(int src, Tag tag, void* data, std::size_t bytes);
   [[nodiscard]] bool complete(MPI_Request& request);
-  /// Takes in notes now and then, so that a long meeting is not taken for a death.
+  /// Receives control messages now and then, so that a process in a long meeting is not taken for
+  /// dead.
   void answer_others(double time_s);
   [[nodiscard]] bool complete_all(std::span<MPI_Request> requests);
 
   MPI_Comm comm_;
   Recipe recipe_;
   double patience_s_;
-  Mailbox& mailbox_;
+  ControlChannel& control_;
   bool yields_;
   double answered_s_ = 0;
   // Kept for the whole run: a request that was given up may still read or write them.

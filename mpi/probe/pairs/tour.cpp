@@ -19,7 +19,7 @@ constexpr double kSleptShare = 0.25;
 
 class Tour {
  public:
-  Tour(int rank, int num_ranks, const Options& options, int concurrency, Mailbox& mailbox,
+  Tour(int rank, int num_ranks, const Options& options, int concurrency, ControlChannel& control,
        Exchange& exchange)
       : rank_(rank),
         tournament_(num_ranks),
@@ -27,7 +27,7 @@ class Tour {
         concurrency_(concurrency),
         meetings_(choose_meetings()),
         num_rounds_(count_rounds()),
-        mailbox_(mailbox),
+        control_(control),
         exchange_(exchange),
         begin_s_(now_s()) {}
 
@@ -96,28 +96,28 @@ class Tour {
   /// at once, both would open a connection, and one would be closed again.
   bool await_follower(int follower) {
     if (!await_ready(follower, [] { return kShortPause_s; })) return false;
-    mailbox_.post(follower, Note::ready);
+    control_.post(follower, MessageKind::ready);
     return true;
   }
 
   bool await_leader(int index, int leader) {
-    mailbox_.post(leader, Note::ready);
+    control_.post(leader, MessageKind::ready);
     return await_ready(leader, [&] { return longest_pause_s(index); });
   }
 
   template <typename LongestPause>
   bool await_ready(int partner, LongestPause longest_pause_s) {
     const auto is_decided = [&] {
-      return mailbox_.has(partner, Note::ready) || mailbox_.has(partner, Note::gone);
+      return control_.has(partner, MessageKind::ready) || control_.has(partner, MessageKind::gone);
     };
-    return mailbox_.wait(partner, is_decided, longest_pause_s) &&
-           !mailbox_.has(partner, Note::gone);
+    return control_.wait(partner, is_decided, longest_pause_s) &&
+           !control_.has(partner, MessageKind::gone);
   }
 
   void give_up(int partner) {
     findings_.has_given_up = true;
-    mailbox_.post(partner, Note::gone);
-    if (!mailbox_.has(partner, Note::gone)) mailbox_.announce_silent(partner);
+    control_.post(partner, MessageKind::gone);
+    if (!control_.has(partner, MessageKind::gone)) control_.announce_silent(partner);
   }
 
   /// Meeting k begins when meeting k - concurrency is over; its leader says so. If that leader
@@ -126,8 +126,8 @@ class Tour {
     if (!is_limited() || index < concurrency_) return;
     const int predecessor = at(index - concurrency_).low;
     if (predecessor == rank_) return;  // it was held before, in this very loop
-    (void)mailbox_.wait(
-        predecessor, [&] { return mailbox_.has_turn(index); },
+    (void)control_.wait(
+        predecessor, [&] { return control_.has_turn(index); },
         [&] { return longest_pause_s(index); });
   }
 
@@ -137,18 +137,18 @@ class Tour {
     const int coming = index + kTurnsAhead * concurrency_;
     if (!is_limited() || coming >= num_meetings()) return;
     for (const int player : {at(coming).low, at(coming).high}) {
-      if (player != rank_) mailbox_.post(player, Note::soon, coming);
+      if (player != rank_) control_.post(player, MessageKind::soon, coming);
     }
   }
 
   void pass_turn(int index) {
     const int next = index + concurrency_;
     if (!is_limited() || next >= num_meetings()) return;
-    if (at(next).low != rank_) mailbox_.post(at(next).low, Note::turn, next);
+    if (at(next).low != rank_) control_.post(at(next).low, MessageKind::turn, next);
   }
 
   [[nodiscard]] bool is_near(int index) const {
-    return !is_limited() || index < kTurnsAhead * concurrency_ || mailbox_.is_soon(index);
+    return !is_limited() || index < kTurnsAhead * concurrency_ || control_.is_soon(index);
   }
 
   /// While a turn is far away, a share of the time that is left until then, by the pace so far.
@@ -189,7 +189,7 @@ class Tour {
   int concurrency_;
   std::vector<Meeting> meetings_;
   int num_rounds_;
-  Mailbox& mailbox_;
+  ControlChannel& control_;
   Exchange& exchange_;
   double begin_s_;
   int num_passed_ = 0;   // turns until the end of this process's last meeting
@@ -200,13 +200,13 @@ class Tour {
 
 }  // namespace
 
-Findings walk_tournament(MPI_Comm comm, const Options& options, int concurrency, Mailbox& mailbox,
-                         Exchange& exchange) {
+Findings walk_tournament(MPI_Comm comm, const Options& options, int concurrency,
+                         ControlChannel& control, Exchange& exchange) {
   int rank = 0;
   int num_ranks = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &num_ranks);
-  return Tour(rank, num_ranks, options, concurrency, mailbox, exchange).walk();
+  return Tour(rank, num_ranks, options, concurrency, control, exchange).walk();
 }
 
 }  // namespace fairlead::probe

@@ -19,7 +19,7 @@ struct Findings {
 /// Meets all other processes, one after another. There is no barrier: a meeting begins when both
 /// partners have come to it and no more than `concurrency` others are going on.
 /// @param concurrency at least 1.
-Findings walk_tournament(MPI_Comm comm, const Options& options, int concurrency, Mailbox& mailbox,
-                         Exchange& exchange);
+Findings walk_tournament(MPI_Comm comm, const Options& options, int concurrency,
+                         ControlChannel& control, Exchange& exchange);
 
 }  // namespace fairlead::probe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank 0 as it makes all hosts run flows together, one step after another.
+// How rank 0 makes the hosts run flows together, one step after another.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,18 @@
 
 #include "fairlead/network/contention.hpp"
 #include "flows/flow_runner.hpp"
-#include "pairs/gathering.hpp"
+#include "pairs/rendezvous.hpp"
 
 namespace fairlead::probe {
 
-/// Orders steps and gathers what came of them. Every wait is bounded by the patience; a host or a
+/// Orders steps and collects the reports. Every wait is bounded by the patience; a host or a
 /// path that fails once is not used again.
-class Conductor {
+class StepRunner {
  public:
   /// @param outcome of the pairs; says how fast flows will be, and which hosts are silent.
   /// @param end_s time after which no step begins.
-  Conductor(MPI_Comm comm, const Options& options, const Outcome& outcome, double end_s,
-            Mailbox& mailbox, FlowRunner& runner);
+  StepRunner(MPI_Comm comm, const Options& options, const Outcome& outcome, double end_s,
+             ControlChannel& control, FlowRunner& runner);
 
   /// Runs flows together; see `MeasureFlows`.
   std::optional<std::vector<double>> measure(std::span<const Flow> flows, Precision precision);
@@ -45,7 +45,7 @@ class Conductor {
   MPI_Comm comm_;
   int num_ranks_;
   double end_s_;
-  Mailbox& mailbox_;
+  ControlChannel& control_;
   FlowRunner& runner_;
   std::vector<double> bandwidth_Bps_;  // [src, dst], nan where unknown
   std::set<int> dead_hosts_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Roll call, collection of the findings, dismissal; without MPI collectives, which know no limit
-// of time.
-#include "pairs/gathering.hpp"
+// Start of the session, collection of the findings, end of the session; without MPI collectives,
+// which have no time limit.
+#include "pairs/rendezvous.hpp"
 
 #include <sys/utsname.h>
 
@@ -127,33 +127,33 @@ class Reports {
 
 }  // namespace
 
-Behaviour assemble(MPI_Comm comm, const Options& options, Mailbox& mailbox) {
+Behaviour start_session(MPI_Comm comm, const Options& options, ControlChannel& control) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   const int num_ranks = size_of(comm);
   if (rank != 0) {
-    mailbox.post(0, Note::hello, 0, machine_identity());
-    const auto is_started = [&] { return mailbox.has(0, Note::start); };
-    if (!mailbox.wait(0, is_started)) return {.concurrency = std::max(1, num_ranks / 2)};
-    const Letter& start = mailbox.letter(0, Note::start);
+    control.post(0, MessageKind::hello, 0, machine_identity());
+    const auto is_started = [&] { return control.has(0, MessageKind::start); };
+    if (!control.wait(0, is_started)) return {.concurrency = std::max(1, num_ranks / 2)};
+    const Message& start = control.message(0, MessageKind::start);
     return {.concurrency = start.value, .yields = start.data != 0};
   }
   std::map<std::int64_t, int> ranks_of_machine = {{machine_identity(), 1}};
   for (int src = 1; src < num_ranks; ++src) {
-    if (mailbox.wait(src, [&] { return mailbox.has(src, Note::hello); })) {
-      ++ranks_of_machine[mailbox.letter(src, Note::hello).data];
+    if (control.wait(src, [&] { return control.has(src, MessageKind::hello); })) {
+      ++ranks_of_machine[control.message(src, MessageKind::hello).data];
     } else {
-      mailbox.announce_silent(src);
+      control.announce_silent(src);
     }
   }
   const Behaviour behaviour = decide(options, ranks_of_machine, num_ranks);
   for (int dst = 1; dst < num_ranks; ++dst) {
-    mailbox.post(dst, Note::start, behaviour.concurrency, behaviour.yields ? 1 : 0);
+    control.post(dst, MessageKind::start, behaviour.concurrency, behaviour.yields ? 1 : 0);
   }
   return behaviour;
 }
 
-Outcome collect(MPI_Comm comm, Findings findings, Mailbox& mailbox) {
+Outcome collect(MPI_Comm comm, Findings findings, ControlChannel& control) {
   const int num_ranks = size_of(comm);
   Outcome outcome{.results = std::move(findings.results),
                   .node_names = std::vector<std::string>(static_cast<std::size_t>(num_ranks)),
@@ -161,17 +161,17 @@ Outcome collect(MPI_Comm comm, Findings findings, Mailbox& mailbox) {
   outcome.node_names[0] = node_name();
   Reports reports(comm);
   for (int src = 1; src < num_ranks; ++src) {
-    if (mailbox.wait(src, [&] { return reports.has(src); }, [] { return kLongPause_s; })) {
+    if (control.wait(src, [&] { return reports.has(src); }, [] { return kLongPause_s; })) {
       reports.unpack(src, outcome);
     } else {
       outcome.is_orderly = false;
-      mailbox.announce_silent(src);
+      control.announce_silent(src);
     }
   }
   return outcome;
 }
 
-bool hand_in(MPI_Comm comm, const Findings& findings, Mailbox& mailbox,
+bool hand_in(MPI_Comm comm, const Findings& findings, ControlChannel& control,
              const std::function<void()>& serve, double longest_pause_s) {
   const std::vector<std::byte> packed = pack(findings);
   MPI_Request request = MPI_REQUEST_NULL;
@@ -181,19 +181,19 @@ bool hand_in(MPI_Comm comm, const Findings& findings, Mailbox& mailbox,
   const auto is_done = [&] {
     if (is_sent == 0) MPI_Test(&request, &is_sent, MPI_STATUS_IGNORE);
     serve();
-    return mailbox.has(0, Note::done);
+    return control.has(0, MessageKind::done);
   };
-  // Those who only wait must not take processor time from the flows of others.
-  const bool is_dismissed = mailbox.wait(0, is_done, [&] { return longest_pause_s; });
-  return is_dismissed && mailbox.letter(0, Note::done).value != 0;
+  // A process that only waits must not take processor time from the flows of others.
+  const bool is_ended = control.wait(0, is_done, [&] { return longest_pause_s; });
+  return is_ended && control.message(0, MessageKind::done).value != 0;
 }
 
-void dismiss(MPI_Comm comm, const Outcome& outcome, Mailbox& mailbox) {
+void end_session(MPI_Comm comm, const Outcome& outcome, ControlChannel& control) {
   constexpr double kFlushLimit_s = 1;
   for (int dst = 1; dst < size_of(comm); ++dst) {
-    mailbox.post(dst, Note::done, outcome.is_orderly ? 1 : 0);
+    control.post(dst, MessageKind::done, outcome.is_orderly ? 1 : 0);
   }
-  mailbox.flush(kFlushLimit_s);
+  control.flush(kFlushLimit_s);
 }
 
 }  // namespace fairlead::probe

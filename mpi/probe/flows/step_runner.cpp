@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One step: orders out, rank 0's own part, reports in.
-#include "flows/conductor.hpp"
+#include "flows/step_runner.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -27,12 +27,12 @@ constexpr int kStepsPerHost = 10;
 
 }  // namespace
 
-Conductor::Conductor(MPI_Comm comm, const Options& options, const Outcome& outcome, double end_s,
-                     Mailbox& mailbox, FlowRunner& runner)
+StepRunner::StepRunner(MPI_Comm comm, const Options& options, const Outcome& outcome, double end_s,
+                       ControlChannel& control, FlowRunner& runner)
     : comm_(comm),
       num_ranks_(static_cast<int>(outcome.node_names.size())),
       end_s_(end_s),
-      mailbox_(mailbox),
+      control_(control),
       runner_(runner),
       bandwidth_Bps_(outcome.node_names.size() * outcome.node_names.size(),
                      std::numeric_limits<double>::quiet_NaN()) {
@@ -55,8 +55,8 @@ Conductor::Conductor(MPI_Comm comm, const Options& options, const Outcome& outco
   }
 }
 
-std::optional<std::vector<double>> Conductor::measure(std::span<const Flow> flows,
-                                                      Precision precision) {
+std::optional<std::vector<double>> StepRunner::measure(std::span<const Flow> flows,
+                                                       Precision precision) {
   if (now_s() >= end_s_) return std::nullopt;
   show_progress();
   std::vector<Flow> alive;
@@ -72,7 +72,7 @@ std::optional<std::vector<double>> Conductor::measure(std::span<const Flow> flow
   return rates_Bps;
 }
 
-std::vector<double> Conductor::run(std::span<const Flow> flows, Precision precision) {
+std::vector<double> StepRunner::run(std::span<const Flow> flows, Precision precision) {
   ++step_;
   const FlowTiming& timing = precision == Precision::exact ? kExact : kGlance;
   orders_.clear();
@@ -97,24 +97,24 @@ std::vector<double> Conductor::run(std::span<const Flow> flows, Precision precis
   return rates_Bps;
 }
 
-bool Conductor::is_dead(Flow flow) const {
+bool StepRunner::is_dead(Flow flow) const {
   return dead_flows_.contains(flow) || dead_hosts_.contains(flow.src) ||
          dead_hosts_.contains(flow.dst);
 }
 
-std::int64_t Conductor::message_bytes(Flow flow) const {
+std::int64_t StepRunner::message_bytes(Flow flow) const {
   const double Bps = bandwidth_Bps_[static_cast<std::size_t>(flow.src * num_ranks_ + flow.dst)];
   if (!std::isfinite(Bps)) return kUsualBytes;
   return std::clamp(static_cast<std::int64_t>(Bps * kMessage_s), kLeastBytes, kMostBytes);
 }
 
-void Conductor::add_end(int rank, const FlowEnd& end, const FlowTiming& timing) {
+void StepRunner::add_end(int rank, const FlowEnd& end, const FlowTiming& timing) {
   const FlowOrder empty{.step = step_, .num_flows = 0, .timing = timing, .ends = {}};
   FlowOrder& order = orders_.try_emplace(rank, empty).first->second;
   order.ends[static_cast<std::size_t>(order.num_flows++)] = end;
 }
 
-void Conductor::send_orders() {
+void StepRunner::send_orders() {
   std::erase_if(sent_, [](Sent& sent) {
     int is_sent = 0;
     return MPI_Test(&sent.request, &is_sent, MPI_STATUS_IGNORE) != MPI_SUCCESS || is_sent != 0;
@@ -126,13 +126,13 @@ void Conductor::send_orders() {
   }
 }
 
-void Conductor::gather_reports() {
+void StepRunner::gather_reports() {
   for (const auto& [rank, order] : orders_) {
     const int src = rank;
-    if (src != 0 && !mailbox_.wait(src, [&] { return take_report(src); })) {
+    if (src != 0 && !control_.wait(src, [&] { return take_report(src); })) {
       is_orderly_ = false;
       dead_hosts_.insert(src);
-      mailbox_.announce_silent(src);
+      control_.announce_silent(src);
     }
   }
   for (const auto& [rank, report] : reports_) {
@@ -140,7 +140,7 @@ void Conductor::gather_reports() {
   }
 }
 
-bool Conductor::take_report(int src) {
+bool StepRunner::take_report(int src) {
   int has_arrived = 0;
   MPI_Iprobe(src, flow_report_tag, comm_, &has_arrived, MPI_STATUS_IGNORE);
   if (has_arrived != 0) {
@@ -152,7 +152,7 @@ bool Conductor::take_report(int src) {
   return reports_.contains(src);
 }
 
-void Conductor::show_progress() {
+void StepRunner::show_progress() {
   if (now_s() - shown_s_ < 0.1) return;
   shown_s_ = now_s();
   const auto doublings = static_cast<int>(std::bit_width(static_cast<unsigned>(num_ranks_)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short notes between the processes: who is ready, whose turn it is, who is still alive.
+// Short control messages between the processes: ready, turn, alive.
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,7 @@ namespace fairlead::probe {
 
 /// Message tags of the probe.
 enum Tag : int {
-  note_tag = 1,
+  control_tag = 1,
   command_tag,
   data_tag,
   answer_tag,
@@ -28,7 +28,7 @@ enum Tag : int {
   order_text_tag,
 };
 
-enum class Note : std::int32_t {
+enum class MessageKind : std::int32_t {
   hello,   ///< To rank 0 at the start; carries the machine's identity.
   start,   ///< From rank 0: everybody is there; carries how to behave.
   ready,   ///< To the partner of the next meeting.
@@ -41,43 +41,47 @@ enum class Note : std::int32_t {
   done,    ///< From rank 0: the result is written; `value` says whether all went well.
 };
 
-struct Letter {
-  Note note;
+struct Message {
+  MessageKind kind;
   std::int32_t value;
   std::int64_t data;
 };
 
-/// Sends and receives notes. No call blocks for longer than the patience, and every process that
-/// waits here answers pings, so that a late process is told from a dead one.
-class Mailbox {
+/// Sends and receives control messages. No call blocks for longer than the patience, and every
+/// process that waits here answers pings, so that a late process is told from a dead one.
+class ControlChannel {
  public:
-  Mailbox(MPI_Comm comm, double patience_s);
+  ControlChannel(MPI_Comm comm, double patience_s);
 
-  void post(int dst, Note note, std::int32_t value = 0, std::int64_t data = 0);
-  /// Tells everybody that `peer` does not answer, so that each of them need not wait in turn.
+  void post(int dst, MessageKind kind, std::int32_t value = 0, std::int64_t data = 0);
+  /// Tells all ranks that `peer` does not answer, so that they do not wait for it one by one.
   void announce_silent(int peer);
 
   /// Counts as a sign of life of `src` what came from it by another way.
   void heard(int src) { sign_s_[static_cast<std::size_t>(src)] = now_s(); }
 
-  /// Takes in all notes that have arrived.
+  /// Takes in all control messages that have arrived.
   void poll();
 
-  /// Forgets what was said of the meetings so far, whose numbers the next order uses again. To be
-  /// called before the next roll call, when nobody can have spoken of the next meetings yet.
+  /// Forgets all messages about the meetings so far, whose numbers the next order uses again. To be
+  /// called before the next session starts, when no message can be about its meetings yet.
   void forget();
 
-  /// Whether `src` has sent this note.
-  [[nodiscard]] bool has(int src, Note note) const { return letters_.contains({src, note}); }
-  /// The last letter of this kind from `src`; it must be there.
-  [[nodiscard]] const Letter& letter(int src, Note note) const { return letters_.at({src, note}); }
+  /// Whether `src` has sent a message of this kind.
+  [[nodiscard]] bool has(int src, MessageKind kind) const {
+    return messages_.contains({src, kind});
+  }
+  /// The last message of this kind from `src`; it must be there.
+  [[nodiscard]] const Message& message(int src, MessageKind kind) const {
+    return messages_.at({src, kind});
+  }
   /// Whether this meeting was announced as next, or given its turn.
   [[nodiscard]] bool is_soon(int meeting) const { return soon_.contains(meeting); }
   [[nodiscard]] bool has_turn(int meeting) const { return turns_.contains(meeting); }
 
   /// Waits, mostly asleep, until `is_done()` holds; each pause is at most `longest_pause_s()`.
   /// @return false when `peer` gave no sign of life for the length of the patience, counted from
-  ///   now or from when somebody else announced it silent.
+  ///   now or from when another rank announced it silent.
   template <typename IsDone, typename LongestPause>
   [[nodiscard]] bool wait(int peer, IsDone is_done, LongestPause longest_pause_s) {
     const double begin_s = now_s();
@@ -88,7 +92,7 @@ class Mailbox {
       const double time_s = now_s();
       if (time_s - last_hope_s(peer, begin_s) > patience_s_) return false;
       if (time_s >= next_ping_s) {
-        post(peer, Note::ping);
+        post(peer, MessageKind::ping);
         next_ping_s += patience_s_ / 4;
       }
       pause(time_s - begin_s, longest_pause_s());
@@ -99,16 +103,16 @@ class Mailbox {
     return wait(peer, is_done, [] { return kShortPause_s; });
   }
 
-  /// Waits until the notes posted have left, at most `limit_s`.
+  /// Waits until the messages posted have left, at most `limit_s`.
   void flush(double limit_s);
 
  private:
   struct Outgoing {
-    Letter letter;
+    Message message;
     MPI_Request request;
   };
 
-  void take_in(int src, const Letter& letter);
+  void take_in(int src, const Message& message);
   [[nodiscard]] double last_hope_s(int peer, double begin_s) const {
     const auto index = static_cast<std::size_t>(peer);
     return std::max(std::min(begin_s, suspected_s_[index]), sign_s_[index]);
@@ -120,10 +124,10 @@ class Mailbox {
   double patience_s_;
   std::vector<double> sign_s_;       // last sign of life of each rank
   std::vector<double> suspected_s_;  // when each rank was announced silent; inf where never
-  std::map<std::pair<int, Note>, Letter> letters_;
+  std::map<std::pair<int, MessageKind>, Message> messages_;
   std::set<int> soon_;
   std::set<int> turns_;
-  std::list<Outgoing> outgoing_;  // a list: a letter must not move while it is sent
+  std::list<Outgoing> outgoing_;  // a list: a message must not move while it is sent
 };
 
 }  // namespace fairlead::probe
