@@ -29,8 +29,8 @@ from rich.console import Console
 from rich.table import Table
 
 import fairlead as fl
-from fairlead.decide.denoised_network import NORMAL_95
 from fairlead.decide.expected_gain import Gain, expected_gain, gain_under_noise
+from fairlead.decide.noise import NORMAL_95
 from fairlead.decide.placement import COST_OF_OBJECTIVE, DEFAULT_OBJECTIVE, OBJECTIVES
 
 Matrix = npt.NDArray[np.float64]

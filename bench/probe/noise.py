@@ -21,8 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 import fairlead as fl
-from fairlead.decide.denoised_network import log_spread
-from fairlead.decide.noise import BANDWIDTH_RATIO, LATENCY_RATIO
+from fairlead.decide.noise import BANDWIDTH_RATIO, LATENCY_RATIO, log_spread
 from fairlead.lab import Lab
 
 RECORDED = Path(__file__).with_name("recorded") / "repeated"

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from fairlead.files.archive import write_text
-from fairlead.simulation import JobsPlacement, Workload, shipped_workloads
+from fairlead.simulation import JobsPlacement, Workload, packaged_workloads
 
 FILE = Path(__file__).with_name("best_known.json")
 
@@ -50,7 +50,7 @@ class BestKnown:
             gain = "first" if before_s == float("inf") else f"{1 - now_s / before_s:.3%} less"
             print(f"best known beaten: {name} by {kept['found_by']}: {now_s:.6g} s ({gain})")
         if self._beaten and is_updating:
-            names = [name for name in shipped_workloads() if name in self._kept]
+            names = [name for name in packaged_workloads() if name in self._kept]
             lines = (f"{json.dumps(name)}: {json.dumps(self._kept[name])}" for name in names)
             write_text(FILE, "{\n" + ",\n".join(lines) + "\n}\n")
         elif self._beaten:

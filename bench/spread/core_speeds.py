@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from fairlead.decide.jobs import STRATEGIES, place_jobs
-from fairlead.simulation import Workload, shipped_workloads, simulate_each
+from fairlead.simulation import Workload, packaged_workloads, simulate_each
 
 COMPUTE_MOPS = (50, 100, 200, 500, 1000, 2000)
 QUICK = ("spread", "spread-group")
@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--optimize", action="store_true", help="optimize too, some 5 s for each")
     arguments = parser.parse_args()
     methods = (*QUICK, *(("optimize",) if arguments.optimize else ()))
-    names = [name for name in shipped_workloads() if name.startswith("Real")]
+    names = [name for name in packaged_workloads() if name.startswith("Real")]
     names, speeds = (names[3:], (100, 200)) if arguments.short else (names, COMPUTE_MOPS)
     letters = [STRATEGIES[method].letter for method in methods]
     table = Table(title="waiting time in seconds, and gains on the best of B, C and D")

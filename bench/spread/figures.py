@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from fairlead.decide.jobs import STRATEGIES, place_jobs
-from fairlead.simulation import SimulationResult, Workload, shipped_workloads, simulate_each
+from fairlead.simulation import SimulationResult, Workload, packaged_workloads, simulate_each
 
 METRICS = {
     "waiting_time_s": "waiting time at interfaces and memories, s",
@@ -45,7 +45,7 @@ def main() -> None:
     console = Console(width=120)
     console.print(f"scale {scale:g}: this part of each job's messages is simulated")
     known = BestKnown()
-    results = {name: simulated(name, scale, known) for name in shipped_workloads()}
+    results = {name: simulated(name, scale, known) for name in packaged_workloads()}
     for metric, title in METRICS.items():
         console.print(table(results, metric, title))
     if scale == 1:  # A part of the messages is another problem.

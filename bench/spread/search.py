@@ -26,7 +26,7 @@ from fairlead.simulation import (
     JobsPlacement,
     SimulationOptions,
     Workload,
-    shipped_workloads,
+    packaged_workloads,
     simulate,
     simulate_each,
 )
@@ -44,10 +44,10 @@ def main() -> None:
     parser.add_argument("--short", action="store_true", help="one workload, few messages")
     parser.add_argument("--seconds", type=float, default=60.0, help="of search for each workload")
     parser.add_argument("--seed", type=int, default=0, help="of the changes that are tried")
-    parser.add_argument("--workloads", nargs="+", choices=shipped_workloads(), metavar="NAME")
+    parser.add_argument("--workloads", nargs="+", choices=packaged_workloads(), metavar="NAME")
     parser.add_argument("--update", action="store_true", help="keep what beats best_known.json")
     arguments = parser.parse_args()
-    names = arguments.workloads or shipped_workloads()
+    names = arguments.workloads or packaged_workloads()
     seconds, part = arguments.seconds, 1.0
     if arguments.short:
         names, seconds, part = ["Synt_workload_4"], 0.5, 0.005

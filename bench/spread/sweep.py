@@ -22,7 +22,7 @@ from fairlead.simulation import (
     JobsPlacement,
     SimulationOptions,
     Workload,
-    shipped_workloads,
+    packaged_workloads,
     simulate_each,
 )
 from fairlead.simulation.simulating import CHOICES
@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=0.1, help="of the synthetic workloads")
     arguments = parser.parse_args()
     scale = 0.005 if arguments.short else arguments.scale
-    names = ["Synt_workload_4", "Real_workload_4"] if arguments.short else shipped_workloads()
+    names = ["Synt_workload_4", "Real_workload_4"] if arguments.short else packaged_workloads()
     console = Console(width=40 + 12 * len(names))
     console.print(
         f"scale {scale:g} of each synthetic job's messages is simulated, 1 of the others'"

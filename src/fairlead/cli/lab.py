@@ -16,7 +16,7 @@ from rich.table import Table
 from fairlead.cli.help import App
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
 from fairlead.errors import LabError
-from fairlead.lab import Lab, shipped_scenarios
+from fairlead.lab import Lab, packaged_scenarios
 from fairlead.lab.addresses import LOGIN
 from fairlead.lab.checking import WrongPair
 from fairlead.lab.checking_delays import WrongDelay
@@ -32,7 +32,7 @@ ScenarioArgument = Annotated[
     str,
     typer.Argument(
         metavar="SCENARIO",
-        help=f"A TOML file, or one that ships: {', '.join(shipped_scenarios())}.",
+        help=f"A TOML file, or one that ships: {', '.join(packaged_scenarios())}.",
     ),
 ]
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of a lab that is up.")]

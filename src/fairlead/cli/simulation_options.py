@@ -14,7 +14,7 @@ from fairlead.cli import options
 from fairlead.cli.help import MODEL, OUTPUT, PLACING, listed
 from fairlead.decide.jobs import STRATEGIES
 from fairlead.errors import InputError
-from fairlead.simulation import RATE_PER, shipped_workloads
+from fairlead.simulation import RATE_PER, packaged_workloads
 from fairlead.simulation.simulating import CHOICES
 
 _WORKLOADS = "as the workload says"
@@ -44,7 +44,7 @@ WorkloadSource = Annotated[
     str,
     typer.Argument(
         metavar="WORKLOAD.toml",
-        help=f"A TOML file, or one that ships: {', '.join(shipped_workloads())}.",
+        help=f"A TOML file, or one that ships: {', '.join(packaged_workloads())}.",
     ),
 ]
 Methods = Annotated[

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from fairlead.decide.denoised_network import likely_network
+from fairlead.decide.denoised_network import denoised
 from fairlead.decide.expected_gain import Gain, expected_gain
 from fairlead.decide.noise import with_pooled_noise
 from fairlead.decide.rule import DEFAULT_RULE, Rule, rehearsed_gain
@@ -204,7 +204,7 @@ class _Turns:
     def _challenger(self) -> _Tried | None:
         """The best placement by what is known now; None where it is not worth a rehearsal."""
         question = self._question
-        placement = question.place(likely_network(self._network))
+        placement = question.place(denoised(self._network))
         if any(_is_same(placement, one) for one in (question.baseline, *self._placements())):
             return None
         if question.is_barred(placement):

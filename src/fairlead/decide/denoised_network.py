@@ -12,21 +12,19 @@ import dataclasses
 import numpy as np
 import numpy.typing as npt
 
+from fairlead.decide.noise import log_spread
 from fairlead.model.network import Network
 
-__all__ = ["likely_network", "log_spread", "shrunk"]
+__all__ = ["denoised", "shrunk"]
 
 Matrix = npt.NDArray[np.float64]
-
-NORMAL_95 = 1.959964
-"""Standard normal quantile of 0.975."""
 
 SPLIT_PARAMETERS = 3
 """What a split in two adds: a mean, a spread and a share."""
 
 
-def likely_network(network: Network) -> Network:
-    """The network with each pair's latency and bandwidth moved to its likely value.
+def denoised(network: Network) -> Network:
+    """The network with each pair's latency and bandwidth moved by what noise explains.
 
     Args:
         network: Measured network; what has no intervals stays as it is. Communication inside a
@@ -34,28 +32,13 @@ def likely_network(network: Network) -> Network:
     """
     return dataclasses.replace(
         network,
-        latency_s=_likely(network.latency_s, network.latency_low_s, network.latency_high_s),
-        bandwidth_Bps=_likely(
+        latency_s=_denoised_values(
+            network.latency_s, network.latency_low_s, network.latency_high_s
+        ),
+        bandwidth_Bps=_denoised_values(
             network.bandwidth_Bps, network.bandwidth_low_Bps, network.bandwidth_high_Bps
         ),
     )
-
-
-def log_spread(low: Matrix | None, high: Matrix | None) -> Matrix | None:
-    """Standard deviation of the logarithm of each value whose 95 % interval is `low` to `high`.
-
-    Returns:
-        Shape as `low`; None where no interval is known at all.
-    """
-    if low is None or high is None:
-        return None
-    with np.errstate(invalid="ignore", divide="ignore"):
-        spread = np.log(high / low) / (2 * NORMAL_95)
-    is_known = np.isfinite(spread)
-    if not is_known.any():
-        return None
-    # A pair with too few samples for an interval is as uncertain as the others, at least.
-    return np.where(is_known, spread, np.median(spread[is_known]))
 
 
 def shrunk(values: Matrix, spread: Matrix) -> Matrix:
@@ -71,23 +54,23 @@ def shrunk(values: Matrix, spread: Matrix) -> Matrix:
     Source: Efron and Morris 1973 (empirical Bayes) in each group.
     """
     order = np.argsort(values, kind="stable")
-    likely = values.copy()
+    moved = values.copy()
     for group in np.split(order, _borders(values[order], float(np.mean(spread**2)))):
         if len(group) > 1:
-            likely[group] = _towards_mean(values[group], spread[group] ** 2)
-    return likely
+            moved[group] = _towards_mean(values[group], spread[group] ** 2)
+    return moved
 
 
-def _likely(value: Matrix, low: Matrix | None, high: Matrix | None) -> Matrix:
+def _denoised_values(value: Matrix, low: Matrix | None, high: Matrix | None) -> Matrix:
     spread = log_spread(low, high)
     if spread is None:
         return value
     is_pair = ~np.eye(len(value), dtype=bool) & np.isfinite(value) & (value > 0)
     if not spread[is_pair].any():
         return value
-    likely = value.copy()
-    likely[is_pair] = np.exp(shrunk(np.log(value[is_pair]), spread[is_pair]))
-    return likely
+    moved = value.copy()
+    moved[is_pair] = np.exp(shrunk(np.log(value[is_pair]), spread[is_pair]))
+    return moved
 
 
 def _towards_mean(values: Matrix, noise_variance: Matrix) -> Matrix:

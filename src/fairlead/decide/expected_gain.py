@@ -8,7 +8,8 @@ import dataclasses
 import numpy as np
 import numpy.typing as npt
 
-from fairlead.decide.denoised_network import NORMAL_95, likely_network, log_spread
+from fairlead.decide.denoised_network import denoised
+from fairlead.decide.noise import NORMAL_95, log_spread
 from fairlead.model.bottleneck_group import BottleneckGroup
 from fairlead.model.cost import costs_of
 from fairlead.model.network import Network
@@ -64,8 +65,7 @@ def expected_gain(
         seed: Seed of the draws.
         cost: What they are compared by: "serial_time_s" or another time of `Cost`.
     """
-    likely = likely_network(network)
-    return gain_under_noise(chosen, baseline, traffic, likely, seed, cost=cost)
+    return gain_under_noise(chosen, baseline, traffic, denoised(network), seed, cost=cost)
 
 
 def gain_under_noise(

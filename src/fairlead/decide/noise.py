@@ -13,12 +13,14 @@ import dataclasses
 import numpy as np
 import numpy.typing as npt
 
-from fairlead.decide.denoised_network import NORMAL_95, log_spread
 from fairlead.model.network import Network
 
-__all__ = ["with_pooled_noise"]
+__all__ = ["log_spread", "with_pooled_noise"]
 
 Matrix = npt.NDArray[np.float64]
+
+NORMAL_95 = 1.959964
+"""Standard normal quantile of 0.975."""
 
 LATENCY_RATIO = 2.0
 BANDWIDTH_RATIO = 0.55
@@ -26,6 +28,23 @@ BANDWIDTH_RATIO = 0.55
 what the median interval says: trains that follow one another without a gap are late and early in
 turns, so their range says more than their median errs; round trips are disturbed for a while
 together, so it says less. On recorded probes 0.47 to 0.64 and 1.3 to 2.7 (bench/probe/noise.py)."""
+
+
+def log_spread(low: Matrix | None, high: Matrix | None) -> Matrix | None:
+    """Standard deviation of the logarithm of each value whose 95 % interval is `low` to `high`.
+
+    Returns:
+        Shape as `low`; None where no interval is known at all.
+    """
+    if low is None or high is None:
+        return None
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread = np.log(high / low) / (2 * NORMAL_95)
+    is_known = np.isfinite(spread)
+    if not is_known.any():
+        return None
+    # A pair with too few samples for an interval is as uncertain as the others, at least.
+    return np.where(is_known, spread, np.median(spread[is_known]))
 
 
 def with_pooled_noise(network: Network) -> Network:

@@ -37,12 +37,12 @@ def find(source: str | Path, folder: Path, kind: str) -> Path:
     Raises:
         InputError: There is neither such a name nor such a file; the message lists the names.
     """
-    shipped = names(folder)
-    if str(source) in shipped:
+    packaged = names(folder)
+    if str(source) in packaged:
         return folder / f"{source}.toml"
     path = Path(source)
     if not path.exists():
-        raise InputError(f"{kind} {str(source)!r}: neither a file nor one of {', '.join(shipped)}")
+        raise InputError(f"{kind} {str(source)!r}: neither a file nor one of {', '.join(packaged)}")
     return path
 
 

@@ -18,7 +18,7 @@ from fairlead.errors import InputError, LaunchError
 from fairlead.files import run_directory
 from fairlead.files.archive import write_text
 from fairlead.flows.comparison import Comparison, MethodRuns, PredictedCost
-from fairlead.flows.inputs import Prepared, Request, measuring, placed, prepare
+from fairlead.flows.inputs import Prepared, Request, measuring, place_prepared, prepare
 from fairlead.model.cost import Cost, evaluate
 from fairlead.model.placement import Placement
 from fairlead.narrator import Narrator, Progress
@@ -126,7 +126,7 @@ def compare(
 def candidate(prepared: Prepared, request: Request, method: str) -> Candidate:
     """Place the ranks by one method and write what the launcher needs for it."""
     started = time.monotonic()
-    placement = placed(prepared, request, method)
+    placement = place_prepared(prepared, request, method)
     mapping_s = time.monotonic() - started
     folder = prepared.directory.file(method)
     folder.mkdir()

@@ -19,7 +19,7 @@ from fairlead.decide.placement import COST_OF_OBJECTIVE
 from fairlead.errors import InputError, ProbeError
 from fairlead.files.archive import write_text
 from fairlead.files.run_directory import cache_folder
-from fairlead.flows.inputs import Prepared, Request, placed
+from fairlead.flows.inputs import Prepared, Request, place_prepared
 from fairlead.measure import profile_cache, rehearsal
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.profile_cache import Profile
@@ -90,7 +90,7 @@ def decided(
     Raises:
         Error: A measurement failed, or a placement could not be found.
     """
-    baseline = placed(prepared, request, "launcher")
+    baseline = place_prepared(prepared, request, "launcher")
     kept = _recalled(_path(prepared, request, method, prepared.network), prepared)
     if kept is not None and not (kept.placement and history.has_proved_slower(kept.placement)):
         narrator.tell("decision: kept from an earlier run; program, hosts and network are the same")
@@ -101,7 +101,7 @@ def decided(
         traffic=prepared.traffic,
         network=prepared.network,
         baseline=baseline,
-        place=lambda network: placed(prepared, request, method, network, map_s),
+        place=lambda network: place_prepared(prepared, request, method, network, map_s),
         cost=COST_OF_OBJECTIVE[request.objective],
         rule=request.rule,
         is_barred=_barred(prepared, history, COST_OF_OBJECTIVE[request.objective]),

@@ -250,7 +250,7 @@ def _check(request: Request, launcher: Launcher, cluster: Cluster) -> None:
     launcher.check(Job(request.program, request.num_ranks, cluster, some, launcher_args=arguments))
 
 
-def placed(
+def place_prepared(
     prepared: Prepared,
     request: Request,
     method: str,

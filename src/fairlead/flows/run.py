@@ -16,7 +16,7 @@ from fairlead.decide.placement import require_method
 from fairlead.errors import Error, InputError
 from fairlead.files import run_directory
 from fairlead.flows.decision import Decision, decided
-from fairlead.flows.inputs import Prepared, Request, measuring, placed, prepare
+from fairlead.flows.inputs import Prepared, Request, measuring, place_prepared, prepare
 from fairlead.measure import profile_cache
 from fairlead.narrator import Narrator
 from fairlead.units import format_duration
@@ -146,7 +146,7 @@ def _announcement(
     """The decision as it is told and recorded."""
     predicted_s = decision.predicted_s(history.launcher_s())
     line = _line(prepared, request, method, decision)
-    taken = decision.placement or placed(prepared, request, "launcher")
+    taken = decision.placement or place_prepared(prepared, request, "launcher")
     taken.save(prepared.directory.file(run_directory.PLACEMENT))
     prepared.directory.note(
         "decision",

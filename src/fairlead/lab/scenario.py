@@ -12,12 +12,12 @@ from fairlead.errors import InputError
 from fairlead.files import toml_files
 from fairlead.lab.tables import Change, Latency, PairDelay, PairRate, PairRates, Racks, Rate, Table
 
-__all__ = ["Scenario", "shipped_scenarios"]
+__all__ = ["Scenario", "packaged_scenarios"]
 
 MAX_HOSTS = 200
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,40}$"
 """Of a scenario and of a lab, which has a folder of that name."""
-_SHIPPED = Path(__file__).with_name("scenarios")
+_PACKAGED = Path(__file__).with_name("scenarios")
 
 
 class Scenario(Table):
@@ -102,7 +102,7 @@ class Scenario(Table):
             InputError: There is no such scenario, or a field of it is wrong; the message names
                 file and field.
         """
-        path = toml_files.find(source, _SHIPPED, "scenario")
+        path = toml_files.find(source, _PACKAGED, "scenario")
         table = toml_files.read_toml(path)
         table.setdefault("name", path.stem)
         if hosts is not None:
@@ -113,6 +113,6 @@ class Scenario(Table):
             raise InputError(f"{path}: {toml_files.first_problem(error)}") from error
 
 
-def shipped_scenarios() -> list[str]:
+def packaged_scenarios() -> list[str]:
     """Names of the scenarios that ship with Fairlead."""
-    return toml_files.names(_SHIPPED)
+    return toml_files.names(_PACKAGED)

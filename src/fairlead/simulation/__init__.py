@@ -14,7 +14,7 @@ from fairlead.simulation.simulating import (
     simulate,
     simulate_each,
 )
-from fairlead.simulation.workload import Workload, shipped_workloads
+from fairlead.simulation.workload import Workload, packaged_workloads
 
 __all__ = [
     "PATTERNS",
@@ -28,8 +28,8 @@ __all__ = [
     "SimulationOptions",
     "SimulationResult",
     "Workload",
+    "packaged_workloads",
     "read_jobs_placement",
-    "shipped_workloads",
     "simulate",
     "simulate_each",
 ]

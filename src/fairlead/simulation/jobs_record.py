@@ -98,7 +98,7 @@ class JobsRecord(pydantic.BaseModel, frozen=True, extra="forbid"):
         try:
             record = cls.model_validate_json(text, strict=True)
             record.placements()
-            record.placed()
+            record.to_placement()
         except pydantic.ValidationError as error:
             raise InputError(f"{path}: {first_problem(error)}") from error
         except InputError as error:
@@ -109,7 +109,7 @@ class JobsRecord(pydantic.BaseModel, frozen=True, extra="forbid"):
         """Host of each rank, for each job."""
         return [Placement(self.hosts, np.array(job.host_of_rank), self.method) for job in self.jobs]
 
-    def placed(self, method: str | None = None) -> JobsPlacement:
+    def to_placement(self, method: str | None = None) -> JobsPlacement:
         """The cores, on the machine that the hosts were taken for.
 
         Args:
@@ -148,7 +148,7 @@ def read_jobs_placement(path: Path | str, machine: Machine) -> JobsPlacement:
     """
     text = read_text(path)
     if not text.lstrip().startswith("["):
-        return JobsRecord._from_json(text, path).placed(str(path))
+        return JobsRecord._from_json(text, path).to_placement(str(path))
     try:
         cores = _CORES.validate_json(text, strict=True)
     except pydantic.ValidationError as error:

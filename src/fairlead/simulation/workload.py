@@ -15,9 +15,9 @@ from fairlead.simulation.job import Integers, Job
 from fairlead.simulation.machine import Machine
 from fairlead.simulation.workload_file import WorkloadFile, read_machine_file, read_workload_file
 
-__all__ = ["Workload", "shipped_workloads"]
+__all__ = ["Workload", "packaged_workloads"]
 
-_SHIPPED = Path(__file__).with_name("workloads")
+_PACKAGED = Path(__file__).with_name("workloads")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Workload:
             InputError: There is no such workload, or a field of it is wrong; the message names
                 file and field.
         """
-        path = toml_files.find(source, _SHIPPED, "workload")
+        path = toml_files.find(source, _PACKAGED, "workload")
         table = read_workload_file(path)
         if machine_file is not None:
             table = table.model_copy(update={"machine": read_machine_file(Path(machine_file))})
@@ -93,9 +93,9 @@ class Workload:
             raise type(error)(f"{path}: {error}") from error
 
 
-def shipped_workloads() -> list[str]:
+def packaged_workloads() -> list[str]:
     """Names of the workloads that ship with Fairlead."""
-    return toml_files.names(_SHIPPED)
+    return toml_files.names(_PACKAGED)
 
 
 def _build(table: WorkloadFile, path: Path, rate_per: str, compute_Mops: float | None) -> Workload:

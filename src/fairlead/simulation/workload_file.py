@@ -104,7 +104,7 @@ class MachineTable(_Table):
 
 
 class JobTable(_Table):
-    """`[[jobs]]`: a pattern with its numbers, a shipped recording, or a `.traffic.npz` file."""
+    """`[[jobs]]`: a pattern with its numbers, a packaged recording, or a `.traffic.npz` file."""
 
     name: str | None = None
     processes: int | None = None

@@ -6,8 +6,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from fairlead.decide.denoised_network import log_spread
-from fairlead.decide.noise import with_pooled_noise
+from fairlead.decide.noise import log_spread, with_pooled_noise
 from fairlead.model.network import Network
 
 __all__ = ["DRIFT_RATIO", "checked_hosts", "drifted_pairs", "pairs_to_measure_again"]

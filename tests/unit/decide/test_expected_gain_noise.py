@@ -15,8 +15,8 @@ import pytest
 from instances import network
 
 import fairlead as fl
-from fairlead.decide.denoised_network import NORMAL_95
 from fairlead.decide.expected_gain import Gain, expected_gain
+from fairlead.decide.noise import NORMAL_95
 
 HOSTS, SLOTS = 8, 4
 CLUSTER = fl.Cluster.uniform([f"h{host}" for host in range(HOSTS)], SLOTS)

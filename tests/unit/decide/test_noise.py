@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.decide.denoised_network import NORMAL_95, log_spread
-from fairlead.decide.noise import BANDWIDTH_RATIO, with_pooled_noise
+from fairlead.decide.noise import BANDWIDTH_RATIO, NORMAL_95, log_spread, with_pooled_noise
 
 
 def network(spread: np.ndarray, samples: np.ndarray | None) -> fl.Network:
@@ -28,6 +27,11 @@ def spread_of(found: fl.Network) -> np.ndarray:
     spread = log_spread(found.bandwidth_low_Bps, found.bandwidth_high_Bps)
     assert spread is not None
     return spread
+
+
+def test_spread_is_that_of_the_lognormal_distribution() -> None:
+    spread = log_spread(np.full((2, 2), np.exp(-0.196)), np.full((2, 2), np.exp(0.196)))
+    assert spread == pytest.approx(np.full((2, 2), 0.1), rel=1e-4)
 
 
 def test_one_late_message_does_not_make_its_pair_noisier_than_the_others() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from fairlead import lab
 from fairlead.errors import InputError
-from fairlead.lab import Scenario, shipped_scenarios
+from fairlead.lab import Scenario, packaged_scenarios
 from fairlead.lab.topology import Topology, draw_pairs, draw_topology
 
 GOOD = 'hosts = 4\nnic = "1Gbit/s"\n'
@@ -29,7 +29,7 @@ def test_scenario_ships_and_opens_with_a_drawing(name):
     scenario = Scenario.load(name)
 
     assert (scenario.name, scenario.hosts, scenario.slots) == (name, 8, 4)
-    assert name in shipped_scenarios()
+    assert name in packaged_scenarios()
     text = (Path(lab.__file__).parent / "scenarios" / f"{name}.toml").read_text()
     assert text.startswith("# ")
     assert "+--" in text.split("hosts =")[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs, the machine and their files: what is shipped, what is read, what is refused."""
+"""Jobs, the machine and their files: what is packaged, what is read, what is refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.simulation import PATTERNS, shipped_workloads
+from fairlead.simulation import PATTERNS, packaged_workloads
 from fairlead.simulation.recordings import load_recording, recording_names
 from fairlead.simulation.workload_file import parse_message_size
 
@@ -46,15 +46,15 @@ def test_synthetic_workloads_are_the_papers() -> None:
     assert described("Synt_workload_4") == four(24, 2 * 1024**2, 10) + four(24, 64 * 1024, 10)
 
 
-@pytest.mark.parametrize("name", shipped_workloads())
-def test_every_shipped_workload_fits_its_machine(name: str) -> None:
+@pytest.mark.parametrize("name", packaged_workloads())
+def test_every_packaged_workload_fits_its_machine(name: str) -> None:
     workload = fl.Workload.load(name)
     assert workload.machine == fl.Machine()
     assert all(np.all(job.num_messages == 2000) for job in workload.jobs) or "Real" in name
 
 
 def test_there_are_eight_workloads_and_the_real_ones_name_their_benchmarks() -> None:
-    assert len(shipped_workloads()) == 8
+    assert len(packaged_workloads()) == 8
     jobs = fl.Workload.load("Real_workload_4").jobs
     assert [job.name for job in jobs] == ["sp.C.25", "cg.C.32", "ep.C.32", "mg.C.32"]
 

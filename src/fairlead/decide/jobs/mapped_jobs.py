@@ -35,26 +35,26 @@ class MappedJobs:
     Attributes:
         hosts: The hosts, and what of them is taken.
         workload: The jobs; each has a name of its own.
-        placed: A core of the hosts' machine for each rank.
+        cores: A core of the hosts' machine for each rank.
         prediction: What the simulator says of it.
     """
 
     hosts: SharedHosts
     workload: Workload
-    placed: JobsPlacement
+    cores: JobsPlacement
     prediction: SimulationResult
 
     @property
     def placements(self) -> list[Placement]:
         """Host of each rank, for each job."""
-        return self.hosts.placements(self.placed)
+        return self.hosts.placements(self.cores)
 
     def as_dict(self) -> dict[str, Any]:
         """All of it by its names, JSON-serialisable; a rank's core is [socket, core]."""
         return {
             "kind": "jobs-placement",
             "version": 1,
-            "method": self.placed.method,
+            "method": self.cores.method,
             "hosts": list(self.hosts.cluster.hosts),
             "slots": list(self.hosts.cluster.slots),
             "taken": {host: list(slots) for host, slots in self.hosts.taken.items()},
@@ -63,7 +63,7 @@ class MappedJobs:
                     "name": job.name,
                     "num_ranks": job.num_ranks,
                     "host_of_rank": placement.host_of_rank.tolist(),
-                    "core_of_rank": self.hosts.socket_and_core(self.placed, index),
+                    "core_of_rank": self.hosts.socket_and_core(self.cores, index),
                 }
                 for index, (job, placement) in enumerate(
                     zip(self.workload.jobs, self.placements, strict=True)
@@ -90,8 +90,8 @@ class MappedJobs:
         for index, (job, placement) in enumerate(
             zip(self.workload.jobs, self.placements, strict=True)
         ):
-            cores = Cores(of_rank=self.hosts.socket_and_core(self.placed, index)) if bind else None
-            text = render_placement(placement, self.hosts.cluster, format, cores)
+            binding = Cores(of_rank=self.hosts.socket_and_core(self.cores, index)) if bind else None
+            text = render_placement(placement, self.hosts.cluster, format, binding)
             texts[folder / f"{job.name}.{format}"] = text
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -141,7 +141,7 @@ def map_jobs(
     workload = Workload("jobs", named, hosts.machine)
     if scale is None:
         scale = min(1.0, _MOST_MESSAGES / max(1, workload.num_messages))
-    placed = place_jobs(
+    cores = place_jobs(
         workload,
         method,
         seed=seed,
@@ -149,8 +149,8 @@ def map_jobs(
         time_limit_s=time_limit_s,
         on_progress=on_progress,
     )
-    prediction = simulate(workload, placed, scale=scale, on_progress=on_progress)
-    return MappedJobs(hosts, workload, placed, _by_host_names(prediction, hosts))
+    prediction = simulate(workload, cores, scale=scale, on_progress=on_progress)
+    return MappedJobs(hosts, workload, cores, _by_host_names(prediction, hosts))
 
 
 def _by_host_names(prediction: SimulationResult, hosts: SharedHosts) -> SimulationResult:

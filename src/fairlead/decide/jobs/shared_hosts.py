@@ -100,16 +100,16 @@ class SharedHosts:
                 f"free slots of {self.cluster.num_slots}"
             )
 
-    def placements(self, placed: JobsPlacement) -> list[Placement]:
+    def placements(self, cores: JobsPlacement) -> list[Placement]:
         """Host of each rank, for each job."""
         return [
-            Placement(self.cluster.hosts, placed.node_of_rank(job), placed.method)
-            for job in range(len(placed.core_of_rank))
+            Placement(self.cluster.hosts, cores.node_of_rank(job), cores.method)
+            for job in range(len(cores.core_of_rank))
         ]
 
-    def socket_and_core(self, placed: JobsPlacement, job: int) -> list[tuple[int, int]]:
+    def socket_and_core(self, cores: JobsPlacement, job: int) -> list[tuple[int, int]]:
         """Socket of its host and core of that socket, of each rank of a job."""
-        inside = placed.core_of_rank[job] % self.machine.cores_per_node
+        inside = cores.core_of_rank[job] % self.machine.cores_per_node
         return [divmod(int(core), self.machine.cores) for core in inside]
 
 

@@ -58,7 +58,7 @@ def test_no_bad_host_is_invented(draw, num_hosts: int) -> None:
 
 
 @pytest.mark.parametrize("scenario", ["two-racks", "pairwise", "flat", "drift"])
-def test_shipped_scenarios_have_no_bad_host(scenario: str) -> None:
+def test_packaged_scenarios_have_no_bad_host(scenario: str) -> None:
     topology = draw_topology(Scenario.load(scenario))
     assert named(network(topology.shaped_Bps())) == []
 

@@ -14,7 +14,7 @@ import fairlead as fl
 from fairlead.decide.jobs import STRATEGIES
 from fairlead.decide.jobs.strategies.optimize import STARTS, best_of, optimize
 from fairlead.decide.jobs.strategies.problem import JobsProblem
-from fairlead.simulation import shipped_workloads
+from fairlead.simulation import packaged_workloads
 
 TINY = fl.Machine(nodes=3, sockets=2, cores=1)
 FEW_PROPOSALS = 16_000
@@ -79,7 +79,7 @@ def test_tiny_workloads_get_the_least_waiting_there_is(jobs: list[fl.Job]) -> No
     assert fl.simulate(workload, found).waiting_time_s == pytest.approx(least_s, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", shipped_workloads())
+@pytest.mark.parametrize("name", packaged_workloads())
 def test_never_behind_another_strategy(name: str) -> None:
     workload = fl.Workload.load(name).scaled(0.01)
     found = simulated(workload, optimize(JobsProblem(workload, num_proposals=FEW_PROPOSALS)))

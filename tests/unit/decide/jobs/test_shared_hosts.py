@@ -74,7 +74,7 @@ def test_no_strategy_uses_a_taken_or_missing_slot(method: str) -> None:
         core
         for index, placed in enumerate(mapped.placements)
         for host, (_, core) in zip(
-            placed.host_of_rank, hosts.socket_and_core(mapped.placed, index), strict=True
+            placed.host_of_rank, hosts.socket_and_core(mapped.cores, index), strict=True
         )
         if host == 0
     ]
@@ -169,7 +169,7 @@ def test_time_limit_and_progress_reach_the_search() -> None:
 def test_prediction_is_that_of_the_simulator_with_hosts_for_nodes() -> None:
     mapped = map_jobs([job(), job()], SharedHosts.of(CLUSTER), "cyclic")
 
-    expected = fl.simulate(mapped.workload, mapped.placed)
+    expected = fl.simulate(mapped.workload, mapped.cores)
     assert mapped.prediction.waiting_time_s == expected.waiting_time_s > 0
     assert mapped.prediction.servers[0].name == "h0.nic.send"
     assert mapped.prediction.servers[0].bytes == expected.servers[0].bytes
