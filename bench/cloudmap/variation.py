@@ -23,7 +23,7 @@ import numpy.typing as npt
 import paper
 from changing import Moment
 from programs import probed
-from rich.console import Console
+from rich.console import Console, Group
 from rich.table import Table
 
 from fairlead.lab import Lab, Scenario
@@ -106,7 +106,7 @@ def over_time(moments: list[Moment], quantity: Quantity) -> Table:
     return table
 
 
-def at_one_time(moment: Moment, quantity: Quantity, index: int) -> Table:
+def at_one_time(moment: Moment, quantity: Quantity, index: int) -> Group:
     """Figure 2: all pairs at one time."""
     between = quantity.values[index].copy()
     np.fill_diagonal(between, np.nan)

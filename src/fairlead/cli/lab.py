@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.table import Table
+from rich.console import Group
 
 from fairlead.cli.help import App
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
@@ -215,7 +215,7 @@ def _facts(lab: Lab, shaped_Bps: Matrix) -> dict[str, Any]:
 
 def _heatmap(
     lab: Lab, what: str, values: Matrix, family: tuple[Scale, ...], *, is_low_bright: bool = False
-) -> Table:
+) -> Group:
     """Values of all pairs; the middle ones of blocks where the terminal has no room for all."""
     return heatmap(
         between_hosts(values),

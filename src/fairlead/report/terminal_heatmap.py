@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from rich.console import Group
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
@@ -36,8 +37,8 @@ def heatmap(
     width: int,
     is_low_bright: bool = False,
     max_blocks: int = 24,
-) -> Table:
-    """A table with one coloured cell per pair, or per pair of blocks where there is no room.
+) -> Group:
+    """A title, and one coloured cell per pair, or per pair of blocks where there is no room.
 
     Args:
         matrix: Values in base units, shape (n, n), [src, dst]; `nan` and `inf` stay uncoloured. A
@@ -59,7 +60,9 @@ def heatmap(
     scale = common_scale(cells, family)
     unit = f" ({scale.unit})" if scale.unit else ""
     grouped = f", blocks of {len(blocks[0])}" if len(blocks) < len(names) else ""
-    table = Table(title=f"{title}{unit}{grouped}", title_justify="left", title_style="bold")
+    # The title of a table breaks at the table's width, which two hosts make narrow.
+    heading = Text(f"{title}{unit}{grouped}", style="bold")
+    table = Table()
     table.box, table.show_edge, table.pad_edge = None, False, False
     table.padding = (0, 0)
     labels = block_labels(names, blocks)
@@ -74,7 +77,7 @@ def heatmap(
         )
     for label, row in zip(labels, cells, strict=True):
         table.add_row(Text(label), *_colored(row, cells, scale, is_low_bright))
-    return table
+    return Group(heading, table)
 
 
 def _cells(matrix: Matrix | sp.csr_array, blocks: Blocks, reduce: Callable[[Any], Any]) -> Matrix:

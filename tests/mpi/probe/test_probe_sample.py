@@ -87,7 +87,7 @@ def test_what_the_budget_does_not_reach_is_estimated(one_launcher: Launcher) -> 
         one_launcher,
         hosts(*NAMES[:12]),
         sample=SamplePlan(0.6),
-        budget_s=0.4,
+        budget_s=2.0,
         max_samples=10**9,
         target_ratio=1e-9,
     )
