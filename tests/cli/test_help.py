@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from fairlead import cli
 from fairlead.cli import app, main, options
+from fairlead.flows.decision import default_budget_s
 
 COMMANDS = [
     *(
@@ -176,3 +177,9 @@ def test_an_error_of_the_system_is_one_line(
 )
 def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
     assert CliRunner().invoke(app, arguments).exit_code == 2
+
+
+def test_help_of_run_tells_the_budget_that_it_has_by_default() -> None:
+    result = CliRunner().invoke(app, ["run", "--help"], env={"COLUMNS": "200"})
+    for num_hosts in (8, 32):
+        assert f"{default_budget_s(num_hosts):.1f}s for {num_hosts}" in result.output

@@ -18,7 +18,7 @@ from fairlead.errors import InputError, LaunchError
 from fairlead.files import run_directory
 from fairlead.files.archive import write_text
 from fairlead.flows.comparison import Comparison, MethodRuns, PredictedCost
-from fairlead.flows.inputs import Prepared, Request, measuring, place_prepared, prepare
+from fairlead.flows.inputs import Prepared, Request, place_prepared, prepare, probe_program_for
 from fairlead.model.cost import Cost, evaluate
 from fairlead.model.placement import Placement
 from fairlead.narrator import Narrator, Progress
@@ -102,8 +102,8 @@ def compare(
     for method in methods:
         require_method(method)
     pattern = _compiled(time_pattern)
-    with measuring(request) as program:
-        prepared = prepare(request, narrator, program)
+    with probe_program_for(request) as probe_program:
+        prepared = prepare(request, narrator, probe_program)
     candidates = [candidate(prepared, request, method) for method in _with_baseline(methods)]
     series = Series(candidates, repeats, datetime.datetime.now(datetime.timezone.utc))
 

@@ -194,7 +194,7 @@ def _measurer(prepared: Prepared, narrator: Narrator) -> _HostsMeasurer | None:
     if prepared.is_network_given:
         return None
     return _HostsMeasurer(
-        prepared.measuring,
+        prepared.probe_program,
         prepared.cluster,
         prepared.traffic,
         float(prepared.network.origin.get("launch_s", TYPICAL_LAUNCH_S)),

@@ -104,7 +104,7 @@ class Prepared:
     """All that a decision needs.
 
     Attributes:
-        measuring: What measures further.
+        probe_program: Measures further, and knows the launcher.
         cluster: Hosts that take part, each measured.
         network: The network between them, in their order.
         traffic: The traffic of the program.
@@ -117,7 +117,7 @@ class Prepared:
         traced_s: Time of the traced run itself; None where none took place now.
     """
 
-    measuring: ProbeProgram
+    probe_program: ProbeProgram
     cluster: Cluster
     network: Network
     traffic: Traffic
@@ -132,10 +132,10 @@ class Prepared:
     @property
     def launcher(self) -> Launcher:
         """What starts the program."""
-        return self.measuring.launcher
+        return self.probe_program.launcher
 
 
-def measuring(request: Request) -> ProbeProgram:
+def probe_program_for(request: Request) -> ProbeProgram:
     """The measuring program by the launcher that the user has.
 
     Raises:
@@ -144,26 +144,26 @@ def measuring(request: Request) -> ProbeProgram:
     return ProbeProgram(detect(request.mpirun), request.launcher_args)
 
 
-def prepare(request: Request, narrator: Narrator, program: ProbeProgram) -> Prepared:
+def prepare(request: Request, narrator: Narrator, probe_program: ProbeProgram) -> Prepared:
     """Find, trace and measure; every step is noted in the run directory.
 
     Args:
         request: What the user asked for.
         narrator: Tells the user of each step that takes time.
-        program: Measures, and starts the user's program by the same launcher; where the network was
+        probe_program: Measures; its launcher starts the user's program too. Where the network was
             measured now it still runs afterwards.
 
     Raises:
         Error: A step failed; the message says which host, file or program, and what to do.
     """
-    launcher = program.launcher
+    launcher = probe_program.launcher
     cluster = hosts_of(request.hostfile)
     _check(request, launcher, cluster)
     directory = RunDirectory.new(request.directory, Path(request.program[0]).name)
     directory.note("request", dataclasses.asdict(request))
     whole = cluster
     started = time.monotonic()
-    network = _known(request, whole, narrator, program)
+    network = _known(request, whole, narrator, probe_program)
     reasons = None
     if network is None:
         reasons = unreachable_hosts(launcher, whole, launcher_args=request.launcher_args)
@@ -173,7 +173,7 @@ def prepare(request: Request, narrator: Narrator, program: ProbeProgram) -> Prep
     probe_s = 0.0 if _is_given(request) else time.monotonic() - started
     cluster.require_room_for(request.num_ranks)
     # First the program: what measures then stays for the decision, and never stands beside a run.
-    program.close()
+    probe_program.close()
     stdin = SharedInput()
     traffic, trace_s = traced(request, launcher, cluster, directory, narrator, stdin=stdin)
     traffic.save(directory.file(run_directory.TRAFFIC))
@@ -181,18 +181,17 @@ def prepare(request: Request, narrator: Narrator, program: ProbeProgram) -> Prep
 
     def measured() -> tuple[Network, Cluster, float]:
         started = time.monotonic()
-        network = _measured(request, whole, narrator, program, reasons)
+        network = _measured(request, whole, narrator, probe_program, reasons)
         part = _taking_part(request, whole, network, narrator)
         return network, part, time.monotonic() - started
 
-    is_old = network is not None
     if network is None:
         network, cluster, measuring_s = measured()
         probe_s += measuring_s
     problem = _implausible(network.select(cluster.hosts), traffic, cluster)
     if problem is not None:
         narrator.tell(f"network: {problem}")
-        if request.network is None and is_old:
+        if request.network is None:
             network, cluster, measuring_s = measured()
             probe_s += measuring_s
     cluster.require_room_for(request.num_ranks)
@@ -202,7 +201,7 @@ def prepare(request: Request, narrator: Narrator, program: ProbeProgram) -> Prep
     network.save(directory.file(run_directory.NETWORK))
     directory.note("network", {"hosts": cluster.hosts, "slots": cluster.slots, "probe_s": probe_s})
     return Prepared(
-        program,
+        probe_program,
         cluster,
         network,
         traffic,
@@ -301,7 +300,7 @@ def hosts_of(hostfile: Path | Cluster | None) -> Cluster:
 
 
 def _known(
-    request: Request, cluster: Cluster, narrator: Narrator, program: ProbeProgram
+    request: Request, cluster: Cluster, narrator: Narrator, probe_program: ProbeProgram
 ) -> Network | None:
     """The network that the user gave, or a kept one that still holds; None where it is unknown."""
     if _is_given(request):
@@ -310,28 +309,28 @@ def _known(
     if request.network == PROBE_NOW:
         return None
     kept = profile_cache.recall(
-        _profile_path(request, program.launcher, cluster),
+        _profile_path(request, probe_program.launcher, cluster),
         cluster,
         request.max_age_s,
         skip_unreachable=request.skip_unreachable,
     )
     if kept is None:
         return None
-    return refreshed(kept, cluster, narrator, program)
+    return refreshed(kept, cluster, narrator, probe_program)
 
 
 def _measured(
     request: Request,
     cluster: Cluster,
     narrator: Narrator,
-    program: ProbeProgram,
+    probe_program: ProbeProgram,
     unreachable: Mapping[str, str] | None,
 ) -> Network:
     """The network as it is now, which is kept for later runs."""
     narrator.tell(f"network: probing {cluster.num_hosts} hosts ({request.mode})")
     with narrator.progress("probing") as on_progress:
         network = probe(
-            program.launcher,
+            probe_program.launcher,
             cluster,
             mode=request.mode,
             budget_s=request.budget_s,
@@ -340,10 +339,10 @@ def _measured(
             contention=request.contention,
             on_progress=on_progress,
             unreachable=unreachable,
-            program=program,
+            program=probe_program,
         )
     with _keeping("network", narrator):
-        path = _profile_path(request, program.launcher, cluster)
+        path = _profile_path(request, probe_program.launcher, cluster)
         profile_cache.remember(Profile(path, network))
     return network
 

@@ -16,7 +16,7 @@ from fairlead.decide.placement import require_method
 from fairlead.errors import Error, InputError
 from fairlead.files import run_directory
 from fairlead.flows.decision import Decision, decided
-from fairlead.flows.inputs import Prepared, Request, measuring, place_prepared, prepare
+from fairlead.flows.inputs import Prepared, Request, place_prepared, prepare, probe_program_for
 from fairlead.measure import profile_cache
 from fairlead.narrator import Narrator
 from fairlead.units import format_duration
@@ -67,8 +67,8 @@ def run(
         Error: The network, the traffic or the placement could not be had; nothing was started.
     """
     require_method(method)
-    with measuring(request) as program:
-        prepared = prepare(request, narrator, program)
+    with probe_program_for(request) as probe_program:
+        prepared = prepare(request, narrator, probe_program)
         history = _Log(prepared, request, narrator)
         decision = decided(prepared, request, method, history.kept, narrator)
     announcement = _announcement(prepared, request, method, decision, history.kept)

@@ -52,7 +52,7 @@ def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
         probe_s=1.0,
         trace_s=2.0,
     )
-    monkeypatch.setattr(comparing, "measuring", lambda _request: found.measuring)
+    monkeypatch.setattr(comparing, "probe_program_for", lambda _request: found.probe_program)
     monkeypatch.setattr(comparing, "prepare", lambda *_all: found)
     return found
 

@@ -12,7 +12,7 @@ import pytest
 import fairlead as fl
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.flows import inputs
-from fairlead.flows.inputs import Prepared, Request, measuring, prepare
+from fairlead.flows.inputs import Prepared, Request, prepare, probe_program_for
 from fairlead.narrator import Narrator
 
 
@@ -49,7 +49,7 @@ class World:
         listener = Listener()
         files = {"hostfile": self.folder / "hosts", "traffic": self.folder / "two.traffic.npz"}
         request = Request(program or ("true",), **({"num_ranks": 2} | files | options))
-        return prepare(request, listener, measuring(request)), listener.lines
+        return prepare(request, listener, probe_program_for(request)), listener.lines
 
 
 @pytest.fixture
@@ -166,6 +166,12 @@ def test_an_implausible_network_is_named_and_measured_anew(world: World) -> None
     _, told = world.prepare(traffic=slow_traffic(world))
     assert world.probes == 2
     assert any("by these rates the program's messages take 1 s" in line for line in told)
+
+
+def test_one_that_was_measured_just_now_is_measured_once_more(world: World) -> None:
+    _, told = world.prepare(traffic=slow_traffic(world))
+    assert world.probes == 2
+    assert any("measured on a busy machine?" in line for line in told)
 
 
 def test_an_implausible_file_is_named_and_taken_as_it_is(world: World) -> None:
