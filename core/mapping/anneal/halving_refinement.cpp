@@ -7,6 +7,7 @@
 #include <queue>
 #include <utility>
 
+#include "base/element.hpp"
 #include "mapping/anneal/halving.hpp"
 
 namespace fairlead::optimizing {
@@ -45,14 +46,6 @@ class Refinement {
   }
 
  private:
-  template <typename Value>
-  [[nodiscard]] static Value& at(std::vector<Value>& values, std::int32_t task) {
-    return values[static_cast<std::size_t>(task)];
-  }
-  template <typename Value>
-  [[nodiscard]] static const Value& at(const std::vector<Value>& values, std::int32_t task) {
-    return values[static_cast<std::size_t>(task)];
-  }
   [[nodiscard]] bool is_across(std::int32_t one, std::int32_t other) const {
     return at(sides_, one) != at(sides_, other);
   }

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/element.hpp"
+
 namespace fairlead::optimizing {
 namespace {
 
@@ -47,14 +49,6 @@ class Grower {
   }
 
  private:
-  template <typename Value>
-  [[nodiscard]] static Value& at(std::vector<Value>& values, std::int32_t task) {
-    return values[static_cast<std::size_t>(task)];
-  }
-  template <typename Value>
-  [[nodiscard]] static const Value& at(const std::vector<Value>& values, std::int32_t task) {
-    return values[static_cast<std::size_t>(task)];
-  }
   [[nodiscard]] bool is_free(std::int32_t task) const {
     return at(grouping_.group_of_task, task) < 0;
   }

@@ -56,10 +56,12 @@ Offer offer_grid(MPI_Comm comm, int num_ranks, int num_dimensions, const int* di
   return {};
 }
 
-// Packs a rank's arguments, or finds that it cannot take part; the others are told of either.
+// What a rank offers, and the arguments that the holder of its role needs: none where all ranks
+// have the same. One that cannot pack its arguments cannot take part; the others are told of
+// either.
 struct Packed {
   Offer offer;
-  Integers arguments;
+  std::optional<Integers> arguments;
 };
 
 template <class Pack, class Edges>
@@ -68,7 +70,7 @@ Packed packed_by(Pack pack, Edges edges) noexcept try {
   if (!arguments) return {};
   Offer offer{
       .is_valid = true, .fingerprint = is_weighted(*arguments) ? 1 : 0, .edges = edges(*arguments)};
-  return {std::move(offer), std::move(*arguments)};
+  return {std::move(offer), std::move(arguments)};
 } catch (...) {
   return {};
 }
@@ -107,6 +109,18 @@ int check(MPI_Comm comm) {
   return comm == comm_null() ? MPI_SUCCESS : mpi().Comm_test_inter(comm, &is_inter);
 }
 
+// What the roles come to that all agree on; the holder of each role gets the arguments of the one
+// whose role it was.
+Decision decide_on_roles(MPI_Comm comm_old, const std::vector<std::int32_t>& hosts,
+                         const Packed& own, int may_reorder) {
+  const Roles roles = agree_on_roles(site(), comm_old, hosts, own.offer);
+  if (roles.empty()) return {.may_reorder = may_reorder};
+  if (is_identity(roles)) return {};
+  auto reordered = std::make_unique<Reordered>(comm_old, roles);
+  if (own.arguments) reordered->arguments = reordered->comm.exchanged(*own.arguments, roles);
+  return {.reordered = reordered.release()};
+}
+
 // Makes the topology on the reordered communicator; `make` is the MPI's own call.
 template <class Make>
 int on_reordered(Reordered* reordered, Make make) {
@@ -131,10 +145,7 @@ int cart_create(MPI_Comm comm_old, int num_dimensions, const int dims[], const i
     if (hosts.empty()) return {.may_reorder = may_reorder};
     const auto num_ranks = static_cast<int>(hosts.size());
     const Offer offer = offer_grid(comm_old, num_ranks, num_dimensions, dims, periods);
-    const Roles roles = agree_on_roles(site(), comm_old, hosts, offer);
-    if (roles.empty()) return {.may_reorder = may_reorder};
-    if (is_identity(roles)) return {};
-    return {.reordered = std::make_unique<Reordered>(comm_old, roles).release()};
+    return decide_on_roles(comm_old, hosts, {offer, std::nullopt}, may_reorder);
   });
   if (decision.code != MPI_SUCCESS) return decision.code;
   if (decision.reordered == nullptr) return native(comm_old, decision.may_reorder);
@@ -160,12 +171,7 @@ int dist_graph_create(MPI_Comm comm_old, int num_sources, const int sources[], c
                                       degrees, destinations, weights);
         },
         [](const Integers& packed) { return GraphArguments(packed, marks()).edges(marks()); });
-    const Roles roles = agree_on_roles(site(), comm_old, hosts, own.offer);
-    if (roles.empty()) return {.may_reorder = may_reorder};
-    if (is_identity(roles)) return {};
-    auto reordered = std::make_unique<Reordered>(comm_old, roles);
-    reordered->arguments = reordered->comm.exchanged(own.arguments, roles);
-    return {.reordered = reordered.release()};
+    return decide_on_roles(comm_old, hosts, own, may_reorder);
   });
   if (decision.code != MPI_SUCCESS) return decision.code;
   if (decision.reordered == nullptr) return native(decision.may_reorder);
@@ -199,12 +205,7 @@ int dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int source
         [rank](const Integers& packed) {
           return AdjacentArguments(packed, marks()).edges(rank, marks());
         });
-    const Roles roles = agree_on_roles(site(), comm_old, hosts, own.offer);
-    if (roles.empty()) return {.may_reorder = may_reorder};
-    if (is_identity(roles)) return {};
-    auto reordered = std::make_unique<Reordered>(comm_old, roles);
-    reordered->arguments = reordered->comm.exchanged(own.arguments, roles);
-    return {.reordered = reordered.release()};
+    return decide_on_roles(comm_old, hosts, own, may_reorder);
   });
   if (decision.code != MPI_SUCCESS) return decision.code;
   if (decision.reordered == nullptr) return native(decision.may_reorder);
