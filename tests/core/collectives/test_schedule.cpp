@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules: what is refused, what executors derive from one, and that its text reads back.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catch.hpp"
+#include "fairlead/collectives/schedule.hpp"
+#include "fairlead/error.hpp"
+
+namespace {
+
+using namespace fairlead::collectives;
+using fairlead::InputError;
+
+// Two trees over four hosts: 0 -> 1 -> {2, 3} and 0 -> 2 -> {1, 3}.
+Schedule two_trees() {
+  return {.operation = Operation::bcast,
+          .form = Form::forest,
+          .method = "trees",
+          .num_hosts = 4,
+          .root = 0,
+          .message_bytes = 1000,
+          .predicted_s = 0.1,
+          .lower_bound_s = 1.0 / 3.0,
+          .trees = {{-1, 0, 1, 1}, {-1, 2, 0, 2}},
+          .segments = {{0, 0.3}, {1, 0.2}, {0, 0.2}, {1, 0.3}},
+          .window = 2,
+          .max_sends = 3};
+}
+
+Schedule grouped() {
+  return {.operation = Operation::reduce,
+          .form = Form::levels,
+          .method = "cmpi",
+          .num_hosts = 4,
+          .root = 1,
+          .levels = {{{1, 2}}, {{1, 0}, {2, 3}}}};
+}
+
+void require_refused(const Schedule& schedule, const std::string& problem) {
+  try {
+    check(schedule);
+    FAIL("accepted, expected: " << problem);
+  } catch (const InputError& error) {
+    CHECK(std::string(error.what()) == "schedule: " + problem);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("schedule: those that can be followed are accepted") {
+  CHECK_NOTHROW(check(two_trees()));
+  CHECK_NOTHROW(check(grouped()));
+}
+
+TEST_CASE("schedule: a tree with a cycle is refused") {
+  Schedule schedule = two_trees();
+  schedule.trees[1] = {-1, 2, 3, 1};
+  require_refused(schedule, "tree: hosts in a cycle");
+}
+
+TEST_CASE("schedule: a tree with another root is refused") {
+  Schedule schedule = two_trees();
+  schedule.trees[1] = {1, -1, 1, 1};
+  require_refused(schedule, "tree: another root");
+}
+
+TEST_CASE("schedule: shares that do not add up to 1 are refused") {
+  Schedule schedule = two_trees();
+  schedule.segments.pop_back();
+  require_refused(schedule, "segments: the shares do not add up to 1");
+}
+
+TEST_CASE("schedule: an order with a host twice is refused") {
+  const Schedule schedule{.operation = Operation::barrier,
+                          .form = Form::dissemination,
+                          .num_hosts = 3,
+                          .order = {0, 2, 2}};
+  require_refused(schedule, "order: host 2 stands twice");
+}
+
+TEST_CASE("schedule: a leader that no level above reaches is refused") {
+  Schedule schedule = grouped();
+  schedule.levels = {{{1, 2}}, {{3, 0}}};
+  require_refused(schedule, "levels: a leader that no level above reaches");
+}
+
+TEST_CASE("schedule: a form without executor for the operation is refused") {
+  Schedule schedule = two_trees();
+  schedule.operation = Operation::gather;
+  require_refused(schedule, "gather has no form forest");
+}
+
+TEST_CASE("schedule: children are served from the highest subtree on") {
+  // 0 has children 1 (a leaf), 2 (two levels below) and 3 (one below).
+  const std::vector<std::int32_t> parent_of_host{-1, 0, 0, 0, 3, 2, 5};
+  const auto children = children_of_host(parent_of_host);
+  CHECK(children[0] == std::vector<std::int32_t>{2, 3, 1});
+  CHECK(children[2] == std::vector<std::int32_t>{5});
+}
+
+TEST_CASE("schedule: segments cover every element once, however few there are") {
+  const std::vector<Segment> segments = two_trees().segments;
+  CHECK(segment_starts(segments, 1000) == std::vector<std::uint64_t>{0, 300, 500, 700, 1000});
+  for (std::uint64_t num_elements = 0; num_elements < 7; ++num_elements) {
+    const auto starts = segment_starts(segments, num_elements);
+    REQUIRE(starts.size() == 5);
+    CHECK(starts.front() == 0);
+    CHECK(starts.back() == num_elements);
+    for (std::size_t index = 1; index < starts.size(); ++index) {
+      CHECK(starts[index - 1] <= starts[index]);
+    }
+  }
+}
+
+TEST_CASE("schedule: parts of a block differ by one element at most") {
+  CHECK(part_starts(3, 8) == std::vector<std::uint64_t>{0, 3, 6, 8});
+  CHECK(part_starts(4, 2) == std::vector<std::uint64_t>{0, 1, 2, 2, 2});
+}
+
+TEST_CASE("schedule: its text reads back as it was, and so does what stands behind it") {
+  const std::string first = to_text(two_trees());
+  const std::string second = to_text(grouped());
+  const std::string both = first + second;
+  std::string_view rest = both;
+  std::size_t line_number = 1;
+  CHECK(to_text(read_schedule(rest, "plan", line_number)) == first);
+  CHECK(to_text(read_schedule(rest, "plan", line_number)) == second);
+  CHECK(rest.empty());
+}
+
+TEST_CASE("schedule: an error of the text names file and line") {
+  std::string text = to_text(two_trees());
+  text.replace(text.find("root 0"), 6, "root x");
+  std::string_view rest = text;
+  std::size_t line_number = 1;
+  try {
+    (void)read_schedule(rest, "plan/collectives.txt", line_number);
+    FAIL("accepted");
+  } catch (const InputError& error) {
+    CHECK(std::string(error.what()) == "plan/collectives.txt:6: 'x' is not a number in range");
+  }
+}
