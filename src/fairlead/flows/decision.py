@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pydantic
 
-from fairlead.decide.deciding import LEAST_BETTER_RATIO, Question, decide
 from fairlead.decide.expected_gain import Gain
 from fairlead.decide.placement import COST_OF_OBJECTIVE
+from fairlead.decide.search import LEAST_BETTER_RATIO, Question, decide
 from fairlead.errors import InputError, ProbeError
 from fairlead.files.archive import write_text
 from fairlead.files.run_directory import cache_folder

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.decide.deciding import Question, Verdict, decide
 from fairlead.decide.rule import Rule
+from fairlead.decide.search import Question, Verdict, decide
 from fairlead.measure.rehearsal import Rehearsal
 
 HOSTS = [f"h{host}" for host in range(8)]
