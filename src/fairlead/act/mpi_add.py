@@ -11,12 +11,12 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import fairlead
 from fairlead.act.launch import run
 from fairlead.act.mpi_builds import MpiBuild, read_build, user_folder
 from fairlead.errors import LaunchError
+from fairlead.files.package_folders import mpi_sources
 
-__all__ = ["add"]
+__all__ = ["add", "first_error"]
 
 _ERROR_LINES = re.compile(r"^(?:.*\berror\b[: ].*|make.*\*\*\* .*)$", re.IGNORECASE | re.MULTILINE)
 # CMake indents the text of an error and breaks it over lines and paragraphs.
@@ -67,28 +67,21 @@ def _configure(cmake: str, wrapper: Path, build: str, staging: Path) -> None:
         "CMAKE_BUILD_TYPE": "Release",
         "CMAKE_INSTALL_PREFIX": staging,
     }
-    command = [cmake, "-S", str(_sources()), "-B", build]
+    sources = mpi_sources()
+    if sources is None:
+        raise LaunchError("the sources of the MPI side are missing in this package; reinstall")
+    command = [cmake, "-S", str(sources), "-B", build]
     _step([*command, *(f"-D{name}={value}" for name, value in options.items())], "set-up", wrapper)
-
-
-def _sources() -> Path:
-    # A checkout comes before the copy that an editable install made of it.
-    folders = [Path(folder).parents[1] for folder in fairlead.__path__]
-    folders += [Path(folder) / "_mpi_src" for folder in fairlead.__path__]
-    for folder in folders:
-        if (folder / "mpi" / "MpiIdentity.cmake").is_file():
-            return folder / "mpi"
-    raise LaunchError("the sources of the MPI side are missing from this installation; reinstall")
 
 
 def _step(command: Sequence[str], what: str, wrapper: Path | str) -> None:
     finished = run(command, env={**os.environ, "LC_ALL": "C"}, capture=True)
     if finished.returncode != 0:
-        problem = _first_error(finished.stdout + finished.stderr)
+        problem = first_error(finished.stdout + finished.stderr)
         raise LaunchError(f"{wrapper}: the {what} failed: {problem}")
 
 
-def _first_error(output: str) -> str:
+def first_error(output: str) -> str:
     """The line of a build's output that a reader looks for."""
     found = _CMAKE_ERROR.search(output)
     if found:

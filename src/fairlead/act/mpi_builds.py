@@ -9,14 +9,22 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
-import fairlead
 from fairlead.act.launch import Launcher
 from fairlead.errors import InputError, LaunchError
+from fairlead.files.package_folders import found_in_package
 
-__all__ = ["MpiBuild", "find", "list_builds", "mpi_title", "read_build", "user_folder"]
+__all__ = [
+    "MpiBuild",
+    "build_folders",
+    "find",
+    "list_builds",
+    "mpi_title",
+    "read_build",
+    "user_folder",
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,16 +66,17 @@ class MpiBuild:
         return path
 
 
-def find(launcher: Launcher) -> MpiBuild:
+def find(launcher: Launcher, folders: Iterable[Path] | None = None) -> MpiBuild:
     """The build for the MPI of this launcher: same family, same major version.
 
-    The folder named by FAIRLEAD_MPI_BUILDS comes first, then what `fairlead mpi add` built for
-    this user, then what was installed with the package.
+    Args:
+        launcher: Whose MPI is meant.
+        folders: Where builds are; None for `build_folders()`.
 
     Raises:
         LaunchError: There is none; the message says how to make it.
     """
-    builds = list_builds()
+    builds = list_builds(folders)
     for build in builds:
         if build.family == launcher.family and build.version[:1] == launcher.version[:1]:
             return build
@@ -80,9 +89,10 @@ def find(launcher: Launcher) -> MpiBuild:
     )
 
 
-def list_builds() -> list[MpiBuild]:
-    """All builds there are; where two are for the same MPI, the first is used."""
-    files = (path for folder in _folders() for path in sorted(folder.glob("*/mpi.json")))
+def list_builds(folders: Iterable[Path] | None = None) -> list[MpiBuild]:
+    """All builds in these folders; where two are for the same MPI, the first is used."""
+    searched = build_folders() if folders is None else folders
+    files = (path for folder in searched for path in sorted(folder.glob("*/mpi.json")))
     return [read_build(path) for path in files]
 
 
@@ -92,13 +102,15 @@ def user_folder() -> Path:
     return Path(data_home) / "fairlead" / "mpi"
 
 
-def _folders() -> Iterator[Path]:
+def build_folders(packaged: Iterable[Path] | None = None) -> list[Path]:
+    """Where builds are looked for, in this order.
+
+    The folder named by FAIRLEAD_MPI_BUILDS comes first, then what `fairlead mpi add` built for
+    this user, then `packaged`: what was installed with the package, unless told otherwise.
+    """
     chosen = os.environ.get("FAIRLEAD_MPI_BUILDS")
-    if chosen:
-        yield Path(chosen)
-    yield user_folder()
-    # An editable install keeps built files outside of the sources; the package's path has both.
-    yield from (Path(folder) / "_mpi" for folder in fairlead.__path__)
+    installed = found_in_package("_mpi") if packaged is None else packaged
+    return [*([Path(chosen)] if chosen else []), user_folder(), *installed]
 
 
 def read_build(path: Path) -> MpiBuild:

@@ -15,18 +15,17 @@ from __future__ import annotations
 import contextlib
 import subprocess
 from collections.abc import Sequence
-from pathlib import Path
 
 from pyroute2 import IPRoute
 from pyroute2.netlink.rtnl import ndmsg
 
-import fairlead
 from fairlead.errors import LabError
+from fairlead.files.package_folders import found_in_package
 from fairlead.lab.ends import End, index_of
 from fairlead.lab.shaping import MTU_BYTES
 from fairlead.lab.topology import Matrix, Topology
 
-__all__ = ["add_delay_line"]
+__all__ = ["add_delay_line", "start_delay_line"]
 
 _PROGRAM = "_lab/fairlead-delay-line"
 _QUEUE_PACKETS = 4096
@@ -53,7 +52,7 @@ def add_delay_line(
     """
     hosts = ends[: topology.num_hosts]
     taps = [f"line{rack}" for rack in range(len(switches))]
-    pid = _start(taps, _table(hosts, topology.delay_s))
+    pid = start_delay_line(taps, _table(hosts, topology.delay_s))
     for tap, name in zip(taps, switches, strict=True):
         _add_port(switch, tap, name)
     for src, dst in topology.delayed_pairs():
@@ -61,9 +60,25 @@ def add_delay_line(
     return pid
 
 
-def _start(taps: Sequence[str], table: str) -> int:
+def start_delay_line(taps: Sequence[str], table: str, program: str = _PROGRAM) -> int:
+    """Start the process that holds packets back, and wait until it does.
+
+    Args:
+        taps: Names of the TAP devices that it makes.
+        table: What it reads; `HostTable::read` says how.
+        program: Relative to the package, or an absolute path.
+
+    Returns:
+        Its process id.
+
+    Raises:
+        LabError: The program is missing or did not start; the message says why.
+    """
+    found = found_in_package(program)
+    if not found:
+        raise LabError(f"the program {program} is missing; install Fairlead again")
     process = subprocess.Popen(
-        [_program(), *taps], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [found[0], *taps], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert process.stdin is not None and process.stdout is not None
     with contextlib.suppress(BrokenPipeError):
@@ -84,17 +99,8 @@ def _start(taps: Sequence[str], table: str) -> int:
     return process.pid
 
 
-def _program() -> str:
-    # An editable install keeps built files outside of the sources; the package's path has both.
-    candidates = [Path(folder) / _PROGRAM for folder in fairlead.__path__]
-    for path in candidates:
-        if path.is_file():
-            return str(path)
-    raise LabError(f"the program {_PROGRAM} is missing; install Fairlead again")
-
-
 def _table(hosts: Sequence[End], delay_s: Matrix) -> str:
-    """What the process reads: `HostTable::read` says how."""
+    """A line for each host: its addresses, and its delay to each host in ns."""
     lines = [str(len(hosts))]
     for host, row in zip(hosts, delay_s, strict=True):
         delays_ns = [str(round(delay * 1e9)) for delay in row]

@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Any
 
 from fairlead.errors import InputError, LabError
+from fairlead.files.package_folders import data_folder
 from fairlead.lab import control, state
 from fairlead.lab.addresses import LOGIN
 from fairlead.lab.checking import WrongPair, check_rates
@@ -31,7 +32,7 @@ from fairlead.lab.topology import Matrix, Topology
 
 __all__ = ["Lab"]
 
-_SCRIPTS = Path(__file__).with_name("scripts")
+_SCRIPTS = data_folder("lab/scripts")
 _END_TIMEOUT_S = 10
 
 

@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from fairlead.errors import InputError
 from fairlead.files import toml_files
+from fairlead.files.package_folders import data_folder
 from fairlead.lab.tables import Change, Latency, PairDelay, PairRate, PairRates, Racks, Rate, Table
 
 __all__ = ["Scenario", "packaged_scenarios"]
@@ -17,7 +18,7 @@ __all__ = ["Scenario", "packaged_scenarios"]
 MAX_HOSTS = 200
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,40}$"
 """Of a scenario and of a lab, which has a folder of that name."""
-_PACKAGED = Path(__file__).with_name("scenarios")
+_PACKAGED = data_folder("lab/scenarios")
 
 
 class Scenario(Table):

@@ -6,16 +6,16 @@ from __future__ import annotations
 import csv
 import dataclasses
 import functools
-from pathlib import Path
 
 import numpy as np
 
 from fairlead.errors import InputError
+from fairlead.files.package_folders import data_folder
 from fairlead.model.traffic import Traffic
 
 __all__ = ["Recording", "load_recording", "recording_names"]
 
-_FOLDER = Path(__file__).with_name("npb")
+_FOLDER = data_folder("simulation/npb")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -11,13 +11,14 @@ import numpy as np
 
 from fairlead.errors import InputError, TopologyError
 from fairlead.files import toml_files
+from fairlead.files.package_folders import data_folder
 from fairlead.simulation.job import Integers, Job
 from fairlead.simulation.machine import Machine
 from fairlead.simulation.workload_file import WorkloadFile, read_machine_file, read_workload_file
 
 __all__ = ["Workload", "packaged_workloads"]
 
-_PACKAGED = Path(__file__).with_name("workloads")
+_PACKAGED = data_folder("simulation/workloads")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -17,10 +17,9 @@ from fairlead.errors import InputError, LaunchError
 
 @pytest.fixture(autouse=True)
 def data_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty user folder, and a package without builds."""
+    """An empty user folder."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.delenv("FAIRLEAD_MPI_BUILDS", raising=False)
-    monkeypatch.setattr("fairlead.__path__", [str(tmp_path / "package")])
     return tmp_path
 
 
@@ -32,80 +31,78 @@ def make_build(folder: Path, family: str, version: str) -> Path:
     return root
 
 
-def test_family_and_major_version_decide(data_home: Path) -> None:
-    package = data_home / "package" / "_mpi"
-    four = make_build(package, "openmpi", "4.1.4")
-    five = make_build(package, "openmpi", "5.0.11")
-    mpich = make_build(package, "mpich", "4.0.2")
+def test_family_and_major_version_decide(tmp_path: Path) -> None:
+    four = make_build(tmp_path, "openmpi", "4.1.4")
+    five = make_build(tmp_path, "openmpi", "5.0.11")
+    mpich = make_build(tmp_path, "mpich", "4.0.2")
 
-    assert mpi_builds.find(OpenMpi4(Path("/m"), (4, 0, 7))).root == four
-    assert mpi_builds.find(OpenMpi5(Path("/m"), (5, 0, 1))).root == five
-    assert mpi_builds.find(Mpich(Path("/m"), (4, 2))).root == mpich
+    assert mpi_builds.find(OpenMpi4(Path("/m"), (4, 0, 7)), [tmp_path]).root == four
+    assert mpi_builds.find(OpenMpi5(Path("/m"), (5, 0, 1)), [tmp_path]).root == five
+    assert mpi_builds.find(Mpich(Path("/m"), (4, 2)), [tmp_path]).root == mpich
 
 
 def test_environment_wins_over_the_user_and_the_user_over_the_package(
     data_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    launcher = OpenMpi4(Path("/m"), (4, 1, 4))
+    package = data_home / "package"
 
-    from_package = make_build(data_home / "package" / "_mpi", "openmpi", "4.1.4")
-    assert mpi_builds.find(launcher).root == from_package
+    def found() -> Path:
+        launcher = OpenMpi4(Path("/m"), (4, 1, 4))
+        return mpi_builds.find(launcher, mpi_builds.build_folders([package])).root
+
+    from_package = make_build(package, "openmpi", "4.1.4")
+    assert found() == from_package
 
     from_user = make_build(data_home / "data" / "fairlead" / "mpi", "openmpi", "4.1.4")
-    assert mpi_builds.find(launcher).root == from_user
+    assert found() == from_user
 
     chosen = make_build(data_home / "chosen", "openmpi", "4.1.4")
     monkeypatch.setenv("FAIRLEAD_MPI_BUILDS", str(data_home / "chosen"))
-    assert mpi_builds.find(launcher).root == chosen
+    assert found() == chosen
 
 
-def test_missing_build_is_told_with_the_line_that_makes_it(data_home: Path) -> None:
-    make_build(data_home / "package" / "_mpi", "mpich", "4.0.2")
-    folder = data_home / "my mpi"
+def test_missing_build_is_told_with_the_line_that_makes_it(tmp_path: Path) -> None:
+    make_build(tmp_path, "mpich", "4.0.2")
+    folder = tmp_path / "my mpi"
     folder.mkdir()
     (folder / "mpicxx").touch()
 
     with pytest.raises(LaunchError) as caught:
-        mpi_builds.find(OpenMpi5(folder / "mpirun", (5, 0, 11)))
+        mpi_builds.find(OpenMpi5(folder / "mpirun", (5, 0, 11)), [tmp_path])
 
     assert "not built for Open MPI 5.0.11" in str(caught.value)
     assert "only for: MPICH 4.0.2" in str(caught.value)
     assert str(caught.value).endswith(f"fairlead mpi add --mpicxx '{folder}/mpicxx'")
 
 
-def test_debian_s_launcher_leads_to_debian_s_wrapper(data_home: Path) -> None:
-    (data_home / "mpicxx.mpich").touch()
+def test_debian_s_launcher_leads_to_debian_s_wrapper(tmp_path: Path) -> None:
+    (tmp_path / "mpicxx.mpich").touch()
 
-    with pytest.raises(LaunchError, match=f"--mpicxx {data_home}/mpicxx.mpich$"):
-        mpi_builds.find(Mpich(data_home / "mpirun.mpich", (4, 0, 2)))
+    with pytest.raises(LaunchError, match=f"--mpicxx {tmp_path}/mpicxx.mpich$"):
+        mpi_builds.find(Mpich(tmp_path / "mpirun.mpich", (4, 0, 2)), [])
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"family": "openmpi"}', '{"version": 3}'])
-def test_damaged_record_is_named(text: str, data_home: Path) -> None:
-    root = make_build(data_home / "package" / "_mpi", "openmpi", "4.1.4")
+def test_damaged_record_is_named(text: str, tmp_path: Path) -> None:
+    root = make_build(tmp_path, "openmpi", "4.1.4")
     (root / "mpi.json").write_text(text)
 
     with pytest.raises(LaunchError, match=rf"{root}/mpi.json: damaged .*build it again"):
-        mpi_builds.list_builds()
+        mpi_builds.list_builds([tmp_path])
 
 
-def test_unknown_example_is_named_with_those_there_are(data_home: Path) -> None:
-    root = make_build(data_home / "package" / "_mpi", "openmpi", "4.1.4")
+def test_unknown_example_is_named_with_those_there_are(tmp_path: Path) -> None:
+    root = make_build(tmp_path, "openmpi", "4.1.4")
     (root / "examples").mkdir()
     (root / "examples" / "cg").touch()
-    build = mpi_builds.find(OpenMpi4(Path("/m"), (4, 1, 4)))
+    build = mpi_builds.find(OpenMpi4(Path("/m"), (4, 1, 4)), [tmp_path])
 
     assert build.example("cg") == root / "examples" / "cg"
     with pytest.raises(InputError, match="no example 'lu'; there are: cg"):
         build.example("lu")
 
 
-def test_wrapper_without_mpi_leaves_nothing_half_built(
-    data_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sources = Path(mpi_builds.__file__).parents[1]
-    monkeypatch.setattr("fairlead.__path__", [str(sources)])
-
+def test_wrapper_without_mpi_leaves_nothing_half_built(data_home: Path) -> None:
     with pytest.raises(LaunchError, match=r"/g\+\+: the set-up failed: .*is not an MPI C\+\+"):
         mpi_add.add("g++")
     with pytest.raises(LaunchError, match="nix: no such compiler wrapper"):
@@ -138,4 +135,4 @@ def test_missing_cmake_is_told(data_home: Path, monkeypatch: pytest.MonkeyPatch)
     ],
 )
 def test_the_line_that_matters_is_taken_from_a_failed_build(output: str, line: str) -> None:
-    assert mpi_add._first_error(output).startswith(line)
+    assert mpi_add.first_error(output).startswith(line)

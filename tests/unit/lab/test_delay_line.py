@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from fairlead.errors import LabError
-from fairlead.lab import delay_line
+from fairlead.lab.delay_line import start_delay_line
 
 
 @pytest.mark.parametrize(
@@ -17,21 +17,16 @@ from fairlead.lab import delay_line
         ("exit 1", "it died"),
     ],
 )
-def test_delay_line_that_does_not_start_is_refused_with_its_reason(
-    tmp_path, monkeypatch, body, problem
-):
+def test_delay_line_that_does_not_start_is_refused_with_its_reason(tmp_path, body, problem):
     program = tmp_path / "line"
     program.write_text(f"#!/bin/sh\n{body}\n")
     program.chmod(0o755)
-    monkeypatch.setattr(delay_line, "_program", lambda: str(program))
 
     # More than a pipe holds, so that a program that does not read is noticed while writing.
     with pytest.raises(LabError, match=f"the delay line did not start: .*{problem}"):
-        delay_line._start(["line0"], "0\n" * 100_000)
+        start_delay_line(["line0"], "0\n" * 100_000, str(program))
 
 
-def test_missing_program_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(delay_line, "_PROGRAM", "_lab/no-such")
-
+def test_missing_program_is_refused():
     with pytest.raises(LabError, match="_lab/no-such is missing; install Fairlead again"):
-        delay_line._program()
+        start_delay_line([], "", "_lab/no-such")
