@@ -14,7 +14,7 @@ from fairlead.act import launch
 from fairlead.cli import options
 from fairlead.cli.help import HOSTS, NETWORK, OUTPUT
 from fairlead.cli.output import JsonOption, print_json, progress, require_folder, stdout
-from fairlead.measure.probe import EFFORTS
+from fairlead.measure.probe import PRECISIONS
 from fairlead.measure.probe import probe as measure
 from fairlead.measure.sampling import SamplePlan
 from fairlead.model.network import Network
@@ -29,7 +29,7 @@ _SHOWN_PAIRS = 5
 
 def _defaults(field: str, unit: str = "") -> str:
     return ", ".join(
-        f"{getattr(effort, field):g}{unit} ({mode})" for mode, effort in EFFORTS.items()
+        f"{getattr(precision, field):g}{unit} ({mode})" for mode, precision in PRECISIONS.items()
     )
 
 

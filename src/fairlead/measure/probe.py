@@ -26,7 +26,7 @@ from fairlead.measure.sampling.rounds import measure_in_batches
 from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
 
-__all__ = ["Effort", "probe", "reachable_part"]
+__all__ = ["Precision", "probe", "reachable_part"]
 
 # Flows are run for a tenth of a second each, some ten to a hundred times per host.
 _CONTENTION_TIMEOUT_S = 1800
@@ -42,8 +42,8 @@ _SAID_LINES = 6
 
 
 @dataclasses.dataclass(frozen=True)
-class Effort:
-    """How much is measured.
+class Precision:
+    """How precisely pairs are measured, and how long at most.
 
     Attributes:
         target_ratio: A metric of a pair is done when its 95 % interval is no wider than this
@@ -57,9 +57,9 @@ class Effort:
     timeout_s: float
 
 
-EFFORTS: Mapping[str, Effort] = {
-    "quick": Effort(target_ratio=0.2, max_samples=6, timeout_s=120),
-    "full": Effort(target_ratio=0.05, max_samples=30, timeout_s=1800),
+PRECISIONS: Mapping[str, Precision] = {
+    "quick": Precision(target_ratio=0.2, max_samples=6, timeout_s=120),
+    "full": Precision(target_ratio=0.05, max_samples=30, timeout_s=1800),
 }
 
 
@@ -120,8 +120,8 @@ def probe(
 
     Source: CloudMap (1 KiB round trips) and CMPI section 4.1 (latency-bandwidth model).
     """
-    effort = _effort(mode, target_ratio, max_samples, timeout_s)
-    _check(effort, budget_s, concurrency, patience_s)
+    precision = _precision(mode, target_ratio, max_samples, timeout_s)
+    _check(precision, budget_s, concurrency, patience_s)
     if sample is not None:
         sample.check(cluster.num_hosts)
     mpi_builds.find(launcher)
@@ -131,8 +131,8 @@ def probe(
     reachable = reachable_part(cluster, reasons, skip_unreachable)
     options = {
         "mode": mode,
-        "target": effort.target_ratio,
-        "cap": effort.max_samples,
+        "target": precision.target_ratio,
+        "cap": precision.max_samples,
         "concurrency": concurrency,
         "patience": patience_s,
         **({"contention": 1} if contention else {}),
@@ -141,7 +141,9 @@ def probe(
     if contention and sample is not None:
         raise InputError("sample and contention: one run measures either; leave one of them out")
     if contention and timeout_s is None:
-        effort = dataclasses.replace(effort, timeout_s=effort.timeout_s + _CONTENTION_TIMEOUT_S)
+        precision = dataclasses.replace(
+            precision, timeout_s=precision.timeout_s + _CONTENTION_TIMEOUT_S
+        )
     asked = None
     with contextlib.ExitStack() as stack:
         running = program or stack.enter_context(ProbeProgram(launcher, launcher_args))
@@ -149,7 +151,7 @@ def probe(
             running,
             options,
             reachable,
-            timeout_s=effort.timeout_s,
+            timeout_s=precision.timeout_s,
             budget_s=budget_s,
             on_progress=on_progress,
         )
@@ -266,30 +268,32 @@ def _with_contention(network: Network, reachable: Cluster, finished: Finished | 
     return dataclasses.replace(network, origin=network.origin | {"contention": {"error": problem}})
 
 
-def _effort(
+def _precision(
     mode: str, target_ratio: float | None, max_samples: int | None, timeout_s: float | None
-) -> Effort:
-    if mode not in EFFORTS:
-        raise InputError(f"probe: mode: expected {' or '.join(EFFORTS)}, got {mode!r}")
-    default = EFFORTS[mode]
-    return Effort(
+) -> Precision:
+    if mode not in PRECISIONS:
+        raise InputError(f"probe: mode: expected {' or '.join(PRECISIONS)}, got {mode!r}")
+    default = PRECISIONS[mode]
+    return Precision(
         default.target_ratio if target_ratio is None else target_ratio,
         default.max_samples if max_samples is None else max_samples,
         default.timeout_s if timeout_s is None else timeout_s,
     )
 
 
-def _check(effort: Effort, budget_s: float | None, concurrency: int, patience_s: float) -> None:
-    positive = {"target_ratio": effort.target_ratio, "max_samples": effort.max_samples}
+def _check(
+    precision: Precision, budget_s: float | None, concurrency: int, patience_s: float
+) -> None:
+    positive = {"target_ratio": precision.target_ratio, "max_samples": precision.max_samples}
     positive["patience_s"] = patience_s
     if budget_s is not None:
         positive["budget_s"] = budget_s
     for name, value in positive.items():
         if not value > 0:
             raise InputError(f"probe: {name}: expected a number > 0, got {value}")
-    if effort.timeout_s < _LEAST_TIMEOUT_S:
+    if precision.timeout_s < _LEAST_TIMEOUT_S:
         raise InputError(
-            f"probe: timeout_s: expected at least {_LEAST_TIMEOUT_S:g}, got {effort.timeout_s:g}"
+            f"probe: timeout_s: expected at least {_LEAST_TIMEOUT_S:g}, got {precision.timeout_s:g}"
         )
     if concurrency < 0:
         raise InputError(f"probe: concurrency: expected a number >= 0, got {concurrency}")
