@@ -8,13 +8,14 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from fairlead.act.launch import run
 from fairlead.act.mpi_builds import MpiBuild, read_build, user_folder
 from fairlead.errors import LaunchError
 from fairlead.files.package_folders import mpi_sources
+from fairlead.narrator import Progress
 
 __all__ = ["add", "first_error"]
 
@@ -24,7 +25,7 @@ _CMAKE_ERROR = re.compile(r"^CMake Error.*:\n((?:(?:  .*)?\n)+)", re.MULTILINE)
 _STEPS = 3
 
 
-def add(mpicxx: Path | str, on_progress: Callable[[int, int], None] | None = None) -> MpiBuild:
+def add(mpicxx: Path | str, on_progress: Progress | None = None) -> MpiBuild:
     """Build for the MPI of this compiler wrapper, into the user's own folder.
 
     Args:

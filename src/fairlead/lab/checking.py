@@ -11,6 +11,7 @@ import numpy as np
 
 from fairlead.lab.shaping import MTU_BYTES
 from fairlead.lab.topology import Matrix, Topology
+from fairlead.narrator import Progress
 
 __all__ = ["WrongPair", "check_rates", "pairs_to_check"]
 
@@ -44,7 +45,7 @@ class WrongPair:
 
 
 def check_rates(
-    topology: Topology, measure: Measure, on_progress: Callable[[int, int], None] | None = None
+    topology: Topology, measure: Measure, on_progress: Progress | None = None
 ) -> tuple[Matrix, list[WrongPair]]:
     """Measure pairs, several at once where they share nothing.
 

@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -29,6 +29,7 @@ from fairlead.lab.environment import lab_environment
 from fairlead.lab.scenario import NAME_PATTERN, Scenario
 from fairlead.lab.serving import KEEP
 from fairlead.lab.topology import Matrix, Topology
+from fairlead.narrator import Progress
 
 __all__ = ["Lab"]
 
@@ -175,9 +176,7 @@ class Lab:
         """
         control.ask(self._folder, do="cut", host=host)
 
-    def check(
-        self, on_progress: Callable[[int, int], None] | None = None
-    ) -> tuple[Matrix, list[WrongPair]]:
+    def check(self, on_progress: Progress | None = None) -> tuple[Matrix, list[WrongPair]]:
         """Compare rates with quick transfers; meaningful while nothing else runs in the lab.
 
         Returns:

@@ -18,13 +18,14 @@ from fairlead.act.launch import Finished, Launcher
 from fairlead.act.launch.open_files import suspected_lack_of_files
 from fairlead.errors import InputError, ProbeError
 from fairlead.measure.contention_result import CONTENTION_BEGIN, read_contention
-from fairlead.measure.probe_program import PROGRESS, ProbeProgram, Progress
+from fairlead.measure.probe_program import PROGRESS, ProbeProgram
 from fairlead.measure.probe_result import PAIRS_BEGIN, ProbeResult, read_result
 from fairlead.measure.sampling import SamplePlan, complete
 from fairlead.measure.sampling.pair_set import pair_set_text
 from fairlead.measure.sampling.rounds import measure_in_batches
 from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
+from fairlead.narrator import Progress
 
 __all__ = ["Precision", "probe", "reachable_part"]
 

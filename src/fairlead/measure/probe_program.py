@@ -10,7 +10,7 @@ import contextlib
 import dataclasses
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -21,10 +21,9 @@ from fairlead.measure.probe_result import PAIRS_BEGIN, Documents
 from fairlead.measure.sampling.pair_set import pair_set_text
 from fairlead.model.cluster import Cluster
 from fairlead.model.placement import Placement
+from fairlead.narrator import Progress
 
-__all__ = ["PROGRESS", "ProbeProgram", "Progress"]
-
-Progress = Callable[[int, int], None]
+__all__ = ["PROGRESS", "ProbeProgram"]
 
 PROGRESS = re.compile(r"fairlead-probe: progress (\d+) (\d+)$")
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from fairlead import _core
+from fairlead.narrator import Progress
 from fairlead.seed import require_seed
 from fairlead.simulation.checks import require_known
 from fairlead.simulation.job import Job
@@ -35,8 +36,6 @@ _STEP = 500_000
 _FULL_RATIO = 1 + 1e-9
 """Offered to a server that is just busy all the time: a sum of shares is not exactly 1."""
 
-Progress = Callable[[int, int], None]
-
 
 @dataclasses.dataclass(frozen=True)
 class SimulationOptions:
@@ -46,7 +45,7 @@ class SimulationOptions:
         nic: "separate" servers for sending and receiving, one "shared" by both, or "send_only".
         forwarding: "store_and_forward", or "cut_through": receiving begins with sending.
         arrivals: "periodic" from t = 0, "random_phase", or "poisson".
-        loop: "open", or "closed": a flow's next message waits until the one before is there.
+        loop: "open", or "closed": a stream's next message waits until the one before is there.
         seed: Where random numbers start, 0 to 2**32 - 1.
     """
 

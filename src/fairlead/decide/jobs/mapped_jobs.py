@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from fairlead.decide.jobs.strategies import DEFAULT_STRATEGY, place_jobs
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
 from fairlead.model.placement import Placement
+from fairlead.narrator import Progress
 from fairlead.simulation.job import Job
 from fairlead.simulation.jobs_placement import JobsPlacement
 from fairlead.simulation.jobs_record import JOBS
@@ -115,7 +116,7 @@ def map_jobs(
     seed: int = 0,
     scale: float | None = None,
     time_limit_s: float | None = None,
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: Progress | None = None,
 ) -> MappedJobs:
     """Place jobs on hosts together, and simulate what they then wait for.
 

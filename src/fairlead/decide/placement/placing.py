@@ -15,8 +15,8 @@ from fairlead.decide.placement.problem import (
     OBJECTIVES,
     Effort,
     HostOfRank,
+    OnProgress,
     Problem,
-    Progress,
 )
 from fairlead.errors import InputError, ShapeError, TopologyError
 from fairlead.model.cluster import Cluster
@@ -43,7 +43,7 @@ def place(
     fixed: Mapping[int, str] | None = None,
     start: Placement | None = None,
     max_moves: int | None = None,
-    on_progress: Progress | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Placement:
     """Choose a host for each rank; no host gets more ranks than slots.
 

@@ -38,7 +38,7 @@ DEFAULT_OBJECTIVE = "bottleneck-and-mean"
 HostOfRank = npt.NDArray[np.int64]
 
 
-Progress = Callable[[int, int], bool]
+OnProgress = Callable[[int, int], bool]
 """Gets proposals made and proposals in all; the search ends when it returns False."""
 
 
@@ -61,7 +61,7 @@ class Effort:
     fixed: Mapping[int, int] = dataclasses.field(default_factory=dict)
     start: HostOfRank | None = None
     max_moves: int | None = None
-    on_progress: Progress | None = None
+    on_progress: OnProgress | None = None
     begun_s: float = dataclasses.field(default_factory=time.monotonic)
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from fairlead.decide.jobs.strategies import drb, filling, optimize, spread
-from fairlead.decide.jobs.strategies.problem import JobsProblem, Progress
+from fairlead.decide.jobs.strategies.problem import JobsProblem
 from fairlead.errors import InputError
+from fairlead.narrator import Progress
 from fairlead.simulation.jobs_placement import CoresOfJobs, JobsPlacement
 from fairlead.simulation.simulating import SimulationOptions
 from fairlead.simulation.workload import Workload

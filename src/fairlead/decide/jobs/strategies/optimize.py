@@ -14,7 +14,8 @@ import numpy as np
 
 from fairlead import _core
 from fairlead.decide.jobs.strategies import drb, filling, spread
-from fairlead.decide.jobs.strategies.problem import JobsProblem, Progress
+from fairlead.decide.jobs.strategies.problem import JobsProblem
+from fairlead.narrator import Progress
 from fairlead.simulation.jobs_placement import CoresOfJobs, JobsPlacement
 from fairlead.simulation.simulating import (
     SimulationOptions,

@@ -4,18 +4,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 
 from fairlead.errors import InputError
+from fairlead.narrator import Progress
 from fairlead.seed import require_seed
 from fairlead.simulation.checks import require_scale
 from fairlead.simulation.simulating import SimulationOptions
 from fairlead.simulation.workload import Workload
 
-__all__ = ["JobsProblem", "Progress", "require_effort"]
-
-Progress = Callable[[int, int], None]
-"""Gets the steps done and the steps in all."""
+__all__ = ["JobsProblem", "require_effort"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
