@@ -17,8 +17,8 @@ from fairlead.decide.hosts import (
     FEWEST_HOSTS,
     Advice,
     BadHost,
-    Choice,
     HostAdvice,
+    HostSet,
     LeavingOut,
     Symptom,
 )
@@ -123,18 +123,18 @@ def _table(advice: HostAdvice) -> Table:
     for name in names:
         is_text = name == "left out"
         table.add_column(name, justify="left" if is_text else "right", no_wrap=not is_text)
-    for choice in advice.best_of_size:
+    for host_set in advice.best_of_size:
         cells = [
-            str(len(choice.hosts)),
-            _named(advice.left_out(choice)),
-            format_duration(choice.cost.bottleneck_s),
-            format_duration(choice.cost.comm_time_s),
+            str(len(host_set.hosts)),
+            _named(advice.left_out(host_set)),
+            format_duration(host_set.cost.bottleneck_s),
+            format_duration(host_set.cost.comm_time_s),
         ]
         if has_time:
-            cells.append(format_duration(choice.time_s))
+            cells.append(format_duration(host_set.time_s))
         if has_price:
-            cells.append(three_digits(choice.price_per_run))
-        table.add_row(*cells, style="bold" if choice is advice.enough else "")
+            cells.append(three_digits(host_set.price_per_run))
+        table.add_row(*cells, style="bold" if host_set is advice.enough else "")
     return table
 
 
@@ -152,7 +152,7 @@ def _findings(advice: HostAdvice) -> list[str]:
     return lines
 
 
-def _wanted(advice: HostAdvice, wanted: Choice) -> str:
+def _wanted(advice: HostAdvice, wanted: HostSet) -> str:
     has_price = not math.isnan(wanted.price_per_run)
     limit = (
         ""
@@ -186,7 +186,7 @@ def _host_facts(advice: HostAdvice) -> dict[str, Any]:
         "run_time_s": _or_none(advice.run_time_s),
         "rest_s": _or_none(advice.rest_s),
         "traced_cost": advice.traced.as_dict(),
-        "all_hosts": _choice_facts(advice.all_hosts),
+        "all_hosts": _set_facts(advice.all_hosts),
         "leaving_out": None
         if leaving is None
         else {
@@ -194,26 +194,26 @@ def _host_facts(advice: HostAdvice) -> dict[str, Any]:
             "helps": leaving.helps,
             "num_ranks": leaving.num_ranks,
             "missing_slots": leaving.missing_slots,
-            "choice": _choice_facts(leaving.choice),
+            "choice": _set_facts(leaving.host_set),
             "bottleneck_gain": _gain_facts(leaving.bottleneck_gain),
             "comm_time_gain": _gain_facts(leaving.comm_time_gain),
         },
-        "best_of_size": [_choice_facts(choice) for choice in advice.best_of_size],
-        "enough": _choice_facts(advice.enough),
+        "best_of_size": [_set_facts(host_set) for host_set in advice.best_of_size],
+        "enough": _set_facts(advice.enough),
         "wanted_time_s": advice.wanted_time_s,
-        "wanted": _choice_facts(advice.wanted),
+        "wanted": _set_facts(advice.wanted),
     }
 
 
-def _choice_facts(choice: Choice | None) -> dict[str, Any] | None:
-    if choice is None:
+def _set_facts(host_set: HostSet | None) -> dict[str, Any] | None:
+    if host_set is None:
         return None
     return {
-        "hosts": list(choice.hosts),
-        "host_of_rank": choice.placement.host_names(),
-        "cost": choice.cost.as_dict(),
-        "predicted_time_s": _or_none(choice.time_s),
-        "price_per_run": _or_none(choice.price_per_run),
+        "hosts": list(host_set.hosts),
+        "host_of_rank": host_set.placement.host_names(),
+        "cost": host_set.cost.as_dict(),
+        "predicted_time_s": _or_none(host_set.time_s),
+        "price_per_run": _or_none(host_set.price_per_run),
     }
 
 

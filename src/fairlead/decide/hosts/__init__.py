@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Advice on rented hosts: which are bad, how many are enough, which choice is the cheapest."""
+"""Advice on rented hosts: which are bad, how many are enough, which set of them is the cheapest."""
 
 from fairlead.decide.hosts.advise import ENOUGH_RATIO, Advice, HostAdvice, LeavingOut, advise
 from fairlead.decide.hosts.bad_hosts import (
@@ -11,7 +11,7 @@ from fairlead.decide.hosts.bad_hosts import (
     find_bad_hosts,
 )
 from fairlead.decide.hosts.prices import parse_prices
-from fairlead.decide.hosts.trials import Choice
+from fairlead.decide.hosts.trials import HostSet
 
 __all__ = [
     "CLEAR_RATIO",
@@ -19,8 +19,8 @@ __all__ = [
     "FEWEST_HOSTS",
     "Advice",
     "BadHost",
-    "Choice",
     "HostAdvice",
+    "HostSet",
     "LeavingOut",
     "SlowPair",
     "Symptom",

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from fairlead.decide.expected_gain import Gain, expected_gain
 from fairlead.decide.hosts.bad_hosts import BadHost, find_bad_hosts
 from fairlead.decide.hosts.prices import checked_prices
-from fairlead.decide.hosts.trials import Choice, Question, Trials, by_price, by_time
+from fairlead.decide.hosts.trials import HostSet, Question, Trials, by_price, by_time
 from fairlead.decide.placement import DEFAULT_OBJECTIVE, require_method
 from fairlead.errors import InputError, TopologyError
 from fairlead.model.cluster import Cluster
@@ -34,7 +34,7 @@ class LeavingOut:
         hosts: The bad hosts.
         missing_slots: Slots that the others are short of; 0 where they hold all ranks.
         num_ranks: Ranks that the placement on all hosts puts on them.
-        choice: The ranks on the others; None where they have no room.
+        host_set: The ranks on the others; None where they have no room.
         bottleneck_gain, comm_time_gain: What that saves against all hosts with the same method,
             under the noise of the measurement; None likewise.
     """
@@ -42,7 +42,7 @@ class LeavingOut:
     hosts: tuple[str, ...]
     num_ranks: int
     missing_slots: int = 0
-    choice: Choice | None = None
+    host_set: HostSet | None = None
     bottleneck_gain: Gain | None = None
     comm_time_gain: Gain | None = None
 
@@ -62,16 +62,16 @@ class HostAdvice:
     """Which of the hosts to use for one program.
 
     Attributes:
-        method: Mapping method of all choices.
+        method: Mapping method of all sets.
         run_time_s: Of the traced run; `nan` where unknown.
         traced: Predicted cost of the traced run: the launcher's placement on all hosts.
         rest_s: Part of the run time that no placement changes; `nan` where unknown.
         all_hosts: The ranks on all hosts.
         leaving_out: What leaving out the bad hosts brings; None where there is none.
-        best_of_size: The best choice found for each number of hosts, ascending.
+        best_of_size: The best set found for each number of hosts, ascending.
         enough: The smallest of them that is about as good as the best.
         wanted_time_s: The time that was asked for, or None.
-        wanted: The cheapest choice within that time, without prices the one with the fewest
+        wanted: The cheapest set within that time, without prices the one with the fewest
             hosts; without a time the cheapest of all; None where neither was given.
     """
 
@@ -79,16 +79,16 @@ class HostAdvice:
     run_time_s: float
     traced: Cost
     rest_s: float
-    all_hosts: Choice
+    all_hosts: HostSet
     leaving_out: LeavingOut | None
-    best_of_size: tuple[Choice, ...]
-    enough: Choice
+    best_of_size: tuple[HostSet, ...]
+    enough: HostSet
     wanted_time_s: float | None
-    wanted: Choice | None
+    wanted: HostSet | None
 
-    def left_out(self, choice: Choice) -> tuple[str, ...]:
-        """Hosts that a choice does without."""
-        return tuple(host for host in self.all_hosts.hosts if host not in choice.hosts)
+    def left_out(self, host_set: HostSet) -> tuple[str, ...]:
+        """Hosts that this set does without."""
+        return tuple(host for host in self.all_hosts.hosts if host not in host_set.hosts)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -134,8 +134,8 @@ def advise(
         on_progress: Is told of the sets of hosts tried and to try.
 
     Raises:
-        InputError: A price or the wanted time is not usable, no choice meets the wanted time (the
-            message names the best one), or the run time is needed and unknown.
+        InputError: A price or the wanted time is not usable, no set of hosts meets the wanted time
+            (the message names the best one), or the run time is needed and unknown.
         TopologyError: There is one host only, the ranks do not fit, a host is not in the network,
             or a pair of the cluster was not measured.
     """
@@ -188,7 +188,7 @@ def _host_advice(
     on_progress: Progress | None,
 ) -> HostAdvice:
     trials = Trials(question)
-    all_hosts = trials.choice(frozenset(question.cluster.hosts))
+    all_hosts = trials.host_set(frozenset(question.cluster.hosts))
     leaving_out = _leaving_out(trials, all_hosts, bad_hosts) if bad_hosts else None
     trials.search(on_progress)
     best_of_size = _best_of_size(trials)
@@ -206,7 +206,7 @@ def _host_advice(
     )
 
 
-def _leaving_out(trials: Trials, all_hosts: Choice, bad_hosts: tuple[BadHost, ...]) -> LeavingOut:
+def _leaving_out(trials: Trials, all_hosts: HostSet, bad_hosts: tuple[BadHost, ...]) -> LeavingOut:
     bad = tuple(found.host for found in bad_hosts)
     others = frozenset(all_hosts.hosts) - set(bad)
     question = trials.question
@@ -214,19 +214,19 @@ def _leaving_out(trials: Trials, all_hosts: Choice, bad_hosts: tuple[BadHost, ..
     if not others or not trials.have_room(others):
         slots = question.cluster.select(sorted(others)).num_slots if others else 0
         return LeavingOut(bad, num_ranks, missing_slots=question.traffic.num_ranks - slots)
-    choice = trials.choice(others)
+    host_set = trials.host_set(others)
     return LeavingOut(
         hosts=bad,
         num_ranks=num_ranks,
-        choice=choice,
-        bottleneck_gain=_gain(question, choice, all_hosts, "bottleneck_s"),
-        comm_time_gain=_gain(question, choice, all_hosts, "comm_time_s"),
+        host_set=host_set,
+        bottleneck_gain=_gain(question, host_set, all_hosts, "bottleneck_s"),
+        comm_time_gain=_gain(question, host_set, all_hosts, "comm_time_s"),
     )
 
 
-def _gain(question: Question, choice: Choice, baseline: Choice, cost: str) -> Gain:
+def _gain(question: Question, host_set: HostSet, baseline: HostSet, cost: str) -> Gain:
     return expected_gain(
-        choice.placement,
+        host_set.placement,
         baseline.placement,
         question.traffic,
         question.network,
@@ -235,34 +235,34 @@ def _gain(question: Question, choice: Choice, baseline: Choice, cost: str) -> Ga
     )
 
 
-def _best_of_size(trials: Trials) -> tuple[Choice, ...]:
-    best: dict[int, Choice] = {}
-    for choice in sorted(trials.tried(), key=by_time):
-        best.setdefault(len(choice.hosts), choice)
+def _best_of_size(trials: Trials) -> tuple[HostSet, ...]:
+    best: dict[int, HostSet] = {}
+    for host_set in sorted(trials.tried(), key=by_time):
+        best.setdefault(len(host_set.hosts), host_set)
     return tuple(best[size] for size in sorted(best))
 
 
-def _enough(question: Question, best_of_size: tuple[Choice, ...]) -> Choice:
+def _enough(question: Question, best_of_size: tuple[HostSet, ...]) -> HostSet:
     """The first whose time is close to the best one's, or whose difference is inside the noise."""
     best = min(best_of_size, key=by_time)
-    for choice in best_of_size:
-        is_close = choice.judged_s <= best.judged_s * (1 + ENOUGH_RATIO)
-        if is_close or not _gain(question, best, choice, "bottleneck_s").is_beyond_noise:
-            return choice
+    for host_set in best_of_size:
+        is_close = host_set.judged_s <= best.judged_s * (1 + ENOUGH_RATIO)
+        if is_close or not _gain(question, best, host_set, "bottleneck_s").is_beyond_noise:
+            return host_set
     return best
 
 
-def _wanted(trials: Trials, wanted_time_s: float | None) -> Choice | None:
+def _wanted(trials: Trials, wanted_time_s: float | None) -> HostSet | None:
     has_prices = trials.question.prices is not None
     if wanted_time_s is None:
         return min(trials.tried(), key=by_price) if has_prices else None
-    meeting = [choice for choice in trials.tried() if choice.time_s <= wanted_time_s]
+    meeting = [host_set for host_set in trials.tried() if host_set.time_s <= wanted_time_s]
     if not meeting:
-        best = min(trials.tried(), key=lambda choice: (*by_time(choice), len(choice.hosts)))
+        best = min(trials.tried(), key=lambda host_set: (*by_time(host_set), len(host_set.hosts)))
         raise InputError(
             f"no choice of these hosts is predicted to take {format_duration(wanted_time_s)} or "
             f"less; the best takes {format_duration(best.time_s)}, on {', '.join(best.hosts)}"
         )
     if has_prices:
         return min(meeting, key=by_price)
-    return min(meeting, key=lambda choice: (len(choice.hosts), *by_time(choice)))
+    return min(meeting, key=lambda host_set: (len(host_set.hosts), *by_time(host_set)))

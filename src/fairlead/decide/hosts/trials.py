@@ -18,7 +18,7 @@ from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic
 from fairlead.narrator import Progress
 
-__all__ = ["Choice", "Question", "Trials"]
+__all__ = ["HostSet", "Question", "Trials"]
 
 MOST_SETS = 256
 """Up to so many sets of hosts (8 hosts) all are tried, otherwise hosts are taken out one by one."""
@@ -53,7 +53,7 @@ class Question:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Choice:
+class HostSet:
     """Some of the hosts, and what is predicted for them.
 
     Attributes:
@@ -76,17 +76,17 @@ class Choice:
         return self.cost.bottleneck_s if math.isnan(self.time_s) else self.time_s
 
 
-Key = Callable[[Choice], tuple[float, ...]]
+Key = Callable[[HostSet], tuple[float, ...]]
 
 
-def by_time(choice: Choice) -> tuple[float, ...]:
+def by_time(host_set: HostSet) -> tuple[float, ...]:
     """Faster first; among equals the one with less to send."""
-    return (choice.judged_s, choice.cost.comm_time_s)
+    return (host_set.judged_s, host_set.cost.comm_time_s)
 
 
-def by_price(choice: Choice) -> tuple[float, ...]:
+def by_price(host_set: HostSet) -> tuple[float, ...]:
     """Cheaper first, then faster."""
-    return (choice.price_per_run, *by_time(choice))
+    return (host_set.price_per_run, *by_time(host_set))
 
 
 class Trials:
@@ -108,17 +108,17 @@ class Trials:
         self.rest_s = math.nan if math.isnan(rest_s) else max(rest_s, 0.0)
         # Where sets are equal, the one that is tried first wins: idle hosts shall be slow ones.
         self._slowest_first = _slowest_first(question)
-        self._choice_of_hosts: dict[frozenset[str], Choice] = {}
+        self._set_of_hosts: dict[frozenset[str], HostSet] = {}
 
-    def choice(self, hosts: frozenset[str]) -> Choice:
+    def host_set(self, hosts: frozenset[str]) -> HostSet:
         """The prediction for these hosts."""
-        if hosts not in self._choice_of_hosts:
-            self._choice_of_hosts[hosts] = self._predicted(hosts)
-        return self._choice_of_hosts[hosts]
+        if hosts not in self._set_of_hosts:
+            self._set_of_hosts[hosts] = self._predicted(hosts)
+        return self._set_of_hosts[hosts]
 
-    def tried(self) -> list[Choice]:
+    def tried(self) -> list[HostSet]:
         """All predictions made so far."""
-        return list(self._choice_of_hosts.values())
+        return list(self._set_of_hosts.values())
 
     def have_room(self, hosts: frozenset[str]) -> bool:
         """Whether these hosts have a slot for every rank."""
@@ -136,25 +136,25 @@ class Trials:
         if 2 ** len(hosts) <= MOST_SETS:
             sets = [one for one in _subsets(hosts[::-1]) if self.have_room(one)]
             for done, one in enumerate(sets, 1):
-                self.choice(one)
+                self.host_set(one)
                 if on_progress is not None:
                     on_progress(done, len(sets))
             return
         keys: list[Key] = [by_time] if self.question.prices is None else [by_time, by_price]
         for chain, key in enumerate(keys):
-            for left_out, _choice in enumerate(self._chain(key), 1):
+            for left_out, _set in enumerate(self._chain(key), 1):
                 if on_progress is not None:
                     on_progress(chain * len(hosts) + left_out, len(keys) * len(hosts))
 
-    def _chain(self, key: Key) -> Iterator[Choice]:
+    def _chain(self, key: Key) -> Iterator[HostSet]:
         hosts = frozenset(self.question.cluster.hosts)
         while True:
-            yield self.choice(hosts)
+            yield self.host_set(hosts)
             smaller = [hosts - {host} for host in self._candidates(hosts)]
             fitting = [one for one in smaller if one and self.have_room(one)]
             if not fitting:
                 return
-            hosts = min(fitting, key=lambda one: key(self.choice(one)))
+            hosts = min(fitting, key=lambda one: key(self.host_set(one)))
 
     def _candidates(self, hosts: frozenset[str]) -> list[str]:
         """Hosts to try leaving out; of equals, the first one is."""
@@ -166,7 +166,7 @@ class Trials:
         dearest = sorted(slowest, key=lambda host: -prices[host])[:MOST_CANDIDATES]
         return list(dict.fromkeys([*candidates, *dearest]))
 
-    def _predicted(self, hosts: frozenset[str]) -> Choice:
+    def _predicted(self, hosts: frozenset[str]) -> HostSet:
         asked = self.question
         part = asked.cluster.select([host for host in asked.cluster.hosts if host in hosts])
         placement = place(
@@ -182,7 +182,7 @@ class Trials:
         time_s = self.rest_s + cost.bottleneck_s
         prices = asked.prices
         per_hour = math.nan if prices is None else sum(prices[host] for host in part.hosts)
-        return Choice(part.hosts, placement, cost, time_s, per_hour * time_s / HOUR_S)
+        return HostSet(part.hosts, placement, cost, time_s, per_hour * time_s / HOUR_S)
 
 
 def _slowest_first(question: Question) -> list[str]:

@@ -107,10 +107,10 @@ def test_leaving_a_bad_host_out_helps_where_it_would_be_used() -> None:
     assert [bad.host for bad in advice.bad_hosts] == ["h1"]
     assert advice.hosts is not None
     found = advice.hosts.leaving_out
-    assert found is not None and found.choice is not None and found.bottleneck_gain is not None
+    assert found is not None and found.host_set is not None and found.bottleneck_gain is not None
     assert found.helps
     assert found.num_ranks == 2
-    assert found.choice.hosts == ("h0", "h2", "h3", "h4", "h5")
+    assert found.host_set.hosts == ("h0", "h2", "h3", "h4", "h5")
     assert found.bottleneck_gain.ratio == pytest.approx(0.9, abs=0.01)
 
 
@@ -126,7 +126,7 @@ def test_bad_hosts_whose_slots_are_needed_stay() -> None:
     advice = advise(one_slow(6), ring(12), cluster(6))
 
     assert advice.hosts is not None and advice.hosts.leaving_out is not None
-    assert advice.hosts.leaving_out.choice is None
+    assert advice.hosts.leaving_out.host_set is None
     assert advice.hosts.leaving_out.missing_slots == 2
     assert [choice.hosts for choice in advice.hosts.best_of_size] == [cluster(6).hosts]
 
