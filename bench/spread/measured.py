@@ -25,7 +25,7 @@ from rich.table import Table
 import fairlead as fl
 from fairlead.act.launch import Job, detect, read_hostfile
 from fairlead.decide.jobs import STRATEGIES, SharedHosts
-from fairlead.decide.jobs.strategies.spread import THRESHOLDS, Choices, spread_by
+from fairlead.decide.jobs.strategies.spread import THRESHOLDS, SpreadOptions, spread_by
 from fairlead.flows.statistics import (
     Interval,
     kendall_tau_interval,
@@ -140,7 +140,7 @@ def placements(workload: fl.Workload, number: int, seed: int) -> list[fl.JobsPla
     rng = np.random.default_rng(seed)
     found.append(at_random(workload, rng, 0))
     for threshold in THRESHOLDS:
-        cores = spread_by(workload, Choices(threshold=threshold))
+        cores = spread_by(workload, SpreadOptions(threshold=threshold))
         found.append(fl.JobsPlacement(machine, cores, f"spread, {threshold}"))
     found += [at_random(workload, rng, index) for index in range(1, number + 1)]
     different = {}

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from fairlead.decide.jobs import place_jobs
 from fairlead.decide.jobs.strategies.growth import GROWTH
-from fairlead.decide.jobs.strategies.spread import LENGTHS, THRESHOLDS, Choices, spread_by
+from fairlead.decide.jobs.strategies.spread import LENGTHS, THRESHOLDS, SpreadOptions, spread_by
 from fairlead.simulation import (
     JobsPlacement,
     SimulationOptions,
@@ -25,7 +25,7 @@ from fairlead.simulation import (
     packaged_workloads,
     simulate_each,
 )
-from fairlead.simulation.simulating import CHOICES
+from fairlead.simulation.simulating import OPTION_VALUES
 
 SEEDS = 3
 
@@ -36,7 +36,7 @@ class Case:
 
     name: str
     options: SimulationOptions = dataclasses.field(default_factory=SimulationOptions)
-    choices: Choices = dataclasses.field(default_factory=Choices)
+    spread: SpreadOptions = dataclasses.field(default_factory=SpreadOptions)
     rate_per: str | None = None
 
 
@@ -58,25 +58,25 @@ def main() -> None:
     for column in ("choice", *(name.replace("_workload", "") for name in names)):
         table.add_column(column, justify="left" if column == "choice" else "right")
     table.add_row("the paper", *(show(PAPER_GAINS.get(name)) for name in names))
-    for case in cases(Choices(growth=arguments.growth)):
+    for case in cases(SpreadOptions(growth=arguments.growth)):
         table.add_row(case.name, *(show(gain_in(name, case, scale)) for name in names))
     console.print(table)
 
 
-def cases(base: Choices) -> Iterator[Case]:
+def cases(base: SpreadOptions) -> Iterator[Case]:
     """SPREAD's figure 1, or our variant of it, then each other choice alone."""
-    yield Case("all by default", choices=base)
+    yield Case("all by default", spread=base)
     for threshold in THRESHOLDS:
         for growth in GROWTH:
-            choices = dataclasses.replace(base, threshold=threshold, growth=growth)
-            if choices != base:
-                yield Case(f"threshold {threshold}, growth {growth}", choices=choices)
+            spread = dataclasses.replace(base, threshold=threshold, growth=growth)
+            if spread != base:
+                yield Case(f"threshold {threshold}, growth {growth}", spread=spread)
     for length in LENGTHS:
         if length != base.length:
-            choices = dataclasses.replace(base, length=length)
-            yield Case(f"length {length}", choices=choices)
-    yield Case("rate per process", choices=base, rate_per="process")
-    for option, values in CHOICES.items():
+            spread = dataclasses.replace(base, length=length)
+            yield Case(f"length {length}", spread=spread)
+    yield Case("rate per process", spread=base, rate_per="process")
+    for option, values in OPTION_VALUES.items():
         for value in values[1:]:
             options = SimulationOptions(**{option: value})
             yield Case(f"{option} {value}", options, base)
@@ -88,7 +88,7 @@ def gain_in(name: str, case: Case, scale: float) -> float | None:
     """The gain in one workload; None where nobody waits."""
     workload = Workload.load(name, rate_per=case.rate_per)
     placements = [place_jobs(workload, method) for method in BASELINES]
-    cores = spread_by(workload, case.choices)
+    cores = spread_by(workload, case.spread)
     placements.append(JobsPlacement(workload.machine, cores, "spread"))
     # Some pairs of a recording have 20 messages in all: a part of them would be another workload.
     used = scale if name.startswith("Synt") else 1.0

@@ -15,7 +15,7 @@ import fairlead as fl
 from fairlead.cli import app
 from fairlead.decide.jobs import STRATEGIES
 from fairlead.simulation import RATE_PER
-from fairlead.simulation.simulating import CHOICES
+from fairlead.simulation.simulating import OPTION_VALUES
 
 SYNT = ("simulate", "Synt_workload_4", "--scale", "0.01")
 
@@ -106,7 +106,7 @@ def test_wrong_usage_ends_with_2_and_says_what_is_allowed(arguments: list[str], 
 
 def test_help_lists_the_words_of_each_option() -> None:
     told = re.sub(r"\s", "", run("simulate", "--help").stdout)
-    for words in (*CHOICES.values(), RATE_PER):
+    for words in (*OPTION_VALUES.values(), RATE_PER):
         assert f":{','.join(words)}." in told
 
 

@@ -15,7 +15,7 @@ from fairlead.cli.help import MODEL, OUTPUT, PLACING, listed
 from fairlead.decide.jobs import STRATEGIES
 from fairlead.errors import InputError
 from fairlead.simulation import RATE_PER, packaged_workloads
-from fairlead.simulation.simulating import CHOICES
+from fairlead.simulation.simulating import OPTION_VALUES
 
 _WORKLOADS = "as the workload says"
 
@@ -91,10 +91,10 @@ Servers = Annotated[
         help="Show load and queues of so many servers of each placement, the worst first.",
     ),
 ]
-Nic = Annotated[str, word(CHOICES["nic"], "Who receives at an interface")]
-Forwarding = Annotated[str, word(CHOICES["forwarding"], "When receiving begins")]
-Arrivals = Annotated[str, word(CHOICES["arrivals"], "When messages come")]
-Loop = Annotated[str, word(CHOICES["loop"], "Whether a flow waits for its last message")]
+Nic = Annotated[str, word(OPTION_VALUES["nic"], "Who receives at an interface")]
+Forwarding = Annotated[str, word(OPTION_VALUES["forwarding"], "When receiving begins")]
+Arrivals = Annotated[str, word(OPTION_VALUES["arrivals"], "When messages come")]
+Loop = Annotated[str, word(OPTION_VALUES["loop"], "Whether a stream waits for its last message")]
 RatePer = Annotated[
     str | None, word(RATE_PER, "What rate and count of a pattern are per", _WORKLOADS)
 ]

@@ -56,11 +56,11 @@ class SimulationOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        require_known(self, CHOICES)
+        require_known(self, OPTION_VALUES)
         require_seed(self.seed)
 
 
-CHOICES: dict[str, tuple[str, ...]] = {
+OPTION_VALUES: dict[str, tuple[str, ...]] = {
     "nic": ("separate", "shared", "send_only"),
     "forwarding": ("store_and_forward", "cut_through"),
     "arrivals": ("periodic", "random_phase", "poisson"),

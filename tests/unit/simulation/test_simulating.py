@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 import fairlead as fl
 from fairlead.simulation import PATTERNS, SimulationOptions, simulate_each
-from fairlead.simulation.simulating import CHOICES
+from fairlead.simulation.simulating import OPTION_VALUES
 
 MACHINE = fl.Machine(nodes=3, sockets=2, cores=2)
 
 options = st.builds(
     SimulationOptions,
-    **{name: st.sampled_from(known) for name, known in CHOICES.items()},
+    **{name: st.sampled_from(known) for name, known in OPTION_VALUES.items()},
     seed=st.integers(0, 3),
 )
 
@@ -99,14 +99,14 @@ def test_the_same_input_gives_the_same_result(case, options: SimulationOptions) 
 def test_cut_through_is_never_later_than_store_and_forward(case) -> None:
     stored, cut = (
         fl.simulate(*case, SimulationOptions(nic="send_only", forwarding=forwarding))
-        for forwarding in CHOICES["forwarding"]
+        for forwarding in OPTION_VALUES["forwarding"]
     )
     assert cut.finish_time_s == stored.finish_time_s  # sending is the same, receiving takes none
 
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [(name, value) for name, known in CHOICES.items() for value in known[1:]],
+    [(name, value) for name, known in OPTION_VALUES.items() for value in known[1:]],
 )
 def test_every_option_changes_the_result(option: str, value: str) -> None:
     workload = fl.Workload.load("Synt_workload_4")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import fairlead as fl
 from fairlead.decide.jobs.strategies.growth import GROWTH
-from fairlead.decide.jobs.strategies.spread import Choices, spread_by
+from fairlead.decide.jobs.strategies.spread import SpreadOptions, spread_by
 
 BASELINES = ("blocked", "cyclic", "drb")
 
@@ -19,15 +19,15 @@ def job(pattern: str, ranks: int) -> fl.Job:
     return fl.Job.from_pattern(pattern, ranks, message_bytes=65536, rate_per_s=10, num_messages=5)
 
 
-def nodes_of(machine: fl.Machine, *jobs: fl.Job, **choices: str) -> list[list[int]]:
+def nodes_of(machine: fl.Machine, *jobs: fl.Job, **options: str) -> list[list[int]]:
     workload = fl.Workload("test", jobs, machine)
-    placed = spread_by(workload, Choices(**choices))
+    placed = spread_by(workload, SpreadOptions(**options))
     return [machine.node_of_core(cores).tolist() for cores in placed]
 
 
-def gain(workload: fl.Workload, choices: Choices, scale: float) -> float:
+def gain(workload: fl.Workload, options: SpreadOptions, scale: float) -> float:
     placements = [fl.place_jobs(workload, method) for method in BASELINES]
-    placements.append(fl.JobsPlacement(workload.machine, spread_by(workload, choices)))
+    placements.append(fl.JobsPlacement(workload.machine, spread_by(workload, options)))
     waiting_s = [fl.simulate(workload, it, scale=scale).waiting_time_s for it in placements]
     return 1 - waiting_s[-1] / min(waiting_s[:-1])
 
@@ -42,7 +42,7 @@ def gain(workload: fl.Workload, choices: Choices, scale: float) -> float:
     ],
 )
 def test_gains_what_the_literal_algorithm_gains(name: str, expected: float) -> None:
-    assert gain(fl.Workload.load(name), Choices(), 0.05) == pytest.approx(expected, abs=6e-4)
+    assert gain(fl.Workload.load(name), SpreadOptions(), 0.05) == pytest.approx(expected, abs=6e-4)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_gains_what_the_literal_algorithm_gains(name: str, expected: float) -> N
 )
 def test_gains_the_same_of_recordings_by_mean_lengths(name: str, expected: float) -> None:
     # The other program took mean lengths, and let rounding errors decide between equal ranks.
-    found = gain(fl.Workload.load(name), Choices(length="mean"), 1.0)
+    found = gain(fl.Workload.load(name), SpreadOptions(length="mean"), 1.0)
     assert found == pytest.approx(expected, abs=0.02)
 
 
@@ -114,8 +114,8 @@ def test_step_3_9_grows_by_the_seeds_own_neighbours(growth: str, nodes: list[int
         ),
         min_size=1,
     ),
-    choices=st.builds(
-        Choices,
+    options=st.builds(
+        SpreadOptions,
         st.sampled_from(["equation_2", "needed", "none"]),
         st.sampled_from(list(GROWTH)),
         st.just("largest"),
@@ -123,25 +123,25 @@ def test_step_3_9_grows_by_the_seeds_own_neighbours(growth: str, nodes: list[int
     taken=st.sets(st.integers(0, 15), max_size=8),
 )
 def test_is_what_a_plain_reading_of_the_figure_gives(
-    pairs: list[tuple[int, int, int]], choices: Choices, taken: set[int]
+    pairs: list[tuple[int, int, int]], options: SpreadOptions, taken: set[int]
 ) -> None:
     sent = np.zeros((8, 8))
     for src, dst, number in pairs:
         sent[src, dst] = number
     machine = fl.Machine(nodes=4, sockets=2, cores=2, taken=tuple(taken))
     recorded = fl.Job.from_traffic(fl.Traffic(sent * 64, sent, (sent > 0) * 64.0), 1.0, "random")
-    assert nodes_of(machine, recorded, **vars(choices)) == [plainly(sent * 64, machine, choices)]
+    assert nodes_of(machine, recorded, **vars(options)) == [plainly(sent * 64, machine, options)]
 
 
-def plainly(sent: np.ndarray, machine: fl.Machine, choices: Choices) -> list[int]:
+def plainly(sent: np.ndarray, machine: fl.Machine, options: SpreadOptions) -> list[int]:
     """Figure 1 for one job on dense matrices, without sockets."""
     mutual = sent + sent.T
     free = np.bincount(machine.free_cores() // machine.cores_per_node, minlength=machine.nodes)
     adjacent = np.count_nonzero(mutual, axis=1)
     limit = step = len(sent)
-    if choices.threshold != "none" and adjacent.mean() > free[free > 0].mean() - 1:
-        over = np.count_nonzero(free) if choices.threshold == "needed" else machine.nodes
-        parts = len(sent) if choices.threshold == "needed" else (adjacent / adjacent.max()).sum()
+    if options.threshold != "none" and adjacent.mean() > free[free > 0].mean() - 1:
+        over = np.count_nonzero(free) if options.threshold == "needed" else machine.nodes
+        parts = len(sent) if options.threshold == "needed" else (adjacent / adjacent.max()).sum()
         limit = step = max(1, int(parts / over + 1e-9))
     node_of_rank = np.full(len(sent), -1)
     held = np.zeros(machine.nodes, dtype=int)
@@ -156,7 +156,7 @@ def plainly(sent: np.ndarray, machine: fl.Machine, choices: Choices) -> list[int
             node_of_rank[follower] = node
             free[node] -= 1
             held[node] += 1
-            near = mutual[group].sum(axis=0) if choices.growth == "group" else mutual[seed].copy()
+            near = mutual[group].sum(axis=0) if options.growth == "group" else mutual[seed].copy()
             near[node_of_rank >= 0] = 0
             follower = int(near.argmax()) if near.any() else -1
             if follower < 0 or held[node] >= limit or free[node] == 0:

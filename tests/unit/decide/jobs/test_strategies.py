@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import fairlead as fl
 from fairlead.decide.jobs import STRATEGIES
 from fairlead.decide.jobs.strategies.growth import GROWTH
-from fairlead.decide.jobs.strategies.spread import THRESHOLDS, Choices, spread_by
+from fairlead.decide.jobs.strategies.spread import THRESHOLDS, SpreadOptions, spread_by
 from fairlead.simulation import PATTERNS
 
 SMALL = fl.Machine(nodes=4, sockets=2, cores=2)
@@ -28,8 +28,8 @@ def placed(method: str, *jobs: fl.Job, machine: fl.Machine = SMALL) -> list[list
     return [cores.tolist() for cores in placement.core_of_rank]
 
 
-def spread(*jobs: fl.Job, machine: fl.Machine = SMALL, **choices: str) -> list[list[int]]:
-    placed = spread_by(fl.Workload("test", jobs, machine), Choices(**choices))
+def spread(*jobs: fl.Job, machine: fl.Machine = SMALL, **options: str) -> list[list[int]]:
+    placed = spread_by(fl.Workload("test", jobs, machine), SpreadOptions(**options))
     return [(cores // machine.cores_per_node).tolist() for cores in placed]
 
 
@@ -166,7 +166,7 @@ def test_spread_begins_with_the_rank_that_talks_most() -> None:
 
 def test_spread_chooses_the_node_and_then_the_socket_with_most_free_cores() -> None:
     machine = fl.Machine(nodes=2, sockets=2, cores=2, taken=(0, 4, 5))
-    (cores,) = spread_by(fl.Workload("t", [job("linear", 2)], machine), Choices())
+    (cores,) = spread_by(fl.Workload("t", [job("linear", 2)], machine), SpreadOptions())
     assert cores.tolist() == [2, 3]
 
 
@@ -200,7 +200,7 @@ def test_unknown_names_are_refused() -> None:
     with pytest.raises(fl.InputError, match="seed: must be from 0 to 4294967295, got 4294967296"):
         fl.place_jobs(workload, "drb", seed=2**32)
     with pytest.raises(fl.InputError, match="threshold: unknown 'x'; there are equation_2"):
-        Choices(threshold="x")
+        SpreadOptions(threshold="x")
 
 
 def test_a_placement_refuses_cores_used_twice_or_taken() -> None:

@@ -21,7 +21,7 @@ from fairlead.simulation.job import Integers, Job
 from fairlead.simulation.jobs_placement import CoresOfJobs
 from fairlead.simulation.workload import Workload
 
-__all__ = ["LENGTHS", "THRESHOLDS", "Choices", "spread", "spread_by", "spread_group"]
+__all__ = ["LENGTHS", "THRESHOLDS", "SpreadOptions", "spread", "spread_by", "spread_group"]
 
 MEDIUM_BYTES = 2 * 2**10
 LARGE_BYTES = 2**20
@@ -32,7 +32,7 @@ _LEAST_BPS = 1e-300
 
 
 @dataclasses.dataclass(frozen=True)
-class Choices:
+class SpreadOptions:
     """What can be done otherwise; the defaults are the paper's figure 1, step by step.
 
     Attributes:
@@ -62,16 +62,16 @@ def spread_group(problem: JobsProblem) -> CoresOfJobs:
     return spread_by(problem.workload, GROUP)
 
 
-def spread_by(workload: Workload, choices: Choices) -> CoresOfJobs:
+def spread_by(workload: Workload, options: SpreadOptions) -> CoresOfJobs:
     """Figure 1: the job that talks most comes first, and has the emptiest nodes to choose from."""
     nodes = FreeNodes(workload.machine)
     cores_of_job: CoresOfJobs = [np.zeros(0, dtype=np.int64)] * len(workload.jobs)
     for index in _order_of_jobs(workload):
         job = workload.jobs[index]
-        threshold = THRESHOLDS[choices.threshold](job, nodes)
-        sent_Bps = LENGTHS[choices.length](job)
+        threshold = THRESHOLDS[options.threshold](job, nodes)
+        sent_Bps = LENGTHS[options.length](job)
         mutual_Bps = sp.csr_array(sent_Bps + sent_Bps.T)
-        cores_of_job[index] = _place(mutual_Bps, nodes, threshold, GROWTH[choices.growth])
+        cores_of_job[index] = _place(mutual_Bps, nodes, threshold, GROWTH[options.growth])
     return cores_of_job
 
 
@@ -170,5 +170,5 @@ THRESHOLDS: dict[str, Callable[[Job, FreeNodes], int]] = {
 """Ranks of a job that a node holds at most: as in figure 1, then in other ways; all are rounded
 down, and at least 1."""
 
-FIGURE_1 = Choices()
-GROUP = Choices(growth="group")
+FIGURE_1 = SpreadOptions()
+GROUP = SpreadOptions(growth="group")
