@@ -23,20 +23,20 @@ using Rows = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::devi
 using Periods = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 /// Rows of source rank, destination rank, message bytes and messages; and the periods in ns.
-std::vector<sim::RankFlow> to_flows(const Rows& rows, const Periods& periods_ns) {
+std::vector<sim::RankStream> to_streams(const Rows& rows, const Periods& periods_ns) {
   if (rows.shape(1) != 4 || rows.shape(0) != periods_ns.shape(0)) {
-    throw nb::value_error("flows: expected shapes (F, 4) and (F,)");
+    throw nb::value_error("streams: expected shapes (S, 4) and (S,)");
   }
-  std::vector<sim::RankFlow> flows;
-  flows.reserve(rows.shape(0));
+  std::vector<sim::RankStream> streams;
+  streams.reserve(rows.shape(0));
   for (std::size_t row = 0; row < rows.shape(0); ++row) {
-    flows.push_back({.src_rank = rows(row, 0),
-                     .dst_rank = rows(row, 1),
-                     .message_bytes = rows(row, 2),
-                     .num_messages = rows(row, 3),
-                     .period_ns = periods_ns(row)});
+    streams.push_back({.src_rank = rows(row, 0),
+                       .dst_rank = rows(row, 1),
+                       .message_bytes = rows(row, 2),
+                       .num_messages = rows(row, 3),
+                       .period_ns = periods_ns(row)});
   }
-  return flows;
+  return streams;
 }
 
 }  // namespace
@@ -49,18 +49,18 @@ void bind_jobs(nb::module_& module) {
   nb::class_<sim::JobsProblem>(module, "JobsProblem", "Jobs, and the machine that they share.")
       .def(
           "__init__",
-          [](sim::JobsProblem* problem, const sim::Machine& machine, const Rows& flow_rows,
+          [](sim::JobsProblem* problem, const sim::Machine& machine, const Rows& stream_rows,
              const Periods& periods_ns, std::int64_t num_ranks, const Indices& free_cores,
              sim::Nic nic, sim::Arrivals arrivals) {
             new (problem) sim::JobsProblem{
                 .machine = machine,
-                .flows = to_flows(flow_rows, periods_ns),
+                .streams = to_streams(stream_rows, periods_ns),
                 .num_ranks = num_ranks,
                 .free_cores = {free_cores.data(), free_cores.data() + free_cores.size()},
                 .options = {.nic = nic, .arrivals = arrivals}};
           },
-          "machine"_a, "flow_rows"_a, "periods_ns"_a, "num_ranks"_a, "free_cores"_a, nb::kw_only(),
-          "nic"_a, "arrivals"_a);
+          "machine"_a, "stream_rows"_a, "periods_ns"_a, "num_ranks"_a, "free_cores"_a,
+          nb::kw_only(), "nic"_a, "arrivals"_a);
 
   module.def(
       "predicted_waiting_s",

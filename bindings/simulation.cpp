@@ -22,22 +22,22 @@ using Times = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::c
 
 /// Rows of job, source core, destination core, message bytes and messages; and of period and first
 /// time in ns.
-std::vector<sim::Flow> to_flows(const Integers& integers, const Times& times_ns) {
+std::vector<sim::MessageStream> to_streams(const Integers& integers, const Times& times_ns) {
   if (integers.shape(1) != 5 || times_ns.shape(1) != 2 || integers.shape(0) != times_ns.shape(0)) {
-    throw nb::value_error("flows: expected shapes (F, 5) and (F, 2)");
+    throw nb::value_error("streams: expected shapes (S, 5) and (S, 2)");
   }
-  std::vector<sim::Flow> flows;
-  flows.reserve(integers.shape(0));
+  std::vector<sim::MessageStream> streams;
+  streams.reserve(integers.shape(0));
   for (std::size_t row = 0; row < integers.shape(0); ++row) {
-    flows.push_back({.job = integers(row, 0),
-                     .src_core = integers(row, 1),
-                     .dst_core = integers(row, 2),
-                     .message_bytes = integers(row, 3),
-                     .num_messages = integers(row, 4),
-                     .period_ns = times_ns(row, 0),
-                     .first_ns = times_ns(row, 1)});
+    streams.push_back({.job = integers(row, 0),
+                       .src_core = integers(row, 1),
+                       .dst_core = integers(row, 2),
+                       .message_bytes = integers(row, 3),
+                       .num_messages = integers(row, 4),
+                       .period_ns = times_ns(row, 0),
+                       .first_ns = times_ns(row, 1)});
   }
-  return flows;
+  return streams;
 }
 
 void bind_inputs(nb::module_& module) {
@@ -101,19 +101,19 @@ void bind_simulation(nb::module_& module) {
           [](sim::Simulator* simulator, const sim::Machine& machine, const Integers& integers,
              const Times& times_ns, std::int64_t num_jobs, sim::Nic nic, sim::Forwarding forwarding,
              sim::Arrivals arrivals, bool is_closed_loop, std::uint64_t seed) {
-            new (simulator) sim::Simulator(machine, to_flows(integers, times_ns), num_jobs,
+            new (simulator) sim::Simulator(machine, to_streams(integers, times_ns), num_jobs,
                                            {.nic = nic,
                                             .forwarding = forwarding,
                                             .arrivals = arrivals,
                                             .is_closed_loop = is_closed_loop,
                                             .seed = seed});
           },
-          "machine"_a, "flow_integers"_a, "flow_times_ns"_a, "num_jobs"_a, nb::kw_only(), "nic"_a,
-          "forwarding"_a, "arrivals"_a, "is_closed_loop"_a, "seed"_a)
+          "machine"_a, "stream_integers"_a, "stream_times_ns"_a, "num_jobs"_a, nb::kw_only(),
+          "nic"_a, "forwarding"_a, "arrivals"_a, "is_closed_loop"_a, "seed"_a)
       .def("advance", &sim::Simulator::advance, "num_messages"_a,
            nb::call_guard<nb::gil_scoped_release>(),
            "Simulates about that many more messages; whether some are left.")
-      .def("num_messages", &sim::Simulator::num_messages, "Of all flows.")
+      .def("num_messages", &sim::Simulator::num_messages, "Of all streams.")
       .def("num_sent", &sim::Simulator::num_sent, "So far.")
       .def("servers", &sim::Simulator::servers,
            "Sending and receiving interface of each node, memory and cache of each socket.")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the messages of a flow are handed over: made one by one, never stored.
+// When the messages of a stream are handed over: made one by one, never stored.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace fairlead::sim {
 
-/// Random numbers of one flow. Source: Steele, Lea and Flood 2014, SplitMix64.
+/// Random numbers of one stream. Source: Steele, Lea and Flood 2014, SplitMix64.
 class SplitMix {
  public:
   SplitMix(std::uint64_t seed, std::uint64_t stream) : state_(seed) {
@@ -33,15 +33,15 @@ class SplitMix {
   std::uint64_t state_;
 };
 
-/// The times at which one flow hands over its messages, if nothing holds it up.
+/// The times at which one stream hands over its messages, if nothing holds it up.
 class ArrivalTimes {
  public:
-  ArrivalTimes(const Flow& flow, std::size_t index, const Options& options)
+  ArrivalTimes(const MessageStream& stream, std::size_t index, const Options& options)
       : random_(options.seed, index),
         is_poisson_(options.arrivals == Arrivals::poisson),
-        period_ns_(flow.period_ns),
-        next_ns_(flow.first_ns),
-        left_(flow.num_messages) {
+        period_ns_(stream.period_ns),
+        next_ns_(stream.first_ns),
+        left_(stream.num_messages) {
     if (options.arrivals == Arrivals::random_phase) next_ns_ += random_.uniform() * period_ns_;
     if (is_poisson_) next_ns_ += exponential();
     first_ns_ = next_ns_;
@@ -70,15 +70,16 @@ class ArrivalTimes {
   std::int64_t sent_ = 0;
 };
 
-/// The next message of each of some flows, the earliest first; of equal times the lower flow.
-class PendingFlows {
+/// The next message of each of some streams, the earliest first; of equal times the lower stream.
+class PendingStreams {
  public:
   struct Entry {
     std::int64_t arrival_ns;
-    std::size_t flow;
+    std::size_t stream;
 
     [[nodiscard]] bool is_before(const Entry& other) const {
-      return arrival_ns < other.arrival_ns || (arrival_ns == other.arrival_ns && flow < other.flow);
+      return arrival_ns < other.arrival_ns ||
+             (arrival_ns == other.arrival_ns && stream < other.stream);
     }
   };
 

@@ -43,30 +43,31 @@ void check(const Machine& machine) {
           "machine: the switch's time and the cache's size must be >= 0");
 }
 
-void check(const Machine& machine, const std::vector<Flow>& flows, std::int64_t num_jobs) {
+void check(const Machine& machine, const std::vector<MessageStream>& streams,
+           std::int64_t num_jobs) {
   const std::int64_t num_cores = machine.num_sockets() * machine.cores_per_socket;
   double last_arrival_ns = 0.0;
   double service_ns = 0.0;
-  for (std::size_t index = 0; index < flows.size(); ++index) {
-    const Flow& flow = flows[index];
-    const std::string where = "flow " + std::to_string(index) + ": ";
-    require(flow.job >= 0 && flow.job < num_jobs, where + "its job is not there");
-    for (const std::int64_t core : {flow.src_core, flow.dst_core}) {
+  for (std::size_t index = 0; index < streams.size(); ++index) {
+    const MessageStream& stream = streams[index];
+    const std::string where = "stream " + std::to_string(index) + ": ";
+    require(stream.job >= 0 && stream.job < num_jobs, where + "its job is not there");
+    for (const std::int64_t core : {stream.src_core, stream.dst_core}) {
       require(core >= 0 && core < num_cores, where + "core " + std::to_string(core) +
                                                  " is not one of " + std::to_string(num_cores));
     }
-    require(flow.message_bytes >= 0, where + "a message has a negative size");
-    require(flow.num_messages >= 1, where + "at least one message is needed");
-    require(std::isfinite(flow.period_ns) && flow.period_ns > 0,
-            where + "the period must be > 0, got " + text(flow.period_ns));
-    require(std::isfinite(flow.first_ns) && flow.first_ns >= 0,
-            where + "the first time must be >= 0, got " + text(flow.first_ns));
-    const auto num_messages = static_cast<double>(flow.num_messages);
+    require(stream.message_bytes >= 0, where + "a message has a negative size");
+    require(stream.num_messages >= 1, where + "at least one message is needed");
+    require(std::isfinite(stream.period_ns) && stream.period_ns > 0,
+            where + "the period must be > 0, got " + text(stream.period_ns));
+    require(std::isfinite(stream.first_ns) && stream.first_ns >= 0,
+            where + "the first time must be >= 0, got " + text(stream.first_ns));
+    const auto num_messages = static_cast<double>(stream.num_messages);
     last_arrival_ns =
-        std::max(last_arrival_ns, flow.first_ns + (num_messages + 1) * flow.period_ns);
+        std::max(last_arrival_ns, stream.first_ns + (num_messages + 1) * stream.period_ns);
     // In at most two servers, one after the other.
     service_ns += 2 * num_messages *
-                  (static_cast<double>(flow.message_bytes) / slowest_Bps(machine) * 1e9 +
+                  (static_cast<double>(stream.message_bytes) / slowest_Bps(machine) * 1e9 +
                    static_cast<double>(machine.switch_ns));
   }
   // Exponential gaps may add up to several times their mean.

@@ -15,8 +15,9 @@ void require(bool holds, const std::string& what);
 /// @throws InputError  the machine has no core, or a rate that is not above 0
 void check(const Machine& machine);
 
-/// @throws InputError  a flow names a core or a job that is not there, or its times or sizes are
+/// @throws InputError  a stream names a core or a job that is not there, or its times or sizes are
 /// impossible, or all together would take longer than the clock can tell
-void check(const Machine& machine, const std::vector<Flow>& flows, std::int64_t num_jobs);
+void check(const Machine& machine, const std::vector<MessageStream>& streams,
+           std::int64_t num_jobs);
 
 }  // namespace fairlead::sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which servers a flow's messages pass, and how long each takes.
+// Which servers a stream's messages pass, and how long each takes.
 #pragma once
 
 #include <cmath>
@@ -39,7 +39,7 @@ class ServerNumbers {
   std::size_t num_sockets_;
 };
 
-/// The way of each message of a flow.
+/// The way of each message of a stream.
 struct Route {
   std::size_t first_server;
   std::size_t receiving_server;  ///< only where `leaves_node`
@@ -51,14 +51,14 @@ struct Route {
 /// message lies, read from afar. Inside a socket: its cache, or its memory where the message is
 /// too large. Source: SPREAD table 1.
 inline Route route_of(const Machine& machine, const ServerNumbers& servers, Nic nic,
-                      const Flow& flow) {
-  const auto service_ns = [&flow](double rate_Bps) {
+                      const MessageStream& stream) {
+  const auto service_ns = [&stream](double rate_Bps) {
     return static_cast<std::int64_t>(
-        std::llround(static_cast<double>(flow.message_bytes) / rate_Bps * 1e9));
+        std::llround(static_cast<double>(stream.message_bytes) / rate_Bps * 1e9));
   };
-  const std::int64_t src_node = machine.node_of_core(flow.src_core);
-  const std::int64_t dst_node = machine.node_of_core(flow.dst_core);
-  const std::int64_t src_socket = machine.socket_of_core(flow.src_core);
+  const std::int64_t src_node = machine.node_of_core(stream.src_core);
+  const std::int64_t dst_node = machine.node_of_core(stream.dst_core);
+  const std::int64_t src_socket = machine.socket_of_core(stream.src_core);
   if (src_node != dst_node) {
     return {.first_server = servers.sending(src_node),
             .receiving_server =
@@ -70,9 +70,9 @@ inline Route route_of(const Machine& machine, const ServerNumbers& servers, Nic 
               .receiving_server = 0,
               .service_ns = service_ns(machine.memory_Bps),
               .leaves_node = false};
-  if (src_socket != machine.socket_of_core(flow.dst_core)) {
+  if (src_socket != machine.socket_of_core(stream.dst_core)) {
     route.service_ns = service_ns(machine.memory_Bps / (1.0 + machine.remote_memory_ratio));
-  } else if (flow.message_bytes <= machine.largest_cache_bytes) {
+  } else if (stream.message_bytes <= machine.largest_cache_bytes) {
     route.first_server = servers.cache(src_socket);
     route.service_ns = service_ns(machine.cache_Bps);
   }

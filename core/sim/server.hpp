@@ -25,7 +25,7 @@ inline double to_seconds(SumOfNs sum_ns) {
 struct Incoming {
   std::int64_t arrival_ns;
   std::int64_t sent_ns;  ///< its last byte cannot be here earlier
-  std::size_t flow;
+  std::size_t stream;
 };
 
 /// When a message is served.
@@ -36,7 +36,7 @@ struct Service {
 
 class Server {
  public:
-  PendingFlows pending;           ///< what is handed over here
+  PendingStreams pending;         ///< what is handed over here
   std::deque<Incoming> incoming;  ///< what has come from other nodes; ascending arrivals
   bool has_queue = true;          ///< a cache serves all at once
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The event loop: the server with the earliest event hands its message on.
 //
-// A server knows the earliest next message of each of its flows, so it needs no queue to know whom
-// it serves next, and a message exists only while it is passed from one server to the next. The
-// event of a sending interface is the moment at which the receiver may begin; as all pass the
+// A server knows the earliest next message of each of its streams, so it needs no queue to know
+// whom it serves next, and a message exists only while it is passed from one server to the next.
+// The event of a sending interface is the moment at which the receiver may begin; as all pass the
 // switch in the same time, receivers get messages in the order of events.
 #include <algorithm>
 #include <utility>
@@ -19,7 +19,7 @@ namespace fairlead::sim {
 
 class Simulator::Engine {
  public:
-  Engine(const Machine& machine, const std::vector<Flow>& flows, std::size_t num_jobs,
+  Engine(const Machine& machine, const std::vector<MessageStream>& streams, std::size_t num_jobs,
          const Options& options)
       : machine_(machine),
         options_(options),
@@ -30,8 +30,8 @@ class Simulator::Engine {
     for (std::size_t server = 0; server < servers_.size(); ++server) {
       servers_[server].has_queue = !numbers_.is_cache(server);
     }
-    flows_.reserve(flows.size());
-    for (std::size_t index = 0; index < flows.size(); ++index) enter(flows[index], index);
+    streams_.reserve(streams.size());
+    for (std::size_t index = 0; index < streams.size(); ++index) enter(streams[index], index);
     for (std::size_t server = 0; server < servers_.size(); ++server) reschedule(server);
   }
 
@@ -69,7 +69,7 @@ class Simulator::Engine {
   }
 
  private:
-  struct ActiveFlow {
+  struct ActiveStream {
     Route route;
     ArrivalTimes arrivals;
     std::size_t job;
@@ -80,19 +80,19 @@ class Simulator::Engine {
     SumOfNs waiting_ns = 0;
   };
 
-  void enter(const Flow& flow, std::size_t index) {
-    flows_.push_back({.route = route_of(machine_, numbers_, options_.nic, flow),
-                      .arrivals = ArrivalTimes(flow, index, options_),
-                      .job = static_cast<std::size_t>(flow.job),
-                      .message_bytes = flow.message_bytes});
-    num_messages_ += flow.num_messages;
-    const ActiveFlow& active = flows_.back();
+  void enter(const MessageStream& stream, std::size_t index) {
+    streams_.push_back({.route = route_of(machine_, numbers_, options_.nic, stream),
+                        .arrivals = ArrivalTimes(stream, index, options_),
+                        .job = static_cast<std::size_t>(stream.job),
+                        .message_bytes = stream.message_bytes});
+    num_messages_ += stream.num_messages;
+    const ActiveStream& active = streams_.back();
     const Route& route = active.route;
-    const double ratio = static_cast<double>(route.service_ns) / flow.period_ns;
+    const double ratio = static_cast<double>(route.service_ns) / stream.period_ns;
     servers_[route.first_server].add_offered_ratio(ratio);
     if (is_received(route)) servers_[route.receiving_server].add_offered_ratio(ratio);
     servers_[route.first_server].pending.push(
-        {.arrival_ns = active.arrivals.next_ns(), .flow = index});
+        {.arrival_ns = active.arrivals.next_ns(), .stream = index});
   }
 
   [[nodiscard]] bool is_received(const Route& route) const {
@@ -109,11 +109,11 @@ class Simulator::Engine {
     const std::int64_t start_ns = server.start_ns(server.next_arrival_ns());
     if (server.serves_incoming()) {
       const Incoming& message = server.incoming.front();
-      const std::int64_t end_ns = start_ns + flows_[message.flow].route.service_ns;
+      const std::int64_t end_ns = start_ns + streams_[message.stream].route.service_ns;
       event_queue_.set(index, std::max(end_ns, message.sent_ns));
       return;
     }
-    const Route& route = flows_[server.pending.first().flow].route;
+    const Route& route = streams_[server.pending.first().stream].route;
     const bool waits_for_end =
         !route.leaves_node || options_.forwarding == Forwarding::store_and_forward;
     event_queue_.set(index, waits_for_end ? start_ns + route.service_ns : start_ns);
@@ -121,83 +121,85 @@ class Simulator::Engine {
 
   void send(std::size_t index) {
     Server& server = servers_[index];
-    const auto [arrival_ns, flow_index] = server.pending.first();
-    ActiveFlow& flow = flows_[flow_index];
-    const Service sent = serve(server, flow, arrival_ns, 0);
+    const auto [arrival_ns, stream_index] = server.pending.first();
+    ActiveStream& stream = streams_[stream_index];
+    const Service sent = serve(server, stream, arrival_ns, 0);
     ++num_sent_;
-    flow.arrivals.advance();
+    stream.arrivals.advance();
     std::int64_t there_ns = sent.end_ns;
-    if (flow.route.leaves_node) {
+    if (stream.route.leaves_node) {
       const bool cuts_through = options_.forwarding == Forwarding::cut_through;
       const Incoming message{
           .arrival_ns = (cuts_through ? sent.start_ns : sent.end_ns) + machine_.switch_ns,
           .sent_ns = sent.end_ns + machine_.switch_ns,
-          .flow = flow_index};
+          .stream = stream_index};
       if (options_.nic == Nic::shared) {
         queue_at_shared(message, server);
         return;
       }
       there_ns = receive(message);
     }
-    deliver(flow, there_ns);
-    if (flow.arrivals.is_over()) {
+    deliver(stream, there_ns);
+    if (stream.arrivals.is_over()) {
       server.pending.pop();
     } else {
       server.pending.replace_first(
-          {.arrival_ns = next_arrival_ns(flow, there_ns), .flow = flow_index});
+          {.arrival_ns = next_arrival_ns(stream, there_ns), .stream = stream_index});
     }
   }
 
   /// Passes the message through the receiver. @return when it is there
   std::int64_t receive(const Incoming& message) {
-    ActiveFlow& flow = flows_[message.flow];
-    if (!is_received(flow.route)) return message.sent_ns;
-    Server& receiver = servers_[flow.route.receiving_server];
-    return serve(receiver, flow, message.arrival_ns, message.sent_ns).end_ns;
+    ActiveStream& stream = streams_[message.stream];
+    if (!is_received(stream.route)) return message.sent_ns;
+    Server& receiver = servers_[stream.route.receiving_server];
+    return serve(receiver, stream, message.arrival_ns, message.sent_ns).end_ns;
   }
 
   /// Hands the message to an interface that also sends; there it may come before what is to be
-  /// sent later. In a closed loop its flow rests until it has been received.
+  /// sent later. In a closed loop its stream rests until it has been received.
   void queue_at_shared(const Incoming& message, Server& sender) {
-    const ActiveFlow& flow = flows_[message.flow];
-    if (options_.is_closed_loop || flow.arrivals.is_over()) {
+    const ActiveStream& stream = streams_[message.stream];
+    if (options_.is_closed_loop || stream.arrivals.is_over()) {
       sender.pending.pop();
     } else {
-      sender.pending.replace_first({.arrival_ns = flow.arrivals.next_ns(), .flow = message.flow});
+      sender.pending.replace_first(
+          {.arrival_ns = stream.arrivals.next_ns(), .stream = message.stream});
     }
-    servers_[flow.route.receiving_server].incoming.push_back(message);
-    reschedule(flow.route.receiving_server);
+    servers_[stream.route.receiving_server].incoming.push_back(message);
+    reschedule(stream.route.receiving_server);
   }
 
   void receive_shared(std::size_t index) {
     Server& server = servers_[index];
     const Incoming message = server.incoming.front();
     server.incoming.pop_front();
-    ActiveFlow& flow = flows_[message.flow];
-    const std::int64_t there_ns = serve(server, flow, message.arrival_ns, message.sent_ns).end_ns;
-    deliver(flow, there_ns);
-    if (!options_.is_closed_loop || flow.arrivals.is_over()) return;
-    servers_[flow.route.first_server].pending.push(
-        {.arrival_ns = next_arrival_ns(flow, there_ns), .flow = message.flow});
-    reschedule(flow.route.first_server);
+    ActiveStream& stream = streams_[message.stream];
+    const std::int64_t there_ns = serve(server, stream, message.arrival_ns, message.sent_ns).end_ns;
+    deliver(stream, there_ns);
+    if (!options_.is_closed_loop || stream.arrivals.is_over()) return;
+    servers_[stream.route.first_server].pending.push(
+        {.arrival_ns = next_arrival_ns(stream, there_ns), .stream = message.stream});
+    reschedule(stream.route.first_server);
   }
 
-  Service serve(Server& server, const ActiveFlow& flow, std::int64_t arrival_ns,
+  Service serve(Server& server, const ActiveStream& stream, std::int64_t arrival_ns,
                 std::int64_t earliest_end_ns) {
     const Service service =
-        server.serve(arrival_ns, flow.route.service_ns, flow.message_bytes, earliest_end_ns);
-    jobs_[flow.job].waiting_ns += service.start_ns - arrival_ns;
+        server.serve(arrival_ns, stream.route.service_ns, stream.message_bytes, earliest_end_ns);
+    jobs_[stream.job].waiting_ns += service.start_ns - arrival_ns;
     return service;
   }
 
-  void deliver(const ActiveFlow& flow, std::int64_t there_ns) {
-    JobOutcome& outcome = jobs_[flow.job].outcome;
+  void deliver(const ActiveStream& stream, std::int64_t there_ns) {
+    JobOutcome& outcome = jobs_[stream.job].outcome;
     ++outcome.num_messages;
     outcome.finish_ns = std::max(outcome.finish_ns, there_ns);
   }
 
-  [[nodiscard]] std::int64_t next_arrival_ns(const ActiveFlow& flow, std::int64_t there_ns) const {
-    const std::int64_t next_ns = flow.arrivals.next_ns();
+  [[nodiscard]] std::int64_t next_arrival_ns(const ActiveStream& stream,
+                                             std::int64_t there_ns) const {
+    const std::int64_t next_ns = stream.arrivals.next_ns();
     return options_.is_closed_loop ? std::max(next_ns, there_ns) : next_ns;
   }
 
@@ -207,16 +209,16 @@ class Simulator::Engine {
   std::vector<Server> servers_;
   EventQueue event_queue_;
   std::vector<Job> jobs_;
-  std::vector<ActiveFlow> flows_;
+  std::vector<ActiveStream> streams_;
   std::int64_t num_messages_ = 0;
   std::int64_t num_sent_ = 0;
 };
 
-Simulator::Simulator(const Machine& machine, const std::vector<Flow>& flows, std::int64_t num_jobs,
-                     const Options& options) {
+Simulator::Simulator(const Machine& machine, const std::vector<MessageStream>& streams,
+                     std::int64_t num_jobs, const Options& options) {
   check(machine);
-  check(machine, flows, num_jobs);
-  engine_ = std::make_unique<Engine>(machine, flows, static_cast<std::size_t>(num_jobs), options);
+  check(machine, streams, num_jobs);
+  engine_ = std::make_unique<Engine>(machine, streams, static_cast<std::size_t>(num_jobs), options);
 }
 
 Simulator::~Simulator() = default;

@@ -79,13 +79,13 @@ class JobOutcome:
 class Simulator:
     """First-come-first-served servers of a cluster."""
 
-    def __init__(self, machine: SimulatedMachine, flow_integers: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], flow_times_ns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], num_jobs: int, *, nic: Nic, forwarding: Forwarding, arrivals: Arrivals, is_closed_loop: bool, seed: int) -> None: ...
+    def __init__(self, machine: SimulatedMachine, stream_integers: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], stream_times_ns: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], num_jobs: int, *, nic: Nic, forwarding: Forwarding, arrivals: Arrivals, is_closed_loop: bool, seed: int) -> None: ...
 
     def advance(self, num_messages: int) -> bool:
         """Simulates about that many more messages; whether some are left."""
 
     def num_messages(self) -> int:
-        """Of all flows."""
+        """Of all streams."""
 
     def num_sent(self) -> int:
         """So far."""
@@ -125,7 +125,7 @@ class PredictedPlacement:
 class JobsProblem:
     """Jobs, and the machine that they share."""
 
-    def __init__(self, machine: SimulatedMachine, flow_rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], periods_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_ranks: int, free_cores: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, nic: Nic, arrivals: Arrivals) -> None: ...
+    def __init__(self, machine: SimulatedMachine, stream_rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], periods_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_ranks: int, free_cores: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, nic: Nic, arrivals: Arrivals) -> None: ...
 
 def predicted_waiting_s(problem: JobsProblem, core_of_rank: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
     """What the load model says all messages wait for together."""

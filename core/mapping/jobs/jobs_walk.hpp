@@ -22,10 +22,10 @@ namespace fairlead::sim {
 class JobsWalk {
  public:
   /// @param latest_ns  when a placement has to be done
-  JobsWalk(LoadState& state, const JobFlows& flows, std::int64_t sockets_per_node,
+  JobsWalk(LoadState& state, const JobStreams& streams, std::int64_t sockets_per_node,
            std::int64_t num_occupants, double latest_ns, optimizing::Random random)
       : state_(state),
-        flows_(flows),
+        streams_(streams),
         latest_ns_(latest_ns * (1.0 + kRounding)),
         done_ns_(state.done_ns()),
         sockets_per_node_(static_cast<std::int32_t>(sockets_per_node)),
@@ -89,10 +89,10 @@ class JobsWalk {
 
   Pair proposal() {
     const std::int32_t rank = random_.below(state_.occupancy().num_tasks());
-    const auto flows = flows_.of_rank(rank);
-    if (flows.empty() || random_.next() >> 63 == 0) return {rank, random_.below(num_occupants_)};
-    const auto flow = random_.below(static_cast<std::int32_t>(flows.size()));
-    const JobFlows::Ways& way = flows_.way(flows[static_cast<std::size_t>(flow)]);
+    const auto streams = streams_.of_rank(rank);
+    if (streams.empty() || random_.next() >> 63 == 0) return {rank, random_.below(num_occupants_)};
+    const auto stream = random_.below(static_cast<std::int32_t>(streams.size()));
+    const JobStreams::Ways& way = streams_.way(streams[static_cast<std::size_t>(stream)]);
     const auto partner = static_cast<std::int32_t>(way.src == rank ? way.dst : way.src);
     const std::int32_t node = state_.occupancy().host_of(partner) / sockets_per_node_;
     const auto occupants =
@@ -134,7 +134,7 @@ class JobsWalk {
   }
 
   LoadState& state_;
-  const JobFlows& flows_;
+  const JobStreams& streams_;
   double latest_ns_;
   double done_ns_;  // of the placement where the walk is
   std::int32_t sockets_per_node_;

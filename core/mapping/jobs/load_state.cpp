@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads by class of flows; a swap changes only the servers of its two nodes and their receivers.
+// Loads by class of streams; a swap changes only the servers of its two nodes and their receivers.
 #include "mapping/jobs/load_state.hpp"
 
 #include <algorithm>
@@ -9,47 +9,47 @@
 
 namespace fairlead::sim {
 
-JobFlows::JobFlows(const JobsProblem& problem)
-    : classes_(problem.flows), flows_of_rank_(static_cast<std::size_t>(problem.num_ranks)) {
+JobStreams::JobStreams(const JobsProblem& problem)
+    : classes_(problem.streams), streams_of_rank_(static_cast<std::size_t>(problem.num_ranks)) {
   const Machine& machine = problem.machine;
   const ServerNumbers servers(machine);
   // A core of each kind as seen from core 0; where there is none, no message goes there.
-  const auto route = [&](const RankFlow& flow, std::int64_t dst_core) {
+  const auto route = [&](const RankStream& stream, std::int64_t dst_core) {
     return route_of(machine, servers, problem.options.nic,
-                    Flow{.job = 0,
-                         .src_core = 0,
-                         .dst_core = dst_core,
-                         .message_bytes = flow.message_bytes,
-                         .num_messages = flow.num_messages,
-                         .period_ns = flow.period_ns,
-                         .first_ns = 0.0});
+                    MessageStream{.job = 0,
+                                  .src_core = 0,
+                                  .dst_core = dst_core,
+                                  .message_bytes = stream.message_bytes,
+                                  .num_messages = stream.num_messages,
+                                  .period_ns = stream.period_ns,
+                                  .first_ns = 0.0});
   };
   const std::int64_t other_socket = machine.cores_per_socket;
   const std::int64_t other_node = other_socket * machine.sockets_per_node;
-  for (const RankFlow& flow : problem.flows) {
-    const Route inside = route(flow, 0);
+  for (const RankStream& stream : problem.streams) {
+    const Route inside = route(stream, 0);
     const bool is_cached = servers.is_cache(inside.first_server);
-    ways_.push_back({.src = flow.src_rank,
-                     .dst = flow.dst_rank,
-                     .flow_class = classes_.of_flow(ways_.size()),
-                     .between_nodes_ns = route(flow, other_node).service_ns,
-                     .between_sockets_ns = route(flow, other_socket).service_ns,
+    ways_.push_back({.src = stream.src_rank,
+                     .dst = stream.dst_rank,
+                     .stream_class = classes_.of_stream(ways_.size()),
+                     .between_nodes_ns = route(stream, other_node).service_ns,
+                     .between_sockets_ns = route(stream, other_socket).service_ns,
                      .in_socket_ns = is_cached ? 0 : inside.service_ns});
-    for (const std::int64_t rank : {flow.src_rank, flow.dst_rank}) {
-      flows_of_rank_[static_cast<std::size_t>(rank)].push_back(ways_.size() - 1);
+    for (const std::int64_t rank : {stream.src_rank, stream.dst_rank}) {
+      streams_of_rank_[static_cast<std::size_t>(rank)].push_back(ways_.size() - 1);
     }
   }
 }
 
-LoadState::LoadState(const JobsProblem& problem, const JobFlows& flows,
+LoadState::LoadState(const JobsProblem& problem, const JobStreams& streams,
                      optimizing::Occupancy occupancy)
-    : flows_(flows),
+    : streams_(streams),
       occupancy_(std::move(occupancy)),
-      model_(flows.classes(), problem.options.arrivals == Arrivals::periodic),
+      model_(streams.classes(), problem.options.arrivals == Arrivals::periodic),
       nic_(problem.options.nic),
       num_nodes_(static_cast<std::size_t>(problem.machine.num_nodes)),
       sockets_per_node_(static_cast<std::size_t>(problem.machine.sockets_per_node)),
-      num_classes_(flows.classes().size()),
+      num_classes_(streams.classes().size()),
       sent_(num_nodes_ * num_classes_),
       received_(num_nodes_ * num_classes_),
       memory_(num_nodes_ * sockets_per_node_ * num_classes_),
@@ -57,7 +57,7 @@ LoadState::LoadState(const JobsProblem& problem, const JobFlows& flows,
       slowed_(num_nodes_, 1.0),
       times_of_server_(num_nodes_ * (2 + sockets_per_node_)),
       is_moving_(static_cast<std::size_t>(problem.num_ranks), 0) {
-  for (const JobFlows::Ways& way : flows_.all()) add(way, 1);
+  for (const JobStreams::Ways& way : streams_.all()) add(way, 1);
   for (std::size_t node = 0; node < num_nodes_; ++node) refresh(node, sending(node));
   for (std::size_t node = 0; node < num_nodes_; ++node) {
     refresh(num_nodes_ + node, receiving(node));
@@ -134,8 +134,8 @@ void LoadState::count_moving(std::int64_t sign) {
   for (const auto& [one, other] : pairs_) {
     for (const std::int32_t occupant : {one, other}) {
       if (!occupancy_.is_task(occupant)) continue;
-      for (const std::size_t flow : flows_.of_rank(occupant)) {
-        const JobFlows::Ways& way = flows_.way(flow);
+      for (const std::size_t stream : streams_.of_rank(occupant)) {
+        const JobStreams::Ways& way = streams_.way(stream);
         // Between two that move, the sender counts it.
         if (way.dst == occupant && is_moving_[static_cast<std::size_t>(way.src)] != 0) continue;
         add(way, sign);
@@ -144,12 +144,12 @@ void LoadState::count_moving(std::int64_t sign) {
   }
 }
 
-void LoadState::add(const JobFlows::Ways& way, std::int64_t sign) {
+void LoadState::add(const JobStreams::Ways& way, std::int64_t sign) {
   const std::int32_t src = occupancy_.host_of(static_cast<std::int32_t>(way.src));
   const std::int32_t dst = occupancy_.host_of(static_cast<std::int32_t>(way.dst));
   const auto count = [&](std::vector<Load>& loads, std::size_t index, std::int64_t work_ns) {
-    Load& load = loads[index * num_classes_ + way.flow_class];
-    load.num_flows += sign;
+    Load& load = loads[index * num_classes_ + way.stream_class];
+    load.num_streams += sign;
     load.work_ns += sign * work_ns;
   };
   const std::size_t src_node = node_of(src), dst_node = node_of(dst);
@@ -162,7 +162,7 @@ void LoadState::add(const JobFlows::Ways& way, std::int64_t sign) {
   if (nic_ == Nic::shared) count(sent_, dst_node, way.between_nodes_ns);
   if (nic_ != Nic::separate) return;
   count(received_, dst_node, way.between_nodes_ns);
-  sent_to_ns_[(dst_node * num_classes_ + way.flow_class) * num_nodes_ + src_node] +=
+  sent_to_ns_[(dst_node * num_classes_ + way.stream_class) * num_nodes_ + src_node] +=
       sign * way.between_nodes_ns;
 }
 
@@ -187,9 +187,9 @@ void LoadState::refresh_memories(std::size_t node) {
 
 double LoadState::slowdown(std::size_t node) const {
   double load = 0.0;
-  for (std::size_t flow_class = 0; flow_class < num_classes_; ++flow_class) {
-    load += static_cast<double>(sent_[node * num_classes_ + flow_class].work_ns) /
-            flows_.classes().period_ns(flow_class);
+  for (std::size_t stream_class = 0; stream_class < num_classes_; ++stream_class) {
+    load += static_cast<double>(sent_[node * num_classes_ + stream_class].work_ns) /
+            streams_.classes().period_ns(stream_class);
   }
   return std::max(1.0, load);
 }
@@ -201,12 +201,12 @@ ServerTimes LoadState::sending(std::size_t node) {
 
 /// All that is handed over at one moment comes at once, and each message waits for the others.
 ServerTimes LoadState::queue(std::span<const Load> loads) {
-  return model_.times([&](std::size_t flow_class) {
-    const auto num_flows = static_cast<double>(loads[flow_class].num_flows);
-    const auto work_ns = static_cast<double>(loads[flow_class].work_ns);
-    return Demand{.num_flows = num_flows,
+  return model_.times([&](std::size_t stream_class) {
+    const auto num_streams = static_cast<double>(loads[stream_class].num_streams);
+    const auto work_ns = static_cast<double>(loads[stream_class].work_ns);
+    return Demand{.num_streams = num_streams,
                   .work_ns = work_ns,
-                  .own_burst_ns = num_flows > 0.0 ? work_ns - work_ns / num_flows : 0.0,
+                  .own_burst_ns = num_streams > 0.0 ? work_ns - work_ns / num_streams : 0.0,
                   .burst_ns = work_ns};
   });
 }
@@ -217,23 +217,25 @@ ServerTimes LoadState::queue(std::span<const Load> loads) {
 ServerTimes LoadState::receiving(std::size_t node) {
   const std::span<const Load> loads = row(received_, node);
   double work_of_all_ns = 0.0;
-  for (std::size_t flow_class = 0; flow_class < num_classes_; ++flow_class) {
-    work_of_all_ns +=
-        static_cast<double>(loads[flow_class].work_ns) * flows_.classes().num_messages(flow_class);
+  for (std::size_t stream_class = 0; stream_class < num_classes_; ++stream_class) {
+    work_of_all_ns += static_cast<double>(loads[stream_class].work_ns) *
+                      streams_.classes().num_messages(stream_class);
   }
-  ServerTimes times = model_.times([&](std::size_t flow_class) {
-    if (loads[flow_class].work_ns == 0) return Demand{};
-    const auto work_ns = static_cast<double>(loads[flow_class].work_ns);
-    const std::int64_t* from = sent_to_ns_.data() + (node * num_classes_ + flow_class) * num_nodes_;
+  ServerTimes times = model_.times([&](std::size_t stream_class) {
+    if (loads[stream_class].work_ns == 0) return Demand{};
+    const auto work_ns = static_cast<double>(loads[stream_class].work_ns);
+    const std::int64_t* from =
+        sent_to_ns_.data() + (node * num_classes_ + stream_class) * num_nodes_;
     double offered_ns = 0.0, sending_ns = 0.0;
     for (std::size_t sender = 0; sender < num_nodes_; ++sender) {
       if (from[sender] == 0) continue;
       const auto its_ns = static_cast<double>(from[sender]);
       offered_ns += its_ns / slowed_[sender];
-      sending_ns += its_ns * static_cast<double>(sent_[sender * num_classes_ + flow_class].work_ns);
+      sending_ns +=
+          its_ns * static_cast<double>(sent_[sender * num_classes_ + stream_class].work_ns);
     }
     const double burst_ns = std::max(0.0, work_ns - sending_ns / work_ns);
-    return Demand{.num_flows = static_cast<double>(loads[flow_class].num_flows),
+    return Demand{.num_streams = static_cast<double>(loads[stream_class].num_streams),
                   .work_ns = offered_ns,
                   .own_burst_ns = burst_ns,
                   .burst_ns = burst_ns};

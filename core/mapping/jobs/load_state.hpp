@@ -10,43 +10,43 @@
 
 #include "fairlead/mapping/optimize_jobs.hpp"
 #include "mapping/anneal/occupancy.hpp"
-#include "mapping/jobs/flow_classes.hpp"
 #include "mapping/jobs/queue_model.hpp"
+#include "mapping/jobs/stream_classes.hpp"
 
 namespace fairlead::sim {
 
-/// What every walk reads of the jobs: each rank's flows, and what one message costs on each way.
-class JobFlows {
+/// What every walk reads of the jobs: each rank's streams, and what one message costs on each way.
+class JobStreams {
  public:
   struct Ways {
     std::int64_t src, dst;
-    std::size_t flow_class;
+    std::size_t stream_class;
     std::int64_t between_nodes_ns;
     std::int64_t between_sockets_ns;
     std::int64_t in_socket_ns;  ///< 0 where it goes through the cache
   };
 
-  explicit JobFlows(const JobsProblem& problem);
+  explicit JobStreams(const JobsProblem& problem);
 
-  [[nodiscard]] const FlowClasses& classes() const { return classes_; }
+  [[nodiscard]] const StreamClasses& classes() const { return classes_; }
   [[nodiscard]] std::span<const Ways> all() const { return ways_; }
-  [[nodiscard]] const Ways& way(std::size_t flow) const { return ways_[flow]; }
-  /// Numbers of the flows that a rank sends or receives.
+  [[nodiscard]] const Ways& way(std::size_t stream) const { return ways_[stream]; }
+  /// Numbers of the streams that a rank sends or receives.
   [[nodiscard]] std::span<const std::size_t> of_rank(std::int32_t rank) const {
-    return flows_of_rank_[static_cast<std::size_t>(rank)];
+    return streams_of_rank_[static_cast<std::size_t>(rank)];
   }
 
  private:
-  FlowClasses classes_;
+  StreamClasses classes_;
   std::vector<Ways> ways_;
-  std::vector<std::vector<std::size_t>> flows_of_rank_;
+  std::vector<std::vector<std::size_t>> streams_of_rank_;
 };
 
 /// Ranks occupy sockets: cores of a socket are alike. Loads are whole nanoseconds, so that a swap
 /// tried and taken back leaves no trace.
 class LoadState {
  public:
-  LoadState(const JobsProblem& problem, const JobFlows& flows, optimizing::Occupancy occupancy);
+  LoadState(const JobsProblem& problem, const JobStreams& streams, optimizing::Occupancy occupancy);
 
   [[nodiscard]] const optimizing::Occupancy& occupancy() const { return occupancy_; }
   [[nodiscard]] double waiting_ns() const { return waiting_ns_; }
@@ -62,14 +62,14 @@ class LoadState {
 
  private:
   struct Load {
-    std::int64_t num_flows = 0;
+    std::int64_t num_streams = 0;
     std::int64_t work_ns = 0;
   };
 
   double apply();
   void exchange();
   void count_moving(std::int64_t sign);
-  void add(const JobFlows::Ways& way, std::int64_t sign);
+  void add(const JobStreams::Ways& way, std::int64_t sign);
   void refresh(std::size_t server, const ServerTimes& times);
   void refresh_memories(std::size_t node);
   [[nodiscard]] double slowdown(std::size_t node) const;
@@ -83,7 +83,7 @@ class LoadState {
     return std::span(loads).subspan(index * num_classes_, num_classes_);
   }
 
-  const JobFlows& flows_;
+  const JobStreams& streams_;
   optimizing::Occupancy occupancy_;
   QueueModel model_;
   Nic nic_;

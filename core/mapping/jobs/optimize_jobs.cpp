@@ -79,16 +79,16 @@ void check_problem(const JobsProblem& problem) {
       "free cores: must ascend, and be cores of the machine");
   require(problem.num_ranks <= static_cast<std::int64_t>(problem.free_cores.size()),
           "jobs: more ranks than free cores");
-  for (const RankFlow& flow : problem.flows) {
-    for (const std::int64_t rank : {flow.src_rank, flow.dst_rank}) {
-      require(rank >= 0 && rank < problem.num_ranks, "flow: rank " + std::to_string(rank) +
+  for (const RankStream& stream : problem.streams) {
+    for (const std::int64_t rank : {stream.src_rank, stream.dst_rank}) {
+      require(rank >= 0 && rank < problem.num_ranks, "stream: rank " + std::to_string(rank) +
                                                          " is not one of " +
                                                          std::to_string(problem.num_ranks));
     }
-    require(flow.src_rank != flow.dst_rank, "flow: its two ranks are the same");
-    require(flow.message_bytes >= 0 && flow.num_messages >= 1 && std::isfinite(flow.period_ns) &&
-                flow.period_ns > 0.0,
-            "flow: a size >= 0, a message and a period > 0 are needed");
+    require(stream.src_rank != stream.dst_rank, "stream: its two ranks are the same");
+    require(stream.message_bytes >= 0 && stream.num_messages >= 1 &&
+                std::isfinite(stream.period_ns) && stream.period_ns > 0.0,
+            "stream: a size >= 0, a message and a period > 0 are needed");
   }
 }
 
@@ -112,16 +112,16 @@ Sockets sockets_of(const JobsProblem& problem, std::span<const std::int64_t> cor
 
 double predicted_waiting_s(const JobsProblem& problem, std::span<const std::int64_t> core_of_rank) {
   check_problem(problem);
-  const JobFlows flows(problem);
+  const JobStreams streams(problem);
   const Occupancy occupancy(FreeCores(problem).slots(), sockets_of(problem, core_of_rank));
-  return LoadState(problem, flows, occupancy).waiting_ns() / 1e9;
+  return LoadState(problem, streams, occupancy).waiting_ns() / 1e9;
 }
 
 std::vector<PredictedPlacement> optimize_jobs(const JobsProblem& problem,
                                               const OptimizeOptions& options) {
   check_problem(problem);
   require(!options.starts.empty(), "optimize: at least one start is needed");
-  const JobFlows flows(problem);
+  const JobStreams streams(problem);
   const FreeCores free_cores(problem);
   const std::vector<std::int32_t> slots = free_cores.slots();
   std::vector<Sockets> starts;
@@ -138,12 +138,12 @@ std::vector<PredictedPlacement> optimize_jobs(const JobsProblem& problem,
   }
   const double limit_s =
       options.time_limit_s * std::clamp(options.num_threads, 1, num_walks) / num_walks;
-  const double latest_ns = LoadState(problem, flows, Occupancy(slots, starts.front())).done_ns();
+  const double latest_ns = LoadState(problem, streams, Occupancy(slots, starts.front())).done_ns();
   const auto walk = [&](int number, StopCriterion& stop) {
     const auto start = static_cast<std::size_t>(number) % starts.size();
     const auto round = static_cast<std::size_t>(number) / starts.size();
-    LoadState state(problem, flows, Occupancy(slots, starts[start]));
-    JobsWalk its(state, flows, problem.machine.sockets_per_node,
+    LoadState state(problem, streams, Occupancy(slots, starts[start]));
+    JobsWalk its(state, streams, problem.machine.sockets_per_node,
                  static_cast<std::int64_t>(problem.free_cores.size()), latest_ns,
                  Random(options.seed, static_cast<std::uint64_t>(number)));
     const double unit_ns = its.typical_change_ns();
@@ -157,7 +157,7 @@ std::vector<PredictedPlacement> optimize_jobs(const JobsProblem& problem,
   for (const Sockets& sockets : optimizing::run_starts(
            options, num_walks, std::max<std::int64_t>(1, num_proposals) * num_walks, walk)) {
     if (sockets.empty()) continue;  // not begun in time
-    const LoadState state(problem, flows, Occupancy(slots, sockets));
+    const LoadState state(problem, streams, Occupancy(slots, sockets));
     found.push_back({free_cores.cores(sockets), state.waiting_ns() / 1e9});
   }
   std::ranges::stable_sort(found, {}, &PredictedPlacement::waiting_s);

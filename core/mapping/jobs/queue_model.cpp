@@ -30,14 +30,14 @@ ServerTimes QueueModel::backlog() {
   for (const Active& active : active_) total_load += load(active);
   Backlog backlog;
   for (std::size_t index = 0; index < active_.size(); ++index) {
-    const std::size_t flow_class = active_[index].flow_class;
-    const double end_ns = classes_.duration_ns(flow_class);
+    const std::size_t stream_class = active_[index].stream_class;
+    const double end_ns = classes_.duration_ns(stream_class);
     backlog.pass(end_ns - time_ns, total_load - 1.0);
     work_ns += total_load * (end_ns - time_ns);
     load_until_[index] = work_ns / end_ns;
     time_ns = end_ns;
     waiting_ns +=
-        active_[index].demand.num_flows / classes_.period_ns(flow_class) * backlog.area_ns2;
+        active_[index].demand.num_streams / classes_.period_ns(stream_class) * backlog.area_ns2;
     total_load -= load(active_[index]);
   }
   return {waiting_ns, time_ns + backlog.now_ns};
@@ -55,15 +55,15 @@ double QueueModel::bursts_ns() const {
       // the one who waits is over before the next burst, only the first counts, and that for long.
       const double left = 1.0 - (load_until_[std::min(one, other)] - load(met));
       const double served_ns = met.demand.burst_ns / std::max(left, kLeastIdleRatio);
-      const double period_ns = classes_.period_ns(met.flow_class);
-      const double window_ns = std::min(period_ns, classes_.duration_ns(waits.flow_class));
+      const double period_ns = classes_.period_ns(met.stream_class);
+      const double window_ns = std::min(period_ns, classes_.duration_ns(waits.stream_class));
       const double most = window_ns < period_ns ? 2.0 - window_ns / served_ns : 1.0;
       const double lasting = served_ns <= window_ns ? served_ns / window_ns : most;
-      const double coincides = classes_.coincidence_ratio(waits.flow_class, met.flow_class);
-      found_ns += classes_.overlap_ratio(waits.flow_class, met.flow_class) * met.demand.burst_ns *
-                  (coincides + (1.0 - coincides) * lasting);
+      const double coincides = classes_.coincidence_ratio(waits.stream_class, met.stream_class);
+      found_ns += classes_.overlap_ratio(waits.stream_class, met.stream_class) *
+                  met.demand.burst_ns * (coincides + (1.0 - coincides) * lasting);
     }
-    sum_ns += waits.demand.num_flows * classes_.num_messages(waits.flow_class) * found_ns / 2.0;
+    sum_ns += waits.demand.num_streams * classes_.num_messages(waits.stream_class) * found_ns / 2.0;
   }
   return sum_ns;
 }
@@ -74,10 +74,11 @@ double QueueModel::random_ns() const {
     double left_over_ns = 0.0;
     for (std::size_t other = 0; other < active_.size(); ++other) {
       const Demand& met = active_[other].demand;
-      left_over_ns += classes_.overlap_ratio(active_[one].flow_class, active_[other].flow_class) *
-                      load(active_[other]) * met.work_ns / met.num_flows / 2.0;
+      left_over_ns +=
+          classes_.overlap_ratio(active_[one].stream_class, active_[other].stream_class) *
+          load(active_[other]) * met.work_ns / met.num_streams / 2.0;
     }
-    sum_ns += active_[one].demand.num_flows * classes_.num_messages(active_[one].flow_class) *
+    sum_ns += active_[one].demand.num_streams * classes_.num_messages(active_[one].stream_class) *
               left_over_ns / std::max(kLeastIdleRatio, 1.0 - load_until_[one]);
   }
   return sum_ns;

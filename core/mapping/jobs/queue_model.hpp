@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long all messages wait at one server, from the demand of each class of flows; no event is
+// How long all messages wait at one server, from the demand of each class of streams; no event is
 // simulated.
 #pragma once
 
@@ -7,14 +7,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "mapping/jobs/flow_classes.hpp"
+#include "mapping/jobs/stream_classes.hpp"
 
 namespace fairlead::sim {
 
-/// What the flows of one class ask of one server.
+/// What the streams of one class ask of one server.
 struct Demand {
-  double num_flows = 0.0;
-  double work_ns = 0.0;       ///< service of one message of each flow, as fast as they can come
+  double num_streams = 0.0;
+  double work_ns = 0.0;       ///< service of one message of each stream, as fast as they can come
   double own_burst_ns = 0.0;  ///< of that, what a message may find of its own class, once it comes
   double burst_ns = 0.0;      ///< and of that, what one of another class may find
 };
@@ -36,7 +36,7 @@ struct ServerTimes {
 /// place (Pollaczek and Khinchine).
 class QueueModel {
  public:
-  QueueModel(const FlowClasses& classes, bool has_bursts)
+  QueueModel(const StreamClasses& classes, bool has_bursts)
       : classes_(classes), has_bursts_(has_bursts), active_(classes.size()) {
     active_.clear();
     load_until_.resize(classes.size());
@@ -46,9 +46,9 @@ class QueueModel {
   template <typename DemandOf>
   ServerTimes times(DemandOf demand) {
     active_.clear();
-    for (std::size_t flow_class = 0; flow_class < classes_.size(); ++flow_class) {
-      const Demand of_class = demand(flow_class);
-      if (of_class.num_flows > 0.0) active_.push_back({of_class, flow_class});
+    for (std::size_t stream_class = 0; stream_class < classes_.size(); ++stream_class) {
+      const Demand of_class = demand(stream_class);
+      if (of_class.num_streams > 0.0) active_.push_back({of_class, stream_class});
     }
     if (active_.empty()) return {};
     ServerTimes times = backlog();
@@ -59,7 +59,7 @@ class QueueModel {
  private:
   struct Active {
     Demand demand;
-    std::size_t flow_class;
+    std::size_t stream_class;
   };
 
   /// Also notes the mean load until the end of each class.
@@ -67,10 +67,10 @@ class QueueModel {
   double bursts_ns() const;
   double random_ns() const;
   [[nodiscard]] double load(const Active& active) const {
-    return active.demand.work_ns / classes_.period_ns(active.flow_class);
+    return active.demand.work_ns / classes_.period_ns(active.stream_class);
   }
 
-  const FlowClasses& classes_;
+  const StreamClasses& classes_;
   bool has_bursts_;
   std::vector<Active> active_;  // in the order in which they end
   std::vector<double> load_until_;

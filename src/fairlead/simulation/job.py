@@ -45,17 +45,17 @@ Reals = npt.NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Job:
-    """Flows of equal messages between T ranks, F in number.
+    """Streams of equal messages between T ranks, S in number.
 
     Attributes:
         name: What it is called in reports.
         num_ranks: Number of ranks T, at least 2.
-        src, dst: Ranks, shape (F,), never equal.
-        message_bytes: Of each message, shape (F,); of a recorded job the mean of the pair.
-        max_message_bytes: Of the largest message that the flow stands for, shape (F,).
-        rate_per_s: Messages of the flow in a second, shape (F,).
-        num_messages: Of the flow in all, shape (F,).
-        first_s: When the flow begins, shape (F,).
+        src, dst: Ranks, shape (S,), never equal.
+        message_bytes: Of each message, shape (S,); of a recorded job the mean of the pair.
+        max_message_bytes: Of the largest message that the stream stands for, shape (S,).
+        rate_per_s: Messages of the stream in a second, shape (S,).
+        num_messages: Of the stream in all, shape (S,).
+        first_s: When the stream begins, shape (S,).
         run_time_s: How long it computes at least; 0 where only its messages count.
     """
 
@@ -75,13 +75,13 @@ class Job:
         for field, (kind, least, most) in _FIELDS.items():
             values = np.asarray(getattr(self, field))
             if values.shape != (len(self.src),):
-                raise InputError(f"job {self.name!r}: {field}: expected one value per flow")
+                raise InputError(f"job {self.name!r}: {field}: expected one value per stream")
             for value in (values.min(), values.max()) if values.size else ():
                 require_within(f"job {self.name!r}: {field}", value, least, most)
             object.__setattr__(self, field, values.astype(kind))
         ranks = np.concatenate([self.src, self.dst])
         if np.any(ranks >= self.num_ranks) or np.any(self.src == self.dst):
-            raise InputError(f"job {self.name!r}: a flow needs two of the {self.num_ranks} ranks")
+            raise InputError(f"job {self.name!r}: a stream needs two of the {self.num_ranks} ranks")
 
     @classmethod
     def from_pattern(
@@ -190,13 +190,13 @@ class Job:
         both = self.demand_Bps + self.demand_Bps.T
         return np.diff(sp.csr_array(both).indptr).astype(np.int64)
 
-    def _by_pair(self, value_of_flow: Reals) -> sp.csr_array:
+    def _by_pair(self, value_of_stream: Reals) -> sp.csr_array:
         shape = (self.num_ranks, self.num_ranks)
-        return sp.csr_array(sp.coo_array((value_of_flow, (self.src, self.dst)), shape=shape))
+        return sp.csr_array(sp.coo_array((value_of_stream, (self.src, self.dst)), shape=shape))
 
 
 def _entries(matrix: sp.csr_array, src: Integers, dst: Integers) -> Reals:
-    """Values of a sparse matrix at these pairs, shape (F,), 0 where it has none."""
+    """Values of a sparse matrix at these pairs, shape (S,), 0 where it has none."""
     stored = matrix.tocoo()
     num_ranks = matrix.shape[0]
     keys = stored.row.astype(np.int64) * num_ranks + stored.col
@@ -213,7 +213,7 @@ def _entries(matrix: sp.csr_array, src: Integers, dst: Integers) -> Reals:
 def _shares(
     src: Integers, rate_per_s: float, num_messages: int, rate_per: str
 ) -> tuple[Reals, Integers, Reals]:
-    """Rate, number of messages and begin of each pair's flow, each of shape (F,)."""
+    """Rate, number of messages and begin of each pair's stream, each of shape (S,)."""
     if rate_per == "pair":
         return (
             np.full(len(src), rate_per_s),

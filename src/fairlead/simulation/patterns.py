@@ -20,7 +20,7 @@ class Pattern(NamedTuple):
     """A way in which the ranks of a job communicate.
 
     Attributes:
-        pairs: From the number of ranks the pairs of src and dst, shape (F, 2), src ascending;
+        pairs: From the number of ranks the pairs of src and dst, shape (S, 2), src ascending;
             raises InputError where there are too many.
         summary: What it does, in one line.
     """

@@ -81,8 +81,9 @@ class ServerResult:
         longest_wait_s: Of one message.
         longest_queue: Most messages that waited at a time; above 4096 up to 0.1 % too high.
         utilisation_ratio: Part of the workload's time in which it was busy.
-        offered_ratio: Service time asked for per time, by the flows' rates; above 1 the queue
-            grows for as long as messages come, or, in a closed loop, flows fall behind their rates.
+        offered_ratio: Service time asked for per time, by the streams' rates; above 1 the queue
+            grows for as long as messages come, or, in a closed loop, streams fall behind their
+            rates.
     """
 
     name: str
@@ -142,7 +143,7 @@ class SimulationResult:
 
         Their queues grow for as long as messages come, so waiting times grow with the square of
         the numbers of messages, and say more about those than about the placement. In a closed
-        loop there are none: a flow waits for its last message, so no queue grows.
+        loop there are none: a stream waits for its last message, so no queue grows.
         """
         if self.options.loop == "closed":
             return []
@@ -244,13 +245,14 @@ def _simulator(
     workload: Workload, placement: JobsPlacement, options: SimulationOptions
 ) -> _core.Simulator:
     placement.require_fits(workload)
-    flows = [
-        _flows(index, job, placement.core_of_rank[index]) for index, job in enumerate(workload.jobs)
+    streams = [
+        _streams(index, job, placement.core_of_rank[index])
+        for index, job in enumerate(workload.jobs)
     ]
     return _core.Simulator(
         simulated_machine(workload.machine),
-        np.concatenate([integers for integers, _ in flows]),
-        np.concatenate([times_ns for _, times_ns in flows]),
+        np.concatenate([integers for integers, _ in streams]),
+        np.concatenate([times_ns for _, times_ns in streams]),
         len(workload.jobs),
         nic=_core.Nic[options.nic],
         forwarding=_core.Forwarding[options.forwarding],
@@ -260,7 +262,7 @@ def _simulator(
     )
 
 
-def _flows(
+def _streams(
     index: int, job: Job, core_of_rank: np.ndarray[Any, np.dtype[np.int64]]
 ) -> tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.float64]]]:
     integers = np.column_stack(

@@ -16,11 +16,11 @@
 
 namespace sim = fairlead::sim;
 using sim::Arrivals;
-using sim::JobFlows;
 using sim::JobsProblem;
+using sim::JobStreams;
 using sim::LoadState;
 using sim::Nic;
-using sim::RankFlow;
+using sim::RankStream;
 
 namespace {
 
@@ -43,10 +43,10 @@ Cores all_cores() {
   return cores;
 }
 
-JobsProblem problem_of(std::vector<RankFlow> flows, std::int64_t num_ranks,
+JobsProblem problem_of(std::vector<RankStream> streams, std::int64_t num_ranks,
                        const sim::Options& options = {}) {
   return {.machine = kMachine,
-          .flows = std::move(flows),
+          .streams = std::move(streams),
           .num_ranks = num_ranks,
           .free_cores = all_cores(),
           .options = options};
@@ -61,17 +61,17 @@ fairlead::OptimizeOptions effort(const std::vector<Cores>& starts) {
 
 /// All messages as one job, one by one.
 sim::JobOutcome simulated(const JobsProblem& problem, const Cores& core_of_rank) {
-  std::vector<sim::Flow> flows;
-  for (const RankFlow& flow : problem.flows) {
-    flows.push_back({.job = 0,
-                     .src_core = core_of_rank[static_cast<std::size_t>(flow.src_rank)],
-                     .dst_core = core_of_rank[static_cast<std::size_t>(flow.dst_rank)],
-                     .message_bytes = flow.message_bytes,
-                     .num_messages = flow.num_messages,
-                     .period_ns = flow.period_ns,
-                     .first_ns = 0.0});
+  std::vector<sim::MessageStream> streams;
+  for (const RankStream& stream : problem.streams) {
+    streams.push_back({.job = 0,
+                       .src_core = core_of_rank[static_cast<std::size_t>(stream.src_rank)],
+                       .dst_core = core_of_rank[static_cast<std::size_t>(stream.dst_rank)],
+                       .message_bytes = stream.message_bytes,
+                       .num_messages = stream.num_messages,
+                       .period_ns = stream.period_ns,
+                       .first_ns = 0.0});
   }
-  sim::Simulator simulator(problem.machine, flows, 1, problem.options);
+  sim::Simulator simulator(problem.machine, streams, 1, problem.options);
   while (simulator.advance(1'000'000)) {
   }
   return simulator.jobs().front();
@@ -100,11 +100,12 @@ struct RandomCase {
       for (std::int64_t dst = 0; dst < 14; ++dst) {
         if (src == dst || random() % 3 == 0) continue;
         const std::int64_t count = 20 + 5 * static_cast<std::int64_t>(random() % 4);
-        problem.flows.push_back({.src_rank = src,
-                                 .dst_rank = dst,
-                                 .message_bytes = static_cast<std::int64_t>(random() % (1U << 21)),
-                                 .num_messages = count,
-                                 .period_ns = (src < 7 ? 4e8 : 1e8) / static_cast<double>(count)});
+        problem.streams.push_back(
+            {.src_rank = src,
+             .dst_rank = dst,
+             .message_bytes = static_cast<std::int64_t>(random() % (1U << 21)),
+             .num_messages = count,
+             .period_ns = (src < 7 ? 4e8 : 1e8) / static_cast<double>(count)});
       }
     }
   }
@@ -112,11 +113,11 @@ struct RandomCase {
 
 void check_swaps(const sim::Options& options) {
   RandomCase its(options);
-  const JobFlows flows(its.problem);
+  const JobStreams streams(its.problem);
   const auto fresh_ns = [&](const LoadState& state) {
-    return LoadState(its.problem, flows, state.occupancy()).waiting_ns();
+    return LoadState(its.problem, streams, state.occupancy()).waiting_ns();
   };
-  LoadState state(its.problem, flows,
+  LoadState state(its.problem, streams,
                   fairlead::optimizing::Occupancy(its.slots, its.socket_of_rank));
   const auto num_occupants = static_cast<unsigned>(its.problem.free_cores.size());
   int num_changes = 0;
@@ -134,7 +135,7 @@ void check_swaps(const sim::Options& options) {
         is_of_sockets ? state.swap_sockets(one, other) : state.swap(one, other);
     const double after_ns = fresh_ns(state);
     CHECK(std::abs(before_ns + change_ns - after_ns) <= 1e-9 * after_ns);
-    CHECK(state.done_ns() == LoadState(its.problem, flows, state.occupancy()).done_ns());
+    CHECK(state.done_ns() == LoadState(its.problem, streams, state.occupancy()).done_ns());
     if (std::abs(change_ns) > 1e-6 * before_ns) ++num_changes;
     if (step % 3 != 0) continue;
     state.undo();
@@ -156,28 +157,28 @@ TEST_CASE("load model: a swap changes what it says, and nothing when taken back"
 TEST_CASE("load model: a burst of n waits n (n - 1) / 2 services, sent or received") {
   // 1 MB is 1 ms at an interface; three ranks of node 0 each send once to a node of their own.
   constexpr double kAlone_ns = 1e12;
-  const std::vector<RankFlow> out{{0, 3, 1'000'000, 1, kAlone_ns},
-                                  {1, 4, 1'000'000, 1, kAlone_ns},
-                                  {2, 5, 1'000'000, 1, kAlone_ns}};
+  const std::vector<RankStream> out{{0, 3, 1'000'000, 1, kAlone_ns},
+                                    {1, 4, 1'000'000, 1, kAlone_ns},
+                                    {2, 5, 1'000'000, 1, kAlone_ns}};
   const Cores cores{0, 1, 2, kCoresPerNode, 2 * kCoresPerNode, 3 * kCoresPerNode};
   CHECK(sim::predicted_waiting_s(problem_of(out, 6), cores) == Approx(3e-3));
 
-  std::vector<RankFlow> in = out;
-  for (RankFlow& flow : in) std::swap(flow.src_rank, flow.dst_rank);
+  std::vector<RankStream> in = out;
+  for (RankStream& stream : in) std::swap(stream.src_rank, stream.dst_rank);
   CHECK(sim::predicted_waiting_s(problem_of(in, 6), cores) == Approx(3e-3));
 }
 
 TEST_CASE("load model: what comes from one node comes one after the other") {
   // Three messages wait at the sender's interface, and none at the receiver's.
-  const std::vector<RankFlow> flows{
+  const std::vector<RankStream> streams{
       {0, 3, 1'000'000, 1, 1e12}, {1, 4, 1'000'000, 1, 1e12}, {2, 5, 1'000'000, 1, 1e12}};
   const Cores cores{0, 1, 2, kCoresPerNode, kCoresPerNode + 1, kCoresPerNode + 2};
-  CHECK(sim::predicted_waiting_s(problem_of(flows, 6), cores) == Approx(3e-3));
+  CHECK(sim::predicted_waiting_s(problem_of(streams, 6), cores) == Approx(3e-3));
 }
 
 TEST_CASE("load model: nobody waits for a cache") {
-  const std::vector<RankFlow> flows{{0, 1, 1000, 50, 1000.0}, {1, 2, 1000, 50, 1000.0}};
-  CHECK(sim::predicted_waiting_s(problem_of(flows, 3), Cores{0, 1, 2}) == 0.0);
+  const std::vector<RankStream> streams{{0, 1, 1000, 50, 1000.0}, {1, 2, 1000, 50, 1000.0}};
+  CHECK(sim::predicted_waiting_s(problem_of(streams, 3), Cores{0, 1, 2}) == 0.0);
 }
 
 TEST_CASE("load model: Poisson arrivals wait rho / (2 (1 - rho)) services") {
@@ -191,13 +192,13 @@ TEST_CASE("load model: Poisson arrivals wait rho / (2 (1 - rho)) services") {
 
 TEST_CASE("load model: overload that ends is what the simulator finds, within 2 %") {
   // Node 0 is asked for 160 % of its interface for 1 s, then for 40 % for another 3 s.
-  std::vector<RankFlow> flows;
+  std::vector<RankStream> streams;
   for (std::int64_t rank = 0; rank < 3; ++rank) {
-    flows.push_back({rank, rank + 3, 400'000, 1000, 1e6});
+    streams.push_back({rank, rank + 3, 400'000, 1000, 1e6});
   }
-  flows.push_back({3, 0, 400'000, 1000, 1e6});
-  flows.push_back({0, 3, 400'000, 4000, 1e6});
-  const JobsProblem problem = problem_of(flows, 6);
+  streams.push_back({3, 0, 400'000, 1000, 1e6});
+  streams.push_back({0, 3, 400'000, 4000, 1e6});
+  const JobsProblem problem = problem_of(streams, 6);
   const Cores cores{0, 1, 2, kCoresPerNode, 2 * kCoresPerNode, 3 * kCoresPerNode};
   const double found_s = simulated_s(problem, cores);
   CHECK(found_s > 100.0);
@@ -207,12 +208,12 @@ TEST_CASE("load model: overload that ends is what the simulator finds, within 2 
 TEST_CASE("load model: the last server is done when the simulator's is, within 1 %") {
   // Both directions of one overload: a sender that is asked for 160 %, and a receiver.
   for (const bool is_incast : {false, true}) {
-    std::vector<RankFlow> flows;
+    std::vector<RankStream> streams;
     for (std::int64_t rank = 0; rank < 3; ++rank) {
-      flows.push_back({rank, rank + 3, 533'000, 1000, 1e6});
-      if (is_incast) std::swap(flows.back().src_rank, flows.back().dst_rank);
+      streams.push_back({rank, rank + 3, 533'000, 1000, 1e6});
+      if (is_incast) std::swap(streams.back().src_rank, streams.back().dst_rank);
     }
-    const JobsProblem problem = problem_of(flows, 6);
+    const JobsProblem problem = problem_of(streams, 6);
     const Cores cores{0, 1, 2, kCoresPerNode, 2 * kCoresPerNode, 3 * kCoresPerNode};
     std::vector<std::int32_t> sockets;
     for (const std::int64_t core : cores) {
@@ -221,7 +222,7 @@ TEST_CASE("load model: the last server is done when the simulator's is, within 1
     const fairlead::optimizing::Occupancy occupancy(std::vector<std::int32_t>(8, 3), sockets);
     const auto finish_ns = static_cast<double>(simulated(problem, cores).finish_ns);
     CHECK(finish_ns > 1.5e9);
-    CHECK(LoadState(problem, JobFlows(problem), occupancy).done_ns() ==
+    CHECK(LoadState(problem, JobStreams(problem), occupancy).done_ns() ==
           Approx(finish_ns).epsilon(0.01));
   }
 }
@@ -245,12 +246,12 @@ TEST_CASE("optimize jobs: what waits less and is done later than the first start
   // nodes have room for one rank only. On the other two, the long ones can wait for each other, and
   // the short ones for nobody; or each has three short ones with it, and all wait and are done
   // sooner.
-  std::vector<RankFlow> flows;
+  std::vector<RankStream> streams;
   for (const auto& [src, dst] : {std::pair{0, 8}, {1, 9}, {8, 9}, {9, 8}}) {
-    flows.push_back({src, dst, 900'000, 500, 1e6});
+    streams.push_back({src, dst, 900'000, 500, 1e6});
   }
-  for (std::int64_t rank = 2; rank < 8; ++rank) flows.push_back({rank, 9, 10'000, 5000, 1e5});
-  JobsProblem problem = problem_of(flows, 10, {.nic = Nic::send_only});
+  for (std::int64_t rank = 2; rank < 8; ++rank) streams.push_back({rank, 9, 10'000, 5000, 1e5});
+  JobsProblem problem = problem_of(streams, 10, {.nic = Nic::send_only});
   problem.machine.largest_cache_bytes = 0;  // so that nobody stays with a receiver
   problem.machine.memory_Bps = 5e7;
   problem.free_cores = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 18};
@@ -273,10 +274,10 @@ TEST_CASE("optimize jobs: what cannot be is refused") {
     change(bad);
     CHECK_THROWS_AS(sim::optimize_jobs(bad, effort(starts)), fairlead::InputError);
   };
-  refused([](JobsProblem& bad) { bad.flows[0].dst_rank = 2; });
-  refused([](JobsProblem& bad) { bad.flows[0].dst_rank = 0; });
-  refused([](JobsProblem& bad) { bad.flows[0].period_ns = 0.0; });
-  refused([](JobsProblem& bad) { bad.flows[0].num_messages = 0; });
+  refused([](JobsProblem& bad) { bad.streams[0].dst_rank = 2; });
+  refused([](JobsProblem& bad) { bad.streams[0].dst_rank = 0; });
+  refused([](JobsProblem& bad) { bad.streams[0].period_ns = 0.0; });
+  refused([](JobsProblem& bad) { bad.streams[0].num_messages = 0; });
   refused([](JobsProblem& bad) { bad.free_cores = {0}; });
   refused([](JobsProblem& bad) { bad.free_cores = {0, 24}; });
   refused([](JobsProblem& bad) { bad.free_cores = {1, 2}; });

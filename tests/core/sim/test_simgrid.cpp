@@ -37,24 +37,24 @@ constexpr sim::Machine kMachine{.num_nodes = kNodes,
 /// Ranks dealt to the nodes in turn; rank r is core r / 4 of node r % 4.
 struct Workload {
   std::string name;
-  std::vector<sim::Flow> flows;
+  std::vector<sim::MessageStream> streams;
 
   void add(std::int64_t src_rank, std::int64_t dst_rank, std::int64_t bytes, double period_ns) {
     const auto core = [](std::int64_t rank) { return rank % kNodes * 4 + rank / kNodes; };
-    flows.push_back({.job = 0,
-                     .src_core = core(src_rank),
-                     .dst_core = core(dst_rank),
-                     .message_bytes = bytes,
-                     .num_messages = 40,
-                     .period_ns = period_ns,
-                     .first_ns = 0});
+    streams.push_back({.job = 0,
+                       .src_core = core(src_rank),
+                       .dst_core = core(dst_rank),
+                       .message_bytes = bytes,
+                       .num_messages = 40,
+                       .period_ns = period_ns,
+                       .first_ns = 0});
   }
 };
 
 constexpr std::int64_t kRanks = 8;
 
 Workload all_to_all(const std::string& name, double period_ns) {
-  Workload workload{.name = name, .flows = {}};
+  Workload workload{.name = name, .streams = {}};
   for (std::int64_t src = 0; src < kRanks; ++src) {
     for (std::int64_t dst = 0; dst < kRanks; ++dst) {
       if (src != dst) workload.add(src, dst, 1'000'000, period_ns);
@@ -65,7 +65,7 @@ Workload all_to_all(const std::string& name, double period_ns) {
 
 /// One rank sends to all others, all others to another one, and each to the next.
 Workload mixed(const std::string& name, double period_ns) {
-  Workload workload{.name = name, .flows = {}};
+  Workload workload{.name = name, .streams = {}};
   for (std::int64_t rank = 1; rank < kRanks; ++rank) {
     workload.add(0, rank, 1'000'000, period_ns);
     workload.add(rank - 1, rank, 300'000, period_ns);
@@ -75,7 +75,7 @@ Workload mixed(const std::string& name, double period_ns) {
 }
 
 double finished_here_s(const Workload& workload) {
-  sim::Simulator simulator(kMachine, workload.flows, 1,
+  sim::Simulator simulator(kMachine, workload.streams, 1,
                            {.forwarding = sim::Forwarding::cut_through});
   while (simulator.advance(1000)) {
   }
@@ -102,13 +102,13 @@ std::vector<s4u::Host*> add_cluster(s4u::NetZone* zone, const std::string& name)
   return hosts;
 }
 
-/// Sends a flow's messages at their times, and tells when the last one was there.
-void send(const sim::Flow& flow, s4u::Host* src, s4u::Host* dst, double* finish_s) {
+/// Sends a stream's messages at their times, and tells when the last one was there.
+void send(const sim::MessageStream& stream, s4u::Host* src, s4u::Host* dst, double* finish_s) {
   std::vector<s4u::CommPtr> on_their_way;
-  for (std::int64_t message = 0; message < flow.num_messages; ++message) {
-    s4u::this_actor::sleep_until(static_cast<double>(message) * flow.period_ns / 1e9);
+  for (std::int64_t message = 0; message < stream.num_messages; ++message) {
+    s4u::this_actor::sleep_until(static_cast<double>(message) * stream.period_ns / 1e9);
     on_their_way.push_back(
-        s4u::Comm::sendto_async(src, dst, static_cast<std::uint64_t>(flow.message_bytes)));
+        s4u::Comm::sendto_async(src, dst, static_cast<std::uint64_t>(stream.message_bytes)));
   }
   for (const s4u::CommPtr& comm : on_their_way) comm->wait();
   *finish_s = std::max(*finish_s, s4u::Engine::get_clock());
@@ -130,12 +130,15 @@ std::vector<double> finished_in_simgrid_s(const std::vector<Workload>& workloads
   std::vector<double> finish_s(workloads.size(), 0.0);
   for (std::size_t index = 0; index < workloads.size(); ++index) {
     const std::vector<s4u::Host*> hosts = add_cluster(zone, workloads[index].name);
-    for (const sim::Flow& flow : workloads[index].flows) {
-      s4u::Host* const src = hosts[static_cast<std::size_t>(kMachine.node_of_core(flow.src_core))];
-      s4u::Host* const dst = hosts[static_cast<std::size_t>(kMachine.node_of_core(flow.dst_core))];
+    for (const sim::MessageStream& stream : workloads[index].streams) {
+      s4u::Host* const src =
+          hosts[static_cast<std::size_t>(kMachine.node_of_core(stream.src_core))];
+      s4u::Host* const dst =
+          hosts[static_cast<std::size_t>(kMachine.node_of_core(stream.dst_core))];
       if (src == dst) continue;
       double* const finish = &finish_s[index];
-      s4u::Actor::create("flow", src, [flow, src, dst, finish]() { send(flow, src, dst, finish); });
+      s4u::Actor::create("stream", src,
+                         [stream, src, dst, finish]() { send(stream, src, dst, finish); });
     }
   }
   zone->seal();

@@ -179,18 +179,18 @@ def test_a_closed_loop_slows_down_where_an_open_one_is_overloaded() -> None:
     case = two_nodes(messages=1000, run_time_s=1e-3)
     result = fl.simulate(*case, SimulationOptions(loop="closed"))
     assert max(server.offered_ratio for server in result.servers) == pytest.approx(2.0)
-    assert max(server.longest_queue for server in result.servers) <= 2  # one of each flow
+    assert max(server.longest_queue for server in result.servers) <= 2  # one of each stream
     assert result.overloaded == []
 
 
-@pytest.mark.parametrize("num_flows", [7, 9, 11])
-def test_a_server_that_is_offered_just_what_it_can_do_is_not_overloaded(num_flows: int) -> None:
-    # A message of 1000 bytes takes an interface 1 us, so flows of one in n us fill it exactly.
-    machine = fl.Machine(nodes=num_flows + 1, sockets=1, cores=1)
+@pytest.mark.parametrize("num_streams", [7, 9, 11])
+def test_a_server_that_is_offered_just_what_it_can_do_is_not_overloaded(num_streams: int) -> None:
+    # A message of 1000 bytes takes an interface 1 us, so streams of one in n us fill it exactly.
+    machine = fl.Machine(nodes=num_streams + 1, sockets=1, cores=1)
     job = fl.Job.from_pattern(
-        "gather", num_flows + 1, message_bytes=1000, rate_per_s=1e6 / num_flows, num_messages=10
+        "gather", num_streams + 1, message_bytes=1000, rate_per_s=1e6 / num_streams, num_messages=10
     )
-    placement = fl.JobsPlacement(machine, [np.arange(num_flows + 1)])
+    placement = fl.JobsPlacement(machine, [np.arange(num_streams + 1)])
     result = fl.simulate(fl.Workload("full", [job], machine), placement)
     assert max(server.offered_ratio for server in result.servers) == pytest.approx(1, abs=1e-12)
     assert result.overloaded == []

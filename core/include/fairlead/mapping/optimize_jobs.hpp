@@ -12,7 +12,7 @@
 namespace fairlead::sim {
 
 /// Messages from one rank to another; ranks are numbered over all jobs.
-struct RankFlow {
+struct RankStream {
   std::int64_t src_rank, dst_rank;  ///< never equal
   std::int64_t message_bytes;       ///< >= 0
   std::int64_t num_messages;        ///< >= 1
@@ -22,7 +22,7 @@ struct RankFlow {
 /// The jobs, the machine, and how it serves.
 struct JobsProblem {
   Machine machine;
-  std::vector<RankFlow> flows;
+  std::vector<RankStream> streams;
   std::int64_t num_ranks;
   std::vector<std::int64_t> free_cores;  ///< ascending, at least one for each rank
   Options options;
@@ -36,7 +36,7 @@ struct PredictedPlacement {
 
 /// What the load model predicts for `Simulator`: the sum of all waiting times. Closed loops are
 /// taken as open ones, and cut-through as store and forward.
-/// @throws InputError  a flow, the machine or a core is impossible
+/// @throws InputError  a stream, the machine or a core is impossible
 [[nodiscard]] double predicted_waiting_s(const JobsProblem& problem,
                                          std::span<const std::int64_t> core_of_rank);
 

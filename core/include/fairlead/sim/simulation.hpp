@@ -43,7 +43,7 @@ enum class Forwarding : std::uint8_t {
 };
 
 enum class Arrivals : std::uint8_t {
-  periodic,      ///< from the flow's first time on, always one period apart
+  periodic,      ///< from the stream's first time on, always one period apart
   random_phase,  ///< the same, from a random time within the first period on
   poisson,       ///< exponential gaps with the period as mean
 };
@@ -53,12 +53,12 @@ struct Options {
   Nic nic = Nic::separate;
   Forwarding forwarding = Forwarding::store_and_forward;
   Arrivals arrivals = Arrivals::periodic;
-  bool is_closed_loop = false;  ///< a flow's next message waits until the one before is there
+  bool is_closed_loop = false;  ///< a stream's next message waits until the one before is there
   std::uint64_t seed = 0;
 };
 
 /// Messages from one core to another.
-struct Flow {
+struct MessageStream {
   std::int64_t job;  ///< in [0, num_jobs)
   std::int64_t src_core, dst_core;
   std::int64_t message_bytes;  ///< >= 0
@@ -76,7 +76,7 @@ struct ServerLoad {
   std::int64_t longest_wait_ns = 0;  ///< of one message
   /// Most messages that waited at a time; exact up to 4096, then up to 0.1 % too high.
   std::int64_t longest_queue = 0;
-  double offered_ratio = 0.0;  ///< service time asked for per time, by the flows' rates
+  double offered_ratio = 0.0;  ///< service time asked for per time, by the streams' rates
 };
 
 /// What one job got.
@@ -87,16 +87,17 @@ struct JobOutcome {
 };
 
 /// First-come-first-served servers, integer nanoseconds, events in the order of (time, server,
-/// flow): the same input gives the same result everywhere. Takes O(flows + servers) memory however
-/// many messages there are; only a shared network interface keeps a queue of what it received.
+/// stream): the same input gives the same result everywhere. Takes O(streams + servers) memory
+/// however many messages there are; only a shared network interface keeps a queue of what it
+/// received.
 ///
 /// Servers are numbered: sending interface of each node, receiving interface of each node, memory
 /// of each socket, cache of each socket. A shared interface is the sending one.
 class Simulator {
  public:
-  /// @throws InputError  a flow or the machine is impossible; the message names the field
-  Simulator(const Machine& machine, const std::vector<Flow>& flows, std::int64_t num_jobs,
-            const Options& options);
+  /// @throws InputError  a stream or the machine is impossible; the message names the field
+  Simulator(const Machine& machine, const std::vector<MessageStream>& streams,
+            std::int64_t num_jobs, const Options& options);
   ~Simulator();
   Simulator(Simulator&&) noexcept;
   Simulator& operator=(Simulator&&) noexcept;
@@ -106,7 +107,7 @@ class Simulator {
   /// Simulates about `num_messages` more messages. @return whether some are left
   bool advance(std::int64_t num_messages);
 
-  [[nodiscard]] std::int64_t num_messages() const;  ///< of all flows
+  [[nodiscard]] std::int64_t num_messages() const;  ///< of all streams
   [[nodiscard]] std::int64_t num_sent() const;      ///< so far
   [[nodiscard]] std::vector<ServerLoad> servers() const;
   [[nodiscard]] std::vector<JobOutcome> jobs() const;

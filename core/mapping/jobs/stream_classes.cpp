@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which flows send at the same moments, and how often those of two classes meet.
-#include "mapping/jobs/flow_classes.hpp"
+// Which streams send at the same moments, and how often those of two classes meet.
+#include "mapping/jobs/stream_classes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -26,19 +26,20 @@ int periods_until_meeting(double one_ns, double other_ns) {
 
 }  // namespace
 
-FlowClasses::FlowClasses(const std::vector<RankFlow>& flows) {
-  for (const RankFlow& flow : flows) classes_.push_back({flow.period_ns, flow.num_messages});
-  const std::vector<FlowClass> of_flow = classes_;
-  const auto is_before = [](const FlowClass& one, const FlowClass& other) {
+StreamClasses::StreamClasses(const std::vector<RankStream>& streams) {
+  for (const RankStream& stream : streams)
+    classes_.push_back({stream.period_ns, stream.num_messages});
+  const std::vector<StreamClass> of_stream = classes_;
+  const auto is_before = [](const StreamClass& one, const StreamClass& other) {
     return std::tuple(one.duration_ns(), one.period_ns) <
            std::tuple(other.duration_ns(), other.period_ns);
   };
   std::ranges::sort(classes_, is_before);
   const auto [first, last] = std::ranges::unique(classes_);
   classes_.erase(first, last);
-  for (const FlowClass& flow_class : of_flow) {
-    const auto found = std::ranges::lower_bound(classes_, flow_class, is_before);
-    class_of_flow_.push_back(static_cast<std::size_t>(found - classes_.begin()));
+  for (const StreamClass& stream_class : of_stream) {
+    const auto found = std::ranges::lower_bound(classes_, stream_class, is_before);
+    class_of_stream_.push_back(static_cast<std::size_t>(found - classes_.begin()));
   }
   for (std::size_t one = 0; one < size(); ++one) {
     for (std::size_t other = 0; other < size(); ++other) {
@@ -50,7 +51,7 @@ FlowClasses::FlowClasses(const std::vector<RankFlow>& flows) {
   }
 }
 
-double FlowClasses::overlap_ratio(std::size_t one, std::size_t other) const {
+double StreamClasses::overlap_ratio(std::size_t one, std::size_t other) const {
   return std::min(1.0, duration_ns(other) / duration_ns(one));
 }
 
