@@ -36,8 +36,8 @@ from fairlead.lab import Lab
 
 SCENARIOS = ("two-racks", "pairwise", "flat")
 PROGRAM_NAMES = ("cg", "lammps")
-# A solve of `cg` takes half a second, no longer than a disturbance of the machine lasts; ten of them
-# show a difference of a few percent.
+# A solve of `cg` takes half a second, no longer than a disturbance of the machine lasts; ten of
+# them show a difference of a few percent.
 CHOICES = PROGRAMS | {
     "cg-10": Program(("cg", "--size", "56000", "--systems", "10")),
 }
