@@ -53,7 +53,7 @@ using Group = std::vector<std::int32_t>;
 struct Schedule {
   Operation operation = Operation::bcast;
   Form form = Form::native;
-  std::string method;  ///< name in the catalogue of methods
+  std::string method{};  ///< name in the catalogue of methods
   std::int32_t num_hosts = 0;
   std::int32_t root = kNoHost;  ///< kNoHost: the operation has none
   /// Whole vector (bcast, reduce, allreduce) or one block (the others), for which it was planned.
@@ -61,10 +61,10 @@ struct Schedule {
   double predicted_s = 0.0;
   double lower_bound_s = 0.0;
 
-  std::vector<std::int32_t> order;  ///< host at each position: all forms but trees and levels
-  std::vector<ParentOfHost> trees;  ///< forest: one or several; split_tree: one
-  std::vector<Segment> segments;    ///< forest: in the order of the message
-  std::vector<std::vector<Group>> levels;  ///< levels: top level first
+  std::vector<std::int32_t> order{};  ///< host at each position: all forms but trees and levels
+  std::vector<ParentOfHost> trees{};  ///< forest: one or several; split_tree: one
+  std::vector<Segment> segments{};    ///< forest: in the order of the message
+  std::vector<std::vector<Group>> levels{};  ///< levels: top level first
   std::int32_t window = 0;     ///< forest, ring: messages under way on one edge of the form, >= 1
   std::int32_t max_sends = 0;  ///< forest, linear: sends under way at one host; 0: no limit
   std::int32_t num_parts = 0;  ///< ring: parts in which a block is cut, >= 1
