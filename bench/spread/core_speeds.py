@@ -14,7 +14,7 @@ from gains import BASELINES, gain, show
 from rich.console import Console
 from rich.table import Table
 
-from fairlead.decide.jobs import STRATEGIES, place_jobs
+from fairlead.decide.jobs import JOB_METHODS, place_jobs
 from fairlead.simulation import Workload, packaged_workloads, simulate_each
 
 COMPUTE_MOPS = (50, 100, 200, 500, 1000, 2000)
@@ -29,7 +29,7 @@ def main() -> None:
     methods = (*QUICK, *(("optimize",) if arguments.optimize else ()))
     names = [name for name in packaged_workloads() if name.startswith("Real")]
     names, speeds = (names[3:], (100, 200)) if arguments.short else (names, COMPUTE_MOPS)
-    letters = [STRATEGIES[method].letter for method in methods]
+    letters = [JOB_METHODS[method].letter for method in methods]
     table = Table(title="waiting time in seconds, and gains on the best of B, C and D")
     for column in ("workload", "Mop/s", *"BCD", *letters, "order", *(f"gain {n}" for n in letters)):
         table.add_column(column, justify="left" if column == "workload" else "right")
@@ -45,7 +45,7 @@ def cells(name: str, compute_Mops: float, methods: tuple[str, ...]) -> list[str]
     placements = [place_jobs(workload, method) for method in (*BASELINES, *methods)]
     results = simulate_each(workload, placements)
     waiting_s = {result.method: result.waiting_time_s for result in results}
-    order = " ".join(STRATEGIES[each].letter for each in sorted(BASELINES, key=waiting_s.get))
+    order = " ".join(JOB_METHODS[each].letter for each in sorted(BASELINES, key=waiting_s.get))
     gains = (show(gain(waiting_s, method)) for method in methods)
     return [*(f"{value:.4g}" for value in waiting_s.values()), order, *gains]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""SPREAD figures 2 to 5: waiting and finish times of each strategy on all eight workloads.
+"""SPREAD figures 2 to 5: waiting and finish times of each method on all eight workloads.
 
 The gain is what N (SPREAD's figure 1), G (our variant of it) and O (`optimize`) wait less than the
 best of B, C and D; the paper's stands beside ours. The last table says how far each is from the
@@ -21,7 +21,7 @@ from plotly.subplots import make_subplots
 from rich.console import Console
 from rich.table import Table
 
-from fairlead.decide.jobs import STRATEGIES, place_jobs
+from fairlead.decide.jobs import JOB_METHODS, place_jobs
 from fairlead.simulation import SimulationResult, Workload, packaged_workloads, simulate_each
 
 METRICS = {
@@ -57,12 +57,12 @@ def main() -> None:
 
 
 def simulated(name: str, scale: float, known: BestKnown) -> dict[str, SimulationResult]:
-    """One workload by every strategy, and as it is best known."""
+    """One workload by every method, and as it is best known."""
     workload = Workload.load(name)
     limit_s = None if scale == 1 else 0.5
     begin_s, begin_cpu_s = time.monotonic(), time.process_time()
     placements = [
-        place_jobs(workload, method, scale=scale, time_limit_s=limit_s) for method in STRATEGIES
+        place_jobs(workload, method, scale=scale, time_limit_s=limit_s) for method in JOB_METHODS
     ]
     wall_s, cpu_s = time.monotonic() - begin_s, time.process_time() - begin_cpu_s
     print(f"{name}: placed in {wall_s:.1f} s, {cpu_s:.1f} s of the cores")
@@ -79,15 +79,15 @@ def simulated(name: str, scale: float, known: BestKnown) -> dict[str, Simulation
 def table(results: Results, metric: str, title: str) -> Table:
     """A row for each workload; the paper's gain of N where it gives one."""
     shown = Table(title=title)
-    for column in ("workload", *(strategy.letter for strategy in STRATEGIES.values())):
+    for column in ("workload", *(method.letter for method in JOB_METHODS.values())):
         shown.add_column(column, justify="left" if column == "workload" else "right")
     shown.add_column("gain of N", justify="right")
     if metric == "waiting_time_s":
         shown.add_column("paper's", justify="right")
     for method in OURS:
-        shown.add_column(f"of {STRATEGIES[method].letter}", justify="right")
+        shown.add_column(f"of {JOB_METHODS[method].letter}", justify="right")
     for name, by_method in results.items():
-        values = {method: getattr(by_method[method], metric) for method in STRATEGIES}
+        values = {method: getattr(by_method[method], metric) for method in JOB_METHODS}
         cells = [*(f"{value:.4g}" for value in values.values()), show(gain(values))]
         if metric == "waiting_time_s":
             cells.append(show(PAPER_GAINS.get(name)))
@@ -98,30 +98,30 @@ def table(results: Results, metric: str, title: str) -> Table:
 def distances(results: Results) -> Table:
     """Waiting time over that of the best known, or of the best of these where that is less."""
     shown = Table(title="waiting time over that of the best known")
-    columns = ("workload", *(strategy.letter for strategy in STRATEGIES.values()), "best known, s")
+    columns = ("workload", *(method.letter for method in JOB_METHODS.values()), "best known, s")
     for column in columns:
         shown.add_column(column, justify="left" if column == "workload" else "right")
     for name, by_method in results.items():
         best_s = min(result.waiting_time_s for result in by_method.values())
-        ratios = [f"{by_method[method].waiting_time_s / best_s:.3f}" for method in STRATEGIES]
+        ratios = [f"{by_method[method].waiting_time_s / best_s:.3f}" for method in JOB_METHODS]
         shown.add_row(name, *ratios, f"{best_s:.5g}")
     return shown
 
 
 def plot(results: Results, scale: float) -> go.Figure:
-    """Bars for each workload, relative to the worst strategy of each."""
+    """Bars for each workload, relative to the worst method of each."""
     figure = make_subplots(rows=len(METRICS), subplot_titles=list(METRICS.values()))
     for row, metric in enumerate(METRICS, start=1):
-        for method, strategy in STRATEGIES.items():
+        for name, method in JOB_METHODS.items():
             heights = []
             for by_method in results.values():
-                worst = max(getattr(by_method[each], metric) for each in STRATEGIES)
-                heights.append(getattr(by_method[method], metric) / worst)
-            label = f"{strategy.letter} ({method})"
-            bars = go.Bar(name=label, x=list(results), y=heights, legendgroup=method)
+                worst = max(getattr(by_method[each], metric) for each in JOB_METHODS)
+                heights.append(getattr(by_method[name], metric) / worst)
+            label = f"{method.letter} ({name})"
+            bars = go.Bar(name=label, x=list(results), y=heights, legendgroup=name)
             figure.add_trace(bars.update(showlegend=row == 1), row=row, col=1)
     return figure.update_layout(
-        title=f"SPREAD's workloads, relative to the worst strategy; scale {scale:g}", height=1000
+        title=f"SPREAD's workloads, relative to the worst method; scale {scale:g}", height=1000
     )
 
 

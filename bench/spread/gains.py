@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What SPREAD's strategy gains: the paper's figures, and how they are counted here."""
+"""What SPREAD's method gains: the paper's figures, and how they are counted here."""
 
 from __future__ import annotations
 

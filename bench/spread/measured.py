@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the simulator puts placements of two jobs in the order of their measured times.
 
-Two MPI programs run at the same time on shared hosts of an emulated cloud, placed by each strategy
+Two MPI programs run at the same time on shared hosts of an emulated cloud, placed by each method
 and at random, in turns. The simulator gets their traces, taken in a cloud whose interfaces do not
 limit, and a machine with the lab's rates. Kendall's tau: 1 is the same order, -1 the reverse.
 """
@@ -24,8 +24,8 @@ from rich.table import Table
 
 import fairlead as fl
 from fairlead.act.launch import Job, detect, read_hostfile
-from fairlead.decide.jobs import STRATEGIES, SharedHosts
-from fairlead.decide.jobs.strategies.spread import THRESHOLDS, SpreadOptions, spread_by
+from fairlead.decide.jobs import JOB_METHODS, SharedHosts
+from fairlead.decide.jobs.methods.spread import THRESHOLDS, SpreadOptions, spread_by
 from fairlead.flows.statistics import (
     Interval,
     kendall_tau_interval,
@@ -134,9 +134,9 @@ def shared_hosts(lab: Lab, folder: Path) -> SharedHosts:
 
 
 def placements(workload: fl.Workload, number: int, seed: int) -> list[fl.JobsPlacement]:
-    """Different ones: by each strategy, by other thresholds of spread, then at random."""
+    """Different ones: by each method, by other thresholds of spread, then at random."""
     machine = workload.machine
-    found = [fl.place_jobs(workload, method, seed=seed) for method in STRATEGIES]
+    found = [fl.place_jobs(workload, method, seed=seed) for method in JOB_METHODS]
     rng = np.random.default_rng(seed)
     found.append(at_random(workload, rng, 0))
     for threshold in THRESHOLDS:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How far each strategy is from the best placement that a search on the simulator itself finds.
+"""How far each method is from the best placement that a search on the simulator itself finds.
 
-The search begins with the best placement that is known (best_known.json), that a strategy makes, or
+The search begins with the best placement that is known (best_known.json), that a method makes, or
 that `optimize` finds in a third of the time with a seed of its own. It changes one rank at a time:
 to the core of another rank, which moves the other way, or to a free one. A change that the load
 model says is much worse is not simulated; of the others it keeps what waits less in the simulation.
@@ -20,8 +20,8 @@ from rich.console import Console
 from rich.table import Table
 
 from fairlead import _core
-from fairlead.decide.jobs import STRATEGIES, place_jobs
-from fairlead.decide.jobs.strategies.optimize import load_model
+from fairlead.decide.jobs import JOB_METHODS, place_jobs
+from fairlead.decide.jobs.methods.optimize import load_model
 from fairlead.simulation import (
     JobsPlacement,
     SimulationOptions,
@@ -54,7 +54,7 @@ def main() -> None:
     known = BestKnown()
     console = Console(width=130)
     table = Table(title=f"waiting time over that of the best known after {seconds:g} s of search")
-    for column in ("workload", *STRATEGIES, "best known, s", "simulated"):
+    for column in ("workload", *JOB_METHODS, "best known, s", "simulated"):
         table.add_column(column, justify="left" if column == "workload" else "right")
     for name in names:
         table.add_row(*row(name, part, seconds, arguments.seed, known))
@@ -66,7 +66,7 @@ def main() -> None:
 def row(name: str, part: float, seconds: float, seed: int, known: BestKnown) -> list[str]:
     """Of the table: every placement simulated with all messages, or a part of them."""
     workload = Workload.load(name).scaled(part)
-    placements = [place_jobs(workload, method) for method in STRATEGIES]
+    placements = [place_jobs(workload, method) for method in JOB_METHODS]
     best = known.placement(name, workload)
     longer = place_jobs(workload, "optimize", seed=seed + 1, time_limit_s=seconds / 3)
     starts = [*placements, longer, *([] if best is None else [best])]

@@ -16,8 +16,8 @@ from rich.console import Console
 from rich.table import Table
 
 from fairlead.decide.jobs import place_jobs
-from fairlead.decide.jobs.strategies.growth import GROWTH
-from fairlead.decide.jobs.strategies.spread import LENGTHS, THRESHOLDS, SpreadOptions, spread_by
+from fairlead.decide.jobs.methods.growth import GROWTH
+from fairlead.decide.jobs.methods.spread import LENGTHS, THRESHOLDS, SpreadOptions, spread_by
 from fairlead.simulation import (
     JobsPlacement,
     SimulationOptions,

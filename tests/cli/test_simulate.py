@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 import fairlead as fl
 from fairlead.cli import app
-from fairlead.decide.jobs import STRATEGIES
+from fairlead.decide.jobs import JOB_METHODS
 from fairlead.simulation import RATE_PER
 from fairlead.simulation.simulating import OPTION_VALUES
 
@@ -24,12 +24,12 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, arguments)
 
 
-def test_table_has_a_row_for_each_strategy_and_names_the_scale() -> None:
+def test_table_has_a_row_for_each_method_and_names_the_scale() -> None:
     said = run("simulate", "Synt_workload_4", "--scale", "0.001", "--methods", "all")
     assert said.exit_code == 0, said.output
-    head, *rows = said.stdout.splitlines()[: 1 + len(STRATEGIES)]
-    assert re.split("  +", head) == ["strategy", "waiting time", "finish time", "total finish time"]
-    assert [row.split()[0] for row in rows] == list(STRATEGIES)
+    head, *rows = said.stdout.splitlines()[: 1 + len(JOB_METHODS)]
+    assert re.split("  +", head) == ["method", "waiting time", "finish time", "total finish time"]
+    assert [row.split()[0] for row in rows] == list(JOB_METHODS)
     assert "scale 0.001" in said.stdout
 
 
@@ -110,7 +110,7 @@ def test_help_lists_the_words_of_each_option() -> None:
         assert f":{','.join(words)}." in told
 
 
-def test_placements_of_ones_own_stand_beside_the_strategies(
+def test_placements_of_ones_own_stand_beside_the_methods(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

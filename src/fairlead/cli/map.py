@@ -22,7 +22,7 @@ from fairlead.cli import map_options as choices
 from fairlead.cli import options
 from fairlead.cli.jobs import mapped_jobs, tell_jobs
 from fairlead.cli.output import JsonOption, print_json, progress, stderr, stdout
-from fairlead.decide.jobs import DEFAULT_STRATEGY
+from fairlead.decide.jobs import DEFAULT_JOB_METHOD
 from fairlead.decide.placement import place
 from fairlead.errors import TopologyError
 from fairlead.flows.inputs import PROBE_NOW
@@ -88,7 +88,7 @@ def map_ranks(
     if format != RANKFILE:
         options.refuse(context, {"cores"}, f"only the format {RANKFILE} names cores of a host")
     hosts = parse_cluster(cluster)
-    method = method or (DEFAULT_STRATEGY if job else "optimize")
+    method = method or (DEFAULT_JOB_METHOD if job else "optimize")
     options.require_optimize(context, [method])
     if job:
         options.refuse(context, _OF_ONE_PROGRAM, "does not go together with --job")

@@ -11,7 +11,7 @@ import typer
 from fairlead.act.launch import FORMATS
 from fairlead.cli import options
 from fairlead.cli.help import HOSTS, JOBS, NETWORK, OUTPUT, PLACING, TRAFFIC, listed
-from fairlead.decide.jobs import STRATEGIES
+from fairlead.decide.jobs import JOB_METHODS
 from fairlead.decide.placement import METHODS
 from fairlead.flows.inputs import PROBE_NOW
 
@@ -50,7 +50,7 @@ Method = Annotated[
         metavar="NAME",
         rich_help_panel=PLACING,
         show_default="optimize",
-        help=f"One of{listed(METHODS)}\nWith --job one of{listed(STRATEGIES)}",
+        help=f"One of{listed(METHODS)}\nWith --job one of{listed(JOB_METHODS)}",
     ),
 ]
 Start = Annotated[

@@ -16,7 +16,7 @@ from fairlead.cli.job_text import parse_job
 from fairlead.cli.jobs import start_jobs
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, TerminalNarrator, stderr
-from fairlead.decide.jobs import DEFAULT_STRATEGY, parse_taken
+from fairlead.decide.jobs import DEFAULT_JOB_METHOD, parse_taken
 from fairlead.decide.rule import DEFAULT_RULE
 from fairlead.flows.inputs import hosts_of
 from fairlead.flows.run import Announcement
@@ -104,7 +104,7 @@ def run(
     narrator = Narrator() if as_json else TerminalNarrator()
     if job:
         options.refuse(context, _OF_ONE_PROGRAM, "does not go together with --job")
-        method = method or DEFAULT_STRATEGY
+        method = method or DEFAULT_JOB_METHOD
         options.require_optimize(context, [method])
         jobs = JobsRequest(
             [parse_job(text) for text in job],

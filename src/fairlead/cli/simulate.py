@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fairlead simulate`: what jobs that share nodes would wait for, by strategy."""
+"""`fairlead simulate`: what jobs that share nodes would wait for, by method."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def simulate_jobs(
     seed: Seed = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Simulate jobs that share nodes, placed by each strategy, message by message."""
+    """Simulate jobs that share nodes, placed by each method, message by message."""
     names = methods.split(",")
     require_optimize(context, names)
     options = SimulationOptions(nic, forwarding, arrivals, loop, seed)

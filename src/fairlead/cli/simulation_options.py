@@ -12,7 +12,7 @@ import typer
 
 from fairlead.cli import options
 from fairlead.cli.help import MODEL, OUTPUT, PLACING, listed
-from fairlead.decide.jobs import STRATEGIES
+from fairlead.decide.jobs import JOB_METHODS
 from fairlead.errors import InputError
 from fairlead.simulation import RATE_PER, packaged_workloads
 from fairlead.simulation.simulating import OPTION_VALUES
@@ -31,9 +31,9 @@ def word(words: Sequence[str], meaning: str, default: str | bool = True) -> Any:
     )
 
 
-def _strategies(text: str) -> str:
+def _job_methods(text: str) -> str:
     """The names with commas between; all of them for "all"."""
-    names = options.several_of(STRATEGIES)(",".join(STRATEGIES) if text == "all" else text)
+    names = options.several_of(JOB_METHODS)(",".join(JOB_METHODS) if text == "all" else text)
     for name, number in Counter(names.split(",")).items():
         if number > 1:
             raise InputError(f"{name!r} is named twice")
@@ -50,10 +50,10 @@ WorkloadSource = Annotated[
 Methods = Annotated[
     str,
     typer.Option(
-        parser=options.usage(_strategies),
+        parser=options.usage(_job_methods),
         metavar="NAME,NAME",
         rich_help_panel=PLACING,
-        help=f"Names with commas between, or all{listed(STRATEGIES)}",
+        help=f"Names with commas between, or all{listed(JOB_METHODS)}",
     ),
 ]
 Placements = Annotated[
@@ -61,7 +61,7 @@ Placements = Annotated[
     typer.Option(
         metavar="FILE",
         rich_help_panel=PLACING,
-        help="A placement of your own, shown beside the strategies': a jobs.json, as map and run "
+        help="A placement of your own, shown beside the methods': a jobs.json, as map and run "
         "write it, or a JSON list with a list of cores for each job; repeatable.",
     ),
 ]

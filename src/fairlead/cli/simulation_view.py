@@ -15,8 +15,8 @@ from fairlead.units import format_duration, format_rate, format_size
 
 
 def result_table(results: Sequence[SimulationResult]) -> Table:
-    """A row for each strategy or placement, however many there are, a column for each metric."""
-    table = _table("strategy", "waiting time", "finish time", "total finish time")
+    """A row for each method or placement, however many there are, a column for each metric."""
+    table = _table("method", "waiting time", "finish time", "total finish time")
     for result in results:
         times_s = (result.waiting_time_s, result.finish_time_s, result.total_finish_time_s)
         table.add_row(Text(result.method), *map(format_duration, times_s))
@@ -26,7 +26,7 @@ def result_table(results: Sequence[SimulationResult]) -> Table:
 def servers_table(results: Sequence[SimulationResult], num_servers: int) -> Table:
     """A row for each of a placement's servers where most is waited, at most so many of each."""
     names = ("server", "messages", "offered", "busy", "longest\nqueue", "waiting")
-    table = _table("strategy", *names)
+    table = _table("method", *names)
     table.columns[1].justify = "left"
     for result in results:
         used = [server for server in result.servers if server.num_messages]

@@ -11,7 +11,7 @@ from fairlead.act import launch
 from fairlead.act.launch import Launcher, OnLine, detect
 from fairlead.decide.jobs import MappedJobs, SharedHosts, map_jobs
 from fairlead.decide.jobs.mapped_jobs import told_apart
-from fairlead.decide.jobs.strategies import DEFAULT_STRATEGY, require_effort, require_strategy
+from fairlead.decide.jobs.methods import DEFAULT_JOB_METHOD, require_effort, require_job_method
 from fairlead.files.run_directory import TRAFFIC, RunDirectory
 from fairlead.flows.inputs import Request, hosts_of, traced
 from fairlead.model.cluster import Cluster
@@ -47,7 +47,7 @@ class JobsRequest:
 
     Attributes:
         jobs: At least one.
-        method: Name in `fairlead.decide.jobs.STRATEGIES`.
+        method: Name in `fairlead.decide.jobs.JOB_METHODS`.
         hostfile: Hosts and slots, or the file with them; None takes Slurm's allocation.
         taken: Slots of a host that others have, by their number from 0.
         machine: A TOML file with the rates of the hosts; None takes SPREAD's.
@@ -60,7 +60,7 @@ class JobsRequest:
     """
 
     jobs: Sequence[JobRequest]
-    method: str = DEFAULT_STRATEGY
+    method: str = DEFAULT_JOB_METHOD
     hostfile: Path | Cluster | None = None
     taken: Mapping[str, Sequence[int]] = dataclasses.field(default_factory=dict)
     machine: Path | None = None
@@ -92,7 +92,7 @@ def run_jobs(
     Raises:
         Error: A traffic or the placement could not be had; nothing was started.
     """
-    require_strategy(request.method)
+    require_job_method(request.method)
     require_effort(request.seed, request.scale, request.time_limit_s)
     launcher = detect(request.mpirun)
     hosts = SharedHosts.of(hosts_of(request.hostfile), request.taken, request.machine)

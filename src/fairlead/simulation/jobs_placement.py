@@ -27,7 +27,7 @@ class JobsPlacement:
         machine: Whose cores they are.
         core_of_rank: For each job an array of shape (T,); cores are numbered node by node, socket
             by socket.
-        method: Name of the strategy that made it.
+        method: Name of the method that made it.
     """
 
     machine: Machine

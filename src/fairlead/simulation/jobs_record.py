@@ -58,7 +58,7 @@ class JobsRecord(pydantic.BaseModel, frozen=True, extra="forbid"):
     """A `jobs.json`, as `MappedJobs.save` writes it.
 
     Attributes:
-        method: Name of the strategy.
+        method: Name of the method.
         hosts, slots: All of the cluster.
         taken: Slots of a host that were not free.
         jobs: In their order.
@@ -113,7 +113,7 @@ class JobsRecord(pydantic.BaseModel, frozen=True, extra="forbid"):
         """The cores, on the machine that the hosts were taken for.
 
         Args:
-            method: What the placement is called; None: by its strategy.
+            method: What the placement is called; None: after its method.
 
         Raises:
             TopologyError: A core is not there, was taken, or has more than one rank.

@@ -11,8 +11,8 @@ from typing import Any
 
 from fairlead.act.launch import Cores
 from fairlead.act.launch.formats import render_placement
+from fairlead.decide.jobs.methods import DEFAULT_JOB_METHOD, place_jobs
 from fairlead.decide.jobs.shared_hosts import SharedHosts
-from fairlead.decide.jobs.strategies import DEFAULT_STRATEGY, place_jobs
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
 from fairlead.model.placement import Placement
@@ -111,7 +111,7 @@ class MappedJobs:
 def map_jobs(
     jobs: Sequence[Job],
     hosts: SharedHosts,
-    method: str = DEFAULT_STRATEGY,
+    method: str = DEFAULT_JOB_METHOD,
     *,
     seed: int = 0,
     scale: float | None = None,
@@ -123,7 +123,7 @@ def map_jobs(
     Args:
         jobs: What runs at the same time; jobs of the same name get numbers.
         hosts: Where, and what is taken.
-        method: Name in `fairlead.decide.jobs.STRATEGIES`.
+        method: Name in `fairlead.decide.jobs.JOB_METHODS`.
         seed: Where random numbers start, 0 to 2**32 - 1.
         scale: Part of the messages to simulate, also where "optimize" compares placements; None
             simulates all, up to 20 million.

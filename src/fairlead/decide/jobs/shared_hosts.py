@@ -22,7 +22,7 @@ __all__ = ["SharedHosts", "parse_taken"]
 class SharedHosts:
     """A cluster, some of whose slots others have, and the machine that stands for it.
 
-    Strategies and the simulator know equal nodes only. Each host is a node with as many cores as
+    Methods and the simulator know equal nodes only. Each host is a node with as many cores as
     the largest host has slots; what a smaller host lacks counts as taken.
 
     Attributes:

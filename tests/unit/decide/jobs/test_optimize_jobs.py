@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`optimize` for many jobs: beside brute force, beside the other strategies, and repeated."""
+"""`optimize` for many jobs: beside brute force, beside the other methods, and repeated."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.decide.jobs import STRATEGIES
-from fairlead.decide.jobs.strategies.optimize import STARTS, best_of, optimize
-from fairlead.decide.jobs.strategies.problem import JobsProblem
+from fairlead.decide.jobs import JOB_METHODS
+from fairlead.decide.jobs.methods.optimize import STARTS, best_of, optimize
+from fairlead.decide.jobs.methods.problem import JobsProblem
 from fairlead.simulation import packaged_workloads
 
 TINY = fl.Machine(nodes=3, sockets=2, cores=1)
@@ -80,12 +80,12 @@ def test_tiny_workloads_get_the_least_waiting_there_is(jobs: list[fl.Job]) -> No
 
 
 @pytest.mark.parametrize("name", packaged_workloads())
-def test_never_behind_another_strategy(name: str) -> None:
+def test_never_behind_another_method(name: str) -> None:
     workload = fl.Workload.load(name).scaled(0.01)
     found = simulated(workload, optimize(JobsProblem(workload, num_proposals=FEW_PROPOSALS)))
     others = {
         method: fl.simulate(workload, fl.place_jobs(workload, method))
-        for method in STRATEGIES
+        for method in JOB_METHODS
         if method != "optimize"
     }
     assert found.waiting_time_s <= min(result.waiting_time_s for result in others.values())
@@ -119,8 +119,8 @@ def test_waits_least_of_what_is_no_later(
     assert best_of(made, 2) == answer
 
 
-def test_starts_with_every_other_strategy() -> None:
-    others = {strategy.place for name, strategy in STRATEGIES.items() if name != "optimize"}
+def test_starts_with_every_other_method() -> None:
+    others = {method.place for name, method in JOB_METHODS.items() if name != "optimize"}
     assert set(STARTS) == others
 
 
@@ -170,7 +170,7 @@ def test_never_behind_under_other_options_either() -> None:
     placement = fl.JobsPlacement(workload.machine, found)
     least_s = min(
         fl.simulate(workload, fl.place_jobs(workload, method), options).waiting_time_s
-        for method in STRATEGIES
+        for method in JOB_METHODS
         if method != "optimize"
     )
     assert fl.simulate(workload, placement, options).waiting_time_s <= least_s

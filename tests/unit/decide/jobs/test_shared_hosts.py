@@ -10,7 +10,7 @@ import pytest
 
 import fairlead as fl
 from fairlead.act.launch import FORMATS
-from fairlead.decide.jobs import STRATEGIES, SharedHosts, map_jobs, parse_taken
+from fairlead.decide.jobs import JOB_METHODS, SharedHosts, map_jobs, parse_taken
 from fairlead.decide.jobs.mapped_jobs import told_apart
 
 CLUSTER = fl.Cluster(("h0", "h1", "h2"), (4, 2, 3))
@@ -63,7 +63,7 @@ def test_host_without_a_free_slot_is_not_among_the_free() -> None:
 
 
 @pytest.mark.parametrize("method", ["blocked", "cyclic", "drb", "spread"])
-def test_no_strategy_uses_a_taken_or_missing_slot(method: str) -> None:
+def test_no_method_uses_a_taken_or_missing_slot(method: str) -> None:
     hosts = SharedHosts.of(CLUSTER, {"h0": [0, 2]})
 
     mapped = map_jobs([job(), job("pair", 2)], hosts, method)
@@ -150,7 +150,7 @@ def test_optimize_is_never_behind_at_the_scale_that_is_reported(seed: int) -> No
 
     waiting_s = {
         method: map_jobs(jobs, hosts, method, scale=0.001).prediction.waiting_time_s
-        for method in STRATEGIES
+        for method in JOB_METHODS
     }
 
     assert waiting_s["optimize"] == min(waiting_s.values())

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairlead as fl
-from fairlead.decide.jobs.strategies.growth import GROWTH
-from fairlead.decide.jobs.strategies.spread import SpreadOptions, spread_by
+from fairlead.decide.jobs.methods.growth import GROWTH
+from fairlead.decide.jobs.methods.spread import SpreadOptions, spread_by
 
 BASELINES = ("blocked", "cyclic", "drb")
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairlead import _core
-from fairlead.decide.jobs.strategies.problem import JobsProblem
+from fairlead.decide.jobs.methods.problem import JobsProblem
 from fairlead.model.cost import rank_matrix
 from fairlead.simulation.jobs_placement import CoresOfJobs
 from fairlead.simulation.machine import Machine

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strategies that look at free cores only: node after node, or a rank for each node in turn.
+"""Methods that look at free cores only: node after node, or a rank for each node in turn.
 
 Source: SPREAD, which compares itself with both and calls them Blocked and Cyclic.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairlead.decide.jobs.strategies.problem import JobsProblem
+from fairlead.decide.jobs.methods.problem import JobsProblem
 from fairlead.simulation.job import Integers
 from fairlead.simulation.jobs_placement import CoresOfJobs
 from fairlead.simulation.machine import Machine

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All strategies by name, and `place_jobs`."""
+"""All methods by name, and `place_jobs`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple
 
-from fairlead.decide.jobs.strategies import drb, filling, optimize, spread
-from fairlead.decide.jobs.strategies.problem import JobsProblem
+from fairlead.decide.jobs.methods import drb, filling, optimize, spread
+from fairlead.decide.jobs.methods.problem import JobsProblem
 from fairlead.errors import InputError
 from fairlead.narrator import Progress
 from fairlead.simulation.jobs_placement import CoresOfJobs, JobsPlacement
 from fairlead.simulation.simulating import SimulationOptions
 from fairlead.simulation.workload import Workload
 
-__all__ = ["DEFAULT_STRATEGY", "STRATEGIES", "Strategy", "place_jobs", "require_strategy"]
+__all__ = ["DEFAULT_JOB_METHOD", "JOB_METHODS", "JobMethod", "place_jobs", "require_job_method"]
 
 
-class Strategy(NamedTuple):
+class JobMethod(NamedTuple):
     """One way to place several jobs.
 
     Attributes:
@@ -31,29 +31,29 @@ class Strategy(NamedTuple):
     summary: str
 
 
-STRATEGIES: dict[str, Strategy] = {
-    "blocked": Strategy(filling.blocked, "B", "neighbouring ranks together, nodes one by one"),
-    "cyclic": Strategy(filling.cyclic, "C", "a rank for each node in turn, over all jobs"),
-    "drb": Strategy(drb.drb, "D", "Scotch: all traffic mapped to the tree of nodes and sockets"),
-    "spread": Strategy(
+JOB_METHODS: dict[str, JobMethod] = {
+    "blocked": JobMethod(filling.blocked, "B", "neighbouring ranks together, nodes one by one"),
+    "cyclic": JobMethod(filling.cyclic, "C", "a rank for each node in turn, over all jobs"),
+    "drb": JobMethod(drb.drb, "D", "Scotch: all traffic mapped to the tree of nodes and sockets"),
+    "spread": JobMethod(
         spread.spread, "N", "SPREAD: at most a threshold of a job's ranks on a node"
     ),
-    "spread-group": Strategy(
+    "spread-group": JobMethod(
         spread.spread_group, "G", "spread, where neighbours of neighbours follow to a node, too"
     ),
-    "optimize": Strategy(
+    "optimize": JobMethod(
         optimize.optimize, "O", "a search on the load model, judged by simulation; behind no other"
     ),
 }
 
-DEFAULT_STRATEGY = "optimize"
-"""Never behind another strategy where it was judged, and the fastest of all when they were run
+DEFAULT_JOB_METHOD = "optimize"
+"""Never behind another method where it was judged, and the fastest of all when they were run
 (docs/reference/results.md)."""
 
 
 def place_jobs(
     workload: Workload,
-    method: str = DEFAULT_STRATEGY,
+    method: str = DEFAULT_JOB_METHOD,
     *,
     seed: int = 0,
     options: SimulationOptions | None = None,
@@ -66,7 +66,7 @@ def place_jobs(
 
     Args:
         workload: The jobs, and the machine they share.
-        method: Name in `STRATEGIES`. All others but "optimize" look at the workload and the seed
+        method: Name in `JOB_METHODS`. All others but "optimize" look at the workload and the seed
             only.
         seed: Where random numbers start, 0 to 2**32 - 1; same seed, same placement, with any
             number of threads, unless the time limit cuts the search short.
@@ -78,10 +78,10 @@ def place_jobs(
         on_progress: Called with its steps done and its steps in all.
 
     Raises:
-        InputError: There is no such strategy; the message lists those there are. Or a number is
+        InputError: There is no such method; the message lists those there are. Or a number is
             out of range; the message names it.
     """
-    require_strategy(method)
+    require_job_method(method)
     problem = JobsProblem(
         workload,
         seed=seed,
@@ -91,14 +91,14 @@ def place_jobs(
         num_threads=num_threads,
         on_progress=on_progress,
     )
-    return JobsPlacement(workload.machine, STRATEGIES[method].place(problem), method)
+    return JobsPlacement(workload.machine, JOB_METHODS[method].place(problem), method)
 
 
-def require_strategy(method: str) -> None:
+def require_job_method(method: str) -> None:
     """Check a name before anything is measured for it.
 
     Raises:
-        InputError: There is no such strategy; the message lists those there are.
+        InputError: There is no such method; the message lists those there are.
     """
-    if method not in STRATEGIES:
-        raise InputError(f"method: unknown name {method!r}; there are {', '.join(STRATEGIES)}")
+    if method not in JOB_METHODS:
+        raise InputError(f"method: unknown name {method!r}; there are {', '.join(JOB_METHODS)}")

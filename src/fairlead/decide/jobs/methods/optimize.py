@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from fairlead import _core
-from fairlead.decide.jobs.strategies import drb, filling, spread
-from fairlead.decide.jobs.strategies.problem import JobsProblem
+from fairlead.decide.jobs.methods import drb, filling, spread
+from fairlead.decide.jobs.methods.problem import JobsProblem
 from fairlead.narrator import Progress
 from fairlead.simulation.jobs_placement import CoresOfJobs, JobsPlacement
 from fairlead.simulation.simulating import (
@@ -34,7 +34,7 @@ STARTS: tuple[Callable[[JobsProblem], CoresOfJobs], ...] = (
     filling.cyclic,
     filling.blocked,
 )
-"""All other strategies. Their placements are judged too, so the answer is never behind them."""
+"""All other methods. Their placements are judged too, so the answer is never behind them."""
 
 NUM_WALKED = 2
 """Walks begin with so many starts, and with the one that waits least: of a bounded number of swaps

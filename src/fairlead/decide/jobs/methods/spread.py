@@ -13,9 +13,9 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 
-from fairlead.decide.jobs.strategies.free_nodes import FreeNodes
-from fairlead.decide.jobs.strategies.growth import GROWTH, Growth
-from fairlead.decide.jobs.strategies.problem import JobsProblem
+from fairlead.decide.jobs.methods.free_nodes import FreeNodes
+from fairlead.decide.jobs.methods.growth import GROWTH, Growth
+from fairlead.decide.jobs.methods.problem import JobsProblem
 from fairlead.simulation.checks import require_known
 from fairlead.simulation.job import Integers, Job
 from fairlead.simulation.jobs_placement import CoresOfJobs

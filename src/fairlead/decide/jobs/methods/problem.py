@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a strategy is given."""
+"""What a method is given."""
 
 from __future__ import annotations
 

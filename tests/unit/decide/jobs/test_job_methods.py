@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strategies for many jobs: known placements, and what holds for all of them."""
+"""Methods for many jobs: known placements, and what holds for all of them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairlead as fl
-from fairlead.decide.jobs import STRATEGIES
-from fairlead.decide.jobs.strategies.growth import GROWTH
-from fairlead.decide.jobs.strategies.spread import THRESHOLDS, SpreadOptions, spread_by
+from fairlead.decide.jobs import JOB_METHODS
+from fairlead.decide.jobs.methods.growth import GROWTH
+from fairlead.decide.jobs.methods.spread import THRESHOLDS, SpreadOptions, spread_by
 from fairlead.simulation import PATTERNS
 
 SMALL = fl.Machine(nodes=4, sockets=2, cores=2)
@@ -51,7 +51,7 @@ def workloads(draw: st.DrawFn) -> fl.Workload:
     return fl.Workload("random", jobs, machine)
 
 
-@pytest.mark.parametrize("method", STRATEGIES)
+@pytest.mark.parametrize("method", JOB_METHODS)
 @given(workload=workloads())
 def test_every_rank_gets_a_free_core_of_its_own(method: str, workload: fl.Workload) -> None:
     placement = fl.place_jobs(workload, method)  # JobsPlacement refuses anything else
@@ -60,7 +60,7 @@ def test_every_rank_gets_a_free_core_of_its_own(method: str, workload: fl.Worklo
     ]
 
 
-@pytest.mark.parametrize("method", STRATEGIES)
+@pytest.mark.parametrize("method", JOB_METHODS)
 def test_same_seed_same_placement(method: str) -> None:
     workload = fl.Workload.load("Synt_workload_4").scaled(0.001)
     one, other = (fl.place_jobs(workload, method, seed=7) for _ in range(2))
