@@ -25,13 +25,13 @@ Number parse_number(std::string_view name, std::string_view text, Number minimum
 void set_mode(Options& options, std::string_view mode) {
   if (mode == "quick") {
     options.recipe = quick_recipe();
-  } else if (mode == "bulk") {
-    options.recipe = bulk_recipe();
+  } else if (mode == "long-trains") {
+    options.recipe = long_train_recipe();
   } else if (mode == "full") {
     options.recipe = full_recipe();
   } else {
-    throw std::invalid_argument("--mode: expected quick, bulk or full, got '" + std::string(mode) +
-                                "'");
+    throw std::invalid_argument("--mode: expected quick, long-trains or full, got '" +
+                                std::string(mode) + "'");
   }
   options.mode = mode;
 }
@@ -91,7 +91,7 @@ Recipe quick_recipe() {
           .warm_up_message_bytes = 0};
 }
 
-Recipe bulk_recipe() {
+Recipe long_train_recipe() {
   return {.round_trip_bytes = 1024,
           .num_warm_up_round_trips = 2,
           .messages_per_train = 1,

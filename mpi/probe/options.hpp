@@ -36,7 +36,7 @@ struct Recipe {
 /// CloudMap's measurement: messages of 1 KiB only.
 Recipe quick_recipe();
 /// Trains of 64 KiB: on a busy machine those of 6 KiB tell how long a receiver was not running.
-Recipe bulk_recipe();
+Recipe long_train_recipe();
 /// CMPI's measurement: 1 B for the latency, 8 MiB for the bandwidth.
 Recipe full_recipe();
 

@@ -20,7 +20,7 @@ from fairlead.decide.denoised_network import denoised
 from fairlead.decide.expected_gain import Gain, expected_gain
 from fairlead.decide.noise import with_pooled_noise
 from fairlead.decide.rule import DEFAULT_RULE, Rule, rehearsed_gain
-from fairlead.measure.bulk import BULK_BYTES
+from fairlead.measure.long_trains import LONG_TRAINS_BYTES
 from fairlead.measure.rehearsal import Rehearsal, host_bytes
 from fairlead.model.cost import evaluate
 from fairlead.model.network import Network
@@ -111,7 +111,7 @@ class Verdict:
         network_s: What the launcher's placement spends on the network in a whole run.
         num_rounds: Rounds of rehearsal behind the gain; 0 where it is predicted only.
         network: All that is known of the network by now.
-        bulk: What was measured of it meanwhile, by trains of 64 KiB; None where nothing.
+        by_long_trains: What was measured of it meanwhile, by trains of 64 KiB; None where nothing.
         is_barred: Whether the best placement was left alone because it had proved slower.
         seconds: Time that deciding took.
     """
@@ -121,7 +121,7 @@ class Verdict:
     network_s: float
     num_rounds: int
     network: Network
-    bulk: Network | None
+    by_long_trains: Network | None
     is_barred: bool
     seconds: float
 
@@ -170,7 +170,7 @@ class _Turns:
         self._network_s = _network_s(question, self._network)
         self._tried: list[_Tried] = []
         self._has_met_barred = False
-        self._bulk: Network | None = None
+        self._by_long_trains: Network | None = None
 
     def go_on(self) -> bool:
         """One turn. Returns whether another may change the verdict."""
@@ -196,7 +196,7 @@ class _Turns:
             network_s=self._network_s,
             num_rounds=0 if best is None else best.num_rounds,
             network=self._measured,
-            bulk=self._bulk,
+            by_long_trains=self._by_long_trains,
             is_barred=self._has_met_barred,
             seconds=time.monotonic() - self._begin_s,
         )
@@ -260,7 +260,7 @@ class _Turns:
             tried.log_ratios = np.concatenate([tried.log_ratios, ratios])
         self._network_s = rehearsal.network_s(0)
         if rehearsal.network is not None:
-            self._bulk = rehearsal.network
+            self._by_long_trains = rehearsal.network
             self._measured = self._measured.updated(rehearsal.network)
             self._network = with_pooled_noise(self._measured)
 
@@ -289,7 +289,7 @@ def decisive_pairs(
             carried_s = host_bytes(placement, question.traffic, network.hosts)
             load_s = np.maximum(load_s, np.nan_to_num(carried_s / network.bandwidth_Bps))
     load_s = np.triu(np.maximum(load_s, load_s.T), 1)
-    pair_s = BULK_BYTES * 2 / float(np.nanmedian(network.bandwidth_Bps[all_pairs]))
+    pair_s = LONG_TRAINS_BYTES * 2 / float(np.nanmedian(network.bandwidth_Bps[all_pairs]))
     count = min(int(pairs_s / pair_s), int(np.count_nonzero(load_s)))
     chosen = np.zeros_like(all_pairs)
     if count:

@@ -119,8 +119,10 @@ def decided(
         seconds=prepared.probe_s + verdict.seconds,
     )
     try:
-        if verdict.bulk is not None and prepared.profile_path is not None:
-            profile_cache.remember(Profile(prepared.profile_path, verdict.network, verdict.bulk))
+        if verdict.by_long_trains is not None and prepared.profile_path is not None:
+            profile_cache.remember(
+                Profile(prepared.profile_path, verdict.network, verdict.by_long_trains)
+            )
         # Where a saving is likely, but not sure enough, the next run has a budget of its own.
         if decision.placement or decision.gain.ratio < request.rule.least_ratio:
             _keep(decision, method, _path(prepared, request, method, verdict.network))

@@ -165,4 +165,4 @@ def _words(options: Mapping[str, object]) -> list[str]:
 def _no_pairs(cluster: Cluster) -> dict[str, object]:
     """An order to measure nothing."""
     pairs = np.zeros((cluster.num_hosts, cluster.num_hosts), dtype=np.bool_)
-    return {"mode": "bulk", "pairs": pair_set_text(pairs)}
+    return {"mode": "long-trains", "pairs": pair_set_text(pairs)}

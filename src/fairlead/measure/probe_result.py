@@ -47,7 +47,7 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
 
     format: Literal["fairlead-probe"]
     version: Literal[1]
-    mode: Literal["quick", "bulk", "full"]
+    mode: Literal["quick", "long-trains", "full"]
     round_trip_bytes: int = pydantic.Field(gt=0)
     message_bytes: int = pydantic.Field(gt=0)
     concurrency: int = pydantic.Field(ge=1)

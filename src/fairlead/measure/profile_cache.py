@@ -31,13 +31,13 @@ class Profile:
     Attributes:
         path: Where.
         network: All pairs.
-        bulk: Those that were measured once more by trains of 64 KiB, `nan` elsewhere; None where
-            none were.
+        by_long_trains: Those that were measured once more by trains of 64 KiB, `nan` elsewhere;
+            None where none were.
     """
 
     path: Path
     network: Network
-    bulk: Network | None = None
+    by_long_trains: Network | None = None
 
 
 def profile_path(cluster: Cluster, launcher: Launcher, mode: str, contention: bool = False) -> Path:
@@ -64,10 +64,10 @@ def recall(
     if network.origin.get("unreachable") and not skip_unreachable:
         return None
     try:
-        bulk = Network.load(_bulk_path(path)).select(cluster.hosts)
+        by_long_trains = Network.load(_long_trains_path(path)).select(cluster.hosts)
     except InputError:
-        bulk = None
-    return Profile(path, network, bulk)
+        by_long_trains = None
+    return Profile(path, network, by_long_trains)
 
 
 def remember(profile: Profile) -> None:
@@ -78,16 +78,16 @@ def remember(profile: Profile) -> None:
     """
     if not _is_complete(profile.network):
         return
-    bulk = _bulk_path(with_folder(profile.path))
-    if profile.bulk is None:
-        bulk.unlink(missing_ok=True)  # It belongs to the network before this one.
+    long_trains = _long_trains_path(with_folder(profile.path))
+    if profile.by_long_trains is None:
+        long_trains.unlink(missing_ok=True)  # It belongs to the network before this one.
     else:
-        profile.bulk.save(bulk)
+        profile.by_long_trains.save(long_trains)
     profile.network.save(profile.path)
 
 
-def _bulk_path(path: Path) -> Path:
-    return path.with_name(path.name.replace(".net.npz", ".bulk.net.npz"))
+def _long_trains_path(path: Path) -> Path:
+    return path.with_name(path.name.replace(".net.npz", ".long-trains.net.npz"))
 
 
 def _is_complete(network: Network) -> bool:

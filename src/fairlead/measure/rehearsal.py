@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pydantic
 
 from fairlead.errors import ProbeError
-from fairlead.measure.bulk import bulk_options, network_of
+from fairlead.measure.long_trains import long_train_options, network_of
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.probe_result import PAIRS_BEGIN, read_document
 from fairlead.model.cluster import Cluster
@@ -109,7 +109,7 @@ def rehearse(
     text = "".join(_pattern_text(one * part_ratio) + "/" for one in patterns)
     none = np.zeros((cluster.num_hosts, cluster.num_hosts), dtype=bool)
     options = {
-        **bulk_options(none if pairs is None else pairs, pairs_s),
+        **long_train_options(none if pairs is None else pairs, pairs_s),
         "patience": patience_s,
         "rehearse": text,
         "rehearse-time": rehearsal_s,

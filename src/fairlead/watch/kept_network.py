@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from fairlead.errors import Error, ProbeError
 from fairlead.measure import profile_cache
-from fairlead.measure.bulk import measure_in_bulk
+from fairlead.measure.long_trains import measure_with_long_trains
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.profile_cache import Profile
 from fairlead.model.cluster import Cluster
@@ -40,48 +40,48 @@ def refreshed(
     """The kept network as it is now, or None where it has to be measured as a whole.
 
     Args:
-        profile: What was kept; its `bulk` pairs are what later ones are compared with.
+        profile: What was kept; later measurements are compared with its `by_long_trains`.
         cluster: Its hosts.
         narrator: Tells the user of it.
         program: Gets the orders.
     """
-    if profile.bulk is None:
+    if profile.by_long_trains is None:
         narrator.tell("network: a kept profile of these hosts is fresh enough")
         return profile.network
 
     def measured(part: Cluster, pairs: Mask, pairs_s: float) -> Network:
-        found = measure_in_bulk(program, part, pairs, pairs_s)
+        found = measure_with_long_trains(program, part, pairs, pairs_s)
         if found is None:
             raise ProbeError("a host does not answer")
         return found
 
     try:
-        drifted = _drifted(profile.bulk, cluster, narrator, measured)
+        drifted = _drifted(profile.by_long_trains, cluster, narrator, measured)
         if not drifted.any():
             return profile.network
         found = measured(cluster, pairs_to_measure_again(drifted), AGAIN_S)
-        if not drifted_pairs(profile.bulk, found).any():
+        if not drifted_pairs(profile.by_long_trains, found).any():
             narrator.tell("network: measured again it is as it was: the kept profile holds")
             return profile.network
     except Error as error:
         narrator.tell(f"network: the kept profile cannot be checked, so it is left: {error}")
         return None
-    network, bulk = profile.network.updated(found), profile.bulk.updated(found)
-    profile_cache.remember(Profile(profile.path, network, bulk))
+    network, by_long_trains = profile.network.updated(found), profile.by_long_trains.updated(found)
+    profile_cache.remember(Profile(profile.path, network, by_long_trains))
     return network
 
 
 def _drifted(
-    bulk: Network,
+    by_long_trains: Network,
     cluster: Cluster,
     narrator: Narrator,
     measured: Callable[[Cluster, Mask, float], Network],
 ) -> Mask:
     """Pairs of a few hosts that have drifted, shape (H, H)."""
     started = time.monotonic()
-    places = checked_hosts(bulk, seed=int(time.time()))
+    places = checked_hosts(by_long_trains, seed=int(time.time()))
     part = cluster.select([cluster.hosts[host] for host in places])
-    before = bulk.select(part.hosts)
+    before = by_long_trains.select(part.hosts)
     pairs = np.isfinite(before.bandwidth_Bps)
     is_drifted = drifted_pairs(before, measured(part, pairs | pairs.T, CHECK_S))
     all_drifted = np.zeros((cluster.num_hosts, cluster.num_hosts), dtype=bool)

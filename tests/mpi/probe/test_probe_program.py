@@ -13,7 +13,7 @@ from launchers import processes_with, wait_until
 from probing import NAMES, find_ranks, hosts
 
 from fairlead.act.launch import Launcher, detect
-from fairlead.measure.bulk import bulk_options, measure_in_bulk, network_of
+from fairlead.measure.long_trains import long_train_options, measure_with_long_trains, network_of
 from fairlead.measure.probe import probe
 from fairlead.measure.probe_program import ProbeProgram
 
@@ -41,7 +41,7 @@ def program(one_launcher: Launcher) -> Iterator[ProbeProgram]:
 def test_each_order_is_answered_by_itself(launcher: Launcher) -> None:
     with ProbeProgram(launcher) as program:
         for low, high in ((0, 1), (1, 2), (0, 2), (0, 1)):
-            found = measure_in_bulk(program, CLUSTER, pair(low, high), 5.0)
+            found = measure_with_long_trains(program, CLUSTER, pair(low, high), 5.0)
             assert found is not None
             known = np.isfinite(found.bandwidth_Bps) & ~np.eye(3, dtype=bool)
             assert np.array_equal(known, pair(low, high))
@@ -57,10 +57,10 @@ def test_the_same_processes_stay_for_all_orders_and_then_leave(
     assert not network.unmeasured_pairs()
     first = find_ranks(tag)
     assert len(first) == 3
-    measure_in_bulk(program, CLUSTER, pair(0, 2), 5.0)
+    measure_with_long_trains(program, CLUSTER, pair(0, 2), 5.0)
     assert find_ranks(tag) == first
     two = hosts(*NAMES[:2])
-    measure_in_bulk(program, two, ~np.eye(2, dtype=bool), 5.0)
+    measure_with_long_trains(program, two, ~np.eye(2, dtype=bool), 5.0)
     assert len(find_ranks(tag)) == 2
     program.close()
     wait_until(lambda: not processes_with(tag))
@@ -74,7 +74,7 @@ def test_a_launcher_that_forwards_no_input_starts_the_program_again(
     deaf.chmod(0o755)
     with ProbeProgram(detect(str(deaf))) as program:
         for low, high in ((0, 1), (1, 2)):
-            found = measure_in_bulk(program, CLUSTER, pair(low, high), 5.0)
+            found = measure_with_long_trains(program, CLUSTER, pair(low, high), 5.0)
             assert found is not None
             assert np.isfinite(found.bandwidth_Bps[low, high])
 
@@ -84,7 +84,10 @@ def test_an_order_longer_than_any_argument_is_carried_out(
 ) -> None:
     begin = '{"format": "fairlead-rehearsal"'
     none = np.zeros((3, 3), dtype=bool)
-    options = bulk_options(none, 1.0) | {"rehearse": "0-1:1," * 20_000 + "/", "rehearse-time": 0.1}
+    options = long_train_options(none, 1.0) | {
+        "rehearse": "0-1:1," * 20_000 + "/",
+        "rehearse-time": 0.1,
+    }
     answer = program.order(CLUSTER, options, timeout_s=LIMIT_S, begins=[begin])
     assert begin in answer.stdout
     assert program.is_running_on(CLUSTER)
@@ -94,8 +97,8 @@ def test_an_order_longer_than_any_argument_is_carried_out(
 def test_an_order_that_is_none_ends_the_program_with_the_reason(
     program: ProbeProgram,
 ) -> None:
-    measure_in_bulk(program, CLUSTER, pair(0, 1), 5.0)
+    measure_with_long_trains(program, CLUSTER, pair(0, 1), 5.0)
     answer = program.order(CLUSTER, {"mode": "fast"}, timeout_s=LIMIT_S)
-    assert "--mode: expected quick, bulk or full, got 'fast'" in answer.stderr
+    assert "--mode: expected quick, long-trains or full, got 'fast'" in answer.stderr
     assert not program.is_running_on(CLUSTER)
-    assert measure_in_bulk(program, CLUSTER, pair(0, 1), 5.0) is not None
+    assert measure_with_long_trains(program, CLUSTER, pair(0, 1), 5.0) is not None

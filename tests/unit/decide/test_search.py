@@ -188,7 +188,7 @@ def test_no_risk_at_all_takes_no_noisy_gain() -> None:
 
 def test_what_was_measured_on_the_way_is_handed_back() -> None:
     verdict = decide(question(HIDDEN))
-    assert verdict.bulk is not None
+    assert verdict.by_long_trains is not None
     off_diagonal = ~np.eye(8, dtype=bool)
     error = np.log(verdict.network.bandwidth_Bps[off_diagonal] / HIDDEN[off_diagonal])
     assert np.abs(error).max() < 0.3

@@ -111,18 +111,20 @@ def test_network_from_the_future_is_not_recalled(own_cache: Path) -> None:
     assert recall() is None
 
 
-def test_pairs_measured_in_bulk_come_back_with_their_network_and_go_with_it() -> None:
+def test_pairs_measured_by_long_trains_come_back_with_their_network_and_go_with_it() -> None:
     path = cache.profile_path(CLUSTER, OpenMpi(), "quick")
-    bulk = fl.Network(["a", "b"], [[0, np.nan], [3e-5, 0]], [[np.inf, np.nan], [3e8, np.inf]])
-    cache.remember(cache.Profile(path, network(), bulk))
+    by_long_trains = fl.Network(
+        ["a", "b"], [[0, np.nan], [3e-5, 0]], [[np.inf, np.nan], [3e8, np.inf]]
+    )
+    cache.remember(cache.Profile(path, network(), by_long_trains))
     recalled = cache.recall(path, fl.Cluster.uniform(["b", "a"], slots=1), HOUR_S)
-    assert recalled is not None and recalled.bulk is not None
-    assert recalled.bulk.bandwidth_Bps[0, 1] == 3e8
+    assert recalled is not None and recalled.by_long_trains is not None
+    assert recalled.by_long_trains.bandwidth_Bps[0, 1] == 3e8
 
     cache.remember(cache.Profile(path, network()))
     recalled = cache.recall(path, CLUSTER, HOUR_S)
     assert recalled is not None
-    assert recalled.bulk is None
+    assert recalled.by_long_trains is None
 
 
 def test_cache_folder_that_is_a_file_is_named(own_cache: Path) -> None:

@@ -48,7 +48,7 @@ class Cloud(Narrator):
         self.true_Bps = true_Bps
         self.measured: list[tuple[str, ...]] = []
         self.lines: list[str] = []
-        monkeypatch.setattr(kept_network, "measure_in_bulk", self._measure)
+        monkeypatch.setattr(kept_network, "measure_with_long_trains", self._measure)
 
     def tell(self, line: str) -> None:
         self.lines.append(line)
@@ -102,6 +102,6 @@ def test_what_cannot_be_checked_is_measured_anew(
     def fail(*_arguments: Any) -> fl.Network:
         raise LaunchError("mpirun: no such program")
 
-    monkeypatch.setattr(kept_network, "measure_in_bulk", fail)
+    monkeypatch.setattr(kept_network, "measure_with_long_trains", fail)
     assert refreshed(profile, CLUSTER, cloud, PROGRAM) is None
     assert "cannot be checked, so it is left: mpirun: no such program" in cloud.lines[0]

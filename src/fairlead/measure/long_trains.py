@@ -16,16 +16,16 @@ from fairlead.measure.sampling.pair_set import pair_set_text
 from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
 
-__all__ = ["BULK_BYTES", "bulk_options", "measure_in_bulk", "network_of"]
+__all__ = ["LONG_TRAINS_BYTES", "long_train_options", "measure_with_long_trains", "network_of"]
 
-BULK_BYTES = 8 * 65536
+LONG_TRAINS_BYTES = 8 * 65536
 """What a pair sends each way, with the trains in the lead."""
 
 LAUNCH_TIMEOUT_S = 60.0
 """Guards against a launcher that hangs; starting takes a second or two."""
 
 
-def measure_in_bulk(
+def measure_with_long_trains(
     program: ProbeProgram,
     cluster: Cluster,
     pairs: npt.NDArray[np.bool_],
@@ -43,16 +43,16 @@ def measure_in_bulk(
         A network of the cluster's hosts, `nan` where nothing was measured; None where measuring
         failed.
     """
-    options = bulk_options(pairs, pairs_s)
+    options = long_train_options(pairs, pairs_s)
     timeout_s = LAUNCH_TIMEOUT_S + pairs_s
     finished = program.order(cluster, options, timeout_s=timeout_s)
     return network_of(finished.stdout, cluster)
 
 
-def bulk_options(pairs: npt.NDArray[np.bool_], pairs_s: float) -> dict[str, object]:
+def long_train_options(pairs: npt.NDArray[np.bool_], pairs_s: float) -> dict[str, object]:
     """Options of the measuring program."""
     return {
-        "mode": "bulk",
+        "mode": "long-trains",
         "target": 0.1,
         "cap": 6,
         "budget": pairs_s,
@@ -65,4 +65,6 @@ def network_of(printed: str, cluster: Cluster) -> Network | None:
     result = read_result(printed, cluster.num_hosts)
     if result is None or result.lost_ranks:
         return None
-    return result.to_network(cluster.hosts, cluster.hosts, {"how": "measured", "mode": "bulk"})
+    return result.to_network(
+        cluster.hosts, cluster.hosts, {"how": "measured", "mode": "long-trains"}
+    )
