@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import fairlead as fl
-from fairlead.act.launch import Job, detect, read_hostfile
+from fairlead.act.launch import LaunchSpec, detect, read_hostfile
 from fairlead.act.mpi_builds import find
 from fairlead.lab import Lab
 
@@ -111,7 +111,7 @@ def command_of(
     """The launcher's command line for a placement; None leaves it to the launcher."""
     folder.mkdir()
     cluster = read_hostfile(lab.hostfile)
-    return detect().command(Job(program.argv, program.num_ranks, cluster, placement), folder)
+    return detect().command(LaunchSpec(program.argv, program.num_ranks, cluster, placement), folder)
 
 
 def timed(lab: Lab, program: Program, command: Sequence[str], folder: Path) -> float:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import fairlead as fl
-from fairlead.act.launch import Job, detect, read_hostfile
+from fairlead.act.launch import LaunchSpec, detect, read_hostfile
 from fairlead.act.mpi_builds import find
 from fairlead.lab import Lab, Scenario
 from fairlead.lab.topology import Topology
@@ -104,8 +104,8 @@ def measured(
     for index, placement in enumerate(placements):
         place_folder = folder / f"{lab.name}-{program}-{index}"
         place_folder.mkdir()
-        job = Job(command_of(program), placement.num_ranks, cluster, placement)
-        commands.append(launcher.command(job, place_folder))
+        spec = LaunchSpec(command_of(program), placement.num_ranks, cluster, placement)
+        commands.append(launcher.command(spec, place_folder))
     times_s = np.full((len(placements), most_repeats), np.nan)
     rng = np.random.default_rng(0)
     for repeat in range(most_repeats):

@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 import fairlead as fl
-from fairlead.act.launch import Job, detect, read_hostfile
+from fairlead.act.launch import LaunchSpec, detect, read_hostfile
 from fairlead.decide.jobs import JOB_METHODS, SharedHosts
 from fairlead.decide.jobs.methods.spread import THRESHOLDS, SpreadOptions, spread_by
 from fairlead.flows.statistics import (
@@ -174,7 +174,7 @@ def measured(
     commands = [
         [
             launcher.command(
-                Job(
+                LaunchSpec(
                     running.command_of(job.name), job.num_ranks, hosts.cluster, placement,
                     launcher_args=of_its_own(folder / job.name),
                     shares_hosts=True,

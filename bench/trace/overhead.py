@@ -21,7 +21,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from fairlead.act.launch import Job, Launcher, detect
+from fairlead.act.launch import Launcher, LaunchSpec, detect
 from fairlead.act.mpi_builds import find
 from fairlead.flows.statistics import mean_interval, ratio_to_baseline
 from fairlead.measure.trace import trace
@@ -50,12 +50,14 @@ def print_calls(launcher: Launcher, mpicc: str, repeats: int, folder: Path) -> N
     """One row per kind of call: its time without and with tracing, and the difference."""
     program = folder / "calls"
     subprocess.run([mpicc, "-O2", HERE / "calls.c", "-o", program], check=True)
-    job = Job((str(program),), 1)
+    spec = LaunchSpec((str(program),), 1)
     plain: dict[str, list[float]] = {}
     traced: dict[str, list[float]] = {}
     for _ in range(repeats):
         for sink, env in ((plain, {}), (traced, tracing_env(launcher, folder))):
-            for name, figure in re.findall(r"^(\S+) (\S+)$", run(launcher, job, env), re.MULTILINE):
+            for name, figure in re.findall(
+                r"^(\S+) (\S+)$", run(launcher, spec, env), re.MULTILINE
+            ):
                 sink.setdefault(name, []).append(float(figure))
     table = Table(title=f"ns per call, {version(launcher)}, mean of {repeats} runs [95 % interval]")
     for column in ("call", "untraced", "traced", "tracing costs", "target"):
@@ -92,17 +94,17 @@ def print_real_code(launcher: Launcher, num_ranks: int, repeats: int, folder: Pa
         "steps",
         "200",
     )
-    job = Job(program, num_ranks)
+    spec = LaunchSpec(program, num_ranks)
     seconds: dict[str, list[float]] = {"plain": [], "traced": []}
     for _ in range(repeats):
         for sink, env in (("plain", {}), ("traced", tracing_env(launcher, folder))):
-            found = re.search(r"Loop time of (\S+)", run(launcher, job, env))
+            found = re.search(r"Loop time of (\S+)", run(launcher, spec, env))
             assert found is not None, "LAMMPS printed no loop time"
             seconds[sink].append(float(found[1]))
     ratio = ratio_to_baseline(seconds["traced"], seconds["plain"])
     share, low, high = (100 * (value - 1) for value in ratio)
     fastest = 100 * (min(seconds["traced"]) / min(seconds["plain"]) - 1)
-    traffic = trace(launcher, job, log=folder / "log")
+    traffic = trace(launcher, spec, log=folder / "log")
     messages = int(traffic.messages.sum())
     plain_s = mean_interval(seconds["plain"]).value
     most = 100 * messages / num_ranks * 100e-9 / min(seconds["plain"])
@@ -120,9 +122,9 @@ def tracing_env(launcher: Launcher, folder: Path) -> dict[str, str]:
     return {"LD_PRELOAD": str(library), "FAIRLEAD_TRACE": str(folder / "trace")}
 
 
-def run(launcher: Launcher, job: Job, env: Mapping[str, str]) -> str:
+def run(launcher: Launcher, spec: LaunchSpec, env: Mapping[str, str]) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        argv = launcher.command(Job(job.program, job.num_ranks, env=env), Path(folder))
+        argv = launcher.command(LaunchSpec(spec.program, spec.num_ranks, env=env), Path(folder))
         done = subprocess.run(argv, capture_output=True, text=True, check=False, env=os.environ)
     if done.returncode != 0:
         sys.exit(f"{' '.join(argv)}: exit code {done.returncode}\n{done.stderr}")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.act.launch import Job, detect, run
+from fairlead.act.launch import LaunchSpec, detect, run
 from fairlead.act.mpi_builds import find
 
 BIN = Path(sys.executable).parent
@@ -50,8 +50,8 @@ def test_added_mpi_is_listed_and_its_programs_run(
     assert build.root == root
     assert build.probe.is_file()
     assert build.intercept.is_file()
-    job = Job((str(build.example("cg")),), 2, launcher_args=("--map-by", ":oversubscribe"))
-    finished = run(launcher.command(job, tmp_path), capture=True)
+    spec = LaunchSpec((str(build.example("cg")),), 2, launcher_args=("--map-by", ":oversubscribe"))
+    finished = run(launcher.command(spec, tmp_path), capture=True)
     assert finished.returncode == 0, finished.stdout + finished.stderr
 
 

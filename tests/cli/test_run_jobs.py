@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 import fairlead as fl
 from fairlead.cli import app
-from fairlead.flows.run_jobs import JobRequest, JobsRequest, run_jobs
+from fairlead.flows.run_jobs import JobEntry, JobsRequest, run_jobs
 from fairlead.narrator import Narrator
 
 JOB = "-n 4 --traffic ring.npz ./ring"
@@ -74,7 +74,7 @@ def test_numbers_are_checked_before_a_program_is_traced(
     change: dict[str, float], problem: str
 ) -> None:
     request = JobsRequest(
-        [JobRequest(("./never-started",), 4)], hostfile=Path("hosts"), directory=Path("run")
+        [JobEntry(("./never-started",), 4)], hostfile=Path("hosts"), directory=Path("run")
     )
     request = dataclasses.replace(request, **change)
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fairlead.act.launch import Job, detect
+from fairlead.act.launch import LaunchSpec, detect
 from fairlead.act.mpi_builds import find
 from fairlead.measure.trace import trace
 from fairlead.model.traffic import Traffic
@@ -59,12 +59,12 @@ class TracedMpi:
         compiler = self.compilers[Path(source).suffix]
         return compiled([compiler, "-O1", "-pthread", *flags], [PROGRAMS / source])
 
-    def job(self, num_ranks: int, *program: Path | str, **env: str) -> Job:
+    def spec(self, num_ranks: int, *program: Path | str, **env: str) -> LaunchSpec:
         words = tuple(str(word) for word in program)
-        return Job(words, num_ranks, env=env, launcher_args=self.launcher_args)
+        return LaunchSpec(words, num_ranks, env=env, launcher_args=self.launcher_args)
 
     def trace(self, num_ranks: int, *program: Path | str, **env: str) -> Traffic:
-        return trace(detect(self.mpirun), self.job(num_ranks, *program, **env))
+        return trace(detect(self.mpirun), self.spec(num_ranks, *program, **env))
 
     def run_preloaded(
         self, num_ranks: int, file: Path, *program: Path | str
@@ -72,7 +72,7 @@ class TracedMpi:
         """Run a program under the library as any user of LD_PRELOAD would."""
         launcher = detect(self.mpirun)
         env = {"LD_PRELOAD": str(find(launcher).intercept), "FAIRLEAD_TRACE": str(file)}
-        command = launcher.command(self.job(num_ranks, *program, **env), file.parent)
+        command = launcher.command(self.spec(num_ranks, *program, **env), file.parent)
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

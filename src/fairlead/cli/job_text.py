@@ -8,7 +8,7 @@ import shlex
 from pathlib import Path
 
 from fairlead.errors import InputError
-from fairlead.flows.run_jobs import JobRequest
+from fairlead.flows.run_jobs import JobEntry
 
 FORM = "'-n N [--traffic FILE] [--name NAME] PROGRAM ARGS'"
 
@@ -18,7 +18,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*", re.ASCII)
 _LAUNCHER = re.compile(r"(mpirun|mpiexec|srun)([.].*)?", re.ASCII)
 
 
-def parse_job(text: str) -> JobRequest:
+def parse_job(text: str) -> JobEntry:
     """The job that the text describes, split into words as a shell would.
 
     Raises:
@@ -30,7 +30,7 @@ def parse_job(text: str) -> JobRequest:
         raise InputError(f"--job {text!r}: {error}; expected {FORM}") from error
 
 
-def _parsed(words: list[str]) -> JobRequest:
+def _parsed(words: list[str]) -> JobEntry:
     found: dict[str, str] = {}
     while words and words[0].startswith("-"):
         option = words.pop(0)
@@ -56,6 +56,6 @@ def _parsed(words: list[str]) -> JobRequest:
     if label is not None and not _NAME.fullmatch(label):
         raise ValueError(f"--name {label!r}: letters, digits, '.', '-' and '_' are allowed")
     traffic = found.get("--traffic")
-    return JobRequest(
+    return JobEntry(
         tuple(words), int(found["-n"]), None if traffic is None else Path(traffic), label
     )

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import typer
 
 from fairlead.act import launch
-from fairlead.act.launch import Job
+from fairlead.act.launch import LaunchSpec
 from fairlead.cli import options
 from fairlead.cli.help import OUTPUT
 from fairlead.cli.mpirun_spellings import ProgramCommand
@@ -62,8 +62,8 @@ def trace(
     given = options.hosts_given(hostfile, host)
     cluster = launch.read_hostfile(given) if isinstance(given, Path) else given
     arguments = options.split_arguments(launcher_args)
-    job = Job(tuple(program), num_ranks, cluster, launcher_args=arguments)
-    traffic = trace_program(launcher, job, stdout=2 if as_json else 1)
+    spec = LaunchSpec(tuple(program), num_ranks, cluster, launcher_args=arguments)
+    traffic = trace_program(launcher, spec, stdout=2 if as_json else 1)
     traffic.save(path)
     if as_json:
         print_json(_facts(traffic, path))

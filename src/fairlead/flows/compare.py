@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fairlead.act import launch
-from fairlead.act.launch import Job
+from fairlead.act.launch import LaunchSpec
 from fairlead.decide.placement import require_method
 from fairlead.errors import InputError, LaunchError
 from fairlead.files import run_directory
@@ -131,7 +131,7 @@ def candidate(prepared: Prepared, request: Request, method: str) -> Candidate:
     folder = prepared.directory.file(method)
     folder.mkdir()
     placement.save(folder / run_directory.PLACEMENT)
-    job = Job(
+    spec = LaunchSpec(
         request.program,
         request.num_ranks,
         prepared.cluster,
@@ -139,7 +139,7 @@ def candidate(prepared: Prepared, request: Request, method: str) -> Candidate:
         launcher_args=request.launcher_args,
     )
     cost = evaluate(placement, prepared.traffic, prepared.network)
-    return Candidate(method, placement, cost, mapping_s, prepared.launcher.command(job, folder))
+    return Candidate(method, placement, cost, mapping_s, prepared.launcher.command(spec, folder))
 
 
 def interleave(

@@ -14,8 +14,8 @@ from typing import Literal
 import scipy.sparse as sp
 
 from fairlead.act.launch import (
-    Job,
     Launcher,
+    LaunchSpec,
     SharedInput,
     cluster_from_slurm,
     detect,
@@ -246,7 +246,9 @@ def _check(request: Request, launcher: Launcher, cluster: Cluster) -> None:
         given_traffic(request)
     some = Placement(cluster.hosts, fill_by_slot(cluster, request.num_ranks), method="blocked")
     arguments = request.launcher_args
-    launcher.check(Job(request.program, request.num_ranks, cluster, some, launcher_args=arguments))
+    launcher.check(
+        LaunchSpec(request.program, request.num_ranks, cluster, some, launcher_args=arguments)
+    )
 
 
 def place_prepared(
@@ -415,13 +417,15 @@ def traced(
         f"traffic: tracing one run of {request.program[0]} first; all that it prints comes on "
         f"stderr, and goes to {log}"
     )
-    job = Job(request.program, request.num_ranks, cluster, launcher_args=request.launcher_args)
+    spec = LaunchSpec(
+        request.program, request.num_ranks, cluster, launcher_args=request.launcher_args
+    )
     inputs = profile_cache.input_files(request.program)
     started = time.monotonic()
     with stdin.opened() if stdin else contextlib.nullcontext(subprocess.DEVNULL) as source:
         # Standard output belongs to the run that the user asked for: one result, not two.
         try:
-            traffic = trace(launcher, job, log=log, stdin=source, stdout=2)
+            traffic = trace(launcher, spec, log=log, stdin=source, stdout=2)
         except NoTraceError as error:
             narrator.tell(f"traffic: {error}; it is run as the launcher places it")
             traffic = _silent(request.num_ranks, str(error), time.monotonic() - started)

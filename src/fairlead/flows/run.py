@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fairlead.act import launch, mpi_builds
-from fairlead.act.launch import Job
+from fairlead.act.launch import LaunchSpec
 from fairlead.act.plan.reorder import mean_message_bytes, write_reorder_plan
 from fairlead.act.preload import preloaded
 from fairlead.decide.expected_gain import TOLERATED_RATIO
@@ -172,7 +172,7 @@ def start(
     Returns:
         Seconds from the start of the launcher to its end, and its exit code.
     """
-    job = Job(
+    spec = LaunchSpec(
         request.program,
         request.num_ranks,
         prepared.cluster,
@@ -180,7 +180,7 @@ def start(
         reordering(prepared, narrator) if request.reorder else {},
         launcher_args=request.launcher_args,
     )
-    command = prepared.launcher.command(job, prepared.directory.path)
+    command = prepared.launcher.command(spec, prepared.directory.path)
     prepared.directory.note("start", {"launcher_command": command})
     with prepared.stdin.opened(last=True) as stdin:
         finished = launch.run(command, stdin=stdin)

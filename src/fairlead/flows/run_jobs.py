@@ -25,7 +25,7 @@ which then gives up (open-mpi/ompi issue 8510; seen here with 4.1.4)."""
 
 
 @dataclasses.dataclass(frozen=True)
-class JobRequest:
+class JobEntry:
     """One of the programs.
 
     Attributes:
@@ -59,7 +59,7 @@ class JobsRequest:
         directory: Folder of this run; None makes one under the user's state folder.
     """
 
-    jobs: Sequence[JobRequest]
+    jobs: Sequence[JobEntry]
     method: str = DEFAULT_JOB_METHOD
     hostfile: Path | Cluster | None = None
     taken: Mapping[str, Sequence[int]] = dataclasses.field(default_factory=dict)
@@ -149,7 +149,7 @@ def _started(
 ) -> int:
     commands = [
         launcher.command(
-            launch.Job(
+            launch.LaunchSpec(
                 wanted.program,
                 wanted.num_ranks,
                 mapped.hosts.cluster,

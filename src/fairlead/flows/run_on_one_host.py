@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fairlead.act import launch
-from fairlead.act.launch import Job, detect
+from fairlead.act.launch import LaunchSpec, detect
 from fairlead.errors import InputError
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.inputs import Request
@@ -41,8 +41,10 @@ def run_on_one_host(
     """
     cluster.require_room_for(request.num_ranks)
     launcher = detect(request.mpirun)
-    job = Job(request.program, request.num_ranks, cluster, launcher_args=request.launcher_args)
-    launcher.check(job)
+    spec = LaunchSpec(
+        request.program, request.num_ranks, cluster, launcher_args=request.launcher_args
+    )
+    launcher.check(spec)
     directory = RunDirectory.new(request.directory, Path(request.program[0]).name)
     directory.note("request", dataclasses.asdict(request))
     directory.note("network", {"hosts": cluster.hosts, "slots": cluster.slots})
@@ -51,7 +53,7 @@ def run_on_one_host(
     announce(directory.path)
     if is_dry:
         return 0
-    command = launcher.command(job, directory.path)
+    command = launcher.command(spec, directory.path)
     directory.note("start", {"launcher_command": command})
     finished = launch.run(command, stdin=0)
     try:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fairlead.act import mpi_builds
-from fairlead.act.launch import Conversation, Finished, Job, Launcher, LaunchTimeoutError
+from fairlead.act.launch import Conversation, Finished, Launcher, LaunchSpec, LaunchTimeoutError
 from fairlead.files.scratch import scratch_folder
 from fairlead.measure.probe_result import PAIRS_BEGIN, Documents
 from fairlead.measure.sampling.pair_set import pair_set_text
@@ -123,14 +123,14 @@ class ProbeProgram:
 
     def _start(self, cluster: Cluster, words: Sequence[str]) -> None:
         folder = self._files.enter_context(scratch_folder("fairlead-probe-"))
-        job = Job(
+        spec = LaunchSpec(
             (str(mpi_builds.find(self.launcher).probe), *words, "--orders", "1"),
             cluster.num_hosts,
             cluster,
             Placement(cluster.hosts, np.arange(cluster.num_hosts), method="probe"),
             launcher_args=self.launcher_args,
         )
-        self._conversation = Conversation(self.launcher.command(job, folder))
+        self._conversation = Conversation(self.launcher.command(spec, folder))
         self._cluster = cluster
 
     def _ask(

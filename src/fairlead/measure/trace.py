@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fairlead.act import mpi_builds
-from fairlead.act.launch import Job, Launcher, copied, run
+from fairlead.act.launch import Launcher, LaunchSpec, copied, run
 from fairlead.act.preload import preloaded
 from fairlead.errors import InputError, NoTraceError, TraceError
 from fairlead.files.scratch import scratch_folder
@@ -27,21 +27,21 @@ _BEGIN = b"fairlead: "
 
 def trace(
     launcher: Launcher,
-    job: Job,
+    spec: LaunchSpec,
     *,
     log: Path | str | None = None,
     timeout_s: float | None = None,
     stdin: int = 0,
     stdout: int = 1,
 ) -> Traffic:
-    """Run the job once under the preload library and return what its ranks sent.
+    """Run the program once under the preload library and return what its ranks sent.
 
     The program's results are its own: the library only counts. World rank 0 writes the counts
     into a folder below the current one, which has to be visible on the host of that rank.
 
     Args:
         launcher: Launcher of the MPI that the program is built with.
-        job: The program; its variables stay, LD_PRELOAD is added to.
+        spec: The program; its variables stay, LD_PRELOAD is added to.
         log: File that gets the program's output, too, as it comes.
         timeout_s: The program is stopped after this time; None waits for it.
         stdin: File descriptor that the program reads as its standard input.
@@ -56,24 +56,26 @@ def trace(
             is lost; NoTraceError where it is no program of this MPI.
         LaunchError: The launcher cannot start it.
     """
-    require_program(job.program)
+    require_program(spec.program)
     library = mpi_builds.find(launcher).intercept
     with (
         scratch_folder("fairlead-trace-") as work_dir,
         scratch_folder(".fairlead-trace-", _shared_folder()) as shared,
     ):
         file = shared.absolute() / "trace"
-        traced = dataclasses.replace(job, env=preloaded(job.env, library, FAIRLEAD_TRACE=str(file)))
+        traced = dataclasses.replace(
+            spec, env=preloaded(spec.env, library, FAIRLEAD_TRACE=str(file))
+        )
         argv = launcher.command(traced, work_dir)
         words = _OurWords()
         with _outputs(log, stdout, words) as (out, errors):
             finished = run(argv, timeout_s=timeout_s, stdin=stdin, stdout=out, stderr=errors)
         if finished.returncode != 0:
-            raise _failure(job, finished.returncode, words.first, log)
+            raise _failure(spec, finished.returncode, words.first, log)
         if not file.exists():
-            raise _no_trace(launcher, job, words.first)
-        traffic = _read(file, job)
-    origin = traffic.origin | _origin(launcher, job) | {"seconds": finished.seconds}
+            raise _no_trace(launcher, spec, words.first)
+        traffic = _read(file, spec)
+    origin = traffic.origin | _origin(launcher, spec) | {"seconds": finished.seconds}
     return dataclasses.replace(traffic, origin=origin)
 
 
@@ -124,18 +126,20 @@ def _outputs(log: Path | str | None, stdout: int, words: _OurWords) -> Iterator[
         yield out, errors
 
 
-def _failure(job: Job, returncode: int, said: str | None, log: Path | str | None) -> TraceError:
+def _failure(
+    spec: LaunchSpec, returncode: int, said: str | None, log: Path | str | None
+) -> TraceError:
     details = f"; {said}" if said else ""
     where = f"; its output is in {log}" if log is not None else ""
     return TraceError(
-        f"{job.program[0]}: failed in the traced run with exit code {returncode}{details}{where}",
+        f"{spec.program[0]}: failed in the traced run with exit code {returncode}{details}{where}",
         returncode,
     )
 
 
-def _no_trace(launcher: Launcher, job: Job, said: str | None) -> TraceError:
+def _no_trace(launcher: Launcher, spec: LaunchSpec, said: str | None) -> TraceError:
     mpi = f"{launcher.name} {'.'.join(map(str, launcher.version))}"
-    problem = f"{job.program[0]}: the traced run left no trace"
+    problem = f"{spec.program[0]}: the traced run left no trace"
     if said:
         return TraceError(f"{problem}: {said}")
     return NoTraceError(
@@ -144,26 +148,26 @@ def _no_trace(launcher: Launcher, job: Job, said: str | None) -> TraceError:
     )
 
 
-def _read(file: Path, job: Job) -> Traffic:
+def _read(file: Path, spec: LaunchSpec) -> Traffic:
     try:
         traffic = read_trace(file)
     except InputError as error:
-        raise TraceError(f"{job.program[0]}: the traced run left an unusable trace: {error}") from (
-            error
-        )
-    if traffic.num_ranks != job.num_ranks:
         raise TraceError(
-            f"{job.program[0]}: {job.num_ranks} ranks were started, but MPI_COMM_WORLD had "
+            f"{spec.program[0]}: the traced run left an unusable trace: {error}"
+        ) from error
+    if traffic.num_ranks != spec.num_ranks:
+        raise TraceError(
+            f"{spec.program[0]}: {spec.num_ranks} ranks were started, but MPI_COMM_WORLD had "
             f"{traffic.num_ranks}: the program belongs to another MPI than the launcher"
         )
     return traffic
 
 
-def _origin(launcher: Launcher, job: Job) -> dict[str, object]:
+def _origin(launcher: Launcher, spec: LaunchSpec) -> dict[str, object]:
     return {
-        "program": job.program[0],
-        "arguments": list(job.program[1:]),
-        "num_ranks": job.num_ranks,
+        "program": spec.program[0],
+        "arguments": list(spec.program[1:]),
+        "num_ranks": spec.num_ranks,
         "launcher": str(launcher.path),
         "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
     }

@@ -73,8 +73,8 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Run a program on the invented hosts."""
     launcher = detect(mpi.mpirun)
-    job = mpi.job(num_ranks, ON_HOSTS, HOSTS_OF_RANKS, *program, **env)
-    command = launcher.command(job, Path("/nonexistent"))
+    spec = mpi.spec(num_ranks, ON_HOSTS, HOSTS_OF_RANKS, *program, **env)
+    command = launcher.command(spec, Path("/nonexistent"))
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

@@ -33,8 +33,8 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Run a program under the library of this MPI, with these variables."""
     launcher = detect(mpi.mpirun)
-    job = mpi.job(num_ranks, *program, LD_PRELOAD=str(find(launcher).intercept), **env)
-    command = launcher.command(job, Path("/nonexistent"))
+    spec = mpi.spec(num_ranks, *program, LD_PRELOAD=str(find(launcher).intercept), **env)
+    command = launcher.command(spec, Path("/nonexistent"))
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -97,13 +97,13 @@ def test_a_user_may_answer_for_all_ranks(mpi: TracedMpi) -> None:
 @pytest.mark.usefixtures("invented_hosts")
 def test_the_ranks_find_each_other_across_hosts(mpi: TracedMpi) -> None:
     launcher = detect(mpi.mpirun)
-    job = dataclasses.replace(
+    spec = dataclasses.replace(
         # On one machine the segments of shared memory of two hosts have the same names.
-        mpi.job(4, mpi.build("corners.c"), "derived_type", OMPI_MCA_btl="tcp,self"),
+        mpi.spec(4, mpi.build("corners.c"), "derived_type", OMPI_MCA_btl="tcp,self"),
         cluster=Cluster.uniform(["h0", "h1"], slots=2),
     )
 
-    assert trace(launcher, job).num_ranks == 4
+    assert trace(launcher, spec).num_ranks == 4
 
 
 # The program's MPI is not the one whose launcher started it: every rank is a world of its own.

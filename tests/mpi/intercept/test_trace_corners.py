@@ -151,10 +151,10 @@ def test_nothing_is_written_without_the_variable(
 ) -> None:
     library = find(detect(mpi.mpirun)).intercept
     launcher = detect(mpi.mpirun)
-    job = mpi.job(2, corners, "derived_type", LD_PRELOAD=str(library))
+    spec = mpi.spec(2, corners, "derived_type", LD_PRELOAD=str(library))
 
     done = subprocess.run(
-        launcher.command(job, tmp_path), cwd=tmp_path, capture_output=True, check=False
+        launcher.command(spec, tmp_path), cwd=tmp_path, capture_output=True, check=False
     )
 
     assert done.returncode == 0

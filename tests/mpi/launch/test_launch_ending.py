@@ -29,14 +29,14 @@ import sys
 from pathlib import Path
 import numpy as np
 from fairlead.model.cluster import Cluster
-from fairlead.act.launch import Job, detect, run
+from fairlead.act.launch import LaunchSpec, detect, run
 from fairlead.model.placement import Placement
 
 mpirun, folder, script = sys.argv[1:]
 cluster = Cluster(("alpha", "localhost"), (1, 2))
 placement = Placement(cluster.hosts, np.array([1, 1, 0]))
-job = Job(("/bin/sh", "-c", script, "sleeper", folder), 3, cluster, placement)
-sys.exit(run(detect(mpirun).command(job, Path(folder))).returncode)
+spec = LaunchSpec(("/bin/sh", "-c", script, "sleeper", folder), 3, cluster, placement)
+sys.exit(run(detect(mpirun).command(spec, Path(folder))).returncode)
 """
 
 

@@ -9,19 +9,19 @@ import pytest
 
 from fairlead.cli.job_text import parse_job
 from fairlead.errors import InputError
-from fairlead.flows.run_jobs import JobRequest
+from fairlead.flows.run_jobs import JobEntry
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("-n 4 ./cg", JobRequest(("./cg",), 4)),
-        ("-np 4 -- ./cg --size 'a b'", JobRequest(("./cg", "--size", "a b"), 4)),
-        ("--np=16 cg -n 3", JobRequest(("cg", "-n", "3"), 16)),
-        ("--name a -n 2 --traffic=t.npz cg", JobRequest(("cg",), 2, Path("t.npz"), "a")),
+        ("-n 4 ./cg", JobEntry(("./cg",), 4)),
+        ("-np 4 -- ./cg --size 'a b'", JobEntry(("./cg", "--size", "a b"), 4)),
+        ("--np=16 cg -n 3", JobEntry(("cg", "-n", "3"), 16)),
+        ("--name a -n 2 --traffic=t.npz cg", JobEntry(("cg",), 2, Path("t.npz"), "a")),
     ],
 )
-def test_text_is_split_as_a_shell_would(text: str, expected: JobRequest) -> None:
+def test_text_is_split_as_a_shell_would(text: str, expected: JobEntry) -> None:
     assert parse_job(text) == expected
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import fairlead as fl
-from fairlead.act.launch import Job
+from fairlead.act.launch import LaunchSpec
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.decide.expected_gain import Gain
 from fairlead.files.run_directory import RunDirectory
@@ -30,9 +30,9 @@ class Listener(Narrator):
 class Direct(OpenMpi4):
     """Starts the program itself, once."""
 
-    def command(self, job: Job, work_dir: Path) -> list[str]:
+    def command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
         del work_dir
-        return list(job.program)
+        return list(spec.program)
 
 
 def start_program(folder: Path, *program: str) -> tuple[int, list[str]]:

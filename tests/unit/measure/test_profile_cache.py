@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.act.launch import Job
+from fairlead.act.launch import LaunchSpec
 from fairlead.measure import profile_cache as cache
 
 
@@ -24,8 +24,8 @@ class OpenMpi:
     version = (4, 1, 4)
     path = Path("/usr/bin/mpirun")
 
-    def command(self, job: Job, work_dir: Path) -> list[str]:
-        return [str(self.path), *job.program, str(work_dir)]
+    def command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
+        return [str(self.path), *spec.program, str(work_dir)]
 
 
 CLUSTER = fl.Cluster.uniform(["a", "b"], slots=2)

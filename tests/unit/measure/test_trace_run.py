@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fairlead as fl
-from fairlead.act.launch import Job
+from fairlead.act.launch import LaunchSpec
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.act.mpi_builds import MpiBuild
 from fairlead.measure.trace import trace
@@ -17,9 +17,9 @@ from fairlead.measure.trace import trace
 class Direct(OpenMpi4):
     """Starts the program itself, once."""
 
-    def command(self, job: Job, work_dir: Path) -> list[str]:
+    def command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
         del work_dir
-        return list(job.program)
+        return list(spec.program)
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def trace_script(script: str, log: Path | None = None, stdout: int = 1) -> None:
     launcher = Direct(Path("mpirun"), (4, 1, 4))
-    trace(launcher, Job(("sh", "-c", script), 2), log=log, stdout=stdout)
+    trace(launcher, LaunchSpec(("sh", "-c", script), 2), log=log, stdout=stdout)
 
 
 def test_output_is_seen_and_logged_while_the_program_runs(

@@ -6,7 +6,7 @@ from fairlead.act.launch.conversation import Conversation
 from fairlead.act.launch.copying import copied
 from fairlead.act.launch.formats import FORMATS, Cores, write_placement
 from fairlead.act.launch.hostfile import parse_hostfile, read_hostfile
-from fairlead.act.launch.job import Job, Launcher
+from fairlead.act.launch.launch_spec import Launcher, LaunchSpec
 from fairlead.act.launch.process import Finished, LaunchTimeoutError, run
 from fairlead.act.launch.reach import unreachable_hosts
 from fairlead.act.launch.shared_input import SharedInput
@@ -19,7 +19,7 @@ __all__ = [
     "Conversation",
     "Cores",
     "Finished",
-    "Job",
+    "LaunchSpec",
     "LaunchTimeoutError",
     "Launcher",
     "OnLine",

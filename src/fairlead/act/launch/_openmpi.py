@@ -7,8 +7,8 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from fairlead.act.launch._preparation import option_names, slots_per_host
-from fairlead.act.launch.job import Job
+from fairlead.act.launch._spec_checks import option_names, slots_per_host
+from fairlead.act.launch.launch_spec import LaunchSpec
 from fairlead.errors import LaunchError
 
 HOST_OPTIONS = frozenset(
@@ -24,36 +24,36 @@ PLACING_OPTIONS = frozenset(
 _ALLOW_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 
 
-def check_root(job: Job) -> None:
+def check_root(spec: LaunchSpec) -> None:
     """Check that Open MPI will not refuse to start because the user is root.
 
     Raises:
         LaunchError: The user is root and has not told Open MPI to accept that.
     """
     allowed = all(os.environ.get(name) == "1" for name in _ALLOW_ROOT)
-    if os.geteuid() == 0 and not allowed and "--allow-run-as-root" not in job.launcher_args:
+    if os.geteuid() == 0 and not allowed and "--allow-run-as-root" not in spec.launcher_args:
         raise LaunchError(
             "Open MPI refuses to run as root; become an ordinary user, or accept the risk with "
             "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
         )
 
 
-def command_line(path: Path, job: Job, hosts: Sequence[str]) -> list[str]:
-    """Command line that starts the job on what the arguments `hosts` say."""
+def command_line(path: Path, spec: LaunchSpec, hosts: Sequence[str]) -> list[str]:
+    """Command line that starts the program on what the arguments `hosts` say."""
     return [
         str(path),
         *hosts,
-        *("-n", str(job.num_ranks)),
-        *binding(job),
-        *exports(job.env),
-        *job.launcher_args,
-        *job.program,
+        *("-n", str(spec.num_ranks)),
+        *binding(spec),
+        *exports(spec.env),
+        *spec.launcher_args,
+        *spec.program,
     ]
 
 
-def hostfile_lines(job: Job) -> list[str]:
+def hostfile_lines(spec: LaunchSpec) -> list[str]:
     """The hostfile, each host once: two lines with slots= for one host are refused."""
-    return [f"{host} slots={slots}" for host, slots in slots_per_host(job).items()]
+    return [f"{host} slots={slots}" for host, slots in slots_per_host(spec).items()]
 
 
 def exports(env: Mapping[str, str]) -> list[str]:
@@ -65,14 +65,14 @@ def exports(env: Mapping[str, str]) -> list[str]:
     return [part for name, value in env.items() for part in ("-x", f"{name}={value}")]
 
 
-def is_told_to_unbind(job: Job) -> bool:
-    """Whether the job shares its hosts and the user says nothing about binding.
+def is_told_to_unbind(spec: LaunchSpec) -> bool:
+    """Whether the program shares its hosts and the user says nothing about binding.
 
     mpirun knows of no other mpirun: each would bind its first rank of a host to the first core.
     """
-    return job.shares_hosts and "bind-to" not in option_names(job.launcher_args)
+    return spec.shares_hosts and "bind-to" not in option_names(spec.launcher_args)
 
 
-def binding(job: Job) -> list[str]:
-    """Arguments that free the ranks of a job that shares its hosts."""
-    return ["--bind-to", "none"] if is_told_to_unbind(job) else []
+def binding(spec: LaunchSpec) -> list[str]:
+    """Arguments that free the ranks of a program that shares its hosts."""
+    return ["--bind-to", "none"] if is_told_to_unbind(spec) else []

@@ -7,7 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
-from fairlead.act.launch.job import Launcher
+from fairlead.act.launch.launch_spec import Launcher
 from fairlead.act.launch.mpich import Mpich
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.act.launch.openmpi5 import OpenMpi5

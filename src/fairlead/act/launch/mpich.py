@@ -7,9 +7,9 @@ import dataclasses
 import re
 from pathlib import Path
 
-from fairlead.act.launch._preparation import check_job, slots_per_host, write_once
+from fairlead.act.launch._spec_checks import check_spec, slots_per_host, write_once
 from fairlead.act.launch.formats.machinefile import machinefile_lines
-from fairlead.act.launch.job import Job
+from fairlead.act.launch.launch_spec import LaunchSpec
 
 _BANNER = re.compile(r"HYDRA build details:\s*Version:\s*(\d+)\.(\d+)(?:\.(\d+))?")
 
@@ -34,31 +34,31 @@ class Mpich:
         found = _BANNER.search(banner)
         return cls(path, tuple(int(part) for part in found.groups() if part)) if found else None
 
-    def check(self, job: Job) -> None:
-        """Check a job without starting or writing anything."""
-        check_job(job, HOST_OPTIONS, PLACING_OPTIONS)
+    def check(self, spec: LaunchSpec) -> None:
+        """Check what is to be started, without starting or writing anything."""
+        check_spec(spec, HOST_OPTIONS, PLACING_OPTIONS)
 
-    def command(self, job: Job, work_dir: Path) -> list[str]:
-        """Command line that starts the job; the files it needs are written to `work_dir`."""
-        self.check(job)
-        exports = [part for item in job.env.items() for part in ("-genv", *item)]
+    def command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
+        """Command line that starts the program; the files it needs are written to `work_dir`."""
+        self.check(spec)
+        exports = [part for item in spec.env.items() for part in ("-genv", *item)]
         return [
             str(self.path),
-            *_hosts(job, work_dir),
-            *("-n", str(job.num_ranks)),
+            *_hosts(spec, work_dir),
+            *("-n", str(spec.num_ranks)),
             *exports,
-            *job.launcher_args,
-            *job.program,
+            *spec.launcher_args,
+            *spec.program,
         ]
 
 
-def _hosts(job: Job, work_dir: Path) -> list[str]:
+def _hosts(spec: LaunchSpec, work_dir: Path) -> list[str]:
     # Hydra deals ranks in the order of the lines and lets a host come back, so lines in rank order
     # are any placement. Binding is another option (-bind-to, default none) and stays untouched.
-    if job.placement is not None:
-        lines = machinefile_lines(job.placement.host_names())
+    if spec.placement is not None:
+        lines = machinefile_lines(spec.placement.host_names())
         return ["-f", str(write_once(work_dir, "ranks", lines))]
-    if job.cluster is not None:
-        lines = [f"{host}:{slots}" for host, slots in slots_per_host(job).items()]
+    if spec.cluster is not None:
+        lines = [f"{host}:{slots}" for host, slots in slots_per_host(spec).items()]
         return ["-f", str(write_once(work_dir, "hosts", lines))]
     return []

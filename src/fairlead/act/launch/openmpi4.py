@@ -9,9 +9,9 @@ import socket
 from pathlib import Path
 
 from fairlead.act.launch import _openmpi
-from fairlead.act.launch._preparation import check_job, write_once
+from fairlead.act.launch._spec_checks import check_spec, write_once
 from fairlead.act.launch.host_names import is_local_host
-from fairlead.act.launch.job import Job
+from fairlead.act.launch.launch_spec import LaunchSpec
 from fairlead.model.placement import Placement
 
 # "mpirun (Open MPI) 4.1.4"; "mpirun.openmpi (OpenRTE) 4.1.4" where the program has another name.
@@ -35,26 +35,26 @@ class OpenMpi4:
         found = _BANNER.search(banner)
         return cls(path, tuple(int(number) for number in found.groups())) if found else None
 
-    def check(self, job: Job) -> None:
-        """Check a job without starting or writing anything."""
-        check_job(job, _openmpi.HOST_OPTIONS, _openmpi.PLACING_OPTIONS)
-        _openmpi.check_root(job)
+    def check(self, spec: LaunchSpec) -> None:
+        """Check what is to be started, without starting or writing anything."""
+        check_spec(spec, _openmpi.HOST_OPTIONS, _openmpi.PLACING_OPTIONS)
+        _openmpi.check_root(spec)
 
-    def command(self, job: Job, work_dir: Path) -> list[str]:
-        """Command line that starts the job; the files it needs are written to `work_dir`."""
-        self.check(job)
-        return _openmpi.command_line(self.path, job, _hosts(job, work_dir))
+    def command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
+        """Command line that starts the program; the files it needs are written to `work_dir`."""
+        self.check(spec)
+        return _openmpi.command_line(self.path, spec, _hosts(spec, work_dir))
 
 
-def _hosts(job: Job, work_dir: Path) -> list[str]:
+def _hosts(spec: LaunchSpec, work_dir: Path) -> list[str]:
     # Why seq and no rankfile: a rankfile binds every rank to the cores it names and overrules
     # --bind-to. A seq file names hosts only. Ranks on the machine of mpirun are then bound as by
     # default (core up to 2 ranks, else socket); ranks on other machines run unbound.
-    if job.placement is not None:
-        path = write_once(work_dir, "seq", _seq_lines(job.placement))
+    if spec.placement is not None:
+        path = write_once(work_dir, "seq", _seq_lines(spec.placement))
         return ["--hostfile", str(path), "--map-by", "seq"]
-    if job.cluster is not None:
-        lines = _openmpi.hostfile_lines(job)
+    if spec.cluster is not None:
+        lines = _openmpi.hostfile_lines(spec)
         return ["--hostfile", str(write_once(work_dir, "hosts", lines))]
     return []
 

@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 
 from fairlead.act.launch import _openmpi
-from fairlead.act.launch._preparation import check_job, option_names, slots_per_host, write_once
-from fairlead.act.launch.job import Job
+from fairlead.act.launch._spec_checks import check_spec, option_names, slots_per_host, write_once
+from fairlead.act.launch.launch_spec import LaunchSpec
 from fairlead.errors import LaunchError
 
 _BANNER = re.compile(r"\(Open MPI\) ([5-9])\.(\d+)\.(\d+)")
@@ -40,16 +40,16 @@ class OpenMpi5:
         found = _BANNER.search(banner)
         return cls(path, tuple(int(number) for number in found.groups())) if found else None
 
-    def check(self, job: Job) -> None:
-        """Check a job without starting or writing anything."""
-        check_job(job, _openmpi.HOST_OPTIONS, _openmpi.PLACING_OPTIONS)
-        _openmpi.check_root(job)
+    def check(self, spec: LaunchSpec) -> None:
+        """Check what is to be started, without starting or writing anything."""
+        check_spec(spec, _openmpi.HOST_OPTIONS, _openmpi.PLACING_OPTIONS)
+        _openmpi.check_root(spec)
 
-    def command(self, job: Job, work_dir: Path) -> list[str]:
-        """Command line that starts the job; the files it needs are written to `work_dir`."""
-        self.check(job)
+    def command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
+        """Command line that starts the program; the files it needs are written to `work_dir`."""
+        self.check(spec)
         _check_file_names(work_dir)
-        return _openmpi.command_line(self.path, job, _hosts(job, work_dir))
+        return _openmpi.command_line(self.path, spec, _hosts(spec, work_dir))
 
 
 def _check_file_names(work_dir: Path) -> None:
@@ -61,28 +61,28 @@ def _check_file_names(work_dir: Path) -> None:
         )
 
 
-def _hosts(job: Job, work_dir: Path) -> list[str]:
-    if job.placement is None and job.cluster is None:
+def _hosts(spec: LaunchSpec, work_dir: Path) -> list[str]:
+    if spec.placement is None and spec.cluster is None:
         return []
     # A seq file alone crashes mpirun (rc 139): the hostfile has to be there as well, and its slots
     # are enforced.
-    hostfile = write_once(work_dir, "hosts", _openmpi.hostfile_lines(job))
+    hostfile = write_once(work_dir, "hosts", _openmpi.hostfile_lines(spec))
     options = ["--hostfile", str(hostfile)]
-    if job.placement is not None:
-        path = write_once(work_dir, "seq", job.placement.host_names())
-        overload = ":oversubscribe" if _needs_overload(job) else ""
+    if spec.placement is not None:
+        path = write_once(work_dir, "seq", spec.placement.host_names())
+        overload = ":oversubscribe" if _needs_overload(spec) else ""
         options += ["--map-by", f"seq:file={path}{overload}"]
     return options
 
 
-def _needs_overload(job: Job) -> bool:
+def _needs_overload(spec: LaunchSpec) -> bool:
     # With more ranks on a host than it has cores, and nothing said about binding, a seq placement
     # starts NO rank, and mpirun exits with 0. `oversubscribe` starts them, unbound, and with an
     # own --bind-to it changes nothing. It is not given to others, whose ranks stay bound as by
     # default. The cores of other hosts are not known here; this machine's stand for them.
-    told = "bind-to" in option_names(job.launcher_args) or _openmpi.is_told_to_unbind(job)
+    told = "bind-to" in option_names(spec.launcher_args) or _openmpi.is_told_to_unbind(spec)
     if told or any(name in os.environ for name in _BINDING_VARIABLES):
         return False
-    assert job.placement is not None
-    most = max(len(job.placement.ranks_on(host)) for host in slots_per_host(job))
+    assert spec.placement is not None
+    most = max(len(spec.placement.ranks_on(host)) for host in slots_per_host(spec))
     return most > len(os.sched_getaffinity(0))

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from fairlead.act.launch.host_names import is_local_host
-from fairlead.act.launch.job import Launcher
+from fairlead.act.launch.launch_spec import Launcher
 from fairlead.errors import LaunchError
 from fairlead.model.cluster import Cluster
 

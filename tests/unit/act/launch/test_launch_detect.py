@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.act.launch import Job, detect
+from fairlead.act.launch import LaunchSpec, detect
 from fairlead.act.launch.mpich import Mpich
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.act.launch.openmpi5 import OpenMpi5
@@ -125,19 +125,19 @@ def test_launcher_that_never_answers_is_given_up(
 def test_argument_that_would_overrule_the_hosts_is_refused(
     launcher: OpenMpi4 | OpenMpi5 | Mpich, arguments: tuple[str, ...], tmp_path: Path
 ) -> None:
-    job = Job(("p",), 1, Cluster(("a",), (1,)), launcher_args=arguments)
+    spec = LaunchSpec(("p",), 1, Cluster(("a",), (1,)), launcher_args=arguments)
 
     with pytest.raises(LaunchError, match="overrules the hosts and the number of ranks"):
-        launcher.command(job, tmp_path)
+        launcher.command(spec, tmp_path)
 
 
 def test_unusable_variable_and_missing_program_are_refused(tmp_path: Path) -> None:
     mpich = Mpich(Path("/m"), (4, 0, 2))
 
     with pytest.raises(LaunchError, match="variable 'A B' is not a usable name"):
-        mpich.command(Job(("p",), 1, env={"A B": ""}), tmp_path)
+        mpich.command(LaunchSpec(("p",), 1, env={"A B": ""}), tmp_path)
     with pytest.raises(LaunchError, match="no program"):
-        mpich.command(Job((), 1), tmp_path)
+        mpich.command(LaunchSpec((), 1), tmp_path)
 
 
 def test_open_mpi_5_cannot_use_a_folder_with_a_comma_or_colon(
@@ -148,4 +148,4 @@ def test_open_mpi_5_cannot_use_a_folder_with_a_comma_or_colon(
 
     for name in ("a,b", "12:30"):
         with pytest.raises(LaunchError, match="',' or ':'"):
-            launcher.command(Job(("p",), 1, Cluster(("a",), (1,))), tmp_path / name)
+            launcher.command(LaunchSpec(("p",), 1, Cluster(("a",), (1,))), tmp_path / name)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.act.launch import Job
+from fairlead.act.launch import LaunchSpec
 from fairlead.act.launch.mpich import Mpich
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.act.launch.openmpi5 import OpenMpi5
@@ -27,8 +27,8 @@ def as_anybody(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_open_mpi_binds_no_rank_of_a_job_that_shares_its_hosts(
     launcher: OpenMpi4 | OpenMpi5, tmp_path: Path
 ) -> None:
-    alone = launcher.command(Job(("app",), 4, CLUSTER), tmp_path)
-    sharing = launcher.command(Job(("app",), 4, CLUSTER, shares_hosts=True), tmp_path)
+    alone = launcher.command(LaunchSpec(("app",), 4, CLUSTER), tmp_path)
+    sharing = launcher.command(LaunchSpec(("app",), 4, CLUSTER, shares_hosts=True), tmp_path)
 
     assert sharing == [*alone[:-1], "--bind-to", "none", "app"]
 
@@ -37,13 +37,15 @@ def test_open_mpi_binds_no_rank_of_a_job_that_shares_its_hosts(
 def test_binding_that_the_user_asks_for_stays(
     launcher: OpenMpi4 | OpenMpi5, tmp_path: Path
 ) -> None:
-    job = Job(("app",), 4, CLUSTER, launcher_args=("--bind-to", "socket"), shares_hosts=True)
+    spec = LaunchSpec(
+        ("app",), 4, CLUSTER, launcher_args=("--bind-to", "socket"), shares_hosts=True
+    )
 
-    assert launcher.command(job, tmp_path)[-3:] == ["--bind-to", "socket", "app"]
+    assert launcher.command(spec, tmp_path)[-3:] == ["--bind-to", "socket", "app"]
 
 
 def test_mpich_binds_nothing_by_itself(tmp_path: Path) -> None:
     launcher = Mpich(Path("mpiexec"), (4, 0, 2))
-    job = Job(("app",), 4, CLUSTER, shares_hosts=True)
+    spec = LaunchSpec(("app",), 4, CLUSTER, shares_hosts=True)
 
-    assert launcher.command(job, tmp_path)[-3:] == ["-n", "4", "app"]
+    assert launcher.command(spec, tmp_path)[-3:] == ["-n", "4", "app"]

@@ -13,7 +13,7 @@ from fairlead.model.placement import Placement
 
 
 @dataclasses.dataclass(frozen=True)
-class Job:
+class LaunchSpec:
     """One MPI program on some hosts.
 
     Attributes:
@@ -70,8 +70,8 @@ class Launcher(Protocol):
         """Launcher parameters that do the same."""
         ...
 
-    def check(self, job: Job) -> None:
-        """Check a job without starting or writing anything.
+    def check(self, spec: LaunchSpec) -> None:
+        """Check what is to be started, without starting or writing anything.
 
         Raises:
             TopologyError: The ranks or the placement do not fit the cluster.
@@ -79,8 +79,8 @@ class Launcher(Protocol):
         """
         ...
 
-    def command(self, job: Job, work_dir: Path) -> list[str]:
-        """Command line that starts the job; the files it needs are written to `work_dir`.
+    def command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
+        """Command line that starts the program; the files it needs are written to `work_dir`.
 
         Raises:
             Error: As `check`, or a file cannot be written.

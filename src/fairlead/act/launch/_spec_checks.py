@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every launcher does with a job before its own command line: check it, write its files."""
+"""What every launcher does before its own command line: check what is asked of it, write files."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from fairlead.act.launch.host_names import host_name_problem
-from fairlead.act.launch.job import Job
+from fairlead.act.launch.launch_spec import LaunchSpec
 from fairlead.errors import LaunchError, TopologyError
 from fairlead.files.archive import write_text
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
-def check_job(job: Job, host_options: Collection[str], placing_options: Collection[str]) -> None:
-    """Check a job before anything is written.
+def check_spec(
+    spec: LaunchSpec, host_options: Collection[str], placing_options: Collection[str]
+) -> None:
+    """Check what is to be started before anything is written.
 
     Args:
-        job: The job.
+        spec: What is to be started.
         host_options: Launcher options, without dashes, that choose hosts or the number of ranks;
             refused among the user's own when cluster or placement is given.
         placing_options: Launcher options that place ranks; refused when a placement is given.
@@ -29,23 +31,24 @@ def check_job(job: Job, host_options: Collection[str], placing_options: Collecti
         TopologyError: The ranks do not fit the cluster, or the placement does not.
         LaunchError: There is no program, or a variable's name or a launcher argument is unusable.
     """
-    if not job.program:
+    if not spec.program:
         raise LaunchError("no program to start was given")
-    if job.cluster is not None:
-        job.cluster.require_room_for(job.num_ranks)
-        _refuse(job.launcher_args, host_options, "the hosts and the number of ranks")
-        _check_names(job.cluster.hosts)
-    if job.placement is not None:
-        if job.placement.num_ranks != job.num_ranks:
+    if spec.cluster is not None:
+        spec.cluster.require_room_for(spec.num_ranks)
+        _refuse(spec.launcher_args, host_options, "the hosts and the number of ranks")
+        _check_names(spec.cluster.hosts)
+    if spec.placement is not None:
+        if spec.placement.num_ranks != spec.num_ranks:
             raise TopologyError(
-                f"placement: made for {job.placement.num_ranks} ranks, the job has {job.num_ranks}"
+                f"placement: made for {spec.placement.num_ranks} ranks, the job has "
+                f"{spec.num_ranks}"
             )
-        if job.cluster is not None:
-            job.placement.require_fits(job.cluster)
-        _refuse(job.launcher_args, host_options, "the hosts and the number of ranks")
-        _refuse(job.launcher_args, placing_options, "the placement")
-        _check_names(job.placement.host_names())
-    for name in job.env:
+        if spec.cluster is not None:
+            spec.placement.require_fits(spec.cluster)
+        _refuse(spec.launcher_args, host_options, "the hosts and the number of ranks")
+        _refuse(spec.launcher_args, placing_options, "the placement")
+        _check_names(spec.placement.host_names())
+    for name in spec.env:
         if not _VARIABLE.fullmatch(name):
             raise LaunchError(f"environment variable {name!r} is not a usable name")
 
@@ -68,13 +71,13 @@ def _check_names(hosts: Iterable[str]) -> None:
             raise TopologyError(problem)
 
 
-def slots_per_host(job: Job) -> dict[str, int]:
-    """Hosts and slots of a job that has a cluster or a placement."""
-    if job.cluster is not None:
-        return dict(zip(job.cluster.hosts, job.cluster.slots, strict=True))
-    assert job.placement is not None
+def slots_per_host(spec: LaunchSpec) -> dict[str, int]:
+    """Hosts and slots of a spec that has a cluster or a placement."""
+    if spec.cluster is not None:
+        return dict(zip(spec.cluster.hosts, spec.cluster.slots, strict=True))
+    assert spec.placement is not None
     slots: dict[str, int] = {}
-    for host in job.placement.host_names():
+    for host in spec.placement.host_names():
         slots[host] = slots.get(host, 0) + 1
     return slots
 
