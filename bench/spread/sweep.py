@@ -25,7 +25,7 @@ from fairlead.simulation import (
     packaged_workloads,
     simulate_each,
 )
-from fairlead.simulation.simulating import OPTION_VALUES
+from fairlead.simulation.run import OPTION_VALUES
 
 SEEDS = 3
 

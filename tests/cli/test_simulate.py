@@ -15,7 +15,7 @@ import fairlead as fl
 from fairlead.cli import app
 from fairlead.decide.jobs import JOB_METHODS
 from fairlead.simulation import RATE_PER
-from fairlead.simulation.simulating import OPTION_VALUES
+from fairlead.simulation.run import OPTION_VALUES
 
 SYNT = ("simulate", "Synt_workload_4", "--scale", "0.01")
 

@@ -12,8 +12,8 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from fairlead.cli.harmless import harmless
 from fairlead.cli.help import App, HelpGroup
+from fairlead.cli.terminal_safe import terminal_safe
 from fairlead.errors import Error
 
 COMMANDS = {
@@ -64,7 +64,7 @@ def main() -> None:
     try:
         app()
     except (Error, OSError) as error:
-        print(f"fairlead: {harmless(str(error) + _remedy(error))}", file=sys.stderr)
+        print(f"fairlead: {terminal_safe(str(error) + _remedy(error))}", file=sys.stderr)
         sys.exit(error.exit_code if isinstance(error, Error) else 1)
 
 

@@ -17,8 +17,8 @@ from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBars
 from rich.segment import Segment
 
-from fairlead.cli.harmless import harmless
 from fairlead.cli.help import OUTPUT
+from fairlead.cli.terminal_safe import terminal_safe
 from fairlead.errors import InputError
 from fairlead.narrator import Narrator, Progress
 
@@ -37,7 +37,7 @@ class _Terminal(Console):
             if segment.control:
                 yield segment
             else:
-                yield segment._replace(text=harmless(segment.text))
+                yield segment._replace(text=terminal_safe(segment.text))
 
 
 stdout = _Terminal()

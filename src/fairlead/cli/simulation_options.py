@@ -15,7 +15,7 @@ from fairlead.cli.help import MODEL, OUTPUT, PLACING, listed
 from fairlead.decide.jobs import JOB_METHODS
 from fairlead.errors import InputError
 from fairlead.simulation import RATE_PER, packaged_workloads
-from fairlead.simulation.simulating import OPTION_VALUES
+from fairlead.simulation.run import OPTION_VALUES
 
 _WORKLOADS = "as the workload says"
 

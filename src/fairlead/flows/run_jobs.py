@@ -164,7 +164,7 @@ def _started(
         )
     ]
     directory.note("start", {"launcher_commands": commands})
-    ended = launch.run_together(commands, on_line, apart_s=_APART_S)
+    ended = launch.run_concurrently(commands, on_line, apart_s=_APART_S)
     exit_codes = [finished.returncode for finished in ended.finished]
     seconds = [finished.seconds for finished in ended.finished]
     directory.note("end", {"exit_codes": exit_codes, "seconds": seconds})

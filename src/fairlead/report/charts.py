@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every chart of the page has in common: a title, a drawing, and names made harmless."""
+"""What every chart of the page has in common: a title, a drawing, and escaped names."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class ColorRange(NamedTuple):
         }
 
 
-def harmless(name: str) -> str:
+def escaped(name: str) -> str:
     """A name as Plotly shall show it: its own mark-up (`<b>`, `<a href>`) means nothing."""
     return html.escape(name, quote=False)
 
@@ -147,7 +147,7 @@ def heatmap(
         is_noisy: Cells to mark as uncertain, shape (n, n).
     """
     marked = np.zeros(matrix.shape, dtype=bool) if is_noisy is None else is_noisy
-    names = [harmless(label) for label in labels]
+    names = [escaped(label) for label in labels]
     hover = [
         [
             colors.scale.with_unit(value) if np.isfinite(value) and value > 0 else empty

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from fairlead.errors import InputError
 from fairlead.files.run_directory import HISTORY
-from fairlead.report.charts import Chart, harmless
+from fairlead.report.charts import Chart, escaped
 from fairlead.report.page_table import table
 from fairlead.report.palette import BLUE, ORANGE
 from fairlead.report.scales import SECONDS, common_scale, human
@@ -163,10 +163,10 @@ def _trace(
 ) -> dict[str, Any]:
     own = [(number, run) for number, run in enumerate(runs, 1) if run.placement == placement]
     return {
-        **{"type": "scatter", "mode": "markers", "name": harmless(placement)},
+        **{"type": "scatter", "mode": "markers", "name": escaped(placement)},
         "x": [number for number, _ in own],
         "y": [run.measured_s / factor for _, run in own],
-        "text": [f"{harmless(placement)}, {run.when:%Y-%m-%d %H:%M}" for _, run in own],
+        "text": [f"{escaped(placement)}, {run.when:%Y-%m-%d %H:%M}" for _, run in own],
         "hovertemplate": "%{text}<br>%{y:.3r}<extra></extra>",
         "marker": {"symbol": symbol, "color": color, "size": 9},
     }

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from fairlead.flows.comparison import Comparison
-from fairlead.report.charts import Chart, harmless
+from fairlead.report.charts import Chart, escaped
 from fairlead.report.palette import BLUE, ORANGE
 from fairlead.report.scales import SECONDS, Scale, common_scale
 
@@ -26,7 +26,7 @@ def time_charts(comparison: Comparison) -> list[Chart]:
         },
         "yaxis": {
             "tickvals": list(range(len(methods))),
-            "ticktext": [harmless(method) for method in methods],
+            "ticktext": [escaped(method) for method in methods],
             **{
                 "range": [len(methods) - 0.5, -0.6],
                 "automargin": True,
@@ -58,7 +58,7 @@ def _runs(comparison: Comparison, scale: Scale) -> dict[str, Any]:
             times.append(time_s / scale.factor)
             # A fixed pattern instead of chance: the page of a run is always the same.
             rows.append(row + 0.12 + 0.08 * (repeat % 3 - 1))
-            texts.append(f"{harmless(method)}, run {repeat + 1}")
+            texts.append(f"{escaped(method)}, run {repeat + 1}")
     return {
         "type": "scatter",
         "mode": "markers",
@@ -78,7 +78,7 @@ def _means(comparison: Comparison, scale: Scale) -> dict[str, Any]:
         "name": "mean, 95 % interval",
         "x": [m.value / scale.factor for m in means],
         "y": [row - 0.2 for row in range(len(means))],
-        "text": [harmless(method) for method in comparison.methods],
+        "text": [escaped(method) for method in comparison.methods],
         "hovertemplate": f"%{{text}}, mean<br>%{{x:.3r}} {scale.unit}<extra></extra>",
         "error_x": {"type": "data", "array": half, "color": ORANGE, "thickness": 2, "width": 6},
         "marker": {"color": ORANGE, "size": 9, "symbol": "diamond"},

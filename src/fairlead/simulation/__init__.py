@@ -6,7 +6,7 @@ from fairlead.simulation.jobs_placement import JobsPlacement
 from fairlead.simulation.jobs_record import JobsRecord, read_jobs_placement
 from fairlead.simulation.machine import Machine
 from fairlead.simulation.patterns import PATTERNS
-from fairlead.simulation.simulating import (
+from fairlead.simulation.run import (
     JobResult,
     ServerResult,
     SimulationOptions,

@@ -20,7 +20,7 @@ from fairlead.narrator import Progress
 from fairlead.simulation.job import Job
 from fairlead.simulation.jobs_placement import JobsPlacement
 from fairlead.simulation.jobs_record import JOBS
-from fairlead.simulation.simulating import SimulationResult, simulate
+from fairlead.simulation.run import SimulationResult, simulate
 from fairlead.simulation.workload import Workload
 
 __all__ = ["MappedJobs", "map_jobs", "told_apart"]

@@ -187,14 +187,18 @@ def test_ctrl_c_reaches_the_program_once_and_then_the_caller() -> None:
 
 @pytest.mark.parametrize(
     "call",
-    ["run(program)", "run(program, timeout_s=3000)", "run_together([program], lambda *_: None)"],
+    [
+        "run(program)",
+        "run(program, timeout_s=3000)",
+        "run_concurrently([program], lambda *_: None)",
+    ],
 )
 def test_signal_that_another_thread_takes_is_passed_on_too(call: str, tmp_path: Path) -> None:
     # The kernel gives a process's signal to any of its threads: the second of two often to another
     # one than the first. So it is here with the only one.
     caller = (
         "import signal, sys, threading\n"
-        "from fairlead.act.launch import run, run_together\n"
+        "from fairlead.act.launch import run, run_concurrently\n"
         "def take_signal():\n"
         "    sys.stdin.readline()\n"
         "    signal.pthread_kill(threading.get_ident(), signal.SIGINT)\n"

@@ -11,7 +11,7 @@ from fairlead.decide.jobs.methods.problem import JobsProblem
 from fairlead.errors import InputError
 from fairlead.narrator import Progress
 from fairlead.simulation.jobs_placement import CoresOfJobs, JobsPlacement
-from fairlead.simulation.simulating import SimulationOptions
+from fairlead.simulation.run import SimulationOptions
 from fairlead.simulation.workload import Workload
 
 __all__ = ["DEFAULT_JOB_METHOD", "JOB_METHODS", "JobMethod", "place_jobs", "require_job_method"]

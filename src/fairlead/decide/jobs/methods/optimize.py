@@ -17,7 +17,7 @@ from fairlead.decide.jobs.methods import drb, filling, spread
 from fairlead.decide.jobs.methods.problem import JobsProblem
 from fairlead.narrator import Progress
 from fairlead.simulation.jobs_placement import CoresOfJobs, JobsPlacement
-from fairlead.simulation.simulating import (
+from fairlead.simulation.run import (
     SimulationOptions,
     SimulationResult,
     simulate_each,

@@ -9,7 +9,7 @@ from fairlead.errors import InputError
 from fairlead.narrator import Progress
 from fairlead.seed import require_seed
 from fairlead.simulation.checks import require_scale
-from fairlead.simulation.simulating import SimulationOptions
+from fairlead.simulation.run import SimulationOptions
 from fairlead.simulation.workload import Workload
 
 __all__ = ["JobsProblem", "require_effort"]

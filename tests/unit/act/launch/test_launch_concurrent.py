@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""run_together(): outputs told apart, one exit code, one signal for all, and no process left."""
+"""run_concurrently(): outputs kept apart, one exit code, one signal for all, no process left."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.act.launch import run_together
+from fairlead.act.launch import run_concurrently
 from fairlead.errors import LaunchError
 
 
@@ -32,7 +32,7 @@ def test_each_line_comes_with_its_program_and_stream() -> None:
         with lock:
             lines.append(line)  # type: ignore[arg-type]
 
-    run_together([shell("echo a; echo b >&2"), shell(r"printf '\377c\nend'")], keep)
+    run_concurrently([shell("echo a; echo b >&2"), shell(r"printf '\377c\nend'")], keep)
 
     assert sorted(lines) == [
         (0, "stderr", b"b\n"),
@@ -47,7 +47,7 @@ def test_programs_run_at_the_same_time(tmp_path: Path) -> None:
     script = 'touch "$1"; until [ -e "$2" ]; do sleep 0.02; done'
     here, there = str(tmp_path / "here"), str(tmp_path / "there")
 
-    ended = run_together([shell(script, here, there), shell(script, there, here)], nothing)
+    ended = run_concurrently([shell(script, here, there), shell(script, there, here)], nothing)
 
     assert ended.returncode == 0
 
@@ -55,7 +55,7 @@ def test_programs_run_at_the_same_time(tmp_path: Path) -> None:
 def test_exit_code_is_that_of_the_first_to_fail_and_the_others_go_on(tmp_path: Path) -> None:
     gate, late = tmp_path / "gate", tmp_path / "late"
     waits = 'until [ -e "$1" ]; do sleep 0.02; done; sleep 0.3; '
-    ended = run_together(
+    ended = run_concurrently(
         [
             shell(waits + "exit 3", str(gate)),
             shell('touch "$1"; exit 4', str(gate)),
@@ -75,7 +75,7 @@ def test_starts_can_be_kept_apart() -> None:
     def keep(_index: int, _stream: str, line: bytes) -> None:
         times_s.append(float(line))
 
-    run_together([shell("date +%s.%N")] * 2, keep, apart_s=0.3)
+    run_concurrently([shell("date +%s.%N")] * 2, keep, apart_s=0.3)
 
     # A start takes some milliseconds, here more, there less.
     assert max(times_s) - min(times_s) >= 0.15
@@ -83,14 +83,14 @@ def test_starts_can_be_kept_apart() -> None:
 
 def test_program_that_cannot_be_started_is_an_error() -> None:
     with pytest.raises(LaunchError, match="/no/such/program"):
-        run_together([shell("exit 0"), ["/no/such/program"]], nothing)
+        run_concurrently([shell("exit 0"), ["/no/such/program"]], nothing)
 
 
 def test_program_finds_its_output_closed_where_nobody_reads_ours() -> None:
     def broken(_index: int, _stream: str, _line: bytes) -> None:
         raise BrokenPipeError
 
-    ended = run_together([["yes"]], broken)
+    ended = run_concurrently([["yes"]], broken)
 
     assert ended.returncode == 128 + signal.SIGPIPE
 
@@ -99,9 +99,9 @@ def test_program_finds_its_output_closed_where_nobody_reads_ours() -> None:
 def test_signal_ends_all_programs(number: int) -> None:
     caller = (
         "import sys\n"
-        "from fairlead.act.launch import run_together\n"
+        "from fairlead.act.launch import run_concurrently\n"
         "def show(index, stream, line): print(line.decode(), end='', flush=True)\n"
-        "run_together([['/bin/sh', '-c', 'echo $$; exec sleep 300']] * 2, show)\n"
+        "run_concurrently([['/bin/sh', '-c', 'echo $$; exec sleep 300']] * 2, show)\n"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", caller],

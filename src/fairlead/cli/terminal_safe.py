@@ -9,6 +9,6 @@ _COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]
 """Control characters but tab and line end, and those that turn the direction of writing."""
 
 
-def harmless(text: str) -> str:
+def terminal_safe(text: str) -> str:
     r"""The text with each character that would command the terminal written as "\x1b"."""
     return _COMMANDS.sub(lambda found: ascii(found[0])[1:-1], text)

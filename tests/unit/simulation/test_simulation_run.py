@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import fairlead as fl
 from fairlead.simulation import PATTERNS, SimulationOptions, simulate_each
-from fairlead.simulation.simulating import OPTION_VALUES
+from fairlead.simulation.run import OPTION_VALUES
 
 MACHINE = fl.Machine(nodes=3, sockets=2, cores=2)
 

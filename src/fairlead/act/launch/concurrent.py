@@ -14,14 +14,14 @@ from typing import IO
 from fairlead.act.launch._signals import passing_signals
 from fairlead.act.launch.process import Finished, Started, start
 
-__all__ = ["OnLine", "Together", "run_together"]
+__all__ = ["AllFinished", "OnLine", "run_concurrently"]
 
 OnLine = Callable[[int, str, bytes], None]
 """Gets each line: index of the program, "stdout" or "stderr", the line with its end."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Together:
+class AllFinished:
     """How several programs ended.
 
     Attributes:
@@ -33,9 +33,9 @@ class Together:
     returncode: int
 
 
-def run_together(
+def run_concurrently(
     commands: Sequence[Sequence[str]], on_line: OnLine, *, apart_s: float = 0.0
-) -> Together:
+) -> AllFinished:
     """Run programs at the same time until all of them, and all that they started, are gone.
 
     One that fails does not end the others: they are other people's work. Signals go to all of
@@ -74,7 +74,7 @@ def run_together(
                 process.terminate()
             raise
         reports = [started.report() for started, _ in begun]
-    return Together(
+    return AllFinished(
         tuple(Finished(*report) for report in reports),
         _first_failure(
             [(begun_s, *report) for (_, begun_s), report in zip(begun, reports, strict=True)]
