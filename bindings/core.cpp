@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "effort.hpp"
 #include "fairlead/error.hpp"
 #include "fairlead/mapping/optimize.hpp"
 #include "fairlead/mapping/placement_cost.hpp"
 #include "fairlead/mapping/scotch_mapping.hpp"
 #include "fairlead/mapping/tree_mapping.hpp"
 #include "jobs.hpp"
+#include "search_limits.hpp"
 #include "simulation.hpp"
 
 namespace nb = nanobind;
@@ -119,7 +119,8 @@ NB_MODULE(_core, module) {
            "latency_s"_a, "bandwidth_Bps"_a, "nic_out_Bps"_a, "nic_in_Bps"_a, "group_of_pair"_a,
            "src_of_pair"_a, "dst_of_pair"_a, "capacity_Bps"_a);
 
-  nb::class_<Effort>(module, "Effort", "What `optimize` may spend, and where it begins.")
+  nb::class_<SearchLimits>(module, "SearchLimits",
+                           "What `optimize` may spend, and where it begins.")
       .def(nb::init<std::uint64_t, std::int64_t, double, int,
                     std::vector<std::vector<std::int64_t>>, Indices, std::int64_t,
                     std::function<bool(std::int64_t, std::int64_t)>, double>(),
@@ -178,38 +179,38 @@ NB_MODULE(_core, module) {
 
   module.def(
       "optimize_sum",
-      [](const Csr& traffic, const Square& cost, const Indices& slots, const Effort& effort) {
+      [](const Csr& traffic, const Square& cost, const Indices& slots, const SearchLimits& limits) {
         const nb::gil_scoped_release unlocked;
-        return fairlead::optimize_sum(traffic.view(), view(cost), view(slots), effort.options());
+        return fairlead::optimize_sum(traffic.view(), view(cost), view(slots), limits.options());
       },
-      "traffic"_a, "cost"_a, "slots"_a, "effort"_a, "The placement of the smallest sum found.");
+      "traffic"_a, "cost"_a, "slots"_a, "limits"_a, "The placement of the smallest sum found.");
 
   module.def(
       "optimize_sum_on_tree",
       [](const Csr& traffic, const IndexRows& group_of_host, const Values& cost_of_level,
-         const Indices& slots, const Effort& effort) {
+         const Indices& slots, const SearchLimits& limits) {
         const nb::gil_scoped_release unlocked;
         return fairlead::optimize_sum(
             traffic.view(),
             fairlead::HostTree{.num_hosts = slots.size(),
                                .group_of_host = {group_of_host.data(), group_of_host.size()},
                                .cost_of_level = {cost_of_level.data(), cost_of_level.size()}},
-            view(slots), effort.options());
+            view(slots), limits.options());
       },
-      "traffic"_a, "group_of_host"_a, "cost_of_level"_a, "slots"_a, "effort"_a,
+      "traffic"_a, "group_of_host"_a, "cost_of_level"_a, "slots"_a, "limits"_a,
       "The same on a tree: groups (L, H), costs (L + 2,).");
 
   module.def(
       "optimize_bottleneck",
       [](const Csr& bytes, const Csr& messages, const NetworkArrays& network, const Indices& slots,
-         bool with_mean, const Effort& effort) {
+         bool with_mean, const SearchLimits& limits) {
         using enum fairlead::BottleneckObjective;
         const nb::gil_scoped_release unlocked;
         return fairlead::optimize_bottleneck(
             bytes.view(), messages.view(), network.view(), view(slots),
-            with_mean ? bottleneck_and_mean : bottleneck, effort.options());
+            with_mean ? bottleneck_and_mean : bottleneck, limits.options());
       },
-      "bytes"_a, "messages"_a, "network"_a, "slots"_a, "with_mean"_a, "effort"_a,
+      "bytes"_a, "messages"_a, "network"_a, "slots"_a, "with_mean"_a, "limits"_a,
       "The placement of the smallest bottleneck_s or bottleneck_and_mean_s found.");
 
   module.def(

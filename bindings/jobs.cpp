@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "effort.hpp"
 #include "fairlead/mapping/optimize_jobs.hpp"
+#include "search_limits.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -72,9 +72,9 @@ void bind_jobs(nb::module_& module) {
 
   module.def(
       "optimize_jobs",
-      [](const sim::JobsProblem& problem, const Effort& effort) {
+      [](const sim::JobsProblem& problem, const SearchLimits& limits) {
         const nb::gil_scoped_release unlocked;
-        return sim::optimize_jobs(problem, effort.options());
+        return sim::optimize_jobs(problem, limits.options());
       },
-      "problem"_a, "effort"_a, "What each walk ended with, the least predicted waiting first.");
+      "problem"_a, "limits"_a, "What each walk ended with, the least predicted waiting first.");
 }

@@ -108,7 +108,7 @@ class NetworkArrays:
 
     def __init__(self, latency_s: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], bandwidth_Bps: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], nic_out_Bps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], nic_in_Bps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], group_of_pair: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], src_of_pair: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], dst_of_pair: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], capacity_Bps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
-class Effort:
+class SearchLimits:
     """What `optimize` may spend, and where it begins."""
 
     def __init__(self, seed: int, num_proposals: int, time_limit_s: float, num_threads: int, starts: Sequence[Sequence[int]], fixed_host_of_rank: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_moves: int, on_progress: Callable[[int, int], bool] | None, deadline_s: float = float('inf')) -> None: ...
@@ -130,7 +130,7 @@ class JobsProblem:
 def predicted_waiting_s(problem: JobsProblem, core_of_rank: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
     """What the load model says all messages wait for together."""
 
-def optimize_jobs(problem: JobsProblem, effort: Effort) -> list[PredictedPlacement]:
+def optimize_jobs(problem: JobsProblem, limits: SearchLimits) -> list[PredictedPlacement]:
     """What each walk ended with, the least predicted waiting first."""
 
 class PlacementCost:
@@ -169,13 +169,13 @@ def weighted_sum(traffic: RankMatrix, cost: Annotated[NDArray[numpy.float64], di
 def scotch_placements(traffic: RankMatrix, cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, num_tries: int, largest_distance: float = 1000.0) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C')]:
     """Placements by Scotch, one per row, each within the slots."""
 
-def optimize_sum(traffic: RankMatrix, cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], effort: Effort) -> list[int]:
+def optimize_sum(traffic: RankMatrix, cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], limits: SearchLimits) -> list[int]:
     """The placement of the smallest sum found."""
 
-def optimize_sum_on_tree(traffic: RankMatrix, group_of_host: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], cost_of_level: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], effort: Effort) -> list[int]:
+def optimize_sum_on_tree(traffic: RankMatrix, group_of_host: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], cost_of_level: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], limits: SearchLimits) -> list[int]:
     """The same on a tree: groups (L, H), costs (L + 2,)."""
 
-def optimize_bottleneck(bytes: RankMatrix, messages: RankMatrix, network: NetworkArrays, slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], with_mean: bool, effort: Effort) -> list[int]:
+def optimize_bottleneck(bytes: RankMatrix, messages: RankMatrix, network: NetworkArrays, slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], with_mean: bool, limits: SearchLimits) -> list[int]:
     """
     The placement of the smallest bottleneck_s or bottleneck_and_mean_s found.
     """

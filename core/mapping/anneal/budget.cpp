@@ -136,7 +136,7 @@ Budget::Budget(const OptimizeOptions& given, std::span<const std::int64_t> slots
   const double fewest_per_start =
       std::clamp(length.proposals * std::pow(std::max(1, num_tasks), length.power_of_tasks),
                  length.least, length.most);
-  // A time is there for every thread; an effort without one is the same with any number of them.
+  // A time is there for every thread; a search without one is the same with any number of them.
   const int num_planned = is_timed ? std::max(1, given.num_threads) : 1;
   num_starts = static_cast<int>(std::clamp(
       static_cast<double>(wanted) * num_planned / fewest_per_start, 1.0, length.most_starts));

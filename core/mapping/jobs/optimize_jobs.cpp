@@ -21,7 +21,7 @@ using optimizing::StopCriterion;
 
 namespace {
 
-// Effort without a limit, measured by bench/spread: proposals per rank and walk, and walks for each
+// The search without a limit, measured by bench/spread: proposals per rank and walk, and walks for each
 // start. More found nothing that the simulator liked better.
 constexpr std::int64_t kProposalsPerRank = 400;
 constexpr int kWalksPerStart = 4;

@@ -138,12 +138,12 @@ RolePlacement place_roles(std::span<const RoleEdge> edges, const HostMatrix& cos
   if (identity_cost == 0.0 || num_roles * num_hosts > options.max_entries) return kept;
 
   const std::vector<Indices> starts{hosts.host_of_process};
-  OptimizeOptions effort;
-  effort.seed = options.seed;
-  effort.num_proposals = proposals_for(num_roles, num_hosts, options.max_proposals);
-  effort.starts = starts;
+  OptimizeOptions search_options;
+  search_options.seed = options.seed;
+  search_options.num_proposals = proposals_for(num_roles, num_hosts, options.max_proposals);
+  search_options.starts = starts;
   const Indices host_of_role =
-      optimize_sum(traffic.matrix(), hosts.cost(), hosts.num_processes, effort);
+      optimize_sum(traffic.matrix(), hosts.cost(), hosts.num_processes, search_options);
   const double found_cost = weighted_sum(traffic.matrix(), hosts.cost(), host_of_role);
   if (!(found_cost < (1.0 - options.min_gain_ratio) * identity_cost)) return kept;
   return {roles_of_processes(host_of_role, hosts), found_cost, identity_cost};

@@ -11,7 +11,11 @@ from fairlead.act import launch
 from fairlead.act.launch import Launcher, OnLine, detect
 from fairlead.decide.jobs import MappedJobs, SharedHosts, map_jobs
 from fairlead.decide.jobs.mapped_jobs import told_apart
-from fairlead.decide.jobs.methods import DEFAULT_JOB_METHOD, require_effort, require_job_method
+from fairlead.decide.jobs.methods import (
+    DEFAULT_JOB_METHOD,
+    require_job_method,
+    require_search_limits,
+)
 from fairlead.files.run_directory import TRAFFIC, RunDirectory
 from fairlead.flows.inputs import Request, hosts_of, traced
 from fairlead.model.cluster import Cluster
@@ -93,7 +97,7 @@ def run_jobs(
         Error: A traffic or the placement could not be had; nothing was started.
     """
     require_job_method(request.method)
-    require_effort(request.seed, request.scale, request.time_limit_s)
+    require_search_limits(request.seed, request.scale, request.time_limit_s)
     launcher = detect(request.mpirun)
     hosts = SharedHosts.of(hosts_of(request.hostfile), request.taken, request.machine)
     hosts.require_room_for(sum(job.num_ranks for job in request.jobs))

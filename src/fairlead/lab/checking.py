@@ -20,7 +20,7 @@ PAYLOAD_RATIO = (MTU_BYTES - 52) / (MTU_BYTES + 14)
 
 _TOLERANCE_RATIO = 0.10
 _MAX_TOGETHER_Bps = 275e6
-"""What two cores carry without effort; more at once would measure the machine."""
+"""What two cores carry easily; more at once would measure the machine."""
 _MAX_PAIRS = 90
 _TRIES_S = (0.06, 0.15, 0.5)
 """Seconds per transfer; what looks wrong is tried again alone and longer, for a busy machine

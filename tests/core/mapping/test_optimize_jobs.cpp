@@ -52,7 +52,7 @@ JobsProblem problem_of(std::vector<RankStream> streams, std::int64_t num_ranks,
           .options = options};
 }
 
-fairlead::OptimizeOptions effort(const std::vector<Cores>& starts) {
+fairlead::OptimizeOptions search_options(const std::vector<Cores>& starts) {
   fairlead::OptimizeOptions options;
   options.num_proposals = 4000;
   options.starts = starts;
@@ -233,7 +233,7 @@ TEST_CASE("optimize jobs: two that exceed an interface together get one each") {
   problem.machine.largest_cache_bytes = 0;
   problem.machine.memory_Bps = 1e8;  // together on a node is worse still
   const std::vector<Cores> starts{{0, 1, kCoresPerNode, kCoresPerNode + 1}};
-  const auto found = sim::optimize_jobs(problem, effort(starts));
+  const auto found = sim::optimize_jobs(problem, search_options(starts));
   REQUIRE(!found.empty());
   const Cores& cores = found.front().core_of_rank;
   CHECK(found.front().waiting_s == 0.0);
@@ -260,7 +260,7 @@ TEST_CASE("optimize jobs: what waits less and is done later than the first start
   const sim::JobOutcome before = simulated(problem, apart);
   REQUIRE(simulated_s(problem, together) < before.waiting_s);
   REQUIRE(simulated(problem, together).finish_ns > before.finish_ns);
-  for (const auto& found : sim::optimize_jobs(problem, effort({apart}))) {
+  for (const auto& found : sim::optimize_jobs(problem, search_options({apart}))) {
     CHECK(static_cast<double>(simulated(problem, found.core_of_rank).finish_ns) <=
           1.01 * static_cast<double>(before.finish_ns));
   }
@@ -272,7 +272,7 @@ TEST_CASE("optimize jobs: what cannot be is refused") {
   const auto refused = [&](auto change) {
     JobsProblem bad = good;
     change(bad);
-    CHECK_THROWS_AS(sim::optimize_jobs(bad, effort(starts)), fairlead::InputError);
+    CHECK_THROWS_AS(sim::optimize_jobs(bad, search_options(starts)), fairlead::InputError);
   };
   refused([](JobsProblem& bad) { bad.streams[0].dst_rank = 2; });
   refused([](JobsProblem& bad) { bad.streams[0].dst_rank = 0; });
@@ -281,6 +281,6 @@ TEST_CASE("optimize jobs: what cannot be is refused") {
   refused([](JobsProblem& bad) { bad.free_cores = {0}; });
   refused([](JobsProblem& bad) { bad.free_cores = {0, 24}; });
   refused([](JobsProblem& bad) { bad.free_cores = {1, 2}; });
-  CHECK_THROWS_AS(sim::optimize_jobs(good, effort({})), fairlead::InputError);
+  CHECK_THROWS_AS(sim::optimize_jobs(good, search_options({})), fairlead::InputError);
   CHECK_THROWS_AS(sim::predicted_waiting_s(good, Cores{3, 3}), fairlead::InputError);
 }

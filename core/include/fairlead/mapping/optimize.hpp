@@ -24,7 +24,7 @@ struct OptimizeOptions {
   std::uint64_t seed = 0;
   /// Swaps to propose, all starts together; 0: enough for the number of tasks.
   std::int64_t num_proposals = 0;
-  /// Effort is planned for this time, and the run ends after it; what was best is the answer.
+  /// The search is planned for this time, and the run ends after it; what was best is the answer.
   /// Without it and `num_proposals`, a run ends after 10 s and 0.4 ms a task in any case.
   double time_limit_s = std::numeric_limits<double>::infinity();
   /// The run ends after this time as well, whatever was planned.

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from fairlead import _core
 from fairlead.decide.placement.filling import blocked
-from fairlead.decide.placement.problem import Effort, HostOfRank, Problem
+from fairlead.decide.placement.problem import HostOfRank, Problem, SearchLimits
 from fairlead.decide.placement.scotch import scotch
 from fairlead.errors import TopologyError
 from fairlead.model.cluster import Cluster
@@ -45,10 +45,10 @@ def optimize(problem: Problem) -> HostOfRank:
     Nor than `scotch`, unless that would take more of the time than it is worth.
     """
     starts, spent_s = _starts(problem)
-    effort = core_effort(problem.effort, problem.seed, starts, problem.num_ranks, spent_s)
+    limits = core_limits(problem.limits, problem.seed, starts, problem.num_ranks, spent_s)
     slots = np.array(problem.cluster.slots, dtype=np.int64)
     if problem.objective == "sum":
-        found = _core.optimize_sum(rank_matrix(problem.weights), problem.host_cost_s, slots, effort)
+        found = _core.optimize_sum(rank_matrix(problem.weights), problem.host_cost_s, slots, limits)
     else:
         _require_measured(problem)
         found = _core.optimize_bottleneck(
@@ -57,13 +57,13 @@ def optimize(problem: Problem) -> HostOfRank:
             network_arrays(problem.network),
             slots,
             problem.objective == "bottleneck-and-mean",
-            effort,
+            limits,
         )
     return np.array(found, dtype=np.int64)
 
 
 def optimize_on_tree(
-    weights: sp.csr_array, tree: HostTree, cluster: Cluster, *, seed: int, effort: Effort
+    weights: sp.csr_array, tree: HostTree, cluster: Cluster, *, seed: int, limits: SearchLimits
 ) -> HostOfRank:
     """The smallest sum of weight times cost that is found, without a matrix of all hosts.
 
@@ -72,42 +72,42 @@ def optimize_on_tree(
         tree: The cluster's hosts in the cluster's order.
         cluster: Hosts and slots; the ranks fit.
         seed: Where random numbers start.
-        effort: What may be spent and must be kept.
+        limits: What may be spent and must be kept.
     """
     num_ranks = weights.shape[0]
-    starts = [] if effort.start is None else [effort.start]
+    starts = [] if limits.start is None else [limits.start]
     found = _core.optimize_sum_on_tree(
         rank_matrix(weights),
         tree.groups,
         tree.costs,
         np.array(cluster.slots, dtype=np.int64),
-        core_effort(effort, seed, starts, num_ranks),
+        core_limits(limits, seed, starts, num_ranks),
     )
     return np.array(found, dtype=np.int64)
 
 
-def core_effort(
-    effort: Effort, seed: int, starts: list[HostOfRank], num_ranks: int, spent_s: float = 0.0
-) -> _core.Effort:
-    """The effort as the compiled core reads it, less what the starts have cost."""
-    fixed = np.full(num_ranks if effort.fixed else 0, -1, dtype=np.int64)
-    for rank, host in effort.fixed.items():
+def core_limits(
+    limits: SearchLimits, seed: int, starts: list[HostOfRank], num_ranks: int, spent_s: float = 0.0
+) -> _core.SearchLimits:
+    """The limits as the compiled core reads them, less what the starts have cost."""
+    fixed = np.full(num_ranks if limits.fixed else 0, -1, dtype=np.int64)
+    for rank, host in limits.fixed.items():
         fixed[rank] = host
-    return _core.Effort(
+    return _core.SearchLimits(
         seed=seed,
         num_proposals=0,
-        time_limit_s=max(_limit_s(effort) - spent_s, LEAST_SHARE * _limit_s(effort)),
-        num_threads=effort.num_threads or len(os.sched_getaffinity(0)),
+        time_limit_s=max(_limit_s(limits) - spent_s, LEAST_SHARE * _limit_s(limits)),
+        num_threads=limits.num_threads or len(os.sched_getaffinity(0)),
         starts=[start.tolist() for start in starts],
         fixed_host_of_rank=fixed,
-        most_moves=-1 if effort.max_moves is None else effort.max_moves,
-        on_progress=effort.on_progress,
-        deadline_s=max(_limit_s(effort) - (time.monotonic() - effort.begun_s), LEAST_S),
+        most_moves=-1 if limits.max_moves is None else limits.max_moves,
+        on_progress=limits.on_progress,
+        deadline_s=max(_limit_s(limits) - (time.monotonic() - limits.begun_s), LEAST_S),
     )
 
 
-def _limit_s(effort: Effort) -> float:
-    return np.inf if effort.time_limit_s is None else effort.time_limit_s
+def _limit_s(limits: SearchLimits) -> float:
+    return np.inf if limits.time_limit_s is None else limits.time_limit_s
 
 
 def _starts(problem: Problem) -> tuple[list[HostOfRank], float]:
@@ -115,15 +115,15 @@ def _starts(problem: Problem) -> tuple[list[HostOfRank], float]:
 
     The given placement comes first, then those of other methods.
     """
-    given = [] if problem.effort.start is None else [problem.effort.start]
-    if problem.effort.max_moves is not None:
+    given = [] if problem.limits.start is None else [problem.limits.start]
+    if problem.limits.max_moves is not None:
         return given, 0.0
     scotch_s = (
         SCOTCH_S_PER_PAIR * problem.cluster.num_hosts**2
         + SCOTCH_S_PER_RANK * problem.num_ranks
         + SCOTCH_S_PER_EXCHANGE * problem.weights.nnz
     )
-    most_s = max(LEAST_SCOTCH_S, MOST_SHARE * _limit_s(problem.effort))
+    most_s = max(LEAST_SCOTCH_S, MOST_SHARE * _limit_s(problem.limits))
     if scotch_s > min(MOST_SCOTCH_S, most_s):
         return [*given, blocked(problem)], 0.0
     return [*given, blocked(problem), scotch(problem)], scotch_s

@@ -13,10 +13,10 @@ from fairlead.decide.placement.problem import (
     DEFAULT_OBJECTIVE,
     METRICS,
     OBJECTIVES,
-    Effort,
     HostOfRank,
     OnProgress,
     Problem,
+    SearchLimits,
 )
 from fairlead.errors import InputError, ShapeError, TopologyError
 from fairlead.model.cluster import Cluster
@@ -90,7 +90,7 @@ def place(
             max_moves=max_moves,
             on_progress=on_progress,
         )
-    effort = Effort(
+    limits = SearchLimits(
         time_limit_s=_checked_limit(time_limit_s),
         num_threads=_checked_count("num_threads", num_threads),
         fixed=_checked_fixed(fixed or {}, cluster, traffic.num_ranks),
@@ -98,14 +98,14 @@ def place(
         max_moves=None if max_moves is None else _checked_count("max_moves", max_moves),
         on_progress=on_progress,
     )
-    _require_consistent(effort)
+    _require_consistent(limits)
     carried, used = traffic.total(), network.select(cluster.hosts)
     if isinstance(used, HostTree):
         _require_for_tree(method, objective)
         weights = carried.bytes if metric == "bytes" else carried.messages
-        host_of_rank = optimize_on_tree(weights, used, cluster, seed=seed, effort=effort)
+        host_of_rank = optimize_on_tree(weights, used, cluster, seed=seed, limits=limits)
     else:
-        problem = Problem(carried, used, cluster, metric, objective, seed, effort)
+        problem = Problem(carried, used, cluster, metric, objective, seed, limits)
         host_of_rank = METHODS[method].place(problem)
     return Placement(
         hosts=cluster.hosts,
@@ -175,12 +175,12 @@ def _checked_start(start: Placement, cluster: Cluster, num_ranks: int) -> HostOf
     return host_of_rank
 
 
-def _require_consistent(effort: Effort) -> None:
-    if effort.max_moves is None:
+def _require_consistent(limits: SearchLimits) -> None:
+    if limits.max_moves is None:
         return
-    if effort.start is None:
+    if limits.start is None:
         raise InputError("max_moves: counts from a placement, give it as start")
-    moved = sum(effort.start[rank] != host for rank, host in effort.fixed.items())
+    moved = sum(limits.start[rank] != host for rank, host in limits.fixed.items())
     if moved:
         raise InputError(f"fixed: {moved} of these ranks are elsewhere in start")
 

@@ -43,7 +43,7 @@ OnProgress = Callable[[int, int], bool]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Effort:
+class SearchLimits:
     """What `optimize` may spend, and what it must keep.
 
     Attributes:
@@ -76,7 +76,7 @@ class Problem:
         metric: One of METRICS.
         objective: One of OBJECTIVES.
         seed: Where random numbers start.
-        effort: What `optimize` may spend and must keep; the other methods have no use for it.
+        limits: What `optimize` may spend and must keep; the other methods have no use for it.
     """
 
     traffic: Traffic
@@ -85,7 +85,7 @@ class Problem:
     metric: str
     objective: str
     seed: int
-    effort: Effort = dataclasses.field(default_factory=Effort)
+    limits: SearchLimits = dataclasses.field(default_factory=SearchLimits)
 
     @property
     def num_ranks(self) -> int:

@@ -198,7 +198,7 @@ def test_a_time_limit_still_gives_a_placement() -> None:
         ({"num_threads": -1}, "threads: must be >= 0, got -1"),
     ],
 )
-def test_impossible_efforts_are_refused(given: dict[str, float], said: str) -> None:
+def test_impossible_limits_are_refused(given: dict[str, float], said: str) -> None:
     workload = fl.Workload("t", [job("linear", 2, 1, 1.0)])
     with pytest.raises(fl.InputError, match=said):
         fl.place_jobs(workload, "optimize", **given)

@@ -7,12 +7,12 @@ from fairlead.decide.jobs.methods.catalogue import (
     place_jobs,
     require_job_method,
 )
-from fairlead.decide.jobs.methods.problem import require_effort
+from fairlead.decide.jobs.methods.problem import require_search_limits
 
 __all__ = [
     "DEFAULT_JOB_METHOD",
     "JOB_METHODS",
     "place_jobs",
-    "require_effort",
     "require_job_method",
+    "require_search_limits",
 ]

@@ -154,7 +154,7 @@ def _search(problem: JobsProblem, starts: Sequence[np.ndarray], limit_s: float) 
             problem.on_progress(_STEPS + _STEPS * done // total, _PARTS * _STEPS)
         return True
 
-    effort = _core.Effort(
+    limits = _core.SearchLimits(
         seed=problem.seed,
         num_proposals=problem.num_proposals or _num_proposals(problem),
         time_limit_s=limit_s,
@@ -165,7 +165,7 @@ def _search(problem: JobsProblem, starts: Sequence[np.ndarray], limit_s: float) 
         on_progress=count,
     )
     found = _core.optimize_jobs(
-        load_model(problem.workload.scaled(problem.scale), problem.options), effort
+        load_model(problem.workload.scaled(problem.scale), problem.options), limits
     )
     return [np.array(placement.core_of_rank) for placement in found]
 

@@ -12,7 +12,7 @@ from fairlead.simulation.checks import require_scale
 from fairlead.simulation.run import SimulationOptions
 from fairlead.simulation.workload import Workload
 
-__all__ = ["JobsProblem", "require_effort"]
+__all__ = ["JobsProblem", "require_search_limits"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -40,12 +40,12 @@ class JobsProblem:
     on_progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        require_effort(self.seed, self.scale, self.time_limit_s)
+        require_search_limits(self.seed, self.scale, self.time_limit_s)
         if self.num_threads < 0:
             raise InputError(f"threads: must be >= 0, got {self.num_threads}")
 
 
-def require_effort(seed: int, scale: float | None, time_limit_s: float | None) -> None:
+def require_search_limits(seed: int, scale: float | None, time_limit_s: float | None) -> None:
     """Check what a placement is made with, before anything is measured for it.
 
     Raises:

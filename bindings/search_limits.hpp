@@ -14,8 +14,8 @@
 using Indices = nanobind::ndarray<const std::int64_t, nanobind::ndim<1>, nanobind::c_contig,
                                   nanobind::device::cpu>;
 
-/// How much effort, from where, and what must stay; empty arrays where nothing is given.
-struct Effort {
+/// How long to search, from where, and what must stay; empty arrays where nothing is given.
+struct SearchLimits {
   std::uint64_t seed;
   std::int64_t num_proposals;
   double time_limit_s;
