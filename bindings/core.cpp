@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives.hpp"
 #include "fairlead/error.hpp"
 #include "fairlead/mapping/optimize.hpp"
 #include "fairlead/mapping/placement_cost.hpp"
@@ -129,6 +130,7 @@ NB_MODULE(_core, module) {
            "deadline_s"_a = std::numeric_limits<double>::infinity());
 
   bind_jobs(module);
+  bind_collectives(module);
 
   nb::class_<fairlead::PlacementCost>(module, "PlacementCost", "Costs of one placement.")
       .def_ro("inter_bytes", &fairlead::PlacementCost::inter_bytes)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fairlead.model.host_tree import HostTree
     from fairlead.model.network import Network
     from fairlead.model.placement import Placement
+    from fairlead.model.schedule import Schedule
     from fairlead.model.traffic import CollectiveCall, Traffic
     from fairlead.simulation import (
         Job,
@@ -54,6 +55,7 @@ __all__ = [
     "NoTraceError",
     "Placement",
     "ProbeError",
+    "Schedule",
     "ShapeError",
     "SimulationOptions",
     "SimulationResult",
@@ -77,6 +79,7 @@ _MODULES = (
     "model.bottleneck_group",
     "model.host_tree",
     "model.cost",
+    "model.schedule",
     "decide.placement",
     "simulation",
     "decide.jobs",

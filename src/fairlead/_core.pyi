@@ -133,6 +133,68 @@ def predicted_waiting_s(problem: JobsProblem, core_of_rank: Annotated[NDArray[nu
 def optimize_jobs(problem: JobsProblem, limits: SearchLimits) -> list[PredictedPlacement]:
     """What each walk ended with, the least predicted waiting first."""
 
+class Schedule:
+    """What a collective operation does."""
+
+    def __init__(self, *, operation: str, form: str, method: str, num_hosts: int, root: int, message_bytes: int, predicted_s: float, lower_bound_s: float, order: Sequence[int], trees: Sequence[Sequence[int]], tree_of_segment: Sequence[int], share_of_segment: Sequence[float], levels: Sequence[Sequence[Sequence[int]]], window: int, max_sends: int, num_parts: int) -> None: ...
+
+    @property
+    def operation(self) -> str: ...
+
+    @property
+    def form(self) -> str: ...
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def num_hosts(self) -> int: ...
+
+    @property
+    def root(self) -> int: ...
+
+    @property
+    def message_bytes(self) -> int: ...
+
+    @property
+    def predicted_s(self) -> float: ...
+
+    @property
+    def lower_bound_s(self) -> float: ...
+
+    @property
+    def order(self) -> list[int]: ...
+
+    @property
+    def trees(self) -> list[list[int]]: ...
+
+    @property
+    def tree_of_segment(self) -> list[int]: ...
+
+    @property
+    def share_of_segment(self) -> list[float]: ...
+
+    @property
+    def levels(self) -> list[list[list[int]]]: ...
+
+    @property
+    def window(self) -> int: ...
+
+    @property
+    def max_sends(self) -> int: ...
+
+    @property
+    def num_parts(self) -> int: ...
+
+    def check(self) -> None:
+        """Raises InputError for the first thing no executor could follow."""
+
+    def to_text(self) -> str:
+        """Lines of the plan."""
+
+def read_schedule(text: str, name: str) -> Schedule:
+    """Reads what Schedule.to_text wrote."""
+
 class PlacementCost:
     """Costs of one placement."""
 

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of fairlead._core that plans collectives: converts and forwards, no logic.
+#include "collectives.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fairlead/collectives/schedule.hpp"
+#include "fairlead/error.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+namespace fl = fairlead::collectives;
+
+namespace {
+
+using Hosts = std::vector<std::int32_t>;
+
+std::vector<fl::Segment> to_segments(const Hosts& trees, const std::vector<double>& shares) {
+  if (trees.size() != shares.size()) {
+    throw fairlead::ShapeError("schedule: tree_of_segment and share_of_segment differ in length");
+  }
+  std::vector<fl::Segment> segments;
+  for (std::size_t index = 0; index < trees.size(); ++index) {
+    segments.push_back({.tree = trees[index], .share_ratio = shares[index]});
+  }
+  return segments;
+}
+
+template <typename Value>
+std::vector<Value> column(const fl::Schedule& schedule, Value fl::Segment::* member) {
+  std::vector<Value> values;
+  for (const fl::Segment& segment : schedule.segments) values.push_back(segment.*member);
+  return values;
+}
+
+}  // namespace
+
+void bind_collectives(nb::module_& module) {
+  nb::class_<fl::Schedule>(module, "Schedule", "What a collective operation does.")
+      .def(
+          "__init__",
+          [](fl::Schedule* schedule, const std::string& operation, const std::string& form,
+             const std::string& method, std::int32_t num_hosts, std::int32_t root,
+             std::uint64_t message_bytes, double predicted_s, double lower_bound_s,
+             const Hosts& order, const std::vector<Hosts>& trees, const Hosts& tree_of_segment,
+             const std::vector<double>& share_of_segment,
+             const std::vector<std::vector<Hosts>>& levels, std::int32_t window,
+             std::int32_t max_sends, std::int32_t num_parts) {
+            new (schedule) fl::Schedule{.operation = fl::operation_of(operation),
+                                        .form = fl::form_of(form),
+                                        .method = method,
+                                        .num_hosts = num_hosts,
+                                        .root = root,
+                                        .message_bytes = message_bytes,
+                                        .predicted_s = predicted_s,
+                                        .lower_bound_s = lower_bound_s,
+                                        .order = order,
+                                        .trees = trees,
+                                        .segments = to_segments(tree_of_segment, share_of_segment),
+                                        .levels = levels,
+                                        .window = window,
+                                        .max_sends = max_sends,
+                                        .num_parts = num_parts};
+          },
+          nb::kw_only(), "operation"_a, "form"_a, "method"_a, "num_hosts"_a, "root"_a,
+          "message_bytes"_a, "predicted_s"_a, "lower_bound_s"_a, "order"_a, "trees"_a,
+          "tree_of_segment"_a, "share_of_segment"_a, "levels"_a, "window"_a, "max_sends"_a,
+          "num_parts"_a)
+      .def_prop_ro(
+          "operation",
+          [](const fl::Schedule& schedule) { return std::string(name_of(schedule.operation)); })
+      .def_prop_ro("form",
+                   [](const fl::Schedule& schedule) { return std::string(name_of(schedule.form)); })
+      .def_ro("method", &fl::Schedule::method)
+      .def_ro("num_hosts", &fl::Schedule::num_hosts)
+      .def_ro("root", &fl::Schedule::root)
+      .def_ro("message_bytes", &fl::Schedule::message_bytes)
+      .def_ro("predicted_s", &fl::Schedule::predicted_s)
+      .def_ro("lower_bound_s", &fl::Schedule::lower_bound_s)
+      .def_ro("order", &fl::Schedule::order)
+      .def_ro("trees", &fl::Schedule::trees)
+      .def_prop_ro(
+          "tree_of_segment",
+          [](const fl::Schedule& schedule) { return column(schedule, &fl::Segment::tree); })
+      .def_prop_ro(
+          "share_of_segment",
+          [](const fl::Schedule& schedule) { return column(schedule, &fl::Segment::share_ratio); })
+      .def_ro("levels", &fl::Schedule::levels)
+      .def_ro("window", &fl::Schedule::window)
+      .def_ro("max_sends", &fl::Schedule::max_sends)
+      .def_ro("num_parts", &fl::Schedule::num_parts)
+      .def("check", &fl::check, "Raises InputError for the first thing no executor could follow.")
+      .def("to_text", &fl::to_text, "Lines of the plan.");
+
+  module.def(
+      "read_schedule",
+      [](const std::string& text, const std::string& name) {
+        std::string_view rest = text;
+        std::size_t line_number = 1;
+        return fl::read_schedule(rest, name, line_number);
+      },
+      "text"_a, "name"_a, "Reads what Schedule.to_text wrote.");
+}
