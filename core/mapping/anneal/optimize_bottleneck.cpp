@@ -6,9 +6,9 @@
 
 #include "fairlead/mapping/optimize.hpp"
 #include "mapping/anneal/bottleneck_state.hpp"
+#include "mapping/anneal/starts.hpp"
 #include "mapping/anneal/sum_state.hpp"
 #include "mapping/anneal/walks.hpp"
-#include "mapping/anneal/worker_pool.hpp"
 #include "mapping/cost/host_costs.hpp"
 
 namespace fairlead {

@@ -7,10 +7,10 @@
 #include "mapping/anneal/direct_state.hpp"
 #include "mapping/anneal/matrix_levels.hpp"
 #include "mapping/anneal/multisection.hpp"
+#include "mapping/anneal/starts.hpp"
 #include "mapping/anneal/sum_state.hpp"
 #include "mapping/anneal/tree_levels.hpp"
 #include "mapping/anneal/walks.hpp"
-#include "mapping/anneal/worker_pool.hpp"
 #include "mapping/cost/host_costs.hpp"
 
 namespace fairlead {

@@ -4,24 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <mutex>
 
+#include "base/timer.hpp"
 #include "fairlead/mapping/optimize.hpp"
 
 namespace fairlead::optimizing {
-
-/// The time since a run began.
-class Timer {
- public:
-  [[nodiscard]] double elapsed_s() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 /// The stopping criterion that all walks of a run share: it counts their proposals, reports
 /// progress, and ends them when the caller asks for it. It also has the time at which the run ends.

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "mapping/anneal/worker_pool.hpp"
+#include "mapping/anneal/starts.hpp"
 #include "mapping/jobs/jobs_walk.hpp"
 #include "sim/checks.hpp"
 
@@ -21,8 +21,8 @@ using optimizing::StopCriterion;
 
 namespace {
 
-// The search without a limit, measured by bench/spread: proposals per rank and walk, and walks for each
-// start. More found nothing that the simulator liked better.
+// The search without a limit, measured by bench/spread: proposals per rank and walk, and walks for
+// each start. More found nothing that the simulator liked better.
 constexpr std::int64_t kProposalsPerRank = 400;
 constexpr int kWalksPerStart = 4;
 // Temperatures in the mean change of a swap: a cool walk keeps what is good in a start, a hot one

@@ -25,6 +25,7 @@ namespace {
 using namespace fairlead::optimizing;
 using fairlead::BottleneckObjective;
 using fairlead::OptimizeOptions;
+using fairlead::Timer;
 using Doubles = std::vector<double>;
 using Indices = std::vector<std::int64_t>;
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pool of worker threads for the starts; the answer does not depend on the number of threads.
+// Walks from numbered starts; the answer does not depend on the number of threads.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <thread>
 #include <vector>
 
+#include "base/timer.hpp"
+#include "base/worker_pool.hpp"
 #include "fairlead/mapping/optimize.hpp"
 #include "mapping/anneal/coarsening.hpp"
 #include "mapping/anneal/stop_criterion.hpp"
@@ -25,19 +25,11 @@ std::vector<HostOfTask> run_starts(const OptimizeOptions& options, int num_start
                                    double end_s = std::numeric_limits<double>::infinity()) {
   StopCriterion stop(options, num_proposals, timer, end_s);
   std::vector<HostOfTask> results(static_cast<std::size_t>(num_starts));
-  std::atomic<int> next{0};
-  const auto work = [&] {
-    for (int start = next++; start < num_starts; start = next++) {
-      if (start > 0 && (stop(0) || stop.is_late())) return;
-      results[static_cast<std::size_t>(start)] = walk(start, stop);
-    }
-  };
-  std::vector<std::jthread> workers;
-  for (int thread = 1; thread < std::min(options.num_threads, num_starts); ++thread) {
-    workers.emplace_back(work);
-  }
-  work();
-  workers.clear();  // joins
+  share_among_workers(options.num_threads, num_starts, [&](int start) {
+    if (start > 0 && (stop(0) || stop.is_late())) return false;
+    results[static_cast<std::size_t>(start)] = walk(start, stop);
+    return true;
+  });
   return results;
 }
 
