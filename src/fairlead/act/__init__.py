@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Acting: MPI programs are started, with what Fairlead tells them."""
+"""Acting: starts MPI programs with what Fairlead decided."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds Fairlead's MPI side for one more MPI, from the sources that came with the package."""
+"""Builds Fairlead's MPI side for one more MPI, from the sources in the package."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _step(command: Sequence[str], what: str, wrapper: Path | str) -> None:
 
 
 def first_error(output: str) -> str:
-    """The line of a build's output that a reader looks for."""
+    """The first line of a build's output that names an error."""
     found = _CMAKE_ERROR.search(output)
     if found:
         return " ".join(found[1].split()).rstrip(": ")

@@ -70,11 +70,11 @@ def find(launcher: Launcher, folders: Iterable[Path] | None = None) -> MpiBuild:
     """The build for the MPI of this launcher: same family, same major version.
 
     Args:
-        launcher: Whose MPI is meant.
+        launcher: The launcher of the MPI.
         folders: Where builds are; None for `build_folders()`.
 
     Raises:
-        LaunchError: There is none; the message says how to make it.
+        LaunchError: There is none; the message says how to build it.
     """
     builds = list_builds(folders)
     for build in builds:

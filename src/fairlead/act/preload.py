@@ -21,12 +21,13 @@ def preloaded(env: Mapping[str, str], library: Path, **switches: str) -> dict[st
     """The variables `env`, with the library loaded first and its switches set.
 
     Args:
-        env: Variables of the job; a library that it or the own environment preloads stays.
+        env: Variables of the program; libraries preloaded by it or by this process's own
+            environment stay.
         library: The preload library of the program's MPI.
         switches: Variables that switch the library's features on.
 
     Raises:
-        LaunchError: The library's path cannot be given to the loader, and no other can be made.
+        LaunchError: The loader does not accept the library's path, and no other path can be made.
     """
     others = env.get("LD_PRELOAD", os.environ.get("LD_PRELOAD", ""))
     path = _without_separators(library)
@@ -37,7 +38,7 @@ def preloaded(env: Mapping[str, str], library: Path, **switches: str) -> dict[st
 def _without_separators(library: Path) -> Path:
     """The library, or a link to it from the folder where `fairlead mpi add` builds for this user.
 
-    Hosts that see what is built there see the link.
+    Hosts that share that folder also have the link.
     """
     if not _SEPARATOR.search(str(library)):
         return library

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starting MPI programs by the launcher that the user has."""
+"""Starts MPI programs with the user's own launcher."""
 
 from fairlead.act.launch.catalogue import LAUNCHERS, detect
 from fairlead.act.launch.concurrent import AllFinished, OnLine, run_concurrently

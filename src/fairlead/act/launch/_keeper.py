@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one program and lets none of its processes outlive it; a process of its own.
+"""Runs one program and ends all processes that it leaves behind; a process of its own.
 
 Started as `python -I -S _keeper.py REPORT_FD PARENT_PID LC_CTYPE PROGRAM ARGS...` by process.py,
-with the standard library only, because it has to start fast. It is the subreaper of all that the
-program starts: daemons that leave their session and their parent (orted, hydra_pmi_proxy, remote
-agents) become its children, so that it finds and ends exactly them, whatever happened to the rest.
+with the standard library only, because it has to start fast. It is the subreaper of everything that
+the program starts: daemons that leave their session and their parent (orted, hydra_pmi_proxy,
+remote agents) become its children. So it can find and end exactly these processes.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ PR_SET_CHILD_SUBREAPER = 36
 # then everything gets this long before it is killed.
 LAUNCHER_GRACE_S = 5.0
 TERMINATE_GRACE_S = 2.0
-# After a launcher's normal end its daemons need a moment to go by themselves.
+# After a launcher's normal end its daemons need a moment to exit by themselves.
 LINGER_S = 1.0
 POLL_S = 0.02
 
@@ -30,8 +30,8 @@ FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def main() -> None:
     report_fd, parent = int(sys.argv[1]), int(sys.argv[2])
     argv = sys.argv[4:]
-    # In the C locale Python sets LC_CTYPE (PEP 538) before anything of ours runs; the program has
-    # to find what was there.
+    # In the C locale Python sets LC_CTYPE (PEP 538) before our code runs; the program must get the
+    # original value.
     os.environ.pop("LC_CTYPE", None)
     if sys.argv[3]:
         os.environ["LC_CTYPE"] = sys.argv[3]
@@ -60,7 +60,7 @@ def spawn(argv: list[str], blocked: set[signal.Signals], prctl, report_fd: int) 
         return child
     try:
         prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-        # Python ignores these; the program must find the defaults.
+        # Python ignores these signals; the program must get the defaults.
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
         for number in FORWARDED:
@@ -75,7 +75,7 @@ def spawn(argv: list[str], blocked: set[signal.Signals], prctl, report_fd: int) 
 
 
 def wait_for(launcher: int, waited: set[signal.Signals]) -> int:
-    """Pass signals on to the launcher until it ends; a second one, or its tardiness, kills."""
+    """Pass signals on to the launcher until it ends; kill it at the second one, or when late."""
     deadline = None
     while True:
         left = None if deadline is None else max(0.0, deadline - time.monotonic())
@@ -146,14 +146,14 @@ def send(number: int, processes: list[int]) -> None:
 
 
 def descendants() -> list[int]:
-    """Processes below this one, nearest first, also the dead that nobody has waited for yet."""
+    """Processes below this one, nearest first, including zombies."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 (pathlib takes as long to import as the rest)
         if not name.isdigit():
             continue
         try:
             with open(f"/proc/{name}/stat", "rb") as stream:  # noqa: PTH123
-                # The name, in brackets, may itself hold blanks and brackets.
+                # The name, in brackets, may itself contain blanks and brackets.
                 parent = int(stream.read().rsplit(b")", 1)[1].split()[1])
         except (OSError, IndexError):
             continue

@@ -28,7 +28,7 @@ def check_root(spec: LaunchSpec) -> None:
     """Check that Open MPI will not refuse to start because the user is root.
 
     Raises:
-        LaunchError: The user is root and has not told Open MPI to accept that.
+        LaunchError: The user is root and has not allowed Open MPI to run as root.
     """
     allowed = all(os.environ.get(name) == "1" for name in _ALLOW_ROOT)
     if os.geteuid() == 0 and not allowed and "--allow-run-as-root" not in spec.launcher_args:
@@ -39,7 +39,7 @@ def check_root(spec: LaunchSpec) -> None:
 
 
 def command_line(path: Path, spec: LaunchSpec, hosts: Sequence[str]) -> list[str]:
-    """Command line that starts the program on what the arguments `hosts` say."""
+    """Command line that starts the program on the hosts that the arguments `hosts` give."""
     return [
         str(path),
         *hosts,
@@ -52,12 +52,12 @@ def command_line(path: Path, spec: LaunchSpec, hosts: Sequence[str]) -> list[str
 
 
 def hostfile_lines(spec: LaunchSpec) -> list[str]:
-    """The hostfile, each host once: two lines with slots= for one host are refused."""
+    """The hostfile, each host once: Open MPI refuses two lines with slots= for one host."""
     return [f"{host} slots={slots}" for host, slots in slots_per_host(spec).items()]
 
 
 def exports(env: Mapping[str, str]) -> list[str]:
-    """Arguments that hand variables to the ranks.
+    """Arguments that pass variables to the ranks.
 
     Tried with spaces, quotes, ';', ',', '$', back-quotes, back-slashes, line breaks and empty
     values, on this machine and through a remote agent: each arrives unchanged.
@@ -68,11 +68,11 @@ def exports(env: Mapping[str, str]) -> list[str]:
 def is_told_to_unbind(spec: LaunchSpec) -> bool:
     """Whether the program shares its hosts and the user says nothing about binding.
 
-    mpirun knows of no other mpirun: each would bind its first rank of a host to the first core.
+    Each mpirun would bind its first rank on a host to the first core, since it ignores the others.
     """
     return spec.shares_hosts and "bind-to" not in option_names(spec.launcher_args)
 
 
 def binding(spec: LaunchSpec) -> list[str]:
-    """Arguments that free the ranks of a program that shares its hosts."""
+    """Arguments that leave ranks unbound, for a program that shares its hosts."""
     return ["--bind-to", "none"] if is_told_to_unbind(spec) else []

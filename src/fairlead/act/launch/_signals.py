@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals that come while programs run: handed on to them, and acted on afterwards."""
+"""Signals that arrive while programs run: passed on to them, and handled afterwards."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class HasFileno(Protocol):
-    """What the kernel can wait for."""
+    """An object with a file descriptor, for `select`."""
 
     def fileno(self) -> int:
         """Its file descriptor."""
 
 
 class Signals:
-    """Signals that came while programs ran."""
+    """Signals that arrived while programs ran."""
 
     def __init__(self, woken: int | None = None) -> None:
         self.received: list[int] = []
@@ -32,21 +32,21 @@ class Signals:
         self._woken = woken
 
     def attach(self, pid: int) -> None:
-        """From now on signals go to this process too; those that came before are handed on now."""
+        """Pass signals on to this process too, including those that arrived before."""
         self._pids.append(pid)
         for number in self.received:
             _send(pid, number)
 
     def handle(self, number: int, _frame: FrameType | None) -> None:
-        """Hand a signal on."""
+        """Pass a signal on."""
         self.received.append(number)
         for pid in self._pids:
             _send(pid, number)
 
     def wait_for(self, stream: HasFileno, timeout_s: float | None = None) -> bool:
-        """Wait until a stream can be read, handing signals on meanwhile; false when time is over.
+        """Wait until a stream can be read, passing signals on meanwhile; false at a timeout.
 
-        A call that blocks, such as waitpid, would keep a signal from being handed on: it is only
+        A blocking call such as waitpid would prevent a signal from being passed on: it is only
         interrupted where the kernel gives the signal to this thread, and a second one soon after
         the first may go to another (a BLAS has some).
         """
@@ -73,7 +73,7 @@ def _send(pid: int, number: int) -> None:
 
 @contextlib.contextmanager
 def passing_signals() -> Iterator[Signals]:
-    """Pass signals on while the block runs, then act on them.
+    """Pass signals on while the block runs, then handle them.
 
     SIGINT becomes KeyboardInterrupt, the others SystemExit(128 + signal).
     """
@@ -99,7 +99,7 @@ def passing_signals() -> Iterator[Signals]:
 
 @contextlib.contextmanager
 def _woken() -> Iterator[int]:
-    """A file descriptor that can be read when a signal has come, whichever thread took it."""
+    """A file descriptor that can be read when a signal has arrived, in whichever thread."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every launcher does before its own command line: check what is asked of it, write files."""
+"""What every launcher does before it makes its command line: check the spec, write files."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 def check_spec(
     spec: LaunchSpec, host_options: Collection[str], placing_options: Collection[str]
 ) -> None:
-    """Check what is to be started before anything is written.
+    """Check a spec before anything is written.
 
     Args:
-        spec: What is to be started.
+        spec: The program to start, and where.
         host_options: Launcher options, without dashes, that choose hosts or the number of ranks;
             refused among the user's own when cluster or placement is given.
         placing_options: Launcher options that place ranks; refused when a placement is given.
 
     Raises:
-        TopologyError: The ranks do not fit the cluster, or the placement does not.
+        TopologyError: The ranks or the placement do not fit the cluster.
         LaunchError: There is no program, or a variable's name or a launcher argument is unusable.
     """
     if not spec.program:
@@ -85,7 +85,7 @@ def slots_per_host(spec: LaunchSpec) -> dict[str, int]:
 def write_once(work_dir: Path, kind: str, lines: Iterable[str]) -> Path:
     """Write a launcher's file, named after its content.
 
-    Commands that are made in advance for several placements must not share one file.
+    Several commands may be made before the first one runs, so placements must not share a file.
     """
     text = "".join(f"{line}\n" for line in lines)
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All launchers that Fairlead knows, and how the one on this machine is found."""
+"""All supported launchers, and how the one on this machine is found."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _VERSION_TIMEOUT_S = 20.0
 
 
 def detect(mpirun: str | None = None) -> Launcher:
-    """Find the MPI launcher and tell by `--version` which one it is.
+    """Find the MPI launcher and identify it by `--version`.
 
     Args:
-        mpirun: Name or path of the launcher. Without it the environment variable FAIRLEAD_MPIRUN
-            is asked, then `mpirun` and `mpiexec` are looked for on PATH.
+        mpirun: Name or path of the launcher. Without it, the environment variable FAIRLEAD_MPIRUN
+            is used, then `mpirun` or `mpiexec` on PATH.
 
     Raises:
-        LaunchError: There is none, it does not answer, or it is of an unknown kind.
+        LaunchError: There is none, it does not answer, or it is not supported.
     """
     path = _find(mpirun)
     banner = _banner(path)
@@ -55,7 +55,7 @@ def _find(mpirun: str | None) -> Path:
             raise LaunchError(
                 f"{wanted}: no such program (from {origin}); name an mpirun of {_KNOWN}"
             )
-        # Not resolved: what a launcher is called decides how some of them behave.
+        # Links are not resolved: some launchers behave differently under another name.
         return Path(found).absolute()
     for name in ("mpirun", "mpiexec"):
         found = shutil.which(name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs several launchers at the same time: one signal for all, each output told apart."""
+"""Runs several launchers at the same time: signals go to all, outputs are kept apart."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class AllFinished:
 def run_concurrently(
     commands: Sequence[Sequence[str]], on_line: OnLine, *, apart_s: float = 0.0
 ) -> AllFinished:
-    """Run programs at the same time until all of them, and all that they started, are gone.
+    """Run programs at the same time until all of them, and all that they started, have ended.
 
-    One that fails does not end the others: they are other people's work. Signals go to all of
-    them, as `run` does it with one. None can read standard input, as it could not be told whose
-    it is.
+    A program that fails does not end the others, which are separate jobs. Signals are passed on to
+    all, as `run` does for one. None can read standard input, since it is not clear which program it
+    is for.
 
     Args:
         commands: Program and arguments of each.
@@ -96,7 +96,7 @@ def _readers(
 
 
 def _hand_on(stream: IO[bytes], index: int, name: str, on_line: OnLine) -> None:
-    # Where nobody reads what we write any more, the program must find the same of its own output.
+    # When our own output is closed, the program's output must be closed too.
     with stream, contextlib.suppress(OSError):
         for line in stream:
             on_line(index, name, line)

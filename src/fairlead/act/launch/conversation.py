@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a launcher that is written lines to, and whose answers are waited for one by one."""
+"""Runs a launcher, writes lines to it, and waits for the answer to each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OnLine = Callable[[str], None]
 
 
 class Conversation:
-    """A program that reads lines and prints answers, until it ends or is let go."""
+    """A program that reads lines and prints answers, until it ends or its input is closed."""
 
     def __init__(self, argv: Sequence[str]):
         """Start the program in a session of its own.
@@ -48,15 +48,15 @@ class Conversation:
         timeout_s: float,
         on_stderr_line: OnLine | None = None,
     ) -> Finished:
-        """Write a line and wait for the answer, or until the program and all it started are gone.
+        """Write a line and wait for the answer, or until the program and all it started have ended.
 
         SIGINT, SIGTERM and SIGHUP are passed on to the program and acted on afterwards, as in
         `fairlead.act.launch.run`.
 
         Args:
-            line: What is written; None where the answer comes unasked.
-            is_last_line: Gets each line that is printed; True ends the answer.
-            timeout_s: After this time the program is ended like by SIGTERM.
+            line: The line to write; None where the program answers without one.
+            is_last_line: Gets each printed line; returns True for the last one of the answer.
+            timeout_s: After this time the program is ended as by SIGTERM.
             on_stderr_line: Gets each line of the error output.
 
         Returns:
@@ -65,7 +65,7 @@ class Conversation:
 
         Raises:
             LaunchError: The program could not be started.
-            LaunchTimeoutError: The time was over; the program has ended.
+            LaunchTimeoutError: The timeout was reached; the program has ended.
         """
         began_s = time.monotonic()
         printed: list[str] = []
@@ -99,10 +99,10 @@ class Conversation:
         return finished
 
     def end(self, grace_s: float) -> None:
-        """Let the program find the end of its input, and wait until all of it is gone.
+        """Close the program's input and wait until it and all that it started have ended.
 
         Args:
-            grace_s: If it still runs after so long, it is ended like by SIGTERM.
+            grace_s: If it still runs after this time, it is ended as by SIGTERM.
         """
         if self.has_ended:
             return
@@ -125,11 +125,11 @@ class Conversation:
                 while left:
                     left = left[os.write(stdin, left) :]
 
-        # A launcher that does not read must not stop this process too.
+        # In a thread, so that a launcher that does not read cannot block this process.
         threading.Thread(target=to_program, daemon=True).start()
 
     def _leave(self, signals: Signals) -> int:
-        """The exit code of the program, once all that it started is gone."""
+        """The exit code of the program, after all that it started has ended."""
         signals.wait_for(self._started)
         self.has_ended = True
         try:
@@ -140,7 +140,7 @@ class Conversation:
 
 
 class _Lines:
-    """Lines of both outputs in the order in which they come; the kernel can wait for them."""
+    """Lines of both outputs in the order in which they arrive; works with `select`."""
 
     def __init__(self, stdout: IO[bytes], stderr: IO[bytes]):
         self._reader, self._writer = os.pipe()
@@ -161,24 +161,24 @@ class _Lines:
         return len(self._ended) == len(self._threads) and not self._lines
 
     def fileno(self) -> int:
-        """What can be read when there are lines, or an output has ended."""
+        """A file descriptor that is readable when there are lines, or an output has ended."""
         return self._reader
 
     def take(self) -> list[tuple[bool, str]]:
-        """Lines since the last call, each with whether it is of the error output."""
+        """Lines since the last call, each with whether it came from the error output."""
         with contextlib.suppress(BlockingIOError):
             os.read(self._reader, 65536)
         return [self._lines.popleft() for _ in range(len(self._lines))]
 
     def close(self) -> None:
-        """Free what the kernel holds, after both outputs have ended."""
+        """Close the file descriptors, after both outputs have ended."""
         for thread in self._threads:
             thread.join()
         os.close(self._reader)
         os.close(self._writer)
 
     def _read(self, stream: IO[bytes], is_error: bool) -> None:
-        # Bytes that are no UTF-8 must not end the reading, or the program would block.
+        # Bytes that are not UTF-8 must not end the reading, or the program would block.
         for line in stream:
             self._lines.append((is_error, line.decode("utf-8", "replace")))
             self._wake()
@@ -186,5 +186,5 @@ class _Lines:
         self._wake()
 
     def _wake(self) -> None:
-        with contextlib.suppress(BlockingIOError):  # Full: there is enough to wake up for.
+        with contextlib.suppress(BlockingIOError):  # Full: the reader will wake up anyway.
             os.write(self._writer, b".")

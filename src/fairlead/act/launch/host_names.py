@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Host names: which are safe to hand to a launcher, and which mean this machine."""
+"""Host names: which are safe to pass to a launcher, and which mean this machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST_NAME = 255
 
 
 def host_name_problem(name: str) -> str | None:
-    """What is wrong with a host name, or None when it may be handed to launchers and ssh."""
+    """What is wrong with a host name, or None when it may be passed to launchers and ssh."""
     if not name:
         return "a host name is missing"
     if len(name) > _LONGEST_NAME:
@@ -38,7 +38,7 @@ def is_local_host(name: str) -> bool:
 
 
 def further_names(name: str) -> list[str]:
-    """Other names under which a host may know itself: its addresses and, here, its own name."""
+    """Other names that a host may have for itself: its addresses and, here, its own name."""
     names = [socket.gethostname()] if is_local_host(name) else []
     for _, text in _addresses(name):
         address = ipaddress.ip_address(text.split("%")[0])

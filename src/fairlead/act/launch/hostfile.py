@@ -24,7 +24,7 @@ def read_hostfile(path: Path | str) -> Cluster:
     time, as the launchers read it.
 
     Raises:
-        InputError: The file is missing, no text, or empty, or a line is not understood; the
+        InputError: The file is missing, not text, or empty, or a line is not understood; the
             message names file and line.
     """
     path = Path(path)
@@ -47,7 +47,7 @@ def parse_hostfile(text: str, origin: str) -> Cluster:
         raise InputError(f"{origin}: not a hostfile: not a text file")
     slots_of_host: dict[str, int] = {}
     form_of_host: dict[str, str] = {}
-    # Not splitlines(): form feeds and the like are no line ends for the launchers.
+    # Not splitlines(): for the launchers, form feeds and the like do not end a line.
     for number, raw in enumerate(text.split("\n"), start=1):
         line = raw.split("#", 1)[0].strip()
         if not line:

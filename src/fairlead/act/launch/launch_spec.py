@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is to be started, and the interface that every launcher answers."""
+"""What a launcher is to start, and the interface of all launchers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LaunchSpec:
             allocation).
         placement: Host of each rank; None leaves the placement to the launcher.
         env: Environment variables that every rank gets besides those it would have anyway.
-        launcher_args: The user's own arguments for the launcher, passed on untouched.
+        launcher_args: The user's own arguments for the launcher, passed on unchanged.
         shares_hosts: Other jobs run on the same hosts; its ranks are not bound to cores then,
             unless `launcher_args` bind them.
     """
@@ -62,7 +62,7 @@ class Launcher(Protocol):
 
     @property
     def agent_variables(self) -> tuple[str, ...]:
-        """Environment variables that name the program to reach other hosts by, instead of ssh."""
+        """Environment variables that name the program that reaches other hosts, instead of ssh."""
         ...
 
     @property

@@ -53,8 +53,9 @@ class Mpich:
 
 
 def _hosts(spec: LaunchSpec, work_dir: Path) -> list[str]:
-    # Hydra deals ranks in the order of the lines and lets a host come back, so lines in rank order
-    # are any placement. Binding is another option (-bind-to, default none) and stays untouched.
+    # Hydra assigns ranks in the order of the lines, and a host may appear again, so lines in rank
+    # order can express any placement. Binding is a separate option (-bind-to, default none) and is
+    # not set here.
     if spec.placement is not None:
         lines = machinefile_lines(spec.placement.host_names())
         return ["-f", str(write_once(work_dir, "ranks", lines))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The limit of open files, which launches on many hosts reach."""
+"""The limit of open files, which launches on many hosts may exceed."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import resource
 
 __all__ = ["lack_of_files", "suspected_lack_of_files"]
 
-# MPICH's mpiexec holds a pipe for output, one for errors and a socket for each host, and needs both
-# ends of a pipe while it starts one: seen with 4.0.2, which ends so at 256 files and 600 hosts.
+# MPICH's mpiexec keeps a pipe for output, one for errors and a socket for each host, and needs both
+# ends of a pipe while it starts a host: 4.0.2 failed with 256 files and 600 hosts.
 _FILES_PER_HOST = 4
 _FILES_BESIDE = 64
 
 
 def lack_of_files(error: BaseException) -> str:
-    """Limit and remedy where it was the reason of the error, else ""; to be put behind it."""
+    """The limit and its remedy if it caused the error, else ""; to be appended to the message."""
     cause = error if isinstance(error, OSError) else error.__cause__
     if not isinstance(cause, OSError) or cause.errno != errno.EMFILE:
         return ""
@@ -24,7 +24,7 @@ def lack_of_files(error: BaseException) -> str:
 
 
 def suspected_lack_of_files(num_hosts: int) -> str:
-    """The same where a launch failed that may have needed more files than it may open."""
+    """The same for a failed launch that may have needed more open files than allowed."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     needed = _FILES_PER_HOST * num_hosts + _FILES_BESIDE
     if limit == resource.RLIM_INFINITY or limit >= needed:

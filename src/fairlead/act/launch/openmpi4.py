@@ -47,7 +47,7 @@ class OpenMpi4:
 
 
 def _hosts(spec: LaunchSpec, work_dir: Path) -> list[str]:
-    # Why seq and no rankfile: a rankfile binds every rank to the cores it names and overrules
+    # seq and not a rankfile: a rankfile binds every rank to the cores it names and overrules
     # --bind-to. A seq file names hosts only. Ranks on the machine of mpirun are then bound as by
     # default (core up to 2 ranks, else socket); ranks on other machines run unbound.
     if spec.placement is not None:
@@ -60,8 +60,8 @@ def _hosts(spec: LaunchSpec, work_dir: Path) -> list[str]:
 
 
 def _seq_lines(placement: Placement) -> list[str]:
-    # The allocation knows mpirun's own machine by its host name only; under seq, "localhost" or
-    # an address of it is "not in your allocation" (a plain hostfile may say so).
+    # The allocation has mpirun's own machine by its host name only; under seq, "localhost" or an
+    # address of it is "not in your allocation" (a plain hostfile may say so).
     own_name = socket.gethostname()
     spelling = {
         host: own_name if is_local_host(host) else host for host in set(placement.host_names())

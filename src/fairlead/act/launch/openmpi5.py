@@ -76,10 +76,11 @@ def _hosts(spec: LaunchSpec, work_dir: Path) -> list[str]:
 
 
 def _needs_overload(spec: LaunchSpec) -> bool:
-    # With more ranks on a host than it has cores, and nothing said about binding, a seq placement
-    # starts NO rank, and mpirun exits with 0. `oversubscribe` starts them, unbound, and with an
-    # own --bind-to it changes nothing. It is not given to others, whose ranks stay bound as by
-    # default. The cores of other hosts are not known here; this machine's stand for them.
+    # With more ranks on a host than cores, and without an option for binding, a seq placement
+    # starts NO rank, and mpirun exits with 0. `oversubscribe` starts them, unbound; beside the
+    # user's own --bind-to it changes nothing. It is used only in this case, so that other ranks
+    # stay bound as by default. The cores of other hosts are not known here; this machine's number
+    # is used for them.
     told = "bind-to" in option_names(spec.launcher_args) or _openmpi.is_told_to_unbind(spec)
     if told or any(name in os.environ for name in _BINDING_VARIABLES):
         return False

@@ -29,7 +29,7 @@ class Finished:
 
     Attributes:
         returncode: Its exit code, or 128 + the signal that killed it, as shells count.
-        seconds: From its start to its end, without what was there to clean up.
+        seconds: From its start to its end, without the cleaning up.
         stdout: What it printed, when captured, else "".
         stderr: Its error output, when captured, else "".
     """
@@ -41,7 +41,7 @@ class Finished:
 
 
 class LaunchTimeoutError(LaunchError):
-    """The program was stopped because its time was over; `finished` tells how it ended."""
+    """The program was stopped at its timeout; `finished` says how it ended."""
 
     def __init__(self, message: str, finished: Finished):
         super().__init__(message)
@@ -59,7 +59,7 @@ def run(
     stdout: int | None = None,
     stderr: int | None = None,
 ) -> Finished:
-    """Run a program in a session of its own until it and all that it started are gone.
+    """Run a program in a session of its own until it and all that it started have ended.
 
     SIGINT, SIGTERM and SIGHUP are passed on to the program, once; when it has ended, SIGINT
     becomes KeyboardInterrupt and the others SystemExit(128 + signal). A program that does not end
@@ -68,7 +68,7 @@ def run(
     Args:
         argv: Program and arguments.
         env: Its whole environment; None for this process's own.
-        timeout_s: After this time the program is ended like by SIGTERM.
+        timeout_s: After this time the program is ended as by SIGTERM.
         capture: Return what it prints instead of letting it through.
         on_stderr_line: Gets each line of its error output, as it comes, from another thread. What
             is not captured is then neither let through nor kept.
@@ -124,7 +124,7 @@ class Started:
             pass
 
     def fileno(self) -> int:
-        """What can be read when the program and all that it started have ended."""
+        """A file descriptor that is readable when the program and all it started have ended."""
         return self._report.fileno()
 
     def report(self) -> tuple[int, float]:
@@ -151,7 +151,7 @@ def start(
     """
     report_in, report_out = os.pipe()
     lc_ctype = (os.environ if env is None else env).get("LC_CTYPE", "")
-    # The keeper starts with these blocked, so that none can hit it before it listens.
+    # The keeper starts with these signals blocked, so that none is lost before it handles them.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)
     try:
         process = subprocess.Popen(
@@ -211,7 +211,7 @@ def _collect(
 
 
 def _read_lines(stream: IO[bytes], sink: Callable[[str], None]) -> None:
-    # Bytes that are no UTF-8 must not end the reading, or the program would block on a full pipe.
+    # Bytes that are not UTF-8 must not end the reading, or the program would block on a full pipe.
     for line in stream:
         sink(line.decode("utf-8", "replace"))
 

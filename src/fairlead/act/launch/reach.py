@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which hosts cannot be reached, asked the way the launcher itself would reach them."""
+"""Finds hosts that cannot be reached, by the way in which the launcher would reach them."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def unreachable_hosts(
     timeout_s: float = 10.0,
     launcher_args: Sequence[str] = (),
 ) -> dict[str, str]:
-    """Ask every host, all at once, by the launcher's own remote agent, to run `true`.
+    """Run `true` on all hosts at the same time, by the launcher's own remote agent.
 
-    This machine is not asked. Inside a Slurm allocation the launchers start their daemons by srun,
-    and often ssh is closed there; hosts are then asked only where an agent is named.
+    This machine is left out. Inside a Slurm allocation the launchers start their daemons by srun,
+    and ssh is often closed; hosts are then checked only if an agent is named.
 
     Args:
-        launcher: Decides by which agent.
+        launcher: Determines the agent.
         hosts: Host names, or a cluster.
         timeout_s: Time for all of them together.
         launcher_args: The user's own launcher arguments; they may name the agent.
@@ -46,7 +46,7 @@ def unreachable_hosts(
         For each host that did not answer, the reason in one line.
 
     Raises:
-        LaunchError: The agent is not installed, or what names it cannot be read.
+        LaunchError: The agent is not installed, or the option that names it cannot be parsed.
     """
     named = remote_agent(launcher, launcher_args)
     names = hosts.hosts if isinstance(hosts, Cluster) else hosts
@@ -67,7 +67,7 @@ def remote_agent(launcher: Launcher, launcher_args: Sequence[str] = ()) -> list[
     """Program and arguments that reach another host, where the user named them; None for ssh.
 
     Raises:
-        LaunchError: What names them is empty, or its quotes do not match.
+        LaunchError: The option or variable is empty, or its quotes do not match.
     """
     for before, value in itertools.pairwise(launcher_args):
         if before in launcher.agent_options:
@@ -93,8 +93,8 @@ def _ask_all(agent: list[str], hosts: list[str], timeout_s: float) -> dict[str, 
     reasons: dict[str, str] = {}
     asked: dict[str, subprocess.Popen[bytes]] = {}
     deadline = time.monotonic() + timeout_s
-    # Files with names, which need not stay open: hosts may be more than files that a process may
-    # have open.
+    # Named files, which need not stay open: there may be more hosts than a process may have open
+    # files.
     with tempfile.TemporaryDirectory(prefix="fairlead-reach-") as folder:
         said = {host: Path(folder) / str(number) for number, host in enumerate(hosts)}
         try:

@@ -22,9 +22,9 @@ _CHUNK_BYTES = 1 << 16
 class SharedInput:
     """Standard input that each of several runs reads from its beginning.
 
-    A pipe can be read only once, so what passes through is kept in a temporary file. It is read as
-    it comes and no further than a run needs: a pipe that nobody closes keeps no run waiting. A
-    terminal is not kept; every run asks there anew.
+    A pipe can be read only once, so its data are kept in a temporary file. They are read as they
+    arrive, and no further than a run needs, so that a pipe that stays open delays no run. Input
+    from a terminal is not kept; every run reads the terminal itself.
     """
 
     def __init__(self, source: int = 0) -> None:
@@ -38,15 +38,16 @@ class SharedInput:
         """A file descriptor that one run may read while the block lasts.
 
         Args:
-            last: No other run follows. When none was before either, the run gets the source itself.
+            last: No other run follows. If there was none before either, the run gets the source
+                itself.
 
         Raises:
-            InputError: What has to be kept finds no room.
+            InputError: There is no space to keep the data.
         """
         if (last and self._kept is None) or os.isatty(self._source):
             yield self._source
             return
-        # A launcher hands its standard input on to a rank, so that it being a pipe changes nothing.
+        # A launcher forwards its standard input to a rank anyway, so a pipe makes no difference.
         out, into = os.pipe()
         stop, stopper = os.pipe()
         feeder = threading.Thread(target=self._feed, args=(into, stop), daemon=True)
@@ -65,7 +66,7 @@ class SharedInput:
                 ) from self._problem
 
     def _feed(self, into: int, stop: int) -> None:
-        # The run has ended, or does not want more, when nobody holds the other end.
+        # When the other end is closed, the run has ended or reads no more.
         with contextlib.suppress(BrokenPipeError), os.fdopen(into, "wb", _CHUNK_BYTES) as pipe:
             try:
                 if self._kept is None:

@@ -19,7 +19,7 @@ _MOST_HOSTS = 100_000
 
 
 def cluster_from_slurm(env: Mapping[str, str] | None = None) -> Cluster | None:
-    """The cluster of this Slurm job; None outside of one.
+    """The cluster of this Slurm job; None outside a job.
 
     Args:
         env: The environment to read; None for this process's own.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies what a program prints to several places, as it comes."""
+"""Copies a program's output to several places while it runs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ _CHUNK_BYTES = 1 << 16
 
 @contextlib.contextmanager
 def copied(places: Sequence[int], on_line: Callable[[bytes], None] | None = None) -> Iterator[int]:
-    """A file descriptor for a program to write to; all of it goes to each place.
+    """A file descriptor for a program to write to; its output is copied to each place.
 
-    It goes on at once, whole lines or not. When the block ends, so must all who write.
+    Output is passed on at once, also in parts of lines. All writers must have ended before the
+    block ends.
 
     Args:
-        places: File descriptors. One that takes nothing any more is passed over, as the program
-            would block on a pipe that nobody reads.
+        places: File descriptors. One that no longer accepts data is skipped, since the program
+            would otherwise block on a pipe without a reader.
         on_line: Gets each line with its end, from another thread.
     """
     out, into = os.pipe()
@@ -49,7 +50,7 @@ def _copy(out: int, places: Sequence[int], on_line: Callable[[bytes], None] | No
 
 
 def _write(place: int, chunk: bytes) -> None:
-    # Not through Python's buffers: it would complain at its end where nobody reads them.
+    # Not through Python's buffers: Python would report an error at its exit if the pipe is closed.
     with contextlib.suppress(OSError):
         while chunk:
             chunk = chunk[os.write(place, chunk) :]

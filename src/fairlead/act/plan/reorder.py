@@ -25,12 +25,12 @@ DEFAULT_MESSAGE_BYTES = 65536.0
 def write_reorder_plan(
     folder: Path | str, network: Network, message_bytes: float = DEFAULT_MESSAGE_BYTES
 ) -> None:
-    """Write the plan by which topologies with `reorder=1` are placed (docs/reference/plan.md).
+    """Write the plan for placing topologies with `reorder=1` (docs/reference/plan.md).
 
-    A program runs by it when FAIRLEAD_PLAN names the folder and LD_PRELOAD the preload library.
+    A program uses it when FAIRLEAD_PLAN names the folder and LD_PRELOAD the preload library.
 
     Args:
-        folder: Where the files go; made when it is missing.
+        folder: Folder for the files; created if it is missing.
         network: All pairs of hosts that the program may run on.
         message_bytes: Size of one message of an edge with weight 1, in bytes: how much bandwidth
             counts beside latency.

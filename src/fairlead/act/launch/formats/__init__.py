@@ -32,7 +32,7 @@ def write_placement(
     path: Path | str,
     cores: Cores | None = None,
 ) -> None:
-    """Write a placement in one of FORMATS; the file appears whole and checked, or not at all.
+    """Write a placement in one of FORMATS; the file is complete and checked, or is not written.
 
     Args:
         placement: The placement; it must fit the cluster.
@@ -61,7 +61,7 @@ def render_placement(
             raise TopologyError(problem)
     placement.require_fits(cluster)
     text = chosen.render(placement, cluster, cores or Cores())
-    # What a launcher will read is what was meant: some accept nonsense without a word.
+    # Read back, since some launchers accept wrong files without an error.
     if chosen.parse(text, cluster) != placement.host_names():
         raise TopologyError(f"placement: cannot be written as {format!r} without a loss")
     return text

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a file format for placements has to offer."""
+"""The interface of a file format for placements."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from fairlead.model.placement import Placement
 
 @dataclasses.dataclass(frozen=True)
 class Cores:
-    """Cores to bind ranks to, for the formats that have to say so.
+    """Cores to bind ranks to, for the formats that name cores.
 
     Attributes:
-        per_host: Cores of each host; None takes the host's slots for its cores.
+        per_host: Cores of each host; None assumes as many cores as slots.
         of_rank: Socket and core of each rank, length T; binds each rank to that core alone.
     """
 

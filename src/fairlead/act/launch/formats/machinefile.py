@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MPICH's hostfile, in which a host may come back: ranks are dealt line by line."""
+"""MPICH's hostfile, in which a host may appear again: ranks are assigned line by line."""
 
 from __future__ import annotations
 

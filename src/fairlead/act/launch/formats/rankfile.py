@@ -19,8 +19,8 @@ _LINE = re.compile(
 
 
 def _render_4(placement: Placement, cluster: Cluster, cores: Cores) -> str:
-    # slot= is mandatory in Open MPI 4, and it binds. All cores of the host are the only way to say
-    # "on this host, unbound": slot=* and slot=pN are taken silently for core 0.
+    # slot= is mandatory in Open MPI 4, and it binds. Only by naming all cores of the host can a
+    # rank be placed without binding: slot=* and slot=pN silently mean core 0.
     if cores.of_rank is not None:
         return join([*_render_cores(placement, cores)])
     slots = dict(zip(cluster.hosts, cluster.slots, strict=True))
@@ -37,7 +37,7 @@ def _render_4(placement: Placement, cluster: Cluster, cores: Cores) -> str:
 
 
 def _render_5(placement: Placement, _cluster: Cluster, cores: Cores) -> str:
-    # Open MPI 5 leaves a rank unbound without slot=, and takes two ranks with the same slot=0-N for
+    # Open MPI 5 leaves a rank without slot= unbound, and treats two ranks with the same slot=0-N as
     # an oversubscribed host.
     if cores.of_rank is not None:
         return join([*_render_cores(placement, cores)])
