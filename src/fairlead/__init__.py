@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fairlead makes MPI applications faster on networks whose topology nobody will show you."""
+"""Fairlead makes MPI applications faster on networks whose topology is hidden."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ _MODULES = (
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is first used: NumPy and SciPy take their time."""
+    """Import a public name when it is first used: importing NumPy and SciPy takes long."""
     if name in __all__:
         for module in _MODULES:
             home = importlib.import_module(f"fairlead.{module}")

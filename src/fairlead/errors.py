@@ -20,7 +20,7 @@ class Error(Exception):
     """Root of all errors that Fairlead raises on purpose.
 
     Attributes:
-        exit_code: What the command line ends with.
+        exit_code: Exit code of the command line.
     """
 
     exit_code = 1
@@ -47,7 +47,7 @@ class ProbeError(Error):
 
 
 class TraceError(Error):
-    """The traced run gave no usable traffic; where the program failed, its code is passed on."""
+    """The traced run gave no usable traffic; if the program failed, its exit code is passed on."""
 
     def __init__(self, message: str, exit_code: int = 1):
         super().__init__(message)
@@ -55,7 +55,7 @@ class TraceError(Error):
 
 
 class NoTraceError(TraceError):
-    """The traced run ended well, but no MPI that the preload library knows took part in it."""
+    """The traced run ended without an error, but used no MPI that the preload library supports."""
 
 
 class LabError(Error):

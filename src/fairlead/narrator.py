@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who tells the user what is going on; the library itself says nothing."""
+"""Messages about progress; the library itself prints nothing."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Progress = Callable[[int, int], None]
 
 
 class Narrator:
-    """Says nothing; the command line has one that does."""
+    """Ignores all messages; the command line has a subclass that prints them."""
 
     def tell(self, line: str) -> None:
-        """Receive one line about a step that takes time."""
+        """Take one line about a step that takes time."""
 
     def progress(self, title: str) -> AbstractContextManager[Progress]:
-        """Show a progress bar while the block runs; `title` says of what."""
+        """Show a progress bar with this title while the block runs."""
         del title
         return contextlib.nullcontext(lambda _done, _total: None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The seed of random choices: what it may be."""
+"""The range of seeds of random choices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fairlead.errors import InputError
 __all__ = ["MAX_SEED", "require_seed"]
 
 MAX_SEED = 2**32 - 1
-"""Scotch takes 32 bits; what works with one method works with all."""
+"""Scotch takes 32 bits; the other methods have the same bound, so that any seed fits all."""
 
 
 def require_seed(seed: int) -> None:

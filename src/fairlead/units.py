@@ -33,7 +33,7 @@ DURATION_UNITS = ("ns", "us", "ms", "s", "min", "h")
 SIZE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 RATE_UNITS = ("B/s", "kB/s", "MB/s", "GB/s", "TB/s")
 BIT_RATE_UNITS = ("bit/s", "kbit/s", "Mbit/s", "Gbit/s")
-"""Units in which values are told, ascending; the charts of the report take the same."""
+"""Units in which values are printed, ascending; the charts of the report use the same."""
 
 _NUMBER_AND_UNIT = re.compile(r"\s*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)\s*([A-Za-z/]+)\s*", re.A)
 
@@ -42,7 +42,7 @@ def parse_duration(text: str) -> float:
     """Seconds from text such as "2s", "7us" or "1.5 h".
 
     Raises:
-        InputError: The text is no number with a unit of time.
+        InputError: The text is not a number with a unit of time.
     """
     return _parse(text, "duration", DURATIONS)
 
@@ -51,7 +51,7 @@ def parse_size(text: str, units: Mapping[str, float] = SIZES) -> int:
     """Bytes from text such as "64KiB" (1024) or "64kB" (1000), or with other units.
 
     Raises:
-        InputError: The text is no number with a unit of size, or no whole number of bytes.
+        InputError: The text is not a number with a unit of size, or not a whole number of bytes.
     """
     size_bytes = _parse(text, "size", units)
     if size_bytes != int(size_bytes):
@@ -63,7 +63,7 @@ def parse_rate(text: str) -> float:
     """Bytes per second from text such as "200Mbit/s" or "1.5MB/s".
 
     Raises:
-        InputError: The text is no number with a unit of rate.
+        InputError: The text is not a number with a unit of rate.
     """
     return _parse(text, "rate", RATES)
 
@@ -107,7 +107,7 @@ def three_digits(value: float) -> str:
 
 
 def suited_unit(value: float, factors: Sequence[float]) -> int:
-    """Index of the unit in which three digits of a finite value are told.
+    """Index of the unit in which a finite value is printed with three digits.
 
     Args:
         value: In base units.
@@ -158,5 +158,5 @@ def _exact(value: float, names: Sequence[str], units: Mapping[str, float]) -> st
         number = repr(value / units[name]).removesuffix(".0")
         if float(number) * units[name] == value:
             return number + name
-    # The unit itself always serves: the text of a float is read back as the same float.
+    # The base unit always works: the text of a float is read back as the same float.
     return repr(value).removesuffix(".0") + base

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy archives with a checked JSON header, and files that appear whole or not at all."""
+"""NumPy archives with a checked JSON header, and atomic writing of files."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ _IN_JSON = {
 
 @contextlib.contextmanager
 def replacing(path: Path | str, mode: str = "w") -> Iterator[IO[Any]]:
-    """Open a temporary neighbour of `path` that takes its name only when the block succeeds.
+    """Open a temporary file beside `path` that is renamed to it only if the block succeeds.
 
-    A symbolic link stays, and what it points to is replaced. What is no regular file, a device or
-    a FIFO, is written to directly.
+    A symbolic link stays, and its target is replaced. A device or FIFO is written to directly.
 
     Args:
         path: The file to write.
@@ -107,7 +106,7 @@ class Archive:
 
         Args:
             path: The file.
-            kind: What it has to hold, for example "network".
+            kind: The required kind of file, for example "network".
             version: Schema version of this kind.
             names: Arrays that a file of this kind may have.
 
@@ -153,11 +152,11 @@ class Archive:
         Args:
             name: Its name in the archive.
             shape: The shape it must have; -1 stands for any length.
-            check: Returns an elementwise truth; one false value is an error.
-            is_whole: Whether only integers will do.
+            check: Returns a truth value per element; one false value is an error.
+            is_whole: Whether only integers are accepted.
 
         Raises:
-            InputError: The array is missing, has another shape, is no number, or fails `check`.
+            InputError: The array is missing, has another shape, is not numeric, or fails `check`.
         """
         if name not in self:
             raise self.error(name, "is missing")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arrays of a NumPy archive, each unpacked only when it is asked for and fits."""
+"""The arrays of a NumPy archive, each unpacked only when it is needed and not too large."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HEADERS = {
 
 
 class Form(NamedTuple):
-    """What an array says of itself before any of its numbers is read."""
+    """The header of an array, read before any of its numbers."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -44,7 +44,7 @@ class ArchiveArrays:
         """Read the file, but unpack nothing.
 
         Raises:
-            InputError: It is missing, no archive, or would unpack to more than MOST_BYTES.
+            InputError: It is missing, not an archive, or would unpack to more than MOST_BYTES.
         """
         self._path = path
         data = read_bytes(path)
@@ -107,7 +107,7 @@ class ArchiveArrays:
         shape, _, dtype = _HEADERS[version](stream)
         if dtype.hasobject:
             raise ValueError("it holds Python objects, which Fairlead never reads")
-        # NumPy makes room for what the header claims before it reads the numbers.
+        # NumPy allocates the size that the header claims before it reads the numbers.
         claimed = math.prod(shape) * dtype.itemsize
         if claimed > MOST_BYTES:
             raise ValueError(f"its header claims {claimed} bytes")

@@ -2,7 +2,7 @@
 """Where the package's own files are: data, programs and libraries built with it, sources.
 
 An editable installation keeps built files outside of the sources, and the package's path names both
-folders. Only here this is taken into account.
+folders. Only this module deals with that.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def found_in_package(name: str) -> list[Path]:
 
 
 def data_folder(name: str) -> Path:
-    """A folder of data that stands among the modules, for example "lab/scenarios"."""
+    """A folder of data among the modules, for example "lab/scenarios"."""
     return Path(__file__).parents[1] / name
 
 

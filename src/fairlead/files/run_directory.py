@@ -77,7 +77,7 @@ def state_folder() -> Path:
 
 
 def cache_folder() -> Path:
-    """Where measurements wait to be used again: $XDG_CACHE_HOME/fairlead."""
+    """Where measurements are kept for later runs: $XDG_CACHE_HOME/fairlead."""
     root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(root) / "fairlead"
 

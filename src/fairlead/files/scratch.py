@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Temporary folders that the next one removes where a process was killed and could not."""
+"""Temporary folders; those left by killed processes are removed when the next one is made."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _LOCK = ".lock"
 
 @contextlib.contextmanager
 def scratch_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
-    """A new folder for the time of the block; older ones of killed processes go first.
+    """A new folder for the time of the block; folders of killed processes are removed first.
 
     Args:
-        prefix: Begin of its name; only folders of the same begin are looked at.
+        prefix: Start of its name; only folders with the same prefix are checked.
         parent: The folder that it is made in; None for the system's temporary one.
 
     Raises:
@@ -33,7 +33,8 @@ def scratch_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix=prefix, dir=folder) as name:
         lock = os.open(Path(name) / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            # Who it is comes after the lock: whoever finds a name can trust the lock.
+            # The owner's name is written after locking, so that a folder with a name always has a
+            # lock.
             if _is_locked(lock):
                 os.write(lock, _owner())
             yield Path(name)
@@ -57,7 +58,7 @@ def _remove_abandoned(parent: Path, prefix: str) -> None:
 
 
 def _is_locked(lock: int) -> bool:
-    """Whether it could be locked; the kernel frees it when the process ends, however that is."""
+    """Whether it could be locked; the kernel frees the lock when the process ends in any way."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:  # Held by another process, or a file system without locks.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TOML files: those of users by path, and by name those that ship with Fairlead."""
+"""TOML files: the user's own by path, and those that come with Fairlead by name."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ __all__ = ["find", "first_problem", "names", "read_toml"]
 
 
 def names(folder: Path) -> list[str]:
-    """Names of the TOML files that ship in a folder of the package."""
+    """Names of the TOML files in a folder of the package."""
     return sorted(path.stem for path in folder.glob("*.toml"))
 
 
 def find(source: str | Path, folder: Path, kind: str) -> Path:
-    """The file of a name that ships in `folder`, or the path that a user gave.
+    """The file with this name in `folder`, or the path that the user gave.
 
     Args:
         source: A name or a path.
-        folder: Where files of this kind ship.
+        folder: The package's folder of such files.
         kind: What they are, for the message.
 
     Raises:
@@ -50,7 +50,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a file, unchecked.
 
     Raises:
-        InputError: The file cannot be read, or is no TOML.
+        InputError: The file cannot be read, or is not TOML.
     """
     try:
         return tomllib.loads(read_text(path))

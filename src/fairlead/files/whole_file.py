@@ -12,7 +12,7 @@ from fairlead.errors import InputError
 __all__ = ["MOST_BYTES", "read_bytes", "read_text"]
 
 MOST_BYTES = 2**31
-"""Of a file, and of what an archive unpacks to: the traffic of 5000 ranks that all talk to all."""
+"""Of a file or an unpacked archive: the traffic of 5000 ranks where each sends to all others."""
 
 _PIECE_BYTES = 2**20
 
@@ -30,7 +30,7 @@ def read_bytes(path: Path | str) -> bytes:
         if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
             raise InputError(f"{path}: is a device, not a file")
         with path.open("rb") as stream:
-            # By pieces: room for all that is asked for would be made at once.
+            # In pieces: one large read would allocate its whole size at once.
             pieces = iter(lambda: stream.read(_PIECE_BYTES), b"")
             data = b"".join(itertools.islice(pieces, MOST_BYTES // _PIECE_BYTES + 1))
     except FileNotFoundError as error:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measuring: what the network does, what the program sends."""
+"""Measuring the network and the traffic of programs."""

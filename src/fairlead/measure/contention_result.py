@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads what the measuring program printed of flows run together, and adds it to the network."""
+"""Reads the measuring program's results of simultaneous flows and adds them to the network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fairlead.model.bottleneck_group import BottleneckGroup
 from fairlead.model.network import Network
 
 CONTENTION_BEGIN = '{"format": "fairlead-contention"'
-"""First letters of the document of flows run together."""
+"""First letters of the document about simultaneous flows."""
 
 
 class GroupOfRanks(pydantic.BaseModel, extra="forbid"):
@@ -90,14 +90,14 @@ def read_contention(printed: str, num_ranks: int) -> ContentionResult | None:
     """Find and check the document in what the launcher printed.
 
     Args:
-        printed: Standard output of the launcher, which may have lines of its own in it.
+        printed: Standard output of the launcher, which may add lines of its own.
         num_ranks: Number of ranks that were started.
 
     Returns:
         The result, or None when there is no document or only the beginning of one.
 
     Raises:
-        ProbeError: The document is whole, but not what the program prints.
+        ProbeError: The document is complete, but not in the program's form.
     """
     result = read_document(printed, CONTENTION_BEGIN, ContentionResult, "contention probe")
     if result is None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures chosen pairs once more, by trains of 64 KiB.
+"""Measures chosen pairs again, by trains of 64 KiB.
 
-Trains of 6 KiB, by which all pairs are measured first, are over in a quarter of a millisecond: on a
-busy machine they tell how long a receiver was not running.
+All pairs are first measured by trains of 6 KiB, which take only a quarter of a millisecond: on a
+busy machine they mostly measure how long a receiver was not running.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fairlead.model.network import Network
 __all__ = ["LONG_TRAINS_BYTES", "long_train_options", "measure_with_long_trains", "network_of"]
 
 LONG_TRAINS_BYTES = 8 * 65536
-"""What a pair sends each way, with the trains in the lead."""
+"""What a pair sends each way, including the trains that are not counted."""
 
 LAUNCH_TIMEOUT_S = 60.0
 """Guards against a launcher that hangs; starting takes a second or two."""
@@ -34,10 +34,10 @@ def measure_with_long_trains(
     """Latency and bandwidth of chosen pairs.
 
     Args:
-        program: Gets the order.
+        program: The measuring program.
         cluster: The hosts.
         pairs: Which of them, shape (H, H), symmetric.
-        pairs_s: Most time for all of them; what does not fit is `nan`.
+        pairs_s: Most time for all of them; pairs that do not fit are `nan`.
 
     Returns:
         A network of the cluster's hosts, `nan` where nothing was measured; None where measuring
@@ -61,7 +61,7 @@ def long_train_options(pairs: npt.NDArray[np.bool_], pairs_s: float) -> dict[str
 
 
 def network_of(printed: str, cluster: Cluster) -> Network | None:
-    """The pairs in what the measuring program printed; None where it printed no result."""
+    """The pairs in the measuring program's output; None if it printed no result."""
     result = read_result(printed, cluster.num_hosts)
     if result is None or result.lost_ranks:
         return None

@@ -29,10 +29,10 @@ from fairlead.narrator import Progress
 
 __all__ = ["Precision", "probe", "reachable_part"]
 
-# Flows are run for a tenth of a second each, some ten to a hundred times per host.
+# Flows run for a tenth of a second each, ten to a hundred times per host.
 _CONTENTION_TIMEOUT_S = 1800
 
-# No launcher starts and ends in less.
+# No launcher needs less time to start and end.
 _LEAST_TIMEOUT_S = 1.0
 
 _LOST = "did not answer any more during the measurement"
@@ -181,7 +181,7 @@ def probe(
 
 @dataclasses.dataclass
 class _Orders:
-    """One order to the measuring program after another, for the same hosts.
+    """A sequence of orders to the measuring program, for the same hosts.
 
     Attributes:
         timeout_s: What all of them together may take.
@@ -204,7 +204,7 @@ class _Orders:
     def measure(
         self, pairs: npt.NDArray[np.bool_] | None = None, share_ratio: float = 1.0
     ) -> ProbeResult:
-        """Measure all pairs, or those of a mask, in this share of what is left of the budget."""
+        """Measure all pairs, or those of a mask, in this share of the remaining budget."""
         options = dict(self.options)
         if self.budget_s is not None:
             options["budget"] = self.budget_s * share_ratio
@@ -330,7 +330,7 @@ def _named(reasons: Mapping[str, str]) -> str:
 
 
 def _failure(program: ProbeProgram, cluster: Cluster, finished: Finished) -> ProbeError:
-    """The error that names the hosts that fail now, or what the launcher said last."""
+    """The error that names the hosts that fail now, or the launcher's last words."""
     lines = [line.strip() for line in finished.stderr.splitlines() if line.strip("-* \t\n")]
     told = [match[1] for line in lines if (match := _ERROR.search(line))]
     launcher = program.launcher
@@ -348,14 +348,14 @@ def _failure(program: ProbeProgram, cluster: Cluster, finished: Finished) -> Pro
 
 
 def _why(lines: Sequence[str]) -> str:
-    """What tells the reason: launchers begin with it, and end with words for all occasions."""
+    """The lines with the reason: launchers print it first, and general remarks at the end."""
     unlike = list(dict.fromkeys(line for line in lines if not PROGRESS.search(line)))
     first = next((index for index, line in enumerate(unlike) if _TROUBLE.search(line)), 0)
     return " ".join(unlike[first : first + _SAID_LINES])
 
 
 def _check_places(cluster: Cluster, result: ProbeResult) -> None:
-    """Refuse a result whose processes ran on other hosts than they were meant to."""
+    """Refuse a result whose processes ran on other hosts than planned."""
     short = {host.split(".")[0]: host for host in cluster.hosts}
     for host, name in zip(cluster.hosts, result.node_names, strict=True):
         actual = short.get(name.split(".")[0], host)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The measuring program: one process per host, which stay for further orders until it is closed.
+"""The measuring program: one process per host, which stays for further orders until it is closed.
 
 Starting a process on each of many hosts takes longer than most measurements.
 """
@@ -28,19 +28,19 @@ __all__ = ["PROGRESS", "ProbeProgram"]
 PROGRESS = re.compile(r"fairlead-probe: progress (\d+) (\d+)$")
 
 GRACE_S = 5.0
-"""What rank 0 has printed is all there is; a launcher that lost a host may then wait for ever.
-Ranks that end in order take some 3 s."""
+"""Time to end after rank 0 has printed everything. A launcher that lost a host may then wait
+forever; ranks that end normally take about 3 s."""
 
 MOST_ARGUMENT_TEXT = 60_000
-"""Letters of an order that fits into the command. Open MPI 4 repeats all arguments in one variable
-of the environment, for which Linux has 128 KiB (MAX_ARG_STRLEN)."""
+"""Letters of an order that fits into the command. Open MPI 4 repeats all arguments in one
+environment variable, which Linux limits to 128 KiB (MAX_ARG_STRLEN)."""
 
 
 class ProbeProgram:
     """The measuring program on the hosts of its last order; leaving a `with` block ends it.
 
-    The first order travels as its arguments, further ones by its standard input. Where a launcher
-    does not bring that to rank 0, the program ends, and the next order starts it again.
+    The first order is passed as its arguments, further orders by its standard input. If a launcher
+    does not forward that to rank 0, the program ends, and the next order starts it again.
     """
 
     def __init__(self, launcher: Launcher, launcher_args: Sequence[str] = ()) -> None:
@@ -71,9 +71,9 @@ class ProbeProgram:
         begins: Sequence[str] = (PAIRS_BEGIN,),
         on_progress: Progress | None = None,
     ) -> Finished:
-        """Have something measured; on other hosts than before the program is started anew.
+        """Measure something; for other hosts than before, the program is started again.
 
-        Signals that come meanwhile end the program, as in `fairlead.act.launch.run`.
+        Signals that arrive meanwhile end the program, as in `fairlead.act.launch.run`.
 
         Args:
             cluster: The hosts; one process runs on each.
@@ -83,8 +83,8 @@ class ProbeProgram:
             on_progress: Gets rounds done and rounds in all.
 
         Returns:
-            What was printed in answer to this order, also where the time was over, which its
-            error output then tells. The exit code is 0 while the program runs on.
+            The output for this order, also after a timeout, which its error output then reports.
+            The exit code is 0 while the program keeps running.
 
         Raises:
             LaunchError: The launcher cannot be used.
@@ -99,7 +99,7 @@ class ProbeProgram:
 
         if self.is_running_on(cluster):
             answer = ask(" ".join(words), begins)
-            # It has left in order and without a word: the launcher did not bring it the line.
+            # It ended normally and printed nothing: the launcher did not forward the line.
             if self._conversation or answer.returncode or answer.stdout:
                 return answer
         self.close()
@@ -111,11 +111,11 @@ class ProbeProgram:
         return ask(" ".join(words), begins) if self._conversation else answer
 
     def is_running_on(self, cluster: Cluster) -> bool:
-        """Whether an order for these hosts needs no start of the program."""
+        """Whether the program is running on these hosts already."""
         return self._cluster == cluster
 
     def close(self) -> None:
-        """Let the program end, and wait until all of it is gone."""
+        """End the program and wait until all of its processes have ended."""
         conversation, self._conversation, self._cluster = self._conversation, None, None
         with self._files:
             if conversation is not None:
@@ -150,7 +150,7 @@ class ProbeProgram:
         try:
             answer = conversation.ask(line, Documents(begins).is_last, timeout_s, on_line)
         except LaunchTimeoutError as error:
-            # It may have delivered its result all the same.
+            # It may still have delivered its result.
             notice = f"{error.finished.stderr}\n{error}"
             answer = dataclasses.replace(error.finished, stderr=notice)
         if conversation.has_ended:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads what the measuring program printed, checks it, and makes a network of it."""
+"""Reads and checks the measuring program's output and makes a network from it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
     pairs: list[Pair]
 
     def joined(self, later: ProbeResult) -> ProbeResult:
-        """Both results, of the same ranks, as one; who was lost later is lost."""
+        """Both results, of the same ranks, as one, with the lost ranks of the later one."""
         names = zip(self.node_names, later.node_names, strict=True)
         return self.model_copy(
             update={
@@ -67,9 +67,9 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
         )
 
     def concluded(self) -> npt.NDArray[np.bool_]:
-        """Pairs of ranks whose meeting came to its end, shape (ranks, ranks), symmetric.
+        """Pairs of ranks whose meeting was completed, shape (ranks, ranks), symmetric.
 
-        Both partners of such a meeting report it. Where time was short, it may have found nothing.
+        Both partners of such a meeting report it. If time was short, it may have no values.
         """
         num_ranks = len(self.node_names)
         reports = np.zeros((num_ranks, num_ranks), dtype=np.int64)
@@ -90,7 +90,7 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
         Args:
             hosts: Hosts of the network, length H.
             measured_hosts: Host of each rank that measured.
-            origin: What the network will say about itself.
+            origin: Origin of the network.
         """
         position = {host: index for index, host in enumerate(hosts)}
         index = [position[host] for host in measured_hosts]
@@ -104,7 +104,7 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
             for name in ("bandwidth_Bps", "bandwidth_low_Bps", "bandwidth_high_Bps")
         }
         samples = np.zeros(shape, dtype=np.int64)
-        # Of two reports of a meeting, the one that came further is written last.
+        # Of two reports of a meeting, the more complete one is written last.
         for pair in sorted(self.pairs, key=_num_samples):
             low, high = index[pair.low], index[pair.high]
             for there, rate in (((low, high), pair[6:9]), ((high, low), pair[10:13])):
@@ -137,7 +137,7 @@ Document = TypeVar("Document", bound=pydantic.BaseModel)
 
 
 def read_document(printed: str, begin: str, kind: type[Document], name: str) -> Document | None:
-    """The JSON document that begins with `begin`; None where it is missing or not whole.
+    """The JSON document that begins with `begin`; None if it is missing or incomplete.
 
     Args:
         printed: Standard output of the launcher, which may have lines of its own in it.
@@ -146,7 +146,7 @@ def read_document(printed: str, begin: str, kind: type[Document], name: str) -> 
         name: Whose result it is, for the message.
 
     Raises:
-        ProbeError: The document is whole, but not of this kind.
+        ProbeError: The document is complete, but not of this kind.
     """
     document = _whole_document(printed, begin)
     if document is None:
@@ -170,7 +170,7 @@ def _whole_document(printed: str, begin: str) -> Any:
 
 
 class Documents:
-    """Watches what the launcher prints, and knows when all documents have come."""
+    """Reads the launcher's output and detects when all documents have arrived."""
 
     def __init__(self, begins: Sequence[str]):
         self._begins = begins
@@ -196,7 +196,7 @@ def read_result(printed: str, num_ranks: int) -> ProbeResult | None:
         The result, or None when there is no document or only the beginning of one.
 
     Raises:
-        ProbeError: The document is whole, but not what the program prints.
+        ProbeError: The document is complete, but not in the program's form.
     """
     result = read_document(printed, PAIRS_BEGIN, ProbeResult, "probe")
     if result is None:

@@ -26,13 +26,13 @@ Stamps = dict[str, list[int]]
 
 @dataclasses.dataclass(frozen=True)
 class Profile:
-    """What is kept of the network between some hosts.
+    """The kept network between some hosts.
 
     Attributes:
-        path: Where.
+        path: File of the network.
         network: All pairs.
-        by_long_trains: Those that were measured once more by trains of 64 KiB, `nan` elsewhere;
-            None where none were.
+        by_long_trains: Pairs that were measured again by trains of 64 KiB, `nan` elsewhere; None
+            where none were.
     """
 
     path: Path
@@ -41,7 +41,7 @@ class Profile:
 
 
 def profile_path(cluster: Cluster, launcher: Launcher, mode: str, contention: bool = False) -> Path:
-    """Where the network of these hosts is kept, as this launcher's MPI finds it."""
+    """File for the network of these hosts, as measured with this launcher's MPI."""
     how = [mode, "contention"] if contention else [mode]
     key = _key(["network", sorted(cluster.hosts), _lab(), launcher.family, launcher.version, *how])
     return cache_folder() / "networks" / f"{key}.net.npz"
@@ -52,8 +52,8 @@ def recall(
 ) -> Profile | None:
     """The last network measured between these hosts, if it is younger than `max_age_s`.
 
-    One that was measured without some of them serves only who would leave them out again, and one
-    from the future, by a clock that was wrong, serves nobody.
+    A network that was measured without some of the hosts is used only if they may be left out
+    again. A network with a time in the future, from a wrong clock, is not used.
     """
     if not os.access(path, os.R_OK) or not 0 <= time.time() - path.stat().st_mtime <= max_age_s:
         return None
@@ -71,7 +71,7 @@ def recall(
 
 
 def remember(profile: Profile) -> None:
-    """Keep a network for later runs on the same hosts that ask for as much, if it is whole.
+    """Keep a network for later runs on the same hosts, if it is complete.
 
     Raises:
         InputError: The cache cannot be written.
@@ -80,7 +80,7 @@ def remember(profile: Profile) -> None:
         return
     long_trains = _long_trains_path(with_folder(profile.path))
     if profile.by_long_trains is None:
-        long_trains.unlink(missing_ok=True)  # It belongs to the network before this one.
+        long_trains.unlink(missing_ok=True)  # It belongs to the previous network.
     else:
         profile.by_long_trains.save(long_trains)
     profile.network.save(profile.path)
@@ -91,7 +91,7 @@ def _long_trains_path(path: Path) -> Path:
 
 
 def _is_complete(network: Network) -> bool:
-    """Whether all was measured that could be reached; a budget may have cut it short."""
+    """Whether all reachable pairs were measured; a budget may have cut the measurement short."""
     unreachable = network.origin.get("unreachable", ())
     reached = [host for host in network.hosts if host not in unreachable]
     flows = network.origin.get("contention", {})
@@ -102,7 +102,7 @@ def _is_complete(network: Network) -> bool:
 def recall_traffic(program: Sequence[str], num_ranks: int, launcher: Launcher) -> Traffic | None:
     """The traffic of this program, arguments and rank count, if it was traced before.
 
-    One that was traced when a file among the arguments was another is not recalled.
+    Traffic is not used if a file among the arguments has changed since.
     """
     path = _traffic_path(program, num_ranks, launcher)
     if not os.access(path, os.R_OK):
@@ -129,8 +129,8 @@ def remember_traffic(
         program: Program and arguments.
         num_ranks: Number of ranks.
         launcher: Launcher by which it was traced.
-        inputs: What `input_files` told before the traced run. A file that the run changed is its
-            output, and says nothing about the next one.
+        inputs: Result of `input_files` before the traced run. A file that the run changed is an
+            output, and is ignored.
 
     Raises:
         InputError: The cache cannot be written.
@@ -154,7 +154,7 @@ def _stamps(names: Iterable[str]) -> Stamps:
 
 
 def with_folder(path: Path) -> Path:
-    """The same path, once its folder is there.
+    """The same path, after creating its folder.
 
     Raises:
         InputError: The folder cannot be made.
@@ -167,7 +167,7 @@ def with_folder(path: Path) -> Path:
 
 
 def _lab() -> list[Any]:
-    """Which emulated cloud this is: each names its hosts h0, h1, ..., and names come again."""
+    """Identifies the emulated cloud: all clouds name their hosts h0, h1, ..., and reuse names."""
     hostfile = os.environ.get("FAIRLEAD_LAB_HOSTFILE")
     return [hostfile, Path(hostfile).stat().st_mtime_ns] if hostfile else []
 
@@ -178,7 +178,7 @@ def _traffic_path(program: Sequence[str], num_ranks: int, launcher: Launcher) ->
 
 
 def _identity(program: Sequence[str]) -> list[Any]:
-    """Program, arguments and working folder; size and time tell a rebuilt program from the old."""
+    """Program, arguments and working folder; size and time distinguish a rebuilt program."""
     found = shutil.which(program[0])
     if found is None:
         return [*program]
@@ -190,7 +190,7 @@ def _identity(program: Sequence[str]) -> list[Any]:
 def program_key(
     program: Sequence[str], num_ranks: int, cluster: Cluster, launcher: Launcher
 ) -> str:
-    """Names the runs of a program with these arguments, as many ranks, on these hosts."""
+    """Name for the runs of a program with these arguments, this many ranks, on these hosts."""
     hosts = [cluster.hosts, cluster.slots, _lab()]
     return _key(["program", _identity(program), num_ranks, hosts, launcher.family])
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rehearses placements: their traffic between hosts, in small and in turns, on the real network.
+"""Rehearses placements: sends their traffic, scaled down and in turns, over the real network.
 
-A model of pairs knows nothing of what pairs share, of switches that drop, or of a neighbour's load.
-Here the messages of each placement cross the network together, as those of the program will.
+A model of pairs does not include shared links, switches that drop packets, or other load. In a
+rehearsal the messages of each placement cross the network together, as those of the program will.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ Matrix = npt.NDArray[np.float64]
 _BEGIN = '{"format": "fairlead-rehearsal"'
 
 MOST_STEP_S = 0.02
-"""What the busiest host's messages of one step may take by the measured network: a trial has to
-hold several steps, and is 0.08 s long."""
+"""Most time of the busiest host's messages in one step, by the measured network: a trial of 0.08 s
+must contain several steps."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Rehearsal:
-    """How long each placement's traffic took on the network.
+    """Times of each placement's traffic on the network.
 
     Attributes:
         steps_s: Seconds of one step of the program, shape (rounds, placements); the trials of
             one round ran right after one another.
-        num_steps: Steps that the whole program makes, by its trace.
-        network: What was measured of single pairs before, `nan` elsewhere; None where nothing.
+        num_steps: Steps of the whole program, by its trace.
+        network: Pairs that were measured before the rehearsal, `nan` elsewhere; None without any.
     """
 
     steps_s: Matrix
@@ -52,11 +52,11 @@ class Rehearsal:
 
     @property
     def num_rounds(self) -> int:
-        """Rounds that came to their end."""
+        """Number of complete rounds."""
         return len(self.steps_s)
 
     def network_s(self, placement: int) -> float:
-        """What the whole program's traffic takes by this placement, the median of all rounds."""
+        """Time of the whole program's traffic with this placement, the median of all rounds."""
         return float(np.median(self.steps_s[:, placement])) * self.num_steps
 
 
@@ -88,7 +88,7 @@ def rehearse(
     Args:
         placements: On the hosts of the cluster.
         traffic: What the ranks send one another.
-        network: What is known of the network; bounds how much is sent in one step.
+        network: The measured network; bounds how much is sent in one step.
         program: Gets the order.
         cluster: The hosts.
         rehearsal_s: When no further round begins.
@@ -133,7 +133,7 @@ def rehearse(
 
 
 def num_steps_of(traffic: Traffic) -> float:
-    """How often those two ranks exchange messages that do it most often: steps of an iteration."""
+    """Largest number of messages from one rank to another: about the number of iterations."""
     messages = traffic.total().messages
     return float(max(1.0, messages.max())) if messages.nnz else 1.0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running a program once to learn which of its ranks talk to which."""
+"""Runs a program once to record which of its ranks communicate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fairlead.model.traffic import Traffic
 
 __all__ = ["require_program", "trace"]
 
-# How each line of the preload library begins.
+# The beginning of each line of the preload library.
 _BEGIN = b"fairlead: "
 
 
@@ -36,13 +36,13 @@ def trace(
 ) -> Traffic:
     """Run the program once under the preload library and return what its ranks sent.
 
-    The program's results are its own: the library only counts. World rank 0 writes the counts
+    The library only counts; the program's results do not change. World rank 0 writes the counts
     into a folder below the current one, which has to be visible on the host of that rank.
 
     Args:
         launcher: Launcher of the MPI that the program is built with.
         spec: The program; its variables stay, LD_PRELOAD is added to.
-        log: File that gets the program's output, too, as it comes.
+        log: File that also gets the program's output while it runs.
         timeout_s: The program is stopped after this time; None waits for it.
         stdin: File descriptor that the program reads as its standard input.
         stdout: File descriptor that gets what it prints, as it comes; its error output goes to this
@@ -93,12 +93,12 @@ def require_program(program: Sequence[str]) -> None:
 
 
 def _shared_folder() -> Path | None:
-    # Programs are started in the current folder on every host, so it is the one they share.
+    # Programs are started in the current folder on every host, so the hosts share this folder.
     return Path.cwd() if os.access(Path.cwd(), os.W_OK) else None
 
 
 class _OurWords:
-    """Remembers what the preload library said first."""
+    """Keeps the preload library's first line."""
 
     first: str | None = None
 

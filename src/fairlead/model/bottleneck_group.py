@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs of hosts behind one bottleneck, and how they are kept in a file."""
+"""Pairs of hosts behind one bottleneck, and their form in a file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class BottleneckGroup:
         capacity_Bps: What all of them carry together, in bytes per second.
         capacity_low_Bps, capacity_high_Bps: Confidence interval of the capacity; `nan` where
             there is none.
-        confidence_ratio: How sure it is that they share one, 0 to 1.
+        confidence_ratio: Confidence that they share one, 0 to 1.
     """
 
     pairs: npt.NDArray[np.int64]
@@ -70,7 +70,7 @@ class BottleneckGroup:
         return sorted(set(self.pairs[:, 1].tolist()))
 
     def select(self, hosts: npt.NDArray[np.int64]) -> BottleneckGroup | None:
-        """The same bottleneck as these hosts see it, or None where no two of them share it.
+        """The same bottleneck for these hosts only, or None if no two of them share it.
 
         Args:
             hosts: Positions of the hosts that stay, in their new order.

@@ -19,7 +19,7 @@ class Cluster:
         hosts: Host names, length H, each once.
         slots: Ranks that each host may hold, length H, each at least 1.
         sockets: Sockets of each host, length H.
-        source: What errors call the cluster: where it was read from.
+        source: Name of the cluster in errors: where it was read from.
     """
 
     hosts: tuple[str, ...]

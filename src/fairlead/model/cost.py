@@ -32,9 +32,9 @@ class Cost:
             messages * latency_s + bytes / bandwidth_Bps of their hosts.
         bottleneck_s: The largest bytes / capacity over all directed pairs of hosts, over the
             network interfaces, out and in, and over the groups of pairs that share a bottleneck,
-            plus the worst rank's summed latencies. An interface's capacity is what the network
-            says of it, or else the fastest pair measured through it; a rank's latencies are those
-            of what it sends or of what it receives, whichever is more. The objective `bottleneck`.
+            plus the worst rank's summed latencies. An interface's capacity is the network's value
+            for it, or else the fastest pair measured through it; a rank's latencies are those of
+            what it sends or of what it receives, whichever is more. The objective `bottleneck`.
         bottleneck_and_mean_s: bottleneck_s + serial_time_s / min(H, T) for T ranks and the H hosts
             of the placement: what the busiest part takes, and each of the hosts that can share the
             work on average. The objective `bottleneck-and-mean`.
@@ -58,8 +58,8 @@ class Cost:
 def evaluate(placement: Placement, traffic: Traffic, network: Network) -> Cost:
     """Costs of a placement of this traffic on this network.
 
-    Point-to-point traffic and exchange patterns count together. Traffic inside a host costs what
-    the network's diagonal says: nothing unless it was measured.
+    Point-to-point traffic and exchange patterns count together. Traffic inside a host has the cost
+    on the network's diagonal: nothing unless it was measured.
 
     Args:
         placement: Host of each of T ranks.
@@ -105,14 +105,14 @@ def costs_of(placement: Placement, traffic: Traffic) -> Callable[[Network], Cost
 
 
 def rank_matrix(matrix: sp.csr_array) -> _core.RankMatrix:
-    """The matrix as the compiled core reads it; SciPy's indices may be 32 bits wide."""
+    """The matrix in the compiled core's form; SciPy's indices may be 32 bits wide."""
     return _core.RankMatrix(
         matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data
     )
 
 
 def network_arrays(network: Network) -> _core.NetworkArrays:
-    """The network as the compiled core reads it."""
+    """The network in the compiled core's form."""
     nothing = np.zeros(0)
     pairs = [
         np.column_stack([np.full(len(group.pairs), index), group.pairs])
@@ -133,7 +133,7 @@ def network_arrays(network: Network) -> _core.NetworkArrays:
 
 
 def _crosses_unmeasured(placement: Placement, traffic: Traffic, network: Network) -> TopologyError:
-    """The error that names the first unmeasured pair of hosts which traffic crosses."""
+    """The error that names the first unmeasured pair of hosts with traffic."""
     pairs = sp.coo_array(traffic.bytes + traffic.messages)
     src_host = placement.host_of_rank[pairs.row]
     dst_host = placement.host_of_rank[pairs.col]

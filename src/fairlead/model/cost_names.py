@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What costs are called where people read them; files and JSON keep the names of the fields."""
+"""The names of costs in the terminal and on the page; files and JSON use the fields' names."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ COST_NAMES = {
 """By the fields of `fairlead.Cost`, in its order; docs/reference/costs.md has the same table."""
 
 PREDICTED_TIMES = tuple(field for field in COST_NAMES if field.endswith("_s"))
-"""The costs that rank placements as measured times do, if they are any good."""
+"""The costs that should rank placements as measured times do."""

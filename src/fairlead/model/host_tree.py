@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine given as groups within groups, for clusters too large for a matrix of all pairs."""
+"""Hosts in nested groups, for clusters too large for a matrix of all pairs."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _PER_HOST = ("nic_out_Bps", "nic_in_Bps")
 _INTERVALS = (("latency_low_s", "latency_high_s"), ("bandwidth_low_Bps", "bandwidth_high_Bps"))
 _PER_PAIR = tuple(name for interval in _INTERVALS for name in interval)
 _MOST_SAMPLES = 2**53
-"""Up to here every whole number is a float64, too."""
+"""Up to this value a float64 represents every whole number."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Network:
             where unmeasured, or None.
         groups: Directed pairs that share a bottleneck, with its capacity; none unless measured.
         origin: Where the numbers come from, when and how: a JSON-serialisable dictionary.
-        source: What errors call the network: the file it was read from.
+        source: Name of the network in errors: the file it was read from.
     """
 
     hosts: Sequence[str]
@@ -176,7 +176,7 @@ class Network:
         )
 
     def updated(self, later: Network) -> Network:
-        """This network with what was measured later, where it was: a later value stands alone.
+        """This network with later measurements in place of the older values.
 
         Args:
             later: Of the same hosts in the same order, with intervals and samples; `nan` where
@@ -224,7 +224,7 @@ class Network:
         return np.asarray(self.latency_s + message_bytes / self.bandwidth_Bps)
 
     def save(self, path: Path | str) -> None:
-        """Write a `.net.npz` file; it appears whole or not at all."""
+        """Write a `.net.npz` file; a reader never sees part of it."""
         arrays = {
             name: getattr(self, name)
             for name in (*_CONSTANT, *_PER_PAIR, *_PER_HOST, "samples")

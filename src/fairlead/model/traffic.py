@@ -35,8 +35,8 @@ class CollectiveCall(NamedTuple):
     Attributes:
         operation: MPI name in lower case without prefix, for example "allreduce".
         communicator_size: Ranks in the communicator.
-        message_bytes: Bytes that one rank hands to one call (its send buffer; the receive
-            buffer of a non-root in a broadcast or scatter).
+        message_bytes: Bytes that one rank passes to one call (its send buffer; the receive buffer
+            of a non-root in a broadcast or scatter).
         calls: Number of calls, summed over ranks.
         seconds: Time spent in them, summed over ranks.
     """
@@ -56,8 +56,8 @@ class Traffic:
         bytes: Bytes sent point to point, shape (T, T).
         messages: Messages sent point to point, shape (T, T).
         max_message_bytes: Largest single message, shape (T, T).
-        exchange_bytes, exchange_messages, exchange_max_message_bytes: The same for what
-            alltoall(v, w) and neighbourhood collectives hand from one rank to another.
+        exchange_bytes, exchange_messages, exchange_max_message_bytes: The same for the data that
+            alltoall(v, w) and neighbourhood collectives send from one rank to another.
         collectives: Table of collective calls, each kind once.
         run_time_s: From the end of MPI_Init to the start of MPI_Finalize, the longest of all
             ranks; `nan` when unknown.
@@ -120,7 +120,7 @@ class Traffic:
         )
 
     def save(self, path: Path | str) -> None:
-        """Write a `.traffic.npz` file; it appears whole or not at all."""
+        """Write a `.traffic.npz` file; a reader never sees part of it."""
         arrays: dict[str, npt.NDArray[Any]] = {}
         for name in (*_POINT_TO_POINT, *_EXCHANGE):
             matrix = getattr(self, name)
@@ -162,7 +162,7 @@ class Traffic:
 
 
 def _as_float(number: float) -> float:
-    """The number; infinite where it is a whole one beyond all floats."""
+    """The number; infinite if it is a whole number beyond the range of floats."""
     try:
         return float(number)
     except OverflowError:
@@ -170,7 +170,7 @@ def _as_float(number: float) -> float:
 
 
 def _present(matrix: sp.csr_array | None) -> sp.csr_array:
-    """The matrix of a built Traffic, where an absent one has become an empty one."""
+    """A matrix of a built Traffic, in which a missing one has become an empty one."""
     assert matrix is not None
     return matrix
 

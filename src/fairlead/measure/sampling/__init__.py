@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measuring a part of the pairs and estimating the others.
 
-`partition` finds groups of hosts that see the network alike, `groups` and `low_rank` estimate
-pairs, `estimation` picks between them by held-out error and makes the error bars, `completion`
-applies that to a network, `sampler` says which pairs to measure, and `rounds` does both in turns.
+`partition` finds groups of hosts with similar measurements, `groups` and `low_rank` estimate pairs,
+`estimation` selects the better one by held-out error and computes the error bars, `completion`
+applies this to a network, `sampler` chooses the pairs to measure, and `rounds` measures and
+estimates in turns.
 """
 
 from fairlead.measure.sampling.completion import complete

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fills the pairs of a network that were not measured, and says that they are estimates."""
+"""Fills the unmeasured pairs of a network and marks them as estimates."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ Matrix = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 MIN_MEASURED_PAIRS = 10
-"""Fewer measured pairs of a quantity tell nothing of the others; two for each fold."""
+"""Fewer measured pairs of a quantity are too few to estimate others; two for each fold."""
 
 
 def complete(network: Network, is_lost: Mask | None = None, seed: int = 0) -> Network:
     """Estimate the unmeasured pairs from the measured ones, each with an error bar.
 
     Measured pairs keep their value, their interval and their samples; estimated ones have 0
-    samples, and their interval is meant to hold the true value in 95 % of the pairs.
+    samples, and their interval should contain the true value in 95 % of the pairs.
 
     Args:
         network: Measured in part. Pairs of a host without any measured pair stay `nan`, and all do
             where fewer than ten pairs were measured.
-        is_lost: Pairs that shall stay `nan`, shape (H, H), [src, dst]: a measurement was tried and
-            the hosts could not talk.
-        seed: Of the draw of the pairs by which ways to estimate are judged.
+        is_lost: Pairs that stay `nan`, shape (H, H), [src, dst]: a measurement was tried, but the
+            hosts could not reach each other.
+        seed: Seed of the draw of the held-out pairs.
 
     Returns:
         The network with `origin["how"]` "sampled", and in `origin["sample"]` how many pairs were
@@ -80,7 +80,7 @@ def estimate_network(network: Network, seed: int = 0) -> dict[str, Estimate]:
 
 
 def nearness(network: Network) -> Matrix:
-    """How near hosts are by what was measured, larger is nearer, shape (H, H); `nan` where unknown.
+    """How near hosts are by the measurements, larger is nearer, shape (H, H); `nan` if unknown.
 
     The mean of short latency and of high bandwidth, each in units of its own spread.
     """

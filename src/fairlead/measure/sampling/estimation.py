@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Estimates the pairs that were not measured, each with an error bar, and picks the best way to."""
+"""Estimates the unmeasured pairs by the best of several methods, each with an error bar."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Labels = npt.NDArray[np.int64]
 Pairs = tuple[Labels, Labels]
 
 COVERAGE_RATIO = 0.95
-"""Share of the true values that the error bars are made to hold."""
+"""Share of the true values that the error bars should contain."""
 NUM_FOLDS = 5
 RANKS = (1, 2, 4)
 MAX_GROUPS = 128
-# A block's own scatter counts as much as that of the coarser one from so many pairs on.
+# With this many pairs, a block's own scatter has the same weight as that of the coarser block.
 _PRIOR_PAIRS = 8.0
 
 
@@ -48,7 +48,7 @@ class Estimate:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Quantity:
-    """What is to be completed.
+    """A quantity with unmeasured pairs.
 
     Attributes:
         values: Natural logarithms, shape (H, H), [src, dst], `nan` where unmeasured.
@@ -60,7 +60,7 @@ class Quantity:
 
 
 def group_sizes(num_hosts: int) -> list[int]:
-    """Numbers of groups that are tried: 1, 2, 4, 8, ... up to half the hosts."""
+    """Numbers of groups to try: 1, 2, 4, 8, ... up to half the hosts."""
     most = max(1, min(MAX_GROUPS, num_hosts // 2))
     return [1 << power for power in range(most.bit_length())]
 
@@ -68,9 +68,10 @@ def group_sizes(num_hosts: int) -> list[int]:
 def estimate(quantities: Sequence[Quantity], seed: int = 0) -> list[Estimate]:
     """Estimate all pairs of each quantity from the measured ones.
 
-    Every way is judged on pairs that were held out from it. The errors of the best way there also
-    give the error bars: each pair's bar is the typical error of its block of groups, times the
-    factor that makes the bars of the held-out pairs hold as many values as is claimed.
+    Every method is judged on pairs that were held out from it. The errors of the best method on
+    these pairs also give the error bars: each pair's bar is the typical error of its block of
+    groups, times the factor by which the bars of the held-out pairs contain the required share of
+    the values.
 
     Args:
         quantities: At least one pair of each is measured.
@@ -94,7 +95,7 @@ def estimate(quantities: Sequence[Quantity], seed: int = 0) -> list[Estimate]:
 
 
 def _folds(quantities: Sequence[Quantity], seed: int) -> npt.NDArray[np.int64]:
-    """Fold of each measured pair; both directions are in one, because one tells the other."""
+    """Fold of each measured pair; both directions are in one fold, since they are correlated."""
     known = np.any([np.isfinite(quantity.values) for quantity in quantities], axis=0)
     low, high = np.nonzero(np.triu(known | known.T, 1))
     folds = np.zeros(known.shape, dtype=np.int64)
@@ -104,10 +105,10 @@ def _folds(quantities: Sequence[Quantity], seed: int) -> npt.NDArray[np.int64]:
 
 
 def _weights(quantity: Quantity) -> Matrix:
-    """How much each measured pair counts in the judgement.
+    """Weight of each measured pair in the held-out error.
 
-    Those of hosts that are measured with everybody count little: no pair that has to be estimated
-    is like them.
+    Pairs of hosts that are measured with all others have little weight, since no pair that must be
+    estimated is like them.
     """
     degree = np.maximum(np.isfinite(quantity.values).sum(axis=1), 1)
     return np.asarray(1.0 / np.maximum.outer(degree, degree))
@@ -116,7 +117,7 @@ def _weights(quantity: Quantity) -> Matrix:
 def _partitions(
     quantities: Sequence[Quantity], is_used: npt.NDArray[np.bool_]
 ) -> dict[str, list[Labels]]:
-    """Groups of hosts that measure alike, as they are and after each host's level is taken off."""
+    """Groups of hosts with similar measurements, before and after removing each host's level."""
     sizes = group_sizes(len(is_used))
     partitions = {}
     for name, is_relative in (("groups", False), ("relative groups", True)):
@@ -144,7 +145,7 @@ def _held_out_errors(quantities: Sequence[Quantity], folds: Labels, fold: int) -
 def _predictions(
     quantity: Quantity, used: Pairs, asked: Pairs, partitions: Mapping[str, Sequence[Labels]]
 ) -> list[tuple[str, Vector]]:
-    """What each way says of the pairs asked for, with its name."""
+    """The prediction of each method for these pairs, with its name."""
     values = quantity.values[used]
     ways: list[tuple[str, Vector]] = []
     for name, levels in partitions.items():
@@ -195,7 +196,7 @@ def _levels_of(way: int, partitions: Mapping[str, Sequence[Labels]]) -> Sequence
 def _scatter(
     src: Labels, dst: Labels, missed: Vector, levels: Sequence[Labels]
 ) -> tuple[Matrix, Vector]:
-    """Mean error of each pair's block, drawn to that of the coarser block.
+    """Mean error of each pair's block, shrunk towards that of the coarser block.
 
     Returns:
         For all pairs, shape (H, H); for each measured pair without its own error, shape

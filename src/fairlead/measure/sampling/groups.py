@@ -52,9 +52,9 @@ class GroupsModel:
 def fit_groups(src: Labels, dst: Labels, values: Vector, levels: Sequence[Labels]) -> GroupsModel:
     """Fit the model to measured pairs.
 
-    What a block of a level adds is the median of what the coarser levels leave over, drawn
-    towards 0 by as much as blocks of so few pairs are known to scatter. Blocks of a group with
-    itself scatter on their own account: hosts of one rack are nearer than any two racks.
+    A block of a level adds the median of the residuals of the coarser levels, shrunk towards 0 by
+    as much as blocks of so few pairs scatter. Blocks of a group with itself have a scatter of their
+    own: hosts of one rack are nearer than any two racks.
 
     Args:
         src: Senders of the measured pairs.

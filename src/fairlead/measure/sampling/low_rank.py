@@ -36,7 +36,7 @@ def fit_low_rank(
     mean = np.median(values, keepdims=True)
     left_over = values - mean
     penalty = PENALTY_RATIO * float(np.std(left_over))
-    # The first factor starts as the mean of each host, the others as noise that only has to differ.
+    # The first factor starts as the mean of each host, the others as small random values.
     right = np.random.default_rng(rank).normal(0.0, 0.1, (num_hosts, rank))
     right[:, 0] = 1.0
     left = np.zeros_like(right)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Groups of hosts that see the network alike, found from the pairs measured so far."""
+"""Finds groups of hosts with similar measurements from the pairs measured so far."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ Labels = npt.NDArray[np.int64]
 Side = tuple[Labels, Labels, Matrix]
 
 MAX_COLUMNS = 256
-"""Most partners by which hosts are compared: those that are measured with most others."""
+"""Most partners for comparing hosts: those that are measured with most others."""
 NUM_SWEEPS = 4
-"""Rounds in which every host may change its group; later ones moved nobody on simulations."""
+"""Rounds in which every host may change its group; in simulations later ones moved no host."""
 
 
 class Layer:
-    """One quantity of the measured pairs, standardised, as the grouping wants it.
+    """One quantity of the measured pairs, standardised for the grouping.
 
     Args:
         values: Logarithms, shape (H, H), [src, dst], `nan` where unmeasured or held out.
         is_low_near: Whether small values mean that hosts are near each other.
-        is_relative: Take off each host's own level as sender and as receiver first, so that a slow
-            host can be found alike to its neighbours.
+        is_relative: First remove each host's own level as sender and as receiver, so that a slow
+            host can be grouped with its neighbours.
 
     Attributes:
         num_hosts: H.
@@ -55,7 +55,7 @@ class Layer:
 
 
 def _without_levels(src: Labels, dst: Labels, values: Matrix, num_hosts: int) -> Matrix:
-    """What two rounds of median polish leave over. Source: Tukey 1977."""
+    """The residuals of two rounds of median polish. Source: Tukey 1977."""
     for _ in range(2):
         for host in (dst, src):
             values = values - block_medians(host, values, num_hosts)[0][host]
@@ -107,7 +107,7 @@ def _square_distances(layers: Sequence[Layer]) -> Matrix:
             total += squares + squares.T - 2 * seen @ seen.T
             count += is_seen @ is_seen.T
     distances = np.divide(total, count, where=count > 0, out=np.full_like(total, np.nan))
-    # Two hosts without a common partner are as far as any.
+    # Two hosts without a common partner get the largest distance.
     distances = np.nan_to_num(distances, nan=float(np.nanmax(distances, initial=1.0)))
     distances = np.maximum((distances + distances.T) / 2, 0.0)
     np.fill_diagonal(distances, 0.0)
@@ -119,7 +119,7 @@ def _columns(
 ) -> tuple[Matrix, Matrix]:
     """Scores of all hosts with the chosen partners, 0 where unknown, and where they are known.
 
-    Each partner is to itself as near as the nearest host is to it.
+    Each partner counts as near to itself as its nearest host is.
     """
     host, partner, scores = side
     place = np.full(num_hosts, -1)
@@ -143,7 +143,7 @@ def _settled(layers: Sequence[Layer], labels: Labels) -> Labels:
     """The partition after its hosts have moved to the groups that explain them best."""
     for _ in range(NUM_SWEEPS):
         moved = _explained(layers, labels).argmin(axis=1)
-        # Numbers without a group would be dragged along.
+        # Remove the numbers of empty groups.
         moved = np.unique(moved, return_inverse=True)[1].astype(np.int64)
         if np.array_equal(moved, labels):
             break

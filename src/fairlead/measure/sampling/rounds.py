@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures and estimates in turns, until the share asked for is spent or more would not help."""
+"""Measures and estimates in turns, until the share is used up or more would not help."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ Measure = Callable[[Mask, float], Network | None]
 OnEstimates = Callable[[Mask, Sequence[Estimate]], None]
 
 MAX_HOSTS_WHOLE = 8
-"""Up to so many hosts all pairs are measured: 28 pairs take no time and hold no statistics."""
+"""Up to this many hosts all pairs are measured: 28 pairs take no time and are too few to estimate
+from."""
 MAX_HOSTS = 1200
-"""The chosen pairs travel as one argument. Open MPI 4 repeats all arguments in one variable of the
-environment, for which Linux has 128 KiB (MAX_ARG_STRLEN): 120 kB are the pairs of 1200 hosts."""
+"""The chosen pairs are one argument. Open MPI 4 repeats all arguments in one environment variable,
+which Linux limits to 128 KiB (MAX_ARG_STRLEN): the pairs of 1200 hosts take 120 kB."""
 FIRST_PAIRS_RATIO = 0.8
 """Pairs of the first batch, per H log2 H."""
 LATER_PAIRS_RATIO = 0.5
@@ -34,8 +35,8 @@ SHARES = (0.4, 0.2, 0.2, 0.2)
 """How a given share of the pairs is spread over the batches; each is a launch."""
 MAX_BATCHES = 6
 MIN_STUCK_RATIO = 0.1
-"""Below this share of the pairs, batches without gain do not end the sample: of many hosts, most
-racks have not been met by then, and nothing gets better until they are."""
+"""Below this share of the pairs, batches without gain do not end the sample: with many hosts, most
+racks have no measured pair by then, and the estimate cannot improve yet."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,7 +75,7 @@ class SamplePlan:
         self.batch_sizes(num_hosts)
 
     def batch_sizes(self, num_hosts: int) -> list[int]:
-        """Pairs of each batch, at most; one batch with all pairs where sampling is no use.
+        """Pairs of each batch, at most; one batch with all pairs where sampling does not help.
 
         Raises:
             InputError: The share is smaller than two pairs for each host, or there are too many.
@@ -145,7 +146,7 @@ def measure_in_batches(
 
 
 def _expected_error(estimates: Sequence[Estimate], asked: Mask) -> float:
-    """Mean error that is expected of the pairs not asked for; 0 where there are none."""
+    """Expected mean error of the pairs that were not measured; 0 if there are none."""
     others = ~asked & ~np.eye(len(asked), dtype=bool)
     if not others.any():
         return 0.0

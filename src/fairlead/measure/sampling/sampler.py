@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which pairs to measure: landmarks and random pairs, then where the estimate is least sure."""
+"""Chooses pairs: landmarks and random pairs, then those with the most uncertain estimates."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Matrix = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 LANDMARK_RATIO = 0.65
-"""Share of the first batch that is spent on hosts measured with everybody."""
+"""Share of the first batch for landmarks, hosts that are measured with all others."""
 RANDOM_RATIO = 0.25
-"""Share of a later batch that is drawn from all pairs alike, to judge the error bars by."""
+"""Share of a later batch that is drawn from all pairs at random, to check the error bars."""
 UNSURE_RATIO = 1.2
-"""A pair is worth a look where its typical error is so many times the median."""
+"""A pair is measured if its typical error is this many times the median."""
 
 
 class Sampler:
@@ -49,7 +49,7 @@ class Sampler:
         return int(self.asked.sum()) // 2
 
     def first(self, num_pairs: int) -> Mask:
-        """Some hosts with everybody, and as many random partners for each as there is room for."""
+        """Some hosts with all others, then random partners for every host."""
         before = self.asked.copy()
         num_landmarks = max(1, round(LANDMARK_RATIO * num_pairs / max(1, self.num_hosts - 1)))
         landmarks = self._random.permutation(self.num_hosts)[:num_landmarks]
@@ -58,12 +58,12 @@ class Sampler:
         return self.asked & ~before
 
     def next(self, estimates: Sequence[Estimate], nearness: Matrix, num_pairs: int) -> Mask:
-        """Pairs whose estimates are least sure, and some random ones.
+        """Pairs with the most uncertain estimates, and some random ones.
 
-        Hosts are chosen whose nearest known neighbour is far: they stand in a group that nobody
-        was measured in yet. Their unsure pairs are measured; where none is unsure, all are: so
-        it is known how all others see that host, which tells groups apart that no landmark told
-        apart.
+        It chooses hosts whose nearest known neighbour is far, since no pair inside their group was
+        measured yet. Their uncertain pairs are measured, or all of their pairs if none is
+        uncertain. This shows how all others reach that host, which separates groups that the
+        landmarks do not separate.
 
         Args:
             estimates: Of each quantity, from all pairs measured so far.
