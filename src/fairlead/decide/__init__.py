@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Deciding: which placement is worth it, which hosts, which cores of several jobs."""
+"""Deciding: whether a placement is worth using, which hosts to use, cores for several jobs."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the pairs of a measured network most likely are, given how noisy the measurement was.
+"""The most likely true values of a measured network, given the noise of the measurement.
 
-A placement that was chosen on noisy values prefers the pairs that the noise made look fast. Values
-that are first moved together by as much as noise has spread them do not have that flaw.
+A placement chosen on noisy values prefers the pairs that the noise made look fast. Denoised values
+avoid this: they are moved together by as much as the noise has spread them.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ __all__ = ["denoised", "shrunk"]
 Matrix = npt.NDArray[np.float64]
 
 SPLIT_PARAMETERS = 3
-"""What a split in two adds: a mean, a spread and a share."""
+"""Parameters that a split into two groups adds: a mean, a spread and a share."""
 
 
 def denoised(network: Network) -> Network:
-    """The network with each pair's latency and bandwidth moved by what noise explains.
+    """The network with the noise removed from each pair's latency and bandwidth.
 
     Args:
-        network: Measured network; what has no intervals stays as it is. Communication inside a
-            host, interfaces and shared bottlenecks stay in any case.
+        network: Measured network; values without intervals stay as they are. So do communication
+            inside a host, interfaces and shared bottlenecks.
     """
     return dataclasses.replace(
         network,
@@ -42,10 +42,11 @@ def denoised(network: Network) -> Network:
 
 
 def shrunk(values: Matrix, spread: Matrix) -> Matrix:
-    """Noisy values moved towards the mean of those they belong with.
+    """Noisy values moved towards the mean of their group.
 
-    The values fall into groups that are each about normal. In a group, the variance that the noise
-    does not explain is real, and each value keeps the real part of its distance to the mean.
+    The values are split into groups that are each roughly normal. In a group, the variance that the
+    noise does not explain is taken as real, and each value keeps this part of its distance to the
+    mean.
 
     Args:
         values: Length N.
@@ -82,7 +83,7 @@ def _towards_mean(values: Matrix, noise_variance: Matrix) -> Matrix:
 
 
 def _borders(values: Matrix, noise_variance: float) -> list[int]:
-    """Where sorted values fall apart into groups, ascending."""
+    """Positions at which sorted values split into groups, ascending."""
     borders = []
     pending = [(0, len(values))]
     while pending:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a placement is expected to gain, and whether the measurement can tell that from noise."""
+"""The expected gain of a placement, and whether it is larger than the measurement's noise."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def expected_gain(
 ) -> Gain:
     """Compare two placements by a predicted cost, with the noise of the measurement.
 
-    The pairs are taken for what they most likely are, as a placement that was chosen on the
-    measured values also fits their noise; see `gain_under_noise` for the rest.
+    The network is denoised first, since a placement that was chosen on the measured values also
+    fits their noise; see `gain_under_noise` for the rest.
 
     Args:
         chosen: The placement in question.
@@ -63,7 +63,7 @@ def expected_gain(
         traffic: Traffic of the application.
         network: Measured network; without intervals the expected gain is its own interval.
         seed: Seed of the draws.
-        cost: What they are compared by: "serial_time_s" or another time of `Cost`.
+        cost: The cost to compare: "serial_time_s" or another time of `Cost`.
     """
     return gain_under_noise(chosen, baseline, traffic, denoised(network), seed, cost=cost)
 
@@ -115,7 +115,7 @@ def _redrawn(network: Network, random: np.random.Generator) -> Network:
 def _drawn_interfaces(
     capacity_Bps: npt.NDArray[np.float64] | None, network: Network, random: np.random.Generator
 ) -> npt.NDArray[np.float64] | None:
-    """An interface's capacity has no interval of its own; it errs as the flows through it do."""
+    """An interface's capacity has no interval of its own; its error is that of its flows."""
     spread = log_spread(network.bandwidth_low_Bps, network.bandwidth_high_Bps)
     if capacity_Bps is None or spread is None:
         return capacity_Bps
@@ -142,7 +142,8 @@ def _draw(
     if spread is None or low is None or high is None:
         return value
     error = random.standard_normal(value.shape)
-    # A round trip gives one latency for both directions: what errs once must not average out.
+    # A round trip gives one latency for both directions: they have the same error, which must not
+    # average out.
     is_one = (low == low.T) & (high == high.T)
     error = np.where(is_one, np.triu(error) + np.triu(error, 1).T, error)
     noisy = value * np.exp(error * spread)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The noise of a measured network, estimated over all pairs together.
 
-The interval of one pair, made of the range of six samples, says next to nothing: a single late
-message makes it twice as wide. All pairs were measured by the same program on the same day, so
-the median of their intervals tells how noisy each of them is.
+The interval of one pair, the range of six samples, says next to nothing about the pair: a single
+late message makes it twice as wide. The same program measured all pairs on the same day, so the
+median of their intervals is taken as the noise of each.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ NORMAL_95 = 1.959964
 
 LATENCY_RATIO = 2.0
 BANDWIDTH_RATIO = 0.55
-"""Standard deviation of what one and the same pair gives when it is measured again, relative to
-what the median interval says: trains that follow one another without a gap are late and early in
-turns, so their range says more than their median errs; round trips are disturbed for a while
-together, so it says less. On recorded probes 0.47 to 0.64 and 1.3 to 2.7 (bench/probe/noise.py)."""
+"""Standard deviation of one pair's values in repeated measurements, relative to the median
+interval. Trains without a gap between them are late and early in turns, so their range is larger
+than the error of their median; round trips are disturbed several at a time, so their range is
+smaller. On recorded probes 0.47 to 0.64 and 1.3 to 2.7 (bench/probe/noise.py)."""
 
 
 def log_spread(low: Matrix | None, high: Matrix | None) -> Matrix | None:
-    """Standard deviation of the logarithm of each value whose 95 % interval is `low` to `high`.
+    """Standard deviation of the logarithm of each value, from its 95 % interval `low` to `high`.
 
     Returns:
         Shape as `low`; None where no interval is known at all.
@@ -51,8 +51,8 @@ def with_pooled_noise(network: Network) -> Network:
     """The network with intervals as wide as the noise of all its pairs together.
 
     Args:
-        network: Measured network; estimated pairs keep their own error bars, and what has no
-            intervals or no count of samples is as exact as it says.
+        network: Measured network; estimated pairs keep their own error bars, and values without
+            intervals or counts of samples are taken as exact.
     """
     if network.samples is None:
         return network

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a placement is worth taking: an expected saving, and a bound on the risk of a loss."""
+"""When a placement is worth using: an expected saving, and a bound on the risk of a loss."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from fairlead.decide.expected_gain import TOLERATED_RATIO, Gain
 __all__ = ["DEFAULT_RULE", "Rule", "rehearsed_gain"]
 
 LEAST_ERROR = 0.005
-"""Standard error of the logarithm of a mean ratio, whatever the scatter of a few rounds says: they
-may agree by chance."""
+"""Least standard error of the logarithm of a mean ratio, since a few rounds may agree by chance."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
     """When a placement is taken.
 
-    A wrong placement on an even network costs next to nothing, the right one on an uneven network
-    saves half: what is bounded is the harm, the gain need not be proved.
+    A wrong placement on an even network costs next to nothing; the right one on an uneven network
+    saves half. So the rule bounds the harm and does not require proof of the gain.
 
     Attributes:
         risk: Most probability that it is slower than the launcher's by more than
@@ -35,11 +34,11 @@ class Rule:
     least_ratio: float = 0.02
 
     def accepts(self, gain: Gain) -> bool:
-        """Whether the expected saving is worth having, and the risk of a loss in its bound."""
+        """Whether the expected saving is large enough and the risk of a loss within its bound."""
         return gain.ratio >= self.least_ratio and gain.loss_risk <= self.risk
 
     def is_hopeless(self, gain: Gain) -> bool:
-        """Whether even the most that is likely is not worth having."""
+        """Whether even the upper end of the interval is too small a saving."""
         return gain.high_ratio < self.least_ratio
 
 
@@ -48,8 +47,8 @@ def rehearsed_gain(log_ratios: npt.NDArray[np.float64]) -> Gain:
 
     Args:
         log_ratios: Logarithm of the placement's time over the launcher's, one per round, at
-            least two. Trials of one round ran right after one another, so that load which comes
-            and goes slows both.
+            least two. Trials of one round ran right after one another, so that varying load slows
+            both.
 
     Source: Student 1908 (mean of a few normal values).
     """
@@ -64,4 +63,4 @@ def rehearsed_gain(log_ratios: npt.NDArray[np.float64]) -> Gain:
 
 
 DEFAULT_RULE = Rule()
-"""What `fairlead run` goes by unless told otherwise."""
+"""The default rule of `fairlead run`."""

@@ -23,20 +23,20 @@ from fairlead.units import format_duration
 __all__ = ["ENOUGH_RATIO", "Advice", "HostAdvice", "LeavingOut", "advise"]
 
 ENOUGH_RATIO = 0.05
-"""Fewer hosts are enough where they are predicted to take at most this much longer."""
+"""Fewer hosts are enough if they are predicted to take at most this much longer."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LeavingOut:
-    """What leaving the bad hosts out is expected to bring.
+    """The expected effect of leaving out the bad hosts.
 
     Attributes:
         hosts: The bad hosts.
-        missing_slots: Slots that the others are short of; 0 where they hold all ranks.
+        missing_slots: Slots that the other hosts lack; 0 if they hold all ranks.
         num_ranks: Ranks that the placement on all hosts puts on them.
-        host_set: The ranks on the others; None where they have no room.
-        bottleneck_gain, comm_time_gain: What that saves against all hosts with the same method,
-            under the noise of the measurement; None likewise.
+        host_set: The ranks on the other hosts; None if they have no room.
+        bottleneck_gain, comm_time_gain: Saving against all hosts with the same method, under the
+            noise of the measurement; None if there is no room.
     """
 
     hosts: tuple[str, ...]
@@ -48,7 +48,7 @@ class LeavingOut:
 
     @property
     def helps(self) -> bool:
-        """Whether `bottleneck_s` surely falls, and `comm_time_s` does not surely rise."""
+        """Whether `bottleneck_s` falls beyond the noise, and `comm_time_s` does not rise."""
         return (
             self.bottleneck_gain is not None
             and self.comm_time_gain is not None
@@ -67,7 +67,7 @@ class HostAdvice:
         traced: Predicted cost of the traced run: the launcher's placement on all hosts.
         rest_s: Part of the run time that no placement changes; `nan` where unknown.
         all_hosts: The ranks on all hosts.
-        leaving_out: What leaving out the bad hosts brings; None where there is none.
+        leaving_out: The effect of leaving out the bad hosts; None if there are none.
         best_of_size: The best set found for each number of hosts, ascending.
         enough: The smallest of them that is about as good as the best.
         wanted_time_s: The time that was asked for, or None.
@@ -96,8 +96,8 @@ class Advice:
     """What `advise` found.
 
     Attributes:
-        network: The network that was looked at.
-        bad_hosts: The surest first.
+        network: The network.
+        bad_hosts: Those with the strongest evidence first.
         hosts: Which hosts to use; None where no traffic was given.
     """
 
@@ -128,10 +128,10 @@ def advise(
         prices: Of each host of the cluster per hour.
         wanted_time_s: Time that a run may take from the end of MPI_Init to MPI_Finalize.
         method: Of every placement, as for `fairlead.place`; likewise the next three.
-        metric: What the traffic is weighed by.
-        objective: What decides between the placements that the method finds.
+        metric: How traffic is weighted.
+        objective: The objective that selects among the placements of the method.
         seed: Where random numbers start.
-        on_progress: Is told of the sets of hosts tried and to try.
+        on_progress: Called with the sets of hosts tried and all sets to try.
 
     Raises:
         InputError: A price or the wanted time is not usable, no set of hosts meets the wanted time
@@ -243,7 +243,7 @@ def _best_of_size(trials: Trials) -> tuple[HostSet, ...]:
 
 
 def _enough(question: Question, best_of_size: tuple[HostSet, ...]) -> HostSet:
-    """The first whose time is close to the best one's, or whose difference is inside the noise."""
+    """The first whose time is close to the best time, or differs from it by no more than noise."""
     best = min(best_of_size, key=by_time)
     for host_set in best_of_size:
         is_close = host_set.judged_s <= best.judged_s * (1 + ENOUGH_RATIO)

@@ -16,10 +16,10 @@ from fairlead.model.network import Network
 __all__ = ["CLEAR_RATIO", "FEWEST_HOSTS", "BadHost", "SlowPair", "Symptom", "find_bad_hosts"]
 
 CLEAR_RATIO = 1.5
-"""A pair is clearly worse where it is this many times worse than the typical one."""
+"""A pair is clearly worse if it is this many times worse than the typical pair."""
 
 FALSE_ALARM_RATIO = 0.001
-"""Share of networks without a bad host in which one may be named, over all tests of a network."""
+"""Share of networks without a bad host in which one may be named, over all tests."""
 
 FEWEST_HOSTS = 4
 """With three hosts, a bad host and two bad pairs look alike."""
@@ -60,7 +60,7 @@ class Symptom:
         typical: Of the median pair that touches no bad host.
         ratio: How many times worse the former is.
         pairs: Pairs that show it, worst first.
-        num_pairs: Pairs that were looked at.
+        num_pairs: Number of pairs that were tested.
     """
 
     quantity: str
@@ -79,8 +79,8 @@ class BadHost:
     Attributes:
         host: Its name.
         symptoms: How that shows, at least one.
-        near: Other bad hosts, its pairs with which are as good as the typical one: together they
-            look more like a place far from the others than like bad hosts.
+        near: Other bad hosts whose pairs with it are as good as the typical pair: together they
+            look more like a distant rack than like bad hosts.
     """
 
     host: str
@@ -108,7 +108,7 @@ class _Quantity:
         return cls(name, worse, np.where(np.isnan(at_best), worse, at_best), is_rate)
 
     def value(self, logarithm: float) -> float:
-        """The measured value behind a logarithm."""
+        """The measured value of a logarithm."""
         return float(np.exp(-logarithm if self.is_rate else logarithm))
 
 
@@ -124,14 +124,15 @@ def find_bad_hosts(network: Network) -> list[BadHost]:
     that do not touch it. The host is bad where more than half of its pairs are at least CLEAR_RATIO
     times worse than the median of the others, their intervals do not reach that median, and a
     one-sided t test (others winsorized; Bonferroni over all hosts, directions and quantities) says
-    that chance does this in less than FALSE_ALARM_RATIO of all networks. The surest one is taken
-    out, and the rest is judged without it, until none is left.
+    that chance does this in less than FALSE_ALARM_RATIO of all networks. The host with the
+    strongest evidence is removed, and the others are tested without it, until no bad host is left.
 
     Args:
-        network: Unmeasured pairs (`nan`) are left out of account.
+        network: Unmeasured pairs (`nan`) are ignored.
 
     Returns:
-        Bad hosts, the surest first; none where there are fewer than FEWEST_HOSTS to compare.
+        Bad hosts, those with the strongest evidence first; none if there are fewer than
+        FEWEST_HOSTS.
 
     Source: docs/design/bad-hosts.md; Tukey and McLaughlin 1963 for winsorized means.
     """
@@ -179,7 +180,7 @@ def _near(one: BadHost, bad: list[BadHost], network: Network) -> tuple[str, ...]
 def _judged(
     network: Network, quantity: _Quantity, host: int, kept: list[int]
 ) -> Iterator[tuple[Direction, float, Symptom]]:
-    """Directions in which most pairs of a host are clearly bad, with the chance of that."""
+    """Directions in which most pairs of a host are clearly bad, with the p-value of each."""
     others = np.array([other for other in kept if other != host])
     inside = quantity.worse[np.ix_(others, others)]
     reference = inside[~np.isnan(inside)]
@@ -193,7 +194,7 @@ def _judged(
         is_known = ~np.isnan(worse)
         num_pairs = int(is_known.sum())
         is_bad = is_known & (worse > typical + np.log(CLEAR_RATIO)) & (at_best > typical)
-        # A host of which hardly a pair was measured is not judged by those few.
+        # Hosts with very few measured pairs are not tested.
         if 2 * num_pairs <= len(others) or 2 * is_bad.sum() <= num_pairs:
             continue
         middle = float(np.median(worse[is_known]))

@@ -16,7 +16,7 @@ def parse_prices(text: str, hosts: Sequence[str]) -> dict[str, float]:
     """Prices per hour from `h0=0.5,h1=0.25`, one number for every host, or a file.
 
     A file has a line `HOST PRICE` or `HOST=PRICE` for each host; `#` starts a comment. The currency
-    is whatever the user has in mind.
+    does not matter.
 
     Raises:
         InputError: The file cannot be read, a line is not understood, or the prices are not those

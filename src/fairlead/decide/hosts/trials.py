@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is predicted for the same traffic on some of the hosts, and which sets are tried."""
+"""Predictions for the same traffic on subsets of the hosts, and which subsets are tried."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from fairlead.narrator import Progress
 __all__ = ["HostSet", "Question", "Trials"]
 
 MOST_SETS = 256
-"""Up to so many sets of hosts (8 hosts) all are tried, otherwise hosts are taken out one by one."""
+"""Up to this many sets (8 hosts) all are tried, otherwise hosts are left out one by one."""
 
 MOST_CANDIDATES = 16
-"""Hosts that are tried in each step of taking one out: those with the slowest pairs, and, where
-prices are given, as many of the dearest."""
+"""Hosts that are tried in each step of leaving one out: those with the slowest pairs, and, with
+prices, as many of the most expensive ones."""
 
 HOUR_S = 3600.0
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Question:
-    """What is to be placed on what, and how.
+    """The traffic, the hosts, and how to place.
 
     Attributes:
         traffic: Traffic of the application, with its run time where that is known.
@@ -54,13 +54,13 @@ class Question:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class HostSet:
-    """Some of the hosts, and what is predicted for them.
+    """Some of the hosts, with predictions for them.
 
     Attributes:
         hosts: Host names in the cluster's order.
         placement: Of the ranks on these hosts.
         cost: Predicted cost of the placement.
-        time_s: Predicted run time; `nan` where the traffic does not tell the traced one.
+        time_s: Predicted run time; `nan` if the traffic does not have that of the traced run.
         price_per_run: What the hosts cost during that time; `nan` without prices or run time.
     """
 
@@ -72,7 +72,7 @@ class HostSet:
 
     @property
     def judged_s(self) -> float:
-        """What sets are compared by: the predicted run time, or `bottleneck_s` without one."""
+        """Time for comparing sets: the predicted run time, or `bottleneck_s` without one."""
         return self.cost.bottleneck_s if math.isnan(self.time_s) else self.time_s
 
 
@@ -80,7 +80,7 @@ Key = Callable[[HostSet], tuple[float, ...]]
 
 
 def by_time(host_set: HostSet) -> tuple[float, ...]:
-    """Faster first; among equals the one with less to send."""
+    """Faster first; of equal ones the one with less communication."""
     return (host_set.judged_s, host_set.cost.comm_time_s)
 
 
@@ -90,10 +90,10 @@ def by_price(host_set: HostSet) -> tuple[float, ...]:
 
 
 class Trials:
-    """Sets of hosts with their predictions; each is worked out once.
+    """Sets of hosts with their predictions; each is computed once.
 
     Attributes:
-        question: What is to be placed on what.
+        question: The traffic and all hosts.
         traced: Predicted cost of the traced run, which is taken to be the launcher's placement on
             all hosts.
         rest_s: The part of the traced run time that no placement changes: run time minus
@@ -106,7 +106,7 @@ class Trials:
         self.traced = evaluate(launchers, question.traffic, question.network)
         rest_s = question.traffic.run_time_s - self.traced.bottleneck_s
         self.rest_s = math.nan if math.isnan(rest_s) else max(rest_s, 0.0)
-        # Where sets are equal, the one that is tried first wins: idle hosts shall be slow ones.
+        # Of equal sets, the first one tried is kept, so that idle hosts are slow ones.
         self._slowest_first = _slowest_first(question)
         self._set_of_hosts: dict[frozenset[str], HostSet] = {}
 
@@ -127,7 +127,7 @@ class Trials:
         return sum(slots[host] for host in hosts) >= self.question.traffic.num_ranks
 
     def search(self, on_progress: Progress | None = None) -> None:
-        """Try sets of every size that has room: all sets of few hosts, of many a chain of sets.
+        """Try sets of every size with enough room: all sets of few hosts, a chain of sets of many.
 
         A chain starts with all hosts and leaves out, in each step, the host without which the
         prediction is best; with prices there is a second chain, by the price of a run.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several jobs placed on real hosts together, what the simulator expects, and their files."""
+"""Several jobs placed together on real hosts, with the simulator's prediction and their files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from fairlead.simulation.workload import Workload
 __all__ = ["MappedJobs", "map_jobs", "told_apart"]
 
 _MOST_MESSAGES = 20_000_000
-"""Simulated unless a scale is given: some seconds."""
+"""Most messages to simulate without a given scale: some seconds."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -34,10 +34,10 @@ class MappedJobs:
     """Jobs with a slot of a host for each of their ranks.
 
     Attributes:
-        hosts: The hosts, and what of them is taken.
+        hosts: The hosts and their taken slots.
         workload: The jobs; each has a name of its own.
         cores: A core of the hosts' machine for each rank.
-        prediction: What the simulator says of it.
+        prediction: The simulator's result.
     """
 
     hosts: SharedHosts
@@ -51,7 +51,7 @@ class MappedJobs:
         return self.hosts.placements(self.cores)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it by its names, JSON-serialisable; a rank's core is [socket, core]."""
+        """All fields by name, JSON-serialisable; a rank's core is [socket, core]."""
         return {
             "kind": "jobs-placement",
             "version": 1,
@@ -74,7 +74,7 @@ class MappedJobs:
         }
 
     def write(self, folder: Path, format: str, *, bind: bool = False) -> list[Path]:
-        """Write a launcher's file for each job, `NAME.FORMAT`, and the whole as jobs.json.
+        """Write a launcher's file for each job, `NAME.FORMAT`, and everything as jobs.json.
 
         Args:
             folder: Made where it is missing.
@@ -104,7 +104,7 @@ class MappedJobs:
         return list(texts)
 
     def save(self, folder: Path) -> None:
-        """Write the whole as jobs.json into a folder."""
+        """Write everything as jobs.json into a folder."""
         write_text(folder / JOBS, json.dumps(self.as_dict(), indent=2, allow_nan=False) + "\n")
 
 
@@ -118,11 +118,11 @@ def map_jobs(
     time_limit_s: float | None = None,
     on_progress: Progress | None = None,
 ) -> MappedJobs:
-    """Place jobs on hosts together, and simulate what they then wait for.
+    """Place jobs on hosts together, and simulate their waiting times.
 
     Args:
-        jobs: What runs at the same time; jobs of the same name get numbers.
-        hosts: Where, and what is taken.
+        jobs: The jobs that run at the same time; jobs of the same name get numbers.
+        hosts: The hosts and their taken slots.
         method: Name in `fairlead.decide.jobs.JOB_METHODS`.
         seed: Where random numbers start, 0 to 2**32 - 1.
         scale: Part of the messages to simulate, also where "optimize" compares placements; None
@@ -155,7 +155,7 @@ def map_jobs(
 
 
 def _by_host_names(prediction: SimulationResult, hosts: SharedHosts) -> SimulationResult:
-    """The simulator's servers called after hosts: "node3.nic.send" is "h3.nic.send"."""
+    """The simulator's servers, renamed after hosts: "node3.nic.send" becomes "h3.nic.send"."""
     servers = []
     for server in prediction.servers:
         node, _, rest = server.name.partition(".")
@@ -165,8 +165,8 @@ def _by_host_names(prediction: SimulationResult, hosts: SharedHosts) -> Simulati
 
 
 def told_apart(names: Iterable[str]) -> Iterator[str]:
-    """The names, the second of the same as NAME-2; a program may well run twice."""
-    used = {Path(JOBS).stem}  # Its file is not a job's.
+    """The names; a repeated name becomes NAME-2, since a program may run twice."""
+    used = {Path(JOBS).stem}  # The name of jobs.json itself.
     for name in names:
         distinct, number = name, 1
         while distinct in used:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real hosts as several jobs share them: which cores are taken, and what a placement says there."""
+"""Real hosts shared by several jobs: which cores are taken, and placements on the others."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ __all__ = ["SharedHosts", "parse_taken"]
 
 @dataclasses.dataclass(frozen=True)
 class SharedHosts:
-    """A cluster, some of whose slots others have, and the machine that stands for it.
+    """A cluster with some slots taken by others, and the machine that models it.
 
-    Methods and the simulator know equal nodes only. Each host is a node with as many cores as
-    the largest host has slots; what a smaller host lacks counts as taken.
+    Methods and the simulator support only equal nodes. Each host is a node with as many cores as
+    the largest host has slots; the cores that a smaller host lacks count as taken.
 
     Attributes:
         cluster: Hosts with all their slots.
-        taken: Slots of a host that are not free, by their number from 0; left out where all are.
+        taken: Slots of a host that are not free, by their number from 0; hosts without any are left
+            out.
         machine: Node i is host i; slot s of a host is core s of its node.
     """
 
@@ -54,7 +55,7 @@ class SharedHosts:
         Raises:
             TopologyError: A host or slot of `taken` is not in the cluster, or the file's nodes
                 are not these hosts.
-            InputError: The file cannot be read, or says something about taken cores.
+            InputError: The file cannot be read, or names taken cores.
         """
         slots = dict(zip(cluster.hosts, cluster.slots, strict=True))
         checked: dict[str, tuple[int, ...]] = {}

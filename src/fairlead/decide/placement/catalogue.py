@@ -38,5 +38,5 @@ METHODS: dict[str, Method] = {
     "scotch-hosts": Method(scotch.scotch_hosts, "launcher's groups, hosts chosen by the network"),
     "optimize": Method(optimizing.optimize, "Fairlead: the objective annealed, from many starts"),
 }
-"""`launcher` stands for leaving the choice to the launcher; as a placement it is what Open MPI and
-MPICH do unless they are told otherwise."""
+"""`launcher` leaves the choice to the launcher; as a placement it is what Open MPI and MPICH do by
+default."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placements that look at slots only: in the order of the hosts, in turn, or at random."""
+"""Placements that use only the slots: in the order of the hosts, in turn, or at random."""
 
 from __future__ import annotations
 

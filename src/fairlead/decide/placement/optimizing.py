@@ -21,28 +21,29 @@ from fairlead.model.host_tree import HostTree
 SCOTCH_S_PER_PAIR = 3e-7
 SCOTCH_S_PER_RANK = 5e-5
 SCOTCH_S_PER_EXCHANGE = 2e-7
-"""What Scotch takes as a rule: its graph of hosts is complete (bench/placement/limits.py)."""
+"""Scotch's usual time: its graph of hosts is complete (bench/placement/limits.py)."""
 
 MOST_SCOTCH_S = 10.0
-"""Longer, and its time is better spent by the engine: nobody waits for a start."""
+"""If Scotch takes longer, the engine makes better use of the time."""
 
 LEAST_SCOTCH_S = 0.02
-"""Shorter, and it is worth its time under any limit."""
+"""If Scotch takes less, it is worth its time under any limit."""
 
 MOST_SHARE = 0.5
-"""Of the time limit that Scotch may take."""
+"""Share of the time limit that Scotch may take."""
 
 LEAST_SHARE = 0.2
-"""Of the time limit for which the engine plans, whatever the starts have cost."""
+"""Least share of the time limit for the engine, however long the starts took."""
 
 LEAST_S = 1e-3
-"""Left to the engine where reading alone has taken the time; it compares the starts."""
+"""Least time of the engine, in which it compares the starts, even if reading took the whole
+limit."""
 
 
 def optimize(problem: Problem) -> HostOfRank:
-    """The best placement that annealing finds, and never a worse one than `blocked`.
+    """The best placement that annealing finds, never worse than `blocked`.
 
-    Nor than `scotch`, unless that would take more of the time than it is worth.
+    It is never worse than `scotch` either, unless Scotch would take too much of the time.
     """
     starts, spent_s = _starts(problem)
     limits = core_limits(problem.limits, problem.seed, starts, problem.num_ranks, spent_s)
@@ -72,7 +73,7 @@ def optimize_on_tree(
         tree: The cluster's hosts in the cluster's order.
         cluster: Hosts and slots; the ranks fit.
         seed: Where random numbers start.
-        limits: What may be spent and must be kept.
+        limits: Bounds on the search, and what must stay.
     """
     num_ranks = weights.shape[0]
     starts = [] if limits.start is None else [limits.start]
@@ -89,7 +90,7 @@ def optimize_on_tree(
 def core_limits(
     limits: SearchLimits, seed: int, starts: list[HostOfRank], num_ranks: int, spent_s: float = 0.0
 ) -> _core.SearchLimits:
-    """The limits as the compiled core reads them, less what the starts have cost."""
+    """The limits in the compiled core's form, less the time of the starts."""
     fixed = np.full(num_ranks if limits.fixed else 0, -1, dtype=np.int64)
     for rank, host in limits.fixed.items():
         fixed[rank] = host
@@ -111,7 +112,7 @@ def _limit_s(limits: SearchLimits) -> float:
 
 
 def _starts(problem: Problem) -> tuple[list[HostOfRank], float]:
-    """Where to begin, and the time that finding it takes as a rule, in seconds.
+    """The starts, and the usual time for finding them, in seconds.
 
     The given placement comes first, then those of other methods.
     """

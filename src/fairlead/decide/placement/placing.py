@@ -54,9 +54,9 @@ def place(
         cluster: Hosts and slots.
         method: Name in `fairlead.decide.placement.METHODS`. `launcher`, `blocked`, `cyclic` and
             `random` look at the slots only.
-        metric: What the traffic is weighed by: "bytes" with 1 / bandwidth_Bps, or "messages"
-            with latency_s. The objectives but "sum" read both.
-        objective: What decides between placements: "bottleneck", `Cost.bottleneck_s`;
+        metric: How traffic is weighted: "bytes" with 1 / bandwidth_Bps, or "messages" with
+            latency_s. The objectives other than "sum" use both.
+        objective: What selects among placements: "bottleneck", `Cost.bottleneck_s`;
             "bottleneck-and-mean", `Cost.bottleneck_and_mean_s`; or "sum" over pairs of ranks of
             traffic * cost of their hosts.
         seed: Where random numbers start, 0 to 2**32 - 1; same seed, same placement.
@@ -116,7 +116,7 @@ def place(
 
 
 def _require_absent(**given: object) -> None:
-    """Check that nothing was given which only `optimize` has a use for."""
+    """Check that no option was given that only `optimize` uses."""
     for name, value in given.items():
         if value is not None:
             raise InputError(f"{name}: only the method 'optimize' has a use for it")
@@ -186,7 +186,7 @@ def _require_consistent(limits: SearchLimits) -> None:
 
 
 def require_method(name: str) -> None:
-    """Check that there is such a method, before measuring for it.
+    """Check that there is such a method, before anything is measured.
 
     Raises:
         InputError: The name is unknown; the message lists those there are.

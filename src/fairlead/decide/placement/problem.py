@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a mapping method is given, and how it compares the placements it finds."""
+"""The input of a mapping method, and how it compares the placements it finds."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ COST_OF_OBJECTIVE = {
 """The predicted time of `Cost` by which placements of each objective are compared."""
 
 OBJECTIVES = tuple(COST_OF_OBJECTIVE)
-"""`sum` of traffic times cost over all pairs of ranks, or the time after which it is named."""
+"""`sum` of traffic times cost over all pairs of ranks, or the time with that name."""
 
 DEFAULT_OBJECTIVE = "bottleneck-and-mean"
-"""The one that ranks placements most like their measured times (bench/objective)."""
+"""The objective whose ranking is closest to that of measured times (bench/objective)."""
 
 HostOfRank = npt.NDArray[np.int64]
 
@@ -44,7 +44,7 @@ OnProgress = Callable[[int, int], bool]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class SearchLimits:
-    """What `optimize` may spend, and what it must keep.
+    """Bounds on the search of `optimize`, and what must stay.
 
     Attributes:
         time_limit_s: When to stop, in seconds, or None: enough for the number of ranks.
@@ -76,7 +76,7 @@ class Problem:
         metric: One of METRICS.
         objective: One of OBJECTIVES.
         seed: Where random numbers start.
-        limits: What `optimize` may spend and must keep; the other methods have no use for it.
+        limits: Bounds on the search of `optimize`; the other methods ignore them.
     """
 
     traffic: Traffic
@@ -116,7 +116,7 @@ class Problem:
         return cost_s
 
     def value_s(self, host_of_rank: HostOfRank) -> float:
-        """What the objective makes of a placement; less is better."""
+        """The value of the objective for a placement; less is better."""
         weights = rank_matrix(self.weights)
         if self.objective == "sum":
             return _core.weighted_sum(weights, self.host_cost_s, host_of_rank)
@@ -131,6 +131,6 @@ class Problem:
     def best(self, placements: npt.NDArray[np.int64]) -> HostOfRank:
         """The best row of `placements` (shape (N, T)); the first of those that are equal."""
         values_s = np.array([self.value_s(placement) for placement in placements])
-        # A nan would send over a pair that was not measured.
+        # nan means that the placement sends over a pair that was not measured.
         best: HostOfRank = placements[np.argmin(np.where(np.isnan(values_s), np.inf, values_s))]
         return best

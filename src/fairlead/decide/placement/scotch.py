@@ -26,12 +26,12 @@ MOST_TRIES = 8
 (docs/design/scotch.md)."""
 
 TRIED_PAIRS = 20_000
-"""Pairs of ranks with traffic over all starts together; keeps the time for 64 and 256 ranks below
-CloudMap's 5 and 28 ms (table II)."""
+"""Most pairs of ranks with traffic over all starts together, so that 64 and 256 ranks take less
+than CloudMap's 5 and 28 ms (table II)."""
 
 
 def scotch(problem: Problem) -> HostOfRank:
-    """Ranks and hosts as graphs; Scotch maps one onto the other by recursive bipartitioning."""
+    """Scotch maps the graph of ranks to the graph of hosts by recursive bipartitioning."""
     placements = _core.scotch_placements(
         rank_matrix(problem.weights),
         problem.host_cost_s,
@@ -70,7 +70,7 @@ def _grouped(problem: Problem) -> HostOfRank:
 
 
 def _moved_as_groups(host_of_rank: HostOfRank, problem: Problem) -> HostOfRank:
-    """What shares a host stays together; Scotch chooses the host that it shares."""
+    """Ranks that share a host stay together; Scotch chooses the host of each group."""
     group_of_rank = np.unique(host_of_rank, return_inverse=True)[1]
     ranks = np.arange(problem.num_ranks)
     member = sp.csr_array((np.ones(problem.num_ranks), (group_of_rank, ranks)))
@@ -87,7 +87,7 @@ def _moved_as_groups(host_of_rank: HostOfRank, problem: Problem) -> HostOfRank:
 
 
 def _num_tries(weights: sp.csr_array) -> int:
-    """Random starts that the size of the traffic allows, at least one."""
+    """Number of random starts for this size of the traffic, at least one."""
     return max(1, min(MOST_TRIES, TRIED_PAIRS // max(1, weights.nnz)))
 
 
@@ -104,7 +104,7 @@ def _with_equal_pairs(network: Network) -> Network:
 
 
 def _on_random_hosts(host_of_rank: HostOfRank, problem: Problem) -> HostOfRank:
-    """Renames hosts at random, each to one of as many slots."""
+    """Permutes hosts at random among those with the same number of slots."""
     random_numbers = np.random.default_rng(problem.seed)
     slots = np.array(problem.cluster.slots)
     host_of_group = np.arange(len(slots))
@@ -115,7 +115,7 @@ def _on_random_hosts(host_of_rank: HostOfRank, problem: Problem) -> HostOfRank:
 
 
 def _in_launcher_order(host_of_rank: HostOfRank, cluster: Cluster) -> HostOfRank:
-    """Renames hosts of as many slots, so that the group with the lowest rank is on the first."""
+    """Permutes hosts of equal slots, so that groups are in the order of their lowest ranks."""
     host_of_group = np.arange(cluster.num_hosts)
     groups = list(dict.fromkeys(host_of_rank.tolist()))  # by their lowest rank
     for slots in set(cluster.slots):
@@ -128,10 +128,10 @@ def _in_launcher_order(host_of_rank: HostOfRank, cluster: Cluster) -> HostOfRank
 def _fitted(
     host_of_group: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64], cluster: Cluster
 ) -> npt.NDArray[np.int64]:
-    """The groups on hosts that hold them, one each; where the preferred host does, it is kept.
+    """Assigns each group a host that holds it, the preferred host if possible.
 
-    The largest group chooses first: whatever it takes, the others still find a host, since every
-    host that would hold it holds them as well.
+    The largest group is assigned first; the others still find a host, since every host that holds
+    the largest group holds them as well.
     """
     fitted = host_of_group.copy()
     free = sorted(range(cluster.num_hosts), key=lambda host: cluster.slots[host])

@@ -22,7 +22,7 @@ class JobMethod(NamedTuple):
 
     Attributes:
         place: Cores of each job's ranks.
-        letter: What SPREAD's figures call it, or ours.
+        letter: Its letter in SPREAD's figures, or in ours.
         summary: What it does, in one line.
     """
 
@@ -47,7 +47,7 @@ JOB_METHODS: dict[str, JobMethod] = {
 }
 
 DEFAULT_JOB_METHOD = "optimize"
-"""Never behind another method where it was judged, and the fastest of all when they were run
+"""Never behind another method in simulation, and the fastest of all when they were run
 (docs/reference/results.md)."""
 
 
@@ -75,7 +75,7 @@ def place_jobs(
         time_limit_s: When it is to stop, in seconds; by default it does a bounded amount of work
             (docs/design/optimize-jobs.md).
         num_threads: Threads of its search; 0: one for each core.
-        on_progress: Called with its steps done and its steps in all.
+        on_progress: Called with the steps done and the steps in all.
 
     Raises:
         InputError: There is no such method; the message lists those there are. Or a number is
@@ -95,7 +95,7 @@ def place_jobs(
 
 
 def require_job_method(method: str) -> None:
-    """Check a name before anything is measured for it.
+    """Check a name before anything is measured.
 
     Raises:
         InputError: There is no such method; the message lists those there are.

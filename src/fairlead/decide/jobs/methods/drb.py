@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """DRB: recursive bipartitioning of all jobs' traffic and of the machine's tree, by Scotch.
 
-Source: SPREAD, which compares itself with it; docs/design/spread.md.
+Source: SPREAD, which uses it for comparison; docs/design/spread.md.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def drb(problem: JobsProblem) -> CoresOfJobs:
 def _distances(machine: Machine) -> list[int]:
     """How long a byte takes between nodes, sockets and cores; the fastest is 10.
 
-    What takes 100 000 times as long or more is all the same: Scotch counts in 32 bits.
+    Times of 100 000 times the fastest or more are equal: Scotch uses 32 bits.
     """
     seconds = np.array(
         [

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Methods that look at free cores only: node after node, or a rank for each node in turn.
+"""Methods that use only the free cores: node after node, or a rank for each node in turn.
 
-Source: SPREAD, which compares itself with both and calls them Blocked and Cyclic.
+Source: SPREAD, which uses both for comparison and calls them Blocked and Cyclic.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def blocked(problem: JobsProblem) -> CoresOfJobs:
 def cyclic(problem: JobsProblem) -> CoresOfJobs:
     """Rank after rank takes the next node's first free core; full nodes are passed over.
 
-    The next job goes on at the node after the last one's. Starting each job at the first node
-    would pile up their roots there.
+    The next job continues at the node after the last one's. If each job started at the first node,
+    all roots would be there.
     """
     return problem.workload.by_job(_node_by_turns(problem.workload.machine))
 

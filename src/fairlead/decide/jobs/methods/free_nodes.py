@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The free cores of all nodes, and how many ranks of the job at hand each node holds."""
+"""The free cores of all nodes, and the number of the current job's ranks on each node."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class FreeNodes:
     Attributes:
         num_nodes: Nodes of the machine, full ones too.
         num_free: Free cores of each node, shape (N,).
-        ranks_of_job: Ranks of the job at hand on each node, shape (N,).
+        ranks_of_job: Ranks of the current job on each node, shape (N,).
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -33,7 +33,7 @@ class FreeNodes:
         return int(np.count_nonzero(self.num_free))
 
     def mean_free(self) -> float:
-        """FreeCores_avg: over the nodes that have a free core; others cannot be chosen."""
+        """FreeCores_avg: the mean over nodes with a free core; others cannot be chosen."""
         return float(self.num_free[self.num_free > 0].mean())
 
     def emptiest(self, threshold: int) -> int | None:

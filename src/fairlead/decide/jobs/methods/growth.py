@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which ranks follow a seed to its node, the one that talks most with it first."""
+"""Which ranks follow a seed to its node, the one that communicates most with it first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ each rank or -1, which fills while the ranks are taken: ranks without a core."""
 
 
 def _from_seed(mutual_Bps: sp.csr_array, seed: int, core_of_rank: Integers) -> Iterator[int]:
-    """The seed's own neighbours; of equals the lower."""
+    """The seed's own neighbours; of equal ones the lower rank first."""
     ranks, values = _neighbours(mutual_Bps, seed)
     for rank in ranks[np.lexsort((ranks, -values))]:
         if core_of_rank[rank] < 0:
@@ -28,7 +28,7 @@ def _from_seed(mutual_Bps: sp.csr_array, seed: int, core_of_rank: Integers) -> I
 
 
 def _from_group(mutual_Bps: sp.csr_array, seed: int, core_of_rank: Integers) -> Iterator[int]:
-    """Always the rank that talks most with all that have come to the node with the seed."""
+    """Always the rank that communicates most with the seed and all that have followed it."""
     towards_Bps: dict[int, float] = {}
     queue: list[tuple[float, int]] = []
     joined = seed
@@ -49,18 +49,18 @@ def _from_group(mutual_Bps: sp.csr_array, seed: int, core_of_rank: Integers) -> 
 def _is_current(
     entry: tuple[float, int], towards_Bps: dict[int, float], core_of_rank: Integers
 ) -> bool:
-    """Whether the rank has not come yet, and nothing was added to it since."""
+    """Whether the rank is not placed yet, and its value is up to date."""
     negative_Bps, rank = entry
     return bool(core_of_rank[rank] < 0) and -negative_Bps == towards_Bps[rank]
 
 
 def _neighbours(mutual_Bps: sp.csr_array, rank: int) -> tuple[Any, Any]:
-    """Ranks that exchange something with this one, and how much."""
+    """Ranks that communicate with this one, and how much."""
     row = slice(mutual_Bps.indptr[rank], mutual_Bps.indptr[rank + 1])
     ranks, values = mutual_Bps.indices[row], mutual_Bps.data[row]
     return ranks[values > 0], values[values > 0]
 
 
 GROWTH: dict[str, Growth] = {"seed": _from_seed, "group": _from_group}
-"""Whose neighbours join a seed on its node: its own (step 3.9 of SPREAD's figure 1), or also those
-of who joined before."""
+"""Which neighbours join a seed on its node: its own (step 3.9 of SPREAD's figure 1), or also those
+of the ranks that joined before."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`optimize`: placements that the load model likes, judged by the simulator itself.
+"""`optimize`: a search on the load model, whose best placements the simulator compares.
 
-How the model predicts what the simulator finds: docs/design/optimize-jobs.md.
+The load model: docs/design/optimize-jobs.md.
 """
 
 from __future__ import annotations
@@ -34,42 +34,44 @@ STARTS: tuple[Callable[[JobsProblem], CoresOfJobs], ...] = (
     filling.cyclic,
     filling.blocked,
 )
-"""All other methods. Their placements are judged too, so the answer is never behind them."""
+"""All other methods. Their placements are simulated too, so the answer is never worse."""
 
 NUM_WALKED = 2
-"""Walks begin with so many starts, and with the one that waits least: of a bounded number of swaps
-each walk has the more, the fewer there are."""
+"""Walks begin from this many starts, and from the one that waits least: with a bounded number of
+swaps, fewer walks have more swaps each."""
 
 PROPOSALS_PER_RANK, MOST_PROPOSALS = 3_200, 200_000
-"""Swaps that the search tries without a time limit, all walks together; what more of them gain is
-in docs/design/optimize-jobs.md."""
+"""Swaps of all walks together without a time limit; docs/design/optimize-jobs.md has the gain of
+more."""
 
 FEWEST_JUDGED, MOST_JUDGED = 6, 16
-"""Placements of the search that are simulated beside the starts: the model tells good from bad, but
-not which of several that are nearly equal is best."""
+"""Placements of the search that are simulated beside the starts: the model separates good from bad
+placements, but cannot rank nearly equal ones."""
 
 JUDGED_MESSAGES = 5e7
-"""More than the fewest are judged while they have no more messages than that together."""
+"""More than the fewest are simulated while they have no more messages than this together."""
 
 MOST_JUDGED_MESSAGES = 1e8
-"""Simulated in all without a time limit; of more a part. No workload of SPREAD has more."""
+"""Messages simulated in all without a time limit; of more messages a part is simulated. No workload
+of SPREAD has more."""
 
 MESSAGES_PER_S = 3e6
-"""What a core simulates at least (bench/spread/speed.py), to plan a run by time."""
+"""Messages that a core simulates per second at least (bench/spread/speed.py), for planning by
+time."""
 
 LATER_RATIO = 1.001
-"""Who is done later by less is not called later: the last messages of recorded jobs wait for
-milliseconds more or less, after minutes."""
+"""Ends that are later by less are not counted as later: the last messages of recorded jobs vary by
+milliseconds after minutes."""
 
 _STEPS, _PARTS = 1000, 3
-"""Steps of each part of the progress: judging the starts, the search, judging what it found."""
+"""Steps of each part of the progress: simulating the starts, the search, simulating its results."""
 
 
 def optimize(problem: JobsProblem) -> CoresOfJobs:
-    """The best placement, of the starts and of what the search found, as `best_of` tells.
+    """The best placement of the starts and of the search's results, by `best_of`.
 
-    With a time limit, judging takes half of the time at most, at a smaller scale if need be.
-    Without one, all is a bounded amount of work, so that the answer is the same on any machine.
+    With a time limit, simulating takes at most half of the time, at a smaller scale if necessary.
+    Without one, the amount of work is bounded, so that the answer is the same on any machine.
     """
     begin_s = time.monotonic()
     starts = [np.concatenate(start(problem)) for start in STARTS]
@@ -82,7 +84,7 @@ def optimize(problem: JobsProblem) -> CoresOfJobs:
 
 
 def load_model(workload: Workload, options: SimulationOptions) -> _core.JobsProblem:
-    """The jobs as the load model reads them; ranks are numbered over all jobs."""
+    """The jobs in the load model's form; ranks are numbered over all jobs."""
     first_rank = np.cumsum([0, *(job.num_ranks for job in workload.jobs)])
     rows = [
         np.column_stack(
@@ -107,14 +109,14 @@ def _plan(problem: JobsProblem, begin_s: float) -> tuple[float, float]:
     if problem.time_limit_s is None:
         return float("inf"), problem.scale * min(1.0, MOST_JUDGED_MESSAGES / num_messages)
     judging_s = num_messages / MESSAGES_PER_S / _num_cores()
-    # The starts alone may have taken longer; something has to be compared all the same.
+    # The starts alone may have taken longer, but the results still have to be compared.
     left_s = max(problem.time_limit_s / 10, problem.time_limit_s - time.monotonic() + begin_s)
     scale = problem.scale * min(1.0, left_s / 2 / judging_s)
     return left_s - min(judging_s, left_s / 2), scale
 
 
 def _num_judged_messages(problem: JobsProblem) -> float:
-    """Of the simulations at the wanted scale together."""
+    """Messages of all simulations together at the wanted scale."""
     return _num_messages(problem) * (len(STARTS) + _num_judged(problem))
 
 
@@ -124,7 +126,7 @@ def _num_judged(problem: JobsProblem) -> int:
 
 
 def _num_messages(problem: JobsProblem) -> float:
-    """Of one simulation."""
+    """Messages of one simulation."""
     return max(problem.workload.num_messages * problem.scale, 1.0)
 
 
@@ -134,20 +136,20 @@ def _num_cores() -> int:
 
 
 def _walked(starts: Sequence[np.ndarray], results: Sequence[SimulationResult]) -> list[np.ndarray]:
-    """The starts where walks begin; none is to be done later than the first."""
+    """The starts of the walks; results must not end later than the first of them."""
     least = min(range(len(starts)), key=lambda index: results[index].waiting_time_s)
     return [starts[index] for index in sorted({*range(NUM_WALKED), least})]
 
 
 def _num_proposals(problem: JobsProblem) -> int:
-    """Without a time limit; 0 has the search plan by the limit."""
+    """Number of proposals without a time limit; 0 makes the search plan by the limit."""
     if problem.time_limit_s is not None:
         return 0
     return min(PROPOSALS_PER_RANK * problem.workload.num_ranks, MOST_PROPOSALS)
 
 
 def _search(problem: JobsProblem, starts: Sequence[np.ndarray], limit_s: float) -> list[np.ndarray]:
-    """What the walks end with, the least predicted waiting first."""
+    """Results of the walks, the least predicted waiting first."""
 
     def count(done: int, total: int) -> bool:
         if problem.on_progress is not None:
@@ -173,7 +175,7 @@ def _search(problem: JobsProblem, starts: Sequence[np.ndarray], limit_s: float) 
 def _judged(
     problem: JobsProblem, candidates: Sequence[np.ndarray], scale: float, part: int
 ) -> list[SimulationResult]:
-    """What the simulator says of each, as this part of the progress."""
+    """Simulate each placement, as this part of the progress."""
     workload = problem.workload
     placements = [
         JobsPlacement(workload.machine, workload.by_job(cores), "optimize") for cores in candidates
@@ -190,7 +192,7 @@ def _judged(
 
 
 def best_of(results: Sequence[SimulationResult], num_starts: int) -> int:
-    """Which of the results, those of the starts first, is the answer.
+    """Index of the answer among the results, which begin with those of the starts.
 
     Nothing that waits longer than a start. Of the others, those that are done no later than the
     first start if there are any; of these the one that waits least; of equals the one whose jobs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a method is given."""
+"""The input of a method."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["JobsProblem", "require_search_limits"]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class JobsProblem:
-    """Jobs to be placed; only `optimize` looks at more than them and the seed.
+    """Jobs to be placed; only `optimize` uses more than the jobs and the seed.
 
     Attributes:
         workload: The jobs, and the machine they share.
         seed: Where random numbers start, 0 to 2**32 - 1.
-        options: How placements are simulated that are compared.
+        options: How placements are simulated to compare them.
         scale: Part of the messages of such a simulation, at most 1.
         time_limit_s: When to stop, in seconds, or None: after a bounded amount of work.
         num_proposals: Swaps that the search may try in all; 0: by the number of ranks, bounded.
@@ -46,7 +46,7 @@ class JobsProblem:
 
 
 def require_search_limits(seed: int, scale: float | None, time_limit_s: float | None) -> None:
-    """Check what a placement is made with, before anything is measured for it.
+    """Check the options of a placement before anything is measured.
 
     Raises:
         InputError: A number is out of its range; the message names it. None leaves it open.

@@ -28,12 +28,12 @@ LARGE_BYTES = 2**20
 """Smallest messages of the two upper classes; source: SPREAD, figure 1."""
 
 _LEAST_BPS = 1e-300
-"""In place of 0, of a job that sends nothing."""
+"""Replaces 0 for a job that sends nothing."""
 
 
 @dataclasses.dataclass(frozen=True)
 class SpreadOptions:
-    """What can be done otherwise; the defaults are the paper's figure 1, step by step.
+    """Variants; the defaults are the paper's figure 1, step by step.
 
     Attributes:
         threshold: Name in THRESHOLDS.
@@ -58,12 +58,12 @@ def spread(problem: JobsProblem) -> CoresOfJobs:
 
 
 def spread_group(problem: JobsProblem) -> CoresOfJobs:
-    """Our variant: also the neighbours of those who joined follow a seed to its node."""
+    """Our variant: the neighbours of ranks that joined also follow a seed to its node."""
     return spread_by(problem.workload, GROUP)
 
 
 def spread_by(workload: Workload, options: SpreadOptions) -> CoresOfJobs:
-    """Figure 1: the job that talks most comes first, and has the emptiest nodes to choose from."""
+    """Figure 1: the job with the most communication comes first and gets the emptiest nodes."""
     nodes = FreeNodes(workload.machine)
     cores_of_job: CoresOfJobs = [np.zeros(0, dtype=np.int64)] * len(workload.jobs)
     for index in _order_of_jobs(workload):
@@ -82,7 +82,7 @@ def message_class(job: Job) -> int:
 
 
 def _order_of_jobs(workload: Workload) -> list[int]:
-    """By class, then by average adjacency; jobs that are alike stay in their order."""
+    """By class, then by average adjacency; equal jobs keep their order."""
     jobs = workload.jobs
     return sorted(
         range(len(jobs)),
@@ -113,7 +113,7 @@ def _place(mutual_Bps: sp.csr_array, nodes: FreeNodes, threshold: int, growth: G
 def _by_demand(mutual_Bps: sp.csr_array) -> Integers:
     """Ranks by what they send and receive (equation 1), the most first; of equals the lower."""
     demand_Bps = np.asarray(mutual_Bps.sum(axis=1)).reshape(-1)
-    # The order in which a row is added up must not tell equals apart.
+    # Equal demands must stay equal whatever the order of summation.
     shares = np.round(demand_Bps / max(demand_Bps.max(), _LEAST_BPS), 12)
     return np.argsort(-shares, kind="stable")
 
