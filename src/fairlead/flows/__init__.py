@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands as a whole: every step of the loop, in order."""
+"""Whole commands: all steps of the loop, in order."""

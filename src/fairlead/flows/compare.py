@@ -26,7 +26,7 @@ from fairlead.narrator import Narrator, Progress
 BASELINE = "launcher"
 
 LEAST_ROUNDS = 2
-"""Of an interrupted comparison that is kept: one run of each tells nothing of the noise."""
+"""Least rounds of an interrupted comparison that is kept: one run says nothing about noise."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Candidate:
 
     Attributes:
         method: Name of the method.
-        placement: Its placement; for the launcher's own method what it is taken to do by itself.
+        placement: Its placement; for the launcher's own method its assumed default placement.
         cost: Predicted cost of the placement.
-        mapping_s: Time that finding it took.
-        command: Command line that runs the program so.
+        mapping_s: Time for finding it.
+        command: Command line that runs the program on it.
     """
 
     method: str
@@ -50,11 +50,11 @@ class Candidate:
 
 @dataclasses.dataclass(frozen=True)
 class Series:
-    """The runs of all candidates, as far as they have come.
+    """The runs of all candidates so far.
 
     Attributes:
-        candidates: What takes turns.
-        repeats: Runs asked for per method.
+        candidates: The methods that run in turns.
+        repeats: Requested runs per method.
         when: Start of the first run.
         times_s: Measured seconds per method.
     """
@@ -124,7 +124,7 @@ def compare(
 
 
 def candidate(prepared: Prepared, request: Request, method: str) -> Candidate:
-    """Place the ranks by one method and write what the launcher needs for it."""
+    """Place the ranks by one method and write the launcher's files for it."""
     started = time.monotonic()
     placement = place_prepared(prepared, request, method)
     mapping_s = time.monotonic() - started
@@ -148,7 +148,7 @@ def interleave(
     """Fill in the times; each repeat runs every method once (CloudMap section V-C)."""
     candidates, times_s = series.candidates, series.times_s
     for repeat in range(series.repeats):
-        # The order rotates, so that no method always runs behind the same other one.
+        # The order rotates, so that no method always runs after the same other one.
         shift = repeat % len(candidates)
         for one in (*candidates[shift:], *candidates[:shift]):
             times_s[one.method].append(_timed(one, pattern, prepared))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One program run repeatedly under several placements: what was predicted and what was measured."""
+"""Repeated runs of one program on several placements: predicted costs and measured times."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fairlead.model.placement import Placement
 __all__ = ["Comparison", "MethodRuns", "PredictedCost"]
 
 MAX_TIES = 3
-"""Ties that a sentence names; a reader wants to know that there are many, not which."""
+"""Ties that a sentence names; of more ties only the number matters."""
 
 
 def _nan_to_none(value: Any) -> Any:
@@ -32,7 +32,7 @@ def _nan_to_none(value: Any) -> Any:
 
 _Count = Annotated[int, pydantic.Field(ge=1)]
 _Duration = Annotated[float, pydantic.Field(ge=1e-12, le=1e12)]
-"""Wide enough for whatever runs, and nothing overflows that is computed from it."""
+"""Wide enough for any run, and computed values do not overflow."""
 _Amount = Annotated[
     Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)] | None,
     pydantic.BeforeValidator(_nan_to_none),
@@ -44,7 +44,7 @@ class _Record(pydantic.BaseModel):
 
 
 class PredictedCost(_Record):
-    """What `fairlead.evaluate` says of a placement; None where the network is not measured."""
+    """Result of `fairlead.evaluate` for a placement; None where the network is not measured."""
 
     inter_bytes: _Amount
     intra_bytes: _Amount
@@ -92,7 +92,7 @@ class Comparison(_Record):
         methods: Runs of each method by its name.
         program: Program and arguments.
         num_ranks: Ranks of each run.
-        repeats: Runs asked for per method; an interrupted comparison has fewer.
+        repeats: Requested runs per method; an interrupted comparison has fewer.
         hosts: All hosts of the cluster, in the user's order.
         mpi: The MPI that ran the program, for example "Open MPI 4.1.4".
         when: Start of the first run, with its time zone.
@@ -130,7 +130,7 @@ class Comparison(_Record):
         return self
 
     def save(self, path: Path | str) -> None:
-        """Write the comparison as a JSON file; it appears whole or not at all."""
+        """Write the comparison as a JSON file; a reader never sees part of it."""
         write_text(path, self.model_dump_json(indent=2) + "\n")
 
     @classmethod
@@ -168,7 +168,7 @@ class Comparison(_Record):
         )
 
     def time_source(self) -> str:
-        """What the measured times are, in plain words."""
+        """Which time was measured, in words."""
         if self.time_pattern is None:
             return "time of the launcher command, start and end included"
         return f"time that the program prints ({self.time_pattern})"
@@ -191,7 +191,7 @@ class Comparison(_Record):
 
 
 def _as_version_2(text: str) -> str:
-    """Version 1 told `serial_time_s` as `comm_time_s`, and eq. 4 not at all."""
+    """Version 1 had `serial_time_s` under the name `comm_time_s`, and no eq. 4."""
     try:
         stored = json.loads(text)
         if stored["version"] != 1:
@@ -200,7 +200,7 @@ def _as_version_2(text: str) -> str:
             runs["predicted"]["serial_time_s"] = runs["predicted"].pop("comm_time_s")
             runs["predicted"]["comm_time_s"] = None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return text  # Damaged: the checks name the field.
+        return text  # Damaged: the checks that follow name the field.
     return json.dumps(stored | {"version": 2})
 
 
@@ -246,7 +246,7 @@ class RankAgreement(_Record):
         )
 
     def sentence(self) -> str:
-        """The finding in plain words."""
+        """The result as a sentence."""
         name = COST_NAMES[self.prediction]
         if len(self.methods) < 2:
             return f"{name}: fewer than two methods have it, so there is no ranking."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fairlead demo`: an emulated cloud, a solver placed by many methods, and what came of it."""
+"""`fairlead demo`: a solver on an emulated cloud, placed by many methods, and the results."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from fairlead.flows.comparison import Comparison
 from fairlead.lab import Lab
 
 TIME_PATTERN = r"solve_s\s+([0-9.]+)"
-"""Where `examples/cg` prints the time of its solve: starting 32 ranks on one machine is no part of
-what a placement can change."""
+"""Matches the time of the solve in the output of `examples/cg`: a placement does not change the
+time of starting 32 ranks on one machine."""
 
 SHOWN = [method for method in METHODS if method not in ("scotch-intra", "scotch-inter")]
-"""CloudMap's halves tell what the whole gains, and nobody would run by them."""
+"""CloudMap's halves show where its gain comes from; they are not meant for use."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Demo:
-    """What the demonstration runs.
+    """Options of the demonstration.
 
-    The size makes messages of about 100 KiB, so that the emulated links decide, not the cores that
-    all ranks share.
+    With this size, messages have about 100 KiB, so that the emulated links limit the speed and not
+    the shared cores.
 
     Attributes:
         scenario: Scenario of the emulated cloud.

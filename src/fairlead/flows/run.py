@@ -28,11 +28,11 @@ __all__ = ["Announcement", "run", "start"]
 
 @dataclasses.dataclass(frozen=True)
 class Announcement:
-    """What the user is told before the program starts.
+    """What is printed before the program starts.
 
     Attributes:
-        decision: The placement and its evidence.
-        predicted_s: Time that the run is expected to take; None where no run is known yet.
+        decision: The placement and the evidence for it.
+        predicted_s: Expected time of the run; None without earlier runs.
         line: The decision in one line.
         directory: Folder of the run's record.
     """
@@ -51,7 +51,7 @@ def run(
     *,
     is_dry: bool = False,
 ) -> int:
-    """Run the program on the placement that the method finds, where that is worth it.
+    """Run the program, on the placement that the method finds if it is worth using.
 
     Args:
         request: What the user asked for.
@@ -64,7 +64,8 @@ def run(
         The exit code of the launcher; 0 where nothing was started.
 
     Raises:
-        Error: The network, the traffic or the placement could not be had; nothing was started.
+        Error: The network, the traffic or the placement could not be determined; nothing was
+            started.
     """
     require_method(method)
     with probe_program_for(request) as probe_program:
@@ -82,7 +83,7 @@ def run(
 
 
 class _Log:
-    """The history of this program as it grows by this run."""
+    """Adds this run to the history of the program."""
 
     def __init__(self, prepared: Prepared, request: Request, narrator: Narrator) -> None:
         self._prepared, self._narrator = prepared, narrator
@@ -101,7 +102,7 @@ class _Log:
     def add(
         self, method: str, decision: Decision, seconds: float, predicted_s: float | None
     ) -> None:
-        """Keep the time of a run that ended well, and tell what it means."""
+        """Keep the time of a successful run, and print it beside the prediction."""
         placement = decision.placement
         names = None if placement is None else tuple(placement.host_names())
         self._add("launcher" if names is None else method, names, seconds, predicted_s)
@@ -143,7 +144,7 @@ class _Log:
 def _announcement(
     prepared: Prepared, request: Request, method: str, decision: Decision, history: History
 ) -> Announcement:
-    """The decision as it is told and recorded."""
+    """The decision as it is printed and recorded."""
     predicted_s = decision.predicted_s(history.launcher_s())
     line = _line(prepared, request, method, decision)
     taken = decision.placement or place_prepared(prepared, request, "launcher")
@@ -167,7 +168,7 @@ def _announcement(
 def start(
     prepared: Prepared, request: Request, decision: Decision, narrator: Narrator
 ) -> tuple[float, int]:
-    """Start the program and wait for it; its output and signals are its own.
+    """Start the program and wait for it; output and signals are passed on.
 
     Returns:
         Seconds from the start of the launcher to its end, and its exit code.
@@ -187,13 +188,13 @@ def start(
     end = {"exit_code": finished.returncode, "seconds": finished.seconds}
     try:
         prepared.directory.note("end", end)
-    except InputError as error:  # The program has run; its exit code is what the user waits for.
+    except InputError as error:  # The program has run, so its exit code is returned in any case.
         narrator.tell(f"the end of this run is not recorded: {error}")
     return finished.seconds, finished.returncode
 
 
 def reordering(prepared: Prepared, narrator: Narrator) -> dict[str, str]:
-    """Variables by which topologies are placed; none, and one line, where that cannot be had."""
+    """Variables for placing topologies; none, and one line of output, if that is not possible."""
     folder = prepared.directory.file(run_directory.PLAN)
     try:
         library = mpi_builds.find(prepared.launcher).intercept

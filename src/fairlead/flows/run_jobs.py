@@ -24,13 +24,13 @@ from fairlead.simulation import Job
 
 _APART_S = 0.5
 """Between two starts. At its start each `mpirun` and daemon of Open MPI 4 removes the folder
-/tmp/ompi.HOST.UID where it is empty, also when another one has just made it to put its own inside,
-which then gives up (open-mpi/ompi issue 8510; seen here with 4.1.4)."""
+/tmp/ompi.HOST.UID if it is empty, even if another one has just created it for its own files; that
+one then fails (open-mpi/ompi issue 8510; seen here with 4.1.4)."""
 
 
 @dataclasses.dataclass(frozen=True)
 class JobEntry:
-    """One of the programs.
+    """One of the programs to run.
 
     Attributes:
         program: Program and arguments.
@@ -53,10 +53,10 @@ class JobsRequest:
         jobs: At least one.
         method: Name in `fairlead.decide.jobs.JOB_METHODS`.
         hostfile: Hosts and slots, or the file with them; None takes Slurm's allocation.
-        taken: Slots of a host that others have, by their number from 0.
-        machine: A TOML file with the rates of the hosts; None takes SPREAD's.
+        taken: Slots of a host that others use, by their number from 0.
+        machine: A TOML file with the rates of the hosts; None uses SPREAD's.
         mpirun: The launcher; None looks for it.
-        launcher_args: Arguments handed to each launcher untouched.
+        launcher_args: Arguments passed to each launcher unchanged.
         scale: Part of the messages to simulate; None simulates all, up to 20 million.
         time_limit_s: When the method "optimize" is to stop; None: after a bounded amount of work.
         seed: Seed of all random choices.
@@ -94,7 +94,7 @@ def run_jobs(
         The exit code of the program that failed first; 0 where none did.
 
     Raises:
-        Error: A traffic or the placement could not be had; nothing was started.
+        Error: A traffic or the placement could not be determined; nothing was started.
     """
     require_job_method(request.method)
     require_search_limits(request.seed, request.scale, request.time_limit_s)

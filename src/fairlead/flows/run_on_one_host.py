@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fairlead run` where there is one host: nothing to measure and nothing to place."""
+"""`fairlead run` on one host: nothing to measure and nothing to place."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def run_on_one_host(
     *,
     is_dry: bool = False,
 ) -> int:
-    """Run the program as the launcher does by itself.
+    """Run the program with the launcher's own placement.
 
     Args:
-        request: What the user asked for; what says how to measure or place is of no use here.
+        request: What the user asked for; options for measuring and placing are ignored.
         cluster: The one host.
         narrator: Tells the user why nothing is placed.
         announce: Receives the folder of the run's record before the program starts.
@@ -58,6 +58,6 @@ def run_on_one_host(
     finished = launch.run(command, stdin=0)
     try:
         directory.note("end", {"exit_code": finished.returncode, "seconds": finished.seconds})
-    except InputError as error:  # The program has run; its exit code is what the user waits for.
+    except InputError as error:  # The program has run, so its exit code is returned in any case.
         narrator.tell(f"the end of this run is not recorded: {error}")
     return finished.returncode

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What repeated measurements say: mean, spread, confidence intervals, ratios, rank agreement."""
+"""Statistics of repeated measurements: mean, spread, intervals, ratios, rank agreement."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ __all__ = [
 Vector = npt.NDArray[np.float64]
 
 CONFIDENCE_RATIO = 0.95
-"""Confidence of every interval unless another is asked for."""
+"""Default confidence of intervals."""
 
 
 _DRAWS = 1000
-"""Of a bootstrap."""
+"""Number of draws of a bootstrap."""
 
 
 class Interval(NamedTuple):
@@ -95,10 +95,10 @@ def ratio_to_baseline(
 ) -> Interval:
     """How many times the baseline the values are, with a confidence interval.
 
-    Interleaved runs share the machine's mood, so where the counts are equal run `i` is divided by
-    baseline run `i` and the result is the geometric mean of these ratios, with Student's t
-    interval of their logarithms. Otherwise it is the ratio of the two means, with the interval of
-    its logarithm by the delta method and Welch-Satterthwaite degrees of freedom.
+    Load on the machine affects neighbouring runs alike, so with equal counts run `i` is divided by
+    baseline run `i` and the result is the geometric mean of these ratios, with Student's t interval
+    of their logarithms. Otherwise it is the ratio of the two means, with the interval of its
+    logarithm by the delta method and Welch-Satterthwaite degrees of freedom.
 
     Args:
         values: Positive values in order of repeat.
@@ -142,9 +142,8 @@ def kendall_tau(left: Sequence[float], right: Sequence[float]) -> Agreement:
 def kendall_tau_interval(predicted: Sequence[float], times_s: npt.ArrayLike, seed: int) -> Interval:
     """Kendall's tau-b of predictions and mean times, with its 95 % bootstrap interval.
 
-    Both the things and the runs of each are drawn with replacement: other things and other runs
-    might have been taken. A thing that is drawn twice ties with itself on both sides, which tau-b
-    leaves out of account.
+    Both the things and the runs of each are drawn with replacement, since both are samples. A thing
+    that is drawn twice ties with itself on both sides, which tau-b ignores.
 
     Args:
         predicted: One value per thing, length P.
@@ -152,7 +151,7 @@ def kendall_tau_interval(predicted: Sequence[float], times_s: npt.ArrayLike, see
         seed: Seed of the draws.
 
     Returns:
-        `nan` where all predictions are equal, which ranks nothing.
+        `nan` if all predictions are equal.
 
     Source: Kendall 1938; Efron and Tibshirani 1993, chapter 13 (percentile interval).
     """
@@ -174,7 +173,7 @@ def kendall_tau_interval(predicted: Sequence[float], times_s: npt.ArrayLike, see
 def kendall_tau_of_repeats(times_s: npt.ArrayLike) -> float:
     """Tau between the mean times of the first and of the second half of the runs.
 
-    No prediction can be expected to agree better with the runs than they agree with one another.
+    A prediction cannot be expected to agree with the runs better than they agree with each other.
 
     Args:
         times_s: Runs of each thing, shape (P, R); `nan` for a single run.

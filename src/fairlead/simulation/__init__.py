@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many jobs on shared nodes: what they send, and what they then wait for."""
+"""Many jobs on shared nodes: their messages, and how long these wait."""
 
 from fairlead.simulation.job import RATE_PER, Job
 from fairlead.simulation.jobs_placement import JobsPlacement

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What options and numbers may be, told in one form."""
+"""Checks of options and numbers, with messages of one form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def require_known(options: object, known: Mapping[str, Collection[str]]) -> None
     """Check the fields of `options` that `known` lists.
 
     Raises:
-        InputError: A field holds no word that is known for it; the message lists those there are.
+        InputError: The value of a field is not in its list; the message has the list.
     """
     for field, words in known.items():
         value = getattr(options, field)
@@ -26,7 +26,7 @@ def require_within(what: str, value: float, least: float, most: float) -> None:
     """Check a number.
 
     Raises:
-        InputError: It is outside of least to most, or no number.
+        InputError: It is not a number, or not from least to most.
     """
     if not least <= value <= most:
         raise InputError(f"{what}: must be from {least} to {most}, got {value}")
@@ -36,7 +36,7 @@ def require_scale(scale: float) -> None:
     """Check the part of the messages that is to be simulated.
 
     Raises:
-        InputError: It is no part, above 0 and at most 1.
+        InputError: It is not above 0 and at most 1.
     """
     if not 0 < scale <= 1:
         raise InputError(f"scale: must be above 0 and at most 1, got {scale}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One of many jobs: which ranks send what to whom, how often, and for how long."""
+"""One of many jobs: its streams of messages, with their sizes, rates and numbers."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ __all__ = ["RATE_PER", "Job", "RatePer"]
 
 RatePer = Literal["pair", "process"]
 RATE_PER: tuple[str, ...] = get_args(RatePer)
-"""What a pattern's rate and count hold for: each ordered pair of ranks that communicate (SPREAD's
-lambda_ij in equation 1), or each sending rank, which serves its receivers in turn."""
+"""Whether a pattern's rate and count are for each ordered pair of communicating ranks (SPREAD's
+lambda_ij in equation 1), or for each sending rank, which sends to its receivers in turn."""
 
-# Wide enough for whatever is tried, and nothing overflows that is computed from them.
+# Wide enough for any use, and computed values do not overflow.
 _MOST_RANKS = 2**20
 _MOST_BYTES = 2**50
 _MOST_MESSAGES = 10**12
@@ -37,7 +37,7 @@ _FIELDS: dict[str, tuple[Any, float, float]] = {
     "rate_per_s": (np.float64, *_RATES_PER_S),
     "first_s": (np.float64, 0, 1e18),
 }
-"""Type of each array of a job, and what its values may be."""
+"""Type of each array of a job, and the range of its values."""
 
 Integers = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -48,7 +48,7 @@ class Job:
     """Streams of equal messages between T ranks, S in number.
 
     Attributes:
-        name: What it is called in reports.
+        name: Its name in reports.
         num_ranks: Number of ranks T, at least 2.
         src, dst: Ranks, shape (S,), never equal.
         message_bytes: Of each message, shape (S,); of a recorded job the mean of the pair.
@@ -56,7 +56,7 @@ class Job:
         rate_per_s: Messages of the stream in a second, shape (S,).
         num_messages: Of the stream in all, shape (S,).
         first_s: When the stream begins, shape (S,).
-        run_time_s: How long it computes at least; 0 where only its messages count.
+        run_time_s: Least time that it computes; 0 where only its messages count.
     """
 
     name: str
@@ -141,7 +141,7 @@ class Job:
         src, dst = counts.row[used].astype(np.int64), counts.col[used].astype(np.int64)
         num_messages = np.maximum(1, np.rint(counts.data[used]))
         size_bytes = np.rint(_entries(total.bytes, src, dst) / num_messages)
-        assert total.max_message_bytes is not None  # an absent one has become an empty one
+        assert total.max_message_bytes is not None  # a missing matrix has become an empty one
         return cls(
             name=name,
             num_ranks=traffic.num_ranks,
@@ -168,7 +168,7 @@ class Job:
 
     @property
     def largest_message_bytes(self) -> int:
-        """Of the whole job, which decides its class; 0 where it sends nothing."""
+        """Largest message of the job, which determines its class; 0 if it sends nothing."""
         return int(self.max_message_bytes.max(initial=0))
 
     @functools.cached_property

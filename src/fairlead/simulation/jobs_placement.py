@@ -24,7 +24,7 @@ class JobsPlacement:
     """A core of its own for each rank of each job.
 
     Attributes:
-        machine: Whose cores they are.
+        machine: The machine with these cores.
         core_of_rank: For each job an array of shape (T,); cores are numbered node by node, socket
             by socket.
         method: Name of the method that made it.

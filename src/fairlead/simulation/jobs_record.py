@@ -35,7 +35,7 @@ class PlacedJob(pydantic.BaseModel, frozen=True, extra="forbid"):
 
 
 class PredictedJob(pydantic.BaseModel, frozen=True):
-    """What the simulator expects of one job."""
+    """The simulator's prediction for one job."""
 
     name: str
     waiting_time_s: _Duration
@@ -43,7 +43,7 @@ class PredictedJob(pydantic.BaseModel, frozen=True):
 
 
 class Prediction(pydantic.BaseModel, frozen=True):
-    """What the simulator expects, as far as it is shown; see `SimulationResult`."""
+    """The part of the simulator's prediction that is shown; see `SimulationResult`."""
 
     scale: float
     num_messages: int
@@ -62,7 +62,7 @@ class JobsRecord(pydantic.BaseModel, frozen=True, extra="forbid"):
         hosts, slots: All of the cluster.
         taken: Slots of a host that were not free.
         jobs: In their order.
-        prediction: What the simulator said of them.
+        prediction: The simulator's prediction for them.
     """
 
     kind: Literal["jobs-placement"]
@@ -113,7 +113,7 @@ class JobsRecord(pydantic.BaseModel, frozen=True, extra="forbid"):
         """The cores, on the machine that the hosts were taken for.
 
         Args:
-            method: What the placement is called; None: after its method.
+            method: Name of the placement; None for that of its method.
 
         Raises:
             TopologyError: A core is not there, was taken, or has more than one rank.
@@ -134,12 +134,12 @@ class JobsRecord(pydantic.BaseModel, frozen=True, extra="forbid"):
 
 
 def read_jobs_placement(path: Path | str, machine: Machine) -> JobsPlacement:
-    """A placement of several jobs from a file; it is called after the file.
+    """A placement of several jobs from a file; it gets the file's name.
 
     Args:
         path: A `jobs.json`, or a JSON list with a list of cores for each job: `[[0, 1], [16, 17]]`;
             cores are numbered node by node, socket by socket.
-        machine: Whose cores a list means; a `jobs.json` knows its own.
+        machine: The machine of the cores in a list; a `jobs.json` contains its own.
 
     Raises:
         InputError: The file is missing, damaged or of another kind; the message names file and

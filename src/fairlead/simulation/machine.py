@@ -15,7 +15,7 @@ __all__ = ["Machine"]
 
 _MOST_CORES = 2**20
 
-# Wide enough for whatever is tried, and nothing overflows that is computed from them.
+# Wide enough for any use, and computed values do not overflow.
 _RANGES: dict[str, tuple[float, float]] = {
     **dict.fromkeys(("nodes", "sockets", "cores"), (1, _MOST_CORES)),
     **dict.fromkeys(("nic_Bps", "memory_Bps", "cache_Bps"), (1, 1e16)),
@@ -37,7 +37,7 @@ class Machine:
         nic_Bps: Rate of a node's network interface, for each direction.
         memory_Bps: Rate of a socket's memory.
         remote_memory_ratio: How much longer a transfer between sockets takes: 0.1 is 10 %.
-        cache_Bps: Rate of a transfer through the cache of a socket, where nobody waits.
+        cache_Bps: Rate of a transfer through the cache of a socket, where messages do not wait.
         largest_cache_bytes: Larger messages inside a socket go through its memory.
         switch_s: From one network interface to another, in seconds.
         compute_Mops: Million operations per second of one core: the run times of recorded

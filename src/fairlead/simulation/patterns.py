@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who sends to whom: the patterns of SPREAD's synthetic jobs, all of them in one catalogue."""
+"""Communication patterns of SPREAD's synthetic jobs, all of them in one catalogue."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Pairs = npt.NDArray[np.int64]
 
 
 class Pattern(NamedTuple):
-    """A way in which the ranks of a job communicate.
+    """A communication pattern of a job's ranks.
 
     Attributes:
         pairs: From the number of ranks the pairs of src and dst, shape (S, 2), src ascending;
@@ -30,7 +30,7 @@ class Pattern(NamedTuple):
 
 
 _MOST_ALL_TO_ALL = 8192
-"""Their pairs, with all that is kept of each, take some gigabytes."""
+"""With more processes, the pairs of all-to-all would take more than some gigabytes."""
 
 
 def _all_to_all(num_ranks: int) -> Pairs:
@@ -60,4 +60,4 @@ PATTERNS: dict[str, Pattern] = {
     "reduce": Pattern(_to_root, "all others send to rank 0"),
     "linear": Pattern(_linear, "each rank sends to the next; the last sends to nobody"),
 }
-"""Source: SPREAD, which takes bcast with scatter and gather with reduce as one each."""
+"""Source: SPREAD, where bcast and scatter are the same pattern, and so are gather and reduce."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded traffic of the NAS Parallel Benchmarks, as it ships with Fairlead (npb/README.md)."""
+"""Recorded traffic of the NAS Parallel Benchmarks that comes with Fairlead (npb/README.md)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FOLDER = data_folder("simulation/npb")
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Recording:
-    """What one benchmark sent, and how much it computed meanwhile.
+    """The traffic of one benchmark, and how much it computed.
 
     Attributes:
         traffic: Point-to-point messages and exchange patterns; the run time is not known.
@@ -41,7 +41,7 @@ def load_recording(name: str) -> Recording:
     """One recording; "cg.C.32" is CG, class C, on 32 ranks.
 
     Raises:
-        InputError: There is no such recording, or its file does not hold what the index says.
+        InputError: There is no such recording, or its file does not agree with the index.
     """
     if name not in _index():
         raise InputError(f"recording {name!r}: there are {', '.join(recording_names())}")
@@ -68,7 +68,7 @@ def load_recording(name: str) -> Recording:
 
 @functools.cache
 def _index() -> dict[str, dict[str, float]]:
-    """What there is to say of each recording: `mop`, and the sums that its file must give."""
+    """Facts about each recording: `mop`, and the sums that its file must have."""
     with (_FOLDER / "index.csv").open(newline="") as stream:
         return {
             row.pop("name"): {field: float(value) for field, value in row.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`simulate`: what jobs that share nodes would wait for, before anything runs."""
+"""`simulate`: how long the messages of jobs on shared nodes wait, before anything runs."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ __all__ = [
 ]
 
 _STEP = 500_000
-"""Messages between two looks at the clock and at Ctrl-C, a tenth of a second or so."""
+"""Messages between two checks of the clock and for Ctrl-C, about a tenth of a second."""
 
 _FULL_RATIO = 1 + 1e-9
-"""Offered to a server that is just busy all the time: a sum of shares is not exactly 1."""
+"""Offered load of a server that is just busy all the time: a sum of shares is not exactly 1."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,7 +98,7 @@ class ServerResult:
 
 @dataclasses.dataclass(frozen=True)
 class JobResult:
-    """What one job got: its messages, their waiting times added up, and when it was done."""
+    """Result of one job: its messages, the sum of their waiting times, and its end."""
 
     name: str
     num_messages: int
@@ -108,20 +108,20 @@ class JobResult:
 
 @dataclasses.dataclass(frozen=True)
 class SimulationResult:
-    """What a placement of a workload leads to.
+    """Result of a placement of a workload.
 
     Attributes:
         workload, method: Names of both.
         scale: Part of the messages that was simulated.
         num_messages: Messages simulated.
         waiting_time_s: Sum of all waiting times at network interfaces and memories.
-        finish_time_s: When the last job was done.
-        total_finish_time_s: Sum over the jobs of the times at which they were done.
+        finish_time_s: End of the last job.
+        total_finish_time_s: Sum of the ends of all jobs.
         jobs: In their order.
         servers: All network interfaces and memories.
-        options: How it was simulated.
-        machine: On what, with its rates.
-        rate_per: What rates and counts of patterns were given for; see `Workload`.
+        options: Options of the simulation.
+        machine: The machine with its rates.
+        rate_per: Whether rates and counts of patterns are per pair or per process; see `Workload`.
     """
 
     workload: str
@@ -139,11 +139,11 @@ class SimulationResult:
 
     @property
     def overloaded(self) -> list[ServerResult]:
-        """Servers that are offered more than they can do, the worst first.
+        """Servers with an offered load above their rate, the worst first.
 
-        Their queues grow for as long as messages come, so waiting times grow with the square of
-        the numbers of messages, and say more about those than about the placement. In a closed
-        loop there are none: a stream waits for its last message, so no queue grows.
+        Their queues grow as long as messages come, so waiting times grow with the square of the
+        numbers of messages, and say more about these than about the placement. In a closed loop
+        there are none: a stream waits for its last message, so no queue grows.
         """
         if self.options.loop == "closed":
             return []
@@ -173,7 +173,7 @@ def simulate(
     Args:
         workload: The jobs, and the machine they share.
         placement: A core for each rank of each job.
-        options: What is left open about the machine; the default is SPREAD's testbed.
+        options: What SPREAD leaves open about the machine; the default is its testbed.
         scale: Part of the messages to simulate, at most 1, at the same rates.
         on_progress: Called with the messages sent and the messages in all.
 
@@ -217,7 +217,7 @@ def simulate_each(
 
         return simulate(workload, placements[index], options, scale=scale, on_progress=count)
 
-    # Threads do: the compiled core releases Python's lock while it simulates.
+    # Threads are enough: the compiled core releases Python's lock while it simulates.
     with ThreadPoolExecutor() as pool:
         try:
             return list(pool.map(one, range(len(placements))))
@@ -227,7 +227,7 @@ def simulate_each(
 
 
 def simulated_machine(machine: Machine) -> _core.SimulatedMachine:
-    """The machine as the compiled core reads it."""
+    """The machine in the compiled core's form."""
     return _core.SimulatedMachine(
         num_nodes=machine.nodes,
         sockets_per_node=machine.sockets,
@@ -290,7 +290,7 @@ def _result(
             name=job.name,
             num_messages=outcome.num_messages,
             waiting_time_s=outcome.waiting_s,
-            # A recorded job computes until its end, whatever it sends.
+            # A recorded job computes until its end, independent of its messages.
             finish_time_s=max(outcome.finish_ns / 1e9, job.run_time_s),
         )
         for job, outcome in zip(workload.jobs, simulator.jobs(), strict=True)

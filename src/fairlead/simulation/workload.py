@@ -26,11 +26,11 @@ class Workload:
     """Jobs in the order in which they were submitted, and the machine they share.
 
     Attributes:
-        name: What it is called in reports.
+        name: Its name in reports.
         jobs: At least one.
         machine: Must have a free core for each rank.
-        rate_per: What rates and counts of patterns were given for (`RATE_PER`), for reports; None
-            where the jobs do not come from a file.
+        rate_per: Whether rates and counts of patterns are per pair or per process (`RATE_PER`), for
+            reports; None where the jobs do not come from a file.
     """
 
     name: str
@@ -72,11 +72,11 @@ class Workload:
         compute_Mops: float | None = None,
         machine_file: str | Path | None = None,
     ) -> Workload:
-        """Read a workload that ships with Fairlead (by name) or a TOML file (by path).
+        """Read a workload that comes with Fairlead (by name) or a TOML file (by path).
 
         Args:
             source: "Synt_workload_1", or the path of a TOML file.
-            rate_per: What rates and counts hold for (`RATE_PER`), instead of what the file says.
+            rate_per: Meaning of rates and counts (`RATE_PER`), instead of the file's.
             compute_Mops: Compute speed of a core, instead of the file's.
             machine_file: A TOML file with a table `[machine]`, instead of the workload's.
 
@@ -95,7 +95,7 @@ class Workload:
 
 
 def packaged_workloads() -> list[str]:
-    """Names of the workloads that ship with Fairlead."""
+    """Names of the workloads that come with Fairlead."""
     return toml_files.names(_PACKAGED)
 
 
@@ -104,7 +104,7 @@ def _build(table: WorkloadFile, path: Path, rate_per: str, compute_Mops: float |
     if compute_Mops is not None:
         machine = dataclasses.replace(machine, compute_Mops=compute_Mops)
     name = table.name or path.stem
-    # Before any job is built: all pairs of too many processes fill the memory.
+    # Checked before any job is built: all pairs of too many processes would fill the memory.
     _require_room(name, sum(job.processes or 0 for job in table.jobs), machine)
     jobs = [
         job.build(f"jobs[{index}]", path.parent, machine, rate_per)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The TOML files of `workloads/` and of users, field by field."""
+"""The fields of workload files, of `workloads/` and of users."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _SIZES = {
     **{"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30},
     **{"KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
 }
-"""No kB and no TB, which mean powers of ten elsewhere."""
+"""Without kB and TB, which are powers of ten elsewhere."""
 
 
 def parse_message_size(text: str) -> int:
     """Bytes from text such as "64KB" or "2MB", which are binary here, as in SPREAD.
 
     Raises:
-        InputError: The text is no number with a unit of size, or no whole number of bytes.
+        InputError: The text is not a number with a unit of size, or not a whole number of bytes.
     """
     return parse_size(text, _SIZES)
 
@@ -64,7 +64,7 @@ class _Table(BaseModel):
 
 
 class MachineTable(_Table):
-    """`[machine]`: what is left out is as in SPREAD's table 1."""
+    """`[machine]`: the defaults are those of SPREAD's table 1."""
 
     nodes: int = Machine.nodes
     sockets: int = Machine.sockets
@@ -115,7 +115,7 @@ class JobTable(_Table):
     recording: str | None = None
     traffic: str | None = None
     run_time: Duration | None = None
-    """Of a traffic file, instead of the one it holds."""
+    """Run time of a traffic file, instead of its own."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> JobTable:
@@ -183,7 +183,7 @@ Form = TypeVar("Form", bound=_Table)
 
 
 class WorkloadFile(_Table):
-    """A whole file."""
+    """All fields of a file."""
 
     name: str | None = None
     rate_per: RatePer = "pair"
@@ -207,7 +207,7 @@ def read_workload_file(path: Path) -> WorkloadFile:
 
 
 def read_machine_file(path: Path) -> MachineTable:
-    """Read a file whose only table is `[machine]`; `read_workload_file` tells of errors."""
+    """Read a file whose only table is `[machine]`; errors as for `read_workload_file`."""
     return _read(path, _MachineFile).machine
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Watching: what runs have taken, and what has changed in the network."""
+"""Watching: the times of runs, and changes in the network."""

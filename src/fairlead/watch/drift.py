@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a kept network still is as it was: a few pairs are measured, by a few hosts."""
+"""Checks whether a kept network has changed, by measuring a few pairs of a few hosts."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ CERTAIN_SIGMAS = 2.5
 
 
 def checked_hosts(kept: Network, seed: int) -> list[int]:
-    """Three hosts whose pairs stand for the network: one, one that is near to it, one that is far.
+    """Three hosts that represent the network: a random one, one near to it and one far from it.
 
-    Three processes start in a fraction of what all take, and hold three pairs.
+    Starting three processes takes a fraction of the time of starting all, and gives three pairs.
 
     Args:
-        kept: What was measured, `nan` elsewhere.
-        seed: Another one chooses others, so that in time each host has its turn.
+        kept: The measured pairs, `nan` elsewhere.
+        seed: Another seed chooses other hosts, so that over time all hosts are checked.
 
     Returns:
         Positions of the hosts; fewer than three where fewer pairs were measured.
@@ -50,7 +50,7 @@ def drifted_pairs(kept: Network, now: Network) -> Mask:
     """Pairs whose bandwidth has changed, in either direction, by more than `DRIFT_RATIO`.
 
     Args:
-        kept: What was measured, by the same kind of messages.
+        kept: Earlier values, measured with the same kind of messages.
         now: The same hosts, measured again; `nan` where not.
 
     Returns:
@@ -71,7 +71,7 @@ def drifted_pairs(kept: Network, now: Network) -> Mask:
 
 
 def pairs_to_measure_again(drifted: Mask) -> Mask:
-    """All pairs of the hosts that have drifted: what slowed one may have slowed the others."""
+    """All pairs of the hosts that have drifted, since the cause may affect all of them."""
     hosts: Mask = np.any(drifted, axis=0)
     again = hosts[:, None] | hosts[None, :]
     np.fill_diagonal(again, False)

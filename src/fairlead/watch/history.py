@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The times of a program's runs, by placement: what was predicted, what came, what proved slower.
+"""The times of a program's runs by placement: predicted, measured, and which proved slower.
 
 One small file for each program with its arguments, number of ranks and hosts.
 """
@@ -24,27 +24,27 @@ from fairlead.model.placement import Placement
 __all__ = ["History", "RunTime"]
 
 MOST_RUNS = 200
-"""Kept of one program; the oldest go first."""
+"""Runs kept of one program; the oldest are dropped first."""
 
 SLOWER_RATIO = 0.03
 SLOWER_S = 0.5
-"""A placement has proved slower when its best run took longer than the launcher's best by more than
-this part and, together, this time, by which starts alone differ. Other load only ever adds time, so
-the best runs are compared."""
+"""A placement has proved slower when its best run took longer than the launcher's best run by more
+than this fraction plus this time, since start-up times alone differ by that. The best runs are
+compared because other load only adds time."""
 
 Seconds = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]
 
 
 class RunTime(pydantic.BaseModel, frozen=True, extra="forbid"):
-    """One run of the program that ended well.
+    """One successful run of the program.
 
     Attributes:
         when: Its end, or that of tracing.
         folder: Its run directory.
-        method: What placed it, "launcher" for the launcher's own placement.
+        method: Method of its placement, "launcher" for the launcher's own.
         host_of_rank: Name of each rank's host; None for the launcher's own placement.
         seconds: From the start of the launcher to its end.
-        predicted_s: What was expected, or None where nothing was known yet.
+        predicted_s: Predicted time, or None without earlier runs.
         is_traced: Whether it was the traced run.
     """
 
@@ -73,7 +73,7 @@ class History(pydantic.BaseModel, extra="forbid"):
         return min((run.seconds for run in self.runs if run.host_of_rank == wanted), default=None)
 
     def launcher_s(self) -> float | None:
-        """What the launcher's own placement takes as a rule, in seconds: the median of its runs."""
+        """Usual time on the launcher's own placement, in seconds: the median of its runs."""
         times_s = [run.seconds for run in self.runs if run.host_of_rank is None]
         return statistics.median(times_s) if times_s else None
 
@@ -91,7 +91,7 @@ class History(pydantic.BaseModel, extra="forbid"):
         return {names for names in placed if (self.best_s(names) or 0.0) > most_s}
 
     def save(self, path: Path) -> None:
-        """Write the history; it appears whole or not at all.
+        """Write the history; a reader never sees part of it.
 
         Raises:
             InputError: It cannot be written.
@@ -116,12 +116,12 @@ class History(pydantic.BaseModel, extra="forbid"):
 
 
 def history_path(key: str) -> Path:
-    """Where the history of a program is kept; `key` as of `profile_cache.program_key`."""
+    """File of a program's history; `key` is that of `profile_cache.program_key`."""
     return state_folder() / "history" / f"{key}.json"
 
 
 def recall(path: Path, empty: History) -> History:
-    """What is kept there, or `empty`; what cannot be read is begun anew."""
+    """The history in this file, or `empty`; an unreadable one is started anew."""
     try:
         return History.load(path)
     except InputError:
@@ -142,7 +142,7 @@ def add(path: Path, empty: History, *runs: RunTime) -> History:
 
 
 def now() -> datetime.datetime:
-    """The time as a run records it."""
+    """The current time in the form of a run's record."""
     return datetime.datetime.now(datetime.timezone.utc).replace(microsecond=0)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kept network is looked at before it serves again, and measured anew where it has drifted."""
+"""Checks a kept network before it is used again, and measures anew where it has drifted."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def refreshed(
     """The kept network as it is now, or None where it has to be measured as a whole.
 
     Args:
-        profile: What was kept; later measurements are compared with its `by_long_trains`.
+        profile: The kept profile; later measurements are compared with its `by_long_trains`.
         cluster: Its hosts.
         narrator: Tells the user of it.
         program: Gets the orders.

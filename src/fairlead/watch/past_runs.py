@@ -24,18 +24,18 @@ _Seconds = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]
 
 @dataclasses.dataclass(frozen=True)
 class PastRun:
-    """What one folder tells of a run; None where it does not.
+    """What the record in one folder says about a run; None where it says nothing.
 
     Attributes:
         folder: The folder.
-        started: When.
+        started: Time of the start.
         program: Program and arguments; empty for several jobs.
         num_ranks: Ranks of the program, or of all jobs.
         hosts: Hosts that took part.
         placement: The method whose placement the program ran on; "launcher" where that was kept.
-        predicted_s: Time that was expected of it.
-        measured_s: Time it took; of several jobs the longest.
-        exit_code: How it ended; None where it did not come to its end, or compared methods.
+        predicted_s: Predicted time.
+        measured_s: Measured time; of several jobs the longest.
+        exit_code: Its exit code; None if it did not end, or if it compared methods.
         is_comparison: Whether methods were compared.
         problem: Why the folder cannot be read; all else is None then.
     """
@@ -58,7 +58,7 @@ class _Job(pydantic.BaseModel):
 
 
 class _Facts(pydantic.BaseModel):
-    """What is read of all steps; a later step's value stands for an earlier one's."""
+    """Fields of all steps together; a later step replaces values of earlier ones."""
 
     program: tuple[str, ...] = ()
     num_ranks: int | None = None
@@ -82,12 +82,12 @@ _READ_STEPS = ("request", "network", "decision", "end")
 
 
 def runs_folder() -> Path:
-    """Where runs are recorded that were given no folder of their own."""
+    """Folder of all runs for which the user named none."""
     return state_folder() / "runs"
 
 
 def past_runs(folder: Path | None = None) -> list[PastRun]:
-    """All runs recorded below a folder, the oldest first; damaged records are named in theirs.
+    """All runs recorded below a folder, the oldest first; `problem` names damaged records.
 
     Raises:
         InputError: The folder cannot be read.
@@ -118,7 +118,7 @@ def latest_run(holding: Collection[str]) -> Path:
 
 
 def find_run(name: Path) -> Path:
-    """The path itself, or the folder of the run of that name where there is no such path."""
+    """The path itself if it exists, else the folder of the run with this name."""
     kept = runs_folder() / name
     return kept if not name.exists() and len(name.parts) == 1 and kept.is_dir() else name
 
@@ -127,7 +127,7 @@ def recorded_cluster(folder: Path) -> Cluster:
     """Hosts and slots that the run in `folder` could use.
 
     Raises:
-        InputError: The folder has no record, or it does not tell.
+        InputError: The folder has no record, or the record does not contain them.
     """
     path = folder / RECORD
     try:
