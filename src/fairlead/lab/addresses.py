@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Addresses inside a lab. Each lab is closed in itself, so all labs use the same ones."""
+"""Addresses inside a lab. Labs are isolated, so all labs use the same addresses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 __all__ = ["LOGIN", "NETWORK", "address_of_host", "hosts_file", "login_address"]
 
 LOGIN = "login"
-"""Name of the head node, where `mpirun` runs; nothing slows it down."""
+"""Name of the head node, where `mpirun` runs; its traffic is not shaped."""
 NETWORK = ipaddress.IPv4Network("10.77.0.0/16")
 
 

@@ -17,7 +17,7 @@ from fairlead.lab.streams import open_stream
 
 __all__ = ["start_background"]
 
-_SO_MAX_PACING_RATE = 47  # <asm-generic/socket.h>; the socket module does not name it.
+_SO_MAX_PACING_RATE = 47  # From <asm-generic/socket.h>; the socket module does not define it.
 _CHUNK = bytes(64 * 1024)
 _CHUNK_S = 0.01
 """Send buffer, as time at the stream's rate."""
@@ -67,7 +67,7 @@ def _pump(selector: selectors.BaseSelector) -> NoReturn:
         for key, _ in selector.select():
             end = key.fileobj
             assert isinstance(end, socket.socket)
-            # A stream that breaks, as those of a cut host do in the end, leaves the others alone.
+            # A stream may break, for example when its host is cut off; the others continue.
             try:
                 with contextlib.suppress(BlockingIOError):
                     if key.events == selectors.EVENT_WRITE:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the built network have the rates it was asked for? Quick transfers tell."""
+"""Checks with short transfers whether the built network has the requested rates."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ PAYLOAD_RATIO = (MTU_BYTES - 52) / (MTU_BYTES + 14)
 
 _TOLERANCE_RATIO = 0.10
 _MAX_TOGETHER_Bps = 275e6
-"""What two cores carry easily; more at once would measure the machine."""
+"""Rate that two cores handle easily; above it a check would measure the machine."""
 _MAX_PAIRS = 90
 _TRIES_S = (0.06, 0.15, 0.5)
-"""Seconds per transfer; what looks wrong is tried again alone and longer, for a busy machine
-explains a slow transfer and a burst explains a fast one."""
+"""Seconds per transfer. A pair that looks wrong is checked again, alone and longer, since a busy
+machine causes slow transfers and a burst causes fast ones."""
 _WARM_UP_S = 0.03
 _ROUND_TRIPS = 8
-"""Until a stream of CUBIC fills a fast link over a long way: its window doubles in each."""
+"""Round trips until a CUBIC stream fills a fast link with a long delay: its window doubles in
+each."""
 _BUDGET_S = 10.0
-"""After this time nothing is tried again."""
+"""After this time no pair is checked again."""
 
 Measure = Callable[[list[tuple[int, int]], float, float], list[float]]
 
@@ -47,7 +48,7 @@ class WrongPair:
 def check_rates(
     topology: Topology, measure: Measure, on_progress: Progress | None = None
 ) -> tuple[Matrix, list[WrongPair]]:
-    """Measure pairs, several at once where they share nothing.
+    """Measure pairs, several at once if they share no link.
 
     Args:
         topology: The rates to expect.
@@ -69,7 +70,7 @@ def check_rates(
         for together in rounds:
             if number > 0 and time.monotonic() > end_s:
                 break
-            # A stream grows by round trips.
+            # The rate of a stream grows with each round trip.
             farthest_s = max(float(topology.delay_s[pair]) for pair in together)
             warm_up_s = _WARM_UP_S + _ROUND_TRIPS * 2 * farthest_s
             for pair, rate in zip(together, measure(together, warm_up_s, seconds), strict=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does the built network have the delays it was asked for? Single packets tell."""
+"""Checks with single packets whether the built network has the requested delays."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ __all__ = ["WrongDelay", "check_delays"]
 
 _TOLERANCE_RATIO = 0.10
 _TOLERANCE_S = 300e-6
-"""What this machine itself may add: its own path, and the time until a process gets a core."""
+"""Delay that this machine may add: its own path, and the time until a process gets a core."""
 _CLOCK_S = 20e-6
-"""What a packet may seem to come too early by, where the clock is being corrected."""
+"""How much too early a packet may seem to arrive while the clock is being adjusted."""
 _TRIES = (5, 20, 100)
-"""Packets per pair; what looks wrong is tried again, for a busy machine explains a slow packet."""
+"""Packets per pair; pairs that look wrong are checked again, since a busy machine delays
+packets."""
 
 Ping = Callable[[list[tuple[int, int]], int], list[list[float]]]
 

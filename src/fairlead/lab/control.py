@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the world outside talks to a lab's holder: one JSON line each way over a Unix socket."""
+"""Requests to a lab's holder: one JSON line each way over a Unix socket."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def listen(folder: Path) -> socket.socket:
 
 
 def receive(connection: socket.socket) -> dict[str, Any]:
-    """One request; the time for it is limited, so that a mute client cannot stop the lab.
+    """One request, with a time limit, so that a silent client cannot block the lab.
 
     Raises:
-        ValueError: It is no JSON object.
-        OSError: It did not come in time.
+        ValueError: It is not a JSON object.
+        OSError: It did not arrive in time.
     """
     connection.settimeout(_REQUEST_TIMEOUT_S)
     with connection.makefile("rb") as reader:

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Delay without help from the kernel: a process beside the switches holds packets back.
+"""Delay without netem: a process beside the switches delays packets.
 
     h0 eth0 --- port0 [rack0] uplink0 ---
                       [     ] line0 --- fairlead-delay-line
 
-Each switch has one more port, a TAP device with an Ethernet address of its own. That is the address
-by which a host sends to those from whom it is delayed. The process looks at the packet's IP
-addresses, waits, sets the true Ethernet address, and hands the packet back to the switch. Pairs
-without delay do not come by.
+Each switch has one more port, a TAP device with an Ethernet address of its own. Hosts send packets
+of delayed pairs to this address. The process reads the packet's IP addresses, delays it, sets the
+real Ethernet address, and returns the packet to the switch. Packets of other pairs do not pass it.
 """
 
 from __future__ import annotations
@@ -29,23 +28,23 @@ __all__ = ["add_delay_line", "start_delay_line"]
 
 _PROGRAM = "_lab/fairlead-delay-line"
 _QUEUE_PACKETS = 4096
-"""What waits for the process at each TAP device: 30 ms of 1 Gbit/s in jumbo frames, while others
-have the processor."""
+"""Packets that may wait at each TAP device while the process does not run: 30 ms of 1 Gbit/s in
+jumbo frames."""
 
 
 def add_delay_line(
     switch: IPRoute, switches: Sequence[str], topology: Topology, ends: Sequence[End]
 ) -> int:
-    """Delay all pairs as the topology says.
+    """Delay all pairs by the topology's delays.
 
     Args:
         switch: Connection in the network of the switches.
         switches: Names of the racks' switches.
         topology: Racks and delays.
-        ends: The hosts' interfaces; others may follow.
+        ends: The hosts' interfaces; more may follow.
 
     Returns:
-        Process id of the delay line; what it delays is cut off when it ends.
+        Process id of the delay line; when it ends, delayed pairs are cut off.
 
     Raises:
         LabError: The process did not start; the message says why.
@@ -61,11 +60,11 @@ def add_delay_line(
 
 
 def start_delay_line(taps: Sequence[str], table: str, program: str = _PROGRAM) -> int:
-    """Start the process that holds packets back, and wait until it does.
+    """Start the process that delays packets, and wait until it is ready.
 
     Args:
         taps: Names of the TAP devices that it makes.
-        table: What it reads; `HostTable::read` says how.
+        table: Its input, in the form of `HostTable::read`.
         program: Relative to the package, or an absolute path.
 
     Returns:
@@ -83,7 +82,7 @@ def start_delay_line(taps: Sequence[str], table: str, program: str = _PROGRAM) -
     assert process.stdin is not None and process.stdout is not None
     with contextlib.suppress(BrokenPipeError):
         process.stdin.write(table)
-    # What could not be written is tried again here.
+    # Closing tries again to write the rest.
     with contextlib.suppress(BrokenPipeError):
         process.stdin.close()
     with process.stdout:
@@ -109,11 +108,11 @@ def _table(hosts: Sequence[End], delay_s: Matrix) -> str:
 
 
 def _add_port(switch: IPRoute, tap: str, name: str) -> None:
-    """Make a TAP device a port of a switch, which gets what is for its own address only."""
+    """Make a TAP device a port of a switch, which gets only packets for its own address."""
     index = index_of(switch, tap)
     master = index_of(switch, name)
     switch.link("set", index=index, mtu=MTU_BYTES, txqlen=_QUEUE_PACKETS, master=master, state="up")
-    # What comes back is from the hosts' own addresses, and they are not to be found here.
+    # Returned packets have the hosts' own source addresses, which the switch must not learn here.
     flags = dict.fromkeys(("learning", "unicast_flood", "mcast_flood", "bcast_flood"), 0)
     switch.brport("set", index=index, **flags)
     static, of_switch = ndmsg.states["noarp"], ndmsg.flags["master"]
@@ -121,5 +120,5 @@ def _add_port(switch: IPRoute, tap: str, name: str) -> None:
 
 
 def _hardware(tap: str) -> str:
-    """Ethernet address of a line; not the TAP device's own, which the switch would keep."""
+    """Ethernet address of a line; not the TAP device's own, whose packets the switch would keep."""
     return f"02:66:6c:64:6c:{int(tap.removeprefix('line')):02x}"

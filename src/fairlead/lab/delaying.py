@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What delays packets in a lab: netem where the kernel has it, else a process."""
+"""Chooses what delays packets in a lab: netem if the kernel has it, else a process."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["DelayBy", "choose_delay"]
 
 
 class DelayBy(str, enum.Enum):
-    """The means there are."""
+    """The ways to delay packets."""
 
     nothing = "nothing"
-    """No pair is delayed, and nothing stands in the way."""
+    """For labs without delays."""
     netem = "netem"
     line = "delay line"
 
@@ -28,15 +28,15 @@ class DelayBy(str, enum.Enum):
 def choose_delay(
     topology: Topology, switch: IPRoute, wanted: Literal["netem", "line"] | None
 ) -> DelayBy:
-    """What is to delay packets on this machine.
+    """How packets are delayed on this machine.
 
     Args:
-        topology: Whether there is anything to delay.
+        topology: The delays, if there are any.
         switch: Connection in the network of the switches, on one of which netem is tried.
         wanted: The scenario's `latency.by`.
 
     Raises:
-        LabError: netem is wanted, and the kernel has none.
+        LabError: netem was requested, and the kernel does not have it.
     """
     if not topology.delayed_pairs():
         return DelayBy.nothing

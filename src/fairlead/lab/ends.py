@@ -39,18 +39,18 @@ class End:
         return cls(netlink, eth0, address, str(netlink.get_links(eth0)[0].get("address")))
 
     def send_by(self, address: str, hardware: str) -> None:
-        """Send what is for an IPv4 address to this Ethernet address, without ever asking."""
+        """Set a permanent neighbour entry: an IPv4 address and its Ethernet address."""
         self.netlink.neigh(
             "replace", ifindex=self.eth0, dst=address, lladdr=hardware, state="permanent"
         )
 
 
 def introduce(ends: Sequence[End]) -> None:
-    """Tell everybody the Ethernet address of everybody else.
+    """Set the Ethernet addresses of all others on every host.
 
-    All namespaces of a machine share one table of learnt addresses (1024 by default), which 32
-    hosts that all talk to each other overflow: connections then fail at random. Addresses that are
-    given do not count. Also no first message has to wait until an address is learnt.
+    All namespaces of a machine share one table of learnt addresses (1024 by default). With 32 hosts
+    that all communicate, it overflows, and connections fail at random. Permanent entries do not
+    count. They also save the first message the time of learning an address.
     """
     for end in ends:
         for other in ends:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The variables with which any `mpirun` works inside a lab, without an option of its own."""
+"""The variables with which any `mpirun` works inside a lab without further options."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def _open_mpi_4(agent: str) -> dict[str, str]:
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_plm": "rsh",
         "OMPI_MCA_plm_rsh_agent": agent,
-        # The head node starts all hosts itself: a tree would put start-up on the slow links.
+        # The head node starts all hosts itself: a tree would start them over the slow links.
         "OMPI_MCA_plm_rsh_no_tree_spawn": "1",
         "OMPI_MCA_oob_tcp_if_include": str(NETWORK),
         "OMPI_MCA_pml": "ob1",
         "OMPI_MCA_btl": "tcp,vader,self",
         "OMPI_MCA_btl_tcp_if_include": str(NETWORK),
-        # All hosts share this machine's cores: ranks must give way and may not be bound.
+        # All hosts share this machine's cores: ranks must yield and must not be bound.
         "OMPI_MCA_rmaps_base_oversubscribe": "1",
         "OMPI_MCA_hwloc_base_binding_policy": "none",
         "OMPI_MCA_mpi_yield_when_idle": "1",
@@ -50,7 +50,7 @@ def _open_mpi_5(agent: str) -> dict[str, str]:
         "PRTE_MCA_plm_ssh_agent": agent,
         "PRTE_MCA_plm_ssh_no_tree_spawn": "1",
         "PRTE_MCA_prte_if_include": str(NETWORK),
-        # Unbound is enough. With the mapping policy ":oversubscribe", Open MPI 5 would forget the
+        # Unbinding is enough. With the mapping policy ":oversubscribe", Open MPI 5 would ignore the
         # slots and start every rank on the first host.
         "PRTE_MCA_hwloc_default_binding_policy": "none",
     }
@@ -61,7 +61,7 @@ def _mpich(agent: str) -> dict[str, str]:
         "HYDRA_LAUNCHER": "ssh",
         "HYDRA_LAUNCHER_EXEC": agent,
         "HYDRA_IFACE": "eth0",
-        # MPICH is built over UCX (Debian) or libfabric; each shall see the lab's interface only.
+        # MPICH is built over UCX (Debian) or libfabric; both must use only the lab's interface.
         "UCX_NET_DEVICES": "eth0",
         "UCX_TLS": "tcp,self,sm",
         "FI_TCP_IFACE": "eth0",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process that a lab lives in: it holds the namespaces, shapes the network and obeys requests.
 
-It is process 1 of a PID namespace, so the kernel ends every process of the lab with it, however
-it ends itself. Started as `python -m fairlead.lab.holder FOLDER`, with the lab's orders on stdin.
+It is process 1 of a PID namespace, so the kernel ends every process of the lab when it ends for any
+reason. Started as `python -m fairlead.lab.holder FOLDER`, with the lab's orders on stdin.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from fairlead.lab.scenario import Scenario
 from fairlead.lab.serving import serve
 from fairlead.lab.wiring import Wiring
 
-# What is set in every network namespace, and why: connections must not remember earlier ones, a
-# lost packet must not cost the 200 ms that suit the Internet, and BBR (some kernels' default)
-# measures the network by itself and reaches a rate only after seconds.
+# Settings of every network namespace: connections must not use values of earlier ones, a lost
+# packet must not cost the 200 ms that suit the Internet, and BBR (some kernels' default) estimates
+# the rate by itself and reaches it only after seconds.
 _SYSCTLS = {
     "net/ipv4/tcp_congestion_control": "cubic",
     "net/ipv4/tcp_no_metrics_save": "1",
@@ -36,7 +36,8 @@ _SYSCTLS = {
     "net/ipv6/conf/all/disable_ipv6": "1",
     "net/ipv6/conf/default/disable_ipv6": "1",
 }
-# A stream needs what is on the way twice as buffer: 1 Gbit/s over 20 ms more than the usual 4 MB.
+# A stream needs a buffer of twice the data in transit: at 1 Gbit/s and 20 ms more than the usual 4
+# MB.
 _SYSCTLS_OF_FAR_HOSTS = {
     "net/ipv4/tcp_rmem": "4096 131072 67108864",
     "net/ipv4/tcp_wmem": "4096 16384 67108864",
@@ -48,7 +49,7 @@ def main(folder: Path) -> None:
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     with contextlib.suppress(PermissionError):
-        # Checks are to measure the network, not who else wants this machine's cores.
+        # Checks should measure the network, not the competition for this machine's cores.
         os.nice(-20)
     starter = sys.stdin.buffer
     try:
@@ -90,17 +91,18 @@ def _build(scenario: Scenario, folder: Path) -> LabNetwork:
 
 
 def _write_holder(folder: Path) -> None:
-    """Leave the process id that the world outside knows, for the script `enter`."""
+    """Write the process id outside the namespace, for the script `enter`."""
     pid = Path("/proc/self").readlink().name
     rootless = "" if Path("/proc/self/uid_map").read_text().split()[1:2] == ["0"] else "yes"
     _written(folder / "holder", f"pid={pid}\nrootless={rootless}\n")
 
 
 def _prepare_host(sysctls: Mapping[str, str]) -> None:
-    # Hosts share no memory, as real ones do not.
+    # Like real hosts, they share no memory.
     mount("tmpfs", "/dev/shm")
     for name, value in sysctls.items():
-        # A kernel without one of them (cubic, IPv6, or before 6.11) still makes a useful lab.
+        # Ignored: a kernel without one of them (cubic, IPv6, or before 6.11) still makes a useful
+        # lab.
         with contextlib.suppress(OSError):
             Path("/proc/sys", name).write_text(value)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The emulated cloud as Python sees it: up, run something inside, down."""
+"""The emulated cloud in Python: start it, run something inside, end it."""
 
 from __future__ import annotations
 
@@ -42,15 +42,16 @@ class Lab:
 
     Attributes:
         name: Its name, unique among the user's labs.
-        hosts: Host names, length H, in the order that the user sees.
-        hostfile: Hosts and slots, as Open MPI reads them.
+        hosts: Host names, length H, in the user's order.
+        hostfile: Hosts and slots, in Open MPI's form.
         env: Variables with which any `mpirun` works inside.
     """
 
     def __init__(self, folder: Path, starter: subprocess.Popen[bytes] | None = None) -> None:
         """Use `Lab.up` or `Lab.attach`."""
         self._folder = folder
-        # The process that started the holder; while its stdin is open, the lab ends with us.
+        # The process that started the holder. While its stdin is open, the lab ends with this
+        # process.
         self._starter = starter
         self.name = folder.name
         self.hostfile = folder / "hostfile"
@@ -62,11 +63,11 @@ class Lab:
     def up(
         cls, scenario: Scenario | str | Path, name: str | None = None, hosts: int | None = None
     ) -> Lab:
-        """Bring a lab up. It ends with the `with` block, and with this process however that ends.
+        """Start a lab; it ends with the `with` block, or with this process.
 
         Args:
-            scenario: A scenario, the name of one that ships with Fairlead, or a TOML file.
-            name: Name of the lab; otherwise the scenario's, with a number where it is taken.
+            scenario: A scenario, the name of one that comes with Fairlead, or a TOML file.
+            name: Name of the lab; by default the scenario's, with a number if that is taken.
             hosts: Number of hosts, instead of the scenario's.
 
         Raises:
@@ -95,7 +96,7 @@ class Lab:
 
     @classmethod
     def attach(cls, name: str) -> Lab:
-        """A lab that was brought up elsewhere; leaving a `with` block does not end it.
+        """A lab that another process started; leaving a `with` block does not end it.
 
         Raises:
             LabError: There is no such lab.
@@ -103,7 +104,7 @@ class Lab:
         return cls(state.lab_folder(name))
 
     def keep(self) -> None:
-        """Let the lab outlive this process, until `down`."""
+        """Keep the lab after the end of this process, until `down`."""
         if self._starter is not None and self._starter.stdin is not None:
             self._starter.stdin.write(KEEP)
             self._starter.stdin.close()
@@ -136,11 +137,11 @@ class Lab:
         )
 
     def topology(self) -> Topology:
-        """The network as it is shaped now."""
+        """The current shaped network."""
         return Topology.from_json(control.ask(self._folder, do="topology"))
 
     def shaped_Bps(self) -> Matrix:
-        """Rate that each pair is shaped to now, when nobody else sends.
+        """Current shaped rate of each pair without other traffic.
 
         Returns:
             Bytes per second on the wire, shape (H, H), [src, dst], in the order of `hosts`;
@@ -149,7 +150,7 @@ class Lab:
         return self.topology().shaped_Bps()
 
     def delay_s(self) -> Matrix:
-        """One-way delay that each pair has on top of this machine's own latency.
+        """One-way delay of each pair in addition to this machine's own latency.
 
         Returns:
             Seconds, shape (H, H), [src, dst], in the order of `hosts`; diagonal 0.
@@ -157,11 +158,11 @@ class Lab:
         return self.topology().delay_s
 
     def delay_by(self) -> DelayBy:
-        """What delays packets on this machine."""
+        """How packets are delayed on this machine."""
         return DelayBy(control.ask(self._folder, do="delay_by")["delay_by"])
 
     def degrade(self, src: str, dst: str, ratio: float) -> None:
-        """Multiply what a directed pair is shaped to by `ratio`; 0 cuts it for good.
+        """Multiply the shaped rate of a directed pair by `ratio`; 0 cuts it permanently.
 
         Raises:
             InputError: A host is unknown, or the ratio is negative.
@@ -169,7 +170,7 @@ class Lab:
         control.ask(self._folder, do="degrade", src=src, dst=dst, ratio=ratio)
 
     def cut_host(self, host: str) -> None:
-        """Drop all that a host sends and gets, as if it had crashed.
+        """Drop all packets from and to a host, as if it had crashed.
 
         Raises:
             InputError: The host is unknown.
@@ -181,7 +182,7 @@ class Lab:
 
         Returns:
             Bytes per second on the wire, shape (H, H), [src, dst], `nan` where not measured, and
-            the pairs that differ by more than a tenth from what they are shaped to.
+            the pairs that differ by more than a tenth from their shaped rate.
         """
         return check_rates(self.topology(), self.stream_Bps, on_progress)
 
@@ -212,7 +213,7 @@ class Lab:
             repeats: Packets per pair.
 
         Returns:
-            Seconds on the way of each packet that arrived, per pair.
+            Seconds in transit of each packet that arrived, per pair.
         """
         times_s: list[list[float]] = control.ask(
             self._folder, do="ping", pairs=pairs, repeats=repeats
@@ -229,7 +230,7 @@ class Lab:
         return check_delays(self.topology(), self.ping)
 
     def down(self) -> None:
-        """End the lab: all its processes, namespaces and links are gone on return."""
+        """End the lab: on return all its processes, namespaces and links have ended."""
         pid = _holder_pid(self._folder)
         if pid is not None and state.is_alive(self._folder):
             with contextlib.suppress(ProcessLookupError):
@@ -254,7 +255,7 @@ class Lab:
 
 
 def _furnish(folder: Path, scenario: Scenario) -> None:
-    """Put into the lab's folder what its hosts and users need."""
+    """Write the files for hosts and users into the lab's folder."""
     for script in _SCRIPTS.iterdir():
         shutil.copyfile(script, folder / script.name)
         (folder / script.name).chmod(0o755)
@@ -267,7 +268,7 @@ def _furnish(folder: Path, scenario: Scenario) -> None:
 
 
 def _start_holder(folder: Path, lock: int, scenario: Scenario) -> subprocess.Popen[bytes]:
-    """Start the process that the lab lives in; closing its stdin ends it."""
+    """Start the holder process of the lab; closing its stdin ends it."""
     new = ["--mount", "--net", "--uts", "--ipc", "--pid", "--fork", "--kill-child"]
     if os.geteuid() != 0:
         new += ["--user", "--map-root-user"]
@@ -311,7 +312,7 @@ def _holder_pid(folder: Path) -> int | None:
 
 
 def _end(pid: int) -> None:
-    """End the holder and wait until the kernel has ended all of the lab with it."""
+    """End the holder and wait until the kernel has ended all processes of the lab."""
     process = os.pidfd_open(pid)
     try:
         for number in (signal.SIGTERM, signal.SIGKILL):

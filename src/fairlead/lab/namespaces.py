@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The few Linux calls that make a host: namespaces, mounts and the host's name."""
+"""The Linux calls that make a host: namespaces, mounts and the host name."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def mount(kind: str, target: str, flags: int = 0, source: str | None = None) -> 
 
 
 def bind_file(source: Path, target: Path) -> None:
-    """Let `target` show the content of `source`, in this mount namespace only."""
+    """Make `target` show the content of `source`, in this mount namespace only."""
     mount("none", str(target), _MS_BIND, str(source))
 
 
 @contextlib.contextmanager
 def in_network_of(pid: int) -> Iterator[None]:
-    """Be in another process's network; sockets opened meanwhile stay there."""
+    """Enter another process's network namespace; sockets opened meanwhile stay there."""
     with open("/proc/self/ns/net", "rb") as own, open(f"/proc/{pid}/ns/net", "rb") as other:  # noqa: PTH123
         _check(_libc.setns(other.fileno(), CLONE_NEWNET), f"enter the network of process {pid}")
         try:
@@ -60,7 +60,7 @@ def in_network_of(pid: int) -> Iterator[None]:
 
 
 def spawn_in_own_namespaces(name: str, prepare: Callable[[], None]) -> int:
-    """Start a process that does nothing but hold a host's namespaces.
+    """Start a process that only holds a host's namespaces.
 
     Args:
         name: Host name inside.

@@ -9,11 +9,11 @@ from pyroute2.netlink.exceptions import NetlinkError
 __all__ = ["add_netem", "has_netem"]
 
 _MAX_PACKETS = 1 << 14
-"""More than 1 Gbit/s in jumbo frames sends in a second."""
+"""Packets in the queue: more than 1 Gbit/s sends in a second in jumbo frames."""
 
 
 def has_netem(netlink: IPRoute, index: int) -> bool:
-    """Whether the kernel takes netem: tried on interface number `index`, and taken back."""
+    """Whether the kernel has netem: it is added to interface number `index` and removed again."""
     handle = 0x20000
     try:
         add_netem(netlink, index, handle, parent=0xFFFFFFFF, delay_s=1e-3)
@@ -24,14 +24,14 @@ def has_netem(netlink: IPRoute, index: int) -> bool:
 
 
 def add_netem(netlink: IPRoute, index: int, handle: int, parent: int, delay_s: float) -> None:
-    """Delay what a class of an interface's shaper sends; a queue may follow as its only child.
+    """Delay the packets of a class of an interface's shaper; a queue may follow as its only child.
 
     Args:
         netlink: Connection in the interface's network.
         index: Number of the interface.
         handle: Handle of the new queue, free so far.
         parent: The class.
-        delay_s: For how long.
+        delay_s: The delay.
     """
     netlink.tc(
         "add", "netem", index, handle, parent=parent, delay=delay_s * 1e6, limit=_MAX_PACKETS

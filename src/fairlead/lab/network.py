@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The network of a running lab: its present rates, and all that may change them."""
+"""The network of a running lab: its current rates, and all changes of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class LabNetwork:
     """Topology and wiring of one lab, changed together.
 
     Attributes:
-        topology: The rates as they are now.
+        topology: The current rates.
         pid_of_host: A process in the namespaces of each host and of the head node.
         wiring: The shapers that hold the rates.
     """
@@ -41,7 +41,7 @@ class LabNetwork:
         return self.topology.hosts.index(host)
 
     def degrade(self, src: str, dst: str, ratio: float) -> None:
-        """Multiply what a directed pair is shaped to by `ratio`; 0 cuts it.
+        """Multiply the shaped rate of a directed pair by `ratio`; 0 cuts it.
 
         Raises:
             InputError: A host is unknown, both are the same, or the ratio is negative.
@@ -56,7 +56,7 @@ class LabNetwork:
         self.wiring.set_pair(source, target, rate_Bps)
 
     def cut_host(self, host: str) -> None:
-        """Drop all that a host sends and gets, as if it had crashed.
+        """Drop all packets from and to a host, as if it had crashed.
 
         Raises:
             InputError: The host is unknown.
@@ -67,7 +67,7 @@ class LabNetwork:
         self.wiring.cut_host(index)
 
     def apply(self, change: Change) -> None:
-        """Make a change that the scenario planned; what is cut stays cut."""
+        """Make a change planned by the scenario; cut pairs stay cut."""
         if change.seed is None:
             assert change.src is not None and change.dst is not None and change.ratio is not None
             self.degrade(change.src, change.dst, change.ratio)

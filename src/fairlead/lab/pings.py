@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One-way times of small packets between hosts, sent and received by the holder itself.
 
-Both ends are one process with one clock, so each direction is timed on its own, which a round trip
-between real hosts cannot tell.
+Both ends are one process with one clock, so each direction is timed separately, which is not
+possible between real hosts.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ __all__ = ["measure_latency_s"]
 
 _SO_TIMESTAMPNS = 35  # <asm-generic/socket.h>; the socket module does not name it.
 _GAP_S = 1e-3
-"""Between two packets, so that they do not wait for one another."""
+"""Seconds between two packets, so that they do not delay one another."""
 _PATIENCE_S = 0.25
-"""A packet that takes longer than its delay and this is lost."""
+"""A packet that takes longer than its delay plus this counts as lost."""
 _PAYLOAD = struct.Struct("=Id")
 """Number of the pair, and when it was sent."""
 _TIME = struct.Struct("=qq")
@@ -55,7 +55,7 @@ def measure_latency_s(
             for number, (src, dst) in enumerate(pairs):
                 address = socket_of_host[dst].getsockname()
                 payload = _PAYLOAD.pack(number, time.clock_gettime(time.CLOCK_REALTIME))
-                # A full queue or a cut host loses the packet, which the missing time tells.
+                # If a full queue or a cut host loses the packet, its time is missing.
                 with contextlib.suppress(OSError):
                     socket_of_host[src].sendto(payload, address)
                 _collect(selector, times_s, _GAP_S)
@@ -66,7 +66,7 @@ def measure_latency_s(
 
 
 def _open(pid: int, host: int) -> socket.socket:
-    """A socket on a host, which notes when the kernel has received what."""
+    """A socket on a host that records when the kernel received each packet."""
     with in_network_of(pid):
         end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     end.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
@@ -78,7 +78,7 @@ def _open(pid: int, host: int) -> socket.socket:
 def _collect(
     selector: selectors.BaseSelector, times_s: list[list[float]], timeout_s: float
 ) -> None:
-    """Receive for some time, or until something has come."""
+    """Receive for some time, or until something has arrived."""
     for key, _ in selector.select(max(timeout_s, 0)):
         end = key.fileobj
         assert isinstance(end, socket.socket)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a lab shall look like: the TOML files of `scenarios/` and of users, field by field."""
+"""Descriptions of labs: the fields of the TOML files of `scenarios/` and of users."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ __all__ = ["Scenario", "packaged_scenarios"]
 
 MAX_HOSTS = 200
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,40}$"
-"""Of a scenario and of a lab, which has a folder of that name."""
+"""Form of the name of a scenario and of a lab, which has a folder of that name."""
 _PACKAGED = data_folder("lab/scenarios")
 
 
 class Scenario(Table):
-    """An emulated cloud: hosts, the network between them, and what happens to it over time."""
+    """An emulated cloud: hosts, the network between them, and its changes over time."""
 
     name: str = Field(pattern=NAME_PATTERN)
     hosts: int = Field(ge=2, le=MAX_HOSTS)
     slots: int = Field(default=4, ge=1, le=1024)
-    """MPI ranks that the host file grants each host."""
+    """Slots of each host in the hostfile."""
     nic: Rate | list[Rate]
-    """Of every host alike, or one rate per host; the same in both directions."""
+    """One rate for all hosts, or one per host; the same in both directions."""
     order_seed: int = Field(default=0, ge=0)
-    """Shuffles the hosts over the racks, so that their names reveal nothing."""
+    """Shuffles the hosts over the racks, so that their names do not show the rack."""
     racks: Racks | None = None
     pairs: PairRates | None = None
     latency: Latency | None = None
@@ -93,7 +93,7 @@ class Scenario(Table):
 
     @classmethod
     def load(cls, source: str | Path, hosts: int | None = None) -> Scenario:
-        """Read a scenario that ships with Fairlead (by name) or a TOML file (by path).
+        """Read a scenario that comes with Fairlead (by name) or a TOML file (by path).
 
         Args:
             source: "two-racks", or the path of a TOML file.
@@ -115,5 +115,5 @@ class Scenario(Table):
 
 
 def packaged_scenarios() -> list[str]:
-    """Names of the scenarios that ship with Fairlead."""
+    """Names of the scenarios that come with Fairlead."""
     return toml_files.names(_PACKAGED)

@@ -22,18 +22,18 @@ from fairlead.lab.streams import measure_Bps
 __all__ = ["KEEP", "serve"]
 
 KEEP = b"keep\n"
-"""What the starter writes when the lab shall outlive it."""
+"""Written by the starter to keep the lab after its own end."""
 
 
 def serve(network: LabNetwork, scenario: Scenario, requests: socket.socket, starter: int) -> None:
     """Serve until a request, a signal, or the starter's death ends the lab.
 
     Args:
-        network: What requests and planned changes act on.
+        network: The network that requests and planned changes affect.
         scenario: Its changes are made at their times, counted from now.
         requests: Listening socket.
-        starter: Pipe from the process that started the lab. When it closes without `KEEP`, the
-            starter is gone, however it ended, and so is the lab.
+        starter: Pipe from the process that started the lab. If it closes without `KEEP`, the
+            starter has ended, and the lab ends too.
     """
     start_s = time.monotonic()
     changes = sorted(scenario.changes, key=lambda change: change.at_s)
@@ -70,7 +70,7 @@ def _serve_one(network: LabNetwork, requests: socket.socket) -> bool:
         except Error as error:
             reply = {"error": str(error)}
         except (KeyError, TypeError, ValueError) as error:
-            # What one client got wrong is no reason for the lab to end under all others.
+            # A wrong request of one client must not end the lab for all others.
             reply = {"error": f"request {request.get('do')!r}: not understood: {error!r}"}
         control.answer(connection, reply)
         return request.get("do") == "end"
@@ -108,7 +108,7 @@ def _pairs(given: Any, num_hosts: int) -> list[tuple[int, int]]:
     """Pairs of two hosts by their numbers.
 
     Raises:
-        InputError: One is something else; the message has it.
+        InputError: One of them is not such a pair; the message contains it.
     """
     for pair in given:
         if not (
@@ -135,7 +135,7 @@ def _signals() -> int:
 
 
 def _reap() -> list[int]:
-    """Collect the dead: process 1 inherits all orphans of the lab."""
+    """Reap ended processes: process 1 inherits all orphans of the lab."""
     dead = []
     with contextlib.suppress(ChildProcessError):
         while pid := os.waitpid(-1, os.WNOHANG)[0]:

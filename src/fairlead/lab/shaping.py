@@ -30,16 +30,16 @@ __all__ = ["MTU_BYTES", "Shaper"]
 plugins.setdefault("bfifo", sched_pfifo)
 
 MTU_BYTES = 9000
-"""Jumbo frames, as clouds have inside (AWS: 9001): the headers take under 1 % of a rate."""
+"""Jumbo frames, as inside clouds (AWS: 9001): the headers take less than 1 % of a rate."""
 
 _FRAME_BYTES = MTU_BYTES + 14
 _QUEUE_S = 0.02
-"""A queue holds what its rate sends in this time, within the limits below."""
+"""A queue holds the data of this time at its rate, within the limits below."""
 _QUEUE_MIN_BYTES = 256 * 1024
 _QUEUE_MAX_BYTES = 2 * 1024 * 1024
 _BURST_S = 100e-6
-"""How late the kernel's timer may be without loss of rate; longer would let messages through
-faster than the link."""
+"""How late the kernel's timer may be without loss of rate; with more, messages would pass faster
+than the link's rate."""
 
 _ROOT = 0x10000
 _DIRECT = 0x10000
@@ -55,7 +55,7 @@ _PRIO_CUT, _PRIO_DIRECT, _PRIO_ARP, _PRIO_PAIR = 1, 2, 3, 4
 
 
 class Shaper:
-    """The traffic that leaves through one interface."""
+    """Shapes the traffic that leaves through one interface."""
 
     def __init__(
         self, netlink: IPRoute, index: int, link_Bps: float, delay_s: Sequence[float] = ()
@@ -65,9 +65,9 @@ class Shaper:
         Args:
             netlink: Connection in the interface's network.
             index: Number of the interface.
-            link_Bps: Rate of all that leaves through it.
-            delay_s: How long netem delays what goes to each host, length H; empty: not at all.
-                It does so to pairs that are set only.
+            link_Bps: Rate of all traffic that leaves through it.
+            delay_s: Delay by netem of the packets to each host, length H; empty: none. It applies
+                only to pairs that are set.
         """
         self._netlink = netlink
         self._index = index
@@ -91,7 +91,7 @@ class Shaper:
             self._add_filter(_PRIO_DIRECT, _DIRECT, _match(login_address(), offset))
 
     def set_pair(self, dst: int, rate_Bps: float) -> None:
-        """Shape what goes to host number `dst`; 0 drops it."""
+        """Shape the traffic to host number `dst`; 0 drops it."""
         if rate_Bps == 0:
             self._add_filter(_PRIO_CUT, _DROP, _match(address_of_host(dst), _DST_OFFSET))
             return
@@ -107,7 +107,7 @@ class Shaper:
         self._add_filter(_PRIO_PAIR, pair, _match(address_of_host(dst), _DST_OFFSET))
 
     def cut(self) -> None:
-        """Drop everything, also what the head node sends or gets."""
+        """Drop everything, including the head node's traffic."""
         self._add_filter(_PRIO_CUT, _DROP, "0x0/0x0+0")
 
     def _small_Bps(self) -> float:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where labs that are up leave their traces: one folder per lab, held by a lock while it lives."""
+"""Folders of running labs: one per lab, locked while it runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fairlead.errors import LabError
 __all__ = ["CONTROL", "claim", "is_alive", "lab_folder", "live_labs"]
 
 CONTROL = "control"
-"""The holder's socket, the last thing that it makes."""
+"""The holder's socket, which it creates last."""
 _LOCK = "lock"
 
 
@@ -25,7 +25,7 @@ def labs_folder() -> Path:
     """The user's own folder for labs, mode 0700.
 
     Raises:
-        LabError: The folder belongs to somebody else.
+        LabError: The folder belongs to another user.
     """
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     # The lab's scripts are started from there.
@@ -53,7 +53,7 @@ def lab_folder(name: str) -> Path:
 
 
 def live_labs() -> list[str]:
-    """Names of the labs that are up and ready; what crashed ones left behind is removed."""
+    """Names of the labs that are up and ready; folders of crashed ones are removed."""
     with _all_locked() as folder:
         labs = sorted(path for path in folder.iterdir() if path.is_dir())
         for lab in labs:
@@ -63,15 +63,15 @@ def live_labs() -> list[str]:
 
 
 def claim(name: str, exact: bool) -> tuple[Path, int]:
-    """Take a name for a new lab.
+    """Reserve a name for a new lab.
 
     Args:
         name: The wanted name.
-        exact: Whether it must be this one; otherwise "-2", "-3", ... is added where it is taken.
+        exact: Whether it must be this name; otherwise "-2", "-3", ... is added if it is taken.
 
     Returns:
-        The lab's new folder, and a file descriptor that holds its lock: the lab counts as alive
-        until every process that has it is gone.
+        The lab's new folder, and a file descriptor that holds its lock: the lab counts as running
+        until all processes that have it have ended.
 
     Raises:
         LabError: The name is taken.
@@ -109,7 +109,7 @@ def is_alive(folder: Path) -> bool:
 
 @contextlib.contextmanager
 def _all_locked() -> Iterator[Path]:
-    """One process at a time creates or removes folders of labs."""
+    """Only one process at a time may create or remove folders of labs."""
     folder = labs_folder()
     lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

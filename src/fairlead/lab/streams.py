@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """TCP streams between hosts, sent and received by the holder itself.
 
-A socket stays in the network it was opened in, so that one process can hold both ends.
+A socket stays in the network namespace where it was opened, so one process can have both ends.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def open_stream(src_pid: int, dst_pid: int, dst: int) -> tuple[socket.socket, so
         with in_network_of(src_pid):
             sender = socket.create_connection(listener.getsockname(), _CONNECT_TIMEOUT_S)
         receiver = listener.accept()[0]
-    # Closing drops what is still buffered, which would otherwise disturb the next stream.
+    # Closing drops buffered data, which would otherwise disturb the next stream.
     sender.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     for end in (sender, receiver):
         end.setblocking(False)
@@ -86,7 +86,7 @@ def _pump(
     warm_up_s: float,
     seconds: float,
 ) -> None:
-    """Send and receive; note when how much had arrived, from the end of the warm-up on."""
+    """Send and receive; after the warm-up, record how much has arrived at which time."""
     buffer = bytearray(1 << 20)
     start_s = time.perf_counter()
     now_s = start_s
@@ -105,14 +105,14 @@ def _pump(
 
 
 def _received_bytes(end: socket.socket) -> int:
-    """What the kernel has received so far, read by this process or not."""
+    """Bytes that the kernel has received so far, whether read by this process or not."""
     info = end.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 136)
     # struct tcp_info of <linux/tcp.h>: tcpi_bytes_received, since Linux 4.1.
     return int(struct.unpack_from("=Q", info, 128)[0])
 
 
 def _rate_Bps(arrivals: list[tuple[float, int]]) -> float:
-    """The upper quartile over short windows: a busy machine stalls some, a burst fills few."""
+    """The upper quartile over short windows: load slows some of them, a burst speeds up few."""
     rates = []
     start_s, start_bytes = arrivals[0] if arrivals else (0.0, 0)
     for now_s, num_bytes in arrivals:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables that a scenario is made of, and the quantities in them, written with their units."""
+"""The tables of a scenario, and the quantities in them, which are written with units."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 MAX_DELAY_S = 1.0
-"""Of each field; a bit more than a radio link by satellite has."""
+"""Longest delay of a field; more than that of a satellite link."""
 
 
 def _rate(value: Any) -> Any:
@@ -40,7 +40,7 @@ def _rate(value: Any) -> Any:
 
 
 Rate = Annotated[float, BeforeValidator(_rate), PlainSerializer(lambda rate: f"{rate!r}B/s")]
-"""Bytes per second; written with its unit, so that what is dumped can be read again."""
+"""Bytes per second; written with its unit, so that it can be read again."""
 
 
 def _delay(value: Any) -> Any:
@@ -56,22 +56,22 @@ def _delay(value: Any) -> Any:
 
 
 Delay = Annotated[float, BeforeValidator(_delay), PlainSerializer(lambda delay: f"{delay!r}s")]
-"""Seconds, one way; written with its unit, so that what is dumped can be read again."""
+"""Seconds, one way; written with its unit, so that it can be read again."""
 HostName = Annotated[str, Field(pattern=r"^h[0-9]+$")]
 
 
 class Table(BaseModel):
-    """Fields that are not known are refused."""
+    """Unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Racks(Table):
-    """Racks, and the uplink that the hosts of each share to reach the others."""
+    """Racks, and the uplink that the hosts of a rack share."""
 
     count: int = Field(ge=2, le=64)
     uplink: Rate | list[Rate]
-    """Of every rack alike, or one rate per rack; the same in both directions."""
+    """One rate for all racks, or one per rack; the same in both directions."""
 
     @model_validator(mode="after")
     def _one_uplink_per_rack(self) -> Racks:
@@ -126,16 +126,16 @@ class PairDelays(Draw):
 
 
 class Latency(Table):
-    """One-way delay on top of the machine's own: a packet collects it link by link."""
+    """One-way delay in addition to the machine's own; the delays of the links add up."""
 
     nic: Delay | list[Delay] = 0.0
-    """Of every host's interface alike, or one per host; sender's and receiver's add up."""
+    """One delay for all hosts' interfaces, or one per host; sender's and receiver's add up."""
     uplink: Delay | list[Delay] = 0.0
-    """Of every rack's uplink alike, or one per rack; between racks, both racks' add up."""
+    """One delay for all racks' uplinks, or one per rack; between racks, both racks' add up."""
     pairs: PairDelays | None = None
-    """What a directed pair has beyond its links."""
+    """Additional delay of directed pairs."""
     by: Literal["netem", "line"] | None = None
-    """What delays packets; by default netem where the kernel has it, else the delay line."""
+    """How packets are delayed; by default netem if the kernel has it, else the delay line."""
 
 
 class Change(Table):

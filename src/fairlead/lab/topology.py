@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a scenario draws: which host is in which rack, and the rate of every link and pair."""
+"""The topology that a scenario gives: the rack of each host, the rate of each link and pair."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Topology:
     """The network of a lab at one moment.
 
     Attributes:
-        hosts: Names, length H, in the order that the user sees.
+        hosts: Names, length H, in the user's order.
         rack_of_host: Rack of each host, length H.
         nic_Bps: Rate of each host's interface, both ways, length H.
         uplink_Bps: Rate of each rack's uplink, both ways; empty where all hosts share a switch.
@@ -49,14 +49,14 @@ class Topology:
         return max(len(self.uplink_Bps), 1)
 
     def links(self, src: int, dst: int) -> list[str]:
-        """Names of the shared links on the way from one host to another, in order."""
+        """Names of the shared links on the path from one host to another, in order."""
         path = [f"h{src}.out"]
         if self.rack_of_host[src] != self.rack_of_host[dst]:
             path += [f"rack{self.rack_of_host[src]}.up", f"rack{self.rack_of_host[dst]}.down"]
         return [*path, f"h{dst}.in"]
 
     def shaped_Bps(self) -> Matrix:
-        """Rate of each directed pair when nobody else sends: the smallest on its way.
+        """Rate of each directed pair without other traffic: the smallest on its path.
 
         Returns:
             Bytes per second on the wire, shape (H, H), [src, dst], diagonal `inf`.
@@ -91,7 +91,7 @@ class Topology:
 
 
 def draw_topology(scenario: Scenario) -> Topology:
-    """Draw all that the scenario leaves to its seeds; the same scenario gives the same network."""
+    """Draw all random values by the scenario's seeds; the same scenario gives the same network."""
     num_hosts = scenario.hosts
     num_racks = scenario.racks.count if scenario.racks else 1
     racks = np.arange(num_hosts) * num_racks // num_hosts
@@ -152,7 +152,7 @@ def _draw_delays(scenario: Scenario, rack: npt.NDArray[np.int64]) -> Matrix:
 
 
 def _lognormal(spread: PairRates | PairDelays, num_hosts: int, seed: int) -> Matrix:
-    """What each directed pair's median is multiplied by, shape (H, H), [src, dst]."""
+    """Factor on the median for each directed pair, shape (H, H), [src, dst]."""
     shape = (num_hosts, num_hosts)
     random = np.random.default_rng(seed)
     both_ways = np.triu(random.standard_normal(shape), 1)

@@ -4,9 +4,9 @@
     h0 eth0 --- port0 [rack0] uplink0 --- downlink0 [core] --- portL --- eth0 login
     h1 eth0 --- port1 [     ]                        [    ] downlink1 --- uplink1 [rack1] ...
 
-What leaves a host is shaped at its eth0, what reaches it at its port, what leaves a rack at its
-uplink and what enters it at its downlink. Without racks all ports are on the core. What is delayed
-is so between eth0 and port: by netem at eth0, or by the delay line beside the switch.
+Traffic from a host is shaped at its eth0, traffic to it at its port, traffic out of a rack at its
+uplink and into it at its downlink. Without racks all ports are on the core. Packets are delayed
+between eth0 and port: by netem at eth0, or by the delay line beside the switch.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Wiring:
     """The built network, and the shapers that hold its rates.
 
     Attributes:
-        delay_by: What delays packets.
+        delay_by: How packets are delayed.
         delay_line: Process of the delay line; None where there is none.
     """
 
@@ -90,7 +90,7 @@ class Wiring:
         self._egress[src].set_pair(dst, rate_Bps)
 
     def cut_host(self, host: int) -> None:
-        """Drop all that a host sends and all that it would get."""
+        """Drop all packets from and to a host."""
         self._egress[host].cut()
         self._ingress[host].cut()
 
@@ -99,7 +99,7 @@ class Wiring:
         return row if self.delay_by is DelayBy.netem else [0.0] * len(row)
 
     def _add_missing_pairs(self) -> None:
-        """Give delayed pairs without a rate of their own a class, in which netem can stand."""
+        """Give delayed pairs without a rate of their own a class for netem."""
         for src, dst in self._topology.delayed_pairs():
             if self._topology.pair_Bps[src, dst] == float("inf"):
                 self.set_pair(src, dst, self._topology.nic_Bps[src])
