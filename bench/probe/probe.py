@@ -40,12 +40,10 @@ def print_times(sizes: tuple[int, ...], scenarios: list[str], repeats: int) -> N
         table.add_column(column, justify="left" if column == "scenario" else "right")
     for num_hosts in sizes:
         for scenario in scenarios:
-            origins = [
-                network.origin for network, _ in measure(scenario, num_hosts, "quick", repeats)
-            ]
+            networks = [network for network, _ in measure(scenario, num_hosts, "quick", repeats)]
             cells = [
-                interval([origin[field] for origin in origins], "s")
-                for field in ("probing_s", "launch_s")
+                interval([network.origin["probing_s"] for network in networks], "s"),
+                interval([network.launch_s or 0.0 for network in networks], "s"),
             ]
             table.add_row(str(num_hosts), scenario, *cells, f"{PAPER_S[num_hosts]:.2f} s")
     Console().print(table)

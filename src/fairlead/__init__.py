@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fairlead.model.bottleneck_group import BottleneckGroup
     from fairlead.model.cluster import Cluster
     from fairlead.model.cost import Cost, evaluate
+    from fairlead.model.flows_summary import FlowsSummary
     from fairlead.model.host_tree import HostTree
     from fairlead.model.network import Network
     from fairlead.model.placement import Placement
@@ -44,6 +45,7 @@ __all__ = [
     "CollectiveCall",
     "Cost",
     "Error",
+    "FlowsSummary",
     "HostTree",
     "InputError",
     "Job",
@@ -77,6 +79,7 @@ _MODULES = (
     "model.traffic",
     "model.placement",
     "model.bottleneck_group",
+    "model.flows_summary",
     "model.host_tree",
     "model.cost",
     "model.schedule",

@@ -68,7 +68,7 @@ def test_flat_has_no_groups(tmp_path: Path) -> None:
         network, printed = probed(lab, tmp_path)
 
     assert network.groups == () and printed["groups"] == []
-    assert network.origin["contention"]["is_complete"]
+    assert network.flows is not None and network.flows.is_complete
 
 
 def test_uneven_pairs_are_no_groups(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def test_cut_host_is_named_and_left_out_on_request(tmp_path: Path) -> None:
     assert repr(gone) in refused.stderr and "--skip-unreachable" in refused.stderr
     assert skipped.returncode == 0, skipped.stderr
     report = json.loads(skipped.stdout)
-    assert list(report["origin"]["unreachable"]) == [gone]
+    assert list(report["unreachable"]) == [gone]
     network = Network.load(path)
     assert len(network.unmeasured_pairs()) == 6
     assert all(gone in pair for pair in network.unmeasured_pairs())
@@ -168,8 +168,8 @@ def test_host_that_is_lost_while_it_is_measured_is_named_long_before_the_time_li
         done.result()
 
     network = Network.load(path)
-    assert list(network.origin["unreachable"]) == [gone]
-    assert "during the measurement" in network.origin["unreachable"][gone]
+    assert list(network.unreachable) == [gone]
+    assert "during the measurement" in network.unreachable[gone]
     assert all(gone in pair for pair in network.unmeasured_pairs())
 
 

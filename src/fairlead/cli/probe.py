@@ -20,6 +20,7 @@ from fairlead.measure.sampling import SamplePlan
 from fairlead.model.network import Network
 from fairlead.report.contention_view import contention_facts, contention_lines
 from fairlead.report.estimates import estimate_lines
+from fairlead.report.origin import origin_facts
 from fairlead.units import format_duration, format_rate, parse_duration
 
 EXAMPLE = "Example: fairlead probe --hostfile hosts.txt --full -o cloud.net.npz"
@@ -206,7 +207,7 @@ def _facts(network: Network, path: Path) -> dict[str, Any]:
         "unmeasured_pairs": network.unmeasured_pairs(),
         **contention_facts(network),
         "num_estimated_pairs": int(network.is_estimated().sum()),
-        "origin": network.origin,
+        **origin_facts(network),
     }
 
 
@@ -217,10 +218,9 @@ def _cells(matrix: npt.NDArray[np.float64]) -> list[list[float | None]]:
 
 def _print_summary(network: Network, path: Path) -> None:
     others = ~np.eye(network.num_hosts, dtype=bool)
-    origin = network.origin
     lines = [
-        f"{network.num_hosts} hosts measured in {format_duration(origin['probing_s'])} "
-        f"after a launch of {format_duration(origin['launch_s'])}",
+        f"{network.num_hosts} hosts measured in {format_duration(network.origin['probing_s'])} "
+        f"after a launch of {format_duration(network.launch_s or 0.0)}",
     ]
     for title, matrix, show in (
         ("latency", network.latency_s[others], format_duration),
@@ -232,7 +232,7 @@ def _print_summary(network: Network, path: Path) -> None:
             lines.append(f"{title}: {show(least)} to {show(most)}, median {show(middle)}")
     lines += contention_lines(network)
     lines += estimate_lines(network)
-    lines += [f"host {host!r} left out: {why}" for host, why in origin["unreachable"].items()]
+    lines += [f"host {host!r} left out: {why}" for host, why in network.unreachable.items()]
     missing = network.unmeasured_pairs()
     if missing:
         named = ", ".join(f"{src} -> {dst}" for src, dst in missing[:_SHOWN_PAIRS])

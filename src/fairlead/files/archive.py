@@ -101,13 +101,15 @@ def save_archive(
 class Archive:
     """One archive read from disk, with checks that name the file and the field."""
 
-    def __init__(self, path: Path | str, kind: str, version: int, names: Collection[str]):
+    def __init__(
+        self, path: Path | str, kind: str, versions: Collection[int], names: Collection[str]
+    ):
         """Open the file and check that it is a whole Fairlead archive of this kind.
 
         Args:
             path: The file.
-            kind: The required kind of file, for example "network".
-            version: Schema version of this kind.
+            kind: What it has to hold, for example "network".
+            versions: Schema versions of this kind that can be read.
             names: Arrays that a file of this kind may have.
 
         Raises:
@@ -123,10 +125,12 @@ class Archive:
         if found != kind:
             raise self.error("meta.kind", f"expected a {kind} file, got {found!r}")
         stored = self.meta.get("version")
-        if stored != version or isinstance(stored, bool):
+        if not isinstance(stored, int) or isinstance(stored, bool) or stored not in versions:
+            known = " or ".join(map(str, versions))
             raise self.error(
-                "meta.version", f"expected {version}, got {stored!r}; make the file again"
+                "meta.version", f"expected {known}, got {stored!r}; make the file again"
             )
+        self.version = stored
         unknown = sorted(self._arrays.names - {"meta", *names})
         if unknown:
             raise self.error(unknown[0], f"is no array of a {kind} file")

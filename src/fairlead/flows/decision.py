@@ -199,7 +199,7 @@ def _measurer(prepared: Prepared, narrator: Narrator) -> _HostsMeasurer | None:
         prepared.probe_program,
         prepared.cluster,
         prepared.traffic,
-        float(prepared.network.origin.get("launch_s", TYPICAL_LAUNCH_S)),
+        TYPICAL_LAUNCH_S if prepared.network.launch_s is None else prepared.network.launch_s,
         narrator,
     )
 

@@ -353,8 +353,8 @@ def _taking_part(
     request: Request, cluster: Cluster, network: Network, narrator: Narrator
 ) -> Cluster:
     """The hosts that could be reached; the others are named, and left out where that was asked."""
-    reasons = network.origin.get("unreachable", {})
-    missing = {host: reason for host, reason in reasons.items() if host in cluster.hosts}
+    reasons = network.unreachable.items()
+    missing = {host: reason for host, reason in reasons if host in cluster.hosts}
     if missing and not request.skip_unreachable:
         named = "; ".join(f"host {host!r} ({reason})" for host, reason in missing.items())
         raise TopologyError(
@@ -372,8 +372,7 @@ def measured_part(cluster: Cluster, network: Network) -> Cluster:
     Raises:
         TopologyError: No host remains, or a pair of those that remain is unmeasured.
     """
-    unreachable = network.origin.get("unreachable", ())
-    kept = [host for host in cluster.hosts if host not in unreachable]
+    kept = [host for host in cluster.hosts if host not in network.unreachable]
     if not kept:
         raise TopologyError("network: none of these hosts could be reached")
     part = cluster.select(kept)

@@ -14,6 +14,7 @@ import pydantic
 from fairlead.errors import ProbeError
 from fairlead.measure.probe_result import Count, Rank, Rate, Seconds, or_nan, read_document
 from fairlead.model.bottleneck_group import BottleneckGroup
+from fairlead.model.flows_summary import FlowsSummary
 from fairlead.model.network import Network
 
 CONTENTION_BEGIN = '{"format": "fairlead-contention"'
@@ -59,7 +60,7 @@ class ContentionResult(pydantic.BaseModel, extra="forbid"):
     groups: list[GroupOfRanks]
 
     def add_to(self, network: Network, measured_hosts: Sequence[str]) -> Network:
-        """The network with interfaces and groups; its origin says how they were found.
+        """The network with interfaces and groups, and whether all was tried.
 
         Args:
             network: The network of all hosts, with its pairs.
@@ -72,16 +73,13 @@ class ContentionResult(pydantic.BaseModel, extra="forbid"):
             array[index] = [or_nan(value) for value in values]
             return array
 
-        found = {
-            "num_steps": self.num_steps,
-            "is_complete": self.is_complete,
-            "probing_s": self.probing_s,
-        }
+        found = {"num_steps": self.num_steps, "probing_s": self.probing_s}
         return dataclasses.replace(
             network,
             nic_out_Bps=per_host(self.nic_out_Bps),
             nic_in_Bps=per_host(self.nic_in_Bps),
             groups=[group.to_bottleneck_group(index) for group in self.groups],
+            flows=FlowsSummary(self.is_complete),
             origin=network.origin | {"contention": found},
         )
 

@@ -24,6 +24,7 @@ from fairlead.measure.sampling import SamplePlan, complete
 from fairlead.measure.sampling.pair_set import pair_set_text
 from fairlead.measure.sampling.rounds import measure_in_batches
 from fairlead.model.cluster import Cluster
+from fairlead.model.flows_summary import FlowsSummary
 from fairlead.model.network import Network
 from fairlead.narrator import Progress
 
@@ -106,13 +107,14 @@ def probe(
         launcher_args: The user's own arguments for the launcher.
         contention: Afterwards, run flows together, and find what each host's interface carries
             and which pairs share a bottleneck. Where that fails the pairs are kept, and
-            `origin["contention"]` says why.
+            `flows` says why.
         on_progress: Gets rounds done and rounds in all.
         unreachable: Hosts that do not answer, with the reason of each; None asks all of them.
         program: Is left running for further orders; None starts one and ends it.
 
     Returns:
-        The network in the order of `cluster.hosts`; `origin` tells how it was measured.
+        The network in the order of `cluster.hosts`; `unreachable` has those that did not answer,
+        `origin` tells how it was measured.
 
     Raises:
         ProbeError: A host does not answer, or the measurement failed; the message names it.
@@ -168,10 +170,12 @@ def probe(
         "mpi": mpi_builds.mpi_title(launcher.family, launcher.version),
         "when": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "probing_s": result.probing_s,
-        "launch_s": max(0.0, orders.seconds - result.probing_s),
-        "unreachable": dict(reasons) | {reachable.hosts[rank]: _LOST for rank in result.lost_ranks},
     }
-    network = result.to_network(cluster.hosts, reachable.hosts, origin)
+    network = dataclasses.replace(
+        result.to_network(cluster.hosts, reachable.hosts, origin),
+        unreachable=dict(reasons) | {reachable.hosts[rank]: _LOST for rank in result.lost_ranks},
+        launch_s=max(0.0, orders.seconds - result.probing_s),
+    )
     if contention:
         return _with_contention(network, reachable, orders.finished)
     if sample is None or asked is None:
@@ -266,7 +270,7 @@ def _with_contention(network: Network, reachable: Cluster, finished: Finished | 
     lines = [line.strip() for line in finished.stderr.splitlines() if line.strip("-* \t\n")]
     said = [line for line in lines if not PROGRESS.search(line)]
     problem = said[-1] if said else f"the program ended with exit code {finished.returncode}"
-    return dataclasses.replace(network, origin=network.origin | {"contention": {"error": problem}})
+    return dataclasses.replace(network, flows=FlowsSummary(is_complete=False, error=problem))
 
 
 def _precision(

@@ -61,7 +61,7 @@ def recall(
         network = Network.load(path).select(cluster.hosts)
     except InputError:
         return None  # An unreadable profile of our own is measured again.
-    if network.origin.get("unreachable") and not skip_unreachable:
+    if network.unreachable and not skip_unreachable:
         return None
     try:
         by_long_trains = Network.load(_long_trains_path(path)).select(cluster.hosts)
@@ -91,12 +91,10 @@ def _long_trains_path(path: Path) -> Path:
 
 
 def _is_complete(network: Network) -> bool:
-    """Whether all reachable pairs were measured; a budget may have cut the measurement short."""
-    unreachable = network.origin.get("unreachable", ())
-    reached = [host for host in network.hosts if host not in unreachable]
-    flows = network.origin.get("contention", {})
-    cut_short = "error" in flows or not flows.get("is_complete", True)
-    return bool(reached) and not cut_short and not network.select(reached).unmeasured_pairs()
+    """Whether all was measured that could be reached; a budget may have cut it short."""
+    reached = [host for host in network.hosts if host not in network.unreachable]
+    is_cut_short = network.flows is not None and not network.flows.is_complete
+    return bool(reached) and not is_cut_short and not network.select(reached).unmeasured_pairs()
 
 
 def recall_traffic(program: Sequence[str], num_ranks: int, launcher: Launcher) -> Traffic | None:

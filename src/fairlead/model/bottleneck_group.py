@@ -88,6 +88,8 @@ class BottleneckGroup:
 
 def table_of_groups(groups: Sequence[BottleneckGroup]) -> dict[str, npt.NDArray[np.generic]]:
     """The groups as arrays: a row (group, src, dst) per pair, a row of capacities per group."""
+    if not groups:
+        return {}
     rows = [
         np.column_stack([np.full(len(group.pairs), index), group.pairs])
         for index, group in enumerate(groups)

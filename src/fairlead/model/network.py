@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from fairlead.errors import InputError, ShapeError, TopologyError
-from fairlead.files.archive import Archive, save_archive
-from fairlead.model.bottleneck_group import (
-    TABLE_OF_GROUPS,
-    BottleneckGroup,
-    groups_from_table,
-    table_of_groups,
-)
+from fairlead.model.bottleneck_group import BottleneckGroup
+from fairlead.model.flows_summary import FlowsSummary
+from fairlead.model.network_file import load_network, save_network
 
 __all__ = ["Network"]
 
 Matrix = npt.NDArray[np.float64]
-
-KIND = "network"
-VERSION = 1
 
 _CONSTANT = ("latency_s", "bandwidth_Bps")
 _PER_HOST = ("nic_out_Bps", "nic_in_Bps")
@@ -51,8 +44,14 @@ class Network:
         nic_out_Bps, nic_in_Bps: What each host can send or receive in all, shape (H,); `nan`
             where unmeasured, or None.
         groups: Directed pairs that share a bottleneck, with its capacity; none unless measured.
-        origin: Where the numbers come from, when and how: a JSON-serialisable dictionary.
-        source: Name of the network in errors: the file it was read from.
+        flows: How running flows together came out, which finds interfaces and groups; None where
+            none were run.
+        unreachable: Hosts that did not answer when it was measured, with the reason of each. A
+            selection keeps those that it leaves out, too.
+        launch_s: Time that starting the measuring program took; None where unknown.
+        origin: Where the numbers come from, when and how: a JSON-serialisable dictionary. It is
+            told, and decides nothing.
+        source: What errors call the network: the file it was read from.
     """
 
     hosts: Sequence[str]
@@ -66,6 +65,9 @@ class Network:
     nic_out_Bps: npt.NDArray[np.float64] | None = None
     nic_in_Bps: npt.NDArray[np.float64] | None = None
     groups: Sequence[BottleneckGroup] = ()
+    flows: FlowsSummary | None = None
+    unreachable: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    launch_s: float | None = None
     origin: dict[str, Any] = dataclasses.field(default_factory=lambda: {"how": "given"})
     source: str = "this network"
 
@@ -82,6 +84,7 @@ class Network:
             self._check_shape(name, np.float64, (num_hosts,))
         self._check_shape("samples", np.int64, (num_hosts, num_hosts))
         self._check_values()
+        object.__setattr__(self, "unreachable", dict(self.unreachable))
         object.__setattr__(self, "groups", tuple(self.groups))
         for group in self.groups:
             if group.pairs.max() >= num_hosts:
@@ -121,6 +124,8 @@ class Network:
                 raise InputError(f"network: {name}: every value must be > 0, or nan")
         for low, high in _INTERVALS:
             self._check_interval(low, high)
+        if self.launch_s is not None and not 0 <= self.launch_s < np.inf:
+            raise InputError(f"network: launch_s: must be finite and >= 0, got {self.launch_s}")
 
     def _check_interval(self, low: str, high: str) -> None:
         bounds = [getattr(self, name) for name in (low, high)]
@@ -166,10 +171,10 @@ class Network:
             return None if values is None else values[rows]
 
         kept = (group.select(rows) for group in self.groups)
-        return Network(
+        return dataclasses.replace(
+            self,
             hosts=tuple(hosts),
             origin=dict(self.origin),
-            source=self.source,
             groups=[group for group in kept if group is not None],
             **{name: pick(name) for name in (*_CONSTANT, *_PER_PAIR, "samples")},
             **{name: pick_hosts(name) for name in _PER_HOST},
@@ -224,21 +229,15 @@ class Network:
         return np.asarray(self.latency_s + message_bytes / self.bandwidth_Bps)
 
     def save(self, path: Path | str) -> None:
-        """Write a `.net.npz` file; a reader never sees part of it."""
-        arrays = {
-            name: getattr(self, name)
-            for name in (*_CONSTANT, *_PER_PAIR, *_PER_HOST, "samples")
-            if getattr(self, name) is not None
-        }
-        if self.groups:
-            arrays.update(table_of_groups(self.groups))
-        meta = {
-            "hosts": list(self.hosts),
-            "orientation": "[src, dst]",
-            "units": {"latency_s": "s", "bandwidth_Bps": "B/s"},
-            "origin": self.origin,
-        }
-        save_archive(path, KIND, VERSION, meta, arrays)
+        """Write a `.net.npz` file; it appears whole or not at all."""
+        arrays = (*_CONSTANT, *_PER_PAIR, *_PER_HOST, "samples")
+        facts = ("hosts", "unreachable", "flows", "launch_s", "origin")
+        save_network(
+            path,
+            {name: getattr(self, name) for name in arrays},
+            tuple(self.groups),
+            {name: getattr(self, name) for name in facts},
+        )
 
     @classmethod
     def load(cls, path: Path | str) -> Network:
@@ -248,41 +247,12 @@ class Network:
             InputError: The file is missing, damaged, of another kind or version, or holds an
                 impossible value; the message names file and field.
         """
-        names = (*_CONSTANT, *_PER_PAIR, *_PER_HOST, "samples", *TABLE_OF_GROUPS)
-        archive = Archive(path, KIND, VERSION, names)
-        hosts = archive.meta_field("hosts", list)
-        if not hosts or not all(isinstance(host, str) and host for host in hosts):
-            raise archive.error("meta.hosts", "expected a list of host names")
-        shape = (len(hosts), len(hosts))
-        optional = {
-            name: archive.array(name, shape) for name in (*_PER_PAIR, "samples") if name in archive
-        }
-        optional |= {
-            name: archive.array(name, (len(hosts),)) for name in _PER_HOST if name in archive
-        }
         try:
-            return cls(
-                groups=groups_from_table(archive, len(hosts)),
-                hosts=hosts,
-                latency_s=archive.array("latency_s", shape),
-                bandwidth_Bps=archive.array("bandwidth_Bps", shape),
-                origin=_origin(archive),
-                source=str(path),
-                **optional,
-            )
+            return cls(**load_network(path, _CONSTANT, (*_PER_PAIR, "samples"), _PER_HOST))
         except InputError as error:
-            if str(error).startswith(str(archive.path)):
+            if str(error).startswith(str(path)):
                 raise
-            raise InputError(f"{archive.path}: {error}") from error
-
-
-def _origin(archive: Archive) -> dict[str, Any]:
-    """Where the numbers come from; of its parts those that are read again are checked."""
-    origin: dict[str, Any] = archive.meta_field("origin", dict)
-    for part in ("unreachable", "contention"):
-        if not isinstance(origin.get(part, {}), dict):
-            raise archive.error(f"meta.origin.{part}", f"expected an object, got {origin[part]!r}")
-    return origin
+            raise InputError(f"{path}: {error}") from error
 
 
 def _repeated(names: Sequence[str]) -> str:

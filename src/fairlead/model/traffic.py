@@ -143,7 +143,7 @@ class Traffic:
             InputError: The file is missing, damaged, of another kind or version, or holds an
                 impossible value; the message names file and field.
         """
-        archive = Archive(path, KIND, VERSION, _ARRAYS)
+        archive = Archive(path, KIND, (VERSION,), _ARRAYS)
         num_ranks = archive.meta_field("num_ranks", int)
         if num_ranks < 1:
             raise archive.error("meta.num_ranks", f"must be >= 1, got {num_ranks}")

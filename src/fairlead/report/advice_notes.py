@@ -21,7 +21,7 @@ def notes(advice: Advice) -> list[str]:
 def _about_network(network: Network) -> list[str]:
     found = [
         f"{host} did not answer when the network was measured: {why}"
-        for host, why in network.origin.get("unreachable", {}).items()
+        for host, why in network.unreachable.items()
     ]
     missing = len(network.unmeasured_pairs())
     if missing:

@@ -48,9 +48,9 @@ def contention_facts(network: Network) -> dict[str, Any]:
 
 def contention_lines(network: Network) -> list[str]:
     """What was found in a sentence each; none where flows were not run together."""
-    problem = network.origin.get("contention", {}).get("error")
-    if problem is not None:
-        return [f"flows could not be run together, only the pairs are known: {problem}"]
+    flows = network.flows
+    if flows is not None and flows.error is not None:
+        return [f"flows could not be run together, only the pairs are known: {flows.error}"]
     if not has_contention(network):
         return []
     lines = [
@@ -60,7 +60,7 @@ def contention_lines(network: Network) -> list[str]:
     ]
     if not lines:
         lines = ["no pairs were found to share a bottleneck"]
-    if not network.origin.get("contention", {}).get("is_complete", True):
+    if flows is not None and not flows.is_complete:
         lines.append("the time was over before all was tried: there may be more that is shared")
     return lines
 

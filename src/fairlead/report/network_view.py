@@ -14,7 +14,7 @@ from rich.text import Text
 from fairlead.model.network import Network
 from fairlead.report.contention_view import contention_facts, contention_tree, has_contention
 from fairlead.report.estimates import estimate_lines
-from fairlead.report.origin import origin_lines
+from fairlead.report.origin import network_lines, origin_facts
 from fairlead.report.scales import BYTES_PER_SECOND, SECONDS, Scale, common_scale, three_digits
 from fairlead.report.terminal_heatmap import heatmap
 
@@ -58,7 +58,7 @@ def facts(network: Network) -> dict[str, Any]:
     return {
         "kind": "network",
         "hosts": list(network.hosts),
-        "origin": network.origin,
+        **origin_facts(network),
         "latency_summary_s": _plain(spread(network.latency_s)),
         "bandwidth_summary_Bps": _plain(spread(network.bandwidth_Bps)),
         "unmeasured_pairs": network.unmeasured_pairs(),
@@ -76,7 +76,7 @@ def view(network: Network, width: int) -> RenderableType:
     """The network for a terminal of `width` columns."""
     parts: list[RenderableType] = [
         Text(f"Network of {network.num_hosts} hosts: {', '.join(network.hosts)}"),
-        *(Text(f"{name}: {value}", style="dim") for name, value in origin_lines(network.origin)),
+        *(Text(f"{name}: {value}", style="dim") for name, value in network_lines(network)),
         Text(),
         _summary(network),
         *(Text(line, style="yellow") for line in estimate_lines(network)),

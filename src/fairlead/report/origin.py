@@ -6,10 +6,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fairlead.model.network import Network
+
 
 def origin_lines(origin: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Each fact as its name in plain words and its value as text; nested facts on one line."""
     return [(str(name).replace("_", " "), _text(value)) for name, value in origin.items()]
+
+
+def network_lines(network: Network) -> list[tuple[str, str]]:
+    """How a network came about, and which hosts did not answer, as `origin_lines`."""
+    lines = origin_lines(network.origin)
+    if network.launch_s is not None:
+        lines.append(("launch s", _text(network.launch_s)))
+    if network.unreachable:
+        lines.append(("unreachable", _text(network.unreachable)))
+    return lines
+
+
+def origin_facts(network: Network) -> dict[str, Any]:
+    """The same as plain values, with how running flows together came out."""
+    return {
+        "origin": network.origin,
+        "launch_s": network.launch_s,
+        "unreachable": dict(network.unreachable),
+        "flows": None if network.flows is None else network.flows._asdict(),
+    }
 
 
 def _text(value: Any) -> str:

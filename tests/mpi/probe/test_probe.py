@@ -134,7 +134,7 @@ def test_unreachable_host_is_skipped_on_request(launcher: Launcher) -> None:
     assert network.hosts == ("ash", "downtown", "birch")
     assert np.isfinite(network.latency_s[0, 2]) and np.isfinite(network.bandwidth_Bps[2, 0])
     assert len(network.unmeasured_pairs()) == 4
-    assert "No route" in network.origin["unreachable"]["downtown"]
+    assert "No route" in network.unreachable["downtown"]
 
 
 def test_without_any_reachable_host_there_is_no_network(one_launcher: Launcher) -> None:

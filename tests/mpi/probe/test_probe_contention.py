@@ -13,6 +13,7 @@ from probing import NAMES, hosts, probe_that_loses_rank_3
 
 from fairlead.act.launch import Launcher
 from fairlead.measure.probe import probe
+from fairlead.model.flows_summary import FlowsSummary
 from fairlead.model.network import Network
 
 pytestmark = [
@@ -33,14 +34,14 @@ def test_interfaces_are_measured_and_one_machine_is_no_bottleneck(
     is_alone = num_hosts == 1
     assert np.all(np.isnan(network.nic_out_Bps) == is_alone)
     assert np.all(np.isnan(network.nic_in_Bps) == is_alone)
-    assert network.origin["contention"]["is_complete"]
+    assert network.flows == FlowsSummary(is_complete=True)
 
 
 def test_budget_ends_the_search_and_says_so(one_launcher: Launcher) -> None:
     network = probe(one_launcher, hosts(*NAMES[:4]), budget_s=4, contention=True)
 
     assert network.unmeasured_pairs() == []
-    assert not network.origin["contention"]["is_complete"]
+    assert network.flows == FlowsSummary(is_complete=False)
     assert 0 < network.origin["contention"]["num_steps"] < 40
 
 
@@ -69,7 +70,7 @@ def test_frozen_process_costs_only_its_own_flows(tmp_path: Path) -> None:
     assert network.unmeasured_pairs() == []
     assert network.nic_out_Bps is not None
     assert not np.isnan(network.nic_out_Bps[:3]).any()  # the last may have been measured before
-    assert network.origin["contention"]["is_complete"]
+    assert network.flows == FlowsSummary(is_complete=True)
 
 
 def test_killed_process_does_not_lose_the_pairs(tmp_path: Path) -> None:
@@ -77,4 +78,5 @@ def test_killed_process_does_not_lose_the_pairs(tmp_path: Path) -> None:
 
     assert network.unmeasured_pairs() == []
     assert network.nic_out_Bps is None and network.groups == ()
-    assert re.search(r"\w", network.origin["contention"]["error"])
+    assert network.flows is not None
+    assert re.search(r"\w", network.flows.error or "")

@@ -172,7 +172,7 @@ def test_foreign_numpy_archive_is_refused(tmp_path: Path) -> None:
 
 def test_older_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
     save_archive(tmp_path / "a.npz", "network", 0, {}, {})
-    with pytest.raises(fl.InputError, match=r"meta\.version: expected 1, got 0; make the file"):
+    with pytest.raises(fl.InputError, match=r"meta\.version: expected 1 or 2, got 0; make"):
         fl.Network.load(tmp_path / "a.npz")
 
 
@@ -326,19 +326,67 @@ def test_an_interval_the_wrong_way_round_is_refused() -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"version": True}, r"meta\.version: expected 1, got True"),
+        ({"version": True}, r"meta\.version: expected 1 or 2, got True"),
         ({"hosts": "ab"}, r"meta\.hosts: expected a list, got 'ab'"),
-        ({"origin": {"unreachable": 5}}, r"meta\.origin\.unreachable: expected an object, got 5"),
-        ({"origin": {"unreachable": ["a"]}}, r"meta\.origin\.unreachable: expected an object"),
-        ({"origin": {"contention": 7}}, r"meta\.origin\.contention: expected an object, got 7"),
+        ({"unreachable": 5}, r"meta\.unreachable: expected an object, got 5"),
+        ({"unreachable": {"b": 5}}, r"meta\.unreachable\.b: expected a reason in words, got 5"),
+        ({"flows": 7}, r"meta\.flows: expected an object, got 7"),
+        ({"flows": {"is_complete": 1}}, r"meta\.flows\.is_complete: expected true or false, got 1"),
+        ({"flows": {"is_complete": True, "error": 1}}, r"meta\.flows\.error: expected text"),
+        ({"launch_s": "1"}, r"meta\.launch_s: expected a number or null, got '1'"),
+        ({"launch_s": -1}, r"launch_s: must be finite and >= 0, got -1"),
+        ({"launch_s": 10**400}, r"meta\.launch_s: "),
+        (
+            {"version": 1, "origin": {"unreachable": 5}},
+            r"meta\.origin\.unreachable: expected an object, got 5",
+        ),
+        (
+            {"version": 1, "origin": {"contention": 7}},
+            r"meta\.origin\.contention: expected an object, got 7",
+        ),
     ],
 )
 def test_impossible_header_of_a_network_is_named(change, problem, tmp_path: Path) -> None:
     arrays = {"latency_s": np.zeros((2, 2)), "bandwidth_Bps": np.full((2, 2), np.inf)}
     meta = {"hosts": ["a", "b"], "origin": {}, **change}
-    save_archive(tmp_path / "a.npz", "network", 1, meta, arrays)
-    with pytest.raises(fl.InputError, match=rf"a\.npz: {problem}"):
+    save_archive(tmp_path / "a.npz", "network", 2, meta, arrays)
+    with pytest.raises(fl.InputError, match=rf"a\.npz: (network: )?{problem}"):
         fl.Network.load(tmp_path / "a.npz")
+
+
+def test_a_network_keeps_who_did_not_answer_and_what_is_incomplete(tmp_path: Path) -> None:
+    pair = np.ones((2, 2))
+    flows = fl.FlowsSummary(is_complete=False, error="a host was lost")
+    saved = fl.Network(
+        ["a", "b"], pair, pair, flows=flows, unreachable={"c": "no answer"}, launch_s=1.5
+    )
+    saved.save(tmp_path / "a.net.npz")
+
+    loaded = fl.Network.load(tmp_path / "a.net.npz")
+
+    assert (loaded.flows, loaded.unreachable, loaded.launch_s) == (flows, {"c": "no answer"}, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("contention", "flows"),
+    [
+        ({"num_steps": 3, "is_complete": True}, fl.FlowsSummary(is_complete=True)),
+        ({"num_steps": 3, "is_complete": False}, fl.FlowsSummary(is_complete=False)),
+        ({"error": "lost"}, fl.FlowsSummary(is_complete=False, error="lost")),
+    ],
+)
+def test_a_network_of_version_1_is_read(
+    contention: dict[str, object], flows: fl.FlowsSummary, tmp_path: Path
+) -> None:
+    arrays = {"latency_s": np.zeros((2, 2)), "bandwidth_Bps": np.full((2, 2), np.inf)}
+    origin = {"how": "measured", "unreachable": {"b": "no answer"}, "launch_s": 2.0}
+    meta = {"hosts": ["a", "b"], "origin": origin | {"contention": contention}}
+    save_archive(tmp_path / "a.npz", "network", 1, meta, arrays)
+
+    loaded = fl.Network.load(tmp_path / "a.npz")
+
+    assert (loaded.flows, loaded.unreachable, loaded.launch_s) == (flows, {"b": "no answer"}, 2.0)
+    assert loaded.origin.keys() == {"how", "contention"}
 
 
 CALL = {"operation": "bcast", "communicator_size": 3, "message_bytes": 8, "calls": 1, "seconds": 0}

@@ -21,9 +21,7 @@ def network(*unmeasured: tuple[int, int], unreachable: tuple[str, ...] = ()) -> 
     for src, dst in unmeasured:
         latency_s[src, dst] = np.nan
     reasons = dict.fromkeys(unreachable, "timed out")
-    return fl.Network(
-        ["a", "b", "c"], latency_s, np.full((3, 3), 1e8), origin={"unreachable": reasons}
-    )
+    return fl.Network(["a", "b", "c"], latency_s, np.full((3, 3), 1e8), unreachable=reasons)
 
 
 def test_unreachable_host_is_left_out_with_its_slots() -> None:

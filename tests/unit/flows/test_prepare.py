@@ -57,11 +57,11 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     return World(tmp_path, monkeypatch)
 
 
-def network(*unmeasured: tuple[int, int], **origin: Any) -> fl.Network:
+def network(*unmeasured: tuple[int, int], **fields: Any) -> fl.Network:
     latency_s = np.full((3, 3), 1e-5)
     for pair in unmeasured:
         latency_s[pair] = np.nan
-    return fl.Network(["a", "b", "c"], latency_s, np.full((3, 3), 1e8), origin=origin)
+    return fl.Network(["a", "b", "c"], latency_s, np.full((3, 3), 1e8), **fields)
 
 
 def without_b() -> fl.Network:
@@ -138,7 +138,7 @@ def test_a_file_without_a_dead_host_is_refused_or_named(world: World) -> None:
 
 @pytest.mark.parametrize(
     "cut_short",
-    [network((0, 2)), network(contention={"error": "stopped"})],
+    [network((0, 2)), network(flows=fl.FlowsSummary(is_complete=False, error="stopped"))],
     ids=["pairs", "contention"],
 )
 def test_a_network_cut_short_is_not_kept(world: World, cut_short: fl.Network) -> None:

@@ -13,6 +13,7 @@ from test_probe_result import document as pairs_document
 from fairlead.errors import ProbeError
 from fairlead.measure.contention_result import read_contention
 from fairlead.measure.probe_result import read_result
+from fairlead.model.flows_summary import FlowsSummary
 from fairlead.model.network import Network
 
 GROUP = {
@@ -60,6 +61,7 @@ def test_ranks_become_hosts_of_the_network() -> None:
     np.testing.assert_equal(found.nic_in_Bps, [5e8, 6e8, np.nan, 7e8, 8e8])
     assert found.origin["how"] == "measured"
     assert found.origin["contention"]["num_steps"] == 120
+    assert found.flows == FlowsSummary(is_complete=True)
 
 
 def test_both_documents_are_found_in_one_output() -> None:

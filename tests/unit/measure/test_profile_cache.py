@@ -39,9 +39,9 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache" / "fairlead"
 
 
-def network(**origin: Any) -> fl.Network:
+def network(**fields: Any) -> fl.Network:
     latency_s, bandwidth_Bps = [[0, 1e-5], [2e-5, 0]], [[np.inf, 1e8], [2e8, np.inf]]
-    return fl.Network(["a", "b"], latency_s, bandwidth_Bps, origin=origin)
+    return fl.Network(["a", "b"], latency_s, bandwidth_Bps, **fields)
 
 
 def remember(kept: fl.Network, **how: Any) -> None:

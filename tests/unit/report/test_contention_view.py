@@ -82,8 +82,9 @@ def test_of_two_equal_sides_both_are_named() -> None:
 
 def test_search_cut_short_and_search_that_failed_are_told() -> None:
     found = network()
-    short = dataclasses.replace(found, origin={"contention": {"is_complete": False}})
-    failed = dataclasses.replace(two_racks(HOSTS), origin={"contention": {"error": "host lost"}})
+    short = dataclasses.replace(found, flows=fl.FlowsSummary(is_complete=False))
+    lost = fl.FlowsSummary(is_complete=False, error="host lost")
+    failed = dataclasses.replace(two_racks(HOSTS), flows=lost)
 
     assert "there may be more" in contention_lines(short)[-1]
     assert contention_lines(failed) == [
