@@ -47,7 +47,7 @@ def table(scenario: str, recordings: list[str]) -> Table:
     cluster = fl.Cluster.uniform(network.hosts, slots=4)
     for name in recordings:
         traffic = recorded.load(name)
-        if traffic.total().bytes.sum() == 0:
+        if traffic.total.bytes.sum() == 0:
             continue  # EP sends nothing from pair to pair.
         cells = [relative(traffic, network, cluster, method) for method in methods]
         result.add_row(name, *cells)

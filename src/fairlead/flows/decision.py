@@ -247,7 +247,7 @@ def _recalled(path: Path, prepared: Prepared) -> Decision | None:
 
 def _path(prepared: Prepared, request: Request, method: str, network: Network) -> Path:
     """Named by all that a decision depends on: what changes makes another name."""
-    carried, cluster = prepared.traffic.total(), prepared.cluster
+    carried, cluster = prepared.traffic.total, prepared.cluster
     options = (method, request.metric, request.objective, request.seed, request.rule)
     digest = hashlib.sha256(
         repr(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fairlead.act import launch, mpi_builds
 from fairlead.act.launch import LaunchSpec
-from fairlead.act.plan.reorder import mean_message_bytes, write_reorder_plan
+from fairlead.act.plan.reorder import DEFAULT_MESSAGE_BYTES, write_reorder_plan
 from fairlead.act.preload import preloaded
 from fairlead.decide.expected_gain import TOLERATED_RATIO
 from fairlead.decide.placement import require_method
@@ -198,7 +198,8 @@ def reordering(prepared: Prepared, narrator: Narrator) -> dict[str, str]:
     folder = prepared.directory.file(run_directory.PLAN)
     try:
         library = mpi_builds.find(prepared.launcher).intercept
-        write_reorder_plan(folder, prepared.network, mean_message_bytes(prepared.traffic))
+        message_bytes = prepared.traffic.mean_message_bytes or DEFAULT_MESSAGE_BYTES
+        write_reorder_plan(folder, prepared.network, message_bytes)
     except Error as error:
         narrator.tell(f"topologies keep the order of their ranks: {error}")
         return {}

@@ -83,7 +83,7 @@ def costs_of(placement: Placement, traffic: Traffic) -> Callable[[Network], Cost
         raise ShapeError(
             f"the placement has {placement.num_ranks} ranks, but the traffic {traffic.num_ranks}"
         )
-    carried = traffic.total()
+    carried = traffic.total
     sent_bytes, messages = rank_matrix(carried.bytes), rank_matrix(carried.messages)
 
     def on(network: Network) -> Cost:

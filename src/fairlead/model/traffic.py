@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import reprlib
 from collections.abc import Sequence
@@ -52,6 +53,8 @@ class CollectiveCall(NamedTuple):
 class Traffic:
     """Sparse traffic between T ranks, [src, dst], counted once at the sender, in world ranks.
 
+    The matrices are copies of what is given, and cannot be written to.
+
     Attributes:
         bytes: Bytes sent point to point, shape (T, T).
         messages: Messages sent point to point, shape (T, T).
@@ -87,6 +90,9 @@ class Traffic:
             matrix.sum_duplicates()
             if not np.all(np.isfinite(matrix.data)) or np.any(matrix.data < 0):
                 raise InputError(f"traffic: {name}: every value must be finite and >= 0")
+            # What is computed from them is kept, so they must not change.
+            for part in _PARTS:
+                getattr(matrix, part).flags.writeable = False
             object.__setattr__(self, name, matrix)
         calls = tuple(CollectiveCall(*call) for call in self.collectives)
         for call in calls:
@@ -108,6 +114,7 @@ class Traffic:
         """Number of ranks T."""
         return int(self.bytes.shape[0])
 
+    @functools.cached_property
     def total(self) -> Traffic:
         """Point-to-point traffic and exchange patterns added up: what a placement has to carry."""
         largest = _present(self.max_message_bytes)
@@ -118,6 +125,12 @@ class Traffic:
             run_time_s=self.run_time_s,
             origin=self.origin,
         )
+
+    @functools.cached_property
+    def mean_message_bytes(self) -> float:
+        """Bytes per message over all pairs of ranks; 0 where nothing was sent."""
+        num_messages = float(self.total.messages.sum())
+        return float(self.total.bytes.sum()) / num_messages if num_messages else 0.0
 
     def save(self, path: Path | str) -> None:
         """Write a `.traffic.npz` file; a reader never sees part of it."""

@@ -132,7 +132,7 @@ def _runs(count: int) -> str:
 def _traffic(files: RunFiles) -> list[str]:
     if files.traffic is None:
         return []
-    sent = human(float(files.traffic.total().bytes.sum()), BYTES)
+    sent = human(float(files.traffic.total.bytes.sum()), BYTES)
     found = f"The {files.traffic.num_ranks} ranks send one another {sent}"
     before, after = files.before(), files.after()
     if after is None or math.isnan(inside := inside_ratio(files.traffic, after)):

@@ -32,7 +32,7 @@ class BusyPair(NamedTuple):
 
 def busiest_pairs(traffic: Traffic, max_pairs: int = MAX_BUSIEST) -> list[BusyPair]:
     """The ordered pairs that carry most bytes, most first; self-messages are left out."""
-    total = traffic.total()
+    total = traffic.total
     # Traffic always makes it a matrix; only its constructor takes None.
     largest: Any = total.max_message_bytes
     coo = total.bytes.tocoo()
@@ -57,7 +57,7 @@ def collectives_by_time(traffic: Traffic) -> list[CollectiveCall]:
 
 def facts(traffic: Traffic) -> dict[str, Any]:
     """Everything `view` shows, as plain values; pairs as [src, dst, bytes, messages]."""
-    total = traffic.total()
+    total = traffic.total
     coo = total.bytes.tocoo()
     messages = np.asarray(total.messages[coo.row, coo.col]).reshape(-1)
     return {
@@ -90,7 +90,7 @@ def view(traffic: Traffic, width: int) -> RenderableType:
         ),
         Text(),
         heatmap(
-            traffic.total().bytes,
+            traffic.total.bytes,
             ranks,
             title="Bytes from rank to rank",
             family=BYTES,

@@ -135,7 +135,7 @@ class Job:
             InputError: There is only one rank, or a number is out of range.
         """
         require_within(f"job {name!r}: its run time in s", run_time_s, *_RUN_TIMES_S)
-        total = traffic.total()
+        total = traffic.total
         counts = sp.coo_array(total.messages)
         used = (counts.data > 0) & (counts.row != counts.col)
         src, dst = counts.row[used].astype(np.int64), counts.col[used].astype(np.int64)

@@ -40,7 +40,7 @@ def test_program_is_traced_wherever_the_library_is(
     for _ in range(2):  # The second time the link is there.
         traffic = mpi.trace(2, program)
         assert traffic.num_ranks == 2
-        assert traffic.total().messages.sum() > 0
+        assert traffic.total.messages.sum() > 0
 
 
 def test_error_names_the_reason_where_no_path_can_be_given(

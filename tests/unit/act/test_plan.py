@@ -8,13 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import fairlead as fl
 from fairlead.act.launch.host_names import further_names
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.act.mpi_builds import MpiBuild
-from fairlead.act.plan.reorder import mean_message_bytes, write_reorder_plan
+from fairlead.act.plan.reorder import write_reorder_plan
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.inputs import Prepared
 from fairlead.flows.run import reordering
@@ -85,17 +84,6 @@ def test_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(fl.InputError, match="file/plan: cannot be made"):
         write_reorder_plan(tmp_path / "file" / "plan", network("a.invalid"))
-
-
-def test_mean_message_counts_messages_and_exchanges() -> None:
-    one_pair = sp.csr_array(np.array([[0, 1], [0, 0]]))
-    traffic = fl.Traffic(
-        bytes=one_pair * 100, messages=one_pair * 2,
-        exchange_bytes=one_pair * 500, exchange_messages=one_pair,
-    )  # fmt: skip
-
-    assert mean_message_bytes(traffic) == 200
-    assert mean_message_bytes(fl.Traffic(bytes=one_pair * 0, messages=one_pair * 0)) == 65536
 
 
 class Listener(Narrator):

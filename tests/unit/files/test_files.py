@@ -120,7 +120,7 @@ def test_placement_survives_its_file(hosts: list[int], tmp_path: Path) -> None:
 
 
 def test_total_adds_exchange_to_point_to_point() -> None:
-    total = three_ranks().total()
+    total = three_ranks().total
     assert total.bytes.toarray().tolist() == [[0, 10, 3], [0, 0, 2.0**40], [5, 0, 0]]
 
 

@@ -7,6 +7,7 @@ import importlib
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import fairlead as fl
 
@@ -86,6 +87,28 @@ def test_traffic_refuses_negative_and_infinite_values() -> None:
         fl.Traffic(bytes=np.ones((2, 2)), messages=np.array([[0, -1], [0, 0]]))
     with pytest.raises(fl.InputError, match="bytes: every value"):
         fl.Traffic(bytes=np.array([[np.inf]]), messages=np.zeros((1, 1)))
+
+
+def test_mean_message_counts_messages_and_exchanges() -> None:
+    one_pair = np.array([[0, 1], [0, 0]])
+    traffic = fl.Traffic(
+        bytes=one_pair * 100, messages=one_pair * 2,
+        exchange_bytes=one_pair * 500, exchange_messages=one_pair,
+    )  # fmt: skip
+
+    assert traffic.mean_message_bytes == 200
+    assert fl.Traffic(bytes=one_pair * 0, messages=one_pair * 0).mean_message_bytes == 0
+
+
+def test_total_of_a_traffic_is_computed_once_from_what_cannot_change() -> None:
+    given = sp.csr_array(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    traffic = fl.Traffic(bytes=given, messages=given)
+
+    assert traffic.total is traffic.total
+    with pytest.raises(ValueError, match="read-only"):
+        traffic.bytes.data[0] = 3.0
+    given.data[0] = 3.0
+    assert traffic.bytes[0, 1] == 1.0
 
 
 def test_traffic_refuses_matrices_of_different_size() -> None:

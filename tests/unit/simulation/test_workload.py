@@ -70,7 +70,7 @@ def test_a_recorded_job_keeps_its_bytes_and_takes_its_run_time() -> None:
     recording = load_recording("cg.C.32")
     job = fl.Job.from_traffic(recording.traffic, run_time_s=10.0, name="cg")
 
-    to_others = recording.traffic.total().bytes.toarray()
+    to_others = recording.traffic.total.bytes.toarray()
     np.fill_diagonal(to_others, 0)
     assert np.sum(job.message_bytes * job.num_messages) == pytest.approx(to_others.sum(), rel=1e-4)
     assert job.demand_Bps.sum() == pytest.approx(to_others.sum() / 10, rel=1e-4)

@@ -12,9 +12,8 @@ from fairlead.act.launch.host_names import further_names, host_name_problem
 from fairlead.errors import InputError, TopologyError
 from fairlead.files.archive import write_text
 from fairlead.model.network import Matrix, Network
-from fairlead.model.traffic import Traffic
 
-__all__ = ["NETWORK_FILE", "REORDER_FILE", "mean_message_bytes", "write_reorder_plan"]
+__all__ = ["DEFAULT_MESSAGE_BYTES", "NETWORK_FILE", "REORDER_FILE", "write_reorder_plan"]
 
 NETWORK_FILE = "network.txt"
 REORDER_FILE = "reorder.txt"
@@ -50,13 +49,6 @@ def write_reorder_plan(
     write_text(folder / NETWORK_FILE, network_text)
     text = f"fairlead-reorder 1\nmessage_bytes {float(message_bytes)!r}\nend\n"
     write_text(folder / REORDER_FILE, text)
-
-
-def mean_message_bytes(traffic: Traffic) -> float:
-    """Bytes per message over all pairs of ranks; 64 KiB for a program without messages."""
-    total = traffic.total()
-    num_bytes, num_messages = float(total.bytes.sum()), float(total.messages.sum())
-    return num_bytes / num_messages if num_bytes > 0 else DEFAULT_MESSAGE_BYTES
 
 
 def _network_text(network: Network) -> str:

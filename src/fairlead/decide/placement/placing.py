@@ -99,7 +99,7 @@ def place(
         on_progress=on_progress,
     )
     _require_consistent(limits)
-    carried, used = traffic.total(), network.select(cluster.hosts)
+    carried, used = traffic.total, network.select(cluster.hosts)
     if isinstance(used, HostTree):
         _require_for_tree(method, objective)
         weights = carried.bytes if metric == "bytes" else carried.messages
