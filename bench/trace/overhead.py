@@ -104,7 +104,7 @@ def print_real_code(launcher: Launcher, num_ranks: int, repeats: int, folder: Pa
     ratio = ratio_to_baseline(seconds["traced"], seconds["plain"])
     share, low, high = (100 * (value - 1) for value in ratio)
     fastest = 100 * (min(seconds["traced"]) / min(seconds["plain"]) - 1)
-    traffic = trace(launcher, spec, log=folder / "log")
+    traffic = trace(launcher, spec, log=folder / "log").traffic
     messages = int(traffic.messages.sum())
     plain_s = mean_interval(seconds["plain"]).value
     most = 100 * messages / num_ranks * 100e-9 / min(seconds["plain"])

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fairlead.model.network import Network
     from fairlead.model.placement import Placement
     from fairlead.model.schedule import Schedule
-    from fairlead.model.traffic import CollectiveCall, Traffic
+    from fairlead.model.traffic import CollectiveCall, Traffic, Uncounted
     from fairlead.simulation import (
         Job,
         JobsPlacement,
@@ -64,6 +64,7 @@ __all__ = [
     "TopologyError",
     "TraceError",
     "Traffic",
+    "Uncounted",
     "Workload",
     "evaluate",
     "place",

@@ -95,9 +95,8 @@ def test_wrong_usage_exits_with_2(tmp_path: Path) -> None:
 
 def test_long_times_are_told_without_exponents(capsys: pytest.CaptureFixture[str]) -> None:
     calls = [CollectiveCall("allreduce", 2, 8, 10, 7200.0)]
-    origin = {"untranslated_messages": 0, "dropped_collective_calls": 0}
     pairs = np.ones((2, 2))
-    traffic = Traffic(pairs, pairs, run_time_s=3540.0, collectives=calls, origin=origin)
+    traffic = Traffic(pairs, pairs, run_time_s=3540.0, collectives=calls)
 
     _print_summary(traffic, Path("a.traffic.npz"))
 

@@ -64,7 +64,7 @@ class TracedMpi:
         return LaunchSpec(words, num_ranks, env=env, launcher_args=self.launcher_args)
 
     def trace(self, num_ranks: int, *program: Path | str, **env: str) -> Traffic:
-        return trace(detect(self.mpirun), self.spec(num_ranks, *program, **env))
+        return trace(detect(self.mpirun), self.spec(num_ranks, *program, **env)).traffic
 
     def run_preloaded(
         self, num_ranks: int, file: Path, *program: Path | str

@@ -63,7 +63,7 @@ def trace(
     cluster = launch.read_hostfile(given) if isinstance(given, Path) else given
     arguments = options.split_arguments(launcher_args)
     spec = LaunchSpec(tuple(program), num_ranks, cluster, launcher_args=arguments)
-    traffic = trace_program(launcher, spec, stdout=2 if as_json else 1)
+    traffic = trace_program(launcher, spec, stdout=2 if as_json else 1).traffic
     traffic.save(path)
     if as_json:
         print_json(_facts(traffic, path))
@@ -79,6 +79,7 @@ def _facts(traffic: Traffic, path: Path) -> dict[str, Any]:
         "sent": _sums(traffic.messages, traffic.bytes),
         "exchanged": _sums(traffic.exchange_messages, traffic.exchange_bytes),
         "collectives": [call._asdict() for call in traffic.collectives],
+        "uncounted": traffic.uncounted._asdict(),
         "origin": traffic.origin,
     }
 
@@ -107,9 +108,9 @@ def _print_summary(traffic: Traffic, path: Path) -> None:
         f"{call.calls:,} calls, {format_duration(call.seconds)} over all ranks"
         for call in longest
     ]
-    if traffic.origin["untranslated_messages"]:
+    if traffic.uncounted.messages:
         lines.append(
-            f"not in the file: {traffic.origin['untranslated_messages']:,} messages to processes "
+            f"not in the file: {traffic.uncounted.messages:,} messages to processes "
             "outside of MPI_COMM_WORLD"
         )
     stdout.print("\n".join([*lines, f"written to {path}"]), soft_wrap=True, markup=False)

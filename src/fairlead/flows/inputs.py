@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import scipy.sparse as sp
 
@@ -175,7 +175,9 @@ def prepare(request: Request, narrator: Narrator, probe_program: ProbeProgram) -
     # First the program: what measures then stays for the decision, and never stands beside a run.
     probe_program.close()
     stdin = SharedInput()
-    traffic, trace_s = traced(request, launcher, cluster, directory, narrator, stdin=stdin)
+    traffic, trace_s, traced_s = traced(
+        request, launcher, cluster, directory, narrator, stdin=stdin
+    )
     traffic.save(directory.file(run_directory.TRAFFIC))
     directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": trace_s})
 
@@ -211,7 +213,7 @@ def prepare(request: Request, narrator: Narrator, probe_program: ProbeProgram) -
         stdin,
         is_network_given=_is_given(request),
         profile_path=_profile_path(request, launcher, whole) if is_kept else None,
-        traced_s=traffic.origin.get("seconds") if trace_s else None,
+        traced_s=traced_s,
     )
 
 
@@ -386,6 +388,20 @@ def measured_part(cluster: Cluster, network: Network) -> Cluster:
     return part
 
 
+class TracedProgram(NamedTuple):
+    """What is known of a program's traffic.
+
+    Attributes:
+        traffic: What its ranks send.
+        trace_s: Time that tracing took now; 0 where that was not needed.
+        seconds: Time of the traced run itself; None where none took place now.
+    """
+
+    traffic: Traffic
+    trace_s: float = 0.0
+    seconds: float | None = None
+
+
 def traced(
     request: Request,
     launcher: Launcher,
@@ -394,8 +410,8 @@ def traced(
     narrator: Narrator,
     *,
     stdin: SharedInput | None = None,
-) -> tuple[Traffic, float]:
-    """The traffic of the program, from the file, from before, or of a run now; and its seconds.
+) -> TracedProgram:
+    """The traffic of the program, from the file, from before, or of a run now.
 
     Without `stdin` a run now reads nothing.
 
@@ -404,13 +420,13 @@ def traced(
     """
     given = given_traffic(request)
     if given is not None:
-        return given, 0.0
+        return TracedProgram(given)
     if request.traffic is None:
         kept = profile_cache.recall_traffic(request.program, request.num_ranks, launcher)
         if kept is not None:
             found = "" if kept.total.messages.nnz else "; it sent nothing"
             narrator.tell(f"traffic: this program was traced before with as many ranks{found}")
-            return kept, 0.0
+            return TracedProgram(kept)
     log = directory.file("trace.log")
     narrator.tell(
         f"traffic: tracing one run of {request.program[0]} first; all that it prints comes on "
@@ -424,17 +440,18 @@ def traced(
     with stdin.opened() if stdin else contextlib.nullcontext(subprocess.DEVNULL) as source:
         # Standard output belongs to the run that the user asked for: one result, not two.
         try:
-            traffic = trace(launcher, spec, log=log, stdin=source, stdout=2)
+            traffic, seconds = trace(launcher, spec, log=log, stdin=source, stdout=2)
         except NoTraceError as error:
             narrator.tell(f"traffic: {error}; it is run as the launcher places it")
-            traffic = _silent(request.num_ranks, str(error), time.monotonic() - started)
+            seconds = time.monotonic() - started
+            traffic = _silent(request.num_ranks, str(error), seconds)
     trace_s = time.monotonic() - started
     narrator.tell(f"traffic: the traced run has ended, after {format_duration(trace_s)}")
     with _keeping("traffic", narrator):
         profile_cache.remember_traffic(
             traffic, request.program, request.num_ranks, launcher, inputs
         )
-    return traffic, trace_s
+    return TracedProgram(traffic, trace_s, seconds)
 
 
 def _silent(num_ranks: int, why: str, seconds: float) -> Traffic:

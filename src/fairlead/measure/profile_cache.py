@@ -13,8 +13,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pydantic
+
 from fairlead.act.launch import Launcher
 from fairlead.errors import InputError
+from fairlead.files.archive import write_text
 from fairlead.files.run_directory import cache_folder
 from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
@@ -22,6 +25,8 @@ from fairlead.model.traffic import Traffic
 
 Stamps = dict[str, list[int]]
 """Size and time of change of files, by their names."""
+
+_Inputs = pydantic.TypeAdapter(Stamps)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,11 +111,10 @@ def recall_traffic(program: Sequence[str], num_ranks: int, launcher: Launcher) -
     if not os.access(path, os.R_OK):
         return None
     try:
-        traffic = Traffic.load(path)
-    except InputError:
+        inputs = _Inputs.validate_json(_inputs_path(path).read_bytes())
+        return Traffic.load(path) if inputs == _stamps(inputs) else None
+    except (OSError, pydantic.ValidationError, InputError):
         return None
-    inputs = traffic.origin.get("inputs", {})
-    return traffic if inputs == _stamps(inputs) else None
 
 
 def remember_traffic(
@@ -137,7 +141,14 @@ def remember_traffic(
     inputs = inputs or {}
     after = _stamps(inputs)
     unchanged = {name: stamp for name, stamp in inputs.items() if after.get(name) == stamp}
-    dataclasses.replace(traffic, origin=traffic.origin | {"inputs": unchanged}).save(path)
+    # Between the two files nothing may be recalled, so the old one of the second goes first.
+    _inputs_path(path).unlink(missing_ok=True)
+    traffic.save(path)
+    write_text(_inputs_path(path), json.dumps(unchanged))
+
+
+def _inputs_path(path: Path) -> Path:
+    return path.with_name(path.name.replace(".traffic.npz", ".inputs.json"))
 
 
 def input_files(program: Sequence[str]) -> Stamps:

@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from fairlead.act import mpi_builds
 from fairlead.act.launch import Launcher, LaunchSpec, copied, run
@@ -19,10 +20,22 @@ from fairlead.files.scratch import scratch_folder
 from fairlead.measure.trace_file import read_trace
 from fairlead.model.traffic import Traffic
 
-__all__ = ["require_program", "trace"]
+__all__ = ["TracedRun", "require_program", "trace"]
 
 # The beginning of each line of the preload library.
 _BEGIN = b"fairlead: "
+
+
+class TracedRun(NamedTuple):
+    """One run under the preload library.
+
+    Attributes:
+        traffic: What its ranks sent.
+        seconds: From the start of the launcher to its end.
+    """
+
+    traffic: Traffic
+    seconds: float
 
 
 def trace(
@@ -33,7 +46,7 @@ def trace(
     timeout_s: float | None = None,
     stdin: int = 0,
     stdout: int = 1,
-) -> Traffic:
+) -> TracedRun:
     """Run the program once under the preload library and return what its ranks sent.
 
     The library only counts; the program's results do not change. World rank 0 writes the counts
@@ -49,7 +62,8 @@ def trace(
             process's own.
 
     Returns:
-        The traffic; `origin` holds program, arguments, launcher, MPI and time.
+        The traffic, whose `origin` holds program, arguments, launcher, MPI and time; and the time
+        of the run.
 
     Raises:
         TraceError: There is no such program, it failed (the error has its exit code), or its trace
@@ -76,7 +90,7 @@ def trace(
             raise _no_trace(launcher, spec, words.first)
         traffic = _read(file, spec)
     origin = traffic.origin | _origin(launcher, spec) | {"seconds": finished.seconds}
-    return dataclasses.replace(traffic, origin=origin)
+    return TracedRun(dataclasses.replace(traffic, origin=origin), finished.seconds)
 
 
 def require_program(program: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairlead.errors import InputError
-from fairlead.model.traffic import CollectiveCall, Traffic
+from fairlead.model.traffic import CollectiveCall, Traffic, Uncounted
 
 _FIRST_LINE = "fairlead-trace 1"
 _LARGEST_COUNT = 2**64 - 1
@@ -104,10 +104,7 @@ def read_trace(path: Path | str) -> Traffic:
     """Read the file of a traced run.
 
     Returns:
-        The traffic in world ranks; its `origin` names the MPI, and counts what has no place in
-        the matrices: messages to processes of another MPI_COMM_WORLD (`untranslated_messages`,
-        `untranslated_bytes`) and calls beyond the size of a rank's collective table
-        (`dropped_collective_calls`).
+        The traffic in world ranks; its `origin` names the MPI.
 
     Raises:
         InputError: The file is missing, not whole, or holds an impossible value; the message
@@ -161,13 +158,12 @@ def _traffic(reader: _Reader, mpi: str) -> Traffic:
             for kind, (calls, seconds) in sorted(reader.collectives.items())
         ],
         run_time_s=max(reader.run_time_s.values()),
-        origin={
-            "how": "traced",
-            "mpi": mpi,
-            "untranslated_messages": reader.untranslated_messages,
-            "untranslated_bytes": reader.untranslated_bytes,
-            "dropped_collective_calls": reader.dropped_collective_calls,
-        },
+        uncounted=Uncounted(
+            messages=reader.untranslated_messages,
+            bytes=reader.untranslated_bytes,
+            collective_calls=reader.dropped_collective_calls,
+        ),
+        origin={"how": "traced", "mpi": mpi},
     )
 
 

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from fairlead.errors import InputError, ShapeError
 from fairlead.files.archive import Archive, save_archive
 
-__all__ = ["CollectiveCall", "Traffic"]
+__all__ = ["CollectiveCall", "Traffic", "Uncounted"]
 
 KIND = "traffic"
 VERSION = 1
@@ -49,6 +49,20 @@ class CollectiveCall(NamedTuple):
     seconds: float
 
 
+class Uncounted(NamedTuple):
+    """What a traced program did that has no place in its traffic.
+
+    Attributes:
+        messages: Messages to processes of another MPI_COMM_WORLD.
+        bytes: Their bytes.
+        collective_calls: Collective calls beyond the size of a rank's table.
+    """
+
+    messages: int = 0
+    bytes: int = 0
+    collective_calls: int = 0
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Traffic:
     """Sparse traffic between T ranks, [src, dst], counted once at the sender, in world ranks.
@@ -64,7 +78,9 @@ class Traffic:
         collectives: Table of collective calls, each kind once.
         run_time_s: From the end of MPI_Init to the start of MPI_Finalize, the longest of all
             ranks; `nan` when unknown.
-        origin: Program, arguments, MPI and time of the recording; JSON-serialisable.
+        uncounted: What the program did that is in none of these.
+        origin: Program, arguments, MPI and time of the recording; JSON-serialisable. It is told,
+            and decides nothing.
     """
 
     bytes: sp.csr_array
@@ -75,6 +91,7 @@ class Traffic:
     exchange_max_message_bytes: sp.csr_array | None = None
     collectives: Sequence[CollectiveCall] = ()
     run_time_s: float = float("nan")
+    uncounted: Uncounted = dataclasses.field(default_factory=Uncounted)
     origin: dict[str, Any] = dataclasses.field(default_factory=lambda: {"how": "given"})
 
     def __post_init__(self) -> None:
@@ -144,6 +161,7 @@ class Traffic:
             "units": {"bytes": "B", "messages": "1", "max_message_bytes": "B"},
             "run_time_s": None if np.isnan(self.run_time_s) else self.run_time_s,
             "collectives": [call._asdict() for call in self.collectives],
+            "uncounted": self.uncounted._asdict(),
             "origin": self.origin,
         }
         save_archive(path, KIND, VERSION, meta, arrays)
@@ -166,6 +184,7 @@ class Traffic:
                 **{n: _sparse(archive, n, num_ranks) for n in (*_POINT_TO_POINT, *_EXCHANGE)},
                 collectives=_calls(archive),
                 run_time_s=math.nan if run_time_s is None else run_time_s,
+                uncounted=_uncounted(archive),
                 origin=archive.meta_field("origin", dict),
             )
         except InputError as error:
@@ -218,6 +237,18 @@ def _calls(archive: Archive) -> list[CollectiveCall]:
         ]
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise archive.error("meta.collectives", f"is not a table of calls: {error}") from error
+
+
+def _uncounted(archive: Archive) -> Uncounted:
+    """All 0 in files that do not tell."""
+    value = archive.meta.get("uncounted", {})
+    try:
+        uncounted = Uncounted(**value)
+        if all(_whole(number) >= 0 for number in uncounted):
+            return uncounted
+    except TypeError as error:
+        raise archive.error("meta.uncounted", f"is not a table of counts: {error}") from error
+    raise archive.error("meta.uncounted", f"expected counts >= 0, got {value!r}")
 
 
 def _whole(value: object) -> int:

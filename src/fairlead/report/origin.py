@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairlead.model.network import Network
+from fairlead.model.traffic import Traffic
 
 
 def origin_lines(origin: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -24,8 +25,16 @@ def network_lines(network: Network) -> list[tuple[str, str]]:
     return lines
 
 
+def traffic_lines(traffic: Traffic) -> list[tuple[str, str]]:
+    """How a traffic came about, and what it does not hold, as `origin_lines`."""
+    lines = origin_lines(traffic.origin)
+    if any(traffic.uncounted):
+        lines.append(("not in the file", _text(traffic.uncounted._asdict())))
+    return lines
+
+
 def origin_facts(network: Network) -> dict[str, Any]:
-    """The same as plain values, with how running flows together came out."""
+    """How a network came about as plain values, with how running flows together came out."""
     return {
         "origin": network.origin,
         "launch_s": network.launch_s,

@@ -20,7 +20,7 @@ from fairlead.report.charts import Chart, as_script_data
 from fairlead.report.comparison_tables import measured_table, predicted_table, prediction_sentences
 from fairlead.report.history import history_chart, history_sentences, history_table
 from fairlead.report.network_charts import network_charts
-from fairlead.report.origin import network_lines, origin_lines
+from fairlead.report.origin import network_lines, origin_lines, traffic_lines
 from fairlead.report.page_table import facts, folded, table
 from fairlead.report.placement_view import rank_ranges, ranks_by_host
 from fairlead.report.run_files import RunFiles
@@ -168,7 +168,7 @@ def _origins(files: RunFiles) -> str:
     if files.network is not None:
         parts.append(f"<h3>Network</h3>{facts(network_lines(files.network))}")
     if files.traffic is not None:
-        parts.append(f"<h3>Traffic</h3>{facts(origin_lines(files.traffic.origin))}")
+        parts.append(f"<h3>Traffic</h3>{facts(traffic_lines(files.traffic))}")
     if files.comparison is not None:
         parts.append(f"<h3>Comparison</h3>{facts(_comparisonfacts(files.comparison))}")
     if files.placement is not None:

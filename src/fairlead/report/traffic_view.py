@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fairlead.model.traffic import CollectiveCall, Traffic
-from fairlead.report.origin import origin_lines
+from fairlead.report.origin import traffic_lines
 from fairlead.report.scales import BYTES, SECONDS, human
 from fairlead.report.terminal_heatmap import heatmap
 
@@ -64,6 +64,7 @@ def facts(traffic: Traffic) -> dict[str, Any]:
         "kind": "traffic",
         "num_ranks": traffic.num_ranks,
         "origin": traffic.origin,
+        "uncounted": traffic.uncounted._asdict(),
         "run_time_s": None if math.isnan(traffic.run_time_s) else traffic.run_time_s,
         "point_to_point": _totals(traffic.bytes, traffic.messages),
         "exchange": _totals(traffic.exchange_bytes, traffic.exchange_messages),
@@ -83,7 +84,7 @@ def view(traffic: Traffic, width: int) -> RenderableType:
     ranks = [str(rank) for rank in range(traffic.num_ranks)]
     parts: list[RenderableType] = [
         Text(f"Traffic of {traffic.num_ranks} ranks, {_run_time(traffic)}"),
-        *(Text(f"{name}: {value}", style="dim") for name, value in origin_lines(traffic.origin)),
+        *(Text(f"{name}: {value}", style="dim") for name, value in traffic_lines(traffic)),
         Text(f"point to point: {_total_text(_totals(traffic.bytes, traffic.messages))}"),
         Text(
             f"exchange: {_total_text(_totals(traffic.exchange_bytes, traffic.exchange_messages))}"

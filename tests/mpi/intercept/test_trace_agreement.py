@@ -103,7 +103,7 @@ def test_the_ranks_find_each_other_across_hosts(mpi: TracedMpi) -> None:
         cluster=Cluster.uniform(["h0", "h1"], slots=2),
     )
 
-    assert trace(launcher, spec).num_ranks == 4
+    assert trace(launcher, spec).traffic.num_ranks == 4
 
 
 # The program's MPI is not the one whose launcher started it: every rank is a world of its own.

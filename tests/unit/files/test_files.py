@@ -38,6 +38,7 @@ def three_ranks() -> fl.Traffic:
         messages=sp.csr_array(np.array([[0, 1, 0], [0, 0, 7], [5, 0, 0]])),
         exchange_bytes=sp.csr_array(np.array([[0, 0, 3], [0, 0, 0], [0, 0, 0]])),
         collectives=[fl.CollectiveCall("allreduce", 3, 8, 12, 0.25)],
+        uncounted=fl.Uncounted(messages=2, bytes=10),
         run_time_s=1.5,
     )
 
@@ -105,6 +106,7 @@ def test_traffic_file_keeps_collectives_and_run_time(tmp_path: Path) -> None:
     three_ranks().save(tmp_path / "a.traffic.npz")
     loaded = fl.Traffic.load(tmp_path / "a.traffic.npz")
     assert loaded.collectives == (fl.CollectiveCall("allreduce", 3, 8, 12, 0.25),)
+    assert loaded.uncounted == fl.Uncounted(messages=2, bytes=10)
     assert loaded.run_time_s == 1.5
     assert loaded.exchange_bytes[0, 2] == 3
 
@@ -399,6 +401,9 @@ CALL = {"operation": "bcast", "communicator_size": 3, "message_bytes": 8, "calls
         ({"num_ranks": -2}, r"meta\.num_ranks: must be >= 1"),
         ({"collectives": [CALL | {"message_bytes": -8}]}, "collectives: numbers must be finite"),
         ({"collectives": [CALL | {"communicator_size": -1}]}, "collectives: numbers must be"),
+        ({"uncounted": 7}, r"meta\.uncounted: is not a table of counts"),
+        ({"uncounted": {"messages": "7"}}, r"meta\.uncounted: is not a table of counts"),
+        ({"uncounted": {"messages": -1}}, r"meta\.uncounted: expected counts >= 0"),
         ({"collectives": [CALL | {"seconds": float("nan")}]}, "collectives: numbers must be"),
         ({"collectives": [CALL | {"calls": 1.5}]}, "expected a whole number, got 1.5"),
         ({"collectives": [CALL | {"seconds": 10**400}]}, r"meta\.collectives: is not a table"),
