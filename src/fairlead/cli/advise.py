@@ -11,15 +11,15 @@ import typer
 from fairlead.cli import options
 from fairlead.cli.help import HOSTS, TRAFFIC
 from fairlead.cli.map import parse_cluster
+from fairlead.cli.network_input import network_named
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
 from fairlead.cli.runs import tell_latest
 from fairlead.decide.hosts import advise as advise_on
 from fairlead.decide.hosts import parse_prices
 from fairlead.errors import InputError
 from fairlead.files import run_directory
-from fairlead.flows.inputs import measured_part
+from fairlead.measure.reachable import measured_part
 from fairlead.model.cluster import Cluster
-from fairlead.model.network import Network
 from fairlead.model.traffic import Traffic
 from fairlead.report import advice_facts, advice_view
 from fairlead.units import parse_duration
@@ -46,8 +46,8 @@ def advise(
         Path | None,
         typer.Argument(
             metavar="FILE|RUN",
-            help="A .net.npz file, or a run's folder or its name, which has all three inputs; "
-            "without it the latest run.",
+            help="A .net.npz file, probe: to measure the cluster now, or a run's folder or name, "
+            "which has all three inputs; without it the latest run.",
         ),
     ] = None,
     traffic: Annotated[
@@ -92,13 +92,19 @@ def advise(
     hosts.
     """
     source = tell_latest([run_directory.NETWORK]) if file is None else find_run(file)
-    network, pattern, hosts = _inputs(source, traffic, cluster)
-    if pattern is None:
+    name, traffic, hosts = _named_inputs(source, traffic, cluster)
+    pattern = None
+    if traffic is None:
         options.refuse(context, _OF_TRAFFIC, "needs --traffic: how the ranks communicate")
-    if pattern is not None and hosts is None:
+    elif hosts is None:
         raise typer.BadParameter(
             "--traffic needs --cluster: which hosts there are, and their slots"
         )
+    else:
+        pattern = Traffic.load(traffic)
+    network = network_named(name, hosts)
+    if pattern is not None and hosts is not None:
+        hosts, network = measured_part(hosts, network)
     with progress("trying sets of hosts") as on_progress:
         advice = advise_on(
             network,
@@ -120,23 +126,20 @@ def advise(
         stdout.print(advice_view(advice))
 
 
-def _inputs(
-    file: Path, traffic: Path | None, cluster: str | None
-) -> tuple[Network, Traffic | None, Cluster | None]:
+def _named_inputs(
+    source: Path, traffic: Path | None, cluster: str | None
+) -> tuple[str, Path | None, Cluster | None]:
     """Network, traffic and cluster; what is not given is taken from the run directory.
 
     Raises:
-        InputError: A file is missing or damaged.
+        InputError: The hosts cannot be read, or the folder is no run directory.
     """
-    network_file, hosts = file, None if cluster is None else parse_cluster(cluster)
-    if file.is_dir():
-        network_file = file / run_directory.NETWORK
-        if not network_file.exists():
-            raise InputError(f"{file}: no run directory: it holds no {run_directory.NETWORK}")
-        if traffic is None and (file / run_directory.TRAFFIC).exists():
-            traffic = file / run_directory.TRAFFIC
-        hosts = recorded_cluster(file) if hosts is None else hosts
-    network = Network.load(network_file)
-    if hosts is not None and traffic is not None:
-        hosts = measured_part(hosts, network)
-    return network, None if traffic is None else Traffic.load(traffic), hosts
+    hosts = None if cluster is None else parse_cluster(cluster)
+    if not source.is_dir():
+        return str(source), traffic, hosts
+    network_file, traffic_file = source / run_directory.NETWORK, source / run_directory.TRAFFIC
+    if not network_file.exists():
+        raise InputError(f"{source}: no run directory: it holds no {run_directory.NETWORK}")
+    if traffic is None and traffic_file.exists():
+        traffic = traffic_file
+    return str(network_file), traffic, recorded_cluster(source) if hosts is None else hosts

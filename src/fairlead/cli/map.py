@@ -13,7 +13,6 @@ from rich.table import Table
 from fairlead.act.launch import (
     FORMATS,
     Cores,
-    detect,
     parse_hostfile,
     read_hostfile,
     write_placement,
@@ -21,16 +20,15 @@ from fairlead.act.launch import (
 from fairlead.cli import map_options as choices
 from fairlead.cli import options
 from fairlead.cli.jobs import mapped_jobs, tell_jobs
+from fairlead.cli.network_input import network_named
 from fairlead.cli.output import JsonOption, print_json, progress, stderr, stdout
 from fairlead.decide.jobs import DEFAULT_JOB_METHOD
 from fairlead.decide.placement import place
 from fairlead.errors import TopologyError
-from fairlead.flows.inputs import PROBE_NOW
-from fairlead.measure.probe import probe
+from fairlead.measure.network_sources import source_kind
 from fairlead.model.cluster import Cluster
 from fairlead.model.cost import Cost, evaluate
 from fairlead.model.cost_names import COST_NAMES
-from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic
 from fairlead.narrator import Progress
@@ -105,10 +103,10 @@ def map_ranks(
     method = options.mapping_method(method)
     if method != "optimize":
         options.refuse(context, _OF_OPTIMIZE, "only the method optimize has a use for it")
-    if network != PROBE_NOW:
-        options.refuse(context, {"mpirun"}, f"only --network {PROBE_NOW} starts a launcher")
+    if source_kind(network).is_given:
+        options.refuse(context, {"mpirun"}, "only --network probe: starts a launcher")
     pattern = Traffic.load(traffic)
-    measured = load_network(network, hosts, mpirun)
+    measured = network_named(network, hosts, mpirun)
     with progress("placing") as on_progress:
         chosen = place(
             pattern, measured, hosts, method, metric=metric.value, objective=objective.value,
@@ -198,18 +196,6 @@ def parse_cluster(spec: str) -> Cluster:
     if Path(spec).is_file() or not ("," in spec or ":" in spec):
         return read_hostfile(spec)
     return parse_hostfile(spec.replace(",", "\n"), "--cluster")
-
-
-def load_network(source: str, cluster: Cluster, mpirun: str | None) -> Network:
-    """The network from a file, or measured now.
-
-    Raises:
-        Error: The file is not usable, or the hosts could not be measured.
-    """
-    if source != PROBE_NOW:
-        return Network.load(source)
-    with progress(f"probing {cluster.num_hosts} hosts") as on_progress:
-        return probe(detect(mpirun), cluster, on_progress=on_progress)
 
 
 def cost_table(costs: dict[str, Cost | None]) -> Table:

@@ -13,7 +13,6 @@ from fairlead.cli import options
 from fairlead.cli.help import HOSTS, JOBS, NETWORK, OUTPUT, PLACING, TRAFFIC, listed
 from fairlead.decide.jobs import JOB_METHODS
 from fairlead.decide.placement import METHODS
-from fairlead.flows.inputs import PROBE_NOW
 
 Hosts = Annotated[
     str,
@@ -28,7 +27,7 @@ NetworkSource = Annotated[
     typer.Option(
         metavar="FILE",
         rich_help_panel=NETWORK,
-        help=f"A .net.npz file, or {PROBE_NOW} to measure the cluster now.",
+        help="A .net.npz file, or probe: to measure the cluster now.",
     ),
 ]
 TrafficFile = Annotated[

@@ -18,7 +18,8 @@ from fairlead.decide import placement
 from fairlead.decide.placement import METHODS
 from fairlead.decide.rule import DEFAULT_RULE, Rule
 from fairlead.errors import InputError
-from fairlead.flows.inputs import PROBE_NOW, Request
+from fairlead.flows.request import Request
+from fairlead.measure.network_sources import source_kind
 from fairlead.model.cluster import Cluster
 from fairlead.seed import MAX_SEED
 from fairlead.units import parse_duration
@@ -407,10 +408,12 @@ def request_of(context: typer.Context) -> Request:
         BadParameter: An option says how to measure a network that is not measured.
     """
     parameters = context.params
-    if parameters["network"] == PROBE_NOW:
-        refuse(context, {"max_age"}, f"does not go together with --network {PROBE_NOW}")
-    elif parameters["network"] is not None:
-        refuse(context, _OF_PROBE, "does not go together with --network FILE: nothing is measured")
+    kind = source_kind(parameters["network"])
+    if kind.is_given:
+        reason = f"does not go together with --network {kind.form}: nothing is measured"
+        refuse(context, _OF_PROBE, reason)
+    elif not kind.may_be_kept:
+        refuse(context, {"max_age"}, f"does not go together with --network {kind.form}")
     return Request(
         program=tuple(parameters["program"]),
         num_ranks=parameters["num_ranks"],

@@ -18,7 +18,7 @@ from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, TerminalNarrator, stderr
 from fairlead.decide.jobs import DEFAULT_JOB_METHOD, parse_taken
 from fairlead.decide.rule import DEFAULT_RULE
-from fairlead.flows.inputs import hosts_of
+from fairlead.flows.request import hosts_of
 from fairlead.flows.run import Announcement
 from fairlead.flows.run import run as run_program
 from fairlead.flows.run_jobs import JobsRequest

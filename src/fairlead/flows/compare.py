@@ -18,7 +18,8 @@ from fairlead.errors import InputError, LaunchError
 from fairlead.files import run_directory
 from fairlead.files.archive import write_text
 from fairlead.flows.comparison import Comparison, MethodRuns, PredictedCost
-from fairlead.flows.inputs import Prepared, Request, place_prepared, prepare, probe_program_for
+from fairlead.flows.inputs import Prepared, place_prepared, prepare, probe_program_for
+from fairlead.flows.request import Request
 from fairlead.model.cost import Cost, evaluate
 from fairlead.model.placement import Placement
 from fairlead.narrator import Narrator, Progress

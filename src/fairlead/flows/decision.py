@@ -19,7 +19,8 @@ from fairlead.decide.search import LEAST_BETTER_RATIO, Question, decide
 from fairlead.errors import InputError, ProbeError
 from fairlead.files.archive import write_text
 from fairlead.files.run_directory import cache_folder
-from fairlead.flows.inputs import Prepared, Request, place_prepared
+from fairlead.flows.inputs import Prepared, place_prepared
+from fairlead.flows.request import Request
 from fairlead.measure import profile_cache, rehearsal
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.profile_cache import Profile

@@ -16,7 +16,8 @@ from fairlead.decide.placement import require_method
 from fairlead.errors import Error, InputError
 from fairlead.files import run_directory
 from fairlead.flows.decision import Decision, decided
-from fairlead.flows.inputs import Prepared, Request, place_prepared, prepare, probe_program_for
+from fairlead.flows.inputs import Prepared, place_prepared, prepare, probe_program_for
+from fairlead.flows.request import Request
 from fairlead.measure import profile_cache
 from fairlead.narrator import Narrator
 from fairlead.units import format_duration

@@ -17,7 +17,8 @@ from fairlead.decide.jobs.methods import (
     require_search_limits,
 )
 from fairlead.files.run_directory import TRAFFIC, RunDirectory
-from fairlead.flows.inputs import Request, hosts_of, traced
+from fairlead.flows.request import Request, hosts_of
+from fairlead.flows.tracing import traced
 from fairlead.model.cluster import Cluster
 from fairlead.narrator import Narrator
 from fairlead.simulation import Job

@@ -11,7 +11,7 @@ from fairlead.act import launch
 from fairlead.act.launch import LaunchSpec, detect
 from fairlead.errors import InputError
 from fairlead.files.run_directory import RunDirectory
-from fairlead.flows.inputs import Request
+from fairlead.flows.request import Request
 from fairlead.model.cluster import Cluster
 from fairlead.narrator import Narrator
 

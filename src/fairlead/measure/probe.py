@@ -20,6 +20,7 @@ from fairlead.errors import InputError, ProbeError
 from fairlead.measure.contention_result import CONTENTION_BEGIN, read_contention
 from fairlead.measure.probe_program import PROGRESS, ProbeProgram
 from fairlead.measure.probe_result import PAIRS_BEGIN, ProbeResult, read_result
+from fairlead.measure.reachable import named_reasons, reachable_part
 from fairlead.measure.sampling import SamplePlan, complete
 from fairlead.measure.sampling.pair_set import pair_set_text
 from fairlead.measure.sampling.rounds import measure_in_batches
@@ -28,7 +29,7 @@ from fairlead.model.flows_summary import FlowsSummary
 from fairlead.model.network import Network
 from fairlead.narrator import Progress
 
-__all__ = ["Precision", "probe", "reachable_part"]
+__all__ = ["Precision", "probe"]
 
 # Flows run for a tenth of a second each, ten to a hundred times per host.
 _CONTENTION_TIMEOUT_S = 1800
@@ -304,35 +305,6 @@ def _check(
         raise InputError(f"probe: concurrency: expected a number >= 0, got {concurrency}")
 
 
-def reachable_part(cluster: Cluster, reasons: Mapping[str, str], skip: bool) -> Cluster:
-    """The cluster without hosts that do not answer.
-
-    Args:
-        cluster: All hosts.
-        reasons: Why some of them do not answer.
-        skip: Whether these may be left out.
-
-    Raises:
-        ProbeError: They may not, or no host is left.
-    """
-    if not reasons:
-        return cluster
-    named = _named(reasons)
-    if not skip:
-        raise ProbeError(
-            f"cannot reach {named}; repair or remove the host, or leave it out by "
-            "--skip-unreachable"
-        )
-    kept = [host for host in cluster.hosts if host not in reasons]
-    if not kept:
-        raise ProbeError(f"no host can be reached: {named}")
-    return cluster.select(kept)
-
-
-def _named(reasons: Mapping[str, str]) -> str:
-    return "; ".join(f"host {host!r} ({reason})" for host, reason in reasons.items())
-
-
 def _failure(program: ProbeProgram, cluster: Cluster, finished: Finished) -> ProbeError:
     """The error that names the hosts that fail now, or the launcher's last words."""
     lines = [line.strip() for line in finished.stderr.splitlines() if line.strip("-* \t\n")]
@@ -341,8 +313,8 @@ def _failure(program: ProbeProgram, cluster: Cluster, finished: Finished) -> Pro
     reasons = launch.unreachable_hosts(launcher, cluster, launcher_args=program.launcher_args)
     if reasons:
         return ProbeError(
-            f"the measurement failed: {_named(reasons)}; repair or remove the host, or leave it "
-            "out by --skip-unreachable"
+            f"the measurement failed: {named_reasons(reasons)}; repair or remove the host, or "
+            "leave it out by --skip-unreachable"
         )
     said = told[-1] if told else _why(lines) or "no message"
     return ProbeError(

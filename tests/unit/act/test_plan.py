@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from narrators import Told
 
 import fairlead as fl
 from fairlead.act.launch.host_names import further_names
@@ -18,7 +19,6 @@ from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.inputs import Prepared
 from fairlead.flows.run import reordering
 from fairlead.measure.probe_program import ProbeProgram
-from fairlead.narrator import Narrator
 
 
 def network(*hosts: str) -> fl.Network:
@@ -86,16 +86,6 @@ def test_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         write_reorder_plan(tmp_path / "file" / "plan", network("a.invalid"))
 
 
-class Listener(Narrator):
-    """Keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def tell(self, line: str) -> None:
-        self.lines.append(line)
-
-
 def prepared(folder: Path) -> Prepared:
     traffic = fl.Traffic(bytes=np.array([[0, 600], [0, 0]]), messages=np.array([[0, 2], [0, 0]]))
     cluster = fl.Cluster(("a.invalid",), (2,))
@@ -111,7 +101,7 @@ def test_run_hands_the_plan_and_the_library_to_every_rank(
     monkeypatch.setattr("fairlead.act.mpi_builds.find", lambda _launcher: build)
     monkeypatch.setenv("LD_PRELOAD", "/other.so")
 
-    env = reordering(prepared(tmp_path), Listener())
+    env = reordering(prepared(tmp_path), Told())
 
     assert env == {
         "LD_PRELOAD": "/built/lib/libfairlead_intercept.so:/other.so",
@@ -127,9 +117,9 @@ def test_run_without_a_library_says_so_and_goes_on(
         raise fl.LaunchError("Fairlead is not built for this MPI")
 
     monkeypatch.setattr("fairlead.act.mpi_builds.find", find)
-    listener = Listener()
+    told = Told()
 
-    assert reordering(prepared(tmp_path), listener) == {}
-    assert listener.lines == [
+    assert reordering(prepared(tmp_path), told) == {}
+    assert told.lines == [
         "topologies keep the order of their ranks: Fairlead is not built for this MPI"
     ]

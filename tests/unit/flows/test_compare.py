@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from instances import groups_traffic, racks
+from narrators import Told
 
 import fairlead as fl
 from fairlead.act.launch import Finished
@@ -17,7 +18,8 @@ from fairlead.errors import LaunchError
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows import compare as comparing
 from fairlead.flows.comparison import Comparison
-from fairlead.flows.inputs import Prepared, Request
+from fairlead.flows.inputs import Prepared
+from fairlead.flows.request import Request
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.narrator import Narrator
 
@@ -28,16 +30,6 @@ LAUNCHER: Any = SimpleNamespace(
 
 
 Announced = list[tuple[Comparison, Path]]
-
-
-class Told(Narrator):
-    """Keeps what the user is told."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def tell(self, line: str) -> None:
-        self.lines.append(line)
 
 
 @pytest.fixture

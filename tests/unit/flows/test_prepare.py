@@ -8,20 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from narrators import Told
 
 import fairlead as fl
 from fairlead.act.launch.openmpi4 import OpenMpi4
-from fairlead.flows import inputs
-from fairlead.flows.inputs import Prepared, Request, prepare, probe_program_for
-from fairlead.narrator import Narrator
-
-
-class Listener(Narrator):
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def tell(self, line: str) -> None:
-        self.lines.append(line)
+from fairlead.flows.inputs import Prepared, Steps, prepare
+from fairlead.flows.request import Request, hosts_of
+from fairlead.measure.probe_program import ProbeProgram
 
 
 class World:
@@ -32,9 +25,7 @@ class World:
         monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
         monkeypatch.setattr("os.geteuid", lambda: 1000)
         monkeypatch.delenv("FAIRLEAD_LAB_HOSTFILE", raising=False)
-        monkeypatch.setattr(inputs, "detect", lambda _name: OpenMpi4(Path("mpirun"), (4, 1, 4)))
-        monkeypatch.setattr(inputs, "probe", self._probe)
-        monkeypatch.setattr(inputs, "unreachable_hosts", lambda *_all, **_more: {})
+        self.steps = Steps(unreachable_hosts=lambda *_all, **_more: {}, probe=self._probe)
         self.folder = folder
         self.found = network()
         self.probes = 0
@@ -46,10 +37,11 @@ class World:
         return self.found
 
     def prepare(self, *program: str, **options: Any) -> tuple[Prepared, list[str]]:
-        listener = Listener()
+        told = Told()
         files = {"hostfile": self.folder / "hosts", "traffic": self.folder / "two.traffic.npz"}
         request = Request(program or ("true",), **({"num_ranks": 2} | files | options))
-        return prepare(request, listener, probe_program_for(request)), listener.lines
+        probe_program = ProbeProgram(OpenMpi4(Path("mpirun"), (4, 1, 4)), request.launcher_args)
+        return prepare(request, told, probe_program, self.steps), told.lines
 
 
 @pytest.fixture
@@ -180,3 +172,10 @@ def test_an_implausible_file_is_named_and_taken_as_it_is(world: World) -> None:
     _, told = world.prepare(traffic=slow_traffic(world), network=str(file))
     assert world.probes == 0
     assert any("measured on a busy machine?" in line for line in told)
+
+
+def test_no_hostfile_and_no_allocation_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_JOB_ID"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(fl.InputError, match="--hostfile FILE"):
+        hosts_of(None)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from narrators import Told
 
 import fairlead as fl
 from fairlead.act.launch import LaunchSpec
@@ -13,18 +14,10 @@ from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.decide.expected_gain import Gain
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.decision import Decision
-from fairlead.flows.inputs import Prepared, Request
+from fairlead.flows.inputs import Prepared
+from fairlead.flows.request import Request
 from fairlead.flows.run import start
 from fairlead.measure.probe_program import ProbeProgram
-from fairlead.narrator import Narrator
-
-
-class Listener(Narrator):
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def tell(self, line: str) -> None:
-        self.lines.append(line)
 
 
 class Direct(OpenMpi4):
@@ -36,7 +29,7 @@ class Direct(OpenMpi4):
 
 
 def start_program(folder: Path, *program: str) -> tuple[int, list[str]]:
-    listener = Listener()
+    told = Told()
     prepared = Prepared(
         ProbeProgram(Direct(Path("mpirun"), (4, 1, 4))),
         fl.Cluster(("a",), (2,)),
@@ -47,8 +40,8 @@ def start_program(folder: Path, *program: str) -> tuple[int, list[str]]:
         0.0,
     )
     kept = Decision(None, Gain(0.0, 0.0, 0.0), network_s=0.0)
-    _seconds, code = start(prepared, Request(program, 2), kept, listener)
-    return code, listener.lines
+    _seconds, code = start(prepared, Request(program, 2), kept, told)
+    return code, told.lines
 
 
 def test_exit_code_is_the_programs(tmp_path: Path) -> None:

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The network of one run and the hosts that take part, cut to those that could be reached."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+
+from fairlead.decide.placement.filling import fill_by_slot
+from fairlead.errors import TopologyError
+from fairlead.measure.network_sources import NetworkSource
+from fairlead.measure.reachable import measured_part, named_reasons, reachable_part
+from fairlead.model.cluster import Cluster
+from fairlead.model.cost import evaluate
+from fairlead.model.network import Network
+from fairlead.model.placement import Placement
+from fairlead.model.traffic import Traffic
+from fairlead.narrator import Narrator
+from fairlead.units import format_duration
+
+IMPLAUSIBLE_RATIO = 3.0
+"""A network is not what the traced run met when its messages alone would have taken this many times
+as long: the bottleneck's time is a lower bound where the rates are right."""
+
+
+class FoundNetwork:
+    """What is known so far of the network of one run, and of the hosts that take part.
+
+    Attributes:
+        cluster: Hosts that take part.
+        seconds: Time that looking and measuring took; 0 where the network was given.
+    """
+
+    def __init__(
+        self, source: NetworkSource, whole: Cluster, skip_unreachable: bool, narrator: Narrator
+    ) -> None:
+        self._source, self._whole, self._narrator = source, whole, narrator
+        self._skip_unreachable = skip_unreachable
+        self._network: Network | None = None
+        self._unreachable: Mapping[str, str] | None = None
+        self.cluster = whole
+        self.seconds = 0.0
+
+    def look(self, ask: Callable[[], Mapping[str, str]]) -> None:
+        """Take the network that is at hand; where there is none, `ask` which hosts answer."""
+        with self._timed():
+            network = self._source.at_hand(self._whole)
+            if network is not None:
+                self._take(network)
+                return
+            self._unreachable = ask()
+            self.cluster = reachable_part(self._whole, self._unreachable, self._skip_unreachable)
+
+    def settled(self, traffic: Traffic, *, measures_again: bool) -> tuple[Cluster, Network]:
+        """Hosts and network, measured now where none was at hand, or where it is implausible.
+
+        Args:
+            traffic: Of a traced run, by which a network is judged.
+            measures_again: Whether an implausible one is measured again, or only told of.
+        """
+        network = self._network or self._measured()
+        problem = _implausible(network, traffic, self.cluster)
+        if problem is not None:
+            self._narrator.tell(f"network: {problem}")
+            if measures_again:
+                network = self._measured()
+        return self.cluster, network
+
+    def _measured(self) -> Network:
+        with self._timed():
+            return self._take(self._source.measured(self._whole, self._unreachable))
+
+    def _take(self, network: Network) -> Network:
+        """Cut cluster and network to the hosts that could be reached, once and for all."""
+        _require_reached(self._source, self._whole, network, self._skip_unreachable)
+        for host in self._whole.hosts:
+            if host in network.unreachable:
+                why = network.unreachable[host]
+                self._narrator.tell(f"network: host {host!r} is left out: {why}")
+        self.cluster, self._network = measured_part(self._whole, network)
+        return self._network
+
+    @contextlib.contextmanager
+    def _timed(self) -> Iterator[None]:
+        started = time.monotonic()
+        yield
+        if not self._source.is_given:
+            self.seconds += time.monotonic() - started
+
+
+def _require_reached(
+    source: NetworkSource, cluster: Cluster, network: Network, skip_unreachable: bool
+) -> None:
+    missing = {host: why for host, why in network.unreachable.items() if host in cluster.hosts}
+    if missing and not skip_unreachable:
+        raise TopologyError(
+            f"{source.name}: measured without {named_reasons(missing)}; measure anew by --network "
+            "probe:, or leave the host out by --skip-unreachable"
+        )
+
+
+def _implausible(network: Network, traffic: Traffic, cluster: Cluster) -> str | None:
+    """Why the network cannot be what the traced run met; None where it can."""
+    if not traffic.run_time_s > 0:
+        return None
+    by_launcher = Placement(cluster.hosts, fill_by_slot(cluster, traffic.num_ranks), "launcher")
+    least_s = evaluate(by_launcher, traffic, network).bottleneck_s
+    if least_s <= IMPLAUSIBLE_RATIO * traffic.run_time_s:
+        return None
+    return (
+        f"by these rates the program's messages take {format_duration(least_s)}, but the traced "
+        f"run ended within {format_duration(traffic.run_time_s)}: measured on a busy machine?"
+    )

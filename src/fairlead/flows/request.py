@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the user asked `fairlead run` or `compare` for, and the hosts that are meant."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Literal
+
+from fairlead.act.launch import cluster_from_slurm, read_hostfile
+from fairlead.decide.placement import DEFAULT_OBJECTIVE
+from fairlead.decide.rule import DEFAULT_RULE, Rule
+from fairlead.errors import InputError
+from fairlead.model.cluster import Cluster
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """What the user asked for.
+
+    Attributes:
+        program: Program and arguments.
+        num_ranks: Number of ranks.
+        hostfile: Hosts and slots, or the file with them; None takes Slurm's allocation.
+        mpirun: The launcher; None looks for it.
+        launcher_args: Arguments handed to the launcher untouched.
+        network: A `.net.npz` file, or "probe:" to measure now; None measures unless a profile of
+            the same hosts younger than `max_age_s` is kept.
+        traffic: A `.traffic.npz` file, or "trace:" to trace now; None traces the program unless it
+            was traced before.
+        mode: How the network is measured, "quick" or "full".
+        budget_s: Bound on the time of the probe, in `run` on that of deciding; None for the
+            default.
+        rule: When `run` takes a placement.
+        contention: Also find what hosts and pairs share, when the network has to be measured.
+        max_age_s: Age up to which a kept profile is used again.
+        skip_unreachable: Leave out hosts that do not answer.
+        metric: What placements weigh, "bytes" or "messages".
+        objective: What decides between placements, one of `fairlead.decide.placement.OBJECTIVES`.
+        time_limit_s: When the method "optimize" is to stop; None: by the number of ranks.
+        seed: Seed of all random choices.
+        directory: Folder of this run; None makes one under the user's state folder.
+        reorder: Topologies that the program makes with `reorder=1` are placed by the network.
+    """
+
+    program: tuple[str, ...]
+    num_ranks: int
+    hostfile: Path | Cluster | None = None
+    mpirun: str | None = None
+    launcher_args: tuple[str, ...] = ()
+    network: str | None = None
+    traffic: Path | None = None
+    mode: Literal["quick", "full"] = "quick"
+    budget_s: float | None = None
+    rule: Rule = DEFAULT_RULE
+    contention: bool = False
+    max_age_s: float = 3600.0
+    skip_unreachable: bool = False
+    metric: Literal["bytes", "messages"] = "bytes"
+    objective: str = DEFAULT_OBJECTIVE
+    time_limit_s: float | None = None
+    seed: int = 0
+    directory: Path | None = None
+    reorder: bool = False
+
+
+def hosts_of(hostfile: Path | Cluster | None) -> Cluster:
+    """Hosts as given, from the hostfile, or from the Slurm allocation that this runs in.
+
+    Raises:
+        InputError: There is neither.
+    """
+    if isinstance(hostfile, Cluster):
+        return hostfile
+    if hostfile is not None:
+        return read_hostfile(hostfile)
+    cluster = cluster_from_slurm()
+    if cluster is None:
+        raise InputError(
+            "no hosts: give --hostfile FILE or -H h0:4,h1:4, or run inside a Slurm allocation"
+        )
+    return cluster

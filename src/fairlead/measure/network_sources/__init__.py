@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a network comes from: one interface, one file per kind of source, one catalogue."""
+
+from fairlead.measure.network_sources.catalogue import (
+    SOURCES,
+    network_from,
+    network_source,
+    source_kind,
+)
+from fairlead.measure.network_sources.source import Measuring, NetworkSource
+
+__all__ = [
+    "SOURCES",
+    "Measuring",
+    "NetworkSource",
+    "network_from",
+    "network_source",
+    "source_kind",
+]

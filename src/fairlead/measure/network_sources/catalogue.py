@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All kinds of sources that a network can come from."""
+
+from __future__ import annotations
+
+from fairlead.errors import InputError
+from fairlead.measure.network_sources.file import FileSource
+from fairlead.measure.network_sources.probe import KeptSource, ProbeSource
+from fairlead.measure.network_sources.source import Measuring, NetworkSource
+from fairlead.model.cluster import Cluster
+from fairlead.model.network import Network
+
+__all__ = ["SOURCES", "network_from", "network_source", "source_kind"]
+
+SOURCES: tuple[type[NetworkSource], ...] = (KeptSource, ProbeSource, FileSource)
+"""The first that recognises what the user wrote is taken; any other text names a file."""
+
+
+def source_kind(text: str | None) -> type[NetworkSource]:
+    """The kind of source that the user named; None for what is taken without a name."""
+    return next(kind for kind in SOURCES if kind.recognises(text))
+
+
+def network_source(text: str | None, measuring: Measuring) -> NetworkSource:
+    """The source that the user named."""
+    return source_kind(text)(text, measuring)
+
+
+def network_from(source: NetworkSource, cluster: Cluster | None) -> Network:
+    """The network of a source, measured where it has to be.
+
+    Args:
+        source: Where it comes from.
+        cluster: The hosts; None, where it is given, for all that it holds.
+
+    Raises:
+        Error: It cannot be had, or nothing says which hosts are to be measured.
+    """
+    network = source.at_hand(cluster)
+    if network is not None:
+        return network
+    if cluster is None:
+        raise InputError(f"{source.name}: which hosts are to be measured is not said")
+    return source.measured(cluster)

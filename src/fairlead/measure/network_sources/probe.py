@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A network that is measured now, in any case or where no profile of an earlier run serves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from fairlead.errors import InputError
+from fairlead.measure import profile_cache
+from fairlead.measure.network_sources.source import NetworkSource
+from fairlead.measure.profile_cache import Profile
+from fairlead.model.cluster import Cluster
+from fairlead.model.network import Network
+
+
+class ProbeSource(NetworkSource):
+    """`probe:` measures all pairs now."""
+
+    form = "probe:"
+    is_given = False
+
+    @classmethod
+    def recognises(cls, text: str | None) -> bool:
+        """The word itself."""
+        return text == cls.form
+
+    def at_hand(self, cluster: Cluster | None) -> Network | None:
+        """None: it is always measured."""
+        del cluster
+        return None
+
+    def measured(self, cluster: Cluster, unreachable: Mapping[str, str] | None = None) -> Network:
+        """The network as it is now, which is kept for later runs."""
+        how = self.measuring
+        program = how.program()
+        how.narrator.tell(f"network: probing {cluster.num_hosts} hosts ({how.mode})")
+        with how.narrator.progress("probing") as on_progress:
+            network = how.probe(
+                program.launcher,
+                cluster,
+                mode=how.mode,
+                budget_s=how.budget_s,
+                skip_unreachable=how.skip_unreachable,
+                launcher_args=program.launcher_args,
+                contention=how.contention,
+                on_progress=on_progress,
+                unreachable=unreachable,
+                program=program,
+            )
+        path = self.profile_path(cluster)
+        if path is not None:
+            try:
+                profile_cache.remember(Profile(path, network))
+            except InputError as error:  # What cannot be kept still serves this run.
+                how.narrator.tell(f"network: not kept for later runs: {error}")
+        return network
+
+    def profile_path(self, cluster: Cluster) -> Path | None:
+        """In the user's cache, by hosts, MPI and what is measured."""
+        how = self.measuring
+        if not how.keeps_profiles:
+            return None
+        launcher = how.program().launcher
+        return profile_cache.profile_path(cluster, launcher, how.mode, how.contention)
+
+
+class KeptSource(ProbeSource):
+    """A profile of the same hosts from an earlier run, or the probe where none serves."""
+
+    form = ""
+    may_be_kept = True
+
+    @classmethod
+    def recognises(cls, text: str | None) -> bool:
+        """What is taken where the user names no source."""
+        return text is None
+
+    def at_hand(self, cluster: Cluster | None) -> Network | None:
+        """The kept network once it was checked; None where there is none, or it does not hold."""
+        assert cluster is not None
+        how, path = self.measuring, self.profile_path(cluster)
+        if path is None:
+            return None
+        kept = profile_cache.recall(
+            path, cluster, how.max_age_s, skip_unreachable=how.skip_unreachable
+        )
+        return None if kept is None else how.check(kept, cluster, how.narrator, how.program())

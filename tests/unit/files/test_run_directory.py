@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The folder of a run, and what is noted in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import fairlead as fl
+from fairlead.files.run_directory import RECORD, RunDirectory
+
+
+def test_run_directory_records_steps_in_order(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path / "run")
+    directory.note("probe", {"seconds": 1})
+    directory.note("trace", {"seconds": 2})
+    record = json.loads((tmp_path / "run" / RECORD).read_text())
+    assert [step["step"] for step in record["steps"]] == ["probe", "trace"]
+    assert record["kind"] == "run"
+
+
+def test_run_directory_is_never_mixed_with_another(tmp_path: Path) -> None:
+    (tmp_path / "old.txt").write_text("old")
+    with pytest.raises(fl.InputError, match="is not empty"):
+        RunDirectory(tmp_path)
+
+
+def test_run_directories_of_one_second_get_names_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    paths = {RunDirectory.new(None, "solver").path for _ in range(3)}
+    assert len(paths) == 3
