@@ -154,11 +154,13 @@ class Network:
             ) from None
 
     def select(self, hosts: Sequence[str]) -> Network:
-        """The same measurements for these hosts, in this order.
+        """The same measurements for these hosts, in this order; itself where nothing changes.
 
         Raises:
             TopologyError: One of them was not measured.
         """
+        if tuple(hosts) == self.hosts:
+            return self
         rows = np.array([self.index(host) for host in hosts])
         grid = np.ix_(rows, rows)
 

@@ -31,6 +31,11 @@ def test_select_reorders_every_matrix() -> None:
     assert picked.bandwidth_low_Bps.tolist() == [[81, 63], [27, 9]]
 
 
+def test_select_of_the_same_hosts_copies_nothing() -> None:
+    network = fl.Network(["a", "b"], np.ones((2, 2)), np.ones((2, 2)))
+    assert network.select(["a", "b"]) is network
+
+
 def test_unmeasured_pairs_are_named() -> None:
     network = fl.Network(["a", "b"], [[0, np.nan], [1, 0]], [[np.inf, 1], [1, np.inf]])
     assert network.unmeasured_pairs() == [("a", "b")]
