@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from fairlead import cli
 from fairlead.cli import app, main, options
-from fairlead.flows.decision import default_budget_s
+from fairlead.decide.search import default_budget_s
 
 COMMANDS = [
     *(

@@ -4,14 +4,20 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import scipy.stats
 
 from fairlead.decide.expected_gain import TOLERATED_RATIO, Gain
+from fairlead.model.placement import Placement
 
-__all__ = ["DEFAULT_RULE", "Rule", "rehearsed_gain"]
+__all__ = ["DEFAULT_RULE", "LEAST_BETTER_RATIO", "Rule", "barred_by", "rehearsed_gain"]
+
+LEAST_BETTER_RATIO = 0.03
+"""A further placement is worth a trial when it is predicted to beat another by this much."""
 
 LEAST_ERROR = 0.005
 """Least standard error of the logarithm of a mean ratio, since a few rounds may agree by chance."""
@@ -41,6 +47,16 @@ class Rule:
         """Whether even the upper end of the interval is too small a saving."""
         return gain.high_ratio < self.least_ratio
 
+    def best(self, gains: Sequence[Gain]) -> tuple[int | None, bool]:
+        """Which of several placements is best, and whether it is taken.
+
+        Of those that are accepted the one with the largest expected saving, or of all where none
+        is; None where there are none at all.
+        """
+        accepted = [index for index, gain in enumerate(gains) if self.accepts(gain)]
+        among = accepted or range(len(gains))
+        return max(among, key=lambda index: gains[index].ratio, default=None), bool(accepted)
+
 
 def rehearsed_gain(log_ratios: npt.NDArray[np.float64]) -> Gain:
     """What a placement saves, by trials beside the launcher's placement.
@@ -60,6 +76,22 @@ def rehearsed_gain(log_ratios: npt.NDArray[np.float64]) -> Gain:
     return Gain(
         -np.expm1(mean), float(low), float(high), float(ratio.sf(np.log1p(TOLERATED_RATIO)))
     )
+
+
+def barred_by(
+    dropped: Collection[Placement], cost_s: Callable[[Placement], float]
+) -> Callable[[Placement], bool]:
+    """Tells placements that have proved slower, and those that promise no more than these did.
+
+    Of a placement many others are mirror images. What is predicted of them is the same, so what has
+    come of the one is what is to be expected of the others.
+
+    Args:
+        dropped: Placements that have proved slower.
+        cost_s: Predicted time of a placement.
+    """
+    least_s = min(map(cost_s, dropped), default=math.inf)
+    return lambda placement: cost_s(placement) >= (1 - LEAST_BETTER_RATIO) * least_s
 
 
 DEFAULT_RULE = Rule()

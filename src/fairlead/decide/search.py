@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures until it is clear that a placement helps, or that nothing worth having is left.
+"""Finds placements that may help, and measures until it is clear whether they do.
 
-network ──▶ place ──▶ rehearse beside the launcher's ──▶ clear? ──▶ verdict
+network ──▶ place ──▶ rehearse beside the launcher's ──▶ clear? ──▶ candidates with their gains
               ▲                                            │ no
               └────── measure the pairs it hangs on ◀──────┘
 """
@@ -11,15 +11,15 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from fairlead.decide.denoised_network import denoised
 from fairlead.decide.expected_gain import Gain, expected_gain
+from fairlead.decide.measurer import Measurer
 from fairlead.decide.noise import with_pooled_noise
-from fairlead.decide.rule import DEFAULT_RULE, Rule, rehearsed_gain
+from fairlead.decide.rule import DEFAULT_RULE, LEAST_BETTER_RATIO, Rule, rehearsed_gain
 from fairlead.measure.long_trains import LONG_TRAINS_BYTES
 from fairlead.measure.rehearsal import Rehearsal, host_bytes
 from fairlead.model.cost import evaluate
@@ -27,15 +27,12 @@ from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic
 
-__all__ = ["Measurer", "Question", "Verdict", "decide"]
+__all__ = ["Candidate", "DecisionProblem", "SearchResult", "search"]
 
 Mask = npt.NDArray[np.bool_]
 
-MOST_TURNS = 3
-"""Placements that are rehearsed for one verdict, at most."""
-
-LEAST_BETTER_RATIO = 0.03
-"""A further placement is rehearsed when it is predicted to beat the best so far by this much."""
+MOST_CANDIDATES = 3
+"""Placements that are rehearsed for one decision, at most."""
 
 LEAST_REHEARSAL_S = 0.3
 """In less, too few trials fit to tell anything."""
@@ -51,27 +48,24 @@ FEWEST_ROUNDS = 3
 ALL_PAIRS_HOSTS = 8
 """Up to so many hosts each pair is measured again: 28 pairs take half a second."""
 
+MAP_SHARE = 0.08
+MAP_S_PER_RANK = 2e-3
+"""Time of each search of a placement: this share of the budget, or more where there are many ranks
+and a worse placement costs more than the time."""
 
-class Measurer(Protocol):
-    """Measures on the hosts."""
 
-    @property
-    def launch_s(self) -> float:
-        """What starting the measuring program takes, in seconds."""
+def default_budget_s(num_hosts: int) -> float:
+    """Time of deciding: 3.8 s for 8 hosts, 7.8 s for 32, at most 15 s; the probe included."""
+    return min(15.0, 2.5 + num_hosts / 6)
 
-    def rehearse(
-        self,
-        placements: Sequence[Placement],
-        network: Network,
-        rehearsal_s: float,
-        pairs: Mask | None,
-        pairs_s: float,
-    ) -> Rehearsal | None:
-        """As `fairlead.measure.rehearsal.rehearse`; None where it cannot be done."""
+
+def mapping_s(budget_s: float, num_ranks: int) -> float:
+    """Time that finding one placement may take."""
+    return max(budget_s * MAP_SHARE, num_ranks * MAP_S_PER_RANK)
 
 
 @dataclasses.dataclass(frozen=True)
-class Question:
+class DecisionProblem:
     """What is to be decided, and by what means.
 
     Attributes:
@@ -100,47 +94,15 @@ class Question:
     seed: int = 0
 
 
-@dataclasses.dataclass(frozen=True)
-class Verdict:
-    """What was decided, and on what evidence.
+@dataclasses.dataclass
+class Candidate:
+    """A placement and what is known of it so far.
 
     Attributes:
-        placement: The placement to take; None keeps the launcher's.
-        gain: What the best placement saves against the launcher's, as part of the time on the
-            network; zero where none was found that differs.
-        network_s: What the launcher's placement spends on the network in a whole run.
-        num_rounds: Rounds of rehearsal behind the gain; 0 where it is predicted only.
-        network: All that is known of the network by now.
-        by_long_trains: What was measured of it meanwhile, by trains of 64 KiB; None where nothing.
-        is_barred: Whether the best placement was left alone because it had proved slower.
-        seconds: Time that deciding took.
+        placement: It differs from the launcher's.
+        predicted: What it saves by the rates of the network.
+        log_ratios: Of each round of rehearsal the logarithm of its time over the launcher's.
     """
-
-    placement: Placement | None
-    gain: Gain
-    network_s: float
-    num_rounds: int
-    network: Network
-    by_long_trains: Network | None
-    is_barred: bool
-    seconds: float
-
-
-def decide(question: Question) -> Verdict:
-    """Place, rehearse and measure in turns until it is clear, or the budget is spent.
-
-    Raises:
-        Error: A measurement failed.
-    """
-    turns = _Turns(question)
-    while turns.go_on():
-        pass
-    return turns.verdict()
-
-
-@dataclasses.dataclass
-class _Tried:
-    """A placement and what is known of it so far."""
 
     placement: Placement
     predicted: Gain
@@ -148,101 +110,132 @@ class _Tried:
 
     @property
     def num_rounds(self) -> int:
+        """Rounds of rehearsal behind the gain; 0 where it is predicted only."""
         return len(self.log_ratios) if len(self.log_ratios) >= FEWEST_ROUNDS else 0
 
     @property
     def gain(self) -> Gain:
+        """What it saves against the launcher's, as part of the time on the network."""
         return rehearsed_gain(self.log_ratios) if self.num_rounds else self.predicted
 
 
-def _best(tried: Sequence[_Tried]) -> _Tried | None:
-    return max(tried, key=lambda one: one.gain.ratio, default=None)
+@dataclasses.dataclass(frozen=True)
+class SearchResult:
+    """What was found, and what was measured on the way.
+
+    Attributes:
+        candidates: Placements that may be taken; none where none was found that differs.
+        network_s: What the launcher's placement spends on the network in a whole run.
+        network: All that is known of the network by now.
+        by_long_trains: What was measured of it meanwhile, by trains of 64 KiB; None where nothing.
+        has_met_barred: Whether a placement was left alone because it had proved slower.
+        seconds: Time that the search took.
+    """
+
+    candidates: Sequence[Candidate]
+    network_s: float
+    network: Network
+    by_long_trains: Network | None
+    has_met_barred: bool
+    seconds: float
 
 
-class _Turns:
-    """One decision under way."""
+def search(problem: DecisionProblem) -> SearchResult:
+    """Place, rehearse and measure in turns until it is clear, or the budget is spent.
 
-    def __init__(self, question: Question) -> None:
-        self._question = question
+    Raises:
+        Error: A measurement failed.
+    """
+    under_way = _Search(problem)
+    while under_way.go_on():
+        pass
+    return under_way.result()
+
+
+def _best(candidates: Sequence[Candidate]) -> Candidate | None:
+    return max(candidates, key=lambda one: one.gain.ratio, default=None)
+
+
+class _Search:
+    """One search under way."""
+
+    def __init__(self, problem: DecisionProblem) -> None:
+        self._problem = problem
         self._begin_s = time.monotonic()
-        self._measured = question.network
+        self._measured = problem.network
         self._network = with_pooled_noise(self._measured)
-        self._network_s = _network_s(question, self._network)
-        self._tried: list[_Tried] = []
+        self._network_s = _network_s(problem, self._network)
+        self._candidates: list[Candidate] = []
         self._has_met_barred = False
         self._by_long_trains: Network | None = None
 
     def go_on(self) -> bool:
-        """One turn. Returns whether another may change the verdict."""
-        if len(self._tried) == MOST_TURNS:
+        """One turn. Returns whether another may change what is decided."""
+        if len(self._candidates) == MOST_CANDIDATES:
             return False
         challenger = self._challenger()
         if challenger is None:
             return False
-        self._tried.append(challenger)
-        if not self._question.rule.is_hopeless(challenger.predicted) and self._rehearse():
+        self._candidates.append(challenger)
+        if not self._problem.rule.is_hopeless(challenger.predicted) and self._rehearse():
             return True
-        if len(self._tried) > 1:
-            self._tried.pop()  # What was not rehearsed does not stand beside what was.
+        if len(self._candidates) > 1:
+            self._candidates.pop()  # What was not rehearsed does not stand beside what was.
         return False
 
-    def verdict(self) -> Verdict:
-        accepted = [one for one in self._tried if self._question.rule.accepts(one.gain)]
-        best = _best(accepted or self._tried)
-        gain = Gain(0.0, 0.0, 0.0) if best is None else best.gain
-        return Verdict(
-            placement=best.placement if best is not None and accepted else None,
-            gain=gain,
+    def result(self) -> SearchResult:
+        """What was found so far."""
+        return SearchResult(
+            candidates=self._candidates,
             network_s=self._network_s,
-            num_rounds=0 if best is None else best.num_rounds,
             network=self._measured,
             by_long_trains=self._by_long_trains,
-            is_barred=self._has_met_barred,
+            has_met_barred=self._has_met_barred,
             seconds=time.monotonic() - self._begin_s,
         )
 
-    def _challenger(self) -> _Tried | None:
+    def _challenger(self) -> Candidate | None:
         """The best placement by what is known now; None where it is not worth a rehearsal."""
-        question = self._question
-        placement = question.place(denoised(self._network))
-        if any(_is_same(placement, one) for one in (question.baseline, *self._placements())):
+        problem = self._problem
+        placement = problem.place(denoised(self._network))
+        if any(_is_same(placement, one) for one in (problem.baseline, *self._placements())):
             return None
-        if question.is_barred(placement):
+        if problem.is_barred(placement):
             self._has_met_barred = True
             return None
-        best = _best(self._tried)
+        best = _best(self._candidates)
         if best is not None:
-            rival = best.placement if best.gain.ratio > 0 else question.baseline
+            rival = best.placement if best.gain.ratio > 0 else problem.baseline
             if self._predicted(placement, rival).ratio < LEAST_BETTER_RATIO:
                 return None
-        return _Tried(placement, self._predicted(placement, question.baseline))
+        return Candidate(placement, self._predicted(placement, problem.baseline))
 
     def _placements(self) -> list[Placement]:
-        return [tried.placement for tried in self._tried]
+        return [candidate.placement for candidate in self._candidates]
 
     def _predicted(self, placement: Placement, rival: Placement) -> Gain:
-        question = self._question
+        problem = self._problem
         return expected_gain(
-            placement, rival, question.traffic, self._network, question.seed, cost=question.cost
+            placement, rival, problem.traffic, self._network, problem.seed, cost=problem.cost
         )
 
     def _rehearse(self) -> bool:
-        """Rehearse what was tried beside the launcher's. Returns whether that could be done."""
-        question, is_first = self._question, len(self._tried) == 1
-        if question.measurer is None:
+        """Rehearse the candidates beside the launcher's. Returns whether that could be done."""
+        problem, is_first = self._problem, len(self._candidates) == 1
+        if problem.measurer is None:
             return False
         spent_s = time.monotonic() - self._begin_s
-        left_s = question.budget_s - spent_s - question.measurer.launch_s
+        left_s = problem.budget_s - spent_s - problem.measurer.launch_s
         if left_s < LEAST_REHEARSAL_S and not is_first:
             return False
         # Pairs are measured again once: a second time they would tell nothing new.
         pairs = pairs_s = None
         if is_first:
             pairs_s = float(np.clip(left_s / 3, LEAST_PAIRS_S, MOST_PAIRS_S))
-            pairs = decisive_pairs(question, self._network, self._placements(), pairs_s)
+            pairs = decisive_pairs(problem, self._network, self._placements(), pairs_s)
             left_s -= pairs_s
-        rehearsal = question.measurer.rehearse(
-            (question.baseline, *self._placements()),
+        rehearsal = problem.measurer.rehearse(
+            (problem.baseline, *self._placements()),
             self._network,
             float(np.clip(left_s, LEAST_REHEARSAL_S, MOST_REHEARSAL_S)),
             pairs,
@@ -255,9 +248,9 @@ class _Turns:
 
     def _take_in(self, rehearsal: Rehearsal) -> None:
         log_s = np.log(np.maximum(rehearsal.steps_s, 1e-9))
-        for index, tried in enumerate(self._tried, start=1):
+        for index, candidate in enumerate(self._candidates, start=1):
             ratios = log_s[:, index] - log_s[:, 0]
-            tried.log_ratios = np.concatenate([tried.log_ratios, ratios])
+            candidate.log_ratios = np.concatenate([candidate.log_ratios, ratios])
         self._network_s = rehearsal.network_s(0)
         if rehearsal.network is not None:
             self._by_long_trains = rehearsal.network
@@ -266,12 +259,12 @@ class _Turns:
 
 
 def decisive_pairs(
-    question: Question, network: Network, placements: Sequence[Placement], pairs_s: float
+    problem: DecisionProblem, network: Network, placements: Sequence[Placement], pairs_s: float
 ) -> Mask:
     """The pairs of hosts on which the gain hangs: those that carry most, by their time.
 
     Args:
-        question: Holds the launcher's placement and the traffic.
+        problem: Holds the launcher's placement and the traffic.
         network: What is known of the network.
         placements: What may be taken instead.
         pairs_s: Time for measuring them, one after the other.
@@ -284,9 +277,9 @@ def decisive_pairs(
     if num_hosts <= ALL_PAIRS_HOSTS:
         return all_pairs
     load_s = np.zeros((num_hosts, num_hosts))
-    for placement in (question.baseline, *placements):
+    for placement in (problem.baseline, *placements):
         with np.errstate(invalid="ignore"):
-            carried_s = host_bytes(placement, question.traffic, network.hosts)
+            carried_s = host_bytes(placement, problem.traffic, network.hosts)
             load_s = np.maximum(load_s, np.nan_to_num(carried_s / network.bandwidth_Bps))
     load_s = np.triu(np.maximum(load_s, load_s.T), 1)
     pair_s = LONG_TRAINS_BYTES * 2 / float(np.nanmedian(network.bandwidth_Bps[all_pairs]))
@@ -298,9 +291,9 @@ def decisive_pairs(
     return chosen | chosen.T
 
 
-def _network_s(question: Question, network: Network) -> float:
-    cost = evaluate(question.baseline, question.traffic, network)
-    return float(getattr(cost, question.cost))
+def _network_s(problem: DecisionProblem, network: Network) -> float:
+    cost = evaluate(problem.baseline, problem.traffic, network)
+    return float(getattr(cost, problem.cost))
 
 
 def _is_same(one: Placement, other: Placement) -> bool:

@@ -7,41 +7,33 @@ import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 from fairlead.act import launch, mpi_builds
 from fairlead.act.launch import LaunchSpec
 from fairlead.act.plan.reorder import DEFAULT_MESSAGE_BYTES, write_reorder_plan
 from fairlead.act.preload import preloaded
-from fairlead.decide.expected_gain import TOLERATED_RATIO
-from fairlead.decide.placement import require_method
+from fairlead.decide.decision import Decision, judged
+from fairlead.decide.kept_decisions import decision_path, keep, recalled
+from fairlead.decide.measurer import HostsMeasurer
+from fairlead.decide.placement import COST_OF_OBJECTIVE, require_method
+from fairlead.decide.rule import barred_by
+from fairlead.decide.search import DecisionProblem, default_budget_s, mapping_s, search
 from fairlead.errors import Error, InputError
 from fairlead.files import run_directory
-from fairlead.flows.decision import Decision, decided
+from fairlead.flows.announcement import Announcement, decision_line
 from fairlead.flows.inputs import Prepared, place_prepared, prepare, probe_program_for
 from fairlead.flows.request import Request
+from fairlead.flows.run_log import RunLog
 from fairlead.measure import profile_cache
+from fairlead.measure.profile_cache import Profile
+from fairlead.model.cost import evaluate
+from fairlead.model.network import Network
+from fairlead.model.placement import Placement
 from fairlead.narrator import Narrator
-from fairlead.units import format_duration
-from fairlead.watch import history as histories
-from fairlead.watch.history import History, RunTime
+from fairlead.watch.history import History
 
 __all__ = ["Announcement", "run", "start"]
-
-
-@dataclasses.dataclass(frozen=True)
-class Announcement:
-    """What is printed before the program starts.
-
-    Attributes:
-        decision: The placement and the evidence for it.
-        predicted_s: Expected time of the run; None without earlier runs.
-        line: The decision in one line.
-        directory: Folder of the run's record.
-    """
-
-    decision: Decision
-    predicted_s: float | None
-    line: str
-    directory: Path
 
 
 def run(
@@ -71,8 +63,8 @@ def run(
     require_method(method)
     with probe_program_for(request) as probe_program:
         prepared = prepare(request, narrator, probe_program)
-        history = _Log(prepared, request, narrator)
-        decision = decided(prepared, request, method, history.kept, narrator)
+        history = RunLog(prepared, request, narrator)
+        decision = _decided(prepared, request, method, history.kept, narrator)
     announcement = _announcement(prepared, request, method, decision, history.kept)
     announce(announcement)
     if is_dry:
@@ -83,71 +75,84 @@ def run(
     return exit_code
 
 
-class _Log:
-    """Adds this run to the history of the program."""
+def _decided(
+    prepared: Prepared, request: Request, method: str, history: History, narrator: Narrator
+) -> Decision:
+    """A decision kept from an earlier run while nothing has changed, or one made now."""
+    kept = recalled(_path(prepared, request, method, prepared.network), prepared.cluster)
+    if kept is not None and not (kept.placement and history.has_proved_slower(kept.placement)):
+        narrator.tell("decision: kept from an earlier run; program, hosts and network are the same")
+        return dataclasses.replace(kept, seconds=prepared.probe_s)
+    found = search(_problem(prepared, request, method, history, narrator))
+    decision = judged(found, request.rule)
+    try:
+        if found.by_long_trains is not None and prepared.profile_path is not None:
+            profile_cache.remember(
+                Profile(prepared.profile_path, found.network, found.by_long_trains)
+            )
+        # Where a saving is likely, but not sure enough, the next run has a budget of its own.
+        if decision.placement or decision.gain.ratio < request.rule.least_ratio:
+            keep(decision, method, _path(prepared, request, method, found.network))
+    except InputError as error:
+        narrator.tell(f"decision: not kept for later runs: {error}")
+    return dataclasses.replace(decision, seconds=prepared.probe_s + decision.seconds)
 
-    def __init__(self, prepared: Prepared, request: Request, narrator: Narrator) -> None:
-        self._prepared, self._narrator = prepared, narrator
-        cluster = prepared.cluster
-        key = profile_cache.program_key(
-            request.program, request.num_ranks, cluster, prepared.launcher
-        )
-        self._path = histories.history_path(key)
-        self._empty = History(
-            program=request.program, num_ranks=request.num_ranks, hosts=cluster.hosts
-        )
-        self.kept = histories.recall(self._path, self._empty)
-        if prepared.traced_s is not None:
-            self._add("launcher", None, prepared.traced_s, None, is_traced=True)
 
-    def add(
-        self, method: str, decision: Decision, seconds: float, predicted_s: float | None
-    ) -> None:
-        """Keep the time of a successful run, and print it beside the prediction."""
-        placement = decision.placement
-        names = None if placement is None else tuple(placement.host_names())
-        self._add("launcher" if names is None else method, names, seconds, predicted_s)
-        launcher_s = self.kept.launcher_s()
-        told = f"took {format_duration(seconds)}"
-        if predicted_s is not None:
-            told += f", predicted {format_duration(predicted_s)}"
-        if placement is not None and launcher_s is not None:
-            told += f"; on the launcher's placement {format_duration(launcher_s)}"
-            if self.kept.has_proved_slower(placement):
-                told += ": this placement has proved slower, it is not taken again"
-        self._narrator.tell(told)
+def _path(prepared: Prepared, request: Request, method: str, network: Network) -> Path:
+    by = (method, request.metric, request.objective, request.seed, request.rule)
+    options = (by, request.time_limit_s)
+    return decision_path(prepared.cluster, network, prepared.traffic, options)
 
-    def _add(
-        self,
-        method: str,
-        host_of_rank: tuple[str, ...] | None,
-        seconds: float,
-        predicted_s: float | None,
-        *,
-        is_traced: bool = False,
-    ) -> None:
-        one = RunTime(
-            when=histories.now(),
-            folder=str(self._prepared.directory.path.absolute()),
-            method=method,
-            host_of_rank=host_of_rank,
-            seconds=seconds,
-            predicted_s=predicted_s,
-            is_traced=is_traced,
-        )
-        try:
-            self.kept = histories.add(self._path, self._empty, one)
-            self.kept.save(self._prepared.directory.file(run_directory.HISTORY))
-        except InputError as error:
-            self._narrator.tell(f"the time of this run is not kept: {error}")
+
+def _problem(
+    prepared: Prepared, request: Request, method: str, history: History, narrator: Narrator
+) -> DecisionProblem:
+    cost = COST_OF_OBJECTIVE[request.objective]
+    hosts = prepared.cluster.hosts
+    budget_s = request.budget_s or default_budget_s(len(hosts))
+    limit_s = mapping_s(budget_s, request.num_ranks)
+
+    def cost_s(placement: Placement) -> float:
+        return float(getattr(evaluate(placement, prepared.traffic, prepared.network), cost))
+
+    dropped = [
+        Placement(hosts, np.array([hosts.index(name) for name in names]))
+        for names in history.dropped()
+        if set(names) <= set(hosts)
+    ]
+    return DecisionProblem(
+        traffic=prepared.traffic,
+        network=prepared.network,
+        baseline=place_prepared(prepared, request, "launcher"),
+        place=lambda network: place_prepared(prepared, request, method, network, limit_s),
+        cost=cost,
+        rule=request.rule,
+        is_barred=barred_by(dropped, cost_s),
+        measurer=_measurer(prepared, narrator),
+        budget_s=budget_s - prepared.probe_s,
+        seed=request.seed,
+    )
+
+
+def _measurer(prepared: Prepared, narrator: Narrator) -> HostsMeasurer | None:
+    """None where the user gave the network: it is taken as it is."""
+    if prepared.is_network_given:
+        return None
+    return HostsMeasurer(
+        prepared.probe_program,
+        prepared.cluster,
+        prepared.traffic,
+        prepared.network.launch_s,
+        narrator,
+    )
 
 
 def _announcement(
     prepared: Prepared, request: Request, method: str, decision: Decision, history: History
 ) -> Announcement:
-    """The decision as it is printed and recorded."""
+    """The decision as it is told; it is recorded with its placement."""
     predicted_s = decision.predicted_s(history.launcher_s())
-    line = _line(prepared, request, method, decision)
+    line = decision_line(prepared, request.rule, method, decision)
     taken = decision.placement or place_prepared(prepared, request, "launcher")
     taken.save(prepared.directory.file(run_directory.PLACEMENT))
     prepared.directory.note(
@@ -205,33 +210,3 @@ def reordering(prepared: Prepared, narrator: Narrator) -> dict[str, str]:
         narrator.tell(f"topologies keep the order of their ranks: {error}")
         return {}
     return preloaded({}, library, FAIRLEAD_PLAN=str(folder.absolute()))
-
-
-def _line(prepared: Prepared, request: Request, method: str, decision: Decision) -> str:
-    gain, risk = decision.gain, request.rule.risk
-    how = f"{decision.num_rounds} rehearsals" if decision.num_rounds else "the measured rates"
-    spent = (
-        f"deciding took {format_duration(decision.seconds)}"
-        if decision.seconds
-        else "nothing had to be measured"
-    )
-    if prepared.trace_s:
-        spent += f", tracing {format_duration(prepared.trace_s)}"
-    if method == "launcher":
-        return f"the launcher's placement was asked for; {spent}"
-    saved = (
-        f"{gain.ratio:.0%} [{gain.low_ratio:.0%}, {gain.high_ratio:.0%}] less time on the network "
-        f"by {how}, risk of a loss {gain.loss_risk:.1%}"
-    )
-    if decision.placement is not None:
-        return f"placed by {method}: {saved}; {spent}"
-    if decision.is_barred:
-        return f"the launcher's placement is kept: that of {method} has proved slower; {spent}"
-    if request.rule.is_hopeless(gain):
-        return f"the launcher's placement is kept: nothing worth having is to be gained; {spent}"
-    why = (
-        f"a loss of more than {TOLERATED_RATIO:.0%} is likelier than {risk:.0%}"
-        if gain.loss_risk > risk
-        else f"less than {request.rule.least_ratio:.0%}"
-    )
-    return f"the launcher's placement is kept: {method} would take {saved}: {why}; {spent}"

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
+import fairlead as fl
 from fairlead.decide.expected_gain import TOLERATED_RATIO, Gain
-from fairlead.decide.rule import LEAST_ERROR, Rule, rehearsed_gain
+from fairlead.decide.rule import LEAST_BETTER_RATIO, LEAST_ERROR, Rule, barred_by, rehearsed_gain
 
 
 def test_a_likely_saving_with_a_small_risk_is_taken_though_no_gain_is_proved() -> None:
@@ -50,3 +53,23 @@ def test_risk_of_a_loss_is_how_often_another_mean_would_be_slower() -> None:
 def test_rounds_that_agree_by_chance_are_not_certain() -> None:
     gain = rehearsed_gain(np.full(3, np.log(0.9)))
     assert gain.high_ratio - gain.low_ratio > 2 * LEAST_ERROR
+
+
+def test_the_largest_accepted_saving_is_taken_before_a_larger_one_at_risk() -> None:
+    risky, small, good = Gain(0.5, -1, 1, 0.4), Gain(0.1, 0, 0.2), Gain(0.3, 0.1, 0.4)
+    assert Rule().best([risky, small, good]) == (2, True)
+    assert Rule().best([small, risky]) == (0, True)
+    assert Rule(least_ratio=0.6).best([small, risky]) == (1, False)
+    assert Rule().best([]) == (None, False)
+
+
+def test_what_promises_no_more_than_a_placement_that_proved_slower_is_barred() -> None:
+    placements = [fl.Placement(["a", "b"], np.array([host, 0])) for host in (0, 1)]
+    dropped, other = placements
+
+    def cost_s(promised_s: float) -> Callable[[fl.Placement], float]:
+        return lambda placement: 1.0 if placement is dropped else promised_s
+
+    assert barred_by([dropped], cost_s(1.0 - 0.9 * LEAST_BETTER_RATIO))(other)
+    assert not barred_by([dropped], cost_s(1.0 - 1.1 * LEAST_BETTER_RATIO))(other)
+    assert not barred_by([], cost_s(1.0))(other)

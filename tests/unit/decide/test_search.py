@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import fairlead as fl
+from fairlead.decide.decision import Decision, judged
 from fairlead.decide.rule import Rule
-from fairlead.decide.search import Question, Verdict, decide
+from fairlead.decide.search import DecisionProblem, search
 from fairlead.measure.rehearsal import Rehearsal
 
 HOSTS = [f"h{host}" for host in range(8)]
@@ -90,10 +91,12 @@ class Hosts:
         return Rehearsal(np.array(times_s) * noise, 1.0, again)
 
 
-def question(true_Bps: np.ndarray, sigma: float = 0.3, seed: int = 0, **options: Any) -> Question:
+def problem(
+    true_Bps: np.ndarray, sigma: float = 0.3, seed: int = 0, **options: Any
+) -> DecisionProblem:
     traffic = groups_of_eight()
     network = measured(true_Bps, sigma, seed)
-    return Question(
+    return DecisionProblem(
         traffic=traffic,
         network=network,
         baseline=fl.place(traffic, network, CLUSTER, "launcher"),
@@ -104,17 +107,21 @@ def question(true_Bps: np.ndarray, sigma: float = 0.3, seed: int = 0, **options:
     )
 
 
-def true_gain(verdict: Verdict, asked: Question, true_Bps: np.ndarray) -> float:
-    assert verdict.placement is not None
+def decide(asked: DecisionProblem) -> Decision:
+    return judged(search(asked), asked.rule)
+
+
+def true_gain(decision: Decision, asked: DecisionProblem, true_Bps: np.ndarray) -> float:
+    assert decision.placement is not None
     truth = fl.Network(HOSTS, np.zeros((8, 8)), true_Bps)
     after, before = (
         fl.evaluate(one, asked.traffic, truth).bottleneck_s
-        for one in (verdict.placement, asked.baseline)
+        for one in (decision.placement, asked.baseline)
     )
     return 1 - after / before
 
 
-def best_gain(asked: Question, true_Bps: np.ndarray) -> float:
+def best_gain(asked: DecisionProblem, true_Bps: np.ndarray) -> float:
     """Of the placement that is found when the network is known."""
     truth = fl.Network(HOSTS, np.zeros((8, 8)), true_Bps)
     known = dataclasses.replace(asked, network=truth, measurer=None)
@@ -125,41 +132,41 @@ def best_gain(asked: Question, true_Bps: np.ndarray) -> float:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_hidden_racks_are_acted_on_though_the_first_measurement_is_noisy(seed: int) -> None:
-    asked = question(HIDDEN, sigma=0.4, seed=seed)
-    verdict = decide(asked)
-    assert true_gain(verdict, asked, HIDDEN) > 0.95 * best_gain(asked, HIDDEN)
-    assert verdict.num_rounds >= 6
+    asked = problem(HIDDEN, sigma=0.4, seed=seed)
+    decision = decide(asked)
+    assert true_gain(decision, asked, HIDDEN) > 0.95 * best_gain(asked, HIDDEN)
+    assert decision.num_rounds >= 6
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_on_an_even_network_nothing_is_lost(seed: int) -> None:
-    asked = question(FLAT, seed=seed)
-    verdict = decide(asked)
-    assert verdict.placement is None or true_gain(verdict, asked, FLAT) >= -0.02
+    asked = problem(FLAT, seed=seed)
+    decision = decide(asked)
+    assert decision.placement is None or true_gain(decision, asked, FLAT) >= -0.02
 
 
 def test_a_gain_that_the_network_does_not_confirm_is_left_alone() -> None:
     # The pairs look like racks, but together they carry the same everywhere.
-    asked = question(HIDDEN, measurer=Hosts(FLAT, 0.02, groups_of_eight()))
-    verdict = decide(asked)
-    assert verdict.placement is None
-    assert verdict.gain.ratio < 0.02
+    asked = problem(HIDDEN, measurer=Hosts(FLAT, 0.02, groups_of_eight()))
+    decision = decide(asked)
+    assert decision.placement is None
+    assert decision.gain.ratio < 0.02
 
 
 def test_a_given_network_is_taken_as_it_is_and_nothing_is_measured() -> None:
-    asked = question(HIDDEN, sigma=0.05, measurer=None)
-    verdict = decide(asked)
-    assert verdict.num_rounds == 0
-    assert true_gain(verdict, asked, HIDDEN) > 0.95 * best_gain(asked, HIDDEN)
+    asked = problem(HIDDEN, sigma=0.05, measurer=None)
+    decision = decide(asked)
+    assert decision.num_rounds == 0
+    assert true_gain(decision, asked, HIDDEN) > 0.95 * best_gain(asked, HIDDEN)
 
 
 def test_a_spent_budget_leaves_one_rehearsal() -> None:
     hosts = Hosts(HIDDEN, 0.1, groups_of_eight(), launch_s=100.0)
-    asked = question(HIDDEN, measurer=hosts)
-    verdict = decide(asked)
+    asked = problem(HIDDEN, measurer=hosts)
+    decision = decide(asked)
     assert hosts.calls == 1
-    assert verdict.num_rounds == 6
-    assert true_gain(verdict, asked, HIDDEN) > 0
+    assert decision.num_rounds == 6
+    assert true_gain(decision, asked, HIDDEN) > 0
 
 
 def test_a_placement_without_a_rehearsal_never_beats_one_that_had_it() -> None:
@@ -169,26 +176,26 @@ def test_a_placement_without_a_rehearsal_never_beats_one_that_had_it() -> None:
             return super().rehearse(*arguments) if self.calls == 0 else None
 
     seen_Bps = FLAT.copy()
-    asked = question(HIDDEN, measurer=Short(seen_Bps, 0.01, groups_of_eight()))
-    verdict = decide(asked)
-    assert verdict.num_rounds == 6
-    assert verdict.placement is None
+    asked = problem(HIDDEN, measurer=Short(seen_Bps, 0.01, groups_of_eight()))
+    decision = decide(asked)
+    assert decision.num_rounds == 6
+    assert decision.placement is None
 
 
 def test_a_placement_that_has_proved_slower_is_not_taken_again() -> None:
-    verdict = decide(question(HIDDEN, is_barred=lambda _placement: True))
-    assert verdict.placement is None
-    assert verdict.is_barred
+    decision = decide(problem(HIDDEN, is_barred=lambda _placement: True))
+    assert decision.placement is None
+    assert decision.is_barred
 
 
 def test_no_risk_at_all_takes_no_noisy_gain() -> None:
-    careful = question(HIDDEN, rule=Rule(risk=0.0))
+    careful = problem(HIDDEN, rule=Rule(risk=0.0))
     assert decide(careful).placement is None
 
 
 def test_what_was_measured_on_the_way_is_handed_back() -> None:
-    verdict = decide(question(HIDDEN))
-    assert verdict.by_long_trains is not None
+    found = search(problem(HIDDEN))
+    assert found.by_long_trains is not None
     off_diagonal = ~np.eye(8, dtype=bool)
-    error = np.log(verdict.network.bandwidth_Bps[off_diagonal] / HIDDEN[off_diagonal])
+    error = np.log(found.network.bandwidth_Bps[off_diagonal] / HIDDEN[off_diagonal])
     assert np.abs(error).max() < 0.3

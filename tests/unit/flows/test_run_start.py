@@ -11,9 +11,9 @@ from narrators import Told
 import fairlead as fl
 from fairlead.act.launch import LaunchSpec
 from fairlead.act.launch.openmpi4 import OpenMpi4
+from fairlead.decide.decision import Decision
 from fairlead.decide.expected_gain import Gain
 from fairlead.files.run_directory import RunDirectory
-from fairlead.flows.decision import Decision
 from fairlead.flows.inputs import Prepared
 from fairlead.flows.request import Request
 from fairlead.flows.run import start

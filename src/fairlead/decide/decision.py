@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which placement a program gets: what a search has found, judged by the rule."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from fairlead.decide.expected_gain import Gain
+from fairlead.decide.rule import Rule
+from fairlead.decide.search import SearchResult
+from fairlead.model.placement import Placement
+
+__all__ = ["Decision", "judged"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Decision:
+    """Which placement the program gets, and on what evidence.
+
+    Attributes:
+        placement: The placement; None keeps the launcher's own.
+        gain: What the best placement saves against the launcher's, as part of the time on the
+            network; zero where none was found that differs.
+        network_s: What the launcher's placement spends on the network in a whole run.
+        num_rounds: Rounds of rehearsal behind the gain; 0 where it is predicted only.
+        is_kept: Whether it was decided in an earlier run.
+        is_barred: Whether a placement was left alone because it had proved slower.
+        seconds: Time that measuring and deciding took, now.
+    """
+
+    placement: Placement | None
+    gain: Gain
+    network_s: float
+    num_rounds: int = 0
+    is_kept: bool = False
+    is_barred: bool = False
+    seconds: float = 0.0
+
+    def predicted_s(self, launcher_s: float | None) -> float | None:
+        """Time of the run, where that on the launcher's placement is known."""
+        if launcher_s is None:
+            return None
+        if self.placement is None:
+            return launcher_s
+        return launcher_s - min(self.network_s, launcher_s) * self.gain.ratio
+
+
+def judged(found: SearchResult, rule: Rule) -> Decision:
+    """The decision on what a search has found.
+
+    Args:
+        found: Candidates, each with its gain.
+        rule: When one is taken.
+    """
+    best, is_taken = rule.best([candidate.gain for candidate in found.candidates])
+    if best is None:
+        gain, placement, num_rounds = Gain(0.0, 0.0, 0.0), None, 0
+    else:
+        candidate = found.candidates[best]
+        gain, num_rounds = candidate.gain, candidate.num_rounds
+        placement = candidate.placement if is_taken else None
+    return Decision(
+        placement,
+        gain,
+        found.network_s,
+        num_rounds,
+        is_barred=found.has_met_barred,
+        seconds=found.seconds,
+    )

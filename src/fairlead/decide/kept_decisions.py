@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decisions kept for later runs, each in a file named by all that it depends on."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+import pydantic
+
+from fairlead.decide.decision import Decision
+from fairlead.decide.expected_gain import Gain
+from fairlead.files.archive import write_text
+from fairlead.files.run_directory import cache_folder
+from fairlead.measure.profile_cache import with_folder
+from fairlead.model.cluster import Cluster
+from fairlead.model.network import Network
+from fairlead.model.placement import Placement
+from fairlead.model.traffic import Traffic
+
+__all__ = ["decision_path", "keep", "recalled"]
+
+Finite = Annotated[float, pydantic.Field(allow_inf_nan=False)]
+
+
+class _Kept(pydantic.BaseModel, extra="forbid"):
+    """A decision as a file."""
+
+    kind: Literal["decision"] = "decision"
+    version: Literal[1] = 1
+    method: str
+    host_of_rank: tuple[str, ...] | None
+    gain: tuple[Finite, Finite, Finite, Finite]
+    network_s: Finite
+    num_rounds: int
+
+
+def keep(decision: Decision, method: str, path: Path) -> None:
+    """Keep a decision.
+
+    Raises:
+        InputError: The cache cannot be written.
+    """
+    placement = decision.placement
+    kept = _Kept(
+        method=method,
+        host_of_rank=None if placement is None else tuple(placement.host_names()),
+        gain=dataclasses.astuple(decision.gain),
+        network_s=decision.network_s,
+        num_rounds=decision.num_rounds,
+    )
+    write_text(with_folder(path), kept.model_dump_json(indent=1) + "\n")
+
+
+def recalled(path: Path, cluster: Cluster) -> Decision | None:
+    """The decision kept there, if it is one for this cluster."""
+    try:
+        kept = _Kept.model_validate_json(path.read_bytes())
+    except (OSError, pydantic.ValidationError):
+        return None
+    placement = None
+    if kept.host_of_rank is not None:
+        position = {host: index for index, host in enumerate(cluster.hosts)}
+        if not set(kept.host_of_rank) <= set(position):
+            return None
+        host_of_rank = np.array([position[host] for host in kept.host_of_rank])
+        placement = Placement(cluster.hosts, host_of_rank, kept.method)
+    return Decision(placement, Gain(*kept.gain), kept.network_s, kept.num_rounds, is_kept=True)
+
+
+def decision_path(
+    cluster: Cluster, network: Network, traffic: Traffic, options: tuple[object, ...]
+) -> Path:
+    """Where a decision is kept; what changes makes another name.
+
+    Args:
+        cluster: Hosts and slots.
+        network: What is known of the network between them.
+        traffic: What the ranks send one another.
+        options: Method, objective and all else that it depends on.
+    """
+    facts = (cluster.hosts, cluster.slots, cluster.sockets, *options)
+    digest = hashlib.sha256(repr(facts).encode())
+    sent = traffic.total.bytes
+    for array in (network.latency_s, network.bandwidth_Bps, sent.data, sent.indices):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return cache_folder() / "decisions" / f"{digest.hexdigest()[:24]}.json"

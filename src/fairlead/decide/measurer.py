@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures for a decision on the hosts of a run."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.errors import ProbeError
+from fairlead.measure import rehearsal
+from fairlead.measure.probe_program import ProbeProgram
+from fairlead.measure.rehearsal import Rehearsal
+from fairlead.model.cluster import Cluster
+from fairlead.model.network import Network
+from fairlead.model.placement import Placement
+from fairlead.model.traffic import Traffic
+from fairlead.narrator import Narrator
+
+__all__ = ["HostsMeasurer", "Measurer"]
+
+Mask = npt.NDArray[np.bool_]
+
+TYPICAL_LAUNCH_S = 1.0
+"""What starting the measuring program takes where nothing is known of it yet."""
+
+
+class Measurer(Protocol):
+    """Measures further, for a search."""
+
+    @property
+    def launch_s(self) -> float:
+        """What starting the measuring program takes, in seconds."""
+
+    def rehearse(
+        self,
+        placements: Sequence[Placement],
+        network: Network,
+        rehearsal_s: float,
+        pairs: Mask | None,
+        pairs_s: float,
+    ) -> Rehearsal | None:
+        """As `fairlead.measure.rehearsal.rehearse`; None where it cannot be done."""
+
+
+@dataclasses.dataclass(frozen=True)
+class HostsMeasurer:
+    """Measures by the measuring program.
+
+    Attributes:
+        program: Gets the orders.
+        cluster: The hosts.
+        traffic: What is rehearsed.
+        first_launch_s: What starting the program took; None where unknown.
+        narrator: Tells the user of it.
+    """
+
+    program: ProbeProgram
+    cluster: Cluster
+    traffic: Traffic
+    first_launch_s: float | None
+    narrator: Narrator
+
+    @property
+    def launch_s(self) -> float:
+        """0 while the program runs on these hosts."""
+        if self.program.is_running_on(self.cluster):
+            return 0.0
+        return TYPICAL_LAUNCH_S if self.first_launch_s is None else self.first_launch_s
+
+    def rehearse(
+        self,
+        placements: Sequence[Placement],
+        network: Network,
+        rehearsal_s: float,
+        pairs: Mask | None,
+        pairs_s: float,
+    ) -> Rehearsal | None:
+        """Run the traffic of the placements; None, and one line, where that fails."""
+        self.narrator.tell("decision: rehearsing the traffic of each placement on the network")
+        try:
+            return rehearsal.rehearse(
+                placements,
+                self.traffic,
+                network,
+                self.program,
+                self.cluster,
+                rehearsal_s=rehearsal_s,
+                pairs=pairs,
+                pairs_s=pairs_s,
+            )
+        except ProbeError as error:
+            self.narrator.tell(f"decision: by the measured rates: {error}")
+            return None

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the user is told of a decision before the program starts."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from fairlead.decide.decision import Decision
+from fairlead.decide.expected_gain import TOLERATED_RATIO
+from fairlead.decide.rule import Rule
+from fairlead.flows.inputs import Prepared
+from fairlead.units import format_duration
+
+__all__ = ["Announcement", "decision_line"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Announcement:
+    """What the user is told before the program starts.
+
+    Attributes:
+        decision: The placement and its evidence.
+        predicted_s: Time that the run is expected to take; None where no run is known yet.
+        line: The decision in one line.
+        directory: Folder of the run's record.
+    """
+
+    decision: Decision
+    predicted_s: float | None
+    line: str
+    directory: Path
+
+
+def decision_line(prepared: Prepared, rule: Rule, method: str, decision: Decision) -> str:
+    """The decision in one line.
+
+    Args:
+        prepared: What was measured and traced for it.
+        rule: By which it was judged.
+        method: What the user asked for.
+        decision: What came of it.
+    """
+    gain = decision.gain
+    how = f"{decision.num_rounds} rehearsals" if decision.num_rounds else "the measured rates"
+    spent = (
+        f"deciding took {format_duration(decision.seconds)}"
+        if decision.seconds
+        else "nothing had to be measured"
+    )
+    if prepared.trace_s:
+        spent += f", tracing {format_duration(prepared.trace_s)}"
+    if method == "launcher":
+        return f"the launcher's placement was asked for; {spent}"
+    saved = (
+        f"{gain.ratio:.0%} [{gain.low_ratio:.0%}, {gain.high_ratio:.0%}] less time on the network "
+        f"by {how}, risk of a loss {gain.loss_risk:.1%}"
+    )
+    if decision.placement is not None:
+        return f"placed by {method}: {saved}; {spent}"
+    if decision.is_barred:
+        return f"the launcher's placement is kept: that of {method} has proved slower; {spent}"
+    if rule.is_hopeless(gain):
+        return f"the launcher's placement is kept: nothing worth having is to be gained; {spent}"
+    why = (
+        f"a loss of more than {TOLERATED_RATIO:.0%} is likelier than {rule.risk:.0%}"
+        if gain.loss_risk > rule.risk
+        else f"less than {rule.least_ratio:.0%}"
+    )
+    return f"the launcher's placement is kept: {method} would take {saved}: {why}; {spent}"

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The history of a program as it grows by one run."""
+
+from __future__ import annotations
+
+from fairlead.decide.decision import Decision
+from fairlead.errors import InputError
+from fairlead.files import run_directory
+from fairlead.flows.inputs import Prepared
+from fairlead.flows.request import Request
+from fairlead.measure import profile_cache
+from fairlead.narrator import Narrator
+from fairlead.units import format_duration
+from fairlead.watch import history as histories
+from fairlead.watch.history import History, RunTime
+
+__all__ = ["RunLog"]
+
+
+class RunLog:
+    """The history of this program, with this run and, where it was traced now, the traced one.
+
+    Attributes:
+        kept: All runs so far.
+    """
+
+    def __init__(self, prepared: Prepared, request: Request, narrator: Narrator) -> None:
+        self._prepared, self._narrator = prepared, narrator
+        cluster = prepared.cluster
+        key = profile_cache.program_key(
+            request.program, request.num_ranks, cluster, prepared.launcher
+        )
+        self._path = histories.history_path(key)
+        self._empty = History(
+            program=request.program, num_ranks=request.num_ranks, hosts=cluster.hosts
+        )
+        self.kept = histories.recall(self._path, self._empty)
+        if prepared.traced_s is not None:
+            self._add("launcher", None, prepared.traced_s, None, is_traced=True)
+
+    def add(
+        self, method: str, decision: Decision, seconds: float, predicted_s: float | None
+    ) -> None:
+        """Keep the time of a run that ended well, and tell what it means."""
+        placement = decision.placement
+        names = None if placement is None else tuple(placement.host_names())
+        self._add("launcher" if names is None else method, names, seconds, predicted_s)
+        launcher_s = self.kept.launcher_s()
+        told = f"took {format_duration(seconds)}"
+        if predicted_s is not None:
+            told += f", predicted {format_duration(predicted_s)}"
+        if placement is not None and launcher_s is not None:
+            told += f"; on the launcher's placement {format_duration(launcher_s)}"
+            if self.kept.has_proved_slower(placement):
+                told += ": this placement has proved slower, it is not taken again"
+        self._narrator.tell(told)
+
+    def _add(
+        self,
+        method: str,
+        host_of_rank: tuple[str, ...] | None,
+        seconds: float,
+        predicted_s: float | None,
+        *,
+        is_traced: bool = False,
+    ) -> None:
+        one = RunTime(
+            when=histories.now(),
+            folder=str(self._prepared.directory.path.absolute()),
+            method=method,
+            host_of_rank=host_of_rank,
+            seconds=seconds,
+            predicted_s=predicted_s,
+            is_traced=is_traced,
+        )
+        try:
+            self.kept = histories.add(self._path, self._empty, one)
+            self.kept.save(self._prepared.directory.file(run_directory.HISTORY))
+        except InputError as error:
+            self._narrator.tell(f"the time of this run is not kept: {error}")
