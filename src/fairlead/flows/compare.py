@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fairlead.act import launch
-from fairlead.act.launch import LaunchSpec
+from fairlead.act.launch import Finished, LaunchSpec
 from fairlead.decide.placement import require_method
 from fairlead.errors import InputError, LaunchError
 from fairlead.files import run_directory
@@ -102,9 +102,31 @@ def compare(
         raise InputError(f"--repeats must be >= 1, got {repeats}")
     for method in methods:
         require_method(method)
-    pattern = _compiled(time_pattern)
+    _compiled(time_pattern)  # Refused before anything is measured.
     with probe_program_for(request) as probe_program:
         prepared = prepare(request, narrator, probe_program)
+    compare_prepared(
+        prepared, request, methods, repeats, narrator, announce=announce, time_pattern=time_pattern
+    )
+
+
+def compare_prepared(
+    prepared: Prepared,
+    request: Request,
+    methods: Sequence[str],
+    repeats: int,
+    narrator: Narrator,
+    *,
+    announce: Callable[[Comparison, Path], None],
+    time_pattern: str | None = None,
+    start: Callable[..., Finished] = launch.run,
+) -> None:
+    """As `compare`, with what was prepared; `start` starts a command, as `fairlead.act.launch.run`.
+
+    Raises:
+        Error: A step failed, or a run of the program did.
+    """
+    pattern = _compiled(time_pattern)
     candidates = [candidate(prepared, request, method) for method in _with_baseline(methods)]
     series = Series(candidates, repeats, datetime.datetime.now(datetime.timezone.utc))
 
@@ -115,7 +137,7 @@ def compare(
 
     try:
         with narrator.progress("runs") as on_progress:
-            interleave(series, pattern, prepared, on_progress)
+            interleave(series, pattern, prepared, on_progress, start)
     except (KeyboardInterrupt, SystemExit):
         if series.num_rounds >= LEAST_ROUNDS:
             narrator.tell(f"interrupted after {series.num_rounds} of {repeats} rounds")
@@ -144,7 +166,11 @@ def candidate(prepared: Prepared, request: Request, method: str) -> Candidate:
 
 
 def interleave(
-    series: Series, pattern: re.Pattern[str] | None, prepared: Prepared, on_progress: Progress
+    series: Series,
+    pattern: re.Pattern[str] | None,
+    prepared: Prepared,
+    on_progress: Progress,
+    start: Callable[..., Finished],
 ) -> None:
     """Fill in the times; each repeat runs every method once (CloudMap section V-C)."""
     candidates, times_s = series.candidates, series.times_s
@@ -152,14 +178,19 @@ def interleave(
         # The order rotates, so that no method always runs after the same other one.
         shift = repeat % len(candidates)
         for one in (*candidates[shift:], *candidates[:shift]):
-            times_s[one.method].append(_timed(one, pattern, prepared))
+            times_s[one.method].append(_timed(one, pattern, prepared, start))
             prepared.directory.note("runs", {"method": one.method, "s": times_s[one.method][-1]})
             on_progress(sum(map(len, times_s.values())), series.repeats * len(candidates))
 
 
-def _timed(one: Candidate, pattern: re.Pattern[str] | None, prepared: Prepared) -> float:
+def _timed(
+    one: Candidate,
+    pattern: re.Pattern[str] | None,
+    prepared: Prepared,
+    start: Callable[..., Finished],
+) -> float:
     with prepared.stdin.opened() as stdin:
-        finished = launch.run(one.command, capture=True, stdin=stdin)
+        finished = start(one.command, capture=True, stdin=stdin)
     if finished.returncode != 0:
         log = prepared.directory.file("failed-run.log")
         problem = f"a run placed by {one.method!r} ended with exit code {finished.returncode}"

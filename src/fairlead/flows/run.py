@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from fairlead.act import launch, mpi_builds
-from fairlead.act.launch import LaunchSpec
+from fairlead.act.launch import Launcher, LaunchSpec
+from fairlead.act.mpi_builds import MpiBuild
 from fairlead.act.plan.reorder import DEFAULT_MESSAGE_BYTES, write_reorder_plan
 from fairlead.act.preload import preloaded
 from fairlead.decide.decision import Decision, judged
@@ -199,11 +200,15 @@ def start(
     return finished.seconds, finished.returncode
 
 
-def reordering(prepared: Prepared, narrator: Narrator) -> dict[str, str]:
-    """Variables for placing topologies; none, and one line of output, if that is not possible."""
+def reordering(
+    prepared: Prepared,
+    narrator: Narrator,
+    find: Callable[[Launcher], MpiBuild] = mpi_builds.find,
+) -> dict[str, str]:
+    """Variables by which topologies are placed; none, and one line, where that cannot be had."""
     folder = prepared.directory.file(run_directory.PLAN)
     try:
-        library = mpi_builds.find(prepared.launcher).intercept
+        library = find(prepared.launcher).intercept
         message_bytes = prepared.traffic.mean_message_bytes or DEFAULT_MESSAGE_BYTES
         write_reorder_plan(folder, prepared.network, message_bytes)
     except Error as error:

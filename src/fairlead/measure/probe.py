@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from fairlead.act import launch, mpi_builds
+from fairlead.act import mpi_builds
 from fairlead.act.launch import Finished, Launcher
 from fairlead.act.launch.open_files import suspected_lack_of_files
 from fairlead.errors import InputError, ProbeError
@@ -128,10 +128,11 @@ def probe(
     _check(precision, budget_s, concurrency, patience_s)
     if sample is not None:
         sample.check(cluster.num_hosts)
-    mpi_builds.find(launcher)
+    running = program or ProbeProgram(launcher, launcher_args)
+    running.require_built()
     reasons = unreachable
     if reasons is None:
-        reasons = launch.unreachable_hosts(launcher, cluster, reach_timeout_s, launcher_args)
+        reasons = running.unreachable_hosts(cluster, reach_timeout_s)
     reachable = reachable_part(cluster, reasons, skip_unreachable)
     options = {
         "mode": mode,
@@ -149,8 +150,7 @@ def probe(
             precision, timeout_s=precision.timeout_s + _CONTENTION_TIMEOUT_S
         )
     asked = None
-    with contextlib.ExitStack() as stack:
-        running = program or stack.enter_context(ProbeProgram(launcher, launcher_args))
+    with contextlib.nullcontext() if program else running:
         orders = _Orders(
             running,
             options,
@@ -309,8 +309,7 @@ def _failure(program: ProbeProgram, cluster: Cluster, finished: Finished) -> Pro
     """The error that names the hosts that fail now, or the launcher's last words."""
     lines = [line.strip() for line in finished.stderr.splitlines() if line.strip("-* \t\n")]
     told = [match[1] for line in lines if (match := _ERROR.search(line))]
-    launcher = program.launcher
-    reasons = launch.unreachable_hosts(launcher, cluster, launcher_args=program.launcher_args)
+    reasons = program.unreachable_hosts(cluster)
     if reasons:
         return ProbeError(
             f"the measurement failed: {named_reasons(reasons)}; repair or remove the host, or "
@@ -318,7 +317,7 @@ def _failure(program: ProbeProgram, cluster: Cluster, finished: Finished) -> Pro
         )
     said = told[-1] if told else _why(lines) or "no message"
     return ProbeError(
-        f"the measurement failed: {launcher.path} ended with exit code "
+        f"the measurement failed: {program.launcher.path} ended with exit code "
         f"{finished.returncode}: {said}{suspected_lack_of_files(cluster.num_hosts)}"
     )
 

@@ -15,7 +15,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fairlead.act import mpi_builds
-from fairlead.act.launch import Conversation, Finished, Launcher, LaunchSpec, LaunchTimeoutError
+from fairlead.act.launch import (
+    Conversation,
+    Finished,
+    Launcher,
+    LaunchSpec,
+    LaunchTimeoutError,
+    unreachable_hosts,
+)
 from fairlead.files.scratch import scratch_folder
 from fairlead.measure.probe_result import PAIRS_BEGIN, Documents
 from fairlead.measure.sampling.pair_set import pair_set_text
@@ -61,6 +68,22 @@ class ProbeProgram:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    def require_built(self) -> None:
+        """Check that the program is built for this launcher's MPI.
+
+        Raises:
+            LaunchError: It is not; the message says how to build it.
+        """
+        mpi_builds.find(self.launcher)
+
+    def unreachable_hosts(self, cluster: Cluster, timeout_s: float = 10.0) -> dict[str, str]:
+        """Hosts that do not answer the launcher's way of reaching them, with the reason of each.
+
+        Raises:
+            LaunchError: What reaches them is not installed.
+        """
+        return unreachable_hosts(self.launcher, cluster, timeout_s, self.launcher_args)
 
     def order(
         self,

@@ -8,12 +8,13 @@ import dataclasses
 import datetime
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from fairlead.act import mpi_builds
 from fairlead.act.launch import Launcher, LaunchSpec, copied, run
+from fairlead.act.mpi_builds import MpiBuild
 from fairlead.act.preload import preloaded
 from fairlead.errors import InputError, NoTraceError, TraceError
 from fairlead.files.scratch import scratch_folder
@@ -46,6 +47,7 @@ def trace(
     timeout_s: float | None = None,
     stdin: int = 0,
     stdout: int = 1,
+    find: Callable[[Launcher], MpiBuild] = mpi_builds.find,
 ) -> TracedRun:
     """Run the program once under the preload library and return what its ranks sent.
 
@@ -60,6 +62,7 @@ def trace(
         stdin: File descriptor that the program reads as its standard input.
         stdout: File descriptor that gets what it prints, as it comes; its error output goes to this
             process's own.
+        find: The library for a launcher's MPI; as `fairlead.act.mpi_builds.find`.
 
     Returns:
         The traffic, whose `origin` holds program, arguments, launcher, MPI and time; and the time
@@ -71,7 +74,7 @@ def trace(
         LaunchError: The launcher cannot start it.
     """
     require_program(spec.program)
-    library = mpi_builds.find(launcher).intercept
+    library = find(launcher).intercept
     with (
         scratch_folder("fairlead-trace-") as work_dir,
         scratch_folder(".fairlead-trace-", _shared_folder()) as shared,

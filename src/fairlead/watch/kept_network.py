@@ -36,6 +36,7 @@ def refreshed(
     cluster: Cluster,
     narrator: Narrator,
     program: ProbeProgram,
+    measure: Callable[..., Network | None] = measure_with_long_trains,
 ) -> Network | None:
     """The kept network as it is now, or None where it has to be measured as a whole.
 
@@ -44,13 +45,14 @@ def refreshed(
         cluster: Its hosts.
         narrator: Tells the user of it.
         program: Gets the orders.
+        measure: Measures chosen pairs; as `fairlead.measure.long_trains.measure_with_long_trains`.
     """
     if profile.by_long_trains is None:
         narrator.tell("network: a kept profile of these hosts is fresh enough")
         return profile.network
 
     def measured(part: Cluster, pairs: Mask, pairs_s: float) -> Network:
-        found = measure_with_long_trains(program, part, pairs, pairs_s)
+        found = measure(program, part, pairs, pairs_s)
         if found is None:
             raise ProbeError("a host does not answer")
         return found

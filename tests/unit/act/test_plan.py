@@ -98,10 +98,9 @@ def test_run_hands_the_plan_and_the_library_to_every_rank(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build = MpiBuild(Path("/built"), "openmpi", (4, 1, 4), Path("/mpicxx"))
-    monkeypatch.setattr("fairlead.act.mpi_builds.find", lambda _launcher: build)
     monkeypatch.setenv("LD_PRELOAD", "/other.so")
 
-    env = reordering(prepared(tmp_path), Told())
+    env = reordering(prepared(tmp_path), Told(), lambda _launcher: build)
 
     assert env == {
         "LD_PRELOAD": "/built/lib/libfairlead_intercept.so:/other.so",
@@ -110,16 +109,13 @@ def test_run_hands_the_plan_and_the_library_to_every_rank(
     assert "message_bytes 300.0\n" in (tmp_path / "run" / "plan" / "reorder.txt").read_text()
 
 
-def test_run_without_a_library_says_so_and_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_run_without_a_library_says_so_and_goes_on(tmp_path: Path) -> None:
     def find(_launcher: object) -> MpiBuild:
         raise fl.LaunchError("Fairlead is not built for this MPI")
 
-    monkeypatch.setattr("fairlead.act.mpi_builds.find", find)
     told = Told()
 
-    assert reordering(prepared(tmp_path), told) == {}
+    assert reordering(prepared(tmp_path), told, find) == {}
     assert told.lines == [
         "topologies keep the order of their ranks: Fairlead is not built for this MPI"
     ]

@@ -16,7 +16,7 @@ import fairlead as fl
 from fairlead.act.launch import Finished
 from fairlead.errors import LaunchError
 from fairlead.files.run_directory import RunDirectory
-from fairlead.flows import compare as comparing
+from fairlead.flows.compare import compare_prepared
 from fairlead.flows.comparison import Comparison
 from fairlead.flows.inputs import Prepared
 from fairlead.flows.request import Request
@@ -33,9 +33,9 @@ Announced = list[tuple[Comparison, Path]]
 
 
 @pytest.fixture
-def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
+def prepared(tmp_path: Path) -> Prepared:
     """Two hosts and four ranks, all measured already."""
-    found = Prepared(
+    return Prepared(
         ProbeProgram(LAUNCHER),
         fl.Cluster.uniform(NETWORK.hosts, 2),
         NETWORK,
@@ -44,29 +44,25 @@ def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
         probe_s=1.0,
         trace_s=2.0,
     )
-    monkeypatch.setattr(comparing, "probe_program_for", lambda _request: found.probe_program)
-    monkeypatch.setattr(comparing, "prepare", lambda *_all: found)
-    return found
-
-
-def runs(monkeypatch: pytest.MonkeyPatch, run: Callable[[str], Finished]) -> None:
-    """Let `run` stand for starting a launcher; it gets the method's name."""
-    monkeypatch.setattr(
-        comparing.launch, "run", lambda command, **_options: run(Path(command[0]).name)
-    )
 
 
 def compare(
-    announced: Announced, narrator: Narrator | None = None, time_pattern: str | None = None
+    prepared: Prepared,
+    run: Callable[[str], Finished],
+    announced: Announced,
+    narrator: Narrator | None = None,
+    time_pattern: str | None = None,
 ) -> None:
-    """Five runs by the launcher and by Scotch."""
-    comparing.compare(
+    """Five runs by the launcher and by Scotch; `run` stands for a start, by the method's name."""
+    compare_prepared(
+        prepared,
         Request(("./solver",), 4),
         ["scotch"],
         5,
         narrator or Narrator(),
-        lambda comparison, folder: announced.append((comparison, folder)),
+        announce=lambda comparison, folder: announced.append((comparison, folder)),
         time_pattern=time_pattern,
+        start=lambda command, **_options: run(Path(command[0]).name),
     )
 
 
@@ -84,12 +80,11 @@ def interrupted_in_run(number: int, error: type[BaseException]) -> Callable[[str
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
 def test_interrupted_comparison_keeps_its_complete_rounds(
-    prepared: Prepared, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+    prepared: Prepared, error: type[BaseException]
 ) -> None:
-    runs(monkeypatch, interrupted_in_run(6, error))
     told, announced = Told(), Announced()
     with pytest.raises(error):
-        compare(announced, told)
+        compare(prepared, interrupted_in_run(6, error), announced, told)
     [(comparison, folder)] = announced
     assert told.lines == ["interrupted after 2 of 5 rounds"]
     # The order rotates: launcher, scotch; scotch, launcher; and a launcher without its scotch.
@@ -99,23 +94,17 @@ def test_interrupted_comparison_keeps_its_complete_rounds(
     assert Comparison.load(folder / "comparison.json") == comparison
 
 
-def test_comparison_interrupted_in_its_second_round_keeps_nothing(
-    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs(monkeypatch, interrupted_in_run(4, KeyboardInterrupt))
+def test_comparison_interrupted_in_its_second_round_keeps_nothing(prepared: Prepared) -> None:
     announced = Announced()
     with pytest.raises(KeyboardInterrupt):
-        compare(announced)
+        compare(prepared, interrupted_in_run(4, KeyboardInterrupt), announced)
     assert not announced
     assert not prepared.directory.file("comparison.json").exists()
 
 
-def test_whole_comparison_is_announced_once(
-    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs(monkeypatch, lambda _method: Finished(0, 2.0))
+def test_whole_comparison_is_announced_once(prepared: Prepared) -> None:
     announced = Announced()
-    compare(announced)
+    compare(prepared, lambda _method: Finished(0, 2.0), announced)
     [(comparison, folder)] = announced
     assert folder == prepared.directory.path
     assert comparison.methods["scotch"].times_s == (2.0,) * 5
@@ -123,7 +112,7 @@ def test_whole_comparison_is_announced_once(
 
 @pytest.mark.parametrize("text", ["0", "-1.5", "nan", "inf", "soon", ""])
 def test_found_time_that_is_none_ends_the_series_at_its_first_run(
-    prepared: Prepared, monkeypatch: pytest.MonkeyPatch, text: str
+    prepared: Prepared, text: str
 ) -> None:
     started: list[str] = []
 
@@ -131,37 +120,29 @@ def test_found_time_that_is_none_ends_the_series_at_its_first_run(
         started.append(method)
         return Finished(0, 2.0, stdout=f"size 3\ntook {text};\n")
 
-    runs(monkeypatch, run)
     with pytest.raises(fl.InputError, match=f"--time-pattern .* found '{text}'"):
-        compare(Announced(), time_pattern="took (.*);")
+        compare(prepared, run, Announced(), time_pattern="took (.*);")
     assert started == ["launcher"]
 
 
-def test_time_pattern_whose_group_took_no_part_is_named(
-    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs(monkeypatch, lambda _method: Finished(0, 2.0, stdout="took\n"))
+def test_time_pattern_whose_group_took_no_part_is_named(prepared: Prepared) -> None:
     with pytest.raises(fl.InputError, match="found '', which is no number"):
-        compare(Announced(), time_pattern="took( [0-9]+)?")
+        compare(
+            prepared,
+            lambda _method: Finished(0, 2.0, stdout="took\n"),
+            Announced(),
+            time_pattern="took( [0-9]+)?",
+        )
 
 
-def test_output_of_a_failed_run_is_kept(
-    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs(monkeypatch, lambda _method: Finished(3, 2.0, stdout="out\n", stderr="err\n"))
+def test_output_of_a_failed_run_is_kept(prepared: Prepared) -> None:
+    failed = Finished(3, 2.0, stdout="out\n", stderr="err\n")
     with pytest.raises(LaunchError, match=r"'launcher' ended with exit code 3; its output is in"):
-        compare(Announced())
+        compare(prepared, lambda _method: failed, Announced())
     assert prepared.directory.file("failed-run.log").read_text() == "out\nerr\n"
 
 
-def test_failed_run_on_a_full_disk_tells_both(
-    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(path: Path, _text: str) -> None:
-        raise fl.InputError(f"{path}: cannot be written: No space left on device")
-
-    monkeypatch.setattr(comparing, "write_text", full)
-    runs(monkeypatch, lambda _method: Finished(3, 2.0, stdout="out\n"))
-    with pytest.raises(LaunchError, match=r"exit code 3; its output is lost: .*No space left"):
-        compare(Announced())
-    assert not prepared.directory.file("failed-run.log").exists()
+def test_failed_run_whose_output_cannot_be_kept_tells_both(prepared: Prepared) -> None:
+    prepared.directory.file("failed-run.log").mkdir()  # No file can go there.
+    with pytest.raises(LaunchError, match=r"exit code 3; its output is lost: .*cannot be written"):
+        compare(prepared, lambda _method: Finished(3, 2.0, stdout="out\n"), Announced())

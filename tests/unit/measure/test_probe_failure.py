@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fairlead.act.launch import Finished
 from fairlead.act.launch.openmpi4 import OpenMpi4
-from fairlead.act.mpi_builds import MpiBuild
 from fairlead.errors import ProbeError
-from fairlead.measure import probe as probe_module
 from fairlead.measure.probe import probe
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.model.cluster import Cluster
@@ -38,6 +37,24 @@ the job to be terminated. The first process to do so was:
 """
 
 
+class Failing(ProbeProgram):
+    """All hosts answer, and the program ends with these words."""
+
+    def __init__(self, stderr: str) -> None:
+        super().__init__(OpenMpi4(Path("mpirun"), (4, 1, 4)))
+        self._stderr = stderr
+
+    def require_built(self) -> None:
+        pass
+
+    def unreachable_hosts(self, cluster: Cluster, timeout_s: float = 10.0) -> dict[str, str]:
+        del cluster, timeout_s
+        return {}
+
+    def order(self, *_all: Any, **_more: Any) -> Finished:
+        return Finished(1, 0.1, "", self._stderr)
+
+
 @pytest.mark.parametrize(
     ("stderr", "said"),
     [
@@ -54,14 +71,11 @@ the job to be terminated. The first process to do so was:
     ],
     ids=["full disk", "timeout", "other", "silence"],
 )
-def test_the_reason_is_named(monkeypatch: pytest.MonkeyPatch, stderr: str, said: str) -> None:
-    build = MpiBuild(Path("/built"), "openmpi", (4, 1, 4), Path("/mpicxx"))
-    monkeypatch.setattr(probe_module.mpi_builds, "find", lambda _launcher: build)
-    monkeypatch.setattr(probe_module.launch, "unreachable_hosts", lambda *_all, **_more: {})
-    monkeypatch.setattr(ProbeProgram, "order", lambda *_all, **_more: Finished(1, 0.1, "", stderr))
+def test_the_reason_is_named(stderr: str, said: str) -> None:
+    program = Failing(stderr)
 
     with pytest.raises(ProbeError) as caught:
-        probe(OpenMpi4(Path("mpirun"), (4, 1, 4)), Cluster(("a", "b"), (1, 1)))
+        probe(program.launcher, Cluster(("a", "b"), (1, 1)), program=program)
 
     assert "mpirun ended with exit code 1: " in str(caught.value)
     assert said in str(caught.value)

@@ -13,6 +13,8 @@ from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.act.mpi_builds import MpiBuild
 from fairlead.measure.trace import trace
 
+BUILD = MpiBuild(Path("/built"), "openmpi", (4, 1, 4), Path("/mpicxx"))
+
 
 class Direct(OpenMpi4):
     """Starts the program itself, once."""
@@ -23,15 +25,19 @@ class Direct(OpenMpi4):
 
 
 @pytest.fixture(autouse=True)
-def built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    build = MpiBuild(Path("/built"), "openmpi", (4, 1, 4), Path("/mpicxx"))
-    monkeypatch.setattr("fairlead.act.mpi_builds.find", lambda _launcher: build)
+def own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
 def trace_script(script: str, log: Path | None = None, stdout: int = 1) -> None:
     launcher = Direct(Path("mpirun"), (4, 1, 4))
-    trace(launcher, LaunchSpec(("sh", "-c", script), 2), log=log, stdout=stdout)
+    trace(
+        launcher,
+        LaunchSpec(("sh", "-c", script), 2),
+        log=log,
+        stdout=stdout,
+        find=lambda _launcher: BUILD,
+    )
 
 
 def test_output_is_seen_and_logged_while_the_program_runs(

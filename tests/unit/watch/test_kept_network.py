@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from narrators import Told
 
 import fairlead as fl
 from fairlead.act.launch.openmpi4 import OpenMpi4
@@ -16,8 +17,6 @@ from fairlead.errors import LaunchError
 from fairlead.measure import profile_cache
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.profile_cache import Profile
-from fairlead.narrator import Narrator
-from fairlead.watch import kept_network
 from fairlead.watch.kept_network import refreshed
 
 HOSTS = tuple("abcdef")
@@ -41,19 +40,14 @@ def network(bandwidth_Bps: np.ndarray, hosts: Sequence[str] = HOSTS) -> fl.Netwo
     )
 
 
-class Cloud(Narrator):
-    """Hosts whose rates are known, and what the user was told."""
+class Cloud:
+    """Hosts whose rates are known, and who has been measured."""
 
-    def __init__(self, true_Bps: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, true_Bps: np.ndarray) -> None:
         self.true_Bps = true_Bps
         self.measured: list[tuple[str, ...]] = []
-        self.lines: list[str] = []
-        monkeypatch.setattr(kept_network, "measure_with_long_trains", self._measure)
 
-    def tell(self, line: str) -> None:
-        self.lines.append(line)
-
-    def _measure(
+    def measure(
         self, _program: Any, part: fl.Cluster, pairs: np.ndarray, *_rest: Any
     ) -> fl.Network:
         self.measured.append(part.hosts)
@@ -70,20 +64,20 @@ def profile(tmp_path: Path) -> Profile:
 
 
 def test_a_network_that_holds_is_checked_by_three_hosts_and_taken(
-    profile: Profile, monkeypatch: pytest.MonkeyPatch
+    profile: Profile,
 ) -> None:
-    cloud = Cloud(np.full((6, 6), 1e8), monkeypatch)
-    assert refreshed(profile, CLUSTER, cloud, PROGRAM) is profile.network
+    cloud, told = Cloud(np.full((6, 6), 1e8)), Told()
+    assert refreshed(profile, CLUSTER, told, PROGRAM, cloud.measure) is profile.network
     assert [len(hosts) for hosts in cloud.measured] == [3]
-    assert "still holds (3 hosts checked in " in cloud.lines[0]
+    assert "still holds (3 hosts checked in " in told.lines[0]
 
 
 def test_only_hosts_that_have_drifted_are_measured_again_and_kept_so(
-    profile: Profile, monkeypatch: pytest.MonkeyPatch
+    profile: Profile,
 ) -> None:
     # All hosts have become slower, three of them are looked at.
-    cloud = Cloud(np.full((6, 6), 5e7), monkeypatch)
-    now = refreshed(profile, CLUSTER, cloud, PROGRAM)
+    cloud = Cloud(np.full((6, 6), 5e7))
+    now = refreshed(profile, CLUSTER, Told(), PROGRAM, cloud.measure)
     assert now is not None
     looked_at = [HOSTS.index(host) for host in cloud.measured[0]]
     others = [host for host in range(6) if host not in looked_at]
@@ -95,13 +89,12 @@ def test_only_hosts_that_have_drifted_are_measured_again_and_kept_so(
 
 
 def test_what_cannot_be_checked_is_measured_anew(
-    profile: Profile, monkeypatch: pytest.MonkeyPatch
+    profile: Profile,
 ) -> None:
-    cloud = Cloud(np.full((6, 6), 1e8), monkeypatch)
+    told = Told()
 
     def fail(*_arguments: Any) -> fl.Network:
         raise LaunchError("mpirun: no such program")
 
-    monkeypatch.setattr(kept_network, "measure_with_long_trains", fail)
-    assert refreshed(profile, CLUSTER, cloud, PROGRAM) is None
-    assert "cannot be checked, so it is left: mpirun: no such program" in cloud.lines[0]
+    assert refreshed(profile, CLUSTER, told, PROGRAM, fail) is None
+    assert "cannot be checked, so it is left: mpirun: no such program" in told.lines[0]
