@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from fairlead.model.bottleneck_group import BottleneckGroup
     from fairlead.model.cluster import Cluster
-    from fairlead.model.cost import Cost, evaluate
+    from fairlead.model.cost import Cost, TreeCost, evaluate, evaluate_on_tree
     from fairlead.model.flows_summary import FlowsSummary
     from fairlead.model.host_tree import HostTree
     from fairlead.model.network import Network
@@ -64,9 +64,11 @@ __all__ = [
     "TopologyError",
     "TraceError",
     "Traffic",
+    "TreeCost",
     "Uncounted",
     "Workload",
     "evaluate",
+    "evaluate_on_tree",
     "place",
     "place_jobs",
     "simulate",

@@ -186,3 +186,18 @@ def test_what_only_a_traffic_has_a_use_for_is_refused_without_one(advise, option
     said = advise("cloud.net.npz", option)
     assert (said.code, said.out) == (2, "")
     assert f"{option.partition('=')[0]}: needs --traffic" in said.err
+
+
+def test_measuring_now_needs_to_be_told_which_hosts(advise) -> None:
+    said = advise("probe:")
+    assert said.code == 1
+    assert "which hosts are to be measured is not said" in said.err
+
+
+def test_a_declared_tree_is_refused_since_it_knows_no_rates(advise, folder: Path) -> None:
+    (folder / "racks.toml").write_text(
+        'beyond = 2\nlevels = [{ cost = 1, groups = { r = ["h[0-5]"] } }]\n'
+    )
+    said = advise("racks.toml", *FILES[1:])
+    assert said.code == 1
+    assert "racks.toml: a host tree has costs but no rates" in said.err

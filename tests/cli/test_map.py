@@ -243,3 +243,38 @@ def test_a_cluster_is_needed_and_help_has_an_example(files, fairlead_map) -> Non
     said = fairlead_map("--help")
     assert said.code == 0
     assert "Example: fairlead map" in said.out
+
+
+RACKS = """
+beyond = 4
+[[levels]]
+cost = 1
+groups = { near = ["h0", "h3"], far = ["h[1-2]"] }
+"""
+
+
+def test_a_declared_tree_is_placed_on_by_the_sum(files, fairlead_map, tmp_path: Path) -> None:
+    (tmp_path / "racks.toml").write_text(RACKS)
+
+    said = fairlead_map("--network", "racks.toml", files[1], "--cluster", SPEC, "--json")
+
+    result = json.loads(said.out)
+    assert result["cost"]["weighted_sum"]["bytes"] == 0
+    # The launcher's ranks 0 and 1 are on h0, their partners 4 and 5 on h2 in the other rack.
+    assert result["launcher_cost"]["weighted_sum"]["bytes"] == 8 * 1e6 * 4
+    said = fairlead_map("--network", "racks.toml", files[1], "--cluster", SPEC)
+    assert [line.split() for line in said.out.splitlines()[3:5]] == [
+        ["bytes", "times", "cost", "0", "3.2e+07"],
+        ["messages", "times", "cost", "0", "32"],
+    ]
+
+
+def test_a_declared_tree_knows_no_bottleneck(files, fairlead_map, tmp_path: Path) -> None:
+    (tmp_path / "racks.toml").write_text(RACKS)
+
+    said = fairlead_map(
+        "--network=racks.toml", files[1], "--cluster", SPEC, "--objective", "bottleneck"
+    )
+
+    assert said.code == 1
+    assert "racks.toml: a host tree has costs but no rates" in said.err

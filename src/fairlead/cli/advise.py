@@ -18,6 +18,7 @@ from fairlead.decide.hosts import advise as advise_on
 from fairlead.decide.hosts import parse_prices
 from fairlead.errors import InputError
 from fairlead.files import run_directory
+from fairlead.measure.network_sources import require_network
 from fairlead.measure.reachable import measured_part
 from fairlead.model.cluster import Cluster
 from fairlead.model.traffic import Traffic
@@ -102,7 +103,7 @@ def advise(
         )
     else:
         pattern = Traffic.load(traffic)
-    network = network_named(name, hosts)
+    network = require_network(network_named(name, hosts), name)
     if pattern is not None and hosts is not None:
         hosts, network = measured_part(hosts, network)
     with progress("trying sets of hosts") as on_progress:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import typer
@@ -23,12 +23,14 @@ from fairlead.cli.jobs import mapped_jobs, tell_jobs
 from fairlead.cli.network_input import network_named
 from fairlead.cli.output import JsonOption, print_json, progress, stderr, stdout
 from fairlead.decide.jobs import DEFAULT_JOB_METHOD
-from fairlead.decide.placement import place
+from fairlead.decide.placement import METRICS, place
 from fairlead.errors import TopologyError
 from fairlead.measure.network_sources import source_kind
 from fairlead.model.cluster import Cluster
-from fairlead.model.cost import Cost, evaluate
+from fairlead.model.cost import Cost, TreeCost, evaluate, evaluate_on_tree
 from fairlead.model.cost_names import COST_NAMES
+from fairlead.model.host_tree import HostTree
+from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic
 from fairlead.narrator import Progress
@@ -39,6 +41,8 @@ EXAMPLE = (
     "--cluster h0:4,h1:4 -o ranks.txt --format rankfile"
 )
 RANKFILE = "rankfile"
+
+Costs = Mapping[str, Cost | TreeCost | None]
 
 _OF_ONE_PROGRAM = frozenset(
     {"network", "traffic", "metric", "objective", "start", "max_moves", "fix", "mpirun", "cores"}
@@ -106,19 +110,21 @@ def map_ranks(
     if source_kind(network).is_given:
         options.refuse(context, {"mpirun"}, "only --network probe: starts a launcher")
     pattern = Traffic.load(traffic)
-    measured = network_named(network, hosts, mpirun)
+    known = network_named(network, hosts, mpirun)
+    if isinstance(known, HostTree) and not options.is_given(context, "objective"):
+        objective = options.Objective.sum  # The only one that a tree tells.
     with progress("placing") as on_progress:
         chosen = place(
-            pattern, measured, hosts, method, metric=metric.value, objective=objective.value,
+            pattern, known, hosts, method, metric=metric.value, objective=objective.value,
             seed=seed, time_limit_s=time_limit, max_moves=max_moves,
             start=None if start is None else Placement.load(start),
             fixed=parse_fixed(fix or []),
             on_progress=going_on(on_progress) if method == "optimize" else None,
         )  # fmt: skip
-    launchers = place(pattern, measured, hosts, "launcher")
-    cost, launcher_cost = evaluate(chosen, pattern, measured), None
+    launchers = place(pattern, known, hosts, "launcher", objective=objective.value)
+    cost, launcher_cost = evaluate_on(known, chosen, pattern), None
     with contextlib.suppress(TopologyError):  # Its traffic may cross a pair without measurement.
-        launcher_cost = evaluate(launchers, pattern, measured)
+        launcher_cost = evaluate_on(known, launchers, pattern)
     if output is not None:
         write_placement(chosen, hosts, format, output, None if cores is None else Cores(cores))
         if format == RANKFILE and cores is None:
@@ -133,7 +139,20 @@ def map_ranks(
         stdout.print(usage, highlight=False, soft_wrap=True, markup=False)
 
 
-def tell(placement: Placement, costs: dict[str, Cost | None], *, as_json: bool) -> None:
+def evaluate_on(
+    known: Network | HostTree, placement: Placement, traffic: Traffic
+) -> Cost | TreeCost:
+    """What a placement costs on a measured network, or on a declared tree.
+
+    Raises:
+        TopologyError: Traffic crosses an unmeasured pair.
+    """
+    if isinstance(known, HostTree):
+        return evaluate_on_tree(placement, traffic, known)
+    return evaluate(placement, traffic, known)
+
+
+def tell(placement: Placement, costs: Costs, *, as_json: bool) -> None:
     """Print what a placement costs beside the launcher's own, where that can be had."""
     if not as_json:
         stdout.print(cost_table(costs))
@@ -198,17 +217,28 @@ def parse_cluster(spec: str) -> Cluster:
     return parse_hostfile(spec.replace(",", "\n"), "--cluster")
 
 
-def cost_table(costs: dict[str, Cost | None]) -> Table:
+def cost_table(costs: Costs) -> Table:
     """A row for each kind of cost, a column for each method; "-" where a cost cannot be had."""
     table = Table("", *costs, box=None, pad_edge=False)
     table.columns[0].no_wrap = True
     for column in table.columns[1:]:
         column.justify = "right"
-    for field, name in COST_NAMES.items():
-        shown = format_size if field.endswith("_bytes") else format_duration
-        values = (None if cost is None else getattr(cost, field) for cost in costs.values())
-        table.add_row(name, *("-" if value is None else shown(value) for value in values))
+    rows = [{} if cost is None else shown_costs(cost) for cost in costs.values()]
+    for name in max(rows, key=len):
+        table.add_row(name, *(row.get(name, "-") for row in rows))
     return table
+
+
+def shown_costs(cost: Cost | TreeCost) -> dict[str, str]:
+    """Each cost by its name as text; of a tree the sums in the unit of its costs."""
+    shown = {
+        name: (format_size if field.endswith("_bytes") else format_duration)(getattr(cost, field))
+        for field, name in COST_NAMES.items()
+        if hasattr(cost, field)
+    }
+    if isinstance(cost, TreeCost):
+        shown |= {f"{metric} times cost": f"{cost.weighted_sum[metric]:.4g}" for metric in METRICS}
+    return shown
 
 
 def print_ranks(placement: Placement) -> None:

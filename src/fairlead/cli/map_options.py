@@ -27,7 +27,8 @@ NetworkSource = Annotated[
     typer.Option(
         metavar="FILE",
         rich_help_panel=NETWORK,
-        help="A .net.npz file, or probe: to measure the cluster now.",
+        help="A .net.npz file, a .toml file of racks and their costs, or probe: to measure the "
+        "cluster now.",
     ),
 ]
 TrafficFile = Annotated[

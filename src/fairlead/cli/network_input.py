@@ -10,11 +10,14 @@ from fairlead.cli.output import TerminalNarrator
 from fairlead.measure.network_sources import Measuring, network_from, network_source
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.model.cluster import Cluster
+from fairlead.model.host_tree import HostTree
 from fairlead.model.network import Network
 
 
-def network_named(text: str, cluster: Cluster | None, mpirun: str | None = None) -> Network:
-    """The network of the source that the user named.
+def network_named(
+    text: str, cluster: Cluster | None, mpirun: str | None = None
+) -> Network | HostTree:
+    """The network, or the tree, of the source that the user named.
 
     Args:
         text: As any source in `fairlead.measure.network_sources` is named.

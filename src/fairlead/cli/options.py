@@ -437,6 +437,12 @@ def request_of(context: typer.Context) -> Request:
     )
 
 
+def is_given(context: typer.Context, name: str) -> bool:
+    """Whether the user gave this parameter."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
 def refuse(context: typer.Context, names: Iterable[str], reason: str) -> None:
     """Check that the user gave none of these parameters.
 
@@ -444,8 +450,7 @@ def refuse(context: typer.Context, names: Iterable[str], reason: str) -> None:
         BadParameter: One of them is on the command line; the message names it and the reason.
     """
     for parameter in context.command.params:
-        source = context.get_parameter_source(parameter.name or "")
-        if parameter.name in names and source is not None and source.name == "COMMANDLINE":
+        if parameter.name in names and is_given(context, parameter.name or ""):
             raise typer.BadParameter(reason, context, param_hint=parameter.opts[0])
 
 

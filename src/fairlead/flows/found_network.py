@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from fairlead.decide.placement.filling import fill_by_slot
 from fairlead.errors import TopologyError
-from fairlead.measure.network_sources import NetworkSource
+from fairlead.measure.network_sources import NetworkSource, require_network
 from fairlead.measure.reachable import measured_part, named_reasons, reachable_part
 from fairlead.model.cluster import Cluster
 from fairlead.model.cost import evaluate
@@ -45,9 +45,9 @@ class FoundNetwork:
     def look(self, ask: Callable[[], Mapping[str, str]]) -> None:
         """Take the network that is at hand; where there is none, `ask` which hosts answer."""
         with self._timed():
-            network = self._source.at_hand(self._whole)
-            if network is not None:
-                self._take(network)
+            known = self._source.at_hand(self._whole)
+            if known is not None:
+                self._take(require_network(known, self._source.name))
                 return
             self._unreachable = ask()
             self.cluster = reachable_part(self._whole, self._unreachable, self._skip_unreachable)

@@ -12,11 +12,12 @@ import scipy.sparse as sp
 
 from fairlead import _core
 from fairlead.errors import ShapeError, TopologyError
+from fairlead.model.host_tree import HostTree
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic
 
-__all__ = ["Cost", "evaluate"]
+__all__ = ["Cost", "TreeCost", "evaluate", "evaluate_on_tree"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +56,47 @@ class Cost:
         return {**dataclasses.asdict(self), "weighted_sum": dict(self.weighted_sum)}
 
 
+@dataclasses.dataclass(frozen=True)
+class TreeCost:
+    """Costs of one placement on a tree, which knows no rates.
+
+    Attributes:
+        inter_bytes, intra_bytes: As of `Cost`.
+        weighted_sum: The objective `sum` for each metric, in the unit of the tree's costs.
+    """
+
+    inter_bytes: float
+    intra_bytes: float
+    weighted_sum: Mapping[str, float]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The costs by their names, JSON-serialisable."""
+        return {**dataclasses.asdict(self), "weighted_sum": dict(self.weighted_sum)}
+
+
+def evaluate_on_tree(placement: Placement, traffic: Traffic, tree: HostTree) -> TreeCost:
+    """Costs of a placement of this traffic on a tree of groups of hosts.
+
+    Args:
+        placement: Host of each of T ranks.
+        traffic: What the T ranks send one another.
+        tree: Must hold all hosts of the placement.
+
+    Raises:
+        ShapeError: The placement and the traffic differ in their number of ranks.
+        TopologyError: A host is not in the tree.
+    """
+    _require_ranks(placement, traffic)
+    used, host = tree.select(placement.hosts), placement.host_of_rank
+    sums = {}
+    for metric in ("bytes", "messages"):
+        pairs = sp.coo_array(getattr(traffic.total, metric))
+        sums[metric] = float(pairs.data @ used.cost(host[pairs.row], host[pairs.col]))
+    sent = sp.coo_array(traffic.total.bytes)
+    is_inside = host[sent.row] == host[sent.col]
+    return TreeCost(float(sent.data[~is_inside].sum()), float(sent.data[is_inside].sum()), sums)
+
+
 def evaluate(placement: Placement, traffic: Traffic, network: Network) -> Cost:
     """Costs of a placement of this traffic on this network.
 
@@ -79,10 +121,7 @@ def costs_of(placement: Placement, traffic: Traffic) -> Callable[[Network], Cost
     Raises:
         ShapeError: As `evaluate`, here; a TopologyError comes from the call with a network.
     """
-    if placement.num_ranks != traffic.num_ranks:
-        raise ShapeError(
-            f"the placement has {placement.num_ranks} ranks, but the traffic {traffic.num_ranks}"
-        )
+    _require_ranks(placement, traffic)
     carried = traffic.total
     sent_bytes, messages = rank_matrix(carried.bytes), rank_matrix(carried.messages)
 
@@ -102,6 +141,13 @@ def costs_of(placement: Placement, traffic: Traffic) -> Callable[[Network], Cost
         )
 
     return on
+
+
+def _require_ranks(placement: Placement, traffic: Traffic) -> None:
+    if placement.num_ranks != traffic.num_ranks:
+        raise ShapeError(
+            f"the placement has {placement.num_ranks} ranks, but the traffic {traffic.num_ranks}"
+        )
 
 
 def rank_matrix(matrix: sp.csr_array) -> _core.RankMatrix:

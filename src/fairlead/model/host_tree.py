@@ -24,11 +24,13 @@ class HostTree:
             Hosts in one group of a level are in one group of every higher level.
         costs: Cost inside a host, inside a group of each level, and between groups of the last:
             length L + 2, not falling, the last above 0. In any unit: only `sum` reads them.
+        source: What errors call the tree: the file it was read from.
     """
 
     hosts: Sequence[str]
     groups: npt.NDArray[np.int64]
     costs: npt.NDArray[np.float64]
+    source: str = "this tree"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hosts", tuple(self.hosts))
@@ -69,8 +71,13 @@ class HostTree:
         try:
             rows = [position[host] for host in hosts]
         except KeyError as error:
-            raise TopologyError(f"host {error.args[0]!r} is not in this tree") from None
-        return HostTree(hosts, self.groups[:, rows], self.costs)
+            raise TopologyError(f"host {error.args[0]!r} is not in {self.source}") from None
+        return HostTree(hosts, self.groups[:, rows], self.costs, self.source)
+
+    def pair_costs(self, metric: str) -> npt.NDArray[np.float64]:
+        """Cost of every pair of hosts, whatever the metric, shape (H, H); for small trees."""
+        del metric
+        return self.cost(*np.indices((self.num_hosts, self.num_hosts)))
 
     def cost(
         self, src: npt.NDArray[np.int64], dst: npt.NDArray[np.int64]

@@ -230,6 +230,28 @@ class Network:
         """
         return np.asarray(self.latency_s + message_bytes / self.bandwidth_Bps)
 
+    def pair_costs(self, metric: str) -> Matrix:
+        """What the objective `sum` multiplies traffic by: seconds per byte, or per message.
+
+        Args:
+            metric: "bytes" for 1 / bandwidth_Bps, "messages" for latency_s.
+
+        Returns:
+            Shape (H, H), [src, dst].
+
+        Raises:
+            TopologyError: A pair was not measured.
+        """
+        cost_s = 1.0 / self.bandwidth_Bps if metric == "bytes" else self.latency_s
+        unmeasured = np.argwhere(np.isnan(cost_s))
+        if unmeasured.size:
+            src, dst = (self.hosts[host] for host in unmeasured[0])
+            raise TopologyError(
+                f"{'bandwidth' if metric == 'bytes' else 'latency'} from {src!r} to {dst!r} "
+                "was not measured; probe again, or leave one of the two hosts out"
+            )
+        return cost_s
+
     def save(self, path: Path | str) -> None:
         """Write a `.net.npz` file; it appears whole or not at all."""
         arrays = (*_CONSTANT, *_PER_PAIR, *_PER_HOST, "samples")

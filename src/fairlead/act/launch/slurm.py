@@ -49,30 +49,32 @@ def cluster_from_slurm(env: Mapping[str, str] | None = None) -> Cluster | None:
         raise InputError(f"SLURM_JOB_NODELIST={nodes!r}: {error}") from error
 
 
-def expand_node_list(text: str) -> list[str]:
+def expand_node_list(text: str, name: str = "SLURM_JOB_NODELIST") -> list[str]:
     """Host names of a Slurm node list such as "n[01-03,7],login", like `scontrol show hostnames`.
+
+    `name` is what errors call the list.
 
     Source: Slurm's documentation of hostlist expressions; leading zeros give the width.
     """
     hosts: list[str] = []
-    for part in _split_outside_brackets(text):
-        for host in _expand(part, text):
+    for part in _split_outside_brackets(text, name):
+        for host in _expand(part, text, name):
             problem = host_name_problem(host)
             if problem:
-                raise InputError(f"SLURM_JOB_NODELIST={text!r}: {problem}")
+                raise InputError(f"{name}={text!r}: {problem}")
             hosts.append(host)
             if len(hosts) > _MOST_HOSTS:
-                raise InputError(f"SLURM_JOB_NODELIST={text!r}: more than {_MOST_HOSTS} hosts")
+                raise InputError(f"{name}={text!r}: more than {_MOST_HOSTS} hosts")
     return hosts
 
 
-def _split_outside_brackets(text: str) -> list[str]:
+def _split_outside_brackets(text: str, name: str) -> list[str]:
     if re.search(r"\[[^\]]*\[|\][^\[]*\]|^[^\[]*\]|\[[^\]]*$", text):
-        raise InputError(f"SLURM_JOB_NODELIST={text!r}: brackets do not match")
+        raise InputError(f"{name}={text!r}: brackets do not match")
     return re.split(r",(?![^\[]*\])", text)
 
 
-def _expand(part: str, text: str) -> Iterator[str]:
+def _expand(part: str, text: str, name: str) -> Iterator[str]:
     """Host names of one element; several brackets multiply, the last one runs fastest."""
     before, bracket, rest = part.partition("[")
     if not bracket:
@@ -82,10 +84,10 @@ def _expand(part: str, text: str) -> Iterator[str]:
     for piece in inside.split(","):
         found = _RANGE.fullmatch(piece)
         if not found or (found[2] and int(found[2]) < int(found[1])):
-            raise InputError(f"SLURM_JOB_NODELIST={text!r}: {piece!r} is no range of numbers")
+            raise InputError(f"{name}={text!r}: {piece!r} is no range of numbers")
         width = len(found[1])
         for number in range(int(found[1]), int(found[2] or found[1]) + 1):
-            for tail in _expand(after, text):
+            for tail in _expand(after, text, name):
                 yield f"{before}{number:0{width}d}{tail}"
 
 

@@ -7,14 +7,12 @@ import os
 import time
 
 import numpy as np
-import scipy.sparse as sp
 
 from fairlead import _core
 from fairlead.decide.placement.filling import blocked
 from fairlead.decide.placement.problem import HostOfRank, Problem, SearchLimits
 from fairlead.decide.placement.scotch import scotch
 from fairlead.errors import TopologyError
-from fairlead.model.cluster import Cluster
 from fairlead.model.cost import network_arrays, rank_matrix
 from fairlead.model.host_tree import HostTree
 
@@ -45,6 +43,8 @@ def optimize(problem: Problem) -> HostOfRank:
 
     It is never worse than `scotch` either, unless Scotch would take too much of the time.
     """
+    if isinstance(problem.network, HostTree):
+        return _optimize_on_tree(problem, problem.network)
     starts, spent_s = _starts(problem)
     limits = core_limits(problem.limits, problem.seed, starts, problem.num_ranks, spent_s)
     slots = np.array(problem.cluster.slots, dtype=np.int64)
@@ -55,7 +55,7 @@ def optimize(problem: Problem) -> HostOfRank:
         found = _core.optimize_bottleneck(
             rank_matrix(problem.traffic.bytes),
             rank_matrix(problem.traffic.messages),
-            network_arrays(problem.network),
+            network_arrays(problem.rates),
             slots,
             problem.objective == "bottleneck-and-mean",
             limits,
@@ -63,26 +63,15 @@ def optimize(problem: Problem) -> HostOfRank:
     return np.array(found, dtype=np.int64)
 
 
-def optimize_on_tree(
-    weights: sp.csr_array, tree: HostTree, cluster: Cluster, *, seed: int, limits: SearchLimits
-) -> HostOfRank:
-    """The smallest sum of weight times cost that is found, without a matrix of all hosts.
-
-    Args:
-        weights: Traffic between ranks, shape (T, T).
-        tree: The cluster's hosts in the cluster's order.
-        cluster: Hosts and slots; the ranks fit.
-        seed: Where random numbers start.
-        limits: Bounds on the search, and what must stay.
-    """
-    num_ranks = weights.shape[0]
-    starts = [] if limits.start is None else [limits.start]
+def _optimize_on_tree(problem: Problem, tree: HostTree) -> HostOfRank:
+    """The smallest sum of weight times cost that is found, without a matrix of all hosts."""
+    starts = [] if problem.limits.start is None else [problem.limits.start]
     found = _core.optimize_sum_on_tree(
-        rank_matrix(weights),
+        rank_matrix(problem.weights),
         tree.groups,
         tree.costs,
-        np.array(cluster.slots, dtype=np.int64),
-        core_limits(limits, seed, starts, num_ranks),
+        np.array(problem.cluster.slots, dtype=np.int64),
+        core_limits(problem.limits, problem.seed, starts, problem.num_ranks),
     )
     return np.array(found, dtype=np.int64)
 
@@ -131,7 +120,7 @@ def _starts(problem: Problem) -> tuple[list[HostOfRank], float]:
 
 
 def _require_measured(problem: Problem) -> None:
-    network = problem.network
+    network = problem.rates
     missing = np.argwhere(np.isnan(network.latency_s + network.bandwidth_Bps))
     if missing.size:
         src, dst = (network.hosts[host] for host in missing[0])

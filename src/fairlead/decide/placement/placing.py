@@ -8,7 +8,6 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from fairlead.decide.placement.catalogue import METHODS
-from fairlead.decide.placement.optimizing import optimize_on_tree
 from fairlead.decide.placement.problem import (
     DEFAULT_OBJECTIVE,
     METRICS,
@@ -49,8 +48,8 @@ def place(
 
     Args:
         traffic: What the T ranks send one another.
-        network: Measurements, or a tree of groups (`optimize` with objective "sum" only); must
-            hold all hosts of the cluster, may hold more.
+        network: Measurements, or a tree of groups (objective "sum" only); must hold all hosts of
+            the cluster, may hold more.
         cluster: Hosts and slots.
         method: Name in `fairlead.decide.placement.METHODS`. `launcher`, `blocked`, `cyclic` and
             `random` look at the slots only.
@@ -100,13 +99,13 @@ def place(
     )
     _require_consistent(limits)
     carried, used = traffic.total, network.select(cluster.hosts)
-    if isinstance(used, HostTree):
-        _require_for_tree(method, objective)
-        weights = carried.bytes if metric == "bytes" else carried.messages
-        host_of_rank = optimize_on_tree(weights, used, cluster, seed=seed, limits=limits)
-    else:
-        problem = Problem(carried, used, cluster, metric, objective, seed, limits)
-        host_of_rank = METHODS[method].place(problem)
+    if isinstance(used, HostTree) and objective != "sum":
+        raise InputError(
+            f"{used.source}: a host tree has costs but no rates: place on it by the objective "
+            f"'sum', got {objective!r}"
+        )
+    problem = Problem(carried, used, cluster, metric, objective, seed, limits)
+    host_of_rank = METHODS[method].place(problem)
     return Placement(
         hosts=cluster.hosts,
         host_of_rank=host_of_rank,
@@ -120,14 +119,6 @@ def _require_absent(**given: object) -> None:
     for name, value in given.items():
         if value is not None:
             raise InputError(f"{name}: only the method 'optimize' has a use for it")
-
-
-def _require_for_tree(method: str, objective: str) -> None:
-    if method != "optimize" or objective != "sum":
-        raise InputError(
-            "a host tree has costs but no capacities: place on it with method='optimize' and "
-            f"objective='sum', got {method!r} and {objective!r}"
-        )
 
 
 def _checked_limit(time_limit_s: float | None) -> float | None:

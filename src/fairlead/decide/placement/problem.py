@@ -13,9 +13,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from fairlead import _core
-from fairlead.errors import TopologyError
 from fairlead.model.cluster import Cluster
 from fairlead.model.cost import network_arrays, rank_matrix
+from fairlead.model.host_tree import HostTree
 from fairlead.model.network import Network
 from fairlead.model.traffic import Traffic
 
@@ -71,7 +71,7 @@ class Problem:
 
     Attributes:
         traffic: What the ranks exchange, all kinds added up.
-        network: Measurements for the cluster's hosts in the cluster's order.
+        network: Measurements or a tree of the cluster's hosts in the cluster's order.
         cluster: Hosts and slots; the ranks fit.
         metric: One of METRICS.
         objective: One of OBJECTIVES.
@@ -80,7 +80,7 @@ class Problem:
     """
 
     traffic: Traffic
-    network: Network
+    network: Network | HostTree
     cluster: Cluster
     metric: str
     objective: str
@@ -99,21 +99,18 @@ class Problem:
 
     @functools.cached_property
     def host_cost_s(self) -> npt.NDArray[np.float64]:
-        """Seconds per byte or per message between hosts, shape (H, H).
+        """Seconds per byte or per message between hosts, or a tree's costs, shape (H, H).
 
         Raises:
             TopologyError: A pair was not measured.
         """
-        network = self.network
-        cost_s = 1.0 / network.bandwidth_Bps if self.metric == "bytes" else network.latency_s
-        unmeasured = np.argwhere(np.isnan(cost_s))
-        if unmeasured.size:
-            src, dst = (network.hosts[host] for host in unmeasured[0])
-            raise TopologyError(
-                f"{'bandwidth' if self.metric == 'bytes' else 'latency'} from {src!r} to {dst!r} "
-                "was not measured; probe again, or leave one of the two hosts out"
-            )
-        return cost_s
+        return self.network.pair_costs(self.metric)
+
+    @property
+    def rates(self) -> Network:
+        """The network, for an objective that reads its rates."""
+        assert isinstance(self.network, Network), "a host tree is placed on by the sum only"
+        return self.network
 
     def value_s(self, host_of_rank: HostOfRank) -> float:
         """The value of the objective for a placement; less is better."""
@@ -123,7 +120,7 @@ class Problem:
         cost = _core.evaluate(
             rank_matrix(self.traffic.bytes),
             rank_matrix(self.traffic.messages),
-            network_arrays(self.network),
+            network_arrays(self.rates),
             host_of_rank,
         )
         return float(getattr(cost, COST_OF_OBJECTIVE[self.objective]))

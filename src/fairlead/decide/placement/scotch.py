@@ -19,6 +19,7 @@ from fairlead.decide.placement.problem import HostOfRank, Problem
 from fairlead.errors import TopologyError
 from fairlead.model.cluster import Cluster
 from fairlead.model.cost import rank_matrix
+from fairlead.model.host_tree import HostTree
 from fairlead.model.network import Network
 
 MOST_TRIES = 8
@@ -91,8 +92,12 @@ def _num_tries(weights: sp.csr_array) -> int:
     return max(1, min(MOST_TRIES, TRIED_PAIRS // max(1, weights.nnz)))
 
 
-def _with_equal_pairs(network: Network) -> Network:
+def _with_equal_pairs(network: Network | HostTree) -> Network | HostTree:
     """The network as it would be if every pair of hosts were the median pair."""
+    if isinstance(network, HostTree):
+        return HostTree(
+            network.hosts, np.zeros((0, network.num_hosts), dtype=np.int64), np.array([0.0, 1.0])
+        )
     inside = np.eye(network.num_hosts, dtype=bool)
     if np.all(np.isnan((network.latency_s + network.bandwidth_Bps)[~inside])):
         raise TopologyError("no pair of these hosts was measured; probe again")

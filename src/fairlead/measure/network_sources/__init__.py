@@ -7,7 +7,7 @@ from fairlead.measure.network_sources.catalogue import (
     network_source,
     source_kind,
 )
-from fairlead.measure.network_sources.source import Measuring, NetworkSource
+from fairlead.measure.network_sources.source import Measuring, NetworkSource, require_network
 
 __all__ = [
     "SOURCES",
@@ -15,5 +15,6 @@ __all__ = [
     "NetworkSource",
     "network_from",
     "network_source",
+    "require_network",
     "source_kind",
 ]

@@ -7,12 +7,19 @@ from fairlead.errors import InputError
 from fairlead.measure.network_sources.file import FileSource
 from fairlead.measure.network_sources.probe import KeptSource, ProbeSource
 from fairlead.measure.network_sources.source import Measuring, NetworkSource
+from fairlead.measure.network_sources.tree import TreeSource
 from fairlead.model.cluster import Cluster
+from fairlead.model.host_tree import HostTree
 from fairlead.model.network import Network
 
 __all__ = ["SOURCES", "network_from", "network_source", "source_kind"]
 
-SOURCES: tuple[type[NetworkSource], ...] = (KeptSource, ProbeSource, FileSource)
+SOURCES: tuple[type[NetworkSource], ...] = (
+    KeptSource,
+    ProbeSource,
+    TreeSource,
+    FileSource,
+)
 """The first that recognises what the user wrote is taken; any other text names a file."""
 
 
@@ -26,8 +33,8 @@ def network_source(text: str | None, measuring: Measuring) -> NetworkSource:
     return source_kind(text)(text, measuring)
 
 
-def network_from(source: NetworkSource, cluster: Cluster | None) -> Network:
-    """The network of a source, measured where it has to be.
+def network_from(source: NetworkSource, cluster: Cluster | None) -> Network | HostTree:
+    """The network of a source, measured where it has to be, or the tree that was declared.
 
     Args:
         source: Where it comes from.
@@ -36,9 +43,9 @@ def network_from(source: NetworkSource, cluster: Cluster | None) -> Network:
     Raises:
         Error: It cannot be had, or nothing says which hosts are to be measured.
     """
-    network = source.at_hand(cluster)
-    if network is not None:
-        return network
+    known = source.at_hand(cluster)
+    if known is not None:
+        return known
     if cluster is None:
         raise InputError(f"{source.name}: which hosts are to be measured is not said")
     return source.measured(cluster)

@@ -9,14 +9,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from fairlead.errors import InputError
 from fairlead.measure.probe import probe
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.profile_cache import Profile
 from fairlead.model.cluster import Cluster
+from fairlead.model.host_tree import HostTree
 from fairlead.model.network import Network
 from fairlead.narrator import Narrator
 
-__all__ = ["Measuring", "NetworkSource"]
+__all__ = ["Measuring", "NetworkSource", "require_network"]
 
 
 def _as_it_was(profile: Profile, cluster: Cluster, narrator: Narrator, program: object) -> Network:
@@ -84,8 +86,8 @@ class NetworkSource(abc.ABC):
         """Whether what the user wrote names a source of this kind."""
 
     @abc.abstractmethod
-    def at_hand(self, cluster: Cluster | None) -> Network | None:
-        """The network without measuring all of it; None where that has to be done.
+    def at_hand(self, cluster: Cluster | None) -> Network | HostTree | None:
+        """The network, or a tree, without measuring all of it; None where that has to be done.
 
         Args:
             cluster: The hosts; the network may hold more. None, where it is given, for all that
@@ -106,11 +108,25 @@ class NetworkSource(abc.ABC):
             Error: It cannot be had.
         """
         del unreachable
-        network = self.at_hand(cluster)
-        assert network is not None, f"{self.name}: a source that measures has to say how"
-        return network
+        known = self.at_hand(cluster)
+        assert known is not None, f"{self.name}: a source that measures has to say how"
+        return require_network(known, self.name)
 
     def profile_path(self, cluster: Cluster) -> Path | None:
         """Where the network of these hosts is kept for later runs; None where it is not."""
         del cluster
         return None
+
+
+def require_network(known: Network | HostTree, name: str) -> Network:
+    """Check that rates are known, not only costs.
+
+    Raises:
+        InputError: It is a tree; the message names its source.
+    """
+    if isinstance(known, HostTree):
+        raise InputError(
+            f"{name}: a host tree has costs but no rates, which are needed here; give a measured "
+            "network, or place on the tree by fairlead map"
+        )
+    return known
