@@ -111,7 +111,9 @@ def command_of(
     """The launcher's command line for a placement; None leaves it to the launcher."""
     folder.mkdir()
     cluster = read_hostfile(lab.hostfile)
-    return detect().command(LaunchSpec(program.argv, program.num_ranks, cluster, placement), folder)
+    return detect().prepare_command(
+        LaunchSpec(program.argv, program.num_ranks, cluster, placement), folder
+    )
 
 
 def timed(lab: Lab, program: Program, command: Sequence[str], folder: Path) -> float:

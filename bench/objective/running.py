@@ -105,7 +105,7 @@ def measured(
         place_folder = folder / f"{lab.name}-{program}-{index}"
         place_folder.mkdir()
         spec = LaunchSpec(command_of(program), placement.num_ranks, cluster, placement)
-        commands.append(launcher.command(spec, place_folder))
+        commands.append(launcher.prepare_command(spec, place_folder))
     times_s = np.full((len(placements), most_repeats), np.nan)
     rng = np.random.default_rng(0)
     for repeat in range(most_repeats):

@@ -173,7 +173,7 @@ def measured(
     launcher = detect()
     commands = [
         [
-            launcher.command(
+            launcher.prepare_command(
                 LaunchSpec(
                     running.command_of(job.name), job.num_ranks, hosts.cluster, placement,
                     launcher_args=of_its_own(folder / job.name),

@@ -124,7 +124,9 @@ def tracing_env(launcher: Launcher, folder: Path) -> dict[str, str]:
 
 def run(launcher: Launcher, spec: LaunchSpec, env: Mapping[str, str]) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        argv = launcher.command(LaunchSpec(spec.program, spec.num_ranks, env=env), Path(folder))
+        argv = launcher.prepare_command(
+            LaunchSpec(spec.program, spec.num_ranks, env=env), Path(folder)
+        )
         done = subprocess.run(argv, capture_output=True, text=True, check=False, env=os.environ)
     if done.returncode != 0:
         sys.exit(f"{' '.join(argv)}: exit code {done.returncode}\n{done.stderr}")

@@ -51,7 +51,7 @@ def test_added_mpi_is_listed_and_its_programs_run(
     assert build.probe.is_file()
     assert build.intercept.is_file()
     spec = LaunchSpec((str(build.example("cg")),), 2, launcher_args=("--map-by", ":oversubscribe"))
-    finished = run(launcher.command(spec, tmp_path), capture=True)
+    finished = run(launcher.prepare_command(spec, tmp_path), capture=True)
     assert finished.returncode == 0, finished.stdout + finished.stderr
 
 

@@ -72,7 +72,7 @@ class TracedMpi:
         """Run a program under the library as any user of LD_PRELOAD would."""
         launcher = detect(self.mpirun)
         env = {"LD_PRELOAD": str(find(launcher).intercept), "FAIRLEAD_TRACE": str(file)}
-        command = launcher.command(self.spec(num_ranks, *program, **env), file.parent)
+        command = launcher.prepare_command(self.spec(num_ranks, *program, **env), file.parent)
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

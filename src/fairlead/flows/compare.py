@@ -162,7 +162,9 @@ def candidate(prepared: Prepared, request: Request, method: str) -> Candidate:
         launcher_args=request.launcher_args,
     )
     cost = evaluate(placement, prepared.traffic, prepared.network)
-    return Candidate(method, placement, cost, mapping_s, prepared.launcher.command(spec, folder))
+    return Candidate(
+        method, placement, cost, mapping_s, prepared.launcher.prepare_command(spec, folder)
+    )
 
 
 def interleave(

@@ -188,7 +188,7 @@ def start(
         reordering(prepared, narrator) if request.reorder else {},
         launcher_args=request.launcher_args,
     )
-    command = prepared.launcher.command(spec, prepared.directory.path)
+    command = prepared.launcher.prepare_command(spec, prepared.directory.path)
     prepared.directory.note("start", {"launcher_command": command})
     with prepared.stdin.opened(last=True) as stdin:
         finished = launch.run(command, stdin=stdin)

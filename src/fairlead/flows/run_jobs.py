@@ -153,7 +153,7 @@ def _started(
     on_line: OnLine,
 ) -> int:
     commands = [
-        launcher.command(
+        launcher.prepare_command(
             launch.LaunchSpec(
                 wanted.program,
                 wanted.num_ranks,

@@ -53,7 +53,7 @@ def run_on_one_host(
     announce(directory.path)
     if is_dry:
         return 0
-    command = launcher.command(spec, directory.path)
+    command = launcher.prepare_command(spec, directory.path)
     directory.note("start", {"launcher_command": command})
     finished = launch.run(command, stdin=0)
     try:

@@ -153,7 +153,7 @@ class ProbeProgram:
             Placement(cluster.hosts, np.arange(cluster.num_hosts), method="probe"),
             launcher_args=self.launcher_args,
         )
-        self._conversation = Conversation(self.launcher.command(spec, folder))
+        self._conversation = Conversation(self.launcher.prepare_command(spec, folder))
         self._cluster = cluster
 
     def _ask(

@@ -83,7 +83,7 @@ def trace(
         traced = dataclasses.replace(
             spec, env=preloaded(spec.env, library, FAIRLEAD_TRACE=str(file))
         )
-        argv = launcher.command(traced, work_dir)
+        argv = launcher.prepare_command(traced, work_dir)
         words = _OurWords()
         with _outputs(log, stdout, words) as (out, errors):
             finished = run(argv, timeout_s=timeout_s, stdin=stdin, stdout=out, stderr=errors)

@@ -74,7 +74,7 @@ def run(
     """Run a program on the invented hosts."""
     launcher = detect(mpi.mpirun)
     spec = mpi.spec(num_ranks, ON_HOSTS, HOSTS_OF_RANKS, *program, **env)
-    command = launcher.command(spec, Path("/nonexistent"))
+    command = launcher.prepare_command(spec, Path("/nonexistent"))
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

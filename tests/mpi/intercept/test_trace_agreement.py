@@ -34,7 +34,7 @@ def run(
     """Run a program under the library of this MPI, with these variables."""
     launcher = detect(mpi.mpirun)
     spec = mpi.spec(num_ranks, *program, LD_PRELOAD=str(find(launcher).intercept), **env)
-    command = launcher.command(spec, Path("/nonexistent"))
+    command = launcher.prepare_command(spec, Path("/nonexistent"))
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

@@ -154,7 +154,7 @@ def test_nothing_is_written_without_the_variable(
     spec = mpi.spec(2, corners, "derived_type", LD_PRELOAD=str(library))
 
     done = subprocess.run(
-        launcher.command(spec, tmp_path), cwd=tmp_path, capture_output=True, check=False
+        launcher.prepare_command(spec, tmp_path), cwd=tmp_path, capture_output=True, check=False
     )
 
     assert done.returncode == 0

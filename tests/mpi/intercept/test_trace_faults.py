@@ -85,7 +85,7 @@ def test_pointers_to_no_handle_are_answered_by_the_mpi(mpi: TracedMpi, tmp_path:
     program = mpi.build("null_handles.c")
     launcher = detect(mpi.mpirun)
     plain = subprocess.run(
-        launcher.command(mpi.spec(1, program), tmp_path),
+        launcher.prepare_command(mpi.spec(1, program), tmp_path),
         capture_output=True, text=True, check=True,
     )  # fmt: skip
 

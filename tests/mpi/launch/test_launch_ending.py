@@ -36,7 +36,7 @@ mpirun, folder, script = sys.argv[1:]
 cluster = Cluster(("alpha", "localhost"), (1, 2))
 placement = Placement(cluster.hosts, np.array([1, 1, 0]))
 spec = LaunchSpec(("/bin/sh", "-c", script, "sleeper", folder), 3, cluster, placement)
-sys.exit(run(detect(mpirun).command(spec, Path(folder))).returncode)
+sys.exit(run(detect(mpirun).prepare_command(spec, Path(folder))).returncode)
 """
 
 

@@ -74,7 +74,7 @@ def test_launcher_is_recognised(launcher: Launcher, mpi: LocalMpi) -> None:
 def test_placement_is_followed_rank_by_rank(launcher: Launcher, tmp_path: Path) -> None:
     spec = LaunchSpec((WHERE,), 5, CLUSTER, PLACEMENT)
 
-    finished = start(launcher.command(spec, tmp_path))
+    finished = start(launcher.prepare_command(spec, tmp_path))
 
     assert hosts_in(finished) == PLACEMENT.host_names()
 
@@ -82,7 +82,7 @@ def test_placement_is_followed_rank_by_rank(launcher: Launcher, tmp_path: Path) 
 def test_without_placement_the_launcher_fills_host_by_host(
     launcher: Launcher, tmp_path: Path
 ) -> None:
-    finished = start(launcher.command(LaunchSpec((WHERE,), 5, CLUSTER), tmp_path))
+    finished = start(launcher.prepare_command(LaunchSpec((WHERE,), 5, CLUSTER), tmp_path))
 
     assert hosts_in(finished) == ["alpha", "alpha", "beta", "beta", "gamma"]
 
@@ -94,7 +94,9 @@ def test_more_ranks_than_cores_on_a_host_are_started_where_they_are_placed(
     cluster = Cluster(("alpha", "beta"), (64, 64))
     placement = Placement(cluster.hosts, np.array([1, 0, 0, 0, 1]))
 
-    finished = start(launcher.command(LaunchSpec((WHERE,), 5, cluster, placement), tmp_path))
+    finished = start(
+        launcher.prepare_command(LaunchSpec((WHERE,), 5, cluster, placement), tmp_path)
+    )
 
     assert hosts_in(finished) == placement.host_names()
 
@@ -106,7 +108,9 @@ def test_this_machine_may_be_called_localhost(
     cluster = Cluster((own_name,), (2,))
     placement = Placement(cluster.hosts, np.array([0, 0]))
 
-    finished = start(launcher.command(LaunchSpec((where_mpi,), 2, cluster, placement), tmp_path))
+    finished = start(
+        launcher.prepare_command(LaunchSpec((where_mpi,), 2, cluster, placement), tmp_path)
+    )
 
     assert hosts_in(finished) == ["here", "here"]
 
@@ -125,7 +129,7 @@ def test_variable_arrives_unchanged_at_every_rank(
     placement = Placement(cluster.hosts, np.array([1, 0]))
     spec = LaunchSpec((WHERE,), 2, cluster, placement, {"WHERE_VALUE": value})
 
-    finished = start(launcher.command(spec, tmp_path))
+    finished = start(launcher.prepare_command(spec, tmp_path))
 
     assert ranks_in(finished) == [("here", value), ("alpha", value)]
 
@@ -133,15 +137,15 @@ def test_variable_arrives_unchanged_at_every_rank(
 def test_exit_code_of_a_rank_is_passed_back(
     launcher: Launcher, where_mpi: str, tmp_path: Path
 ) -> None:
-    finished = start(launcher.command(LaunchSpec((where_mpi, "7"), 2), tmp_path))
+    finished = start(launcher.prepare_command(LaunchSpec((where_mpi, "7"), 2), tmp_path))
 
     assert finished.returncode == 7
 
 
 def test_commands_made_in_advance_do_not_share_a_file(launcher: Launcher, tmp_path: Path) -> None:
     other = Placement(CLUSTER.hosts, np.array([0, 1, 2, 1, 0]))
-    first = launcher.command(LaunchSpec((WHERE,), 5, CLUSTER, PLACEMENT), tmp_path)
-    launcher.command(LaunchSpec((WHERE,), 5, CLUSTER, other), tmp_path)
+    first = launcher.prepare_command(LaunchSpec((WHERE,), 5, CLUSTER, PLACEMENT), tmp_path)
+    launcher.prepare_command(LaunchSpec((WHERE,), 5, CLUSTER, other), tmp_path)
 
     assert hosts_in(start(first)) == PLACEMENT.host_names()
 
@@ -152,11 +156,11 @@ def test_placement_that_does_not_fit_is_refused_before_the_start(
     crowded = Placement(CLUSTER.hosts, np.array([0, 0, 0]))
 
     with pytest.raises(TopologyError, match="'alpha' holds 3 ranks, but has 2 slots"):
-        launcher.command(LaunchSpec(("true",), 3, CLUSTER, crowded), tmp_path)
+        launcher.prepare_command(LaunchSpec(("true",), 3, CLUSTER, crowded), tmp_path)
     with pytest.raises(TopologyError, match="made for 3 ranks, the job has 4"):
-        launcher.command(LaunchSpec(("true",), 4, CLUSTER, crowded), tmp_path)
+        launcher.prepare_command(LaunchSpec(("true",), 4, CLUSTER, crowded), tmp_path)
     with pytest.raises(TopologyError, match="7 ranks do not fit"):
-        launcher.command(LaunchSpec(("true",), 7, CLUSTER), tmp_path)
+        launcher.prepare_command(LaunchSpec(("true",), 7, CLUSTER), tmp_path)
     assert not any(tmp_path.iterdir())
 
 
@@ -206,6 +210,6 @@ def test_root_is_told_what_open_mpi_wants(
 
     if launcher.family == "openmpi":
         with pytest.raises(LaunchError, match="OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"):
-            launcher.command(spec, tmp_path)
+            launcher.prepare_command(spec, tmp_path)
         monkeypatch.setattr("os.geteuid", lambda: 1000)
-    assert launcher.command(spec, tmp_path)[0] == str(launcher.path)
+    assert launcher.prepare_command(spec, tmp_path)[0] == str(launcher.path)

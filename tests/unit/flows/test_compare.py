@@ -25,7 +25,7 @@ from fairlead.narrator import Narrator
 
 NETWORK = racks([0, 1])
 LAUNCHER: Any = SimpleNamespace(
-    family="openmpi", version=(4, 1, 4), command=lambda _job, folder: [folder.name]
+    family="openmpi", version=(4, 1, 4), prepare_command=lambda _spec, folder: [folder.name]
 )
 
 

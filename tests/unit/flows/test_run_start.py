@@ -23,7 +23,7 @@ from fairlead.measure.probe_program import ProbeProgram
 class Direct(OpenMpi4):
     """Starts the program itself, once."""
 
-    def command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
+    def prepare_command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
         del work_dir
         return list(spec.program)
 

@@ -24,7 +24,7 @@ class OpenMpi:
     version = (4, 1, 4)
     path = Path("/usr/bin/mpirun")
 
-    def command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
+    def prepare_command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
         return [str(self.path), *spec.program, str(work_dir)]
 
 

@@ -19,7 +19,7 @@ BUILD = MpiBuild(Path("/built"), "openmpi", (4, 1, 4), Path("/mpicxx"))
 class Direct(OpenMpi4):
     """Starts the program itself, once."""
 
-    def command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
+    def prepare_command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
         del work_dir
         return list(spec.program)
 

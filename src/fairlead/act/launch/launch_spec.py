@@ -79,8 +79,8 @@ class Launcher(Protocol):
         """
         ...
 
-    def command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
-        """Command line that starts the program; the files it needs are written to `work_dir`.
+    def prepare_command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
+        """Write the files that the program's start needs to `work_dir`; return the command line.
 
         Raises:
             Error: As `check`, or a file cannot be written.

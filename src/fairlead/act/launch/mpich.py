@@ -38,8 +38,8 @@ class Mpich:
         """Check what is to be started, without starting or writing anything."""
         check_spec(spec, HOST_OPTIONS, PLACING_OPTIONS)
 
-    def command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
-        """Command line that starts the program; the files it needs are written to `work_dir`."""
+    def prepare_command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
+        """Write the files that the program's start needs to `work_dir`; return the command line."""
         self.check(spec)
         exports = [part for item in spec.env.items() for part in ("-genv", *item)]
         return [

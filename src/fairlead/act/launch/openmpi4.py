@@ -40,8 +40,8 @@ class OpenMpi4:
         check_spec(spec, _openmpi.HOST_OPTIONS, _openmpi.PLACING_OPTIONS)
         _openmpi.check_root(spec)
 
-    def command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
-        """Command line that starts the program; the files it needs are written to `work_dir`."""
+    def prepare_command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
+        """Write the files that the program's start needs to `work_dir`; return the command line."""
         self.check(spec)
         return _openmpi.command_line(self.path, spec, _hosts(spec, work_dir))
 

@@ -128,16 +128,16 @@ def test_argument_that_would_overrule_the_hosts_is_refused(
     spec = LaunchSpec(("p",), 1, Cluster(("a",), (1,)), launcher_args=arguments)
 
     with pytest.raises(LaunchError, match="overrules the hosts and the number of ranks"):
-        launcher.command(spec, tmp_path)
+        launcher.prepare_command(spec, tmp_path)
 
 
 def test_unusable_variable_and_missing_program_are_refused(tmp_path: Path) -> None:
     mpich = Mpich(Path("/m"), (4, 0, 2))
 
     with pytest.raises(LaunchError, match="variable 'A B' is not a usable name"):
-        mpich.command(LaunchSpec(("p",), 1, env={"A B": ""}), tmp_path)
+        mpich.prepare_command(LaunchSpec(("p",), 1, env={"A B": ""}), tmp_path)
     with pytest.raises(LaunchError, match="no program"):
-        mpich.command(LaunchSpec((), 1), tmp_path)
+        mpich.prepare_command(LaunchSpec((), 1), tmp_path)
 
 
 def test_open_mpi_5_cannot_use_a_folder_with_a_comma_or_colon(
@@ -148,4 +148,4 @@ def test_open_mpi_5_cannot_use_a_folder_with_a_comma_or_colon(
 
     for name in ("a,b", "12:30"):
         with pytest.raises(LaunchError, match="',' or ':'"):
-            launcher.command(LaunchSpec(("p",), 1, Cluster(("a",), (1,))), tmp_path / name)
+            launcher.prepare_command(LaunchSpec(("p",), 1, Cluster(("a",), (1,))), tmp_path / name)

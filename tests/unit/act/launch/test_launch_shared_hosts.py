@@ -27,8 +27,10 @@ def as_anybody(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_open_mpi_binds_no_rank_of_a_job_that_shares_its_hosts(
     launcher: OpenMpi4 | OpenMpi5, tmp_path: Path
 ) -> None:
-    alone = launcher.command(LaunchSpec(("app",), 4, CLUSTER), tmp_path)
-    sharing = launcher.command(LaunchSpec(("app",), 4, CLUSTER, shares_hosts=True), tmp_path)
+    alone = launcher.prepare_command(LaunchSpec(("app",), 4, CLUSTER), tmp_path)
+    sharing = launcher.prepare_command(
+        LaunchSpec(("app",), 4, CLUSTER, shares_hosts=True), tmp_path
+    )
 
     assert sharing == [*alone[:-1], "--bind-to", "none", "app"]
 
@@ -41,11 +43,11 @@ def test_binding_that_the_user_asks_for_stays(
         ("app",), 4, CLUSTER, launcher_args=("--bind-to", "socket"), shares_hosts=True
     )
 
-    assert launcher.command(spec, tmp_path)[-3:] == ["--bind-to", "socket", "app"]
+    assert launcher.prepare_command(spec, tmp_path)[-3:] == ["--bind-to", "socket", "app"]
 
 
 def test_mpich_binds_nothing_by_itself(tmp_path: Path) -> None:
     launcher = Mpich(Path("mpiexec"), (4, 0, 2))
     spec = LaunchSpec(("app",), 4, CLUSTER, shares_hosts=True)
 
-    assert launcher.command(spec, tmp_path)[-3:] == ["-n", "4", "app"]
+    assert launcher.prepare_command(spec, tmp_path)[-3:] == ["-n", "4", "app"]
