@@ -58,13 +58,18 @@ class FoundNetwork:
         Args:
             traffic: Of a traced run, by which a network is judged.
             measures_again: Whether an implausible one is measured again, or only told of.
+
+        Raises:
+            TopologyError: The ranks do not fit the hosts that are left.
         """
         network = self._network or self._measured()
+        self.cluster.require_room_for(traffic.num_ranks)
         problem = _implausible(network, traffic, self.cluster)
         if problem is not None:
             self._narrator.tell(f"network: {problem}")
             if measures_again:
                 network = self._measured()
+                self.cluster.require_room_for(traffic.num_ranks)
         return self.cluster, network
 
     def _measured(self) -> Network:

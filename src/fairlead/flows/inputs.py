@@ -129,7 +129,6 @@ def prepare(
     traffic.save(directory.file(run_directory.TRAFFIC))
     directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": program.trace_s})
     cluster, network = found.settled(traffic, measures_again=request.network is None)
-    cluster.require_room_for(request.num_ranks)
     network.save(directory.file(run_directory.NETWORK))
     noted = {"hosts": cluster.hosts, "slots": cluster.slots, "probe_s": found.seconds}
     directory.note("network", noted)

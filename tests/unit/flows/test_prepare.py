@@ -128,6 +128,14 @@ def test_a_file_without_a_dead_host_is_refused_or_named(world: World) -> None:
     assert "network: host 'b' is left out: no answer within 10 s" in told
 
 
+def test_ranks_that_do_not_fit_the_hosts_that_are_left_are_refused(world: World) -> None:
+    heavy = world.folder / "three.traffic.npz"
+    fl.Traffic(bytes=np.eye(3), messages=np.eye(3), run_time_s=1.0).save(heavy)
+    world.found = without_b()
+    with pytest.raises(fl.TopologyError, match="2 slots"):
+        world.prepare(skip_unreachable=True, num_ranks=3, traffic=heavy)
+
+
 @pytest.mark.parametrize(
     "cut_short",
     [network((0, 2)), network(flows=fl.FlowsSummary(is_complete=False, error="stopped"))],
