@@ -108,7 +108,7 @@ class Archive:
 
         Args:
             path: The file.
-            kind: What it has to hold, for example "network".
+            kind: The required kind of file, for example "network".
             versions: Schema versions of this kind that can be read.
             names: Arrays that a file of this kind may have.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the user is told of a decision before the program starts."""
+"""What is printed of a decision before the program starts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["Announcement", "decision_line"]
 
 @dataclasses.dataclass(frozen=True)
 class Announcement:
-    """What the user is told before the program starts.
+    """What is printed before the program starts.
 
     Attributes:
-        decision: The placement and its evidence.
-        predicted_s: Time that the run is expected to take; None where no run is known yet.
+        decision: The placement and the evidence for it.
+        predicted_s: Expected time of the run; None without earlier runs.
         line: The decision in one line.
         directory: Folder of the run's record.
     """

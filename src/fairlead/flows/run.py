@@ -205,7 +205,7 @@ def reordering(
     narrator: Narrator,
     find: Callable[[Launcher], MpiBuild] = mpi_builds.find,
 ) -> dict[str, str]:
-    """Variables by which topologies are placed; none, and one line, where that cannot be had."""
+    """Variables for placing topologies; none, and one line of output, if that is not possible."""
     folder = prepared.directory.file(run_directory.PLAN)
     try:
         library = find(prepared.launcher).intercept

@@ -41,7 +41,7 @@ class RunLog:
     def add(
         self, method: str, decision: Decision, seconds: float, predicted_s: float | None
     ) -> None:
-        """Keep the time of a run that ended well, and tell what it means."""
+        """Keep the time of a successful run, and print it beside the prediction."""
         placement = decision.placement
         names = None if placement is None else tuple(placement.host_names())
         self._add("launcher" if names is None else method, names, seconds, predicted_s)

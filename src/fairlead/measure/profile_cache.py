@@ -96,7 +96,7 @@ def _long_trains_path(path: Path) -> Path:
 
 
 def _is_complete(network: Network) -> bool:
-    """Whether all was measured that could be reached; a budget may have cut it short."""
+    """Whether all reachable pairs were measured; a budget may have cut the measurement short."""
     reached = [host for host in network.hosts if host not in network.unreachable]
     is_cut_short = network.flows is not None and not network.flows.is_complete
     return bool(reached) and not is_cut_short and not network.select(reached).unmeasured_pairs()

@@ -133,7 +133,7 @@ def rehearse(
 
 
 def num_steps_of(traffic: Traffic) -> float:
-    """How often those two ranks exchange messages that do it most often: steps of an iteration."""
+    """Largest number of messages from one rank to another: about the number of iterations."""
     messages = traffic.total.messages
     return float(max(1.0, messages.max())) if messages.nnz else 1.0
 

@@ -24,7 +24,7 @@ class HostTree:
             Hosts in one group of a level are in one group of every higher level.
         costs: Cost inside a host, inside a group of each level, and between groups of the last:
             length L + 2, not falling, the last above 0. In any unit: only `sum` reads them.
-        source: What errors call the tree: the file it was read from.
+        source: Name of the tree in errors: the file it was read from.
     """
 
     hosts: Sequence[str]

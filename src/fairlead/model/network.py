@@ -51,7 +51,7 @@ class Network:
         launch_s: Time that starting the measuring program took; None where unknown.
         origin: Where the numbers come from, when and how: a JSON-serialisable dictionary. It is
             told, and decides nothing.
-        source: What errors call the network: the file it was read from.
+        source: Name of the network in errors: the file it was read from.
     """
 
     hosts: Sequence[str]
@@ -253,7 +253,7 @@ class Network:
         return cost_s
 
     def save(self, path: Path | str) -> None:
-        """Write a `.net.npz` file; it appears whole or not at all."""
+        """Write a `.net.npz` file; a reader never sees part of it."""
         arrays = (*_CONSTANT, *_PER_PAIR, *_PER_HOST, "samples")
         facts = ("hosts", "unreachable", "flows", "launch_s", "origin")
         save_network(

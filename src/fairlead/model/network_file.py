@@ -31,7 +31,7 @@ def save_network(
     groups: tuple[BottleneckGroup, ...],
     facts: Mapping[str, Any],
 ) -> None:
-    """Write the file; it appears whole or not at all.
+    """Write the file; a reader never sees part of it.
 
     Args:
         path: The file.

@@ -109,7 +109,7 @@ class Traffic:
                 raise InputError(f"traffic: {name}: every value must be finite and >= 0")
             # What is computed from them is kept, so they must not change.
             for part in _PARTS:
-                getattr(matrix, part).flags.writeable = False
+                getattr(matrix, part).setflags(write=False)
             object.__setattr__(self, name, matrix)
         calls = tuple(CollectiveCall(*call) for call in self.collectives)
         for call in calls:

@@ -52,7 +52,7 @@ def cluster_from_slurm(env: Mapping[str, str] | None = None) -> Cluster | None:
 def expand_node_list(text: str, name: str = "SLURM_JOB_NODELIST") -> list[str]:
     """Host names of a Slurm node list such as "n[01-03,7],login", like `scontrol show hostnames`.
 
-    `name` is what errors call the list.
+    `name` is the name of the list in errors.
 
     Source: Slurm's documentation of hostlist expressions; leading zeros give the width.
     """
