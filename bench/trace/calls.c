@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nanoseconds per call of one rank that sends to itself, the median of many short batches. */
+/* Nanoseconds per call of one rank that sends to itself, of many short batches one of the fastest: what
+   else runs on the machine only makes them longer. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static void measure(const char* name, void (*call)(MPI_Comm, MPI_Request*), MPI_
   }
   MPI_Request_free(&request);
   qsort(batch_s, kBatches, sizeof batch_s[0], is_less);
-  printf("%s %.3f\n", name, 1e9 * batch_s[kBatches / 2] / kCalls);
+  printf("%s %.3f\n", name, 1e9 * batch_s[kBatches / 10] / kCalls);
 }
 
 int main(int argc, char** argv) {

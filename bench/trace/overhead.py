@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tracing costs: nanoseconds per call, and the share of a real code's run time.
 
-Traced and untraced runs alternate. Targets: under 100 ns per point-to-point call, under 1 % of a
-real code. The real code is Debian's LAMMPS (package lammps) with examples/real-codes/in.melt.
+Runs without the library, with it but nothing switched on, and traced ones alternate. Targets:
+under 100 ns per point-to-point call, under 1 % of a real code, which is Debian's LAMMPS (package
+lammps) with examples/real-codes/in.melt.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -37,39 +38,42 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--mpirun", default=None)
     parser.add_argument("--mpicc", default="mpicc", help="compiler wrapper of the same MPI")
+    parser.add_argument("--calls-only", action="store_true", help="without the real code")
     parser.add_argument("--ranks", type=int, default=2, help="ranks of the real code")
     options = parser.parse_args()
     repeats = 2 if options.short else options.repeats
     launcher = detect(options.mpirun)
     with tempfile.TemporaryDirectory() as folder:
         print_calls(launcher, options.mpicc, repeats, Path(folder))
+        if options.calls_only:
+            return
         print_real_code(launcher, options.ranks, repeats, Path(folder))
 
 
 def print_calls(launcher: Launcher, mpicc: str, repeats: int, folder: Path) -> None:
-    """One row per kind of call: its time without and with tracing, and the difference."""
+    """One row per kind of call: its time alone, and what the library adds, off and tracing."""
     program = folder / "calls"
     subprocess.run([mpicc, "-O2", HERE / "calls.c", "-o", program], check=True)
     spec = LaunchSpec((str(program),), 1)
     plain: dict[str, list[float]] = {}
+    off: dict[str, list[float]] = {}
     traced: dict[str, list[float]] = {}
+    envs = ({}, preload_env(launcher), tracing_env(launcher, folder))
     for _ in range(repeats):
-        for sink, env in ((plain, {}), (traced, tracing_env(launcher, folder))):
+        for sink, env in zip((plain, off, traced), envs, strict=True):
             for name, figure in re.findall(
                 r"^(\S+) (\S+)$", run(launcher, spec, env), re.MULTILINE
             ):
                 sink.setdefault(name, []).append(float(figure))
     table = Table(title=f"ns per call, {version(launcher)}, mean of {repeats} runs [95 % interval]")
-    for column in ("call", "untraced", "traced", "tracing costs", "target"):
+    for column in ("call", "alone", "off costs", "tracing costs", "target"):
         table.add_column(column, justify="left" if column == "call" else "right")
     for name, times in plain.items():
-        costs = [with_ - without for with_, without in zip(traced[name], times, strict=True)]
-        cost = mean_interval(costs)
         table.add_row(
             name,
             f"{mean_interval(times).value:.0f}",
-            f"{mean_interval(traced[name]).value:.0f}",
-            f"{cost.value:.0f} [{cost.low:.0f}, {cost.high:.0f}]",
+            difference(off[name], times),
+            difference(traced[name], times),
             "< 100" if name in POINT_TO_POINT else "",
         )
     Console().print(table)
@@ -117,9 +121,17 @@ def print_real_code(launcher: Launcher, num_ranks: int, repeats: int, folder: Pa
     )
 
 
+def difference(times: Sequence[float], baseline: Sequence[float]) -> str:
+    cost = mean_interval([time - alone for time, alone in zip(times, baseline, strict=True)])
+    return f"{cost.value:.1f} [{cost.low:.1f}, {cost.high:.1f}]"
+
+
+def preload_env(launcher: Launcher) -> dict[str, str]:
+    return {"LD_PRELOAD": str(find(launcher).intercept)}
+
+
 def tracing_env(launcher: Launcher, folder: Path) -> dict[str, str]:
-    library = find(launcher).intercept
-    return {"LD_PRELOAD": str(library), "FAIRLEAD_TRACE": str(folder / "trace")}
+    return {**preload_env(launcher), "FAIRLEAD_TRACE": str(folder / "trace")}
 
 
 def run(launcher: Launcher, spec: LaunchSpec, env: Mapping[str, str]) -> str:
