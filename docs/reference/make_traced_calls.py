@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLE = ROOT / "mpi" / "intercept" / "table" / "calls.def"
+INTERCEPT = ROOT / "mpi" / "intercept"
 PAGE = ROOT / "docs" / "reference" / "traced-calls.md"
 
 MEANINGS = {
@@ -37,25 +37,25 @@ MEANINGS = {
     "neighbor_alltoall": "the send buffer; per pair: the part of each out-neighbour",
     "neighbor_alltoall_v": "the send buffer; per pair: the part of each out-neighbour",
     "neighbor_alltoall_w": "the send buffer; per pair: the part of each out-neighbour",
-    "cart_create": "with `reorder=1`: ranks placed, neighbours in the grid being the edges",
-    "dist_graph_create": "with `reorder=1`: ranks placed by the edges and their weights",
-    "dist_graph_create_adjacent": "with `reorder=1`: ranks placed by the edges and their weights",
-    "Init": "tracing and reordering begin when the call has succeeded",
-    "Init_thread": "tracing and reordering begin when the call has succeeded",
+    "Init": "tracing and features begin when the call has succeeded",
+    "Init_thread": "tracing and features begin when the call has succeeded",
     "Finalize": "the counters are gathered and written, then the call is made",
 }
+HANDLED = {
+    "reorder": "with `reorder=1`: ranks placed by weighted edges, in a grid to its neighbours",
+}
 SECTIONS = {
-    "LIFECYCLE": "Begin and end",
-    "CALL": "Messages and requests",
-    "COLLECTIVE_CALL": "Collectives: what one rank hands to one call",
-    "COLLECTIVE_INIT": "Persistent collectives: the same, counted at each start",
-    "RELEASE": "Handles that die",
-    "TOPOLOGY": "Topologies: placed by the plan, not counted",
+    "lifecycle": "Begin and end",
+    "counted": "Messages and requests",
+    "collective": "Collectives: what one rank hands to one call",
+    "collective_init": "Persistent collectives: the same, counted at each start",
+    "released": "Handles that die",
+    "unobserved": "Not counted",
 }
 HEAD = """# Traced calls
 
-Generated from `mpi/intercept/table/calls.def` by `docs/reference/make_traced_calls.py`; do not
-edit.
+Generated from `calls.def` and `handlers.def` in `mpi/intercept/table/` by
+`docs/reference/make_traced_calls.py`; do not edit.
 
 The preload library takes these calls; `fairlead trace` counts them. Bytes are payload: count times
 the size of the datatype. Messages go to the matrices `bytes`, `messages` and `max_message_bytes`;
@@ -67,40 +67,48 @@ what the exchanges (alltoall, neighbourhood collectives) hand from rank to rank 
 class Row(NamedTuple):
     """One row of the table, without the prefix MPI_."""
 
-    kind: str
     name: str
-    meaning: str
+    kind: str  # the first word of what is observed
+    meaning: str  # "" where nothing is
+    feature: str  # that handles the call, or ""
 
 
 def rows(mpi4_requests: bool, large_counts: bool) -> list[Row]:
     """All rows for an MPI with these features, in the order of the table."""
-    pattern = {
-        "LIFECYCLE(name)": "name|name",
-        "RELEASE(name, p, a, meaning)": "name|meaning",
-        "TOPOLOGY(name, p, a, meaning)": "name|meaning",
-        "CALL(name, p, a, meaning)": "name|meaning",
-        "COLLECTIVE_CALL(name, p, a, comm, meaning)": "name|meaning",
-        "COLLECTIVE_INIT(name, p, a, comm, request, meaning)": "name|meaning",
-    }
-    # The arguments' own macros are expanded before the row is printed, hence two steps.
-    source = "".join(
-        f"#define ROW_{head} @{head.split('(')[0]}|{body}@\n"
-        f"#define {head.split('(')[0]}(...) ROW_{head.split('(')[0]}(__VA_ARGS__)\n"
-        for head, body in pattern.items()
-    )
     features = [
         f"-DFAIRLEAD_MPI4_REQUESTS={int(mpi4_requests)}",
         f"-DFAIRLEAD_LARGE_COUNTS={int(large_counts)}",
     ]
-    done = subprocess.run(
-        ["c++", "-E", "-P", "-xc++", *features, "-"],
-        input=f'{source}#include "{TABLE}"\n',
-        capture_output=True,
-        text=True,
-        check=True,
+    handlers = preprocessed(
+        "#define FEATURE(feature)\n"
+        "#define HANDLER(feature, call) @feature|call@\n"
+        '#include "table/handlers.def"\n',
+        *features,
     )
-    found = re.findall(r"@\s*(\w+)\s*\|\s*(\w+)\s*\|\s*(\w+)[^@]*@", done.stdout)
-    return [Row(*row) for row in found]
+    feature_of_call = {call: feature for feature, call in re.findall(r"@(\w+)\|(\w+)@", handlers)}
+    # The arguments' own macros are expanded before the row is printed, hence two steps.
+    calls = preprocessed(
+        "#define ROW(name, parameters, arguments, observe) @name|observe@\n"
+        "#define CALL(...) ROW(__VA_ARGS__)\n"
+        "#define LIFECYCLE(name) @name|lifecycle(name())@\n"
+        '#include "table/calls.def"\n',
+        *features,
+    )
+    found = re.findall(r"@\s*(\w+)\s*\|\s*(\w+)(?:\s*\([^()]*?(\w+)\s*\()?[^@]*@", calls)
+    return [Row(*row, feature_of_call.get(row[0], "")) for row in found]
+
+
+def preprocessed(source: str, *options: str) -> str:
+    """The text after the preprocessor of C++, with the library's folder to include from."""
+    command = ["c++", "-E", "-P", "-xc++", f"-I{INTERCEPT}", *options, "-"]
+    return subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
+
+
+def described(row: Row) -> str:
+    """What becomes of a call, in words."""
+    words = [MEANINGS[row.meaning]] if row.meaning else []
+    words += [HANDLED[row.feature]] if row.feature else []
+    return "; ".join(words or ["left to the MPI"])
 
 
 def page() -> str:
@@ -118,9 +126,9 @@ def page() -> str:
                 needs = "" if row.name in everywhere else "MPI 4.0"
                 both = f"{row.name}_c" in {other.name for other in all_rows}
                 name = f"`MPI_{row.name}`" + (", `_c`" if both else "")
-                parts.append(f"| {name} | {needs} | {MEANINGS[row.meaning]} |\n")
+                parts.append(f"| {name} | {needs} | {described(row)} |\n")
     parts.append(
-        "\n`_c`: the variant with counts of type `MPI_Count` is traced too, where the MPI has it.\n"
+        "\n`_c`: the variant with counts of type `MPI_Count` is taken too, where the MPI has it.\n"
     )
     return "".join(parts)
 

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // A handle is a pointer in Open MPI and an int in MPICH. A wrapper that was built for one of them
 // would cut the other's handles, so what a program calls is this: a jump that passes handles on as
-// words, to the wrapper or, in a program of the other MPI, past it.
+// words, to the wrapper or, where nothing is switched on and in a program of the other MPI, past
+// it.
 #include "entries.hpp"
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
+#include "pmpi/export.hpp"
 #include "pmpi/mpi_symbols.hpp"
-#include "table/features.hpp"
-
-#define FAIRLEAD_VISIBLE extern "C" __attribute__((visibility("default")))
+#include "table/handlers.hpp"
+#include "trace/recorder.hpp"
 
 // In the calling conventions of Linux an integer or a pointer takes one register or one word of the
 // stack, whatever its width; so this reads the parameters of either MPI.
@@ -26,54 +28,63 @@ namespace {
 template <class Function>
 using Target = std::atomic<Function*>;
 
-template <class Function>
-void bypass(Target<Function>& target, const char* name) noexcept {
-  if (void* const original = find_symbol(name)) {
-    target.store(reinterpret_cast<Function*>(original), std::memory_order_relaxed);
-  }
+// What the MPI does not have keeps its first target, which says so.
+template <class Function, class Original>
+void bypass(Target<Function>& target, Original original) noexcept {
+  if (original == nullptr) return;
+  void* const address = reinterpret_cast<void*>(original);
+  target.store(reinterpret_cast<Function*>(address), std::memory_order_relaxed);
+}
+
+constexpr bool is_observed(std::string_view observe) {
+  return observe != "unobserved";
 }
 
 }  // namespace
 
-// mpi.h has declared the exported names with its own handles, so here they are symbols only.
+// The first call of a program that has not come to MPI_Init, as one with sessions never does, finds
+// the MPI.
 #define WRITE_ENTRY(name, parameters, arguments)                                \
   extern "C" int fairlead_wrapper_##name parameters __asm__("fairlead_" #name); \
   namespace {                                                                   \
-  constinit Target<int parameters> target_of_##name{&fairlead_wrapper_##name};  \
+  int first_##name parameters;                                                  \
+  constinit Target<int parameters> target_of_##name{&first_##name};             \
+  int first_##name parameters {                                                 \
+    bind_mpi();                                                                 \
+    require_bound(reinterpret_cast<const void*>(mpi().name), "PMPI_" #name);    \
+    bypass_wrappers();                                                          \
+    return target_of_##name.load(std::memory_order_relaxed) arguments;          \
   }                                                                             \
-  FAIRLEAD_VISIBLE int fairlead_entry_##name parameters __asm__("MPI_" #name);  \
+  }                                                                             \
+  FAIRLEAD_ENTRY int fairlead_entry_##name parameters __asm__("MPI_" #name);    \
   int fairlead_entry_##name parameters {                                        \
     return target_of_##name.load(std::memory_order_relaxed) arguments;          \
   }                                                                             \
-  FAIRLEAD_VISIBLE int fairlead_alias_##name parameters __asm__("PMPI_" #name)  \
-      __attribute__((alias("MPI_" #name)));
+  FAIRLEAD_SECOND_NAME(name, int fairlead_alias_##name parameters __asm__("PMPI_" #name))
 
 #define ENTRY(name, parameters, arguments, ...) WRITE_ENTRY(name, parameters, arguments)
 #define CALL(...) ENTRY(__VA_ARGS__)
-#define COLLECTIVE_CALL(...) ENTRY(__VA_ARGS__)
-#define COLLECTIVE_INIT(...) ENTRY(__VA_ARGS__)
-#define RELEASE(...) ENTRY(__VA_ARGS__)
-#define TOPOLOGY(...) ENTRY(__VA_ARGS__)
 #define LIFECYCLE(name)
 #include "table/calls.def"
 
 void bypass_wrappers() noexcept {
-#define BYPASS(name, ...) bypass(target_of_##name, "PMPI_" #name);
+#define BYPASS(name, ...) bypass(target_of_##name, mpi().name);
 #define CALL(...) BYPASS(__VA_ARGS__)
-#define COLLECTIVE_CALL(...) BYPASS(__VA_ARGS__)
-#define COLLECTIVE_INIT(...) BYPASS(__VA_ARGS__)
-#define RELEASE(...) BYPASS(__VA_ARGS__)
-#define TOPOLOGY(...) BYPASS(__VA_ARGS__)
 #define LIFECYCLE(name)
 #include "table/calls.def"
 }
 
-namespace {
-
-// A program that is linked with the other MPI may use sessions only, and never come to MPI_Init.
-__attribute__((constructor)) void look_for_the_other_mpi() noexcept {
-  if (is_linked_with_another_mpi()) bypass_wrappers();
+void enter_wrappers() noexcept {
+  const bool is_traced = is_recording();
+#define ENTER(name, parameters, arguments, observe)                              \
+  if ((is_traced && is_observed(#observe)) || handlers().name != mpi().name) {   \
+    target_of_##name.store(&fairlead_wrapper_##name, std::memory_order_relaxed); \
+  } else {                                                                       \
+    bypass(target_of_##name, mpi().name);                                        \
+  }
+#define CALL(...) ENTER(__VA_ARGS__)
+#define LIFECYCLE(name)
+#include "table/calls.def"
 }
 
-}  // namespace
 }  // namespace fairlead::intercept

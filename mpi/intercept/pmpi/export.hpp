@@ -8,13 +8,19 @@
 
 #include "pmpi/nesting.hpp"
 
-#define FAIRLEAD_VISIBLE extern "C" __attribute__((visibility("default")))
+/// A function that is exported by both names of a call: the Fortran bindings of Open MPI, and parts
+/// of MPICH's for mpi_f08, call PMPI_*.
+#define FAIRLEAD_ENTRY extern "C" __attribute__((visibility("default")))
+#define FAIRLEAD_SECOND_NAME(name, declaration) \
+  FAIRLEAD_ENTRY declaration __attribute__((alias("MPI_" #name)));
 
-/// Both names of a call: the Fortran bindings of Open MPI, and parts of MPICH's for mpi_f08, call
-/// PMPI_*.
-#define FAIRLEAD_EXPORT(name, parameters)                                           \
-  FAIRLEAD_VISIBLE int PMPI_##name parameters __attribute__((alias("MPI_" #name))); \
-  FAIRLEAD_VISIBLE int MPI_##name parameters
+/// Opens the definition of an exported function; its parameters have to be those of mpi.h. That has
+/// declared the names, perhaps as weak ones, so they are symbols only here.
+#define FAIRLEAD_EXPORT(name, parameters)                                                  \
+  FAIRLEAD_ENTRY int fairlead_entry_##name parameters __asm__("MPI_" #name);               \
+  static_assert(std::is_same_v<decltype(&fairlead_entry_##name), decltype(&PMPI_##name)>); \
+  FAIRLEAD_SECOND_NAME(name, int fairlead_alias_##name parameters __asm__("PMPI_" #name))  \
+  int fairlead_entry_##name parameters
 
 /// What an entry of that name (entries.cpp) leads to; its parameters have to be those of mpi.h.
 #define FAIRLEAD_WRAPPER(name, parameters)                                           \

@@ -10,32 +10,42 @@
 
 namespace fairlead::intercept {
 namespace detail {
-Mpi bound_mpi;
+constinit Mpi bound_mpi;
 }
 
 namespace {
-
-struct Search {
-  const char* symbol;
-  const void* own_base;
-  void* found;
-};
 
 const void* base_of(const void* address) noexcept {
   Dl_info info{};
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-int search_object(dl_phdr_info* object, std::size_t, void* data) noexcept {
-  auto& search = *static_cast<Search*>(data);
+// Takes the first library that knows an MPI other than this one.
+int search_object(dl_phdr_info* object, std::size_t, void* found) noexcept {
   if (object->dlpi_name == nullptr || *object->dlpi_name == '\0') return 0;
-  void* const handle = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-  if (handle == nullptr) return 0;
-  void* const address = dlsym(handle, search.symbol);
-  dlclose(handle);
-  if (address == nullptr || base_of(address) == search.own_base) return 0;
-  search.found = address;
+  void* const library = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return 0;
+  const void* const address = dlsym(library, "PMPI_Init");
+  if (address == nullptr || base_of(address) == base_of(&detail::bound_mpi)) {
+    dlclose(library);
+    return 0;
+  }
+  *static_cast<void**>(found) = library;
   return 1;
+}
+
+// Where the program's MPI is looked for: what comes next in the global scope, or else a library. A
+// program that loads MPI by dlopen (as Python does) keeps it out of the global scope.
+void* mpi_library() noexcept {
+  if (dlsym(RTLD_NEXT, "PMPI_Init") != nullptr) return RTLD_NEXT;
+  void* library = RTLD_NEXT;
+  dl_iterate_phdr(search_object, &library);
+  return library;
+}
+
+void* find_symbol(const char* name) noexcept {
+  static void* const library = mpi_library();
+  return dlsym(library, name);
 }
 
 // A program may hold its own copy of a library's variable (a copy relocation), and then that is
@@ -46,53 +56,41 @@ void* find_variable(const char* name) noexcept {
 }
 
 // Which MPI the program uses shows in a variable that only Open MPI has.
-bool uses_open_mpi() noexcept {
-  return find_variable("ompi_mpi_comm_world") != nullptr;
-}
-
-bool uses_another_mpi() noexcept {
+bool uses_own_mpi() noexcept {
+  const bool is_open_mpi = find_variable("ompi_mpi_comm_world") != nullptr;
 #if defined(OPEN_MPI)
-  return !uses_open_mpi();
+  return is_open_mpi;
 #else
-  return uses_open_mpi();
+  return !is_open_mpi;
 #endif
 }
 
 template <class Function>
 void bind_to(Function& function, const char* name) noexcept {
-  function = reinterpret_cast<Function>(require_symbol(name));
+  function = reinterpret_cast<Function>(find_symbol(name));
+}
+
+bool bind() noexcept {
+#define FAIRLEAD_BIND(name, ...) bind_to(detail::bound_mpi.name, "PMPI_" #name);
+#define CALL(...) FAIRLEAD_BIND(__VA_ARGS__)
+#define LIFECYCLE(name) FAIRLEAD_BIND(name)
+#include "table/calls.def"
+  FAIRLEAD_MPI_QUERIES(FAIRLEAD_BIND)
+#undef FAIRLEAD_BIND
+  return uses_own_mpi();
 }
 
 }  // namespace
 
-void* find_symbol(const char* name) noexcept {
-  if (void* const next = dlsym(RTLD_NEXT, name)) return next;
-  // A program that loads MPI by dlopen (as Python does) keeps it out of the global scope.
-  Search search{name, base_of(reinterpret_cast<const void*>(&find_symbol)), nullptr};
-  dl_iterate_phdr(search_object, &search);
-  return search.found;
-}
-
-void* require_symbol(const char* name) noexcept {
-  void* const address = find_symbol(name);
-  if (address == nullptr) {
-    std::fprintf(stderr, "fairlead: the MPI library of this program has no %s\n", name);
-    std::_Exit(EXIT_FAILURE);
-  }
-  return address;
-}
-
 bool bind_mpi() noexcept {
-  if (uses_another_mpi()) return false;
-#define FAIRLEAD_BIND(name) bind_to(detail::bound_mpi.name, "PMPI_" #name);
-  FAIRLEAD_MPI_QUERIES(FAIRLEAD_BIND)
-#undef FAIRLEAD_BIND
-  return true;
+  static const bool is_own = bind();
+  return is_own;
 }
 
-// Asked in every process that loads the library, so the usual answer, no MPI at all, comes first.
-bool is_linked_with_another_mpi() noexcept {
-  return dlsym(RTLD_NEXT, "PMPI_Init") != nullptr && uses_another_mpi();
+void require_bound(const void* function, const char* name) noexcept {
+  if (function != nullptr) return;
+  std::fprintf(stderr, "fairlead: the MPI library of this program has no %s\n", name);
+  std::_Exit(EXIT_FAILURE);
 }
 
 #if defined(OPEN_MPI)

@@ -5,22 +5,14 @@
 
 #include <mpi.h>
 
+#include "table/features.hpp"
+
 namespace fairlead::intercept {
 
-/// Address of a function in the MPI library that the program uses, or null.
-[[nodiscard]] void* find_symbol(const char* name) noexcept;
-
-/// The same, for a function that must exist; ends the program with one line when it does not.
-[[nodiscard]] void* require_symbol(const char* name) noexcept;
-
 #define FAIRLEAD_MPI_QUERIES(QUERY) \
-  QUERY(Allgather)                  \
-  QUERY(Bcast)                      \
-  QUERY(Cart_create)                \
   QUERY(Cart_shift)                 \
   QUERY(Cartdim_get)                \
   QUERY(Comm_dup)                   \
-  QUERY(Comm_free)                  \
   QUERY(Comm_get_errhandler)        \
   QUERY(Comm_get_parent)            \
   QUERY(Comm_group)                 \
@@ -31,12 +23,8 @@ namespace fairlead::intercept {
   QUERY(Comm_size)                  \
   QUERY(Comm_split)                 \
   QUERY(Comm_test_inter)            \
-  QUERY(Dist_graph_create)          \
-  QUERY(Dist_graph_create_adjacent) \
   QUERY(Dist_graph_neighbors)       \
   QUERY(Dist_graph_neighbors_count) \
-  QUERY(Gather)                     \
-  QUERY(Gatherv)                    \
   QUERY(Get_library_version)        \
   QUERY(Graph_neighbors)            \
   QUERY(Graph_neighbors_count)      \
@@ -45,34 +33,39 @@ namespace fairlead::intercept {
   QUERY(Group_translate_ranks)      \
   QUERY(Lookup_name)                \
   QUERY(Publish_name)               \
-  QUERY(Recv)                       \
-  QUERY(Send)                       \
-  QUERY(Sendrecv)                   \
   QUERY(Topo_test)                  \
   QUERY(Type_size_x)                \
   QUERY(Unpublish_name)
 
-/// The MPI functions that the tracer itself calls; valid after `bind_mpi`.
-struct Mpi {
-#define FAIRLEAD_MEMBER(name) decltype(&PMPI_##name) name = nullptr;
+/// A function for each row of the table.
+struct OriginalCalls {
+#define FAIRLEAD_MEMBER(name, ...) decltype(&PMPI_##name) name = nullptr;
+#define CALL(...) FAIRLEAD_MEMBER(__VA_ARGS__)
+#define LIFECYCLE(name) FAIRLEAD_MEMBER(name)
+#include "table/calls.def"
+};
+
+/// The program's own MPI: the functions of the table, and others that Fairlead calls. All are null
+/// before `bind_mpi`.
+struct Mpi : OriginalCalls {
   FAIRLEAD_MPI_QUERIES(FAIRLEAD_MEMBER)
 #undef FAIRLEAD_MEMBER
 };
 
 namespace detail {
-extern Mpi bound_mpi;
+extern constinit Mpi bound_mpi;
 }
 
 [[nodiscard]] inline const Mpi& mpi() noexcept {
   return detail::bound_mpi;
 }
 
-/// Looks all of them up. False when the program uses another MPI than the tracer was built for.
-[[nodiscard]] bool bind_mpi() noexcept;
+/// Looks all of them up, once. False when the program uses another MPI than this was built for;
+/// then they are that MPI's functions, whose handles are others, and only good to be passed on to.
+bool bind_mpi() noexcept;
 
-/// Whether the program came with another MPI than the tracer was built for. One that it loads by
-/// itself later is not seen yet.
-[[nodiscard]] bool is_linked_with_another_mpi() noexcept;
+/// Ends the program with one line where its MPI has no function of that name.
+void require_bound(const void* function, const char* name) noexcept;
 
 // Open MPI's predefined handles are addresses of variables in its library, so they too have to be
 // looked up by name.

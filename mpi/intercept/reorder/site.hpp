@@ -15,7 +15,7 @@ struct Site {
   std::vector<std::int32_t> host_of_world_rank;
 };
 
-/// The site of this program; never destroyed, and constant while `is_reordering`.
+/// The site of this program; never destroyed, and constant while ranks are reordered.
 [[nodiscard]] Site& site();
 
 }  // namespace fairlead::intercept

@@ -9,9 +9,9 @@
 #include "pmpi/cancellation.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "reorder/graph_arguments.hpp"
-#include "reorder/reorder.hpp"
 #include "reorder/role_agreement.hpp"
 #include "reorder/site.hpp"
+#include "table/handlers.hpp"
 
 namespace fairlead::intercept {
 namespace {
@@ -131,9 +131,11 @@ int on_reordered(Reordered* reordered, Make make) {
 
 }  // namespace
 
+// Handlers. An exception may pass through them: of a handler of the program's for errors of the
+// MPI, or of its thread's end.
 namespace reorder {
 
-int cart_create(MPI_Comm comm_old, int num_dimensions, const int dims[], const int periods[],
+int Cart_create(MPI_Comm comm_old, int num_dimensions, const int dims[], const int periods[],
                 int may_reorder, MPI_Comm* comm) {
   const auto native = [=](MPI_Comm parent, int reorder) {
     return mpi().Cart_create(parent, num_dimensions, dims, periods, reorder, comm);
@@ -153,7 +155,7 @@ int cart_create(MPI_Comm comm_old, int num_dimensions, const int dims[], const i
                       [&] { return native(decision.reordered->comm.get(), 0); });
 }
 
-int dist_graph_create(MPI_Comm comm_old, int num_sources, const int sources[], const int degrees[],
+int Dist_graph_create(MPI_Comm comm_old, int num_sources, const int sources[], const int degrees[],
                       const int destinations[], const int weights[], MPI_Info info, int may_reorder,
                       MPI_Comm* comm) {
   const auto native = [=](int reorder) {
@@ -182,7 +184,7 @@ int dist_graph_create(MPI_Comm comm_old, int num_sources, const int sources[], c
   });
 }
 
-int dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
+int Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
                                const int source_weights[], int outdegree, const int destinations[],
                                const int destination_weights[], MPI_Info info, int may_reorder,
                                MPI_Comm* comm) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI_Init, MPI_Init_thread and MPI_Finalize: where tracing and reordering begin and end. None has
+// MPI_Init, MPI_Init_thread and MPI_Finalize: where tracing and features begin and end. None has
 // a handle among its parameters, so unlike the others they need no entry (entries.cpp).
 #include <chrono>
 #include <cstdio>
@@ -8,27 +8,38 @@
 #include "entries.hpp"
 #include "pmpi/cancellation.hpp"
 #include "pmpi/export.hpp"
-#include "reorder/reorder.hpp"
 #include "session/agreement.hpp"
+#include "session/feature.hpp"
+#include "table/handlers.hpp"
 #include "trace/recorder.hpp"
 #include "trace/report.hpp"
 
 namespace fairlead::intercept {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-struct Session {
-  std::string path;
-  MPI_Comm comm{};
+struct World {
   int rank = 0;
   int num_ranks = 0;
-  Clock::time_point start;
 };
 
-Session& session() {
-  static Session* const instance = new Session;
+// Of a program that is traced; without a file in one that is not.
+struct Tracing {
+  std::string file;
+  MPI_Comm comm{};
+  World world;
+  std::chrono::steady_clock::time_point start;
+};
+
+Tracing& tracing() {
+  static Tracing* const instance = new Tracing;
   return *instance;
+}
+
+World world() {
+  World found;
+  mpi().Comm_rank(comm_world(), &found.rank);
+  mpi().Comm_size(comm_world(), &found.num_ranks);
+  return found;
 }
 
 void complain(const char* feature, const char* problem) noexcept {
@@ -55,81 +66,108 @@ bool is_spawned() {
   return parent != comm_null();
 }
 
-void begin_tracing(const char* path) {
-  session().path = path;
-  mpi().Comm_dup(comm_world(), &session().comm);
+void begin_tracing(const char* file, const World& world) {
+  tracing().file = file;
+  tracing().world = world;
+  mpi().Comm_dup(comm_world(), &tracing().comm);
   // A program that survives the loss of a rank is not ended by what we send in MPI_Finalize.
-  mpi().Comm_set_errhandler(session().comm, errors_return());
-  mpi().Comm_rank(comm_world(), &session().rank);
-  mpi().Comm_size(comm_world(), &session().num_ranks);
-  prepare_records(static_cast<std::size_t>(session().num_ranks));
-  session().start = Clock::now();
+  mpi().Comm_set_errhandler(tracing().comm, errors_return());
+  prepare_records(static_cast<std::size_t>(world.num_ranks));
+  tracing().start = std::chrono::steady_clock::now();
   recording.store(true, std::memory_order_release);
+}
+
+// A feature is on where the plan asks for it and it could begin.
+void begin_features(const char* folder, const World& world) {
+  const Plan plan = read_plan(folder, world.rank, world.num_ranks);
+  const Session session{world.rank, world.num_ranks, plan};
+#define FEATURE(feature) \
+  if (feature::begin(session)) install_handlers(Feature::feature);
+#define HANDLER(feature, call)
+#include "table/handlers.def"
+}
+
+void end_features() noexcept {
+  remove_handlers();
+#define FEATURE(feature) feature::end();
+#define HANDLER(feature, call)
+#include "table/handlers.def"
+}
+
+void begin_what_is_asked_for(Features asked) {
+  const Features agreed = agree(asked);
+  if (agreed.are_none()) return;
+  if (agreed.plan) begin_features(variable(kPlanVariable), world());
+  if (agreed.trace) begin_tracing(variable(kTraceVariable), world());
+  end_agreement();
 }
 
 void begin() noexcept try {
   const NoCancellation no_cancellation;
-  const char* const trace_file = variable(kTraceVariable);
-  const char* const plan_folder = variable(kPlanVariable);
-  const Features asked{trace_file != nullptr, plan_folder != nullptr};
+  const Features asked{variable(kTraceVariable) != nullptr, variable(kPlanVariable) != nullptr};
   if (!bind_mpi()) {
     bypass_wrappers();
     say_another_mpi(asked);
     return;
   }
-  if (is_recording() || is_reordering() || is_spawned()) return;
-  const Features agreed = agree(asked);
-  if (agreed.plan) begin_reordering(plan_folder);
-  if (agreed.trace) begin_tracing(trace_file);
-  if (!agreed.are_none()) end_agreement();
+  remove_handlers();
+  if (!is_spawned()) begin_what_is_asked_for(asked);
+  enter_wrappers();
 } catch (const std::exception& error) {
   complain("tracing", error.what());
+  // What has begun has begun on all ranks.
+  enter_wrappers();
 }
 
 // A rank that had trouble on the way takes part all the same, without lines of its own: the file
 // is then refused by its reader.
 std::string own_lines(bool was_recording, double run_time_s) noexcept try {
   if (!was_recording) return {};
-  const auto num_ranks = static_cast<std::size_t>(session().num_ranks);
-  return lines_of_rank(session().rank, run_time_s, sum_of_records(num_ranks));
+  const auto num_ranks = static_cast<std::size_t>(tracing().world.num_ranks);
+  return lines_of_rank(tracing().world.rank, run_time_s, sum_of_records(num_ranks));
 } catch (const std::exception& error) {
   complain("tracing", error.what());
   return {};
 }
 
-void end() noexcept try {
-  if (session().num_ranks == 0) return;
-  const NoCancellation no_cancellation;
+void end_tracing() noexcept try {
+  if (tracing().file.empty()) return;
   const bool was_recording = recording.exchange(false);
-  const std::chrono::duration<double> run_time = Clock::now() - session().start;
-  write_trace(session().comm, session().path, own_lines(was_recording, run_time.count()));
-  mpi().Comm_free(&session().comm);
-  session().num_ranks = 0;
+  const std::chrono::duration<double> run_time = std::chrono::steady_clock::now() - tracing().start;
+  write_trace(tracing().comm, tracing().file, own_lines(was_recording, run_time.count()));
+  mpi().Comm_free(&tracing().comm);
+  tracing().file.clear();
 } catch (const std::exception& error) {
   std::fprintf(stderr, "fairlead: the trace is lost: %s\n", error.what());
 }
 
+void end() noexcept {
+  const NoCancellation no_cancellation;
+  end_features();
+  end_tracing();
+  bypass_wrappers();
+}
+
 }  // namespace
 
+// MPI_Init and its like may be the first call of a program, before which no function is known.
+#define ORIGINAL(name) \
+  (bind_mpi(), require_bound(reinterpret_cast<const void*>(mpi().name), "PMPI_" #name), mpi().name)
+
 FAIRLEAD_EXPORT(Init, (int* argc, char*** argv)) {
-  static const auto original = reinterpret_cast<decltype(&PMPI_Init)>(require_symbol("PMPI_Init"));
-  const int code = original(argc, argv);
+  const int code = ORIGINAL(Init)(argc, argv);
   if (code == MPI_SUCCESS) begin();
   return code;
 }
 
 FAIRLEAD_EXPORT(Init_thread, (int* argc, char*** argv, int required, int* provided)) {
-  static const auto original =
-      reinterpret_cast<decltype(&PMPI_Init_thread)>(require_symbol("PMPI_Init_thread"));
-  const int code = original(argc, argv, required, provided);
+  const int code = ORIGINAL(Init_thread)(argc, argv, required, provided);
   if (code == MPI_SUCCESS) begin();
   return code;
 }
 
 FAIRLEAD_EXPORT(Finalize, ()) {
-  static const auto original =
-      reinterpret_cast<decltype(&PMPI_Finalize)>(require_symbol("PMPI_Finalize"));
-  end_reordering();
+  const auto original = ORIGINAL(Finalize);
   end();
   return original();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of the traced calls, from the same table as the calls themselves.
+// Names of the calls, from the same table as the calls themselves.
 #include "table/call_names.hpp"
 
 #include <array>
@@ -12,11 +12,7 @@ namespace {
 constexpr std::array kNames = {
 #define FAIRLEAD_TEXT(name, ...) std::string_view(#name),
 #define CALL(...) FAIRLEAD_TEXT(__VA_ARGS__)
-#define COLLECTIVE_CALL(...) FAIRLEAD_TEXT(__VA_ARGS__)
-#define COLLECTIVE_INIT(...) FAIRLEAD_TEXT(__VA_ARGS__)
-#define RELEASE(...) FAIRLEAD_TEXT(__VA_ARGS__)
-#define TOPOLOGY(...) FAIRLEAD_TEXT(__VA_ARGS__)
-#define LIFECYCLE(...) FAIRLEAD_TEXT(__VA_ARGS__)
+#define LIFECYCLE(name) FAIRLEAD_TEXT(name)
 #include "table/calls.def"
 #undef FAIRLEAD_TEXT
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The traced calls as an enumeration, and the name of each in the trace file.
+// The calls of the table as an enumeration, and the name of each in the trace file.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,7 @@ namespace fairlead::intercept {
 enum class Call : std::uint16_t {
 #define FAIRLEAD_ENUMERATOR(name, ...) name,
 #define CALL(...) FAIRLEAD_ENUMERATOR(__VA_ARGS__)
-#define COLLECTIVE_CALL(...) FAIRLEAD_ENUMERATOR(__VA_ARGS__)
-#define COLLECTIVE_INIT(...) FAIRLEAD_ENUMERATOR(__VA_ARGS__)
-#define RELEASE(...) FAIRLEAD_ENUMERATOR(__VA_ARGS__)
-#define TOPOLOGY(...) FAIRLEAD_ENUMERATOR(__VA_ARGS__)
-#define LIFECYCLE(...) FAIRLEAD_ENUMERATOR(__VA_ARGS__)
+#define LIFECYCLE(name) FAIRLEAD_ENUMERATOR(name)
 #include "table/calls.def"
 #undef FAIRLEAD_ENUMERATOR
   count_

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls every entry with distinct values over a PMPI that only notes what arrives: through its
-// wrapper, and past it with the wider handles of another MPI.
+// Calls every entry with distinct values over functions that only note what arrives: as the first
+// call, through its wrapper to the MPI and to a handler, and past it with the wider handles of
+// another MPI.
 #include <mpi.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <map>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "entries.hpp"
-#include "pmpi/mpi_symbols.hpp"
-#include "reorder/reorder.hpp"
-#include "table/call_names.hpp"
+#include "table/handlers.hpp"
 #include "trace/recorder.hpp"
 
 namespace {
 
 using Bits = std::vector<std::uint64_t>;
 
-constexpr int kFakeCode = 77;  // no success: nothing is recorded, and the code comes back
-std::map<std::string, void*> fakes;
+// No success: nothing is recorded, and the code comes back.
+constexpr int kOfMpi = 77;
+constexpr int kOfHandler = 78;
 Bits arrived;
 
 template <class Value>
@@ -44,23 +43,24 @@ struct Fake;
 
 template <class... Parameters>
 struct Fake<int (*)(Parameters...)> {
+  template <int kCode>
   static int note(Parameters... values) {
     arrived = {bits_of(values)...};
-    return kFakeCode;
+    return kCode;
   }
 
-  // Whether `wrapper` reaches the fake with the values it was given, in their order.
-  static bool hands_on(int (*wrapper)(Parameters...)) {
-    return call(wrapper, std::index_sequence_for<Parameters...>{});
+  // Whether `entry` reaches the function with that code, with the values it was given in their
+  // order.
+  static bool hands_on(int (*entry)(Parameters...), int code) {
+    return call(entry, code, std::index_sequence_for<Parameters...>{});
   }
 
  private:
   template <std::size_t... Index>
-  static bool call(int (*wrapper)(Parameters...), std::index_sequence<Index...>) {
+  static bool call(int (*entry)(Parameters...), int code, std::index_sequence<Index...>) {
     arrived.clear();
     const Bits given = {bits_of(distinct_value<Parameters>(Index))...};
-    const int code = wrapper(distinct_value<Parameters>(Index)...);
-    return code == kFakeCode && arrived == given;
+    return entry(distinct_value<Parameters>(Index)...) == code && arrived == given;
   }
 };
 
@@ -68,111 +68,106 @@ struct Fake<int (*)(Parameters...)> {
 
 namespace fairlead::intercept {
 
-// Stands in for mpi_symbols.cpp: every function of MPI is a fake.
-Mpi detail::bound_mpi;
-void* require_symbol(const char* name) noexcept {
-  return fakes.at(name);
+// Stands in for mpi_symbols.cpp and handlers.cpp: every function is a fake.
+constinit Mpi detail::bound_mpi;
+constinit OriginalCalls detail::handlers;
+
+bool bind_mpi() noexcept {
+#define BIND(name, ...) detail::bound_mpi.name = &Fake<decltype(&MPI_##name)>::note<kOfMpi>;
+#define CALL(...) BIND(__VA_ARGS__)
+#define LIFECYCLE(name)
+#include "table/calls.def"
+  return true;
 }
-void* find_symbol(const char* name) noexcept {
-  return fakes.at(name);
-}
-bool is_linked_with_another_mpi() noexcept {
-  return false;
-}
+void require_bound(const void*, const char*) noexcept {}
 MPI_Comm comm_world() noexcept {
   return {};
 }
 
-// Stands in for what places topologies: the same fakes note what arrives there.
-std::atomic<bool> reordering{false};
-namespace reorder {
-int cart_create(MPI_Comm comm_old, int num_dimensions, const int dims[], const int periods[],
-                int may_reorder, MPI_Comm* comm) {
-  return Fake<decltype(&MPI_Cart_create)>::note(comm_old, num_dimensions, dims, periods,
-                                                may_reorder, comm);
-}
-int dist_graph_create(MPI_Comm comm_old, int num_sources, const int sources[], const int degrees[],
-                      const int destinations[], const int weights[], MPI_Info info, int may_reorder,
-                      MPI_Comm* comm) {
-  return Fake<decltype(&MPI_Dist_graph_create)>::note(
-      comm_old, num_sources, sources, degrees, destinations, weights, info, may_reorder, comm);
-}
-int dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
-                               const int source_weights[], int outdegree, const int destinations[],
-                               const int destination_weights[], MPI_Info info, int may_reorder,
-                               MPI_Comm* comm) {
-  return Fake<decltype(&MPI_Dist_graph_create_adjacent)>::note(
-      comm_old, indegree, sources, source_weights, outdegree, destinations, destination_weights,
-      info, may_reorder, comm);
-}
-}  // namespace reorder
-
 }  // namespace fairlead::intercept
 
-int main() {
-  // A released handle is looked up, so RELEASE rows are tried while nothing is recorded.
-#define ADD(name, ...) \
-  fakes["PMPI_" #name] = reinterpret_cast<void*>(&Fake<decltype(&MPI_##name)>::note);
-#define CALL(...) ADD(__VA_ARGS__)
-#define COLLECTIVE_CALL(...) ADD(__VA_ARGS__)
-#define COLLECTIVE_INIT(...) ADD(__VA_ARGS__)
-#define RELEASE(...) ADD(__VA_ARGS__)
-#define TOPOLOGY(...) ADD(__VA_ARGS__)
+namespace {
+
+using namespace fairlead::intercept;
+
+int num_failures = 0;
+
+void expect(bool is_handed_on, const char* name, const char* state) {
+  if (is_handed_on) return;
+  std::printf("MPI_%s, %s\n", name, state);
+  ++num_failures;
+}
+
+void set_handlers() {
+#define HANDLE(name, ...) detail::handlers.name = &Fake<decltype(&MPI_##name)>::note<kOfHandler>;
+#define CALL(...) HANDLE(__VA_ARGS__)
 #define LIFECYCLE(name)
 #include "table/calls.def"
+}
 
-  int num_wrappers = 0;
-  int num_failures = 0;
-#define TRY(name, is_traced)                                                        \
-  fairlead::intercept::recording = is_traced;                                       \
-  fairlead::intercept::reordering = is_traced;                                      \
-  if (!Fake<decltype(&MPI_##name)>::hands_on(&MPI_##name)) {                        \
-    std::printf("MPI_%s, %s\n", #name, is_traced ? "switched on" : "switched off"); \
-    ++num_failures;                                                                 \
-  }
-#define TRY_BOTH(name, ...) TRY(name, false) TRY(name, true)++ num_wrappers;
-#define TRY_UNTRACED(name, ...) TRY(name, false)++ num_wrappers;
-#define CALL(...) TRY_BOTH(__VA_ARGS__)
-#define COLLECTIVE_CALL(...) TRY_BOTH(__VA_ARGS__)
-#define COLLECTIVE_INIT(...) TRY_BOTH(__VA_ARGS__)
-#define RELEASE(...) TRY_UNTRACED(__VA_ARGS__)
-#define TOPOLOGY(...) TRY_BOTH(__VA_ARGS__)
+// A released handle is looked up, so what is told of it is left out where calls are recorded.
+constexpr bool is_told_of_a_handle(std::string_view observe) {
+  return observe.starts_with("released");
+}
+
+int try_all(int code, const char* state) {
+  int num_entries = 0;
+#define TRY(name, parameters, arguments, observe)                                   \
+  if (!is_recording() || !is_told_of_a_handle(#observe)) {                          \
+    expect(Fake<decltype(&MPI_##name)>::hands_on(&MPI_##name, code), #name, state); \
+  }                                                                                 \
+  ++num_entries;
+#define CALL(...) TRY(__VA_ARGS__)
 #define LIFECYCLE(name)
 #include "table/calls.def"
+  return num_entries;
+}
 
-  // Handles as words: the bits beyond an int arrive, too.
+}  // namespace
+
+// Handles as words: the bits beyond an int arrive, too.
 #define MPI_Comm std::uintptr_t
 #define MPI_Datatype std::uintptr_t
 #define MPI_Info std::uintptr_t
 #define MPI_Op std::uintptr_t
 #define MPI_Request std::uintptr_t
-#define ADD_WIDE(name, parameters) \
-  fakes["PMPI_" #name] = reinterpret_cast<void*>(&Fake<int(*) parameters>::note);
-#define EACH_ROW(name, parameters, ...) ADD_WIDE(name, parameters)
-#define CALL(...) EACH_ROW(__VA_ARGS__)
-#define COLLECTIVE_CALL(...) EACH_ROW(__VA_ARGS__)
-#define COLLECTIVE_INIT(...) EACH_ROW(__VA_ARGS__)
-#define RELEASE(...) EACH_ROW(__VA_ARGS__)
-#define TOPOLOGY(...) EACH_ROW(__VA_ARGS__)
+
+namespace {
+
+void try_other_mpi() {
+#define BIND_WIDE(name, parameters, ...)                             \
+  detail::bound_mpi.name = reinterpret_cast<decltype(&PMPI_##name)>( \
+      reinterpret_cast<void*>(&Fake<int(*) parameters>::note<kOfMpi>));
+#define CALL(...) BIND_WIDE(__VA_ARGS__)
 #define LIFECYCLE(name)
 #include "table/calls.def"
-#undef EACH_ROW
-
-  fairlead::intercept::bypass_wrappers();
-#define TRY_WIDE(name, parameters)                                                            \
-  if (!Fake<int(*) parameters>::hands_on(reinterpret_cast<int(*) parameters>(&MPI_##name))) { \
-    std::printf("MPI_%s, bypassed\n", #name);                                                 \
-    ++num_failures;                                                                           \
-  }
-#define EACH_ROW(name, parameters, ...) TRY_WIDE(name, parameters)
-#define CALL(...) EACH_ROW(__VA_ARGS__)
-#define COLLECTIVE_CALL(...) EACH_ROW(__VA_ARGS__)
-#define COLLECTIVE_INIT(...) EACH_ROW(__VA_ARGS__)
-#define RELEASE(...) EACH_ROW(__VA_ARGS__)
-#define TOPOLOGY(...) EACH_ROW(__VA_ARGS__)
+  bypass_wrappers();
+#define TRY_WIDE(name, parameters, ...)                                                          \
+  expect(Fake<int(*) parameters>::hands_on(                                                      \
+             reinterpret_cast<int(*) parameters>(reinterpret_cast<void*>(&MPI_##name)), kOfMpi), \
+         #name, "of another MPI");
+#define CALL(...) TRY_WIDE(__VA_ARGS__)
 #define LIFECYCLE(name)
 #include "table/calls.def"
+}
 
-  if (num_failures == 0) std::printf("%d wrappers\n", num_wrappers);
+}  // namespace
+
+int main() {
+  const int num_entries = try_all(kOfMpi, "before MPI_Init");
+  detail::handlers = mpi();
+  recording = true;
+  enter_wrappers();
+  try_all(kOfMpi, "traced");
+  set_handlers();
+  enter_wrappers();
+  try_all(kOfHandler, "traced and handled");
+  recording = false;
+  try_all(kOfHandler, "handled");
+  detail::handlers = mpi();
+  enter_wrappers();
+  try_all(kOfMpi, "with nothing switched on");
+  try_other_mpi();
+  if (num_failures == 0) std::printf("%d entries\n", num_entries);
   return num_failures == 0 ? 0 : 1;
 }

@@ -37,7 +37,7 @@ int owner_of_rank(MPI_Group, int, const int*, MPI_Group, int* ranks) {
 
 namespace fairlead::intercept {
 
-Mpi detail::bound_mpi;
+constinit Mpi detail::bound_mpi;
 MPI_Comm comm_world() noexcept {
   return {};
 }

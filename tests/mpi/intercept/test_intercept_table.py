@@ -18,6 +18,11 @@ pytestmark = [pytest.mark.mpi]
 
 ROOT = Path(__file__).parents[3]
 INTERCEPT = ROOT / "mpi" / "intercept"
+CORE = ROOT / "core"
+FLAGS = [
+    "-std=c++20", "-pthread", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX",
+    f"-I{INTERCEPT}", f"-I{CORE / 'include'}",
+]  # fmt: skip
 
 
 def load_generator() -> ModuleType:
@@ -69,31 +74,50 @@ def build_over(mpi: TracedMpi, main: str, *units: str) -> Path:
     """A program of tests/mpi/intercept with some of the library's own files, without its MPI."""
     folder = Path(__file__).parent
     sources = [folder / main, *(INTERCEPT / unit for unit in units)]
-    flags = ["-std=c++20", "-pthread", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"]
-    core = ROOT / "core"
-    command = [mpi.compilers[".cpp"], *flags, f"-I{INTERCEPT}", f"-I{core / 'include'}"]
-    headers = [path for folder in (INTERCEPT, core) for path in sorted(folder.rglob("*.hpp"))]
+    command = [mpi.compilers[".cpp"], *FLAGS]
+    headers = [path for folder in (INTERCEPT, CORE) for path in sorted(folder.rglob("*.hpp"))]
     headers += sorted(INTERCEPT.rglob("*.def"))
     if "catch.hpp" in sources[0].read_text(encoding="utf-8"):
         sources.append(ROOT / "tests" / "core" / "catch_main.cpp")
     return compiled(command, sources, depends_on=headers)
 
 
-def test_every_wrapper_hands_its_arguments_on_in_order(mpi: TracedMpi) -> None:
-    program = build_over(
-        mpi, "argument_order.cpp", "entries.cpp", "wrappers.cpp", "pmpi/nesting.cpp",
-        "table/call_names.cpp", "trace/counters.cpp", "trace/recorder.cpp",
-        "handles/communicator.cpp", "trace/request_table.cpp",
-    )  # fmt: skip
+UNITS_OF_CALLS = (
+    "entries.cpp", "wrappers.cpp", "pmpi/nesting.cpp", "table/call_names.cpp", "trace/counters.cpp",
+    "trace/recorder.cpp", "handles/communicator.cpp", "trace/request_table.cpp",
+)  # fmt: skip
+
+
+def test_every_entry_hands_its_arguments_on_in_order(mpi: TracedMpi) -> None:
+    program = build_over(mpi, "argument_order.cpp", *UNITS_OF_CALLS)
 
     done = subprocess.run([program], capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stdout + done.stderr
-    num_wrappers = sum(
-        row.kind != "LIFECYCLE"
+    num_entries = sum(
+        row.kind != "lifecycle"
         for row in generator.rows(mpi.has_mpi4_requests, mpi.has_large_counts)
     )
-    assert done.stdout == f"{num_wrappers} wrappers\n"
+    assert done.stdout == f"{num_entries} entries\n"
+
+
+@pytest.mark.parametrize(("call", "compiles"), [("Bcast", True), ("Cart_create", False)])
+def test_a_call_that_two_features_claim_does_not_compile(call: str, compiles: bool) -> None:
+    source = Path(__file__).parent / "claims.cpp"
+    command = [MPIS["openmpi-4"].compilers[".cpp"], *FLAGS, f"-DCLAIMED={call}"]
+
+    done = subprocess.run(
+        [*command, "-fsyntax-only", source], capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode == 0) == compiles, done.stderr
+    assert compiles or "redefinition of" in done.stderr
+
+
+def test_calls_are_handled_and_counted_without_mpi_at_work() -> None:
+    done = catch_tests("slots.cpp", *UNITS_OF_CALLS)
+
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_meanings_and_tables_without_mpi_at_work() -> None:

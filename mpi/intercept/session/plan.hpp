@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan's folder, read once: each feature finds its file here (formats: docs/reference/plan.md).
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace fairlead::intercept {
+
+/// The files of the plan that there are. Empty where the program has no plan or cannot use it.
+struct Plan {
+  std::string folder;
+  std::map<std::string, std::string> text_of_file;
+
+  [[nodiscard]] bool has(const std::string& file) const { return text_of_file.contains(file); }
+  /// @pre the plan has the file
+  [[nodiscard]] const std::string& text(const std::string& file) const {
+    return text_of_file.at(file);
+  }
+  [[nodiscard]] std::string path(const std::string& file) const { return folder + "/" + file; }
+};
+
+inline constexpr const char* kNetworkFile = "network.txt";
+
+/// Reads the network and the file of each feature (FEATURE.txt) on the first rank that sees the
+/// folder, and gives them to all; where that fails, it says so in one line. Collective over
+/// MPI_COMM_WORLD.
+[[nodiscard]] Plan read_plan(const char* folder, int rank, int num_ranks);
+
+}  // namespace fairlead::intercept

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two slots of a row at work, over an MPI of a few lines: this rank is alone in every
+// communicator.
+#include <mpi.h>
+
+#include "../../core/catch.hpp"
+#include "entries.hpp"
+#include "table/handlers.hpp"
+#include "trace/recorder.hpp"
+
+namespace {
+
+template <class Result, class... Parameters>
+Result succeed(Parameters...) {
+  return MPI_SUCCESS;
+}
+
+template <class Result, class... Parameters>
+void set(Result (*&function)(Parameters...)) {
+  function = &succeed<Result, Parameters...>;
+}
+
+int set_one(MPI_Comm, int* size) {
+  *size = 1;
+  return MPI_SUCCESS;
+}
+
+int set_one_in_group(MPI_Group, int* size) {
+  *size = 1;
+  return MPI_SUCCESS;
+}
+
+int set_first_rank(MPI_Group, int, const int*, MPI_Group, int* ranks) {
+  *ranks = 0;
+  return MPI_SUCCESS;
+}
+
+int set_eight_bytes(MPI_Datatype, MPI_Count* bytes) {
+  *bytes = 8;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+namespace fairlead::intercept {
+
+constinit Mpi detail::bound_mpi;
+constinit OriginalCalls detail::handlers;
+
+bool bind_mpi() noexcept {
+  return true;
+}
+void require_bound(const void*, const char*) noexcept {}
+MPI_Comm comm_world() noexcept {
+  return {};
+}
+
+}  // namespace fairlead::intercept
+
+namespace {
+
+using namespace fairlead::intercept;
+
+const char kOutgoing = 0;
+char incoming = 0;
+int num_handled = 0;
+
+MPI_Comm some_comm() {
+  return (MPI_Comm)0x440;
+}
+MPI_Datatype some_type() {
+  return (MPI_Datatype)0x880;
+}
+
+// By way of the entry, as a program's callback would.
+int handle_allreduce(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm) {
+  ++num_handled;
+  return MPI_Send(&kOutgoing, 1, some_type(), 0, 0, some_comm());
+}
+
+// Sets both slots: an MPI whose calls succeed, and tracing.
+void begin(bool is_traced) {
+  Mpi& mpi = detail::bound_mpi;
+#define SET(name, ...) set(mpi.name);
+#define CALL(...) SET(__VA_ARGS__)
+#define LIFECYCLE(name)
+#include "table/calls.def"
+  set(mpi.Comm_test_inter);
+  set(mpi.Comm_rank);
+  set(mpi.Comm_group);
+  set(mpi.Topo_test);
+  set(mpi.Group_free);
+  mpi.Comm_size = &set_one;
+  mpi.Group_size = &set_one_in_group;
+  mpi.Group_translate_ranks = &set_first_rank;
+  mpi.Type_size_x = &set_eight_bytes;
+  detail::handlers = mpi;
+  num_handled = 0;
+  prepare_records(1);
+  recording = is_traced;
+}
+
+std::uint64_t num_collectives() {
+  std::uint64_t calls = 0;
+  sum_of_records(1).collectives.for_each(
+      [&calls](const CollectiveTally& entry) { calls += entry.calls; });
+  return calls;
+}
+
+int allreduce() {
+  return MPI_Allreduce(&kOutgoing, &incoming, 3, some_type(), MPI_Op{}, some_comm());
+}
+
+}  // namespace
+
+TEST_CASE("slots: a collective is handled and counted, but not what its handler sends") {
+  begin(true);
+  detail::handlers.Allreduce = &handle_allreduce;
+  enter_wrappers();
+  const std::uint64_t calls_before = num_collectives();
+  const std::uint64_t messages_before = sum_of_records(1).sent[0].messages;
+
+  CHECK(allreduce() == MPI_SUCCESS);
+
+  CHECK(num_handled == 1);
+  CHECK(num_collectives() == calls_before + 1);
+  CHECK(sum_of_records(1).sent[0].messages == messages_before);
+}
+
+TEST_CASE("slots: a call is handled where nothing is traced") {
+  begin(false);
+  detail::handlers.Allreduce = &handle_allreduce;
+  enter_wrappers();
+
+  CHECK(allreduce() == MPI_SUCCESS);
+
+  CHECK(num_handled == 1);
+}
+
+TEST_CASE("slots: a call is counted where nobody handles it") {
+  begin(true);
+  enter_wrappers();
+  const std::uint64_t calls_before = num_collectives();
+
+  CHECK(allreduce() == MPI_SUCCESS);
+
+  CHECK(num_handled == 0);
+  CHECK(num_collectives() == calls_before + 1);
+}
