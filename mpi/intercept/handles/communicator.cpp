@@ -8,8 +8,8 @@
 #include <mutex>
 #include <numeric>
 #include <thread>
-#include <unordered_map>
 
+#include "handles/handle_table.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "pmpi/nesting.hpp"
 
@@ -22,10 +22,10 @@ struct Release {
   std::thread::id thread;
 };
 
-// All is protected by `lock`. Keys are handles; entries die with the handle.
+// All is protected by `lock`, as threads keep what they find. Entries die with the handle.
 struct Table {
   std::mutex lock;
-  std::unordered_map<MPI_Comm, std::shared_ptr<const Communicator>> communicators;
+  HandleTable<MPI_Comm, std::shared_ptr<const Communicator>> communicators;
   std::vector<Release> releases;
 };
 
@@ -135,15 +135,16 @@ std::vector<int> world_ranks_of(MPI_Group group) {
 FoundCommunicator find_communicator(MPI_Comm comm) {
   const std::lock_guard guard(table().lock);
   if (is_being_released(comm)) return {describe(comm), false};
-  std::shared_ptr<const Communicator>& entry = table().communicators[comm];
-  if (!entry) entry = describe(comm);
-  return {entry, true};
+  if (const auto* const entry = table().communicators.find(comm)) return {*entry, true};
+  const std::shared_ptr<const Communicator> described = describe(comm);
+  table().communicators.insert(comm, described);
+  return {described, true};
 }
 
 void begin_release(MPI_Comm comm) {
   const std::lock_guard guard(table().lock);
   table().releases.push_back({comm, std::this_thread::get_id()});
-  if (table().communicators.erase(comm) > 0) generation.fetch_add(1, std::memory_order_release);
+  if (table().communicators.erase(comm)) generation.fetch_add(1, std::memory_order_release);
 }
 
 void end_release(MPI_Comm comm) noexcept {

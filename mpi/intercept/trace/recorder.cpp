@@ -18,7 +18,7 @@ struct Registry {
   std::size_t num_ranks = 0;
   std::vector<std::unique_ptr<ThreadRecord>> records;
   std::vector<ThreadRecord*> idle;
-  RequestTable requests;
+  PersistentRequests requests;
 };
 
 // Never destroyed: threads may still trace while static objects are torn down.
@@ -119,8 +119,8 @@ void will_send(const MPI_Request* request, int dest, MPI_Count count, MPI_Dataty
   ThreadRecord* const thread = this_thread();
   if (thread == nullptr) return;
   const int world_rank = world_rank_of(thread->communicator(comm), dest);
-  auto meaning = std::make_unique<PersistentRequest>();
-  meaning->sent.push_back({world_rank, payload_bytes(count, size_of(type))});
+  PersistentRequest meaning;
+  meaning.sent.push_back({world_rank, payload_bytes(count, size_of(type))});
   detail::remember(*request, std::move(meaning));
 } catch (const std::exception& error) {
   switch_off(error.what());
@@ -170,7 +170,7 @@ void add_exchange(Counters& counters, const Communicator& communicator, int peer
   add(counters.exchanged, counters, world_rank_of(communicator, peer), bytes);
 }
 
-void remember(MPI_Request request, std::unique_ptr<const PersistentRequest> meaning) {
+void remember(MPI_Request request, PersistentRequest meaning) {
   registry().requests.insert(request, std::move(meaning));
 }
 

@@ -18,7 +18,7 @@
 #include "pmpi/mpi_symbols.hpp"
 #include "trace/counters.hpp"
 #include "trace/meaning.hpp"
-#include "trace/request_table.hpp"
+#include "trace/persistent_request.hpp"
 
 namespace fairlead::intercept {
 
@@ -108,7 +108,7 @@ RequestRelease forget_request(const MPI_Request* request) noexcept;
 namespace detail {
 void add_exchange(Counters& counters, const Communicator& communicator, int peer,
                   std::uint64_t bytes) noexcept;
-void remember(MPI_Request request, std::unique_ptr<const PersistentRequest> meaning);
+void remember(MPI_Request request, PersistentRequest meaning);
 }  // namespace detail
 
 /// Counts one collective call. Not inlined: the frame of a wrapper holds nothing to clean up.
@@ -140,13 +140,13 @@ template <class Meaning>
   ThreadRecord* const thread = this_thread();
   if (thread == nullptr) return;
   const Communicator& communicator = thread->communicator(comm);
-  auto persistent = std::make_unique<PersistentRequest>();
+  PersistentRequest persistent;
   const auto emit = [&communicator, &persistent](int peer, std::uint64_t bytes) {
     const int world_rank = communicator.world_rank_of_peer[static_cast<std::size_t>(peer)];
-    persistent->exchanged.push_back({world_rank, bytes});
+    persistent.exchanged.push_back({world_rank, bytes});
   };
   const std::uint64_t bytes = meaning(Collective(communicator, &size_of, emit));
-  persistent->collective = {
+  persistent.collective = {
       .call = call, .communicator_size = communicator.size, .message_bytes = bytes, .calls = 1};
   detail::remember(*request, std::move(persistent));
 } catch (const std::exception& error) {

@@ -9,7 +9,6 @@
 
 #include "../../core/catch.hpp"
 #include "trace/counters.hpp"
-#include "trace/request_table.hpp"
 
 using namespace fairlead::intercept;
 
@@ -161,22 +160,4 @@ TEST_CASE("table of collectives: loses no call before it is full, then counts wh
   });
   CHECK(entries == CollectiveTable::kCapacity);
   CHECK(calls + table->num_dropped() == kSizes);
-}
-
-TEST_CASE("requests: found by handle through growth, gone after their release") {
-  RequestTable table;
-  constexpr std::uintptr_t kRequests = 1000;
-  for (std::uintptr_t index = 2; index < kRequests; ++index) {
-    auto meaning = std::make_unique<PersistentRequest>();
-    meaning->sent.push_back({0, index});
-    table.insert(handle<MPI_Request>(16 * index), std::move(meaning));
-  }
-  table.erase(handle<MPI_Request>(16 * 7));
-  CHECK(table.find(handle<MPI_Request>(16 * 7)) == nullptr);
-  CHECK(table.find(handle<MPI_Request>(16 * kRequests)) == nullptr);
-  for (std::uintptr_t index = 8; index < kRequests; ++index) {
-    const PersistentRequest* const found = table.find(handle<MPI_Request>(16 * index));
-    REQUIRE(found != nullptr);
-    CHECK(found->sent.front().bytes == index);
-  }
 }

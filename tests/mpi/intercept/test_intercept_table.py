@@ -84,7 +84,7 @@ def build_over(mpi: TracedMpi, main: str, *units: str) -> Path:
 
 UNITS_OF_CALLS = (
     "entries.cpp", "wrappers.cpp", "pmpi/nesting.cpp", "table/call_names.cpp", "trace/counters.cpp",
-    "trace/recorder.cpp", "handles/communicator.cpp", "trace/request_table.cpp",
+    "trace/recorder.cpp", "handles/communicator.cpp",
 )  # fmt: skip
 
 
@@ -121,9 +121,13 @@ def test_calls_are_handled_and_counted_without_mpi_at_work() -> None:
 
 
 def test_meanings_and_tables_without_mpi_at_work() -> None:
-    done = catch_tests(
-        "meaning.cpp", "trace/counters.cpp", "trace/request_table.cpp", "table/call_names.cpp"
-    )
+    done = catch_tests("meaning.cpp", "trace/counters.cpp", "table/call_names.cpp")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_table_of_handles_without_mpi_at_work() -> None:
+    done = catch_tests("handle_table.cpp")
 
     assert done.returncode == 0, done.stdout + done.stderr
 

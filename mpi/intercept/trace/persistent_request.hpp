@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a persistent request will send whenever it is started.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "handles/handle_table.hpp"
+#include "trace/counters.hpp"
+
+namespace fairlead::intercept {
+
+/// The messages and the collective call that one start of a request stands for.
+struct PersistentRequest {
+  struct Part {
+    int world_rank;
+    std::uint64_t bytes;
+  };
+  std::vector<Part> sent;
+  std::vector<Part> exchanged;
+  CollectiveTally collective;  // calls == 0 for point-to-point requests
+};
+
+using PersistentRequests = HandleTable<MPI_Request, PersistentRequest>;
+
+}  // namespace fairlead::intercept
