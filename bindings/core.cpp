@@ -32,7 +32,7 @@ using Square = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::
 using IndexRows = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using IndexTable = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<2>, nb::c_contig>;
 
-/// Sparse traffic as Python hands it over: row starts, columns, values.
+/// Sparse traffic in Python's form: row starts, columns, values.
 struct Csr {
   Indices row_start, column;
   Values value;
@@ -52,7 +52,7 @@ std::span<const std::int64_t> view(const Indices& indices) {
   return {indices.data(), indices.size()};
 }
 
-/// A network as Python hands it over; what was not measured is an empty array.
+/// A network in Python's form; arrays that were not measured are empty.
 struct NetworkArrays {
   Square latency_s, bandwidth_Bps;
   Values nic_out_Bps, nic_in_Bps;

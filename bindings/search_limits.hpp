@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `optimize` may spend, as Python hands it over.
+// Bounds on the search of `optimize`, in Python's form.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers that are the same on every machine, unlike those of the standard distributions.
+// Random numbers that are the same on every machine, unlike the standard library's distributions.
 #pragma once
 
 #include <cstdint>

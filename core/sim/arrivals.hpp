@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the messages of a stream are handed over: made one by one, never stored.
+// Times at which the messages of a stream are sent: computed one by one, never stored.
 #pragma once
 
 #include <cmath>
@@ -33,7 +33,7 @@ class SplitMix {
   std::uint64_t state_;
 };
 
-/// The times at which one stream hands over its messages, if nothing holds it up.
+/// The times at which one stream sends its messages without delays.
 class ArrivalTimes {
  public:
   ArrivalTimes(const MessageStream& stream, std::size_t index, const Options& options)
@@ -102,7 +102,7 @@ class PendingStreams {
     if (!heap_.empty()) replace_first(last);
   }
 
-  /// Cheaper than `pop` and `push`; this is where most of a simulation's time goes.
+  /// Faster than `pop` and `push`; most of a simulation's time is spent here.
   void replace_first(Entry entry) {
     std::size_t place = 0;
     for (std::size_t child = 1; child < heap_.size(); child = 2 * place + 1) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a simulation refuses before it begins.
+// Checks of a simulation's input.
 #include "sim/checks.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace fairlead::sim {
 namespace {
 
-/// Half of what 64 bits hold, 146 years: a sum of two such times is still a time.
+/// Half of the range of 64 bits, 146 years, so that a sum of two times does not overflow.
 constexpr double kLongestClock_ns = 4.6e18;
 
 std::string text(double value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a simulation refuses before it begins.
+// Checks of a simulation's input.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ void require(bool holds, const std::string& what);
 void check(const Machine& machine);
 
 /// @throws InputError  a stream names a core or a job that is not there, or its times or sizes are
-/// impossible, or all together would take longer than the clock can tell
+/// impossible, or together exceed the range of the clock
 void check(const Machine& machine, const std::vector<MessageStream>& streams,
            std::int64_t num_jobs);
 

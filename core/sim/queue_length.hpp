@@ -10,11 +10,10 @@
 
 namespace fairlead::sim {
 
-/// Counts who waits at a first-come-first-served server whose starts are known on arrival.
-///
-/// It keeps the times at which service starts, in blocks. A block leaves when its last message has
-/// started. Blocks lie in a ring that grows to twice its size when it is full, so that a server has
-/// memory for its longest queue only. When 4096 blocks are used, pairs of them become one: from
+/// Counts waiting messages of a first-come-first-served server whose starts are known on arrival.
+/// It stores the times at which service starts, in blocks. A block is removed when its last message
+/// has started. Blocks are in a ring that doubles its size when it is full, so that a server only
+/// needs memory for its longest queue. When 4096 blocks are used, pairs of them are merged: from
 /// then on the count is at most one block too high, which is the longest queue so far / 2048.
 class QueueLength {
  public:

@@ -39,7 +39,7 @@ class ServerNumbers {
   std::size_t num_sockets_;
 };
 
-/// The way of each message of a stream.
+/// The route of each message of a stream.
 struct Route {
   std::size_t first_server;
   std::size_t receiving_server;  ///< only where `leaves_node`
@@ -47,9 +47,9 @@ struct Route {
   bool leaves_node;
 };
 
-/// Between nodes: both interfaces. Between sockets: the memory of the sender's socket, where the
-/// message lies, read from afar. Inside a socket: its cache, or its memory where the message is
-/// too large. Source: SPREAD table 1.
+/// Between nodes: both interfaces. Between sockets: the memory of the sender's socket, which holds
+/// the message, read remotely. Inside a socket: its cache, or its memory if the message is too
+/// large. Source: SPREAD table 1.
 inline Route route_of(const Machine& machine, const ServerNumbers& servers, Nic nic,
                       const MessageStream& stream) {
   const auto service_ns = [&stream](double rate_Bps) {

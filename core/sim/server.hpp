@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A first-come-first-served server: who comes next, when, and what has been done so far.
+// A first-come-first-served server: its next message, and its load so far.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +14,17 @@
 
 namespace fairlead::sim {
 
-/// A sum of waiting times. A long overload waits more nanoseconds in all than 64 bits hold.
+/// A sum of waiting times. In a long overload it exceeds 64 bits in nanoseconds.
 __extension__ using SumOfNs = __int128;
 
 inline double to_seconds(SumOfNs sum_ns) {
   return static_cast<double>(sum_ns) / 1e9;
 }
 
-/// A message that has come over the network to a shared interface.
+/// A message that has arrived over the network at a shared interface.
 struct Incoming {
   std::int64_t arrival_ns;
-  std::int64_t sent_ns;  ///< its last byte cannot be here earlier
+  std::int64_t sent_ns;  ///< its last byte cannot arrive earlier
   std::size_t stream;
 };
 
@@ -36,11 +36,11 @@ struct Service {
 
 class Server {
  public:
-  PendingStreams pending;         ///< what is handed over here
-  std::deque<Incoming> incoming;  ///< what has come from other nodes; ascending arrivals
+  PendingStreams pending;         ///< messages sent here
+  std::deque<Incoming> incoming;  ///< messages from other nodes; ascending arrivals
   bool has_queue = true;          ///< a cache serves all at once
 
-  /// Whether the next to be served has come over the network.
+  /// Whether the next message to serve came over the network.
   [[nodiscard]] bool serves_incoming() const {
     if (incoming.empty()) return false;
     return pending.is_empty() || incoming.front().arrival_ns < pending.first().arrival_ns;
@@ -55,7 +55,7 @@ class Server {
   }
 
   /// Serves the message that arrives at `arrival_ns`.
-  /// @param earliest_end_ns  the server is kept until then at least
+  /// @param earliest_end_ns  the server is busy at least until then
   Service serve(std::int64_t arrival_ns, std::int64_t service_ns, std::int64_t bytes,
                 std::int64_t earliest_end_ns = 0) {
     const std::int64_t start = start_ns(arrival_ns);

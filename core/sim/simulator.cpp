@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The event loop: the server with the earliest event hands its message on.
-//
-// A server knows the earliest next message of each of its streams, so it needs no queue to know
-// whom it serves next, and a message exists only while it is passed from one server to the next.
-// The event of a sending interface is the moment at which the receiver may begin; as all pass the
-// switch in the same time, receivers get messages in the order of events.
+// The event loop: the server with the earliest event passes its message on.
+// A server has the earliest next message of each of its streams, so it needs no queue to find the
+// next one to serve. A message exists only while it is passed from one server to the next. The
+// event of a sending interface is the moment at which the receiver may begin. All messages pass the
+// switch in the same time, so receivers get them in the order of events.
 #include <algorithm>
 #include <utility>
 
@@ -99,7 +98,7 @@ class Simulator::Engine {
     return route.leaves_node && options_.nic != Nic::send_only;
   }
 
-  /// When the server's next message may go on: at its start where it is cut through.
+  /// When the server's next message may be passed on: at its start with cut-through.
   void reschedule(std::size_t index) {
     const Server& server = servers_[index];
     if (server.is_idle()) {
@@ -148,7 +147,7 @@ class Simulator::Engine {
     }
   }
 
-  /// Passes the message through the receiver. @return when it is there
+  /// Passes the message through the receiver. @return its arrival
   std::int64_t receive(const Incoming& message) {
     ActiveStream& stream = streams_[message.stream];
     if (!is_received(stream.route)) return message.sent_ns;
@@ -156,8 +155,8 @@ class Simulator::Engine {
     return serve(receiver, stream, message.arrival_ns, message.sent_ns).end_ns;
   }
 
-  /// Hands the message to an interface that also sends; there it may come before what is to be
-  /// sent later. In a closed loop its stream rests until it has been received.
+  /// Passes the message to an interface that also sends; there it may be served before later sends.
+  /// In a closed loop its stream waits until it has been received.
   void queue_at_shared(const Incoming& message, Server& sender) {
     const ActiveStream& stream = streams_[message.stream];
     if (options_.is_closed_loop || stream.arrivals.is_over()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The errors that the core raises; the bindings turn each into the Python error of the same name.
+// The errors of the core; the bindings convert each to the Python error of the same name.
 #pragma once
 
 #include <stdexcept>
@@ -12,7 +12,7 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// An argument from outside is not usable; the message names it.
+/// An argument from outside is invalid; the message names it.
 class InputError : public Error {
  public:
   using Error::Error;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views of the two kinds of matrices that mapping reads: sparse between ranks, dense between hosts.
+// Views of the two kinds of matrices for mapping: sparse between ranks, dense between hosts.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace fairlead {
 
-/// Square sparse matrix between ranks, [src, dst], in compressed rows. It looks, it does not own.
+/// Square sparse matrix between ranks, [src, dst], in compressed rows. A view, which owns nothing.
 struct RankMatrix {
   std::span<const std::int64_t> row_start;  ///< length T + 1
   std::span<const std::int64_t> column;     ///< length of `value`, each in [0, T)
@@ -29,7 +29,7 @@ struct RankMatrix {
   }
 };
 
-/// Square dense matrix between hosts, [src, dst], rows first. It looks, it does not own.
+/// Square dense matrix between hosts, [src, dst], row-major. A view, which owns nothing.
 struct HostMatrix {
   std::size_t num_hosts;
   std::span<const double> values;  ///< length num_hosts * num_hosts

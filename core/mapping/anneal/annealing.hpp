@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated annealing by swaps, for any objective that tells the change of a swap.
+// Simulated annealing by swaps, for any objective that computes the change of a swap.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace fairlead::optimizing {
 
-/// -ln(u) for evenly spread u: what a temperature is multiplied by to get the largest change that
-/// is accepted. A table is as good as the logarithm here, and the same on every machine.
+/// -ln(u) for uniform u: the largest accepted change is the temperature times this. A table is good
+/// enough here, and the same on every machine.
 class Thresholds {
  public:
   Thresholds() {
@@ -33,8 +33,8 @@ class Thresholds {
   std::array<float, 4096> values_{};
 };
 
-/// One walk of annealing over a state. Proposals follow the traffic: a task is drawn to the hosts
-/// of its partners and to hosts near them, and swaps with an occupant there.
+/// One walk of annealing over a state. Proposals follow the traffic: a task swaps with an occupant
+/// of a partner's host or of a host near to it.
 template <typename State>
 class Annealing {
  public:

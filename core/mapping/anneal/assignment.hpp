@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One slot on each host, the quadratic assignment problem: how a start is heated there.
+// One slot on each host, the quadratic assignment problem: temperatures of the starts.
 #pragma once
 
 #include <cmath>
@@ -12,8 +12,8 @@
 namespace fairlead::optimizing {
 
 /// Root mean square of the changes of swaps of a task with an occupant elsewhere, some of which
-/// are made; 0 where none changes anything. Traffic and costs of such problems differ too much for
-/// their means to tell.
+/// are made; 0 if none changes anything. Traffic and costs of such problems vary too much for their
+/// means to be useful.
 template <typename State>
 [[nodiscard]] double spread_of_swaps(State state, Random random) {
   constexpr int kProposals = 512, kProposalsPerSwap = 4;
@@ -39,10 +39,10 @@ struct Heat {
   double cold;
 };
 
-/// Every third start is heated as elsewhere, which is good for the few partners of a program's
-/// tasks, and has no heat of its own. Of the others, some cool through all temperatures at which
-/// anything is decided. Where traffic and costs have no structure, that is within a factor of two,
-/// in which the rest spend their time. Measured by bench/placement/qaplib.py.
+/// Every third start has the same temperatures as in other problems, which suit the few partners of
+/// a program's tasks. Of the others, some cool through all temperatures that matter. If traffic and
+/// costs have no structure, these are within a factor of two, where the remaining starts spend
+/// their time. Measured by bench/placement/qaplib.py.
 [[nodiscard]] inline std::optional<Heat> heat_of_assignment(int start) {
   switch (start % 3) {
     case 1:

@@ -9,10 +9,10 @@
 namespace fairlead::optimizing {
 namespace {
 
-// Sums of eighth powers lose their small terms after large ones came and went.
+// Sums of eighth powers lose their small terms after large ones were added and removed.
 constexpr std::int32_t kStepsPerSum = 256;
 
-// How far the energy may be from the smallest seen for the exact times to be looked at.
+// The exact times are computed if the energy is within this factor of the smallest one.
 constexpr double kWorthALook = 1.1;
 
 double eighth_power(double value) {

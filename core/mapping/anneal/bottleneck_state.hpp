@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objectives `bottleneck_s` and `bottleneck_and_mean_s`, smoothed so that annealing sees more
-// than the one busiest resource.
+// The objectives `bottleneck_s` and `bottleneck_and_mean_s`, smoothed so that annealing depends on
+// more than the one busiest resource.
 #pragma once
 
 #include <algorithm>
@@ -17,15 +17,16 @@
 
 namespace fairlead::optimizing {
 
-/// Everything that can be busy, in this order: NICs out, NICs in, groups, pairs, and what is inside
-/// each host, which is no part of the network; and the hosts' latencies.
+/// All resources, in this order: NICs out, NICs in, groups, pairs, and the inside of each host,
+/// which is not part of the network; and the hosts' latencies.
 class Resources {
  public:
   explicit Resources(const MeasuredNetwork& network);
 
   [[nodiscard]] std::int32_t num_hosts() const { return num_hosts_; }
   [[nodiscard]] std::size_t size() const { return seconds_per_byte_.size(); }
-  /// What one byte from `src` to `dst` keeps busy: the pair, two NICs and groups; or a host.
+  /// The resources that one byte from `src` to `dst` uses: the pair, two NICs and groups; or a
+  /// host.
   [[nodiscard]] std::span<const std::int32_t> on_way(std::int32_t src, std::int32_t dst) const {
     const auto pair = static_cast<std::size_t>(src * num_hosts_ + dst);
     return std::span(on_way_).subspan(first_[pair], first_[pair + 1] - first_[pair]);
@@ -61,8 +62,8 @@ class BottleneckState {
   [[nodiscard]] std::span<const std::int32_t> near(std::int32_t host) const {
     return costs_.near(host);
   }
-  /// Remembers the placement where the objective is the smallest so far: the smooth energy has its
-  /// minimum near that, not there.
+  /// Keeps the placement with the smallest objective so far: the minimum of the smooth energy is
+  /// near it, but not at it.
   void keep_if_best();
   [[nodiscard]] const std::vector<std::int32_t>& best_host_of_task() const { return best_; }
   [[nodiscard]] double best_s() const { return best_s_; }
@@ -74,7 +75,7 @@ class BottleneckState {
   void swap_hosts(std::int32_t one, std::int32_t other);
 
  private:
-  /// Sums that the energy is made of, or what changes in them.
+  /// Sums that the energy consists of, or changes of them.
   struct Sums {
     double transfer = 0.0;  ///< of eighth powers over the resources
     double latency = 0.0;   ///< the same over the latencies
@@ -93,7 +94,7 @@ class BottleneckState {
     const std::int32_t host = host_then_[static_cast<std::size_t>(task)];
     return host >= 0 ? host : occupancy_.host_of(task);
   }
-  /// Adds what a load contributes to the sums, or what a change of it does.
+  /// Adds the contribution of a load to the sums, or that of a change of it.
   void count(std::size_t place, double before_s, double after_s, Sums& sums) const;
   [[nodiscard]] Sums after(const Sums& change) const;
   [[nodiscard]] double energy_of(const Sums& sums) const;

@@ -19,7 +19,7 @@ constexpr double kMostSeconds = 2.0;
 constexpr std::int64_t kFewestPerTask = 300;
 constexpr std::int64_t kFewestProposals = 2'000'000;
 
-/// How long a start has to be before there are more of them: so many proposals, times a power of
+/// Least length of a start before there are more starts: this number of proposals times a power of
 /// the number of tasks, within bounds.
 struct StartLength {
   double proposals;
@@ -38,7 +38,7 @@ constexpr StartLength kOfTasks{.proposals = 0.125,
 // but more than one, as they are heated differently.
 constexpr StartLength kOfAssignments{
     .proposals = 0.25, .power_of_tasks = 4.0, .least = 32768, .most = 6e7, .most_starts = 1024};
-// The most that improving a given placement is worth, and its part of a short run.
+// Most proposals for improving a given placement, and its part of a short run.
 constexpr std::int64_t kRefiningPerTask = 200;
 constexpr std::int64_t kLeastPartToRefine = 4;
 constexpr double kLongestBudget_s = 1e5;
@@ -47,8 +47,7 @@ constexpr double kLongestBudget_s = 1e5;
 constexpr double kPartToCut = 0.4;
 constexpr double kMostPartToCut = 0.6;
 constexpr int kMostCuts = 16;
-// When a run without any limit ends in any case, on whatever machine: some five times what it takes
-// on a common one.
+// When a run without any limit ends on any machine: about five times its time on a common one.
 constexpr double kLongestRun_s = 10.0;
 constexpr double kLongestRunPerTask_s = 4e-4;
 
@@ -136,14 +135,15 @@ Budget::Budget(const OptimizeOptions& given, std::span<const std::int64_t> slots
   const double fewest_per_start =
       std::clamp(length.proposals * std::pow(std::max(1, num_tasks), length.power_of_tasks),
                  length.least, length.most);
-  // A time is there for every thread; a search without one is the same with any number of them.
+  // A time limit holds for each thread; a search without one is the same with any number of them.
   const int num_planned = is_timed ? std::max(1, given.num_threads) : 1;
   num_starts = static_cast<int>(std::clamp(
       static_cast<double>(wanted) * num_planned / fewest_per_start, 1.0, length.most_starts));
   const int most_of_a_thread = (num_starts + num_planned - 1) / num_planned;
   proposals_per_start = wanted / most_of_a_thread;
   part_of_start = (1.0 - part_to_cut - part_to_refine) / most_of_a_thread;
-  // Without a limit each may take all time that is left, so that no short delay changes the answer.
+  // Without a limit each may take all remaining time, so that short delays do not change the
+  // answer.
   if (!is_timed) part_to_cut = part_to_refine = part_of_start = 1.0;
   for (const Placement& start : given.starts) {
     starts.push_back(with_fixed(narrow(start), slots, given.fixed_host_of_rank));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all starts of one run share: slots, given placements, and how proposals and time are
-// divided.
+// Common data of all starts of a run: slots, given placements, shares of proposals and time.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +15,7 @@
 
 namespace fairlead::optimizing {
 
-/// Host of each task as callers of the library have it.
+/// Host of each task, in the library's public form.
 using Placement = std::vector<std::int64_t>;
 
 [[nodiscard]] std::vector<std::int32_t> narrow(std::span<const std::int64_t> values);
@@ -29,7 +28,7 @@ using Placement = std::vector<std::int64_t>;
 [[nodiscard]] HostOfTask filled(const SlotsOfHost& slots, std::int32_t num_tasks,
                                 std::span<const std::int32_t> hosts);
 
-/// The search budget: how many starts, and what part of the proposals and of the time each has.
+/// The search budget: the number of starts, and each one's share of the proposals and the time.
 struct Budget {
   const OptimizeOptions& options;
   SlotsOfHost slots;
@@ -55,7 +54,7 @@ struct Budget {
          std::size_t num_ranks, double proposals_per_s, bool is_matrix_sum, Timer timer,
          double cut_s);
 
-  /// Whether only so many tasks may leave the first start.
+  /// Whether the number of tasks that may leave the first start is limited.
   [[nodiscard]] bool is_bound() const { return options.most_moves >= 0; }
   /// Whether every task may go anywhere.
   [[nodiscard]] bool is_free() const { return !is_bound() && options.fixed_host_of_rank.empty(); }
@@ -64,7 +63,7 @@ struct Budget {
     return std::ranges::all_of(slots, [](std::int32_t number) { return number <= 1; });
   }
   [[nodiscard]] Freedom freedom() const;
-  /// How a start cools, or a part of it.
+  /// The cooling of a start, or of a part of it.
   [[nodiscard]] Cooling cooling(double hot, double cold, double part, double end_s_of_it) const {
     return {.hot = hot,
             .cold = cold,

@@ -14,7 +14,7 @@ namespace fairlead::optimizing {
 using HostOfTask = std::vector<std::int32_t>;
 using SlotsOfHost = std::vector<std::int32_t>;
 
-/// Hosts that are taken for one, such as those of a rack.
+/// Hosts that are treated as one, such as those of a rack.
 struct HostGrouping {
   std::vector<std::int32_t> group_of_host;  ///< from 0, none empty
   std::int32_t num_groups = 0;

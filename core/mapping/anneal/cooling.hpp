@@ -7,9 +7,9 @@
 
 namespace fairlead::optimizing {
 
-/// From `hot` to `cold` in equal ratios, over `num_steps` proposals; the last of them accept
-/// improvements only. A walk that is behind its time cools faster, since one that is cut off while
-/// hot loses what it has found. `end_s` is on the clock of the run.
+/// From `hot` to `cold` in equal ratios, over `num_steps` proposals; the last of them accept only
+/// improvements. A walk that is late cools faster, since it would lose its result if it were cut
+/// off while hot. `end_s` is on the clock of the run.
 struct Cooling {
   double hot;
   double cold;

@@ -13,8 +13,9 @@
 
 namespace fairlead::optimizing {
 
-/// A placement whose changes are summed over the partners anew each time. A step costs nothing, so
-/// it is ahead of a table where most proposals are accepted or where the table is in no cache.
+/// A placement whose changes are summed over the partners each time. An accepted step costs
+/// nothing, so this is faster than a table if most proposals are accepted or if the table does not
+/// fit into a cache.
 /// @tparam Costs  between hosts: `costs(src, dst)`, `is_symmetric()`, `near(host)`
 template <typename Costs>
 class DirectState {
@@ -28,7 +29,7 @@ class DirectState {
     return costs_.near(host);
   }
 
-  /// What the objective gains or loses when the two swap slots.
+  /// The change of the objective when the two swap slots.
   [[nodiscard]] float swap_change(std::int32_t task, std::int32_t occupant, float /*limit*/) const {
     const std::int32_t here = occupancy_.host_of(task), there = occupancy_.host_of(occupant);
     float change = moved(task, occupant, here, there);
@@ -37,7 +38,7 @@ class DirectState {
   }
   void swap(std::int32_t task, std::int32_t occupant) { occupancy_.swap(task, occupant); }
 
-  /// The change when all occupants of two hosts with as many slots are swapped.
+  /// The change when all occupants of two hosts with equal numbers of slots are swapped.
   [[nodiscard]] float swap_hosts_change(std::int32_t one, std::int32_t other) const {
     return host_swap_change(graph_, costs_, occupancy_, one, other);
   }
@@ -48,7 +49,7 @@ class DirectState {
   }
 
  private:
-  /// What the mover gains or loses with all partners but `other`.
+  /// The change of the mover's cost with all partners but `other`.
   [[nodiscard]] float moved(std::int32_t mover, std::int32_t other, std::int32_t src,
                             std::int32_t dst) const {
     float change = graph_.to_itself(mover) * (costs_(dst, dst) - costs_(src, src));
@@ -64,7 +65,7 @@ class DirectState {
     }
     return change;
   }
-  /// What the two gain or lose with one another.
+  /// The change of the cost between the two.
   [[nodiscard]] float between(std::int32_t task, std::int32_t occupant, std::int32_t here,
                               std::int32_t there) const {
     if (costs_.is_symmetric()) return 0.0F;

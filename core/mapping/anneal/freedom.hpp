@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be moved: not the fixed tasks, and no more tasks than the user allows.
+// Which tasks may move: not the fixed ones, and no more than the user allows.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@
 namespace fairlead::optimizing {
 namespace {
 
-// Fewer are cut at once, from so many random tasks on.
+// Fewer groups are cut directly, from this many random starting tasks.
 constexpr std::int32_t kFewTasks = 32;
 constexpr int kTries = 8;
 
@@ -36,7 +36,7 @@ Level paired(Level& level, Random random) {
   return {.graph = std::move(coarse), .weights = std::move(weights), .group_of_task = {}};
 }
 
-/// Side 0 grows from a random task, each time by the one that exchanges most with it.
+/// Side 0 grows from a random task, each time by the task that exchanges most with it.
 Sides grown(const Level& level, std::int32_t weight_of_first, Random& random) {
   const std::int32_t num_tasks = level.graph.num_tasks();
   Sides sides(static_cast<std::size_t>(num_tasks), 1);

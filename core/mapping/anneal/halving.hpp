@@ -21,17 +21,17 @@ using Sides = std::vector<char>;
 /// irregular graphs.
 [[nodiscard]] Sides halved(const TaskGraph& graph, std::int32_t num_first, Random random);
 
-/// Moves tasks, or groups of them, until side 0 weighs as much as it should, and then as long as
-/// that makes less traffic cross; on the way to fewer a move may make it more.
+/// Moves tasks, or groups of them, until side 0 has its weight, and then as long as this reduces
+/// the traffic across; single moves may increase it.
 /// @param weights  tasks in each group
-/// @param tolerance  how far off side 0 may be in the end
+/// @param tolerance  how far the weight of side 0 may be off in the end
 ///
 /// Source: Fiduccia and Mattheyses 1982, A linear-time heuristic for improving network partitions;
 /// with heaps, as traffic is no small integer.
 void refine_halves(const TaskGraph& graph, const std::vector<std::int32_t>& weights,
                    std::int32_t weight_of_first, std::int32_t tolerance, Sides& sides);
 
-/// The traffic that crosses.
+/// The traffic across the cut.
 [[nodiscard]] double cut_of(const TaskGraph& graph, const Sides& sides);
 
 }  // namespace fairlead::optimizing

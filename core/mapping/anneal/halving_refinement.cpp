@@ -16,7 +16,7 @@ namespace {
 constexpr int kMostPasses = 8;
 // Moves in a pass without a better cut, before it is given up.
 constexpr int kMostMovesInVain = 200;
-// How far from the wanted weight a pass may stray: this part of it.
+// How far a pass may deviate from the wanted weight, as a fraction of it.
 constexpr std::int32_t kStrayPart = 50;
 
 class Refinement {
@@ -60,7 +60,7 @@ class Refinement {
     std::ranges::fill(is_locked_, 0);
   }
 
-  /// One pass; whether less crosses now.
+  /// One pass; whether the traffic across is less now.
   bool improve() {
     offer_all(false);
     std::vector<std::int32_t> moved;
@@ -96,7 +96,7 @@ class Refinement {
     queues_[static_cast<std::size_t>(at(sides_, task))].emplace(at(gain_, task), task);
   }
 
-  /// The task of this side that gains most and may move; -1 where there is none.
+  /// The task of this side that gains most and may move; -1 if there is none.
   std::int32_t best_of(int side) {
     auto& queue = queues_[static_cast<std::size_t>(side)];
     for (; !queue.empty(); queue.pop()) {
@@ -137,7 +137,7 @@ class Refinement {
     }
   }
 
-  // Of a mean message; less is what adding up in single precision may have lost.
+  // Fraction of a mean message; smaller gains may be rounding errors of single precision.
   static constexpr float kLeastGain = 1e-4F;
 
   const TaskGraph& graph_;

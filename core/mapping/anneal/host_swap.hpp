@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the objective `sum` gains or loses when two whole hosts change places.
+// The change of the objective `sum` when two whole hosts are swapped.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace fairlead::optimizing {
 
-/// Of two hosts with as many slots. In O(exchanges of all occupants): it is proposed so seldom that
-/// no table is kept for it.
+/// For two hosts with equal numbers of slots. In O(exchanges of all occupants): it is proposed too
+/// rarely for a table.
 /// @param costs  between hosts: `costs(src, dst)`
 template <typename Costs>
 [[nodiscard]] float host_swap_change(const TaskGraph& graph, const Costs& costs,

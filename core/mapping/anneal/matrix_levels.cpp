@@ -10,8 +10,8 @@
 namespace fairlead::optimizing {
 namespace {
 
-// Fewer hosts are placed as well without, more take too long to pair (bench/placement); fewer
-// groups leave nothing to choose.
+// With fewer hosts, levels do not help; more take too long to pair (bench/placement); with fewer
+// groups there is nothing to choose.
 constexpr std::size_t kFewestHosts = 128;
 constexpr std::size_t kMostHosts = 2048;
 constexpr std::size_t kFewestGroups = 4;
@@ -21,7 +21,7 @@ struct Pair {
   std::int32_t one, other;
 };
 
-/// Pairs of hosts; one that is left over stays alone.
+/// Pairs of hosts; a remaining one stays alone.
 HostGrouping pair_up(const HostMatrix& cost) {
   std::vector<Pair> pairs;
   const auto num_hosts = static_cast<std::int32_t>(cost.num_hosts);
@@ -55,7 +55,7 @@ std::vector<double> mean_costs(const HostMatrix& cost, const HostGrouping& group
     for (std::size_t dst = 0; dst < cost.num_hosts; ++dst) {
       const auto entry = static_cast<std::size_t>(grouping.group_of_host[src]) * num_groups +
                          static_cast<std::size_t>(grouping.group_of_host[dst]);
-      // What is inside a host stays inside, wherever its tasks go.
+      // Traffic inside a host stays inside a host.
       if (src == dst) continue;
       sum[entry] += cost(src, dst);
       number[entry] += 1.0;

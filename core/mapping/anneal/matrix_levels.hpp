@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A matrix of hosts, seen from ever farther away: pairs of near hosts as one, pairs of these, ...
+// A matrix of hosts on coarser and coarser levels: pairs of near hosts as one, pairs of these, ...
 #pragma once
 
 #include <vector>

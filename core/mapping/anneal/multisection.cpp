@@ -14,7 +14,7 @@
 namespace fairlead::optimizing {
 namespace {
 
-/// A host, or a group of what is below it.
+/// A host, or a group of nodes of the level below.
 struct Node {
   std::int64_t num_slots = 0;
   std::vector<std::size_t> children;  // positions of nodes; none: a host
@@ -97,7 +97,7 @@ class Multisection {
     share_out(children, std::move(tasks));
   }
 
-  /// Between some groups of one parent, halving after halving.
+  /// Divides tasks between some groups of one parent, by repeated bisection.
   void share_out(Children children, Tasks tasks) {
     if (tasks.empty() || is_late()) return;
     if (children.size() == 1) return place(tree_[children.front()], std::move(tasks));

@@ -12,13 +12,13 @@
 
 namespace fairlead::optimizing {
 
-/// As little traffic as can be found between the groups of the highest level, then inside each of
-/// them between those of the next, down to the hosts. Slots that are not needed are those of the
-/// last groups: fewer groups, less between them.
+/// Minimises the traffic between the groups of the highest level, then inside each of them that
+/// between the groups of the next level, down to the hosts. Free slots are in the last groups:
+/// fewer groups have less traffic between them.
 /// @param slots  of each host, >= 0; the tasks fit
 /// @param groupings  of the hosts, of these groups, ...; may be empty
 /// @param num_tries  of each cut, of which the best is kept
-/// @param stop,end_s  when it has to end; the result is empty where it did not come to its end
+/// @param stop,end_s  when it has to end; the result is empty if it was not finished
 ///
 /// Source: Schulz, Woydt 2025, Shared-memory hierarchical process mapping (hierarchical
 /// multisection).

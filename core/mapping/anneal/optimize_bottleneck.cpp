@@ -17,11 +17,11 @@ using namespace optimizing;
 
 namespace {
 
-// Temperatures in the energy of the placement that a walk begins with.
+// Temperatures in units of the energy of a walk's first placement.
 constexpr double kHotOfBottleneck = 0.03;
 constexpr double kColdOfBottleneck = 0.01;
-// Exchanges that common cores look at in a second: each proposal looks at all of two tasks. Half of
-// the walks begin with the sum, which is faster.
+// Exchanges that common cores evaluate in a second: each proposal evaluates all of two tasks. Half
+// of the walks begin with the sum, which is faster.
 constexpr double kExchangesPerS = 9e6;
 
 std::vector<double> seconds_per_byte(const HostMatrix& bandwidth_Bps) {
@@ -50,8 +50,8 @@ std::vector<std::int64_t> optimize_bottleneck(const RankMatrix& bytes, const Ran
   const Resources resources(network);
   const auto walk = [&](int start, StopCriterion& stop) {
     HostOfTask begin = budget.given_start(start);
-    // A small sum is a part of the one objective and often near a small maximum, and much faster
-    // found.
+    // A small sum is part of one objective, is often near a small maximum, and is found much
+    // faster.
     double part = 1.0;
     const double end_s = stop.end_of_part_s(budget.part_of_start);
     if (budget.is_free() && start % 2 == 0) {

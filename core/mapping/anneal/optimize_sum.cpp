@@ -19,8 +19,8 @@ using namespace optimizing;
 
 namespace {
 
-// Hosts for each partner of a task beyond which a table of tasks and hosts costs more to keep than
-// it saves in reading; measured by bench/placement.
+// With more hosts than this for each partner of a task, updating a table of tasks and hosts costs
+// more than reading it saves; measured by bench/placement.
 constexpr double kHostsPerPartner = 40.0;
 
 // Proposals per second that common cores reach, to plan a run by time. Planned for a faster
@@ -28,7 +28,7 @@ constexpr double kHostsPerPartner = 40.0;
 constexpr double kOnTreePerS = 4e6;
 constexpr double kWithoutTablePerS = 17e6;
 
-/// By the number of entries in the table of tasks and hosts: the caches decide.
+/// By the number of entries in the table of tasks and hosts, since it depends on the caches.
 double with_table_per_s(std::size_t num_entries) {
   if (num_entries <= std::size_t{1} << 14) return 36e6;
   if (num_entries <= std::size_t{1} << 16) return 28e6;
@@ -38,18 +38,18 @@ double with_table_per_s(std::size_t num_entries) {
 
 // Random numbers of the multisection; those of the starts are numbered from 0.
 constexpr std::uint64_t kStreamOfCuts = 1U << 20U;
-// A multisection that takes longer than this many times what was planned is given up.
+// A multisection that takes longer than this many times its planned time is aborted.
 constexpr double kLatestCut = 2.0;
 
-/// What a multisection takes on common cores, measured by bench/placement/large.py.
+/// Time of a multisection on common cores, measured by bench/placement/large.py.
 double cut_s(const TaskGraph& graph) {
   return 5e-6 * static_cast<double>(graph.num_exchanges() + graph.num_tasks());
 }
 
-/// What each start finds, on the hosts and, before, on groups of them; and what the best given
-/// placement becomes.
+/// The result of each start, first on groups of hosts and then on the hosts; and that of improving
+/// the best given placement.
 /// @param costs  of the hosts, of their groups, ...: one more than there are groupings
-/// @param best_given  empty where there is nothing to refine
+/// @param best_given  empty if there is nothing to refine
 template <typename State, typename Costs, typename Value>
 std::vector<HostOfTask> walk_all(const Budget& budget, const TaskGraph& graph,
                                  std::span<const Costs> costs,
@@ -76,7 +76,7 @@ std::vector<HostOfTask> walk_all(const Budget& budget, const TaskGraph& graph,
     if (!(unit > 0.0)) return best_given;
     HostOfTask begin = best_given;
     if (budget.num_cuts > 0) {
-      // A slower machine than planned for may take some of the time of the others.
+      // On a slower machine than planned for, it may take some of the time of the others.
       HostOfTask sections =
           multisection(graph, budget.slots, groupings, budget.num_cuts,
                        Random(budget.options.seed, kStreamOfCuts), stop,
@@ -93,7 +93,7 @@ std::vector<HostOfTask> walk_all(const Budget& budget, const TaskGraph& graph,
                       .end_s = refined_s},
                      stop);
   };
-  // First what is sure to be good: a short run may not come to the rest.
+  // The safest part first: a short run may not reach the rest.
   const int num_before = best_given.empty() ? 0 : 1;
   return run_starts(
       budget.options, num_before + budget.num_starts,

@@ -15,7 +15,7 @@
 
 namespace fairlead::optimizing {
 
-/// The result of each start, in their order; empty where it was not begun before the end.
+/// The result of each start, in order; empty if it did not begin before the end.
 /// @param num_proposals  of all of them
 /// @param timer,end_s  begun with the run, and when it ends
 /// @param walk  called with the number of the start and the criterion, from several threads

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a run ends: at a time, or when its caller stops it.
+// The end of a run: at a time, or when the caller stops it.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class StopCriterion {
 
   [[nodiscard]] double elapsed_s() const { return timer_.elapsed_s(); }
   [[nodiscard]] bool is_late() const { return elapsed_s() >= end_s_; }
-  /// The end of a walk that begins now and may take this part of the time of all walks.
+  /// The end of a walk that begins now and may take this fraction of the time of all walks.
   [[nodiscard]] double end_of_part_s(double part) const {
     return std::min(elapsed_s() + part * available_s_, end_s_);
   }

@@ -12,8 +12,8 @@ namespace {
 
 // Up to here a table of all pairs fits the second-level cache of common machines.
 constexpr std::int32_t kMostTasksForTable = 1024;
-// After so many swaps of each task what single precision lost would decide between small changes.
-// To fill the table anew takes as long as half as many swaps as there are tasks.
+// After this many swaps of each task, rounding errors of single precision would affect small
+// changes. Filling the table again takes as long as half as many swaps as there are tasks.
 constexpr std::int64_t kSwapsPerTaskBetweenFills = 64;
 
 }  // namespace
@@ -95,7 +95,7 @@ void SumState::move_in_pulls(std::int32_t task, std::int32_t src, std::int32_t d
   for (std::int32_t at = 0; at < num_hosts; ++at) out_change[at] = to_dst[at] - to_src[at];
   for (const Exchange& exchange : graph_.of(task)) {
     float* row = pull_.data() + static_cast<std::ptrdiff_t>(exchange.peer) * num_hosts;
-    // What the task sends is what the peer receives.
+    // The task's sends are the peer's receives.
     for (std::int32_t at = 0; at < num_hosts; ++at) {
       row[at] += exchange.out * in_change[at] + exchange.in * out_change[at];
     }

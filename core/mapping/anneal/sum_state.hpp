@@ -12,9 +12,9 @@
 
 namespace fairlead::optimizing {
 
-/// A placement, and for every task what it would cost on every host, all others staying:
-/// `pull[task, host]`. A swap changes the rows of the neighbours only, in O(degree * H), and most
-/// proposals are refused, so reading is what has to be fast.
+/// A placement, and the cost of every task on every host if all others stay: `pull[task, host]`. A
+/// swap changes only the rows of the neighbours, in O(degree * H). Most proposals are rejected, so
+/// reading must be fast.
 class SumState {
  public:
   SumState(const TaskGraph& graph, const HostCosts& costs, Occupancy occupancy);
@@ -25,14 +25,14 @@ class SumState {
     return costs_.near(host);
   }
 
-  /// What the objective gains or loses when the two swap slots; exact where it is below `limit`.
+  /// The change of the objective when the two swap slots; exact if it is below `limit`.
   [[nodiscard]] float swap_change(std::int32_t task, std::int32_t occupant, float limit) const {
     const std::int32_t here = occupancy_.host_of(task), there = occupancy_.host_of(occupant);
     float change = pull(task)[there] - pull(task)[here];
     if (!occupancy_.is_task(occupant)) return change;
     change += pull(occupant)[here] - pull(occupant)[there];
     if (change >= limit && costs_.keeps_apart()) return change;
-    // Each pull takes the other as staying; where the two exchange messages, that is put right.
+    // Each pull assumes that the other task stays; this corrects it if the two exchange messages.
     const float* from_here = costs_.from(here);
     const float* from_there = costs_.from(there);
     const float apart = from_here[there] + from_there[here] - from_here[here] - from_there[there];
@@ -42,7 +42,7 @@ class SumState {
 
   void swap(std::int32_t task, std::int32_t occupant);
 
-  /// The change when all occupants of two hosts with as many slots are swapped.
+  /// The change when all occupants of two hosts with equal numbers of slots are swapped.
   [[nodiscard]] float swap_hosts_change(std::int32_t one, std::int32_t other) const;
   void swap_hosts(std::int32_t one, std::int32_t other);
 
@@ -57,7 +57,7 @@ class SumState {
   const TaskGraph& graph_;
   const HostCosts& costs_;
   Occupancy occupancy_;
-  bool is_symmetric_;                // costs or traffic: one direction tells the other
+  bool is_symmetric_;                // costs or traffic: both directions are equal
   std::vector<float> pull_;          // (T, H)
   std::int64_t num_since_fill_ = 0;  // swaps since `pull_` was exact
   std::vector<float> both_;          // (T, T), for graphs small enough; else empty

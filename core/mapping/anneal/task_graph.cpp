@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who talks to whom, from the view of one task.
+// The partners of each task.
 #include "mapping/anneal/task_graph.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ TaskGraph TaskGraph::scaled(const RankMatrix& traffic) {
 
 TaskGraph::TaskGraph(const RankMatrix& traffic, double scale)
     : to_itself_(traffic.num_ranks(), 0.0F) {
-  // Both directions of a row side by side, in no order yet.
+  // Both directions of a row side by side, unsorted.
   first_.assign(traffic.num_ranks() + 1, 0);
   traffic.for_each([this](std::size_t src, std::size_t dst, double) {
     first_[src + 1] += src == dst ? 0 : 1;
@@ -50,7 +50,7 @@ TaskGraph::TaskGraph(const RankMatrix& traffic, double scale)
 }
 
 void TaskGraph::merge_peers() {
-  // A table of all tasks finds the peer again; sorting alone would take longer where rows are full.
+  // A table of all tasks finds equal peers; sorting alone would take longer for full rows.
   std::vector<std::size_t> place_of_peer(to_itself_.size());
   std::size_t end = 0;
   for (std::size_t task = 0; task + 1 < first_.size(); ++task) {

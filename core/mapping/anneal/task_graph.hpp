@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who talks to whom, from the view of one task: both directions of a pair side by side.
+// The partners of each task, with both directions of a pair side by side.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace fairlead::optimizing {
 
-/// What a task exchanges with one peer.
+/// The traffic between a task and one peer.
 struct Exchange {
   std::int32_t peer;
   float out;  ///< to the peer
@@ -20,11 +20,11 @@ struct Exchange {
   [[nodiscard]] float both() const { return out + in; }
 };
 
-/// Sparse graph of tasks. Messages of a task to itself are kept apart: they have no peer.
+/// Sparse graph of tasks. Messages of a task to itself are stored separately: they have no peer.
 class TaskGraph {
  public:
   /// @param traffic  (T, T), finite, >= 0
-  /// @param scale  what every value is multiplied by, so that single precision is enough
+  /// @param scale  factor on every value, so that single precision is enough
   TaskGraph(const RankMatrix& traffic, double scale);
   /// Scaled so that the mean message between two tasks is 1.
   [[nodiscard]] static TaskGraph scaled(const RankMatrix& traffic);
@@ -48,7 +48,7 @@ class TaskGraph {
   }
   /// Whether every exchange is as large one way as the other.
   [[nodiscard]] bool is_symmetric() const { return is_symmetric_; }
-  /// Mean of both directions together, over the pairs that exchange anything; 0 where none does.
+  /// Mean of both directions together, over the pairs with traffic; 0 if there are none.
   [[nodiscard]] double mean_both() const;
 
   /// The graph of groups of tasks. Exchanges inside a group become messages to itself.

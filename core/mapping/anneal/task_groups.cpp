@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of tasks that talk most to one another, all of one size.
+// Groups of tasks that communicate most with one another, all of one size.
 #include "mapping/anneal/task_groups.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace fairlead::optimizing {
 namespace {
 
-// How many tasks are looked at for one that is left over and near.
+// Most tasks to search for a near one that is not in a group.
 constexpr std::size_t kMostVisited = 64;
 
 class Grower {
@@ -61,7 +61,7 @@ class Grower {
       std::swap(order[last - 1],
                 order[static_cast<std::size_t>(random_.below(static_cast<std::int32_t>(last)))]);
     }
-    // Who has few partners chooses first: it has the least to choose from.
+    // Tasks with few partners come first, since they have the least choice.
     std::ranges::stable_sort(order, {},
                              [this](std::int32_t task) { return graph_.of(task).size(); });
     return order;
@@ -74,7 +74,8 @@ class Grower {
       double best_rating = 0.0;
       for (const std::int32_t candidate : candidates_) {
         if (is_member(candidate)) continue;
-        // The share of a task's messages that stay in the group: one with few others comes first.
+        // The share of a task's messages that stay in the group: tasks with few other messages come
+        // first.
         const double rating = at(inside_, candidate) / at(free_, candidate);
         if (rating > best_rating) {
           best = candidate;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of tasks that talk most to one another, all of one size.
+// Groups of tasks that communicate most with one another, all of one size.
 #pragma once
 
 #include <cstdint>

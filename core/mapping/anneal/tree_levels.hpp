@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tree of hosts, seen from ever farther away: its hosts, then its racks as hosts, then its pods.
+// A tree of hosts on coarser and coarser levels: its hosts, then its racks as hosts, then its pods.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one start does, for any objective: level by level, or from a given placement.
+// The walk of one start, for any objective: level by level, or from a given placement.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +32,8 @@ inline constexpr double kColdest = 0.05;
   return start % 2 == 1;
 }
 
-/// How much heat is good for what the groups found: where they keep nearly all traffic inside, as
-/// those of a ring do, they are right and must not be melted.
+/// How hot to anneal after placing the groups: if they keep nearly all traffic inside, as those of
+/// a ring do, they are right and must not be broken up.
 /// @param between_share  part of the traffic that is between groups as large as a host
 [[nodiscard]] inline double melting_ratio(double between_share) {
   constexpr double kOfStencil = 0.375;  // groups of 2 x 4 tasks of a grid
@@ -42,9 +42,9 @@ inline constexpr double kColdest = 0.05;
   return std::max(kLeast, ratio * ratio);
 }
 
-/// Where the tasks begin. The first start in order stays cool and keeps what the groups found. The
-/// others melt it, the very first one only as far as the groups are not right; and the longer a
-/// walk is, the hotter it may begin. Measured by bench/placement.
+/// The first temperature of the tasks. The first start in order stays cool and keeps the groups'
+/// placement. The others break it up, the very first one only as far as the groups are not right. A
+/// longer walk may begin hotter. Measured by bench/placement.
 /// @param melting  of the groups, see above; 1 where there are none
 [[nodiscard]] inline double hot_of_tasks(int start, double proposals_per_task, double melting) {
   constexpr double kOfLaterStarts = 0.65;
@@ -55,8 +55,8 @@ inline constexpr double kColdest = 0.05;
   return hot * (start == 0 ? melting : kOfLaterStarts);
 }
 
-/// What one task's step changes, in the order of magnitude: changes of many partners add up like
-/// the steps of a random walk. 1 for the few partners of a stencil.
+/// Order of magnitude of the change by one task's step: changes of many partners add up like the
+/// steps of a random walk. 1 for the few partners of a stencil.
 [[nodiscard]] inline double temperature_unit(const TaskGraph& graph) {
   constexpr double kFewPartners = 6.0;
   return graph.mean_both() * std::sqrt(std::max(1.0, graph.mean_degree() / kFewPartners));
@@ -110,7 +110,7 @@ HostOfTask walk_levels(const Budget& budget, const TaskGraph& graph, int start, 
   return host_of_task;
 }
 
-/// From a given placement, as far as it may be left.
+/// From a given placement, as far as tasks may leave it.
 template <typename State>
 HostOfTask walk_from(const Budget& budget, int start, State state, const Cooling& cooling,
                      StopCriterion& stop) {
@@ -122,7 +122,7 @@ HostOfTask walk_from(const Budget& budget, int start, State state, const Cooling
   return {hosts.begin(), hosts.end()};
 }
 
-/// The best of what was given and what was found, by the exact objective.
+/// The best of the given and the found placements, by the exact objective.
 template <typename Value>
 Placement best_of(const Budget& budget, std::vector<HostOfTask> found, Value value) {
   std::vector<HostOfTask> candidates = budget.starts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measured cost between hosts, laid out for reading a row at a time.
+// The measured cost between hosts, stored for reading whole rows.
 #include "mapping/cost/host_costs.hpp"
 
 #include <algorithm>

@@ -25,7 +25,7 @@ std::vector<double> between_hosts(const RankMatrix& traffic, HostOfRank host_of_
   return load;
 }
 
-/// The measured capacities, and the fastest pair of each NIC where there is none.
+/// The measured capacities, or the fastest pair of each NIC without one.
 /// @param pair_Bps  bandwidth from a NIC to a peer, or to a NIC from a peer
 template <typename PairRate>
 std::vector<double> capacities_Bps(std::span<const double> measured_Bps, std::size_t num_hosts,
@@ -90,8 +90,8 @@ double largest_group_s(const std::vector<double>& load_bytes, std::size_t num_ho
   return largest_s;
 }
 
-/// The worst rank's summed latencies: of what it sends or of what it receives, whichever is more,
-/// since the two overlap.
+/// The worst rank's summed latencies: of its sends or of its receives, whichever is more, since the
+/// two overlap.
 double worst_rank_latency_s(const RankMatrix& messages, const HostMatrix& latency_s,
                             HostOfRank host_of_rank) {
   std::vector<double> sent_s(host_of_rank.size(), 0.0), received_s(host_of_rank.size(), 0.0);
@@ -145,7 +145,7 @@ PlacementCost evaluate(const RankMatrix& bytes, const RankMatrix& messages,
   }
   cost.weighted_sum_messages = weighted_sum(messages, latency_s, host_of_rank);
   cost.serial_time_s = cost.weighted_sum_messages + cost.weighted_sum_bytes;
-  // Python reads a nan as a pair that nobody measured: std::max would lose it.
+  // In Python nan means an unmeasured pair; std::max would lose it.
   const double pair_s = std::isnan(cost.weighted_sum_bytes)
                             ? cost.weighted_sum_bytes
                             : largest_pair_s(load_bytes, bandwidth_Bps);

@@ -21,7 +21,7 @@ namespace fairlead::sim {
 /// the proposals go anywhere, and half to the node of a partner.
 class JobsWalk {
  public:
-  /// @param latest_ns  when a placement has to be done
+  /// @param latest_ns  latest end of a placement
   JobsWalk(LoadState& state, const JobStreams& streams, std::int64_t sockets_per_node,
            std::int64_t num_occupants, double latest_ns, optimizing::Random random)
       : state_(state),
@@ -35,7 +35,7 @@ class JobsWalk {
     if (done_ns_ > latest_ns_) best_ns_ = std::numeric_limits<double>::infinity();
   }
 
-  /// What a swap changes on average; 0 where no swap changes anything.
+  /// Mean change of a swap; 0 if no swap changes anything.
   double typical_change_ns() {
     double sum_ns = 0.0;
     for (int sample = 0; sample < kSamples; ++sample) {
@@ -56,7 +56,7 @@ class JobsWalk {
       if (std::isfinite(limit_s)) {
         const double passed_ratio = (stop.elapsed_s() - begin_s) / limit_s;
         if (passed_ratio >= 1.0) return;
-        // Who is behind the time cools faster: to be cut off while hot would lose everything.
+        // A late walk cools faster: if it were cut off while hot, its result would be lost.
         step = std::max(step,
                         static_cast<std::int64_t>(passed_ratio * static_cast<double>(num_steps)));
       }
@@ -76,7 +76,7 @@ class JobsWalk {
   static constexpr int kSamples = 512;
   static constexpr std::int64_t kBlock = 256;
   static constexpr std::int64_t kStepsPerSocketSwap = 16;
-  // Less is another order of adding up.
+  // Smaller changes may come from the order of summation.
   static constexpr double kRounding = 1e-9;
 
   struct Pair {
@@ -108,7 +108,7 @@ class JobsWalk {
     decide(state_.swap(rank, occupant), limit_ns);
   }
 
-  /// Ranks that are well together move together.
+  /// Swaps whole sockets, so that ranks that belong together move together.
   void propose_sockets(double limit_ns) {
     const auto [rank, occupant] = proposal();
     if (is_same_socket(rank, occupant)) return;

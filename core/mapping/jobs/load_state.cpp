@@ -13,7 +13,7 @@ JobStreams::JobStreams(const JobsProblem& problem)
     : classes_(problem.streams), streams_of_rank_(static_cast<std::size_t>(problem.num_ranks)) {
   const Machine& machine = problem.machine;
   const ServerNumbers servers(machine);
-  // A core of each kind as seen from core 0; where there is none, no message goes there.
+  // A core of each kind relative to core 0; without one, no message goes there.
   const auto route = [&](const RankStream& stream, std::int64_t dst_core) {
     return route_of(machine, servers, problem.options.nic,
                     MessageStream{.job = 0,
@@ -113,7 +113,7 @@ void LoadState::undo() {
   waiting_ns_ = waiting_before_ns_;
 }
 
-/// Loads move with their ranks: taken off before the swap, and added after it where these are then.
+/// Loads move with their ranks: subtracted before the swap, and added at the new place after it.
 void LoadState::exchange() {
   const auto mark = [this](char is_moving) {
     for (const auto& [one, other] : pairs_) {
@@ -136,7 +136,7 @@ void LoadState::count_moving(std::int64_t sign) {
       if (!occupancy_.is_task(occupant)) continue;
       for (const std::size_t stream : streams_.of_rank(occupant)) {
         const JobStreams::Ways& way = streams_.way(stream);
-        // Between two that move, the sender counts it.
+        // Between two ranks that move, the sender's turn counts it.
         if (way.dst == occupant && is_moving_[static_cast<std::size_t>(way.src)] != 0) continue;
         add(way, sign);
       }
@@ -199,7 +199,7 @@ ServerTimes LoadState::sending(std::size_t node) {
   return queue(row(sent_, node));
 }
 
-/// All that is handed over at one moment comes at once, and each message waits for the others.
+/// All messages sent at one moment arrive at once, and each waits for the others.
 ServerTimes LoadState::queue(std::span<const Load> loads) {
   return model_.times([&](std::size_t stream_class) {
     const auto num_streams = static_cast<double>(loads[stream_class].num_streams);
@@ -211,9 +211,9 @@ ServerTimes LoadState::queue(std::span<const Load> loads) {
   });
 }
 
-/// What comes from a node comes one after the other: of a burst only that has to wait which comes
-/// from several nodes faster than it can be received. A sender that is asked for more than it can
-/// do hands on what it can, and so for longer: the receiver has all of the work to do all the same.
+/// Messages from one node arrive one after the other, so only messages of a burst that come from
+/// several nodes faster than they can be received have to wait. An overloaded sender passes on as
+/// much as it can, for a longer time: the receiver's total work stays the same.
 ServerTimes LoadState::receiving(std::size_t node) {
   const std::span<const Load> loads = row(received_, node);
   double work_of_all_ns = 0.0;

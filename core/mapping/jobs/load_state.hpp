@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A placement with the load of every server, and what any swap would change.
+// A placement with the load of every server, and the change by any swap.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@
 
 namespace fairlead::sim {
 
-/// What every walk reads of the jobs: each rank's streams, and what one message costs on each way.
+/// The jobs in the walks' form: each rank's streams, and the service time of a message on each
+///   route.
 class JobStreams {
  public:
   struct Ways {
@@ -42,8 +43,8 @@ class JobStreams {
   std::vector<std::vector<std::size_t>> streams_of_rank_;
 };
 
-/// Ranks occupy sockets: cores of a socket are alike. Loads are whole nanoseconds, so that a swap
-/// tried and taken back leaves no trace.
+/// Ranks occupy sockets, since cores of a socket are equal. Loads are whole nanoseconds, so that
+/// undoing a swap restores them exactly.
 class LoadState {
  public:
   LoadState(const JobsProblem& problem, const JobStreams& streams, optimizing::Occupancy occupancy);
@@ -55,9 +56,9 @@ class LoadState {
 
   /// Swaps the slots of two occupants. @return the change of the waiting time, ns
   double swap(std::int32_t one, std::int32_t other);
-  /// Swaps all occupants of two sockets with as many slots. @return as above
+  /// Swaps all occupants of two sockets with equal numbers of slots. @return as above
   double swap_sockets(std::int32_t one, std::int32_t other);
-  /// Takes the last swap back; only once.
+  /// Undoes the last swap; only once.
   void undo();
 
  private:
@@ -92,10 +93,10 @@ class LoadState {
   std::vector<Load> received_;            // (nodes, C)
   std::vector<Load> memory_;              // (sockets, C)
   std::vector<std::int64_t> sent_to_ns_;  // (receiving node, C, sending node)
-  std::vector<double> slowed_;  // of each node: how much faster it is asked to send than it can
+  std::vector<double> slowed_;  // of each node: its offered load over its capacity to send
   std::vector<ServerTimes> times_of_server_;  // sending, receiving, memory
   double waiting_ns_ = 0.0;
-  // The last swap: pairs of occupants, which ranks move, what servers waited before.
+  // The last swap: pairs of occupants, the ranks that move, the servers' waiting before.
   std::vector<std::pair<std::int32_t, std::int32_t>> pairs_;
   std::vector<char> is_moving_;
   std::vector<std::pair<std::size_t, ServerTimes>> before_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks side by side from the given placements, each with its own temperature.
+// Concurrent walks from the given placements, each with its own temperature.
 #include "fairlead/mapping/optimize_jobs.hpp"
 
 #include <algorithm>
@@ -22,14 +22,14 @@ using optimizing::StopCriterion;
 namespace {
 
 // The search without a limit, measured by bench/spread: proposals per rank and walk, and walks for
-// each start. More found nothing that the simulator liked better.
+// each start. With more, no placement was better in the simulator.
 constexpr std::int64_t kProposalsPerRank = 400;
 constexpr int kWalksPerStart = 4;
-// Temperatures in the mean change of a swap: a cool walk keeps what is good in a start, a hot one
-// forgets it.
+// Temperatures in units of the mean change of a swap: a cool walk keeps what is good in a start, a
+// hot one loses it.
 constexpr std::array<double, 4> kHot{0.03, 0.1, 0.5, 2.0};
 constexpr double kCold = 1e-4;
-// What common cores reach, to plan a run by time; for a slower one walks cool faster.
+// Proposals per second of common cores, to plan a run by time; on slower ones walks cool faster.
 constexpr double kProposalsPerS = 2e5;
 constexpr double kLongestPlan_s = 1e5;
 

@@ -7,7 +7,7 @@
 namespace fairlead::sim {
 namespace {
 
-// Below it, what M/G/1 says of nearly full servers is longer than a run lasts.
+// Closer to a full load, the mean wait of M/G/1 would be longer than a run.
 constexpr double kLeastIdleRatio = 0.01;
 
 /// Waiting work as a fluid, ns.
@@ -51,8 +51,9 @@ double QueueModel::bursts_ns() const {
     for (std::size_t other = 0; other < active_.size(); ++other) {
       if (other == one) continue;
       const Active& met = active_[other];
-      // A burst is served with what the others leave of the server; so long it can be met. Where
-      // the one who waits is over before the next burst, only the first counts, and that for long.
+      // A burst is served with the share of the server that the others leave; during this time it
+      // can delay others. If the waiting class ends before the next burst, only the first burst
+      // counts, for the whole time.
       const double left = 1.0 - (load_until_[std::min(one, other)] - load(met));
       const double served_ns = met.demand.burst_ns / std::max(left, kLeastIdleRatio);
       const double period_ns = classes_.period_ns(met.stream_class);

@@ -11,15 +11,15 @@
 
 namespace fairlead::sim {
 
-/// What the streams of one class ask of one server.
+/// The demand of one class of streams on one server.
 struct Demand {
   double num_streams = 0.0;
-  double work_ns = 0.0;       ///< service of one message of each stream, as fast as they can come
-  double own_burst_ns = 0.0;  ///< of that, what a message may find of its own class, once it comes
-  double burst_ns = 0.0;      ///< and of that, what one of another class may find
+  double work_ns = 0.0;  ///< service time of one message of each stream, as fast as they can arrive
+  double own_burst_ns = 0.0;  ///< part that a message may find of its own class when it arrives
+  double burst_ns = 0.0;      ///< part that a message of another class may find
 };
 
-/// What a server's messages wait together, and when it is done with the last one.
+/// Total waiting time of a server's messages, and the end of the last one.
 struct ServerTimes {
   double waiting_ns = 0.0;
   double done_ns = 0.0;
@@ -27,13 +27,11 @@ struct ServerTimes {
   [[nodiscard]] bool operator==(const ServerTimes&) const = default;
 };
 
-/// Waiting is the sum of two parts. Backlog: where more is offered than can be done, it grows for
-/// as long as messages come, and then falls; every message waits for what there is. Bursts: a
-/// message waits for half of what was handed over at the same moment, and for what is left of
-/// earlier bursts.
-///
-/// With arrivals that are not periodic there are no bursts; the mean wait of M/G/1 takes their
-/// place (Pollaczek and Khinchine).
+/// Waiting is the sum of two parts. Backlog: with an offered load above 1 it grows while messages
+/// come, and then falls; every message waits for the current backlog. Bursts: on average a message
+/// waits for half of the messages sent at the same moment, and for the rest of earlier bursts.
+/// If arrivals are not periodic, the mean wait of M/G/1 replaces the bursts (Pollaczek and
+/// Khinchine).
 class QueueModel {
  public:
   QueueModel(const StreamClasses& classes, bool has_bursts)
@@ -62,7 +60,7 @@ class QueueModel {
     std::size_t stream_class;
   };
 
-  /// Also notes the mean load until the end of each class.
+  /// Also records the mean load until the end of each class.
   ServerTimes backlog();
   double bursts_ns() const;
   double random_ns() const;

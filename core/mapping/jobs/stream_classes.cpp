@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which streams send at the same moments, and how often those of two classes meet.
+// Which streams send at the same moments, and how often those of two classes coincide.
 #include "mapping/jobs/stream_classes.hpp"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 namespace fairlead::sim {
 namespace {
 
-// Two periods are in a ratio of whole numbers where one is found that nearly fits; beyond such
-// numbers, moments meet too seldom to matter.
+// Two periods have a ratio of whole numbers if one of these nearly fits; with larger numbers,
+// moments coincide too rarely to matter.
 constexpr int kLargestDenominator = 32;
 constexpr double kNearlyWhole = 1e-6;
 
@@ -44,7 +44,7 @@ StreamClasses::StreamClasses(const std::vector<RankStream>& streams) {
   for (std::size_t one = 0; one < size(); ++one) {
     for (std::size_t other = 0; other < size(); ++other) {
       const int count = periods_until_meeting(period_ns(one), period_ns(other));
-      // All begin at the same moment, so they meet once at least.
+      // All begin at the same moment, so they coincide at least once.
       const double once = 1.0 / std::max(1.0, num_messages(one) * overlap_ratio(one, other));
       coincidence_ratio_.push_back(count == 0 ? once : std::max(once, 1.0 / count));
     }

@@ -14,7 +14,7 @@ namespace {
 
 using Indices = std::vector<std::int64_t>;
 
-// More find little more; `optimize` gives a task as many on its own.
+// More proposals gain little; `optimize` has as many per task by default.
 constexpr std::int64_t kProposalsPerRole = 60'000;
 // Up to here the caches hold most of the table of roles times hosts; beyond, a proposal takes
 // longer and there are fewer of them, down to this part.
@@ -84,7 +84,7 @@ struct UsedHosts {
   }
 };
 
-/// A process keeps its role where its host does; the others take what is left, in order.
+/// A process keeps its role if its host keeps it; the others take the remaining roles in order.
 std::vector<std::int32_t> roles_of_processes(const Indices& host_of_role, const UsedHosts& hosts) {
   const std::size_t num_processes = host_of_role.size();
   std::vector<std::int32_t> role_of_process(num_processes, -1);

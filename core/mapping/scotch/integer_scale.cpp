@@ -43,7 +43,7 @@ std::vector<std::int32_t> scaled_weights(const RankGraph& graph, double largest_
       sum += neighbour.sent + neighbour.received;
     }
   }
-  // Every arc may be rounded up to 1, so these ones come off before the rest is shared out.
+  // Every arc may be rounded up to 1, so these are subtracted before the rest is divided.
   const double room = kLargestSum / largest_distance - static_cast<double>(graph.num_arcs());
   std::vector<std::int32_t> weights;
   weights.reserve(graph.num_arcs());

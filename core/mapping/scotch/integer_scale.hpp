@@ -17,13 +17,13 @@ struct IntegerProblem {
 };
 
 /// The most that the sum over all arcs of weight * largest distance may come to. Scotch adds such
-/// products in its integers, which are 32 bits wide in Debian's build, and wraps without a word;
-/// half of 2^31 leaves room for the differences of two sums that it also forms.
+/// products in its integers, which are 32 bits wide in Debian's build, and does not detect
+/// overflow; half of 2^31 leaves room for differences of two sums.
 inline constexpr double kLargestSum = 1U << 30U;
 
-/// Scales the traffic and the costs of the hosts. A host's own cost is taken off first: it counts
-/// nothing in Scotch, and where it is the same on all hosts the difference is constant.
-/// @param largest_distance  what the largest cost becomes at most; less where the sum forbids it
+/// Scales the traffic and the costs of the hosts. A host's own cost is subtracted first: Scotch
+/// ignores it, and if it is the same on all hosts the difference is constant.
+/// @param largest_distance  the largest cost after scaling; less if the sum would overflow
 [[nodiscard]] IntegerProblem scale_to_integers(const RankGraph& graph, const HostMatrix& cost,
                                                double largest_distance);
 

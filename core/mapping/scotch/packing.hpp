@@ -10,9 +10,9 @@
 
 namespace fairlead {
 
-/// Slots of each host for a packed placement: some hosts keep all they have, one what is left of
-/// the ranks, the others nothing. Grown from each host in turn by the nearest next one; the group
-/// with the lowest mean cost among those with the fewest hosts is taken. O(H^2 * hosts taken).
+/// Slots of each host for a packed placement: some hosts keep all their slots, one gets the
+/// remaining ranks, the others none. Groups grow from each host by the nearest next one; of those
+/// with the fewest hosts, the group with the lowest mean cost is used. O(H^2 * hosts used).
 /// @pre num_ranks <= sum of slots
 [[nodiscard]] std::vector<std::int64_t> packed_slots(const HostMatrix& cost,
                                                      std::span<const std::int64_t> slots,

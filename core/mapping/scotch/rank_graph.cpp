@@ -7,7 +7,7 @@
 namespace fairlead {
 namespace {
 
-/// Sorts by rank and adds up what belongs to the same rank.
+/// Sorts by rank and adds up entries of the same rank.
 void merge(std::vector<Neighbour>& neighbours) {
   std::ranges::sort(neighbours, {}, &Neighbour::rank);
   std::size_t last = 0;

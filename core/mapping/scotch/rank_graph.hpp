@@ -11,10 +11,10 @@
 
 namespace fairlead {
 
-/// What one rank exchanges with another.
+/// The traffic of one rank with another.
 struct Neighbour {
   std::size_t rank;
-  double sent;      ///< from the rank at hand to `rank`
+  double sent;      ///< from this rank to `rank`
   double received;  ///< the other way
 };
 

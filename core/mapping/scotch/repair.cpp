@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a placement keep to the slots, whatever it was before.
+// Makes any placement fit the slots.
 #include "mapping/scotch/repair.hpp"
 
 #include <limits>
@@ -14,7 +14,7 @@ struct Move {
   double added_cost = std::numeric_limits<double>::infinity();
 };
 
-/// What the traffic of `rank` would cost if it ran on `host` and all others stayed.
+/// Cost of the traffic of `rank` if it ran on `host` and all others stayed.
 double cost_on(std::size_t host, std::size_t rank, const RankGraph& graph, const HostMatrix& cost,
                std::span<const std::int64_t> host_of_rank) {
   double sum = 0.0;

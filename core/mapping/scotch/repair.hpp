@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a placement keep to the slots, whatever it was before.
+// Makes any placement fit the slots.
 #pragma once
 
 #include <cstdint>

@@ -17,9 +17,9 @@ static_assert(sizeof(SCOTCH_Num) >= sizeof(std::int32_t));
 /// Throws Error with Scotch's own message where `return_code` is not 0.
 void check(int return_code, const char* doing);
 
-/// One thread and one run of random numbers for all that Scotch does in here. Without it Scotch
-/// starts a thread for each core in each call, whose barriers cost more than they save at the size
-/// of a placement, and many times more on a busy machine. Others wait until it is gone.
+/// One thread and one sequence of random numbers for all calls of Scotch. Without it Scotch starts
+/// a thread for each core in each call, whose barriers cost more than they save at the size of a
+/// placement, and many times more on a busy machine. Other callers wait until it is destroyed.
 class Context {
  public:
   Context();
@@ -61,7 +61,7 @@ class Graph {
   SCOTCH_Graph bound_;  // the same graph, in the context
 };
 
-/// How Scotch goes about a mapping: recursive bipartitioning.
+/// Scotch's mapping strategy: recursive bipartitioning.
 class Strategy {
  public:
   Strategy();
@@ -77,8 +77,8 @@ class Strategy {
   SCOTCH_Strat strategy_;
 };
 
-/// Decomposition-defined architecture: hosts with capacities and distances, split in halves, again
-/// and again, so that near hosts stay together.
+/// Decomposition-defined architecture: hosts with capacities and distances, bisected recursively so
+/// that near hosts stay together.
 class Architecture {
  public:
   explicit Architecture(Graph& hosts);

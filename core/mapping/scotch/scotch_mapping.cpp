@@ -17,7 +17,7 @@ namespace {
 
 using Placement = std::vector<std::int64_t>;
 
-/// Hosts with at least one slot; a vertex of an architecture must weigh something.
+/// Hosts with at least one slot; a vertex of an architecture must have a weight above 0.
 std::vector<std::size_t> hosts_with_slots(std::span<const std::int64_t> slots) {
   std::vector<std::size_t> hosts;
   for (std::size_t host = 0; host < slots.size(); ++host) {
@@ -77,7 +77,7 @@ Placement filled(std::span<const std::int64_t> slots, std::size_t num_ranks) {
   return host_of_rank;
 }
 
-/// Asks Scotch `num_tries` times for placements within these slots, and appends them.
+/// Appends `num_tries` placements by Scotch within these slots.
 void append_placements(const RankGraph& graph, const HostMatrix& cost,
                        std::span<const std::int64_t> slots, const IntegerProblem& problem,
                        const ScotchOptions& options, std::vector<Placement>& placements) {

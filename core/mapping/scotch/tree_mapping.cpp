@@ -54,7 +54,7 @@ std::vector<double> distances_of_cores(const CoreTree& tree,
   std::vector<double> distances(num_cores * num_cores, 0.0);
   std::int64_t leaves_below = 1;
   for (std::size_t level = tree.num_children.size(); level-- > 0;) {
-    // Those that have not met further down meet here, unless they meet higher up.
+    // Leaves without a common ancestor further down meet here, or higher up.
     const std::int64_t leaves_here = leaves_below * tree.num_children[level];
     for (std::size_t a = 0; a < num_cores; ++a) {
       for (std::size_t b = 0; b < num_cores; ++b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps, counted.
+// Makes and counts the steps.
 #include "network/contention/flow_steps.hpp"
 
 #include <array>

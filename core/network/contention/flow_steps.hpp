@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of the contention probe: one flow alone, flows together, and what the best of them carried.
+// Steps of the contention probe: one flow alone, flows together, and the highest rate so far.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace fairlead {
 
-/// Ends the search from wherever it is, when no step can be made any more.
+/// Ends the search from any place when no further step is possible.
 class NoMoreSteps : public std::exception {};
 
 /// Makes and counts the steps. Rates are nan where a host did not answer.
@@ -22,12 +22,12 @@ class FlowSteps {
   /// Rate of a flow that runs alone; measured once, later calls return the same.
   /// @throws NoMoreSteps, as all that measure.
   double alone_Bps(Flow flow);
-  /// Measures it once more; `alone_Bps` returns the new rate from now on.
+  /// Measures it again; `alone_Bps` returns the new rate from now on.
   double alone_again_Bps(Flow flow);
-  /// What the flows carry in all when they run together.
+  /// Total rate of the flows when they run together.
   double together_Bps(std::span<const Flow> flows, Precision precision = Precision::glance);
 
-  /// The most that any step with at most two flows carried, and once more what it carries now.
+  /// The highest rate of any step with at most two flows, and its rate when repeated now.
   [[nodiscard]] double best_Bps() const { return best_Bps_; }
   double best_again_Bps();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds, their sign test, and the capacity as the median of what they carried.
+// Rounds, their sign test, and the capacity as the median of their rates.
 #include "network/contention/group_check.hpp"
 
 #include <algorithm>
@@ -9,10 +9,10 @@ namespace fairlead {
 namespace {
 
 constexpr int kNumRounds = 8;
-// Pairs of slow flows cannot fill the bottleneck; so many are drawn before a group is given up.
+// Pairs of slow flows cannot fill the bottleneck; this many are drawn before a group is dropped.
 constexpr int kMaxDraws = 64;
 constexpr double kNeededConfidence_ratio = 0.95;
-// What flows carry together at one time may differ so much from what they carry at another.
+// The common rate of flows may vary this much over time.
 constexpr double kConsistent_ratio = 0.25;
 
 /// One minus the probability of so many agreeing rounds by chance, were agreeing as likely as not.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last word on a group: rounds of flows alone and together, drawn from all its pairs.
+// The final check of a group: rounds of flows alone and together, drawn from all its pairs.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,8 @@
 
 namespace fairlead {
 
-/// Claims a group only where its pairs, drawn at random, are slower together in nearly every round
-/// and carry the same together each time.
-/// @return nothing where they do not.
+/// Reports a group only if randomly drawn pairs are slower together in nearly every round and have
+/// the same total rate each time. @return nothing otherwise.
 std::optional<BottleneckGroup> check_group(const Sides& sides, double capacity_Bps,
                                            Sharing& sharing, FlowSteps& steps, RandomOrder& random);
 

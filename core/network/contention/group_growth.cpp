@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Growth by one test per host, or by a sample where hosts were alike so far.
+// Growth by one test per host, or by a sample of hosts that were alike so far.
 #include "network/contention/group_growth.hpp"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ std::vector<int> where(const std::vector<bool>& is_in) {
   return hosts;
 }
 
-/// Hosts too slow to be tested on one side follow from the other, where every host that could be
-/// tested is on exactly one: a bottleneck between some hosts and all the rest.
+/// Hosts that are too slow for a test on one side follow from the other side if every tested host
+/// is on exactly one side: a bottleneck between some hosts and all others.
 Sides complete(const std::vector<Verdict>& as_source, const std::vector<Verdict>& as_destination) {
   Sides sides;
   bool is_one_or_other = true;
@@ -107,7 +107,7 @@ Sides GroupGrowth::grow(const FlowPair& seed, double capacity_Bps, bool is_expec
       return sharing_.share({.first = seed.first, .second = {host, y}}, capacity_Bps);
     });
   }
-  // As a rule, all that do not send through it receive through it.
+  // Usually all hosts that do not send through it receive through it.
   std::vector<int> senders;
   std::vector<int> others;
   for (int host = 0; host < classes_.num_hosts(); ++host) {

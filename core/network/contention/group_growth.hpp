@@ -9,19 +9,19 @@
 
 namespace fairlead {
 
-/// Which hosts send and receive through one bottleneck, one truth per host.
+/// Which hosts send and receive through one bottleneck, one truth value per host.
 struct Sides {
   std::vector<bool> is_source;
   std::vector<bool> is_destination;
 
-  /// A host that is on both sides: two bottlenecks were seen as one.
+  /// A host on both sides: two bottlenecks look like one.
   [[nodiscard]] std::vector<int> on_both() const;
   [[nodiscard]] std::vector<int> sources() const;
   [[nodiscard]] std::vector<int> destinations() const;
   [[nodiscard]] bool has(Flow flow) const;
 };
 
-/// Classes of hosts that no bottleneck found so far has told apart.
+/// Classes of hosts that no bottleneck found so far separates.
 class HostClasses {
  public:
   explicit HostClasses(int num_hosts) : class_of_host_(static_cast<std::size_t>(num_hosts), 0) {}
@@ -30,7 +30,7 @@ class HostClasses {
     return class_of_host_[static_cast<std::size_t>(host)];
   }
   [[nodiscard]] int num_hosts() const { return static_cast<int>(class_of_host_.size()); }
-  /// Tells apart the hosts on either side of a new bottleneck.
+  /// Separates the hosts on the two sides of a new bottleneck.
   void refine(const Sides& sides);
   [[nodiscard]] std::vector<std::vector<int>> members() const;
 
@@ -44,9 +44,9 @@ class GroupGrowth {
       : sharing_(sharing), classes_(classes), random_(random) {}
 
   /// Tests host after host as a source beside the seed's first flow, then as a destination. Of
-  /// classes that should agree only some hosts are tested, and the others where those do not.
+  /// classes that should agree only some hosts are tested, and the others if those disagree.
   /// @param seed two flows that share a bottleneck of `capacity_Bps`.
-  /// @param is_expected whether the seed is the way back through a known bottleneck.
+  /// @param is_expected whether the seed is the reverse direction of a known bottleneck.
   Sides grow(const FlowPair& seed, double capacity_Bps, bool is_expected);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seeds from random permutations, each explored to its group and to the way back.
+// Seeds from random permutations, each grown to its group and that of the reverse direction.
 #include "network/contention/group_search.hpp"
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace {
 
 constexpr int kFewestHosts = 4;  // two flows that share no interface
 constexpr int kNumPermutations = 3;
-// Up to so many hosts, three permutations may hold no two flows that share an uplink.
+// With up to this many hosts, three permutations may have no two flows that share an uplink.
 constexpr int kFewHosts = 7;
-// Comparisons in vain, per doubling of the hosts, after which the search ends. Of two racks of
-// four, 17 % of all comparisons see the uplink: 72 miss it once in 10^6 times.
+// The search ends after this many comparisons without success, per doubling of the hosts. With two
+// racks of four, 17 % of all comparisons meet the uplink: 72 miss it once in 10^6 times.
 constexpr int kPatienceFirst = 24;
 constexpr int kPatienceLater = 8;
 constexpr int kMaxDepth = 2;
@@ -79,7 +79,8 @@ GroupSearch::GroupSearch(int num_hosts, FlowSteps& steps, Sharing& sharing, Rand
 void GroupSearch::run(std::vector<BottleneckGroup>& groups) {
   if (num_hosts_ < kFewestHosts) return;
   int num_in_vain = 0;
-  // What is not plausible now never becomes so: classes only split, and groups only join.
+  // A comparison that is not plausible now never becomes plausible: classes only split, and groups
+  // are only added.
   for (const FlowPair& candidate : draw_candidates(num_hosts_, random_)) {
     if (num_in_vain >= patience()) return;
     if (!is_plausible(candidate)) continue;
@@ -105,8 +106,8 @@ bool GroupSearch::explore(const FlowPair& seed, bool is_expected, int depth,
   return true;
 }
 
-/// The flows share two bottlenecks, leaving one rack and entering another. A host that is in
-/// neither keeps them apart: as another destination of the first, and another source of the second.
+/// The flows share two bottlenecks, leaving one rack and entering another. A host in neither rack
+/// separates them: as another destination of the first, and another source of the second.
 bool GroupSearch::explore_apart(const FlowPair& seed, int between, int depth,
                                 std::vector<BottleneckGroup>& groups) {
   if (depth == kMaxDepth) return false;

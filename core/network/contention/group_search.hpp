@@ -8,13 +8,13 @@
 
 namespace fairlead {
 
-/// Compares flows, two at a time, until none that could share a bottleneck is left, or until none
-/// did for long; what shares one is grown to its group.
+/// Compares flows, two at a time, until no two are left that could share a bottleneck, or until
+/// many comparisons found none; two that share one are grown to its group.
 class GroupSearch {
  public:
   GroupSearch(int num_hosts, FlowSteps& steps, Sharing& sharing, RandomOrder& random);
 
-  /// Adds what it finds to `groups` at once, so that it is there when the steps end.
+  /// Adds each group to `groups` at once, so that it is kept when the steps end.
   void run(std::vector<BottleneckGroup>& groups);
 
  private:
@@ -23,7 +23,7 @@ class GroupSearch {
                std::vector<BottleneckGroup>& groups);
   bool explore_apart(const FlowPair& seed, int between, int depth,
                      std::vector<BottleneckGroup>& groups);
-  /// Whether two flows may share a bottleneck that is not known yet.
+  /// Whether two flows may share a bottleneck that was not found yet.
   [[nodiscard]] bool is_plausible(const FlowPair& flows) const;
   [[nodiscard]] bool is_explained(const FlowPair& flows) const;
   [[nodiscard]] int patience() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Doubles the number of partners until the rate stands still.
+// Doubles the number of partners until the rate no longer grows.
 #include "network/contention/nic_capacity.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace fairlead {
 namespace {
 
-// Twice the partners that bring less than this have not found room: the interface is full.
+// If twice the partners gain less than this, the interface is full.
 constexpr double kGrowth_ratio = 1.1;
 constexpr int kNumRepeats = 2;
 
@@ -51,7 +51,7 @@ double nic_capacity_Bps(int host, Direction direction, int num_hosts, int max_fl
     }
     if (is_full) break;
   }
-  // The best of several looks would be too much: the median is not.
+  // The best of several measurements would be too high; the median is not.
   std::vector<double> totals_Bps = {most_Bps};
   for (int repeat = 0; std::isfinite(most_Bps) && repeat < kNumRepeats; ++repeat) {
     totals_Bps.push_back(steps.together_Bps(std::span(flows).first(best_num_flows)));

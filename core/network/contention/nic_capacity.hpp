@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each host's interface carries: one host to many, many to one.
+// The capacity of each host's interface: one host to many, many to one.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@ namespace fairlead {
 
 enum class Direction { out, in };
 
-/// The most that one host sends or receives, with ever more partners until more do not help.
-/// Partners behind none of the bottlenecks come first.
+/// The highest rate at which one host sends or receives, with more and more partners until more do
+/// not help. Partners behind none of the bottlenecks come first.
 /// @return nan where no partner answered.
 double nic_capacity_Bps(int host, Direction direction, int num_hosts, int max_flows,
                         std::span<const BottleneckGroup> groups, FlowSteps& steps,

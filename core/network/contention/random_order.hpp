@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random choices that come out the same on every platform, which std::shuffle does not promise.
+// Random choices that are the same on every platform, which std::shuffle does not guarantee.
 #pragma once
 
 #include <cstdint>

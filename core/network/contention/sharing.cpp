@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequential comparisons: a clear answer costs one step, an unclear one some more.
+// Sequential comparisons: a clear answer takes one step, an unclear one some more.
 #include "network/contention/sharing.hpp"
 
 #include <algorithm>
@@ -10,16 +10,17 @@
 namespace fairlead {
 namespace {
 
-// Two flows that share carry at most this part of their sum alone. Two that each fill the
-// bottleneck carry half of it; rates of flows that share nothing vary by less than a quarter.
+// Together, two flows that share carry at most this fraction of the sum of their rates alone. Two
+// flows that each fill the bottleneck carry half; rates of flows that share nothing vary by less
+// than a quarter.
 constexpr double kSharedBelow_ratio = 0.75;
-// Where all hosts are one machine, another step must have carried this much more just now: what
-// the processor does there, it would have done here.
+// If all hosts are on one machine, another step must have carried this much more just now, which
+// shows that the processor is not the limit.
 constexpr double kHeadroom_ratio = 1.3;
-// An answer leads when it came so many times more often than the other.
+// An answer leads when it came this many times more often than the other.
 constexpr int kLead = 2;
 constexpr int kMaxRounds = 7;
-// So far from the threshold, one look decides.
+// This far from the threshold, one measurement decides.
 constexpr double kClear_ratio = 1.12;
 
 double median(const std::vector<double>& values) {
@@ -62,7 +63,7 @@ double Sharing::shared_capacity_Bps(const FlowPair& flows) {
 }
 
 Verdict Sharing::share(const FlowPair& flows, double capacity_Bps) {
-  std::vector<double> ratios;  // of what was carried to the threshold: below 1 is shared
+  std::vector<double> ratios;  // ratio of the common rate to the threshold: below 1 means shared
   for (int lead = 0; std::abs(lead) < kLead && ratios.size() < kMaxRounds;) {
     const double alone_Bps =
         ratios.empty() ? steps_.alone_Bps(flows.first) + steps_.alone_Bps(flows.second)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether two flows share a bottleneck: what they carry together, beside what each carries alone.
+// Whether two flows share a bottleneck: their rates together and alone.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ enum class Verdict {
   unknown,  ///< They are too slow to fill the bottleneck, or a host did not answer.
 };
 
-/// What one comparison saw.
+/// The rates of one comparison.
 struct Comparison {
   double alone_Bps;     ///< the two rates alone, added
   double together_Bps;  ///< both at a time
@@ -36,15 +36,15 @@ class Sharing {
  public:
   Sharing(FlowSteps& steps, bool is_one_machine) : steps_(steps), is_one_machine_(is_one_machine) {}
 
-  /// Whether two flows share any bottleneck: one look, and where they seem to, again and again,
+  /// Whether two flows share any bottleneck: one measurement, and if they seem to, repeated ones,
   /// alone and together in turns, until one answer leads.
-  /// @return the capacity, or nan where they do not.
+  /// @return the capacity, or nan if they do not.
   double shared_capacity_Bps(const FlowPair& flows);
 
   /// Whether two flows share the bottleneck of this capacity.
   Verdict share(const FlowPair& flows, double capacity_Bps);
 
-  /// Whether two flows that share this capacity could not be told from two that do not.
+  /// Whether two flows that share this capacity look the same as two that do not.
   [[nodiscard]] static bool is_too_slow(double alone_Bps, double capacity_Bps);
 
   /// One round, alone and together in turns.

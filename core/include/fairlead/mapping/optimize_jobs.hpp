@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placements of many jobs under which messages are predicted to wait least.
+// Placements of many jobs with the least predicted waiting of messages.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct RankStream {
   double period_ns;                 ///< > 0
 };
 
-/// The jobs, the machine, and how it serves.
+/// The jobs, the machine, and the options of the simulator.
 struct JobsProblem {
   Machine machine;
   std::vector<RankStream> streams;
@@ -28,21 +28,21 @@ struct JobsProblem {
   Options options;
 };
 
-/// A placement, and what the load model says of it.
+/// A placement with the load model's prediction.
 struct PredictedPlacement {
   std::vector<std::int64_t> core_of_rank;
   double waiting_s;
 };
 
-/// What the load model predicts for `Simulator`: the sum of all waiting times. Closed loops are
-/// taken as open ones, and cut-through as store and forward.
+/// The load model's prediction of the `Simulator`'s sum of all waiting times. Closed loops are
+/// treated as open ones, and cut-through as store and forward.
 /// @throws InputError  a stream, the machine or a core is impossible
 [[nodiscard]] double predicted_waiting_s(const JobsProblem& problem,
                                          std::span<const std::int64_t> core_of_rank);
 
-/// What each walk of annealing on the load model ended with, least predicted waiting first. Walks
-/// look for what is done no later than the first start, as far as the model tells. Same
-/// seed and starts, same answer with any number of threads, unless the time limit cuts walks short.
+/// The result of each walk of annealing on the load model, least predicted waiting first. Walks
+/// search for placements that end no later than the first start, by the model. The same seed and
+/// starts give the same answer with any number of threads, unless the time limit cuts walks short.
 /// @param options  its `starts` are cores of ranks, at least one; nothing is fixed
 /// @throws InputError  as above, or there is no start
 [[nodiscard]] std::vector<PredictedPlacement> optimize_jobs(const JobsProblem& problem,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deals the roles of a communication graph to processes that already run somewhere.
+// Assigns the roles of a communication graph to running processes.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@ struct RoleEdge {
 
 struct RoleOptions {
   std::uint64_t seed = 0;
-  /// Bound on the work, counted in proposals of a swap, so that the result never depends on the
-  /// machine's speed; 4 million are some tenths of a second. Few roles get fewer, and so does a
-  /// table that is larger than the caches.
+  /// Bound on the work, counted in proposals of a swap, so that the result does not depend on the
+  /// machine's speed; 4 million take some tenths of a second. With few roles, or a table larger
+  /// than the caches, the number is smaller.
   std::int64_t max_proposals = 4'000'000;
-  /// Bound on the memory: entries of the table of roles times hosts, four bytes each. Where it
-  /// would be larger, the roles stay.
+  /// Bound on the memory: entries of the table of roles times hosts, four bytes each. If it would
+  /// be larger, the roles stay.
   std::size_t max_entries = std::size_t{1} << 27;
-  /// Below this share saved the roles stay: measured bandwidths are no more exact than this, and
-  /// a program that finds its rank changed has data to move.
+  /// With a smaller gain the roles stay: measured bandwidths are no more exact than this, and a
+  /// program whose rank changes has to move data.
   double min_gain_ratio = 0.01;
 };
 

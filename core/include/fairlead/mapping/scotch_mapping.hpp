@@ -10,21 +10,21 @@
 
 namespace fairlead {
 
-/// The finest distances that are worth having: finer ones did not give better placements, and the
-/// 0..10 of CloudMap section VI gave worse ones (docs/design/scotch.md).
+/// Resolution of distances: finer ones did not give better placements, and the 0..10 of CloudMap
+/// section VI gave worse ones (docs/design/scotch.md).
 inline constexpr double kLargestDistance = 1000.0;
 
-/// How often, and from which random numbers, Scotch is asked.
+/// Number of starts of Scotch, and their seed.
 struct ScotchOptions {
   std::uint32_t seed = 0;  ///< same seed, same answer
   int num_tries = 1;       ///< placements to make for each shape, from seeds that follow `seed`
-  double largest_distance = kLargestDistance;  ///< what the largest cost is scaled to, >= 1
+  double largest_distance = kLargestDistance;  ///< the largest cost after scaling, >= 1
 };
 
 /// Placements of T ranks on H hosts, each within the slots; the caller picks one by its objective.
 /// With free slots, ranks spread over all hosts and ranks packed on few hosts are both tried.
-/// Thread-safe, one caller at a time: Scotch keeps its random numbers in one global place.
-/// @param traffic  what is to be carried, (T, T); both directions of a pair are added up
+/// Thread-safe, one caller at a time: the state of Scotch's random numbers is global.
+/// @param traffic  (T, T); both directions of a pair are added up
 /// @param cost  cost of a unit between hosts, (H, H), without `nan`; the mean of both directions
 /// @param slots  ranks that each host may hold, length H
 /// @pre T >= 1 and T <= sum of slots

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds what flows share: the capacity of each host's interface, and pairs behind one bottleneck.
+// Finds shared capacities: that of each host's interface, and pairs behind one bottleneck.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +22,19 @@ struct Flow {
 
 /// How long the flows of a step run.
 enum class Precision {
-  glance,  ///< Long enough to tell half a rate from a whole one.
-  exact,   ///< Long enough for the rate itself.
+  glance,  ///< Long enough to distinguish half a rate from a whole one.
+  exact,   ///< Long enough to measure a rate.
 };
 
-/// Runs flows together for a while.
-/// @return the rate of each in bytes per second, nan where a host did not answer; nothing when no
-///   step can be made any more.
+/// Runs flows at the same time.
+/// @return the rate of each in bytes per second, nan if a host did not answer; nothing when no
+///   further step is possible.
 using MeasureFlows =
     std::function<std::optional<std::vector<double>>(std::span<const Flow>, Precision)>;
 
 struct ContentionOptions {
   /// Whether the hosts are containers of one machine. Its processor then limits flows as well, and
-  /// a bottleneck is claimed only where more was carried elsewhere at the same time.
+  /// a bottleneck is reported only if other flows carried more at the same time.
   bool is_one_machine = false;
   /// Most flows of one host at a time, when its interface is filled.
   int max_nic_flows = 8;
@@ -45,7 +45,7 @@ struct ContentionOptions {
 struct BottleneckGroup {
   std::vector<int> sources;       ///< ascending, at least two
   std::vector<int> destinations;  ///< ascending, at least two, none of the sources
-  MedianEstimate capacity_Bps;    ///< what its pairs carry together
+  MedianEstimate capacity_Bps;    ///< total rate of its pairs
   double confidence_ratio = 0;    ///< that they share it, 0 to 1
 };
 
@@ -57,7 +57,7 @@ struct ContentionFindings {
   bool is_complete = true;          ///< false where `measure` ended it
 };
 
-/// Infers shared capacities by flows run alone and together.
+/// Infers shared capacities from flows that run alone and together.
 /// @param num_hosts at least 1; no group can be seen with fewer than 4.
 /// @param measure called for one step after another; the flows of a step are distinct.
 ContentionFindings find_contention(int num_hosts, const MeasureFlows& measure,

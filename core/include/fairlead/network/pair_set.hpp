@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chosen part of all pairs: how it is written in one word, and its meetings in order.
+// A chosen part of all pairs: its form as text, and the order of its meetings.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Round-robin tournament: who measures with whom, and in which order.
+// Round-robin tournament: the pairs that measure with each other, and their order.
 #pragma once
 
 #include <cassert>
@@ -18,7 +18,8 @@ struct Meeting {
 };
 
 /// Round-robin tournament by the circle method: every two players meet once, and within a round
-/// no player is in two meetings. One player sits still while the others turn around the table.
+/// no player is in two meetings. One player keeps its seat while the others rotate around the
+/// table.
 /// Source: E. Lucas, Recreations mathematiques, vol. 2 (1883); used by CMPI section 4.1.
 class Tournament {
  public:
@@ -47,8 +48,8 @@ class Tournament {
   [[nodiscard]] std::optional<int> opponent(int player, int round) const {
     assert(player >= 0 && player < num_players_ && round >= 0 && round < num_rounds());
     const int turning = num_seats() - 1;
-    // Turning players i and j meet where i + j = round (mod turning). The one who would meet
-    // itself meets the still player; num_seats / 2 is the inverse of 2 modulo `turning`.
+    // Rotating players i and j meet if i + j = round (mod turning). A player that would meet itself
+    // meets the fixed player; num_seats / 2 is the inverse of 2 modulo `turning`.
     int opponent = 0;
     if (player == turning) {
       opponent = static_cast<int>(static_cast<long>(round) * (num_seats() / 2) % turning);
@@ -60,7 +61,7 @@ class Tournament {
     return opponent;
   }
 
-  /// All meetings for where the disjoint ones are held at a time: by round, then by lower player.
+  /// All meetings if disjoint ones are held at the same time: by round, then by lower player.
   [[nodiscard]] std::vector<Meeting> meetings() const {
     std::vector<Meeting> all;
     all.reserve(static_cast<std::size_t>(num_meetings()));
@@ -73,8 +74,8 @@ class Tournament {
     return all;
   }
 
-  /// All meetings for where one is held at a time: by lower player, so that it goes on from one to
-  /// the next by itself and nobody has to be told that it is over. Each counts as a round.
+  /// All meetings if one is held at a time: by lower player, which then continues from one meeting
+  /// to the next without a message to another player. Each meeting counts as a round.
   [[nodiscard]] std::vector<Meeting> meetings_one_by_one() const {
     std::vector<Meeting> all;
     all.reserve(static_cast<std::size_t>(num_meetings()));
@@ -87,7 +88,7 @@ class Tournament {
   }
 
  private:
-  // An odd number of players gets an empty seat; who meets it sits out.
+  // An odd number of players gets an empty seat; a player that meets it sits out.
   [[nodiscard]] int num_seats() const { return num_players_ + num_players_ % 2; }
 
   int num_players_;

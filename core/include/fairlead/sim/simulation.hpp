@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What many jobs on shared nodes would wait for, found by simulating each message.
+// How long the messages of many jobs on shared nodes wait, by simulating each message.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ struct Machine {
   std::int64_t cores_per_socket;
   double nic_Bps;                    ///< of each direction, or of both where they share a server
   double memory_Bps;                 ///< of the memory of one socket
-  double remote_memory_ratio;        ///< what a transfer between sockets takes longer
-  double cache_Bps;                  ///< inside a socket; nobody waits for a cache
+  double remote_memory_ratio;        ///< additional time of a transfer between sockets
+  double cache_Bps;                  ///< inside a socket; messages do not wait for a cache
   std::int64_t largest_cache_bytes;  ///< larger messages go through the memory
   std::int64_t switch_ns;            ///< from one network interface to another
 
@@ -30,11 +30,11 @@ struct Machine {
   }
 };
 
-/// Who serves what a node receives from others.
+/// Which server receives a node's messages from others.
 enum class Nic : std::uint8_t {
   separate,   ///< a server for each direction
   shared,     ///< the server that also sends
-  send_only,  ///< nobody: receiving takes no time
+  send_only,  ///< none: receiving takes no time
 };
 
 enum class Forwarding : std::uint8_t {
@@ -53,7 +53,7 @@ struct Options {
   Nic nic = Nic::separate;
   Forwarding forwarding = Forwarding::store_and_forward;
   Arrivals arrivals = Arrivals::periodic;
-  bool is_closed_loop = false;  ///< a stream's next message waits until the one before is there
+  bool is_closed_loop = false;  ///< a stream's next message waits until the last one has arrived
   std::uint64_t seed = 0;
 };
 
@@ -64,10 +64,10 @@ struct MessageStream {
   std::int64_t message_bytes;  ///< >= 0
   std::int64_t num_messages;   ///< >= 1
   double period_ns;            ///< > 0
-  double first_ns;             ///< when the first message is handed over, >= 0
+  double first_ns;             ///< when the first message is sent, >= 0
 };
 
-/// What one server did.
+/// The load of one server.
 struct ServerLoad {
   std::int64_t num_messages = 0;
   std::int64_t bytes = 0;
@@ -76,12 +76,12 @@ struct ServerLoad {
   std::int64_t longest_wait_ns = 0;  ///< of one message
   /// Most messages that waited at a time; exact up to 4096, then up to 0.1 % too high.
   std::int64_t longest_queue = 0;
-  double offered_ratio = 0.0;  ///< service time asked for per time, by the streams' rates
+  double offered_ratio = 0.0;  ///< offered service time per time, by the streams' rates
 };
 
-/// What one job got.
+/// The result of one job.
 struct JobOutcome {
-  std::int64_t finish_ns = 0;  ///< when its last message was there
+  std::int64_t finish_ns = 0;  ///< when its last message arrived
   std::int64_t num_messages = 0;
   double waiting_s = 0.0;
 };
