@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Systems whose solution is known beforehand, and the comparison of what was computed with it.
+// Systems with a known solution, and its comparison with the computed one.
 #pragma once
 
 #include <mpi.h>
@@ -21,9 +21,9 @@ namespace cg {
 }
 
 /// The rows in `rows` of A * known_solution(system).
-///
-/// Computed entry by entry from the matrix's definition, not with the distributed product: a fault
-/// in the exchange would otherwise change both sides of the system alike and go unseen.
+/// Computed entry by entry from the matrix's definition, not with the distributed product:
+/// otherwise
+/// an error in the exchange would change both sides of the system alike and go unnoticed.
 [[nodiscard]] inline std::vector<double> right_hand_side(const Matrix& matrix, Range rows,
                                                          std::int64_t system) {
   std::vector<double> rhs(rows.size());
@@ -64,8 +64,7 @@ struct Deviation {
     error2 += (x[i] - known) * (x[i] - known);
     known2 += known * known;
   }
-  // Over all ranks, so that each row's copy of the vectors is looked at; ratios do not change by
-  // it.
+  // Over all ranks, so that each row's copy of the vectors is checked; ratios do not change.
   std::array<double, 4> sums = {residual2, rhs2, error2, known2};
   MPI_Allreduce(MPI_IN_PLACE, sums.data(), 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   return {std::sqrt(sums[0] / sums[1]), std::sqrt(sums[2] / sums[3])};

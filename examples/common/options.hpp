@@ -11,7 +11,7 @@
 
 namespace example {
 
-/// The command line or the number of ranks cannot be used; thrown on all ranks or on none.
+/// The command line or the number of ranks is invalid; thrown on all ranks or on none.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -40,7 +40,7 @@ template <typename Body>
   } catch (const UsageError& error) {
     if (rank_in(MPI_COMM_WORLD) == 0) std::fprintf(stderr, "%s: %s\n", name, error.what());
   } catch (const std::exception& error) {
-    // One rank alone is in trouble here, for example out of memory: the others would wait for ever.
+    // Only one rank fails here, for example without memory: the others would wait forever.
     std::fprintf(stderr, "%s: %s\n", name, error.what());
     MPI_Abort(MPI_COMM_WORLD, kFailed);
   }

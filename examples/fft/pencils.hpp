@@ -25,7 +25,7 @@ inline constexpr std::size_t kNumDimensions = 3;
 using Box = std::array<Range, kNumDimensions>;
 using ProcessGrid = std::array<int, 2>;
 
-/// The dimension that a pencil has whole.
+/// The dimension that a pencil contains completely.
 enum class Axis : std::size_t { x = 0, y = 1, z = 2 };
 
 /// Values on a box of the cube, the last dimension running fastest.
@@ -58,13 +58,13 @@ struct Field {
   std::vector<Complex> values;
 };
 
-/// This rank's place in the process grid, and everybody's pencils.
+/// This rank's place in the process grid, and the pencils of all ranks.
 class Pencils {
  public:
   /// Collective.
-  /// @param wanted Ranks along both sides of the process grid; where 0, MPI chooses.
-  /// @throws example::UsageError The wish does not multiply to the number of ranks, or a rank
-  /// would own no point.
+  /// @param wanted Ranks along both sides of the process grid; if 0, MPI chooses.
+  /// @throws example::UsageError The product is not the number of ranks, or a rank would own no
+  /// point.
   Pencils(std::int64_t points_per_side, const ProcessGrid& wanted)
       : points_per_side_(points_per_side), dims_(wanted) {
     const int num_ranks = example::num_ranks_in(MPI_COMM_WORLD);

@@ -25,8 +25,8 @@ using PerDimension = std::array<int, kNumDimensions>;
 }
 
 /// Ranks in each dimension.
-/// @param wanted Where not 0, the number the user wants; MPI chooses the others.
-/// @throws example::UsageError The wish does not multiply to the number of ranks.
+/// @param wanted The requested numbers; MPI chooses those that are 0.
+/// @throws example::UsageError The product is not the number of ranks.
 [[nodiscard]] inline PerDimension process_grid(int num_ranks, const PerDimension& wanted) {
   std::int64_t num_wanted = 1;
   bool is_complete = true;

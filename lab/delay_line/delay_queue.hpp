@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What waits, ordered by the time at which it is due.
+// Waiting items, ordered by the time at which they are due.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace fairlead::delay_line {
 
-/// Items that are due at the same time leave in the order in which they came, so that packets of
-/// one pair never overtake each other.
+/// Items that are due at the same time leave in the order of arrival, so that packets of one pair
+/// never overtake each other.
 template <typename Item>
 class DelayQueue {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One Ethernet frame, and the few fields of it that the delay line reads and writes.
+// One Ethernet frame, and the fields that the delay line reads and writes.
 #pragma once
 
 #include <algorithm>
@@ -25,14 +25,14 @@ struct Frame {
   [[nodiscard]] std::span<const std::uint8_t> content() const { return {bytes.data(), size_bytes}; }
 };
 
-/// Who sent a packet to whom, as IPv4 addresses in host byte order.
+/// Source and destination of a packet, as IPv4 addresses in host byte order.
 struct Ends {
   std::uint32_t src;
   std::uint32_t dst;
 };
 
-/// The ends of an IPv4 packet in an Ethernet frame (RFC 894, RFC 791 section 3.1); nothing where
-/// the frame holds none.
+/// The ends of an IPv4 packet in an Ethernet frame (RFC 894, RFC 791 section 3.1); nothing if the
+/// frame holds none.
 [[nodiscard]] inline std::optional<Ends> ends_of(std::span<const std::uint8_t> frame) {
   constexpr std::size_t kType = 12, kIp = 14, kSrc = kIp + 12, kDst = kIp + 16, kMinBytes = 34;
   if (frame.size() < kMinBytes || frame[kType] != 0x08 || frame[kType + 1] != 0x00 ||

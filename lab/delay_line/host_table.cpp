@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the table; Python wrote it, so the messages are plain.
+// Reads the table; Python writes it, so error messages are short.
 #include "host_table.hpp"
 
 #include <charconv>

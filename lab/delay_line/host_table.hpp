@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hosts of a lab, and how long a packet from one to another is to be held back.
+// The hosts of a lab, and the delay of packets from one to another.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace fairlead::delay_line {
 
-/// How a packet goes on.
+/// Delay and next hop of a packet.
 struct Hop {
   std::int64_t delay_ns;
   HardwareAddress hardware;  ///< of the host that it is for
@@ -23,11 +23,11 @@ struct Hop {
 class HostTable {
  public:
   /// Reads `num_hosts`, then a line per host: IPv4 address, hardware address, and the delays in
-  /// nanoseconds of what it sends to each host.
+  /// nanoseconds of its packets to each host.
   /// @throws std::invalid_argument  the message names what is wrong
   static HostTable read(std::istream& input);
 
-  /// Nothing where an end is no host of the table.
+  /// Nothing if an end is not a host of the table.
   [[nodiscard]] std::optional<Hop> hop(Ends ends) const;
 
  private:
@@ -36,9 +36,9 @@ class HostTable {
   std::vector<std::int64_t> delay_ns_;  ///< shape (H, H), [src, dst]
 };
 
-/// @throws std::invalid_argument  the text is no address such as 10.77.0.1
+/// @throws std::invalid_argument  the text is not an address such as 10.77.0.1
 std::uint32_t parse_address(std::string_view text);
-/// @throws std::invalid_argument  the text is no address such as 02:00:00:00:00:01
+/// @throws std::invalid_argument  the text is not an address such as 02:00:00:00:00:01
 HardwareAddress parse_hardware_address(std::string_view text);
 
 }  // namespace fairlead::delay_line

@@ -17,7 +17,7 @@ namespace fairlead::delay_line {
 namespace {
 
 constexpr std::int64_t kNsPerS = 1'000'000'000;
-/// More than 1 Gbit/s in jumbo frames sends in a second; what exceeds it is dropped.
+/// More frames than 1 Gbit/s sends in a second in jumbo frames; further ones are dropped.
 constexpr std::size_t kMaxWaiting = 1 << 14;
 constexpr int kMaxFramesAtOnce = 16;
 constexpr std::uint64_t kAlarm = ~std::uint64_t{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The delay line: frames that come in through a TAP device go back through it later.
+// The delay line: frames that arrive at a TAP device are returned through it later.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,8 @@ class Line {
  private:
   using FramePtr = std::unique_ptr<Frame>;
 
-  /// Reads what waits at a device, some frames at a time, so that those which are due go on.
+  /// Reads waiting frames of a device, some at a time, so that frames that are due are sent
+  /// between.
   void take_in(std::size_t tap);
   void release_due();
   void set_alarm();

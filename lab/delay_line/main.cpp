@@ -17,8 +17,8 @@ using namespace fairlead::delay_line;
 
 namespace {
 
-/// Lets other processes of the machine not delay frames, which are a small part of a core's work.
-/// Only root may; without it, frames are late more often on a busy machine.
+/// Raises the priority, so that other processes do not delay frames, which need only a small part
+/// of a core. Only root may do this; without it, frames are late more often on a busy machine.
 void go_first() {
   const sched_param lowest_of_real_time{.sched_priority = 1};
   [[maybe_unused]] const int result = sched_setscheduler(0, SCHED_RR, &lowest_of_real_time);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A TAP device: an interface whose cable ends in this process.
+// A TAP device: a network interface whose frames this process reads and writes.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ class FileDescriptor {
 /// The device lives as long as its object: the kernel removes it with the last descriptor.
 class Tap {
  public:
-  /// Makes the device in the present network namespace.
+  /// Makes the device in the current network namespace.
   /// @throws std::system_error  the kernel refuses; the message names the device
   explicit Tap(const std::string& name);
 
@@ -40,8 +40,7 @@ class Tap {
   /// @return its size; 0 where none is waiting or the device is down
   [[nodiscard]] std::size_t read(std::span<std::uint8_t> room) const;
 
-  /// Lets one frame come in through the interface. A frame that the kernel refuses is lost, as on a
-  /// cable.
+  /// Sends one frame into the interface. A frame that the kernel refuses is lost, as on a cable.
   void write(std::span<const std::uint8_t> frame) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock of the probe, and the pause of a process that has nothing to do.
+// The clock of the probe, and the pauses of idle processes.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@ inline double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// The longest pause of a process that is about to be needed, of one that is not, and of one that
-/// has only to answer who asks whether it lives.
+/// The longest pause of a process whose turn is near, of one whose turn is later, and of one that
+/// only answers pings.
 inline constexpr double kShortPause_s = 200e-6;
 inline constexpr double kLongPause_s = 3e-3;
 inline constexpr double kIdlePause_s = 30e-3;
 
-/// Sleeps for a while that grows with the time waited so far: a process that waits for long must
-/// not take processor time from those that measure, where hosts are containers of one machine.
+/// Sleeps for a time that grows with the time waited so far: if hosts are containers on one
+/// machine, waiting processes must not take processor time from those that measure.
 inline void pause(double waited_s, double longest_s) {
   const double pause_s = std::clamp(waited_s / 8, 10e-6, longest_s);
   std::this_thread::sleep_for(std::chrono::duration<double>(pause_s));

@@ -76,7 +76,7 @@ void ControlChannel::drop_sent() {
   for (auto out = outgoing_.begin(); out != outgoing_.end();) {
     int is_sent = 0;
     const int error = MPI_Test(&out->request, &is_sent, MPI_STATUS_IGNORE);
-    // What failed to leave is known by the silence that follows.
+    // A message that could not be sent shows as silence.
     out = error != MPI_SUCCESS || is_sent != 0 ? outgoing_.erase(out) : std::next(out);
   }
 }

@@ -30,15 +30,15 @@ enum Tag : int {
 
 enum class MessageKind : std::int32_t {
   hello,   ///< To rank 0 at the start; carries the machine's identity.
-  start,   ///< From rank 0: everybody is there; carries how to behave.
+  start,   ///< From rank 0: all processes have reported; carries whether to yield.
   ready,   ///< To the partner of the next meeting.
-  gone,    ///< To a partner that was given up: the meeting is over, whatever it waits for.
+  gone,    ///< To a partner that was given up: the meeting is over.
   soon,    ///< The meeting in `value` is next.
   turn,    ///< The meeting in `value` may begin.
   ping,    ///< Are you alive?
   silent,  ///< The sender gave up on the rank in `value`.
   alive,   ///< Yes.
-  done,    ///< From rank 0: the result is written; `value` says whether all went well.
+  done,    ///< From rank 0: the result is written; `value` says whether there was no error.
 };
 
 struct Message {
@@ -48,23 +48,25 @@ struct Message {
 };
 
 /// Sends and receives control messages. No call blocks for longer than the patience, and every
-/// process that waits here answers pings, so that a late process is told from a dead one.
+/// process that waits here answers pings, which distinguishes a late process from a dead one.
 class ControlChannel {
  public:
   ControlChannel(MPI_Comm comm, double patience_s);
 
   void post(int dst, MessageKind kind, std::int32_t value = 0, std::int64_t data = 0);
-  /// Tells all ranks that `peer` does not answer, so that they do not wait for it one by one.
+  /// Sends all ranks a message that `peer` does not answer, so that they do not wait for it one by
+  /// one.
   void announce_silent(int peer);
 
-  /// Counts as a sign of life of `src` what came from it by another way.
+  /// Records a sign of life of `src` that came in another way.
   void heard(int src) { sign_s_[static_cast<std::size_t>(src)] = now_s(); }
 
-  /// Takes in all control messages that have arrived.
+  /// Receives all control messages that have arrived.
   void poll();
 
-  /// Forgets all messages about the meetings so far, whose numbers the next order uses again. To be
-  /// called before the next session starts, when no message can be about its meetings yet.
+  /// Discards all messages about the meetings so far, since the next order uses their numbers
+  /// again. To be called before the next session starts, when there are no messages about its
+  /// meetings yet.
   void forget();
 
   /// Whether `src` has sent a message of this kind.
@@ -80,8 +82,8 @@ class ControlChannel {
   [[nodiscard]] bool has_turn(int meeting) const { return turns_.contains(meeting); }
 
   /// Waits, mostly asleep, until `is_done()` holds; each pause is at most `longest_pause_s()`.
-  /// @return false when `peer` gave no sign of life for the length of the patience, counted from
-  ///   now or from when another rank announced it silent.
+  /// @return false if `peer` gave no sign of life for the length of the patience, counted from now
+  ///   or from when another rank reported it silent.
   template <typename IsDone, typename LongestPause>
   [[nodiscard]] bool wait(int peer, IsDone is_done, LongestPause longest_pause_s) {
     const double begin_s = now_s();
@@ -103,7 +105,7 @@ class ControlChannel {
     return wait(peer, is_done, [] { return kShortPause_s; });
   }
 
-  /// Waits until the messages posted have left, at most `limit_s`.
+  /// Waits until the posted messages are sent, at most `limit_s`.
   void flush(double limit_s);
 
  private:
@@ -123,7 +125,7 @@ class ControlChannel {
   int rank_ = 0;
   double patience_s_;
   std::vector<double> sign_s_;       // last sign of life of each rank
-  std::vector<double> suspected_s_;  // when each rank was announced silent; inf where never
+  std::vector<double> suspected_s_;  // when each rank was reported silent; inf if never
   std::map<std::pair<int, MessageKind>, Message> messages_;
   std::set<int> soon_;
   std::set<int> turns_;

@@ -16,9 +16,9 @@
 namespace fairlead::probe {
 namespace {
 
-/// Flows run together, led by this rank 0, and what follows from them is printed.
+/// Runs flows together, led by this rank 0, and prints the result.
 void probe_contention(StepRunner& step_runner, const Behaviour& behaviour, Outcome& outcome) {
-  // On one machine, ever more flows are limited by its processor, not by an interface.
+  // On one machine, many flows are limited by its processor, not by an interface.
   constexpr int kFlowsOnOneMachine = 4;
   const double begin_s = now_s();
   const ContentionOptions wanted{
@@ -33,7 +33,7 @@ void probe_contention(StepRunner& step_runner, const Behaviour& behaviour, Outco
   outcome.is_orderly = outcome.is_orderly && step_runner.is_orderly();
 }
 
-/// Does what is asked for. Returns whether MPI can be left in order.
+/// Carries out the options. Returns whether MPI can be finalized.
 bool carry_out(MPI_Comm comm, const Options& options, ControlChannel& control) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
@@ -63,7 +63,7 @@ bool carry_out(MPI_Comm comm, const Options& options, ControlChannel& control) {
   return outcome.is_orderly && !rehearsal.has_given_up();
 }
 
-/// The main flow: one order, or one after the other. Returns whether MPI can be left in order.
+/// The main flow: one order, or one after the other. Returns whether MPI can be finalized.
 bool run(MPI_Comm comm, const Options& first) {
   ControlChannel control(comm, first.patience_s);
   for (std::optional order = first; order; order = next_order(comm, first.patience_s)) {
@@ -74,20 +74,20 @@ bool run(MPI_Comm comm, const Options& first) {
   return true;
 }
 
-/// Leaves without MPI: with messages that nobody will receive, MPI_Finalize may wait forever.
+/// Exits without MPI: with messages that will never be received, MPI_Finalize may wait forever.
 [[noreturn]] void leave_at_once() {
   std::fflush(stderr);
   _exit(0);
 }
 
-/// Open MPI 4 waits for its sockets by poll, which asks each of them anew: with one to every other
-/// host, that was the largest part of the probe's time. A choice of the user's is kept.
+/// Open MPI 4 waits for its sockets by poll, which checks each of them every time: with a socket to
+/// every other host, this was the largest part of the probe's time. A setting of the user is kept.
 void choose_event_loop() {
   setenv("OMPI_MCA_opal_event_include", "epoll", 0);
 }
 
-/// Ends the process even where MPI_Finalize does not: MPICH 4.0 over UCX's TCP waits there for
-/// peers that have already left (openucx issue 8738). The result is delivered by then.
+/// Ends the process even if MPI_Finalize hangs: MPICH 4.0 over UCX's TCP waits there for peers that
+/// have already exited (openucx issue 8738). By then the result is delivered.
 void bound_finalize() {
   constexpr unsigned kFinalizeLimit_s = 2;
   std::signal(SIGALRM, [](int) { _exit(0); });

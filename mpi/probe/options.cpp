@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the options; the values were checked by Python already, so the messages are plain.
+// Reads the options; Python has checked the values, so error messages are short.
 #include "options.hpp"
 
 #include <algorithm>

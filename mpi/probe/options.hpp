@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one run of the probe is asked to do, and its reading from the command line.
+// The options of a run of the probe, read from the command line.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace fairlead::probe {
 
-/// What is sent to measure one pair. A train is a row of messages sent back to back; its duration
-/// is one sample of the bandwidth.
+/// The messages for measuring one pair. A train is a row of messages sent back to back; its
+/// duration is one sample of the bandwidth.
 struct Recipe {
   std::int64_t round_trip_bytes;
   int num_warm_up_round_trips;
   int messages_per_train;
   std::int64_t message_bytes;
-  /// Trains asked for ahead. 1: each is asked for when the last has arrived, and a round trip is
-  /// taken off its duration. 2: they follow one another without a gap, which short ones need.
+  /// Trains requested ahead. 1: each is requested when the last has arrived, and a round trip is
+  /// subtracted from its duration. 2: they follow one another without a gap, which short ones need.
   int window;
-  /// Trains at the beginning of each row that are not counted, each one message: they fill the
-  /// link, and empty the token buckets of those who shape it. At least window - 1.
+  /// Trains at the beginning of each row that are not counted, each one message: they fill the link
+  /// and empty token buckets. At least window - 1.
   int num_lead_trains;
-  /// Trains asked for at one time, besides those.
+  /// Counted trains that are requested at the same time.
   int trains_per_command;
-  /// Size of the messages in the trains that go first and are not counted; 0: there are none.
+  /// Size of the messages in the first trains, which are not counted; 0: there are none.
   std::int64_t warm_up_message_bytes;
 
   [[nodiscard]] double train_bytes() const {
@@ -35,7 +35,8 @@ struct Recipe {
 
 /// CloudMap's measurement: messages of 1 KiB only.
 Recipe quick_recipe();
-/// Trains of 64 KiB: on a busy machine those of 6 KiB tell how long a receiver was not running.
+/// Trains of 64 KiB: on a busy machine, trains of 6 KiB mostly measure how long a receiver was not
+///   running.
 Recipe long_train_recipe();
 /// CMPI's measurement: 1 B for the latency, 8 MiB for the bandwidth.
 Recipe full_recipe();
@@ -49,9 +50,9 @@ struct Options {
   int max_samples = 12;
   /// ... or when its share of the whole time is over.
   double budget_s = std::numeric_limits<double>::infinity();
-  /// Pairs measured at one time; 0: all of a round, or fewer where the hosts share one machine.
+  /// Pairs measured at the same time; 0: all of a round, or fewer if the hosts share one machine.
   int concurrency = 0;
-  /// A partner without any sign of life for so long is given up.
+  /// A partner without a sign of life for this time is given up.
   double patience_s = 10;
   /// Text of the PairSet that is measured; empty: all pairs.
   std::string pairs;

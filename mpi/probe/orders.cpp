@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading, telling and hearing of orders; without MPI collectives, which know no limit of time.
+// Reading, sending and receiving orders; without MPI collectives, which have no timeout.
 #include "orders.hpp"
 
 #include <iostream>
@@ -10,7 +10,7 @@
 namespace fairlead::probe {
 namespace {
 
-/// Sends the line to all others. Returns whether it has left for each.
+/// Sends the line to all others. Returns whether it was sent to each.
 bool tell(MPI_Comm comm, const std::string& line, double patience_s) {
   int num_ranks = 0;
   MPI_Comm_size(comm, &num_ranks);
@@ -55,7 +55,7 @@ std::optional<Options> next_order(MPI_Comm comm, double patience_s) {
   MPI_Comm_rank(comm, &rank);
   std::string line;
   if (rank == 0) {
-    // At the end of the input the line is empty, which tells the others to leave.
+    // At the end of the input the line is empty, which ends the others.
     std::getline(std::cin, line);
     if (!tell(comm, line, patience_s)) return std::nullopt;
   } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rank 0 tells a host about one step of the contention probe, and what the host tells it.
+// Messages about one step of the contention probe: rank 0's order to a host, and the host's report.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ struct FlowEnd {
   std::int64_t message_bytes;
 };
 
-/// How long the flows of a step run. All begin at about the same time: what is counted begins when
-/// everybody sends and token buckets are empty, and ends before anybody stops.
+/// How long the flows of a step run. All begin at about the same time. Counting begins when all
+/// hosts send and token buckets are empty, and ends before any host stops.
 struct FlowTiming {
   double lead_s;
   double window_s;
@@ -37,7 +37,8 @@ struct FlowOrder {
 struct FlowReport {
   std::int32_t step;
   std::int32_t has_given_up;
-  /// Of each flow in the order that was received here; nan of those sent, and where nothing came.
+  /// Rate of each flow of the order that was received here; nan for sent flows, and if nothing
+  /// arrived.
   std::array<double, kMostFlows> rates_Bps;
 };
 

@@ -16,7 +16,7 @@ namespace {
 // Messages under way. Sends are synchronous, so no more than these wait in the network's queues,
 // and a flow ends soon after its last message.
 constexpr int kNumSlots = 6;
-// A late message of a step that was given up must not be taken for one of the next.
+// A late message of an aborted step must not be mistaken for one of the next.
 constexpr int kFirstFlowTag = 1000;
 constexpr int kNumFlowTags = 20000;
 
@@ -26,7 +26,7 @@ struct Arrival {
 };
 
 /// Bytes per second within the window, between the first and the last message that ended in it.
-/// Where few did, because the flow is slow or the process was not running, those of all time count.
+/// If there are few, because the flow is slow or the process was not running, all messages count.
 double rate_Bps(const std::vector<Arrival>& arrivals, const FlowTiming& timing, double start_s) {
   constexpr int kFewest = 4;
   if (arrivals.empty()) return std::numeric_limits<double>::quiet_NaN();
@@ -46,7 +46,7 @@ double rate_Bps(const std::vector<Arrival>& arrivals, const FlowTiming& timing, 
   return bytes(arrivals.begin(), arrivals.end()) / (arrivals.back().time_s - start_s);
 }
 
-/// One end of a flow at work. An empty message ends each slot of it.
+/// One end of a running flow. An empty message ends each of its slots.
 class Stream {
  public:
   Stream(MPI_Comm comm, const FlowEnd& end, int tag, std::byte* memory, double end_s)
@@ -59,7 +59,7 @@ class Stream {
   [[nodiscard]] double progress_s() const { return progress_s_; }
   [[nodiscard]] const std::vector<Arrival>& arrivals() const { return arrivals_; }
 
-  /// Takes in what is complete and starts what comes next. Returns whether anything was.
+  /// Handles completed messages and starts the next ones. Returns whether there were any.
   bool go_on() {
     bool has_moved = false;
     for (int slot = 0; slot < kNumSlots; ++slot) {
@@ -176,10 +176,10 @@ void FlowRunner::serve() {
       MPI_SUCCESS) {
     return;
   }
-  // Only the last report may still be on its way: rank 0 waits for each.
+  // Only the last report may still be in transit: rank 0 waits for each.
   if (reports_.size() > 1) reports_.pop_front();
   reports_.push_back(run(order));
-  control_.heard(0);  // perhaps for long not, while a flow was waited for
+  control_.heard(0);  // waiting for a flow may have taken long
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Isend(&reports_.back(), sizeof(FlowReport), MPI_BYTE, 0, flow_report_tag, comm_, &request);
   MPI_Request_free(&request);

@@ -13,20 +13,20 @@
 
 namespace fairlead::probe {
 
-/// Carries out orders, one after another. A flow that makes no progress for the length of the
-/// patience is given up, and the others are not.
+/// Carries out orders, one after another. A flow without progress for the length of the patience is
+/// given up; the others continue.
 class FlowRunner {
  public:
-  /// @param yields whether to sleep while nothing arrives; right where there are more processes
-  ///   than cores.
+  /// @param yields whether to sleep while nothing arrives, for hosts with more processes than
+  ///   cores.
   FlowRunner(MPI_Comm comm, double patience_s, ControlChannel& control, bool yields);
 
   FlowReport run(const FlowOrder& order);
 
-  /// Carries out an order of rank 0 and reports, where one has arrived.
+  /// If an order of rank 0 has arrived, carries it out and reports.
   void serve();
 
-  /// Whether a flow was given up; MPI then has messages that nobody will ever receive.
+  /// Whether a flow was given up; MPI then has messages that will never be received.
   [[nodiscard]] bool has_given_up() const { return has_given_up_; }
 
  private:
@@ -37,7 +37,7 @@ class FlowRunner {
   ControlChannel& control_;
   bool yields_;
   bool has_given_up_ = false;
-  // Kept for the whole run: a request that was given up may still read or write them.
+  // Kept for the whole run: an abandoned request may still read or write them.
   std::list<std::vector<std::byte>> buffers_;
   std::list<FlowReport> reports_;
 };

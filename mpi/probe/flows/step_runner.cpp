@@ -16,13 +16,13 @@ namespace {
 // was not running finds 10 ms of messages at once.
 constexpr FlowTiming kGlance = {.lead_s = 0.03, .window_s = 0.12, .tail_s = 0.03};
 constexpr FlowTiming kExact = {.lead_s = 0.05, .window_s = 0.4, .tail_s = 0.05};
-// Messages that take so long at the pair's own rate: enough of them for a rate, few enough that
-// each is cheap.
+// Messages take this long at the pair's own rate: short enough for many of them, long enough that
+// each costs little.
 constexpr double kMessage_s = 0.002;
 constexpr std::int64_t kLeastBytes = 4 << 10;
 constexpr std::int64_t kUsualBytes = 64 << 10;
 constexpr std::int64_t kMostBytes = 1 << 20;
-// What a search takes on usual clusters, for the bar that shows how far it is.
+// Steps of a search on usual clusters, for the progress bar.
 constexpr int kStepsPerHost = 10;
 
 }  // namespace
@@ -42,8 +42,8 @@ StepRunner::StepRunner(MPI_Comm comm, const Options& options, const Outcome& out
   for (const PairResult& pair : outcome.results) {
     store(pair.low, pair.high, pair.low_to_high_Bps.median);
     store(pair.high, pair.low, pair.high_to_low_Bps.median);
-    // Where a partner was given up, its flows would only cost more patience. A budget that was
-    // too short is no such sign.
+    // If a partner was given up, its flows would only cost more patience. Pairs that the budget
+    // left out do not count.
     const bool is_measured = pair.latency_s.num_samples > 0;
     if (!outcome.is_orderly && !is_measured && std::isinf(options.budget_s)) {
       dead_flows_.insert({pair.low, pair.high});
@@ -146,7 +146,7 @@ bool StepRunner::take_report(int src) {
   if (has_arrived != 0) {
     FlowReport report{};
     MPI_Recv(&report, sizeof report, MPI_BYTE, src, flow_report_tag, comm_, MPI_STATUS_IGNORE);
-    // One of a step before is late: its host was waited for no longer.
+    // A report of an earlier step is late: its host had been given up.
     if (report.step == step_) reports_[src] = report;
   }
   return reports_.contains(src);

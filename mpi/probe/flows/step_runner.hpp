@@ -17,7 +17,7 @@ namespace fairlead::probe {
 /// path that fails once is not used again.
 class StepRunner {
  public:
-  /// @param outcome of the pairs; says how fast flows will be, and which hosts are silent.
+  /// @param outcome of the pairs: the expected rates of flows, and the silent hosts.
   /// @param end_s time after which no step begins.
   StepRunner(MPI_Comm comm, const Options& options, const Outcome& outcome, double end_s,
              ControlChannel& control, FlowRunner& runner);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads patterns from their text; Python wrote it, so the messages are plain.
+// Reads patterns from their text; Python writes it, so error messages are short.
 #include "messages/pattern.hpp"
 
 #include <charconv>
@@ -10,7 +10,7 @@
 namespace fairlead::probe {
 namespace {
 
-/// The text up to the separator, which is taken off the rest with it.
+/// The text up to the separator; both are removed from the rest.
 std::string_view take_until(std::string_view& rest, char separator) {
   const auto end = rest.find(separator);
   const std::string_view part = rest.substr(0, end);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hosts send one another in one step of a program, for one placement of its ranks.
+// The messages between hosts in one step of a program, for one placement of its ranks.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ struct PatternFlow {
 using Pattern = std::vector<PatternFlow>;
 
 /// @param text patterns with '/' behind each, which is a row of "src-dst:bytes" with ',' between.
-/// @throws std::invalid_argument where it is none, or names a rank outside 0..num_ranks - 1.
+/// @throws std::invalid_argument if it is not in this form, or names a rank outside 0..num_ranks -
+///   1.
 std::vector<Pattern> parse_patterns(std::string_view text, int num_ranks);
 
 }  // namespace fairlead::probe

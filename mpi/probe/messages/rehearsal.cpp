@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders out, one trial everywhere, reports in; then the next pattern.
+// Sends orders, runs one trial on all hosts, collects reports; then the next pattern.
 #include "messages/rehearsal.hpp"
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 namespace fairlead::probe {
 namespace {
 
-// Long enough to even out what the scheduler of a busy machine does, short enough for many turns.
+// Long enough to average over the scheduling of a busy machine, short enough for many turns.
 constexpr double kTrial_s = 0.08;
 constexpr int kMostSteps = 500;
-// Flows that share a bottleneck may take ten times what their pairs promise.
+// Flows that share a bottleneck may take ten times as long as their pairs suggest.
 constexpr double kFirstSizeRatio = 0.125;
-// Fewer would tell nothing, however late it is.
+// Fewer rounds would say nothing, so this many are run even when late.
 constexpr int kFewestRounds = 3;
-// A late message of a trial before must not be taken for one of the next.
+// A late message of an earlier trial must not be mistaken for one of the next.
 constexpr int kFirstTrialTag = 1000;
 constexpr int kNumTrialTags = 1000;
 
@@ -69,8 +69,8 @@ RehearsalFindings Rehearsal::conduct(const Options& options, Outcome& outcome) {
 
 std::optional<Rehearsal::Scale> Rehearsal::find_scale(Outcome& outcome) {
   Scale scale{.num_steps = 1, .size_ratio = kFirstSizeRatio};
-  // The first trials open connections. What whole messages take is asked only where parts of them
-  // promise that it is not too long.
+  // The first trials open connections. Whole messages are timed only if parts of them suggest that
+  // this does not take too long.
   if (!try_all(scale, 0, outcome)) return std::nullopt;
   auto trials_s = try_all(scale, 0, outcome);
   if (!trials_s) return std::nullopt;
@@ -88,7 +88,7 @@ std::optional<Rehearsal::Scale> Rehearsal::find_scale(Outcome& outcome) {
 }
 
 std::optional<std::vector<double>> Rehearsal::try_all(Scale scale, int shift, Outcome& outcome) {
-  // The order rotates, so that no pattern always runs behind the same other one.
+  // The order rotates, so that no pattern always runs after the same other one.
   const int num_patterns = static_cast<int>(parts_.size());
   std::vector<double> round_s(parts_.size());
   for (int turn = 0; turn < num_patterns; ++turn) {
@@ -107,7 +107,7 @@ std::optional<double> Rehearsal::try_out(int pattern, Scale scale, Outcome& outc
                          .size_ratio = scale.size_ratio};
   for (int dst = 1; dst < num_ranks_; ++dst) {
     MPI_Request request = MPI_REQUEST_NULL;
-    // An order is small enough to leave at once; it must not move until then.
+    // An order is small enough to be sent at once; it must not move until then.
     MPI_Isend(&order, sizeof order, MPI_BYTE, dst, trial_order_tag, comm_, &request);
     requests_.push_back(request);
   }
@@ -150,7 +150,7 @@ void Rehearsal::serve() {
       MPI_SUCCESS) {
     return;
   }
-  // Only the last report may still be on its way: rank 0 waits for each.
+  // Only the last report may still be in transit: rank 0 waits for each.
   if (reports_.size() > 1) reports_.pop_front();
   reports_.push_back(run(order));
   control_.heard(0);
@@ -164,7 +164,7 @@ TrialReport Rehearsal::run(const TrialOrder& order) {
   const int tag = kFirstTrialTag + order.trial % kNumTrialTags;
   TrialReport report{.trial = order.trial, .has_given_up = 0, .elapsed_s = 0};
   if (part.sent.empty() && part.received.empty()) return report;
-  // Nobody is through with the first step before its neighbours have begun: it is not timed.
+  // No process can finish the first step before its neighbours have begun, so it is not timed.
   bool is_answered = step(part, order.size_ratio, tag);
   const double begin_s = now_s();
   for (int i = 0; is_answered && i < order.num_steps; ++i)

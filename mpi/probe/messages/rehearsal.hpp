@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rehearses the traffic of several placements, in turns: which of them the network carries faster.
+// Rehearses the traffic of several placements, in turns, to compare their times on the network.
 #pragma once
 
 #include <mpi.h>
@@ -16,12 +16,12 @@
 
 namespace fairlead::probe {
 
-/// What rank 0 asks of everybody: some steps of one pattern.
+/// Rank 0's order to all processes: some steps of one pattern.
 struct TrialOrder {
   std::int32_t trial;
   std::int32_t pattern;
   std::int32_t num_steps;
-  /// Of the bytes of each message that is sent.
+  /// Fraction of each message to send.
   double size_ratio;
 };
 
@@ -31,35 +31,35 @@ struct TrialReport {
   double elapsed_s;
 };
 
-/// What was rehearsed, at rank 0.
+/// The result of a rehearsal, at rank 0.
 struct RehearsalFindings {
   /// Steps of each trial.
   int num_steps = 0;
-  /// Part of each message that was sent: where flows share more than their pairs show, a whole step
-  /// may take seconds.
+  /// Fraction of each message that was sent: if flows share more than their pairs show, a whole
+  /// step may take seconds.
   double size_ratio = 1;
   /// Seconds of each complete round, a trial of each pattern, in the order of the patterns.
   std::vector<std::vector<double>> rounds_s;
 };
 
-/// One process's part. A step is what a program does between two waits: every message of the
-/// pattern that this host receives or sends, all at once. Hosts are held together by their
-/// messages alone, as the program's ranks are.
+/// One process's part. A step models the work of a program between two waits: all messages of the
+/// pattern that this host receives or sends, at once. Only their messages synchronise the hosts, as
+/// in the program.
 class Rehearsal {
  public:
-  /// @param yields whether to sleep while nothing arrives; right where there are more processes
-  ///   than cores.
-  /// @throws std::invalid_argument where the patterns of the options are none.
+  /// @param yields whether to sleep while nothing arrives, for hosts with more processes than
+  ///   cores.
+  /// @throws std::invalid_argument if the patterns of the options are invalid.
   Rehearsal(MPI_Comm comm, const Options& options, ControlChannel& control, bool yields);
 
-  /// Rank 0: trials of all patterns in turns, until the time or the number of rounds is over, or
-  /// somebody does not answer; `outcome` then is not orderly.
+  /// Rank 0: trials of all patterns in turns, until the time or the number of rounds is reached, or
+  /// a process does not answer; `outcome` then is not orderly.
   RehearsalFindings conduct(const Options& options, Outcome& outcome);
 
-  /// The others: carries out an order of rank 0 and reports, where one has arrived.
+  /// The others: if an order of rank 0 has arrived, carries it out and reports.
   void serve();
 
-  /// Whether a partner was given up; MPI then has messages that nobody will ever receive.
+  /// Whether a partner was given up; MPI then has messages that will never be received.
   [[nodiscard]] bool has_given_up() const { return has_given_up_; }
 
  private:
@@ -74,18 +74,17 @@ class Rehearsal {
   [[nodiscard]] TrialReport run(const TrialOrder& order);
   [[nodiscard]] bool step(const Part& part, double size_ratio, int tag);
   [[nodiscard]] bool complete_all();
-  /// How much of how many steps all trials do.
+  /// Number of steps of all trials, and the fraction of each message.
   struct Scale {
     int num_steps;
     double size_ratio;
   };
-  /// Rank 0: a trial of each pattern, beginning with that of `shift`; nothing where somebody
-  /// failed.
+  /// Rank 0: a trial of each pattern, beginning with number `shift`; nothing if a process failed.
   [[nodiscard]] std::optional<std::vector<double>> try_all(Scale scale, int shift,
                                                            Outcome& outcome);
-  /// Rank 0: the longest time that anybody took, or nothing where somebody failed.
+  /// Rank 0: the longest time of any process, or nothing if one failed.
   [[nodiscard]] std::optional<double> try_out(int pattern, Scale scale, Outcome& outcome);
-  /// Rank 0: what makes a trial of the slowest pattern about `kTrial_s` long.
+  /// Rank 0: the scale with which a trial of the slowest pattern takes about `kTrial_s`.
   [[nodiscard]] std::optional<Scale> find_scale(Outcome& outcome);
 
   MPI_Comm comm_;
@@ -97,7 +96,7 @@ class Rehearsal {
   std::vector<Part> parts_;
   int trial_ = 0;
   bool has_given_up_ = false;
-  // Kept for the whole run: a request that was given up may still read or write them.
+  // Kept for the whole run: an abandoned request may still read or write them.
   std::vector<std::byte> out_;
   std::vector<std::byte> in_;
   std::vector<MPI_Request> requests_;

@@ -137,7 +137,7 @@ Durations Exchange::receive_trains(int partner, const Command& wanted) {
 }
 
 bool Exchange::call_train(int partner, int train, std::int64_t message_bytes) {
-  // All receives are posted before the call: nothing arrives unexpected and is copied twice.
+  // All receives are posted before the call, so that no message is unexpected and copied twice.
   const std::size_t train_bytes = in_.size() / static_cast<std::size_t>(recipe_.window);
   std::byte* place = in_.data() + static_cast<std::size_t>(train % recipe_.window) * train_bytes;
   const Train called = train_at(train, message_bytes);
@@ -186,7 +186,7 @@ bool Exchange::receive(int src, Tag tag, void* data, std::size_t bytes) {
     return false;
   }
   if (complete(request)) return true;
-  // The caller's memory is about to go: what arrives later must not be written there.
+  // The caller's memory will be freed: later messages must not be written there.
   if (request != MPI_REQUEST_NULL) {
     MPI_Cancel(&request);
     MPI_Request_free(&request);
@@ -195,7 +195,7 @@ bool Exchange::receive(int src, Tag tag, void* data, std::size_t bytes) {
 }
 
 bool Exchange::complete(MPI_Request& request) {
-  // The clock and the control channel are looked at rarely: they must not disturb what is timed.
+  // The clock and the control channel are checked rarely, so as not to disturb the timing.
   constexpr int kSpinsPerLook = 64;
   const double begin_s = now_s();
   for (int spins = 1;; ++spins) {

@@ -10,10 +10,10 @@ namespace {
 
 // The fewest samples whose median has a 95 % interval, see median_interval_ranks.
 constexpr int kMinSamples = 6;
-// The share of a pair's time that its latency may take when time is short.
+// Share of a pair's time for its latency when time is short.
 constexpr double kLatencyShare_ratio = 0.25;
 
-/// The samples of one metric, and whether they are enough.
+/// The samples of one metric, and whether there are enough.
 class Sampling {
  public:
   Sampling(const Options& options, double end_s)
@@ -29,7 +29,7 @@ class Sampling {
     return std::min(kMinSamples, max_samples_ - static_cast<int>(samples_.size()));
   }
 
-  /// Adds what `take` measures, and remembers how long that took.
+  /// Adds the samples of `take`, and records how long it took.
   template <typename Take>
   [[nodiscard]] bool add(Take take) {
     const double begin_s = now_s();
@@ -41,7 +41,7 @@ class Sampling {
     return true;
   }
 
-  /// Tells how long a sample will take before the first was taken.
+  /// Expected time of a sample before the first one.
   void expect(double duration_s) { longest_s_ = duration_s; }
 
   [[nodiscard]] const MedianEstimate& estimate() const { return estimate_; }
@@ -55,11 +55,11 @@ class Sampling {
   MedianEstimate estimate_;
 };
 
-/// Takes off what the trains did not need: the round trip of the request and the first byte.
+/// Subtracts the round trip of the request and the first byte from the trains' times.
 Durations trains_alone(Durations durations_s, const Recipe& recipe, double round_trip_s) {
   if (!durations_s || recipe.window > 1 || !std::isfinite(round_trip_s)) return durations_s;
   for (double& duration_s : *durations_s) {
-    // On a link so fast that only noise is left, half the time is a bound.
+    // At least half the time remains, on a link so fast that only noise would be left.
     duration_s = std::max(duration_s - round_trip_s, duration_s / 2);
   }
   return durations_s;
@@ -116,7 +116,7 @@ bool measure_bandwidth(Exchange& exchange, const Options& options, double end_s,
                         round_trip_s);
   };
   bool is_answered = warm_up(exchange, recipe, result.high, there, back);
-  // The directions take turns, so that a disturbance for a while does not hit one of them alone.
+  // The directions take turns, so that a temporary disturbance does not affect only one of them.
   while (is_answered && !(there.is_done() && back.is_done())) {
     if (!there.is_done()) is_answered = there.add(push);
     if (is_answered && !back.is_done()) is_answered = back.add(pull);

@@ -7,8 +7,8 @@
 
 namespace fairlead::probe {
 
-/// What one meeting found. Latencies are half round trips and so the same both ways; bandwidths
-/// are those of the median train. A metric without samples was not measured.
+/// The result of one meeting. Latencies are half round trips, so they are the same both ways;
+/// bandwidths are those of the median train. A metric without samples was not measured.
 struct PairResult {
   int low = -1;
   int high = -1;
@@ -19,8 +19,8 @@ struct PairResult {
 
 /// Measures as the leader, which is the lower rank. Sampling of a metric stops when its interval
 /// is narrow enough, at the cap, or when another sample would not fit before `end_s`.
-/// @param result filled as far as the measurement came.
-/// @return false when the partner did not answer in time.
+/// @param result filled with all that was measured.
+/// @return false if the partner did not answer in time.
 [[nodiscard]] bool measure(Exchange& exchange, const Options& options, double end_s,
                            PairResult& result);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Start of the session, collection of the findings, end of the session; without MPI collectives,
-// which have no time limit.
+// Start of a session, collection of results, end of the session; without MPI collectives, which
+// have no timeout.
 #include "pairs/rendezvous.hpp"
 
 #include <sys/utsname.h>
@@ -71,7 +71,7 @@ std::vector<std::byte> pack(const Findings& findings) {
   return packed;
 }
 
-/// Receives the reports of all ranks, in whatever order they come.
+/// Receives the reports of all ranks, in any order.
 class Reports {
  public:
   explicit Reports(MPI_Comm comm)

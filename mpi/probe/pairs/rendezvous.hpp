@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rendezvous at the start and at the end of a session: all report to rank 0, which decides and
+// The rendezvous at the start and at the end of a session: all ranks report to rank 0, which
 // answers.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace fairlead::probe {
 
-/// How all processes behave, decided by rank 0 from who runs where.
+/// Settings of all processes, chosen by rank 0 by how they are spread over machines.
 struct Behaviour {
   int concurrency = 1;
   bool yields = false;
@@ -21,25 +21,25 @@ struct Behaviour {
   bool shares_machine = false;
 };
 
-/// Starts the session when all ranks have reported. A rank that does not in time is left to the
-/// meetings.
+/// Starts the session when all ranks have reported, or at a timeout; missing ranks are then given
+/// up in the meetings.
 Behaviour start_session(MPI_Comm comm, const Options& options, ControlChannel& control);
 
-/// Everything that was found, at rank 0.
+/// All results, at rank 0.
 struct Outcome {
   std::vector<PairResult> results;
   /// Node name that each rank reported; empty where it did not report.
   std::vector<std::string> node_names;
-  /// Whether all reported and none was given up: only then can MPI be finalized.
+  /// Whether all ranks reported and none was given up: only then can MPI be finalized.
   bool is_orderly = true;
 };
 
-/// Rank 0 collects the findings of all.
+/// Rank 0 collects the results of all ranks.
 Outcome collect(MPI_Comm comm, Findings findings, ControlChannel& control);
-/// The others hand theirs in and wait until rank 0 has written the result.
-/// @param serve called now and then while waiting, to do what rank 0 orders meanwhile.
+/// The others send theirs and wait until rank 0 has written the result.
+/// @param serve called now and then while waiting, to carry out rank 0's orders.
 /// @param longest_pause_s between two calls.
-/// @return whether all went well everywhere.
+/// @return whether no rank had an error.
 bool hand_in(MPI_Comm comm, const Findings& findings, ControlChannel& control,
              const std::function<void()>& serve, double longest_pause_s);
 /// Rank 0 ends the session.

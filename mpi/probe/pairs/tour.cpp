@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Meetings in tournament order, with turns that bound how many are held at one time.
+// Meetings in tournament order, with turns that bound how many are held at the same time.
 #include "pairs/tour.hpp"
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 namespace fairlead::probe {
 namespace {
 
-// How many turns before its own a process is told to be attentive.
+// How many turns before its own a process is woken.
 constexpr int kTurnsAhead = 2;
-// The part of the time until a turn that is slept away at once; turns are not all equally long.
+// The fraction of the time until its turn that a process sleeps at once; turns vary in length.
 constexpr double kSleptShare = 0.25;
 
 class Tour {
@@ -92,8 +92,8 @@ class Tour {
     }
   }
 
-  /// The follower comes first and the leader answers when the turn is theirs. Were both to speak
-  /// at once, both would open a connection, and one would be closed again.
+  /// The follower sends first, and the leader answers in their turn. If both sent at once, both
+  /// would open a connection, and one would be closed again.
   bool await_follower(int follower) {
     if (!await_ready(follower, [] { return kShortPause_s; })) return false;
     control_.post(follower, MessageKind::ready);
@@ -120,19 +120,19 @@ class Tour {
     if (!control_.has(partner, MessageKind::gone)) control_.announce_silent(partner);
   }
 
-  /// Meeting k begins when meeting k - concurrency is over; its leader says so. If that leader
-  /// has died, nobody is measuring there either.
+  /// Meeting k begins when meeting k - concurrency is over; its leader sends a message. If that
+  /// leader has died, that meeting is over, too.
   void await_turn(int index) {
     if (!is_limited() || index < concurrency_) return;
     const int predecessor = at(index - concurrency_).low;
-    if (predecessor == rank_) return;  // it was held before, in this very loop
+    if (predecessor == rank_) return;  // it was held earlier in this loop
     (void)control_.wait(
         predecessor, [&] { return control_.has_turn(index); },
         [&] { return longest_pause_s(index); });
   }
 
-  /// Wakes those whose turn comes after the next, while there is still time: processes sleep long
-  /// where turns are rare.
+  /// Wakes the processes of the turn after the next in time, since processes sleep long if turns
+  /// are rare.
   void announce_next(int index) {
     const int coming = index + kTurnsAhead * concurrency_;
     if (!is_limited() || coming >= num_meetings()) return;
@@ -151,7 +151,7 @@ class Tour {
     return !is_limited() || index < kTurnsAhead * concurrency_ || control_.is_soon(index);
   }
 
-  /// While a turn is far away, a share of the time that is left until then, by the pace so far.
+  /// While a turn is far away, a fraction of the expected time until then, by the pace so far.
   [[nodiscard]] double longest_pause_s(int index) const {
     if (is_near(index)) return kShortPause_s;
     if (num_passed_ == 0) return kLongPause_s;
@@ -164,8 +164,9 @@ class Tour {
 
   [[nodiscard]] bool is_limited() const { return concurrency_ < tournament_.meetings_per_round(); }
 
-  /// The time after which meeting `index` takes no further sample. The budget is shared evenly;
-  /// who comes late, because somebody was waited for, still gets a share while any budget is left.
+  /// The time after which meeting `index` takes no further sample. The budget is shared evenly; a
+  /// meeting that is late, because a process was waited for, still gets a share while any budget is
+  /// left.
   [[nodiscard]] double end_s(int index) const {
     const int step = is_limited() ? index / concurrency_ : at(index).round;
     const int num_steps =
@@ -175,8 +176,8 @@ class Tour {
                     std::min(now_s() + share_s, begin_s_ + options_.pairs_budget_s()));
   }
 
-  /// Shown by who leads the only meeting. Where there are many at a time, by rank 0: it meets
-  /// somebody in almost every round, so its way is everybody's.
+  /// Progress is printed by the leader of the only meeting. With many at the same time, rank 0
+  /// prints it: it has a meeting in almost every round, so its progress is that of all.
   void show_progress(int num_rounds_done) {
     if (now_s() - shown_s_ < 0.1 && num_rounds_done != num_rounds_) return;
     shown_s_ = now_s();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of one process through the tournament.
+// The meetings of one process in the tournament.
 #pragma once
 
 #include <vector>
@@ -8,16 +8,16 @@
 
 namespace fairlead::probe {
 
-/// What one process knows after its last meeting.
+/// The results of one process after its last meeting.
 struct Findings {
-  /// The meetings that this process led or followed to the end, and those it led in part.
+  /// The meetings that this process led or followed to the end, and those it led partly.
   std::vector<PairResult> results;
-  /// Whether a partner was given up; MPI then has messages that nobody will ever receive.
+  /// Whether a partner was given up; MPI then has messages that will never be received.
   bool has_given_up = false;
 };
 
 /// Meets all other processes, one after another. There is no barrier: a meeting begins when both
-/// partners have come to it and no more than `concurrency` others are going on.
+/// partners have reached it and its turn has come.
 /// @param concurrency at least 1.
 Findings walk_tournament(MPI_Comm comm, const Options& options, int concurrency,
                          ControlChannel& control, Exchange& exchange);
