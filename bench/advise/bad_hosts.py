@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How often `fairlead advise` names a bad host where there is none, and finds the one there is.
+"""How often `fairlead advise` names a bad host without one, and how often it finds a real one.
 
 Networks are drawn as the lab's scenario `pairwise` is, with other seeds and spreads; one host's
 rates are then divided in both directions. Nothing is measured: the same everywhere.

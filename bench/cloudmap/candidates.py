@@ -8,7 +8,7 @@ from fairlead.decide.placement import DEFAULT_OBJECTIVE, METHODS, METRICS
 
 BY_METRIC = [method for method in METHODS if method.startswith("scotch")]
 BY_CHANCE = ("random", "scotch-intra", "scotch-inter")
-"""Each of their runs has a placement of its own: one draw would tell of that draw."""
+"""Each of their runs has a placement of its own, since one draw would only describe itself."""
 
 
 def candidates(
@@ -41,6 +41,6 @@ def alike(found: dict[str, list[fl.Placement]]) -> dict[str, str]:
     names = {}
     for name, placements in found.items():
         key = tuple(tuple(placement.host_of_rank.tolist()) for placement in placements)
-        # What the launcher does by itself is not what it does when it is told to.
+        # The launcher's own placement may differ from the same placement given to it.
         names[name] = name if name == "launcher" else first.setdefault(key, name)
     return names

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A cloud whose pairs change over days, to be simulated.
 
-Each directed pair has a rate and a latency of its own, as `pairwise` has rates; both wander with a
-memory of some hours, are worse by day than by night, and now and then a pair loses most of its rate
-for about an hour. The numbers are ours, chosen to look as CloudMap, section III, describes a cloud:
-severalfold apart and different within hours. The paper's own measurements are not at hand.
+Each directed pair has a rate and a latency of its own, as `pairwise` has rates; both vary with a
+correlation time of some hours, are worse by day than by night, and now and then a pair loses most
+of its rate for about an hour. The numbers are ours, chosen to look as CloudMap, section III,
+describes a cloud: severalfold apart and different within hours. The paper's own measurements are
+not available.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def in_lab(lab: Lab, traffic: fl.Traffic, length_s: float, folder: Path) -> Iter
             return
         placements = placed(traffic, first, probed(lab, folder / f"{index}.net.npz"))
         times_s = {}
-        # In another order each time, so that no placement always runs behind the same other one.
+        # In another order each time, so that no placement always runs after the same other one.
         for shift in range(len(SERIES)):
             series = SERIES[(index + shift) % len(SERIES)]
             place = None if series == LAUNCHER else placements[series]

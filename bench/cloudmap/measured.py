@@ -129,7 +129,7 @@ def interleaved(
     rng = np.random.default_rng(0)
     started_s = time.monotonic()
     for repeat in range(repeats):
-        # In another order each time, so that no method always runs behind the same other one.
+        # In another order each time, so that no method always runs after the same other one.
         for method in rng.permutation(list(commands)):
             its_commands = commands[method]
             command = its_commands[repeat % len(its_commands)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known to us of CloudMap's own results, to be printed beside ours."""
+"""CloudMap's own results as far as we have them, printed beside ours."""
 
 from __future__ import annotations
 

@@ -55,7 +55,8 @@ def table(scenario: str, recordings: list[str]) -> Table:
 
 
 def relative(traffic: fl.Traffic, network: fl.Network, cluster: fl.Cluster, method: str) -> str:
-    """Costs over the launcher's; what leaves something to chance is the mean over several seeds."""
+    """Costs relative to the launcher's; methods with random choices are the mean over several
+    seeds."""
     before = fl.evaluate(fl.place(traffic, network, cluster, method="launcher"), traffic, network)
     seeds = range(RANDOM_SEEDS if method in BY_CHANCE else 1)
     after = [
@@ -72,7 +73,7 @@ def relative(traffic: fl.Traffic, network: fl.Network, cluster: fl.Cluster, meth
 
 
 def network_of(scenario: str) -> fl.Network:
-    """What a perfect probe would find in the scenario."""
+    """The network that a perfect probe of the scenario would find."""
     topology = draw_topology(Scenario.load(scenario))
     latency_s = np.full((topology.num_hosts, topology.num_hosts), LATENCY_S)
     np.fill_diagonal(latency_s, 0)

@@ -62,7 +62,7 @@ PROGRAMS = {
     "lammps": Program(
         ("lmp", "-in", str(REAL_CODES / "in.melt"), "-log", "none"), r"^Loop time of ([0-9.]+)"
     ),
-    # Its three programs that tell their times; more ranks take minutes (docs/howto/real-codes.md).
+    # Its three programs that print their times; more ranks take minutes (docs/howto/real-codes.md).
     "hpcc": Program(
         ("hpcc",),
         r"^(?:HPL|PTRANS|MPIRandomAccess)_time=([0-9.eE+-]+)",
@@ -117,7 +117,7 @@ def command_of(
 
 
 def timed(lab: Lab, program: Program, command: Sequence[str], folder: Path) -> float:
-    """Seconds that the program itself tells of one run in its folder."""
+    """Seconds that the program itself prints in one run in its folder."""
     run = lab.run(
         command, cwd=prepared(program, folder), capture_output=True, text=True, timeout=MOST_S
     )
@@ -125,7 +125,7 @@ def timed(lab: Lab, program: Program, command: Sequence[str], folder: Path) -> f
 
 
 def time_of(program: Program, run: subprocess.CompletedProcess[str], folder: Path) -> float:
-    """Seconds that the program told in a run that has ended in its folder."""
+    """Seconds that the program printed in a finished run in its folder."""
     told = run.stdout
     if program.output is not None and (folder / program.output).exists():
         told = (folder / program.output).read_text()

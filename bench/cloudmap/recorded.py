@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded traffic of the NAS Parallel Benchmarks, as it ships with Fairlead."""
+"""Recorded traffic of the NAS Parallel Benchmarks that comes with Fairlead."""
 
 from __future__ import annotations
 

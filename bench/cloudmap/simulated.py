@@ -33,7 +33,7 @@ from running import shaped
 
 SCENARIOS = ["two-racks", "pairwise", "flat"]
 RANKS_PER_HOST = 8
-DRAWS = 5  # Of methods that leave something to chance.
+DRAWS = 5  # Of methods with random choices.
 
 
 def main() -> None:
@@ -74,7 +74,7 @@ def times_s(
     cluster = fl.Cluster.uniform(network.hosts, RANKS_PER_HOST)
     built = smpi.built(program, folder)
     placements = candidates(traffic, network, cluster, num_draws)
-    # What the launcher does by itself is the same in a simulation as when it is told.
+    # In a simulation the launcher's own placement is the same as when it is given.
     same_as = alike(placements) | {"launcher": "launcher", "blocked": "launcher"}
     found: dict[str, list[float]] = {}
     for method, its_placements in placements.items():

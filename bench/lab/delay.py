@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How right the emulated cloud's delays are, and what rate a delayed pair carries.
+"""How exact the emulated cloud's delays are, and the rate of a delayed pair.
 
 One lab, whose host h0 has a pair of each delay. Packets: the median one-way time of a repeat, less
 that of the pair without delay beside it. Rate: the payload of one stream, once where the link has

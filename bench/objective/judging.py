@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How well each predicted cost ranks placements, and which objective that speaks for.
+"""How well each predicted cost ranks placements, and which objective follows from that.
 
 The default objective is chosen on every second series and judged on the others, and the other way
-round. Series whose runs hardly agree with one another are shown, and do not count: no prediction
-can agree better with noise than the noise with itself.
+round. Series whose runs hardly agree with one another are shown, but do not count: a prediction
+cannot agree better with noise than the noise with itself.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ COST_OF_OBJECTIVE = {
     "bottleneck": "bottleneck_s",
     "bottleneck-and-mean": "bottleneck_and_mean_s",
 }
-"""What each objective minimises when nothing else is asked for."""
+"""The cost that each objective minimises by default."""
 
 
 class Row(NamedTuple):
@@ -60,12 +60,12 @@ class Row(NamedTuple):
 
     @property
     def counts(self) -> bool:
-        """Whether its runs tell the placements apart."""
+        """Whether its runs distinguish the placements."""
         return self.runs_with_runs >= AGREEING_TAU
 
 
 def judge(series: Series, *, pairs_only: bool, seed: int) -> Row:
-    """Kendall's tau of each cost; `pairs_only`: as if nobody had measured what pairs share."""
+    """Kendall's tau of each cost; `pairs_only`: without measured bottlenecks."""
     network = series.network
     if pairs_only:
         network = dataclasses.replace(network, nic_out_Bps=None, nic_in_Bps=None, groups=[])
@@ -102,7 +102,7 @@ def table(rows: Iterable[Row], title: str) -> Table:
 
 
 def sentences(rows: Iterable[Row]) -> Iterator[str]:
-    """What either half of the series would choose, and what the other half says of that choice."""
+    """The choice of each half of the series, and the other half's result for it."""
     rows = list(rows)
     halves = rows[0::2], rows[1::2]
     for name, half, other in (("first", *halves), ("second", *reversed(halves))):

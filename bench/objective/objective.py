@@ -131,7 +131,7 @@ def parsed() -> argparse.Namespace:
         "--probe-options", help="for fairlead probe, such as --probe-options=--full; default: "
         "--contention, with --short none"
     )  # fmt: skip
-    parser.add_argument("--pairs-only", action="store_true", help="forget what pairs share")
+    parser.add_argument("--pairs-only", action="store_true", help="ignore measured bottlenecks")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="write what was measured there")
     parser.add_argument("--kept", type=Path, metavar="FOLDER", help="read it instead of measuring")
     options = parser.parse_args()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Placements of one program that differ in what they should cost."""
+"""Placements of one program with different predicted costs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def differing(
     rng = np.random.default_rng(seed)
     pool = [*by_method, *itertools.islice(_mixtures(by_method, rng), POOL)]
     costs = [fl.evaluate(placement, traffic, network) for placement in pool]
-    # The methods' own first: those are what a user would get.
+    # The methods' own first: users get these.
     order = farthest_first(log_costs(costs), len(by_method), number)
     return [pool[index] for index in order]
 
@@ -49,7 +49,7 @@ def methods_own(
     """What every method makes of it, for every objective; the launcher's is the first."""
     found = []
     for method in METHODS:
-        # The others do not look at the objective.
+        # The others ignore the objective.
         for objective in OBJECTIVES if method in {"scotch", "optimize"} else OBJECTIVES[:1]:
             placed = fl.place(traffic, network, cluster, method, objective=objective)
             name = method if method != "optimize" else f"{method}, {objective}"

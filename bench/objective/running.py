@@ -44,7 +44,7 @@ def traced(lab: Lab, program: str, folder: Path, num_ranks: int = NUM_RANKS) -> 
 
 
 def drawn(name: str, draw: int) -> Scenario:
-    """The scenario with all that it leaves to chance drawn anew; 0: as it ships."""
+    """The scenario with all its random values drawn anew; 0: as it is."""
     fields = Scenario.load(name).model_dump() | {"name": f"{name}-{draw}"}
     if draw > 0:
         fields["order_seed"] = draw
@@ -97,7 +97,7 @@ def measured(
     """Seconds that the program prints, shape (P, R); each repeat runs every placement once.
 
     After `repeats` they go on by two, so that both halves are as long, until they are enough.
-    `on_run` is told after each run how many seconds it took, start and end included.
+    `on_run` gets the seconds of each run, including its start and end.
     """
     launcher, cluster = detect(), read_hostfile(lab.hostfile)
     commands = []
@@ -112,7 +112,7 @@ def measured(
         done = times_s[:, :repeat]
         if repeat >= repeats and (repeat - repeats) % 2 == 0 and enough(done):
             return done
-        # In another order each time, so that no placement always runs behind the same other one.
+        # In another order each time, so that no placement always runs after the same other one.
         for index in rng.permutation(len(placements)):
             started_s = time.monotonic()
             times_s[index, repeat] = timed(lab, commands[index])
@@ -135,7 +135,7 @@ def _fairlead(lab: Lab, *arguments: str) -> None:
 
 
 class Clock:
-    """Tells on stderr how long it will take, from the runs so far."""
+    """Prints the expected remaining time on stderr, from the runs so far."""
 
     def __init__(self, num_runs: int) -> None:
         self.num_runs = num_runs

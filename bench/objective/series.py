@@ -38,7 +38,7 @@ def keep(folder: Path, series: Series) -> None:
     """Write a series into a folder of its own."""
     its_folder = folder / f"{series.cloud}-{series.program}"
     its_folder.mkdir(parents=True, exist_ok=True)
-    # Where the program lies on this machine is nobody's business.
+    # Without the program's folder on this machine.
     traffic = dataclasses.replace(series.traffic, origin={"how": "traced"})
     traffic.save(its_folder / TRAFFIC)
     series.network.save(its_folder / NETWORK)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The best placement of each instance that any method or long run ever found."""
+"""The best placement of each instance that any method or long run has found."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fairlead.files.archive import write_text
 FILE = Path(__file__).with_name("best_known.json")
 
 LEAST_GAIN = 1e-9
-"""Of the value: less is another order of adding up."""
+"""Relative to the value; smaller differences may come from the order of summation."""
 
 
 class BestKnown:
@@ -69,7 +69,7 @@ class BestKnown:
             }
 
     def report(self, is_updating: bool) -> None:
-        """Say what was beaten, and replace it in the file where that is wanted."""
+        """Print which best known values were beaten, and replace them in the file if requested."""
         for name, before in self._beaten.items():
             found_by = self._kept[name]["found_by"]
             gain = "first" if before == float("inf") else f"{1 - self._values[name] / before:.4%}"

@@ -15,7 +15,7 @@ FOLDER = "FAIRLEAD_BENCH_CORE_CLOCK"
 
 
 def start_again() -> None:
-    """Start this program anew under such a clock, if it does not run under it already.
+    """Restart this program under such a clock, if it does not run under it already.
 
     Only for one thread: the core's seconds are those of all threads.
     """

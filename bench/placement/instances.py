@@ -23,7 +23,7 @@ NOISE_SIGMA = 0.35
 POWER_LAW_SEED = 7
 
 Edges = npt.NDArray[np.float64]
-"""Rows of task, task, weight; each pair once, and it talks both ways."""
+"""Rows of task, task, weight; each pair once, with the same traffic both ways."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -129,7 +129,8 @@ def bt_like(num_tasks: int) -> Edges:
 
 
 def power_law(num_tasks: int) -> Edges:
-    """Each task talks to three earlier ones, the rather the more they talk; weights 1 to 9.
+    """Each task communicates with three earlier ones, more likely with those that communicate more;
+    weights 1 to 9.
 
     Source: Barabasi and Albert 1999 (preferential attachment).
     """
@@ -154,7 +155,7 @@ def all_to_all(num_tasks: int) -> Edges:
 
 
 def each_once(partner: npt.NDArray[np.int64], weight: float) -> Edges:
-    """Pairs of partners, where being one is mutual; who is its own does not count."""
+    """Pairs of partners, in a symmetric relation; a task that is its own partner does not count."""
     task = np.arange(len(partner))
     return with_weight(np.column_stack([task, partner])[task < partner], weight)
 

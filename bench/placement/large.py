@@ -20,7 +20,7 @@ SHAPE = (50, 50, 40)
 SHORT_SHAPE = (25, 20, 20)
 
 BRICKS = ((10, 10, 20), (5, 10, 4), (5, 2, 1))
-"""Tasks of a pod, of a rack and of a host, as somebody who knows the grid would cut it."""
+"""Tasks of a pod, of a rack and of a host in a cut of the grid by hand."""
 
 SHORT_BRICKS = ((5, 20, 20), *BRICKS[1:])
 SLOTS = 10

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How `optimize` keeps its time limit, and what Scotch takes, where everybody talks to everybody.
+"""How `optimize` keeps its time limit, and the time of Scotch, where every task communicates with
+every other.
 
 python bench/placement/limits.py       some seconds; --short for fewer tasks
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The methods beside which `optimize` stands: host of each task, by one thread."""
+"""The methods that `optimize` is compared with: host of each task, by one thread."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def blocked(instance: Instance, seed: int) -> HostOfTask:
 
 
 def scotch(instance: Instance, seed: int) -> HostOfTask:
-    """As Fairlead calls it: costs to 1..1000, the best of some starts."""
+    """As Fairlead uses it: costs scaled to 1..1000, the best of some starts."""
     return fl.place(
         instance.traffic, instance.network, instance.cluster, "scotch", objective="sum", seed=seed
     ).host_of_rank

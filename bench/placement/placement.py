@@ -131,7 +131,7 @@ def run_all(
 
 
 def run(label: str, method: Method, instance: Instance, seed: int, best_known: BestKnown) -> Run:
-    """Seconds are the processor's, so that other programs hardly count."""
+    """Seconds are the processor's, so that other programs hardly matter."""
     begin_s = time.process_time()
     host_of_task = method(instance, seed)
     cpu_s = time.process_time() - begin_s
@@ -175,7 +175,7 @@ def summary(method: str, runs: list[Run], best_known: BestKnown) -> tuple[Interv
 
 
 def report_behind(runs: list[Run], peers: Container[str], best_known: BestKnown) -> None:
-    """Where `optimize` is behind: any of its runs a start of its own, or a peer at equal time."""
+    """Where `optimize` is worse: a run than one of its own starts, or than a peer in equal time."""
     behind = []
     for peer in dict.fromkeys(run.method for run in runs if run.method in peers):
         mine = f"optimize, time of {peer}"

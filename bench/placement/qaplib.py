@@ -47,7 +47,7 @@ class Instance(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What was reached, and in which time."""
+    """The result and its time."""
 
     instance: Instance
     value: float

@@ -81,7 +81,8 @@ def rounds(best_known: BestKnown, instances: list[Instance]) -> Iterator[tuple[i
 def search(
     instance: Instance, peers: Mapping[str, Method], seed: int, slice_s: float
 ) -> Iterator[tuple[str, HostOfTask, float]]:
-    """One long run, from nothing or from another program's placement: who, what, CPU seconds."""
+    """One long run, from scratch or from another program's placement: its name, the placement, CPU
+    seconds."""
     begin_s = time.process_time()
     names = [name for name in OTHERS_PER_SEED if name in peers]
     name = (["", *names])[seed % (len(names) + 1)]

@@ -63,7 +63,7 @@ def measure(name: str, seed: int, num_hosts: int) -> Outcome:
 
 
 def drawn(name: str, seed: int) -> Scenario:
-    """The scenario with all that it leaves to chance drawn anew."""
+    """The scenario with all its random values drawn anew."""
     fields = Scenario.load(name).model_dump() | {"order_seed": seed}
     if fields["pairs"] is not None:
         fields["pairs"]["seed"] = seed

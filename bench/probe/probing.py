@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What both benchmarks of the probe in the emulated cloud share: options, and one probe."""
+"""Common parts of both benchmarks of the probe in the emulated cloud: options, and one probe."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How right the probe of a sample is, against the number of pairs that it measures.
+"""Accuracy of the probe of a sample, against the number of pairs that it measures.
 
 Simulated clusters have hidden racks, slow hosts, asymmetry and noise (`clusters.py`); errors are
 against what is true there. Recorded ones were measured whole in the emulated cloud (`recorded/`);
@@ -41,7 +41,8 @@ RECORDED = Path(__file__).with_name("recorded")
 SIZES = (32, 64, 128, 256, 512, 1024)
 LOW_RANK = 2
 MAX_RANKED_PAIRS = 50_000
-# Pairs scatter on their own account by 0.1 per pair and 0.1 per direction, whose median is 0.095.
+# Independent of their hosts, pairs scatter by 0.1 per pair and 0.1 per direction, with median
+# 0.095.
 TARGET_RATIO = 0.15
 CONSOLE = Console(width=160)
 
@@ -55,7 +56,7 @@ class Case(NamedTuple):
 
 
 class Score(NamedTuple):
-    """How right one way is on the pairs that were not measured."""
+    """Accuracy of one estimator on the pairs that were not measured."""
 
     latency_median: float
     latency_90: float

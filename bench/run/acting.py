@@ -36,8 +36,8 @@ from fairlead.lab import Lab
 
 SCENARIOS = ("two-racks", "pairwise", "flat")
 PROGRAM_NAMES = ("cg", "lammps")
-# A solve of `cg` takes half a second, no longer than a disturbance of the machine lasts; ten of
-# them show a difference of a few percent.
+# A solve of `cg` takes half a second, no longer than a disturbance of the machine; ten solves show
+# a difference of a few percent.
 CHOICES = PROGRAMS | {
     "cg-10": Program(("cg", "--size", "56000", "--systems", "10")),
 }
@@ -99,7 +99,7 @@ def parsed() -> argparse.Namespace:
 def measure(lab: Lab, program: Program, repeats: int) -> Series:
     series = Series()
     for number in range(repeats):
-        # Who goes first changes, so that a trend favours neither.
+        # The order alternates, so that a trend favours neither.
         turns = [launcher_alone, fairlead_run]
         for turn in turns if number % 2 == 0 else turns[::-1]:
             with tempfile.TemporaryDirectory() as folder:
@@ -156,7 +156,7 @@ def median_interval(values: np.ndarray) -> tuple[float, float]:
 
 @contextlib.contextmanager
 def busy(count: int) -> Iterator[None]:
-    """Keep so many processes computing while the block runs."""
+    """Keep this many processes computing while the block runs."""
     load = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
         yield

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Codes that Fairlead was never fitted to: is `fairlead run` as fast as the best of 20 placements?
+"""Codes that Fairlead was not tuned with: is `fairlead run` as fast as the best of 20 placements?
 
 Each code runs once by `fairlead run` without options and with an empty cache. Then 20 placements
 that differ run in turns: what all methods make of the rates that the cloud is shaped to, and

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The placement of each workload under which least is waited of all that were ever found."""
+"""The placement of each workload with the least waiting of all that were found."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class BestKnown:
         }
 
     def report(self, is_updating: bool) -> None:
-        """Say what was beaten, and replace it in the file where that is wanted."""
+        """Print which best known values were beaten, and replace them in the file if requested."""
         for name, before_s in self._beaten.items():
             kept = self._kept[name]
             now_s = kept["waiting_time_s"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the recorded jobs wait for at several speeds of a core, which set their rates.
+"""Waiting times of the recorded jobs at several speeds of a core, which set their rates.
 
 SPREAD does not say how fast its cores are. Beside the gains stands the order of B, C and D, which
 figure 5 of the paper tells: C before B and D in Real 1 and 2, no difference in Real 3.

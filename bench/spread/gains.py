@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What SPREAD's method gains: the paper's figures, and how they are counted here."""
+"""The gain of SPREAD's method: the paper's figures, and how it is computed here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BASELINES = ("blocked", "cyclic", "drb")
 
 
 def gain(values: Mapping[str, float], method: str = "spread") -> float | None:
-    """Part of the best baseline's value that the method saves; None where nobody waits."""
+    """Fraction of the best baseline's value that the method saves; None without any waiting."""
     best = min(values[baseline] for baseline in BASELINES)
     return 1 - values[method] / best if best > 0 else None
 

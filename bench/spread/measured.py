@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the simulator puts placements of two jobs in the order of their measured times.
+"""Whether the simulator ranks placements of two jobs like their measured times.
 
 Two MPI programs run at the same time on shared hosts of an emulated cloud, placed by each method
 and at random, in turns. The simulator gets their traces, taken in a cloud whose interfaces do not
@@ -46,7 +46,7 @@ REPEATS = 5
 TRACED = 3
 SCENARIO = 'name = "shared"\nhosts = {hosts}\nslots = {slots}\nnic = "{nic}"\n'
 SLOTS = 6
-NIC = "50Mbit/s"  # So slow that the interfaces decide, and not this machine's cores.
+NIC = "50Mbit/s"  # Slow enough that the interfaces are the limit, and not this machine's cores.
 UNLIMITED = "10Gbit/s"
 PAYLOAD_RATIO = 0.993  # Of the bytes on the wire, which the lab shapes (docs/howto/lab.md).
 LOOPS = ("open", "closed")
@@ -126,7 +126,7 @@ def traced(folder: Path, hosts: int, runs: int) -> dict[str, fl.Traffic]:
 
 
 def shared_hosts(lab: Lab, folder: Path) -> SharedHosts:
-    """The lab as the simulator is told of it."""
+    """The simulator's machine file for the lab."""
     (nic_Bps,) = set(lab.topology().nic_Bps)
     file = folder / "machine.toml"
     file.write_text(f'[machine]\nnic = "{PAYLOAD_RATIO * nic_Bps:.0f}B/s"\n')

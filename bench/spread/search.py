@@ -36,7 +36,7 @@ MESSAGES = 250_000
 20 messages in all: a part of them would be another workload."""
 
 WORSE_RATIO = 0.002
-"""By how much the load model may call a change worse that is simulated all the same."""
+"""A change is simulated even if the load model predicts it to be worse by this much."""
 
 
 def main() -> None:
@@ -91,7 +91,7 @@ def search(
     machine = workload.machine
     model = load_model(workload.scaled(scale), SimulationOptions())
     ends = np.cumsum([job.num_ranks for job in workload.jobs])[:-1]
-    # Ranks of all jobs, then nobody: every order of the cores is a placement.
+    # Ranks of all jobs, then vacancies: every order of the cores is a placement.
     used = np.concatenate(start.core_of_rank)
     order = np.concatenate([used, np.setdiff1d(machine.free_cores(), used)])
     num_ranks = len(used)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What SPREAD leaves open, swept: the gain of N in waiting time under each choice.
+"""The gain of N in waiting time under each choice that SPREAD leaves open.
 
 Negative gains are choices under which N loses to the best of B, C and D.
 """
@@ -85,7 +85,7 @@ def cases(base: SpreadOptions) -> Iterator[Case]:
 
 
 def gain_in(name: str, case: Case, scale: float) -> float | None:
-    """The gain in one workload; None where nobody waits."""
+    """The gain in one workload; None without any waiting."""
     workload = Workload.load(name, rate_per=case.rate_per)
     placements = [place_jobs(workload, method) for method in BASELINES]
     cores = spread_by(workload, case.spread)

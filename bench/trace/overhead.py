@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What tracing costs: nanoseconds per call, and the share of a real code's run time.
+"""The cost of tracing: nanoseconds per call, and the share of a real code's run time.
 
 Runs without the library, with it but nothing switched on, and traced ones alternate. Targets:
 under 100 ns per point-to-point call, under 1 % of a real code, which is Debian's LAMMPS (package
