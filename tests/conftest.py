@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all tests share: none fails because the machine is busy or because of who started them."""
+"""What all tests share: none fails because the machine is busy or because of the user that started them."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _is_alive_and_young(pid: int, begun_s: float) -> bool:
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
-    except OSError:  # It has ended, or belongs to somebody else.
+    except OSError:  # It has ended, or belongs to another user.
         return b""
 
 

@@ -194,7 +194,7 @@ def test_measuring_now_needs_to_be_told_which_hosts(advise) -> None:
     assert "which hosts are to be measured is not said" in said.err
 
 
-def test_a_declared_tree_is_refused_since_it_knows_no_rates(advise, folder: Path) -> None:
+def test_a_declared_tree_is_refused_since_it_has_no_rates(advise, folder: Path) -> None:
     (folder / "racks.toml").write_text(
         'beyond = 2\nlevels = [{ cost = 1, groups = { r = ["h[0-5]"] } }]\n'
     )

@@ -269,7 +269,7 @@ def test_a_declared_tree_is_placed_on_by_the_sum(files, fairlead_map, tmp_path: 
     ]
 
 
-def test_a_declared_tree_knows_no_bottleneck(files, fairlead_map, tmp_path: Path) -> None:
+def test_a_declared_tree_has_no_bottleneck(files, fairlead_map, tmp_path: Path) -> None:
     (tmp_path / "racks.toml").write_text(RACKS)
 
     said = fairlead_map(

@@ -92,7 +92,7 @@ def test_every_format_has_a_file_for_each_job(jobs: list[str], format: str) -> N
     assert [job["host_of_rank"] for job in record["jobs"]] == [[0] * 4, [1] * 4 + [2] * 2]
 
 
-def test_bind_writes_cores_that_nobody_else_has(jobs: list[str]) -> None:
+def test_bind_writes_a_core_of_its_own_for_each_rank(jobs: list[str]) -> None:
     arguments = (*jobs, "--cluster", SPEC, "--method=blocked", "--taken=h0:1", "-o", "out")
 
     assert fairlead_map(*arguments, "--format=rankfile", "--bind").exit_code == 0

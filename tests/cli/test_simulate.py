@@ -33,7 +33,9 @@ def test_table_has_a_row_for_each_method_and_names_the_scale() -> None:
     assert "scale 0.001" in said.stdout
 
 
-def test_lines_name_where_most_is_waited_or_that_nobody_waits(tmp_path: Path) -> None:
+def test_lines_name_the_server_with_most_waiting_or_say_there_is_none(
+    tmp_path: Path,
+) -> None:
     job = '[[jobs]]\npattern = "linear"\nprocesses = 2\nmessage = "1KB"\nrate = 1\ncount = 9\n'
     (tmp_path / "calm.toml").write_text(job)
     assert (
@@ -110,7 +112,7 @@ def test_help_lists_the_words_of_each_option() -> None:
         assert f":{','.join(words)}." in told
 
 
-def test_placements_of_ones_own_stand_beside_the_methods(
+def test_the_users_own_placements_are_shown_beside_the_methods(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

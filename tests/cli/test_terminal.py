@@ -81,7 +81,7 @@ def test_a_lack_of_open_files_names_limit_and_remedy(
     assert "ulimit" not in failed_with(OSError(errno.ENOSPC, "full"), monkeypatch, capsys)
 
 
-def test_many_hosts_are_told_of_a_low_limit() -> None:
+def test_a_low_limit_is_reported_for_many_hosts() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
     try:

@@ -96,7 +96,7 @@ def test_signal_to_exec_ends_what_it_runs(up, send, tmp_path):
     assert happens(lambda: not processes_named(str(sleeper)))
 
 
-def test_degrade_cuts_a_pair_for_good(up):
+def test_degrade_cuts_a_pair_permanently(up):
     cut = fairlead_lab("degrade", NAME, "h0", "h1", "0", "--json")
     again = fairlead_lab("degrade", NAME, "h0", "h1", "2", "--json")
 

@@ -49,7 +49,7 @@ def test_exception_takes_the_lab_down():
     assert lab_traces.still_there(namespaces) == set()
 
 
-def test_killed_holder_leaves_nothing_and_the_next_command_forgets_it():
+def test_killed_holder_leaves_nothing_and_the_next_command_removes_its_folder():
     with Lab.up("flat", NAME, hosts=2) as lab:
         sleeper = subprocess.Popen(lab.command(["sleep", "1000"], host="h1"))
         holder = lab_traces.holder_pid(folder_of(lab))

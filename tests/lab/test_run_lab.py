@@ -103,7 +103,7 @@ def host_of_rank(output: str) -> dict[int, str]:
 
 
 @pytest.mark.parametrize("version", OPEN_MPIS)
-def test_run_puts_those_who_talk_on_one_host(
+def test_run_puts_ranks_that_communicate_on_one_host(
     version: str, lab: Lab, home: dict[str, str], shaped: str, tmp_path: Path
 ) -> None:
     mpirun, mpicc = OPEN_MPIS[version]

@@ -21,7 +21,7 @@ AGENT_ENV = {
     "OMPI_MCA_plm_rsh_agent": str(AGENT),
     "PRTE_MCA_plm_ssh_agent": str(AGENT),
     "HYDRA_LAUNCHER_EXEC": str(AGENT),
-    # No name server knows invented hosts; nobody waits for one that does not answer.
+    # Invented hosts are in no name server: do not wait for one that does not answer.
     "RES_OPTIONS": "timeout:1 attempts:1 no-aaaa",
 }
 

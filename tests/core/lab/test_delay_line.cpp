@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The delay line of the emulated cloud, but for its devices: what leaves when, and to whom.
+// The delay line of the emulated cloud without its devices: when frames leave, and where to.
 #include <algorithm>
 #include <cstdint>
 #include <random>

@@ -176,7 +176,7 @@ TEST_CASE("load model: what comes from one node comes one after the other") {
   CHECK(sim::predicted_waiting_s(problem_of(streams, 6), cores) == Approx(3e-3));
 }
 
-TEST_CASE("load model: nobody waits for a cache") {
+TEST_CASE("load model: messages do not wait for a cache") {
   const std::vector<RankStream> streams{{0, 1, 1000, 50, 1000.0}, {1, 2, 1000, 50, 1000.0}};
   CHECK(sim::predicted_waiting_s(problem_of(streams, 3), Cores{0, 1, 2}) == 0.0);
 }
@@ -244,15 +244,14 @@ TEST_CASE("optimize jobs: two that exceed an interface together get one each") {
 TEST_CASE("optimize jobs: what waits less and is done later than the first start is not kept") {
   // Four long senders ask for 90 % of an interface each, six short ones for 60 % together. Two
   // nodes have room for one rank only. On the other two, the long ones can wait for each other, and
-  // the short ones for nobody; or each has three short ones with it, and all wait and are done
-  // sooner.
+  // the short ones do not wait; or each has three short ones with it, and all wait and end sooner.
   std::vector<RankStream> streams;
   for (const auto& [src, dst] : {std::pair{0, 8}, {1, 9}, {8, 9}, {9, 8}}) {
     streams.push_back({src, dst, 900'000, 500, 1e6});
   }
   for (std::int64_t rank = 2; rank < 8; ++rank) streams.push_back({rank, 9, 10'000, 5000, 1e5});
   JobsProblem problem = problem_of(streams, 10, {.nic = Nic::send_only});
-  problem.machine.largest_cache_bytes = 0;  // so that nobody stays with a receiver
+  problem.machine.largest_cache_bytes = 0;  // so that no rank gains by staying with a receiver
   problem.machine.memory_Bps = 5e7;
   problem.free_cores = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 18};
   const Cores apart{0, 6, 1, 2, 3, 7, 8, 9, 12, 18};

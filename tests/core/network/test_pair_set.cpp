@@ -41,7 +41,7 @@ TEST_CASE("pair set: the first pair is the highest bit of the first letter") {
   }
 }
 
-TEST_CASE("pair set: an unused bit at the end belongs to nobody") {
+TEST_CASE("pair set: an unused bit at the end belongs to no pair") {
   REQUIRE(PairSet("_", 3).select(Tournament(3).meetings()).size() == 3);
   REQUIRE(PairSet("", 1).select(Tournament(1).meetings()).empty());
 }
@@ -68,7 +68,7 @@ TEST_CASE("pair set: a selection holds the chosen meetings in the order of the t
   }
 }
 
-TEST_CASE("close ranks: no player is in two meetings of a round, and nobody is lost") {
+TEST_CASE("close ranks: no player is in two meetings of a round, and no meeting is lost") {
   const auto kept = PairSet(every_third(), 20).select(Tournament(20).meetings());
 
   const auto closed = fairlead::close_ranks(kept, 20);

@@ -101,7 +101,7 @@ TEST_CASE("tournament: meetings come in the order of rounds") {
   }
 }
 
-TEST_CASE("tournament: nobody to play is refused") {
+TEST_CASE("tournament: zero players are refused") {
   REQUIRE_THROWS_AS(Tournament(0), std::invalid_argument);
   REQUIRE_THROWS_AS(Tournament(-3), std::invalid_argument);
 }

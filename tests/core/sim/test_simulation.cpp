@@ -110,7 +110,7 @@ TEST_CASE("simulation: each way inside a node has its own server and time") {
   REQUIRE(done.servers()[kMemory + 2].num_messages == 1);
 }
 
-TEST_CASE("simulation: nobody waits for a cache") {
+TEST_CASE("simulation: messages do not wait for a cache") {
   const Simulator done = simulated({stream(0, 1, 8000), stream(1, 0, 8000), stream(0, 1, 8000)});
   REQUIRE(done.jobs()[0].waiting_s == 0);
   REQUIRE(done.jobs()[0].finish_ns == 1000);

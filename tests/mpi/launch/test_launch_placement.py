@@ -201,7 +201,7 @@ def test_hosts_that_cannot_be_reached_are_named_with_the_reason(launcher: Launch
     assert list(reasons) == ["down1", "mute", "asleep"]
 
 
-def test_root_is_told_what_open_mpi_wants(
+def test_root_gets_the_remedy_that_open_mpi_requires(
     launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")

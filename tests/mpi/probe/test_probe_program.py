@@ -94,7 +94,7 @@ def test_an_order_longer_than_any_argument_is_carried_out(
     assert network_of(answer.stdout, CLUSTER) is not None
 
 
-def test_an_order_that_is_none_ends_the_program_with_the_reason(
+def test_an_invalid_order_ends_the_program_with_the_reason(
     program: ProbeProgram,
 ) -> None:
     measure_with_long_trains(program, CLUSTER, pair(0, 1), 5.0)

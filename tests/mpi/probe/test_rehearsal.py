@@ -115,7 +115,7 @@ def test_what_is_too_long_for_a_command_is_written_to_the_program(
 @pytest.mark.parametrize(
     "text", ["0-1", "0-1:0/", "0-9:5/", "1-1:5/", "x-1:5/", "0-1:99999999999/"]
 )
-def test_a_pattern_that_is_none_is_refused(text: str, one_launcher: Launcher) -> None:
+def test_an_invalid_pattern_is_refused(text: str, one_launcher: Launcher) -> None:
     program = str(mpi_builds.find(one_launcher).probe)
     command = [str(one_launcher.path), "-n", "2", "--oversubscribe", program, "--rehearse", text]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

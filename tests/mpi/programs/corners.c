@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One corner of MPI per name given as argument; test_trace_corners.py knows what each sends. */
+/* One corner of MPI per name given as argument; test_trace_corners.py lists what each sends. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +107,7 @@ static void last_messages_between_groups(void) {
   MPI_Comm_free_keyval(&keyval);
 }
 
-/* Nonblocking collectives, the first of which would meet one that somebody left behind. */
+/* Nonblocking collectives, the first of which would match one left behind by another call. */
 static void nonblocking_collectives(void) {
   MPI_Request requests[2];
   int value = rank == 0 ? 42 : 0, sum = 0;

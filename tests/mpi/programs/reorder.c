@@ -224,7 +224,7 @@ static int make(const char* kind, MPI_Comm old, int reorder, MPI_Comm* comm) {
   return MPI_ERR_OTHER;
 }
 
-/* A rank of which nobody is: the last process alone has a wrong argument. */
+/* A rank that does not exist: only the last process has a wrong argument. */
 static void try_one_wrong(int reorder) {
   int rank, size;
   MPI_Comm comm;

@@ -356,7 +356,7 @@ def test_impossible_header_of_a_network_is_named(change, problem, tmp_path: Path
         fl.Network.load(tmp_path / "a.npz")
 
 
-def test_a_network_keeps_who_did_not_answer_and_what_is_incomplete(tmp_path: Path) -> None:
+def test_a_network_keeps_hosts_without_an_answer_and_incomplete_parts(tmp_path: Path) -> None:
     pair = np.ones((2, 2))
     flows = fl.FlowsSummary(is_complete=False, error="a host was lost")
     saved = fl.Network(

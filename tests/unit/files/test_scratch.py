@@ -41,7 +41,7 @@ class Holder:
         self.process.communicate()
 
 
-def test_folder_is_there_for_the_block_and_gone_after_it(tmp_path: Path) -> None:
+def test_folder_exists_during_the_block_and_not_after_it(tmp_path: Path) -> None:
     with scratch_folder("work-", tmp_path) as folder:
         assert folder.parent == tmp_path
         (folder / "file").touch()

@@ -111,7 +111,7 @@ def test_whole_comparison_is_announced_once(prepared: Prepared) -> None:
 
 
 @pytest.mark.parametrize("text", ["0", "-1.5", "nan", "inf", "soon", ""])
-def test_found_time_that_is_none_ends_the_series_at_its_first_run(
+def test_output_that_is_not_a_time_ends_the_series_at_its_first_run(
     prepared: Prepared, text: str
 ) -> None:
     started: list[str] = []

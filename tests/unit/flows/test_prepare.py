@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is refused before anything runs; which network a run gets, and who is left out of it."""
+"""What is refused before anything runs; which network a run gets, and which hosts it leaves out."""
 
 from __future__ import annotations
 
@@ -98,14 +98,14 @@ def test_a_kept_network_saves_the_probe(world: World) -> None:
     assert world.probes == 1
 
 
-def test_a_cache_that_cannot_be_written_is_a_remark(world: World) -> None:
+def test_a_cache_that_cannot_be_written_is_only_a_warning(world: World) -> None:
     (world.folder / "cache").write_text("a file, not a folder")
     prepared, told = world.prepare()
     assert prepared.cluster.hosts == ("a", "b", "c")
     assert f"network: not kept for later runs: {world.folder}/cache/fairlead/networks: " in told[-1]
 
 
-def test_a_dead_host_is_left_out_only_for_who_asks_for_it(world: World) -> None:
+def test_a_dead_host_is_left_out_only_on_request(world: World) -> None:
     world.found = without_b()
     for _ in range(2):
         prepared, told = world.prepare(skip_unreachable=True)

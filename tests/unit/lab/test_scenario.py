@@ -216,7 +216,7 @@ def test_drawn_delays_have_the_median_and_spread_asked_for_and_given_ones_replac
     assert not delay_s.diagonal().any()
 
 
-def test_scenario_without_latency_delays_nobody():
+def test_scenario_without_latency_has_no_delays():
     assert draw_topology(Scenario.load("drift")).delayed_pairs() == []
 
 

@@ -135,14 +135,14 @@ def test_cache_folder_that_is_a_file_is_named(own_cache: Path) -> None:
         cache.remember_traffic(traffic(), ["sleep", "1"], 2, OpenMpi())
 
 
-def test_damaged_profile_is_forgotten(own_cache: Path) -> None:
+def test_damaged_profile_is_ignored(own_cache: Path) -> None:
     remember(network())
     (file,) = (own_cache / "networks").iterdir()
     file.write_bytes(b"damaged")
     assert recall() is None
 
 
-def test_network_without_a_dead_host_serves_only_who_leaves_it_out() -> None:
+def test_network_without_a_dead_host_is_used_only_where_it_may_be_left_out() -> None:
     without_b = network(unreachable={"b": "no answer"})
     remember(without_b)
     assert recall() is None
@@ -180,7 +180,7 @@ def test_traffic_is_recalled_only_while_its_input_files_stay_as_they_were(tmp_pa
     assert cache.recall_traffic(program, 2, OpenMpi()) is None
 
 
-def test_network_without_shared_capacities_does_not_serve_who_asks_for_them() -> None:
+def test_network_without_shared_capacities_is_not_used_where_they_are_requested() -> None:
     remember(network())
     assert recall(contention=True) is None
 

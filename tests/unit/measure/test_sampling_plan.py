@@ -17,7 +17,7 @@ from fairlead.model.network import Network
 
 @given(num_hosts=st.integers(9, 200), seed=st.integers(0, 5))
 @settings(max_examples=30, deadline=None)
-def test_first_batch_has_the_size_asked_for_and_reaches_everybody(
+def test_first_batch_has_the_requested_size_and_reaches_all_hosts(
     num_hosts: int, seed: int
 ) -> None:
     sampler = Sampler(num_hosts, seed)

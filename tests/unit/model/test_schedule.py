@@ -63,7 +63,7 @@ def test_form_without_trees_has_no_parent() -> None:
     assert GROUPED.parent is None
 
 
-def test_schedule_that_nobody_could_follow_is_refused() -> None:
+def test_schedule_without_a_possible_execution_is_refused() -> None:
     with pytest.raises(InputError, match="shares do not add up to 1"):
         dataclasses.replace(TWO_TREES, share_of_segment=(0.3, 0.6))
 

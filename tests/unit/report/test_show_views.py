@@ -198,7 +198,7 @@ def test_comparison_shows_times_normalised_and_found():
     assert "Kendall" not in text
 
 
-def test_comparison_tells_of_rankings_only_who_asks():
+def test_comparison_shows_rankings_only_on_request():
     console = Console(width=140, file=io.StringIO(), record=True)
     console.print(comparison_table(comparison(HOSTS), is_verbose=True))
     text = console.export_text()
@@ -306,7 +306,7 @@ def test_heatmaps_fit_eighty_columns_whatever_they_hold(num_hosts, name):
 
 
 @pytest.mark.parametrize("width", [40, 80])
-def test_jobs_show_what_is_expected_and_who_is_where(tmp_path, width):
+def test_jobs_show_the_prediction_and_the_host_of_each_rank(tmp_path, width):
     save_jobs(tmp_path)
 
     content = load_any(tmp_path)

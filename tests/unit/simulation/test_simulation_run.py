@@ -72,7 +72,7 @@ def test_all_messages_pass_all_their_servers(case, options: SimulationOptions) -
 
 
 @given(case=cases(), options=options)
-def test_waiting_adds_up_and_nobody_is_early(case, options: SimulationOptions) -> None:
+def test_waiting_adds_up_and_no_message_is_early(case, options: SimulationOptions) -> None:
     workload, placement = case
     result = fl.simulate(workload, placement, options)
 

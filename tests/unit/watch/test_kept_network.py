@@ -41,7 +41,7 @@ def network(bandwidth_Bps: np.ndarray, hosts: Sequence[str] = HOSTS) -> fl.Netwo
 
 
 class Cloud:
-    """Hosts whose rates are known, and who has been measured."""
+    """Hosts with known rates, and a record of those that were measured."""
 
     def __init__(self, true_Bps: np.ndarray) -> None:
         self.true_Bps = true_Bps

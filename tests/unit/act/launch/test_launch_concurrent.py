@@ -86,7 +86,7 @@ def test_program_that_cannot_be_started_is_an_error() -> None:
         run_concurrently([shell("exit 0"), ["/no/such/program"]], nothing)
 
 
-def test_program_finds_its_output_closed_where_nobody_reads_ours() -> None:
+def test_output_of_the_program_is_closed_when_ours_is_closed() -> None:
     def broken(_index: int, _stream: str, _line: bytes) -> None:
         raise BrokenPipeError
 

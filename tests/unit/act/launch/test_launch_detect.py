@@ -49,7 +49,7 @@ def empty_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (MPICH_BETA, Mpich, (4, 2)),
     ],
 )
-def test_launcher_is_known_by_its_banner(
+def test_launcher_is_identified_by_its_banner(
     banner: str, kind: type, version: tuple[int, ...], tmp_path: Path
 ) -> None:
     path = make_program(tmp_path / "some where" / "my-launcher", banner)

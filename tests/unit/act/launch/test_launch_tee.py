@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""copied(): what is written goes to every place at once, and to no one who left."""
+"""copied(): output goes to every place at once, and not to closed ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_every_place_gets_all_and_lines_are_heard_whole() -> None:
         os.close(end)
 
 
-def test_a_place_that_nobody_reads_blocks_nobody() -> None:
+def test_a_place_without_a_reader_blocks_no_other() -> None:
     gone, place = os.pipe()
     os.close(gone)
     seen, other = os.pipe()

@@ -48,7 +48,7 @@ def test_what_a_run_leaves_unread_is_there_for_the_next(pipe: tuple[int, int]) -
     assert read_by(source, "cat") == text
 
 
-def test_a_pipe_that_stays_open_keeps_no_run_waiting(pipe: tuple[int, int]) -> None:
+def test_a_pipe_that_stays_open_delays_no_run(pipe: tuple[int, int]) -> None:
     out, into = pipe
     source = SharedInput(out)
 

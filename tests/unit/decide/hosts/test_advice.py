@@ -132,7 +132,7 @@ def test_bad_hosts_whose_slots_are_needed_stay() -> None:
 
 
 def test_fewer_hosts_are_enough_when_the_difference_is_noise() -> None:
-    # Two hosts are slower by a fifth of the whole time, but nobody knows the rates to a factor.
+    # Two hosts are slower by a fifth of the whole time, but the rates are uncertain by a factor.
     rng = np.random.default_rng(0)
     traffic = timed(random_traffic(4, rng), run_time_s=1e-3)
     exact = random_network(4, rng)

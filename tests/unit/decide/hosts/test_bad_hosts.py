@@ -184,5 +184,5 @@ def test_few_hosts_are_not_judged(num_hosts: int) -> None:
     assert named(degraded(even(num_hosts, 0), [0], 0.01)) == []
 
 
-def test_nothing_measured_names_nobody() -> None:
+def test_a_network_without_measurements_has_no_bad_host() -> None:
     assert named(network(np.full((5, 5), np.nan), np.full((5, 5), np.nan))) == []

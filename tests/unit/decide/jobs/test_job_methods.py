@@ -84,7 +84,7 @@ def test_cyclic_passes_over_taken_cores() -> None:
 
 
 @pytest.mark.parametrize("taken", [(), (2, 3)])
-def test_drb_keeps_pairs_that_talk_on_one_node(taken: tuple[int, ...]) -> None:
+def test_drb_keeps_communicating_pairs_on_one_node(taken: tuple[int, ...]) -> None:
     # Ranks 0 and 3 talk, and ranks 1 and 2; there are two nodes of two free cores.
     pairs = np.array([[0, 0, 0, 9.0], [0, 0, 9.0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
     talking = fl.Job.from_traffic(fl.Traffic(pairs * 1000, pairs), 1.0, "pairs")
@@ -154,7 +154,7 @@ def test_spread_counts_the_largest_message_of_a_job() -> None:
     assert [nodes[index][0] for index in (1, 0)] == [0, 1]
 
 
-def test_spread_begins_with_the_rank_that_talks_most() -> None:
+def test_spread_begins_with_the_rank_that_communicates_most() -> None:
     # Rank 2 exchanges most, and next with rank 0; the machine takes two ranks a node.
     sent = np.zeros((4, 4))
     sent[0, 2], sent[2, 3], sent[1, 2] = 50, 30, 20

@@ -306,7 +306,7 @@ def test_a_disconnected_pair_is_named_for_all_objectives() -> None:
             fl.place(traffic, net, fl.Cluster.uniform(net.hosts, 1), objective=objective)
 
 
-def test_a_tree_knows_no_bottleneck() -> None:
+def test_a_tree_has_no_bottleneck() -> None:
     tree = fl.HostTree(["a", "b"], [[0, 0]], [0, 1, 2])
     traffic = fl.Traffic(bytes=np.eye(2)[::-1], messages=np.eye(2)[::-1])
     for objective in ("bottleneck", "bottleneck-and-mean"):

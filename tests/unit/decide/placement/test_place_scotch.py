@@ -146,7 +146,7 @@ def test_many_ranks_on_many_hosts_beat_the_launcher() -> None:
 
 
 def test_a_try_that_crosses_an_unmeasured_pair_is_not_the_best() -> None:
-    """The first of two equal tries would be kept, but nobody knows the latency that it needs."""
+    """The first of two equal tries would be kept, but it needs a latency that is unknown."""
     latency_s = np.full((3, 3), 1e-5)
     latency_s[0, 1] = np.nan
     net = network(np.full((3, 3), 1e8), latency_s)
