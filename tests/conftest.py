@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all tests share: none fails because the machine is busy or because of the user that started them."""
+"""Set-up of all tests: a busy machine or the way they are started fails none."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ MARK = f"FAIRLEAD_TEST_SESSION={uuid.uuid4().hex}"
 def pytest_configure() -> None:
     """Let what tests start find signals as at a terminal, also below `nohup` or a shell's `&`.
 
-    Both leave signals ignored, which programs inherit. A handler is not inherited, so they find the
-    default, while the tests themselves go on, as whoever ignored the signal wanted.
+    Both leave signals ignored, which programs inherit. A handler is not inherited, so programs get
+    the default, while the tests themselves still ignore the signal.
     """
     name, _, value = MARK.partition("=")
     os.environ[name] = value

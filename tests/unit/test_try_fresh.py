@@ -62,7 +62,7 @@ def host(tmp_path: Path) -> Host:
     [
         ("id", "echo 1000", "needs root"),
         ("unused", "", "needs mmdebstrap or debootstrap"),
-        ("apt-get", "exit 0", "knows no mirror of Debian"),
+        ("apt-get", "exit 0", "has no mirror of Debian"),
     ],
 )
 def test_what_is_missing_is_said_and_nothing_is_begun(

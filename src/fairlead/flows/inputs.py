@@ -53,7 +53,7 @@ class Prepared:
     """All that a decision needs.
 
     Attributes:
-        probe_program: Measures further, and knows the launcher.
+        probe_program: The measuring program, with its launcher.
         cluster: Hosts that take part, each measured.
         network: The network between them, in their order.
         traffic: The traffic of the program.

@@ -92,8 +92,8 @@ def start_delay_line(taps: Sequence[str], table: str, program: str = _PROGRAM) -
         process.wait()
         raise LabError(
             f"the delay line did not start: {answer or 'it died'}; the kernel has no netem, and "
-            "without it delay needs TAP devices (modprobe tun, as root; who is not root has to be "
-            "allowed to open /dev/net/tun)"
+            "without it delays need TAP devices (modprobe tun, as root; other users need the right "
+            "to open /dev/net/tun)"
         )
     return process.pid
 

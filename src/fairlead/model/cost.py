@@ -58,7 +58,7 @@ class Cost:
 
 @dataclasses.dataclass(frozen=True)
 class TreeCost:
-    """Costs of one placement on a tree, which knows no rates.
+    """Costs of one placement on a tree, which has no rates.
 
     Attributes:
         inter_bytes, intra_bytes: As of `Cost`.

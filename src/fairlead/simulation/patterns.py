@@ -58,6 +58,6 @@ PATTERNS: dict[str, Pattern] = {
     "scatter": Pattern(_from_root, "rank 0 sends to all others"),
     "gather": Pattern(_to_root, "all others send to rank 0"),
     "reduce": Pattern(_to_root, "all others send to rank 0"),
-    "linear": Pattern(_linear, "each rank sends to the next; the last sends to nobody"),
+    "linear": Pattern(_linear, "each rank sends to the next; the last sends nothing"),
 }
 """Source: SPREAD, where bcast and scatter are the same pattern, and so are gather and reduce."""

@@ -40,7 +40,7 @@ def detect(mpirun: str | None = None) -> Launcher:
             return found
     first_line = next((line.strip() for line in banner.splitlines() if line.strip()), "nothing")
     raise LaunchError(
-        f"{path}: unknown launcher: --version says {first_line[:80]!r}; Fairlead knows {_KNOWN}; "
+        f"{path}: unknown launcher: --version says {first_line[:80]!r}; Fairlead supports {_KNOWN}; "
         "name another one by --mpirun or FAIRLEAD_MPIRUN"
     )
 

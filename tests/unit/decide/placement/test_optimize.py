@@ -65,7 +65,7 @@ def test_the_optimum_of_small_cases_is_found(
 def test_the_optimum_is_found_where_hosts_stay_empty_and_their_inside_costs(
     objective: str, seed: int
 ) -> None:
-    """One seat on each host, fewer ranks than hosts, and messages to oneself that take time."""
+    """One slot on each host, fewer ranks than hosts, and messages to oneself that take time."""
     rng = np.random.default_rng(seed)
     net, traffic = random_network(6, rng), random_traffic(4, rng)
     for matrix, unit in ((net.bandwidth_Bps, 1e7), (net.latency_s, 1e-5)):
