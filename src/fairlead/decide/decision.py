@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which placement a program gets: what a search has found, judged by the rule."""
+"""The placement of a program: the rule applied to the results of a search."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ __all__ = ["Decision", "judged"]
 
 @dataclasses.dataclass(frozen=True)
 class Decision:
-    """Which placement the program gets, and on what evidence.
+    """The placement of the program, and the evidence for it.
 
     Attributes:
         placement: The placement; None keeps the launcher's own.
         gain: What the best placement saves against the launcher's, as part of the time on the
             network; zero where none was found that differs.
-        network_s: What the launcher's placement spends on the network in a whole run.
+        network_s: Time on the network of a whole run with the launcher's placement.
         num_rounds: Rounds of rehearsal behind the gain; 0 where it is predicted only.
         is_kept: Whether it was decided in an earlier run.
-        is_barred: Whether a placement was left alone because it had proved slower.
-        seconds: Time that measuring and deciding took, now.
+        is_barred: Whether a placement was rejected because it had proved slower.
+        seconds: Time for measuring and deciding in this run.
     """
 
     placement: Placement | None
@@ -37,7 +37,7 @@ class Decision:
     seconds: float = 0.0
 
     def predicted_s(self, launcher_s: float | None) -> float | None:
-        """Time of the run, where that on the launcher's placement is known."""
+        """Expected time of the run, if the time on the launcher's placement is known."""
         if launcher_s is None:
             return None
         if self.placement is None:
@@ -46,11 +46,11 @@ class Decision:
 
 
 def judged(found: SearchResult, rule: Rule) -> Decision:
-    """The decision on what a search has found.
+    """The decision on the results of a search.
 
     Args:
         found: Candidates, each with its gain.
-        rule: When one is taken.
+        rule: When one is used.
     """
     best, is_taken = rule.best([candidate.gain for candidate in found.candidates])
     if best is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decisions kept for later runs, each in a file named by all that it depends on."""
+"""Decisions kept for later runs, each in a file with a name from all its inputs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def keep(decision: Decision, method: str, path: Path) -> None:
 
 
 def recalled(path: Path, cluster: Cluster) -> Decision | None:
-    """The decision kept there, if it is one for this cluster."""
+    """The decision in this file, if it is for this cluster."""
     try:
         kept = _Kept.model_validate_json(path.read_bytes())
     except (OSError, pydantic.ValidationError):
@@ -74,13 +74,13 @@ def recalled(path: Path, cluster: Cluster) -> Decision | None:
 def decision_path(
     cluster: Cluster, network: Network, traffic: Traffic, options: tuple[object, ...]
 ) -> Path:
-    """Where a decision is kept; what changes makes another name.
+    """File of a decision; its name changes with each input.
 
     Args:
         cluster: Hosts and slots.
-        network: What is known of the network between them.
+        network: The measured network between them.
         traffic: What the ranks send one another.
-        options: Method, objective and all else that it depends on.
+        options: Method, objective and all other inputs.
     """
     facts = (cluster.hosts, cluster.slots, cluster.sockets, *options)
     digest = hashlib.sha256(repr(facts).encode())

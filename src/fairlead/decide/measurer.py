@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures for a decision on the hosts of a run."""
+"""Measurements for a decision on the hosts of a run."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ __all__ = ["HostsMeasurer", "Measurer"]
 Mask = npt.NDArray[np.bool_]
 
 TYPICAL_LAUNCH_S = 1.0
-"""What starting the measuring program takes where nothing is known of it yet."""
+"""Assumed time for starting the measuring program before the first start."""
 
 
 class Measurer(Protocol):
-    """Measures further, for a search."""
+    """Makes further measurements for a search."""
 
     @property
     def launch_s(self) -> float:
-        """What starting the measuring program takes, in seconds."""
+        """Time for starting the measuring program, in seconds."""
 
     def rehearse(
         self,
@@ -51,10 +51,10 @@ class HostsMeasurer:
     """Measures by the measuring program.
 
     Attributes:
-        program: Gets the orders.
+        program: The measuring program.
         cluster: The hosts.
-        traffic: What is rehearsed.
-        first_launch_s: What starting the program took; None where unknown.
+        traffic: The traffic to rehearse.
+        first_launch_s: Time of the first start of the program; None if unknown.
         narrator: Tells the user of it.
     """
 
@@ -79,7 +79,7 @@ class HostsMeasurer:
         pairs: Mask | None,
         pairs_s: float,
     ) -> Rehearsal | None:
-        """Run the traffic of the placements; None, and one line, where that fails."""
+        """Run the traffic of the placements; None, and one line of output, if that fails."""
         self.narrator.tell("decision: rehearsing the traffic of each placement on the network")
         try:
             return rehearsal.rehearse(

@@ -17,7 +17,7 @@ from fairlead.model.placement import Placement
 __all__ = ["DEFAULT_RULE", "LEAST_BETTER_RATIO", "Rule", "barred_by", "rehearsed_gain"]
 
 LEAST_BETTER_RATIO = 0.03
-"""A further placement is worth a trial when it is predicted to beat another by this much."""
+"""A further placement is rehearsed if it is predicted to be better than another by this much."""
 
 LEAST_ERROR = 0.005
 """Least standard error of the logarithm of a mean ratio, since a few rounds may agree by chance."""
@@ -25,7 +25,7 @@ LEAST_ERROR = 0.005
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """When a placement is taken.
+    """When a placement is used.
 
     A wrong placement on an even network costs next to nothing; the right one on an uneven network
     saves half. So the rule bounds the harm and does not require proof of the gain.
@@ -59,7 +59,7 @@ class Rule:
 
 
 def rehearsed_gain(log_ratios: npt.NDArray[np.float64]) -> Gain:
-    """What a placement saves, by trials beside the launcher's placement.
+    """The saving of a placement, by trials in turns with the launcher's placement.
 
     Args:
         log_ratios: Logarithm of the placement's time over the launcher's, one per round, at
@@ -81,10 +81,10 @@ def rehearsed_gain(log_ratios: npt.NDArray[np.float64]) -> Gain:
 def barred_by(
     dropped: Collection[Placement], cost_s: Callable[[Placement], float]
 ) -> Callable[[Placement], bool]:
-    """Tells placements that have proved slower, and those that promise no more than these did.
+    """Detects placements that have proved slower, and those with no larger predicted saving.
 
-    Of a placement many others are mirror images. What is predicted of them is the same, so what has
-    come of the one is what is to be expected of the others.
+    A placement has many mirror images with the same prediction, so the others are expected to be as
+    slow as the one that was run.
 
     Args:
         dropped: Placements that have proved slower.

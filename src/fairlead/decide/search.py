@@ -35,27 +35,27 @@ MOST_CANDIDATES = 3
 """Placements that are rehearsed for one decision, at most."""
 
 LEAST_REHEARSAL_S = 0.3
-"""In less, too few trials fit to tell anything."""
+"""In less time, too few trials fit to show anything."""
 
 LEAST_PAIRS_S = 0.2
 MOST_REHEARSAL_S = 0.8
 MOST_PAIRS_S = 0.6
-"""Of one turn, so that the others have their share of the budget."""
+"""Most time of one turn, so that the others have their share of the budget."""
 
 FEWEST_ROUNDS = 3
-"""Of a rehearsal that counts."""
+"""Least rounds of a rehearsal that counts."""
 
 ALL_PAIRS_HOSTS = 8
-"""Up to so many hosts each pair is measured again: 28 pairs take half a second."""
+"""Up to this many hosts each pair is measured again: 28 pairs take half a second."""
 
 MAP_SHARE = 0.08
 MAP_S_PER_RANK = 2e-3
-"""Time of each search of a placement: this share of the budget, or more where there are many ranks
-and a worse placement costs more than the time."""
+"""Time for finding each placement: this share of the budget, or more with many ranks, where a worse
+placement costs more than the time."""
 
 
 def default_budget_s(num_hosts: int) -> float:
-    """Time of deciding: 3.8 s for 8 hosts, 7.8 s for 32, at most 15 s; the probe included."""
+    """Time for the decision: 3.8 s for 8 hosts, 7.8 s for 32, at most 15 s; the probe included."""
     return min(15.0, 2.5 + num_hosts / 6)
 
 
@@ -66,20 +66,20 @@ def mapping_s(budget_s: float, num_ranks: int) -> float:
 
 @dataclasses.dataclass(frozen=True)
 class DecisionProblem:
-    """What is to be decided, and by what means.
+    """The input of a decision, and the functions that it uses.
 
     Attributes:
         traffic: What the ranks send one another.
-        network: What was measured so far.
+        network: The measured network so far.
         baseline: The launcher's own placement.
         place: Finds a placement on a network.
         cost: Time of `Cost` by which placements are compared.
-        rule: When a placement is taken.
+        rule: When a placement is used.
         is_barred: Whether a placement has proved slower before.
-        measurer: Measures further; None where the network was given.
+        measurer: Makes further measurements; None where the network was given.
         budget_s: When no further rehearsal begins; the first one takes place in any case, since
             rates alone do not show what pairs share.
-        seed: Of all draws.
+        seed: Seed of all random draws.
     """
 
     traffic: Traffic
@@ -96,11 +96,11 @@ class DecisionProblem:
 
 @dataclasses.dataclass
 class Candidate:
-    """A placement and what is known of it so far.
+    """A placement and the results for it so far.
 
     Attributes:
-        placement: It differs from the launcher's.
-        predicted: What it saves by the rates of the network.
+        placement: A placement other than the launcher's.
+        predicted: Its predicted saving by the rates of the network.
         log_ratios: Of each round of rehearsal the logarithm of its time over the launcher's.
     """
 
@@ -115,20 +115,20 @@ class Candidate:
 
     @property
     def gain(self) -> Gain:
-        """What it saves against the launcher's, as part of the time on the network."""
+        """Its saving against the launcher's, as a fraction of the time on the network."""
         return rehearsed_gain(self.log_ratios) if self.num_rounds else self.predicted
 
 
 @dataclasses.dataclass(frozen=True)
 class SearchResult:
-    """What was found, and what was measured on the way.
+    """The candidates, and the measurements of the search.
 
     Attributes:
-        candidates: Placements that may be taken; none where none was found that differs.
-        network_s: What the launcher's placement spends on the network in a whole run.
-        network: All that is known of the network by now.
-        by_long_trains: What was measured of it meanwhile, by trains of 64 KiB; None where nothing.
-        has_met_barred: Whether a placement was left alone because it had proved slower.
+        candidates: Placements that may be used; none if none was found that differs.
+        network_s: Time on the network of a whole run with the launcher's placement.
+        network: The measured network after the search.
+        by_long_trains: Pairs measured meanwhile by trains of 64 KiB; None without any.
+        has_met_barred: Whether a placement was rejected because it had proved slower.
         seconds: Time that the search took.
     """
 
@@ -170,7 +170,7 @@ class _Search:
         self._by_long_trains: Network | None = None
 
     def go_on(self) -> bool:
-        """One turn. Returns whether another may change what is decided."""
+        """One turn. Returns whether another one may change the decision."""
         if len(self._candidates) == MOST_CANDIDATES:
             return False
         challenger = self._challenger()
@@ -180,11 +180,12 @@ class _Search:
         if not self._problem.rule.is_hopeless(challenger.predicted) and self._rehearse():
             return True
         if len(self._candidates) > 1:
-            self._candidates.pop()  # What was not rehearsed does not stand beside what was.
+            # Placements without a rehearsal are not compared with rehearsed ones.
+            self._candidates.pop()
         return False
 
     def result(self) -> SearchResult:
-        """What was found so far."""
+        """The result so far."""
         return SearchResult(
             candidates=self._candidates,
             network_s=self._network_s,
@@ -195,7 +196,7 @@ class _Search:
         )
 
     def _challenger(self) -> Candidate | None:
-        """The best placement by what is known now; None where it is not worth a rehearsal."""
+        """The best placement on the network as known now; None if it is not worth a rehearsal."""
         problem = self._problem
         placement = problem.place(denoised(self._network))
         if any(_is_same(placement, one) for one in (problem.baseline, *self._placements())):
@@ -228,7 +229,7 @@ class _Search:
         left_s = problem.budget_s - spent_s - problem.measurer.launch_s
         if left_s < LEAST_REHEARSAL_S and not is_first:
             return False
-        # Pairs are measured again once: a second time they would tell nothing new.
+        # Pairs are measured again only once: a second time would show nothing new.
         pairs = pairs_s = None
         if is_first:
             pairs_s = float(np.clip(left_s / 3, LEAST_PAIRS_S, MOST_PAIRS_S))
@@ -261,12 +262,12 @@ class _Search:
 def decisive_pairs(
     problem: DecisionProblem, network: Network, placements: Sequence[Placement], pairs_s: float
 ) -> Mask:
-    """The pairs of hosts on which the gain hangs: those that carry most, by their time.
+    """The pairs of hosts on which the gain depends: those with the longest transfer times.
 
     Args:
         problem: Holds the launcher's placement and the traffic.
-        network: What is known of the network.
-        placements: What may be taken instead.
+        network: The measured network.
+        placements: The candidates.
         pairs_s: Time for measuring them, one after the other.
 
     Returns:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is printed of a decision before the program starts."""
+"""The decision as it is printed before the program starts."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def decision_line(prepared: Prepared, rule: Rule, method: str, decision: Decisio
     """The decision in one line.
 
     Args:
-        prepared: What was measured and traced for it.
-        rule: By which it was judged.
-        method: What the user asked for.
-        decision: What came of it.
+        prepared: The measured network and traced traffic.
+        rule: The rule of the decision.
+        method: The user's method.
+        decision: The decision.
     """
     gain = decision.gain
     how = f"{decision.num_rounds} rehearsals" if decision.num_rounds else "the measured rates"

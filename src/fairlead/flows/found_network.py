@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The network of one run and the hosts that take part, cut to those that could be reached."""
+"""The network of one run and its hosts, without hosts that could not be reached."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from fairlead.narrator import Narrator
 from fairlead.units import format_duration
 
 IMPLAUSIBLE_RATIO = 3.0
-"""A network is not what the traced run met when its messages alone would have taken this many times
-as long: the bottleneck's time is a lower bound where the rates are right."""
+"""A network contradicts the traced run if by its rates the messages alone would have taken this
+many times as long as the run: with correct rates, the bottleneck's time is a lower bound."""
 
 
 class FoundNetwork:
-    """What is known so far of the network of one run, and of the hosts that take part.
+    """The network of one run as known so far, and the hosts that take part.
 
     Attributes:
         cluster: Hosts that take part.
-        seconds: Time that looking and measuring took; 0 where the network was given.
+        seconds: Time for checking and measuring; 0 where the network was given.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class FoundNetwork:
         self.seconds = 0.0
 
     def look(self, ask: Callable[[], Mapping[str, str]]) -> None:
-        """Take the network that is at hand; where there is none, `ask` which hosts answer."""
+        """Take the available network; without one, find by `ask` which hosts answer."""
         with self._timed():
             known = self._source.at_hand(self._whole)
             if known is not None:
@@ -53,14 +53,14 @@ class FoundNetwork:
             self.cluster = reachable_part(self._whole, self._unreachable, self._skip_unreachable)
 
     def settled(self, traffic: Traffic, *, measures_again: bool) -> tuple[Cluster, Network]:
-        """Hosts and network, measured now where none was at hand, or where it is implausible.
+        """Hosts and network, measured now if there is none, or if it is implausible.
 
         Args:
-            traffic: Of a traced run, by which a network is judged.
-            measures_again: Whether an implausible one is measured again, or only told of.
+            traffic: Traffic of a traced run, to check the network with.
+            measures_again: Whether an implausible network is measured again, or only reported.
 
         Raises:
-            TopologyError: The ranks do not fit the hosts that are left.
+            TopologyError: The ranks do not fit the remaining hosts.
         """
         network = self._network or self._measured()
         self.cluster.require_room_for(traffic.num_ranks)
@@ -77,7 +77,7 @@ class FoundNetwork:
             return self._take(self._source.measured(self._whole, self._unreachable))
 
     def _take(self, network: Network) -> Network:
-        """Cut cluster and network to the hosts that could be reached, once and for all."""
+        """Remove the hosts that could not be reached from cluster and network."""
         _require_reached(self._source, self._whole, network, self._skip_unreachable)
         for host in self._whole.hosts:
             if host in network.unreachable:
@@ -106,7 +106,7 @@ def _require_reached(
 
 
 def _implausible(network: Network, traffic: Traffic, cluster: Cluster) -> str | None:
-    """Why the network cannot be what the traced run met; None where it can."""
+    """Why the network contradicts the traced run; None if it does not."""
     if not traffic.run_time_s > 0:
         return None
     by_launcher = Placement(cluster.hosts, fill_by_slot(cluster, traffic.num_ranks), "launcher")

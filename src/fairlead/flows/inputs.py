@@ -30,13 +30,13 @@ from fairlead.watch.kept_network import refreshed
 
 @dataclasses.dataclass(frozen=True)
 class Steps:
-    """By what `prepare` does its work; tests put others in their place.
+    """The functions that `prepare` uses; tests replace them.
 
     Attributes:
         unreachable_hosts: As `fairlead.act.launch.unreachable_hosts`.
         probe: As `fairlead.measure.probe.probe`.
         trace: As `fairlead.measure.trace.trace`.
-        check: The kept network as it is now; as `fairlead.watch.kept_network.refreshed`.
+        check: The current state of a kept network; as `fairlead.watch.kept_network.refreshed`.
     """
 
     unreachable_hosts: Callable[..., Mapping[str, str]] = unreachable_hosts
@@ -50,7 +50,7 @@ STEPS = Steps()
 
 @dataclasses.dataclass(frozen=True)
 class Prepared:
-    """All that a decision needs.
+    """The inputs of a decision.
 
     Attributes:
         probe_program: The measuring program, with its launcher.
@@ -58,12 +58,12 @@ class Prepared:
         network: The network between them, in their order.
         traffic: The traffic of the program.
         directory: Folder of this run; network and traffic are saved there.
-        probe_s: Time that measuring took now; 0 where a kept profile served.
-        trace_s: Time that tracing took now; 0 where a kept profile served.
-        stdin: What the program reads, in the traced run and in each later one.
+        probe_s: Time for measuring now; 0 if a kept profile was used.
+        trace_s: Time for tracing now; 0 if a kept profile was used.
+        stdin: Standard input of the program, in the traced run and in each later one.
         is_network_given: Whether the user gave the network, and nothing is to be measured.
         profile_path: Where the network is kept for later runs; None where it is given.
-        traced_s: Time of the traced run itself; None where none took place now.
+        traced_s: Time of the traced run itself; None if there was none now.
     """
 
     probe_program: ProbeProgram
@@ -80,7 +80,7 @@ class Prepared:
 
     @property
     def launcher(self) -> Launcher:
-        """What starts the program."""
+        """The launcher of the program."""
         return self.probe_program.launcher
 
 
@@ -88,7 +88,7 @@ def probe_program_for(request: Request) -> ProbeProgram:
     """The measuring program by the launcher that the user has.
 
     Raises:
-        LaunchError: There is no launcher, or not the one that was asked for.
+        LaunchError: There is no launcher, or not the requested one.
     """
     return ProbeProgram(detect(request.mpirun), request.launcher_args)
 
@@ -119,7 +119,8 @@ def prepare(
         lambda: steps.unreachable_hosts(launcher, whole, launcher_args=request.launcher_args)
     )
     found.cluster.require_room_for(request.num_ranks)
-    # First the program: what measures then stays for the decision, and never stands beside a run.
+    # The program first: the measuring processes then stay for the decision, and never run at the
+    # same time as the program.
     probe_program.close()
     stdin = SharedInput()
     program = traced(
@@ -142,7 +143,7 @@ def prepare(
         program.trace_s,
         stdin,
         is_network_given=source.is_given,
-        # A part of the hosts is no profile of all.
+        # A network of some of the hosts is not kept as a profile of all.
         profile_path=source.profile_path(whole) if cluster.hosts == whole.hosts else None,
         traced_s=program.seconds,
     )
@@ -165,7 +166,7 @@ def _measuring(
 
 
 def _check(request: Request, launcher: Launcher, cluster: Cluster) -> None:
-    """Refuse before the network is measured what tracing or the launcher would refuse later."""
+    """Check before measuring the network what tracing or the launcher would refuse later."""
     cluster.require_room_for(request.num_ranks)
     if request.traffic in (None, TRACE_NOW):
         require_program(request.program)
@@ -185,13 +186,13 @@ def place_prepared(
     network: Network | None = None,
     time_limit_s: float | None = None,
 ) -> Placement:
-    """The placement that a method finds for what was prepared.
+    """The placement that a method finds for these inputs.
 
     Args:
         prepared: Traffic, cluster and network.
         request: Metric, objective, seed and the user's own time limit.
         method: Name of the method.
-        network: What to place on instead of the prepared network.
+        network: A network to use instead of the prepared one.
         time_limit_s: For `optimize`, where the user has given none.
 
     Raises:

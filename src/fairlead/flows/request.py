@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the user asked `fairlead run` or `compare` for, and the hosts that are meant."""
+"""The user's options of `fairlead run` or `compare`, and the hosts to use."""
 
 from __future__ import annotations
 
@@ -23,20 +23,21 @@ class Request:
         num_ranks: Number of ranks.
         hostfile: Hosts and slots, or the file with them; None takes Slurm's allocation.
         mpirun: The launcher; None looks for it.
-        launcher_args: Arguments handed to the launcher untouched.
+        launcher_args: Arguments passed to the launcher unchanged.
         network: A `.net.npz` file, or "probe:" to measure now; None measures unless a profile of
             the same hosts younger than `max_age_s` is kept.
         traffic: A `.traffic.npz` file, or "trace:" to trace now; None traces the program unless it
             was traced before.
         mode: How the network is measured, "quick" or "full".
-        budget_s: Bound on the time of the probe, in `run` on that of deciding; None for the
+        budget_s: Bound on the time of the probe, in `run` on that of the decision; None for the
             default.
-        rule: When `run` takes a placement.
-        contention: Also find what hosts and pairs share, when the network has to be measured.
+        rule: When `run` uses a placement.
+        contention: Also find shared bottlenecks, if the network has to be measured.
         max_age_s: Age up to which a kept profile is used again.
         skip_unreachable: Leave out hosts that do not answer.
-        metric: What placements weigh, "bytes" or "messages".
-        objective: What decides between placements, one of `fairlead.decide.placement.OBJECTIVES`.
+        metric: How traffic is weighted, "bytes" or "messages".
+        objective: Objective that selects among placements, one of
+            `fairlead.decide.placement.OBJECTIVES`.
         time_limit_s: When the method "optimize" is to stop; None: by the number of ranks.
         seed: Seed of all random choices.
         directory: Folder of this run; None makes one under the user's state folder.

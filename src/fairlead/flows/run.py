@@ -91,7 +91,7 @@ def _decided(
             profile_cache.remember(
                 Profile(prepared.profile_path, found.network, found.by_long_trains)
             )
-        # Where a saving is likely, but not sure enough, the next run has a budget of its own.
+        # If a saving is likely but too uncertain, the next run has a new budget.
         if decision.placement or decision.gain.ratio < request.rule.least_ratio:
             keep(decision, method, _path(prepared, request, method, found.network))
     except InputError as error:
@@ -136,7 +136,7 @@ def _problem(
 
 
 def _measurer(prepared: Prepared, narrator: Narrator) -> HostsMeasurer | None:
-    """None where the user gave the network: it is taken as it is."""
+    """None if the user gave the network, which is used as it is."""
     if prepared.is_network_given:
         return None
     return HostsMeasurer(
@@ -151,7 +151,7 @@ def _measurer(prepared: Prepared, narrator: Narrator) -> HostsMeasurer | None:
 def _announcement(
     prepared: Prepared, request: Request, method: str, decision: Decision, history: History
 ) -> Announcement:
-    """The decision as it is told; it is recorded with its placement."""
+    """The decision as it is printed; it is recorded with its placement."""
     predicted_s = decision.predicted_s(history.launcher_s())
     line = decision_line(prepared, request.rule, method, decision)
     taken = decision.placement or place_prepared(prepared, request, "launcher")

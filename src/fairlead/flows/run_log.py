@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The history of a program as it grows by one run."""
+"""Adds one run to the history of its program."""
 
 from __future__ import annotations
 

@@ -27,12 +27,12 @@ TRACE_NOW = Path("trace:")
 
 
 class TracedProgram(NamedTuple):
-    """What is known of a program's traffic.
+    """A program's traffic, and the times for tracing it.
 
     Attributes:
         traffic: What its ranks send.
-        trace_s: Time that tracing took now; 0 where that was not needed.
-        seconds: Time of the traced run itself; None where none took place now.
+        trace_s: Time for tracing now; 0 if that was not needed.
+        seconds: Time of the traced run itself; None if there was none now.
     """
 
     traffic: Traffic
@@ -78,7 +78,7 @@ def traced(
     inputs = profile_cache.input_files(request.program)
     started = time.monotonic()
     with stdin.opened() if stdin else contextlib.nullcontext(subprocess.DEVNULL) as source:
-        # Standard output belongs to the run that the user asked for: one result, not two.
+        # Standard output is for the placed run: one result, not two.
         try:
             traffic, seconds = trace(launcher, spec, log=log, stdin=source, stdout=2)
         except NoTraceError as error:
@@ -91,13 +91,13 @@ def traced(
         profile_cache.remember_traffic(
             traffic, request.program, request.num_ranks, launcher, inputs
         )
-    except InputError as error:  # What cannot be kept still serves this run.
+    except InputError as error:  # Traffic that cannot be kept is still used for this run.
         narrator.tell(f"traffic: not kept for later runs: {error}")
     return TracedProgram(traffic, trace_s, seconds)
 
 
 def _silent(num_ranks: int, why: str, seconds: float) -> Traffic:
-    """The traffic of a program that sends nothing that can be traced."""
+    """The traffic of a program without traceable messages."""
     nothing = sp.csr_array((num_ranks, num_ranks))
     origin = {"how": "no trace", "why": why, "seconds": seconds}
     return Traffic(nothing, nothing, run_time_s=seconds, origin=origin)

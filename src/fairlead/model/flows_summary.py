@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How running flows together came out, by which shared capacities are found."""
+"""Outcome of running flows together, which finds shared capacities."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ __all__ = ["FlowsSummary"]
 
 
 class FlowsSummary(NamedTuple):
-    """Whether the flows that were run together found all there is to find.
+    """Whether the search for shared capacities was complete.
 
     Attributes:
-        is_complete: All was tried; otherwise there may be more that is shared.
-        error: Why none could be run, so that only the pairs are known; or None.
+        is_complete: All comparisons were made; otherwise there may be more shared capacities.
+        error: Why no flows could be run together, so that only the pairs are known; or None.
     """
 
     is_complete: bool

@@ -44,8 +44,8 @@ class Network:
         nic_out_Bps, nic_in_Bps: What each host can send or receive in all, shape (H,); `nan`
             where unmeasured, or None.
         groups: Directed pairs that share a bottleneck, with its capacity; none unless measured.
-        flows: How running flows together came out, which finds interfaces and groups; None where
-            none were run.
+        flows: Outcome of running flows together, which finds interfaces and groups; None where none
+            were run.
         unreachable: Hosts that did not answer when it was measured, with the reason of each. A
             selection keeps those that it leaves out, too.
         launch_s: Time that starting the measuring program took; None where unknown.
@@ -231,7 +231,7 @@ class Network:
         return np.asarray(self.latency_s + message_bytes / self.bandwidth_Bps)
 
     def pair_costs(self, metric: str) -> Matrix:
-        """What the objective `sum` multiplies traffic by: seconds per byte, or per message.
+        """The cost factors of the objective `sum`: seconds per byte, or per message.
 
         Args:
             metric: "bytes" for 1 / bandwidth_Bps, "messages" for latency_s.

@@ -20,7 +20,7 @@ from fairlead.model.flows_summary import FlowsSummary
 KIND = "network"
 VERSION = 2
 READABLE = (1, VERSION)
-"""In version 1 what is a field since then stood in the origin."""
+"""Version 1 had these fields in the origin."""
 
 _FIELDS = ("unreachable", "flows", "launch_s")
 
@@ -100,7 +100,7 @@ def _facts(archive: Archive) -> dict[str, Any]:
 
 
 def _facts_of_version_1(origin: dict[str, Any]) -> dict[str, Any]:
-    """The fields that stood in the origin, which is left without them."""
+    """The fields from the origin, which are removed from it."""
     flows = origin.get("contention")
     if isinstance(flows, dict):
         error = flows.pop("error", None)

@@ -44,7 +44,7 @@ def refreshed(
         profile: The kept profile; later measurements are compared with its `by_long_trains`.
         cluster: Its hosts.
         narrator: Tells the user of it.
-        program: Gets the orders.
+        program: The measuring program.
         measure: Measures chosen pairs; as `fairlead.measure.long_trains.measure_with_long_trains`.
     """
     if profile.by_long_trains is None:

@@ -40,8 +40,8 @@ def detect(mpirun: str | None = None) -> Launcher:
             return found
     first_line = next((line.strip() for line in banner.splitlines() if line.strip()), "nothing")
     raise LaunchError(
-        f"{path}: unknown launcher: --version says {first_line[:80]!r}; Fairlead supports {_KNOWN}; "
-        "name another one by --mpirun or FAIRLEAD_MPIRUN"
+        f"{path}: unknown launcher: --version says {first_line[:80]!r}; Fairlead supports "
+        f"{_KNOWN}; name another one by --mpirun or FAIRLEAD_MPIRUN"
     )
 
 
