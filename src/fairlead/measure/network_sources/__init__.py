@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a network comes from: one interface, one file per kind of source, one catalogue."""
+"""Sources of networks: one interface, one file per kind of source, one catalogue."""
 
 from fairlead.measure.network_sources.catalogue import (
     SOURCES,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All kinds of sources that a network can come from."""
+"""All kinds of network sources."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ SOURCES: tuple[type[NetworkSource], ...] = (
     TreeSource,
     FileSource,
 )
-"""The first that recognises what the user wrote is taken; any other text names a file."""
+"""The first kind that recognises the user's text is used; any other text names a file."""
 
 
 def source_kind(text: str | None) -> type[NetworkSource]:
-    """The kind of source that the user named; None for what is taken without a name."""
+    """The kind of source that the user named; None for the default."""
     return next(kind for kind in SOURCES if kind.recognises(text))
 
 
@@ -34,10 +34,10 @@ def network_source(text: str | None, measuring: Measuring) -> NetworkSource:
 
 
 def network_from(source: NetworkSource, cluster: Cluster | None) -> Network | HostTree:
-    """The network of a source, measured where it has to be, or the tree that was declared.
+    """The network of a source, measured if necessary, or a declared tree.
 
     Args:
-        source: Where it comes from.
+        source: The source.
         cluster: The hosts; None, where it is given, for all that it holds.
 
     Raises:

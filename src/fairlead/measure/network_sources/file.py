@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A network from a file that an earlier probe has written."""
+"""A network from a file written by an earlier probe."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class FileSource(NetworkSource):
 
     @classmethod
     def recognises(cls, text: str | None) -> bool:
-        """Any text: what is no other source is a file, or else an error that names it."""
+        """Any text: if it is no other source, it is a file, or an error names it."""
         return text is not None
 
     def at_hand(self, cluster: Cluster | None) -> Network:

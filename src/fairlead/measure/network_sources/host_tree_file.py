@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The TOML file in which a user declares racks, pods and what messages between them cost."""
+"""The TOML file in which a user declares racks, pods and the costs of messages between them."""
 
 from __future__ import annotations
 

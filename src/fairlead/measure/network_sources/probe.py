@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A network that is measured now, in any case or where no profile of an earlier run serves."""
+"""A network that is measured now, always or if no profile of an earlier run can be used."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ProbeSource(NetworkSource):
         return None
 
     def measured(self, cluster: Cluster, unreachable: Mapping[str, str] | None = None) -> Network:
-        """The network as it is now, which is kept for later runs."""
+        """The current network, which is kept for later runs."""
         how = self.measuring
         program = how.program()
         how.narrator.tell(f"network: probing {cluster.num_hosts} hosts ({how.mode})")
@@ -52,7 +52,7 @@ class ProbeSource(NetworkSource):
         if path is not None:
             try:
                 profile_cache.remember(Profile(path, network))
-            except InputError as error:  # What cannot be kept still serves this run.
+            except InputError as error:  # A network that cannot be kept is still used for this run.
                 how.narrator.tell(f"network: not kept for later runs: {error}")
         return network
 
@@ -66,18 +66,18 @@ class ProbeSource(NetworkSource):
 
 
 class KeptSource(ProbeSource):
-    """A profile of the same hosts from an earlier run, or the probe where none serves."""
+    """A profile of the same hosts from an earlier run, or the probe if there is none."""
 
     form = ""
     may_be_kept = True
 
     @classmethod
     def recognises(cls, text: str | None) -> bool:
-        """What is taken where the user names no source."""
+        """The default, if the user names no source."""
         return text is None
 
     def at_hand(self, cluster: Cluster | None) -> Network | None:
-        """The kept network once it was checked; None where there is none, or it does not hold."""
+        """The kept network after a check; None if there is none, or if it has changed."""
         assert cluster is not None
         how, path = self.measuring, self.profile_path(cluster)
         if path is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every source of networks answers, and by what means one measures where it has to."""
+"""The interface of all network sources, and the means for measuring."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def _as_it_was(profile: Profile, cluster: Cluster, narrator: Narrator, program: 
 
 @dataclasses.dataclass(frozen=True)
 class Measuring:
-    """By what means a source measures.
+    """What a source needs for measuring.
 
     Attributes:
-        program: Gives the measuring program; called only where a source may measure, as it
-            looks for the launcher.
+        program: Returns the measuring program; called only if a source may measure, since it looks
+            for the launcher.
         narrator: Tells the user of it.
         mode: How thoroughly, "quick" or "full".
         budget_s: Most time of measuring; None without bound.
-        contention: Also find what hosts and pairs share.
+        contention: Also find shared bottlenecks.
         skip_unreachable: Measure the rest when a host does not answer.
-        keeps_profiles: What is measured is kept for later runs.
+        keeps_profiles: Measured networks are kept for later runs.
         max_age_s: Age up to which a kept profile is used again.
         check: The kept network as it is now, or None where it has to be measured as a whole.
         probe: Measures; as `fairlead.measure.probe.probe`.
@@ -57,13 +57,13 @@ class Measuring:
 
 
 class NetworkSource(abc.ABC):
-    """One source of a network, as the user named it.
+    """One network source, as named by the user.
 
     Attributes:
-        form: How it is named, for help and errors.
-        is_given: The network is taken as it is, and nothing further is measured.
-        may_be_kept: A profile of an earlier run may serve.
-        name: What the user wrote.
+        form: The form of its name, for help and errors.
+        is_given: The network is used as it is, and nothing further is measured.
+        may_be_kept: A profile of an earlier run may be used.
+        name: The user's text.
     """
 
     form: ClassVar[str]
@@ -74,8 +74,8 @@ class NetworkSource(abc.ABC):
         """Nothing is read or measured yet.
 
         Args:
-            text: What the user wrote; None for the source that is taken by default.
-            measuring: By what means it measures.
+            text: The user's text; None for the default source.
+            measuring: What it needs for measuring.
         """
         self.name = "network" if text is None else text
         self.measuring = measuring
@@ -83,11 +83,11 @@ class NetworkSource(abc.ABC):
     @classmethod
     @abc.abstractmethod
     def recognises(cls, text: str | None) -> bool:
-        """Whether what the user wrote names a source of this kind."""
+        """Whether the user's text names a source of this kind."""
 
     @abc.abstractmethod
     def at_hand(self, cluster: Cluster | None) -> Network | HostTree | None:
-        """The network, or a tree, without measuring all of it; None where that has to be done.
+        """The network, or a tree, without measuring all of it; None if it must be measured.
 
         Args:
             cluster: The hosts; the network may hold more. None, where it is given, for all that
@@ -98,7 +98,7 @@ class NetworkSource(abc.ABC):
         """
 
     def measured(self, cluster: Cluster, unreachable: Mapping[str, str] | None = None) -> Network:
-        """The network as it is now.
+        """The current network, measured now.
 
         Args:
             cluster: The hosts.
@@ -113,13 +113,13 @@ class NetworkSource(abc.ABC):
         return require_network(known, self.name)
 
     def profile_path(self, cluster: Cluster) -> Path | None:
-        """Where the network of these hosts is kept for later runs; None where it is not."""
+        """File in which the network of these hosts is kept for later runs; None if it is not."""
         del cluster
         return None
 
 
 def require_network(known: Network | HostTree, name: str) -> Network:
-    """Check that rates are known, not only costs.
+    """Check that the network has rates, not only costs.
 
     Raises:
         InputError: It is a tree; the message names its source.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A network that the user declares as racks and pods, where it is known and not measured."""
+"""A network that the user declares as racks and pods instead of measuring it."""
 
 from __future__ import annotations
 
