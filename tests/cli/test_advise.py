@@ -161,13 +161,24 @@ def test_an_unmeasured_pair_is_refused_but_shown(advise) -> None:
     assert "1 of the pairs were not measured" in advise("cloud.net.npz").out
 
 
-@pytest.mark.parametrize("record", ["", "{}", '{"steps": []}', '{"steps": [{"step": "network"}]}'])
-def test_a_damaged_record_is_named(advise, folder: Path, record: str) -> None:
+RUN = '"kind": "run", "started": "2024-01-31T00:00:00+00:00"'
+
+
+@pytest.mark.parametrize(
+    ("record", "problem"),
+    [
+        ("", "damaged or truncated JSON"),
+        ("{}", "kind: Field required"),
+        (f'{{{RUN}, "steps": []}}', "steps: does not tell hosts and slots of the run"),
+        (f'{{{RUN}, "steps": [{{"step": "network"}}]}}', "hosts: Field required"),
+    ],
+)
+def test_a_damaged_record_is_named(advise, folder: Path, record: str, problem: str) -> None:
     (folder / "cloud.net.npz").rename(folder / NETWORK)
     (folder / "run.json").write_text(record)
     said = advise(".")
     assert said.code == 1
-    assert "run.json: steps: does not tell hosts and slots" in said.err
+    assert f"run.json: {problem}" in said.err
 
 
 def test_traffic_without_a_cluster_is_wrong_usage(advise) -> None:

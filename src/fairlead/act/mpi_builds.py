@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import re
 import shlex
@@ -12,8 +11,11 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+import pydantic
+
 from fairlead.act.launch import Launcher
 from fairlead.errors import InputError, LaunchError
+from fairlead.files.json_files import read_json
 from fairlead.files.package_folders import found_in_package
 
 __all__ = [
@@ -116,13 +118,17 @@ def build_folders(packaged: Iterable[Path] | None = None) -> list[Path]:
 def read_build(path: Path) -> MpiBuild:
     """Read the mpi.json of one build."""
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        version = tuple(int(part) for part in re.findall(r"\d+", record["version"]))
-        return MpiBuild(path.parent, str(record["family"]), version, Path(record["wrapper"]))
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise LaunchError(
-            f"{path}: damaged ({error}); remove {path.parent} and build it again"
-        ) from error
+        record = read_json(path, _Record)
+    except InputError as error:
+        raise LaunchError(f"{error}; remove {path.parent} and build it again") from error
+    version = tuple(int(part) for part in re.findall(r"\d+", record.version))
+    return MpiBuild(path.parent, record.family, version, Path(record.wrapper))
+
+
+class _Record(pydantic.BaseModel):
+    family: str
+    version: str
+    wrapper: str
 
 
 def _wrapper_beside(mpirun: Path) -> Path:

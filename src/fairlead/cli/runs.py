@@ -56,7 +56,7 @@ def runs(
     stdout.print(runs_table(found[-last:]))
     for run in found[-last:]:
         if run.problem is not None:
-            stderr.print(f"fairlead: {run.folder}: {run.problem}", soft_wrap=True, markup=False)
+            stderr.print(f"fairlead: {run.problem}", soft_wrap=True, markup=False)
     older = f" ({len(found) - last} older ones: --last)" if len(found) > last else ""
     stdout.print(f"in {where}{older}", soft_wrap=True, markup=False, highlight=False)
 

@@ -13,7 +13,9 @@ import pydantic
 
 from fairlead.decide.decision import Decision
 from fairlead.decide.expected_gain import Gain
+from fairlead.errors import InputError
 from fairlead.files.archive import write_text
+from fairlead.files.json_files import read_json
 from fairlead.files.run_directory import cache_folder
 from fairlead.measure.profile_cache import with_folder
 from fairlead.model.cluster import Cluster
@@ -58,8 +60,8 @@ def keep(decision: Decision, method: str, path: Path) -> None:
 def recalled(path: Path, cluster: Cluster) -> Decision | None:
     """The decision in this file, if it is for this cluster."""
     try:
-        kept = _Kept.model_validate_json(path.read_bytes())
-    except (OSError, pydantic.ValidationError):
+        kept = read_json(path, _Kept)
+    except InputError:
         return None
     placement = None
     if kept.host_of_rank is not None:

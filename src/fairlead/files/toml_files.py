@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-import reprlib
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel
 
 from fairlead.errors import InputError
+from fairlead.files.naming import naming
 from fairlead.files.whole_file import read_text
 
 if sys.version_info >= (3, 11):
@@ -18,7 +19,9 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["find", "first_problem", "names", "read_toml"]
+__all__ = ["find", "names", "read_toml"]
+
+Model = TypeVar("Model", bound=BaseModel)
 
 
 def names(folder: Path) -> list[str]:
@@ -46,28 +49,28 @@ def find(source: str | Path, folder: Path, kind: str) -> Path:
     return path
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """The tables of a file, unchecked.
+def read_toml(
+    path: Path,
+    model: type[Model],
+    *,
+    defaults: Mapping[str, Any] | None = None,
+    instead: Mapping[str, Any] | None = None,
+) -> Model:
+    """A TOML file as `model`, which pydantic checks.
+
+    Args:
+        path: The file.
+        model: What its tables have to be.
+        defaults: Fields for which the file's stand, where it has them.
+        instead: Fields that stand for the file's.
 
     Raises:
-        InputError: The file cannot be read, or is not TOML.
+        InputError: The file cannot be read, is not TOML, or a field is wrong; the message names
+            file and field.
     """
     try:
-        return tomllib.loads(read_text(path))
+        table = tomllib.loads(read_text(path))
     except (ValueError, RecursionError) as error:  # of its form, a number's length, its depth
         raise InputError(f"{path}: not a readable TOML file: {error}") from error
-
-
-def first_problem(error: ValidationError) -> str:
-    """`field: what is wrong, got value`, with the place as it is written in the file."""
-    problem = error.errors()[0]
-    place = ""
-    for part in problem["loc"]:
-        if isinstance(part, int):
-            place += f"[{part}]"
-        elif not part.startswith(("list[", "function-")):  # pydantic's own, of a union
-            place += f".{part}" if place else part
-    message = problem["msg"].removeprefix("Value error, ")
-    if problem["type"] not in ("value_error", "missing"):  # ours tell it, and one has none
-        message += f", got {reprlib.repr(problem['input'])}"
-    return f"{place}: {message}" if place else message
+    with naming(path):
+        return model.model_validate({**(defaults or {}), **table, **(instead or {})})

@@ -12,9 +12,10 @@ from typing import Annotated, Any, Literal
 
 import pydantic
 
-from fairlead.errors import InputError, TopologyError
+from fairlead.errors import TopologyError
 from fairlead.files.archive import write_text
-from fairlead.files.whole_file import read_text
+from fairlead.files.json_files import parse_json
+from fairlead.files.whole_file import read_bytes
 from fairlead.flows import statistics
 from fairlead.flows.statistics import Agreement, Interval
 from fairlead.model.cost_names import COST_NAMES
@@ -141,13 +142,7 @@ class Comparison(_Record):
             InputError: The file is missing, damaged, of another kind or version, or holds an
                 impossible value; the message names file and field.
         """
-        text = read_text(path)
-        try:
-            return cls.model_validate_json(_as_version_2(text), strict=True)
-        except pydantic.ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(str(part) for part in first["loc"]) or "file"
-            raise InputError(f"{path}: {field}: {first['msg']}") from error
+        return parse_json(_as_version_2(read_bytes(path)), cls, path, is_strict=True)
 
     def placement(self, method: str) -> Placement:
         """The placement that `method` ran with."""
@@ -190,7 +185,7 @@ class Comparison(_Record):
         return RankAgreement.of(self, prediction)
 
 
-def _as_version_2(text: str) -> str:
+def _as_version_2(text: bytes) -> bytes | str:
     """Version 1 had `serial_time_s` under the name `comm_time_s`, and no eq. 4."""
     try:
         stored = json.loads(text)

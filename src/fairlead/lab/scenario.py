@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from fairlead.errors import InputError
 from fairlead.files import toml_files
 from fairlead.files.package_folders import data_folder
 from fairlead.lab.tables import Change, Latency, PairDelay, PairRate, PairRates, Racks, Rate, Table
@@ -104,14 +103,12 @@ class Scenario(Table):
                 file and field.
         """
         path = toml_files.find(source, _PACKAGED, "scenario")
-        table = toml_files.read_toml(path)
-        table.setdefault("name", path.stem)
-        if hosts is not None:
-            table["hosts"] = hosts
-        try:
-            return cls.model_validate(table)
-        except ValidationError as error:
-            raise InputError(f"{path}: {toml_files.first_problem(error)}") from error
+        return toml_files.read_toml(
+            path,
+            cls,
+            defaults={"name": path.stem},
+            instead=None if hosts is None else {"hosts": hosts},
+        )
 
 
 def packaged_scenarios() -> list[str]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pydantic
 
 from fairlead.errors import ProbeError
+from fairlead.files.naming import first_problem
 from fairlead.model.network import Network
 
 PAIRS_BEGIN = '{"format": "fairlead-probe"'
@@ -154,9 +155,7 @@ def read_document(printed: str, begin: str, kind: type[Document], name: str) -> 
     try:
         return kind.model_validate(document)
     except pydantic.ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "document"
-        raise ProbeError(f"result of the {name}: {field}: {first['msg']}") from error
+        raise ProbeError(f"result of the {name}: {first_problem(error)}") from error
 
 
 def _whole_document(printed: str, begin: str) -> Any:

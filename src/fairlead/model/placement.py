@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pydantic
 
-from fairlead.errors import InputError, TopologyError
+from fairlead.errors import TopologyError
 from fairlead.files.archive import write_text
-from fairlead.files.whole_file import read_text
+from fairlead.files.json_files import parse_json, read_json
+from fairlead.files.naming import naming
 from fairlead.model.cluster import Cluster
 
 __all__ = ["Placement"]
@@ -117,11 +118,9 @@ class Placement:
         Raises:
             InputError: The file is missing, damaged, or of another kind or version.
         """
-        text = read_text(path)
-        try:
-            return cls.from_json(text)
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from error
+        record = read_json(path, _Record)
+        with naming(path):
+            return record.to_placement()
 
     @classmethod
     def from_json(cls, text: str) -> Placement:
@@ -131,13 +130,7 @@ class Placement:
             InputError: The text is damaged, or of another kind or version; the message names the
                 field.
         """
-        try:
-            record = _Record.model_validate_json(text)
-        except pydantic.ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(str(part) for part in first["loc"]) or "file"
-            raise InputError(f"{field}: {first['msg']}") from error
-        return cls(record.hosts, np.array(record.host_of_rank), record.method, record.origin)
+        return parse_json(text, _Record, "placement").to_placement()
 
 
 class _Record(pydantic.BaseModel, strict=True, extra="forbid"):
@@ -147,3 +140,6 @@ class _Record(pydantic.BaseModel, strict=True, extra="forbid"):
     hosts: list[str]
     host_of_rank: list[int]
     origin: dict[str, Any]
+
+    def to_placement(self) -> Placement:
+        return Placement(self.hosts, np.array(self.host_of_rank), self.method, self.origin)

@@ -12,7 +12,8 @@ import numpy.typing as npt
 import pydantic
 
 from fairlead import _core
-from fairlead.errors import InputError
+from fairlead.files.json_files import parse_json
+from fairlead.files.naming import naming
 
 __all__ = ["Schedule"]
 
@@ -111,13 +112,9 @@ class Schedule:
             InputError: The text is damaged, of another kind or version, or no schedule; the message
                 names the field.
         """
-        try:
-            record = _Record.model_validate_json(text)
+        record = parse_json(text, _Record, "schedule")
+        with naming("schedule"):
             return pydantic.TypeAdapter(cls).validate_python(record.model_extra)
-        except pydantic.ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(str(part) for part in first["loc"]) or "file"
-            raise InputError(f"schedule: {field}: {first['msg']}") from error
 
     def _core(self) -> _core.Schedule:
         names = [field.name for field in dataclasses.fields(self)]

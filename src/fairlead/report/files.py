@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import reprlib
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, Protocol
 
 from fairlead.errors import InputError
 from fairlead.files.archive_arrays import ArchiveArrays
+from fairlead.files.json_files import parse_json
 from fairlead.files.run_directory import COMPARISON, HISTORY, PLACEMENT
 from fairlead.files.whole_file import read_bytes
 from fairlead.flows.comparison import Comparison
@@ -71,12 +71,6 @@ def _kind(path: Path) -> object:
     data = read_bytes(path)
     if data.startswith(_ZIP_START):
         return ArchiveArrays(path).header().get("kind")
-    try:
-        document = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        if data.lstrip()[:1] == b"{":
-            raise InputError(f"{path}: damaged or truncated JSON: {error}") from error
-        raise InputError(
-            f"{path}: neither a NumPy archive nor JSON: not a Fairlead file"
-        ) from error
-    return document.get("kind") if isinstance(document, dict) else None
+    if data.lstrip()[:1] != b"{":
+        raise InputError(f"{path}: neither a NumPy archive nor JSON: not a Fairlead file")
+    return parse_json(data, dict[str, Any], path).get("kind")

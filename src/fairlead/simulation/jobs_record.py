@@ -9,9 +9,10 @@ from typing import Annotated, Literal
 import numpy as np
 import pydantic
 
-from fairlead.errors import InputError, TopologyError
-from fairlead.files.toml_files import first_problem
-from fairlead.files.whole_file import read_text
+from fairlead.errors import TopologyError
+from fairlead.files.json_files import parse_json
+from fairlead.files.naming import naming
+from fairlead.files.whole_file import read_bytes
 from fairlead.model.placement import Placement
 from fairlead.simulation.jobs_placement import JobsPlacement
 from fairlead.simulation.machine import Machine
@@ -91,19 +92,7 @@ class JobsRecord(pydantic.BaseModel, frozen=True, extra="forbid"):
             InputError: The file is missing, damaged, of another kind or version, or holds an
                 impossible value; the message names file and field.
         """
-        return cls._from_json(read_text(path), path)
-
-    @classmethod
-    def _from_json(cls, text: str, path: Path | str) -> JobsRecord:
-        try:
-            record = cls.model_validate_json(text, strict=True)
-            record.placements()
-            record.to_placement()
-        except pydantic.ValidationError as error:
-            raise InputError(f"{path}: {first_problem(error)}") from error
-        except InputError as error:
-            raise type(error)(f"{path}: {error}") from error
-        return record
+        return _record(read_bytes(path), path)
 
     def placements(self) -> list[Placement]:
         """Host of each rank, for each job."""
@@ -146,14 +135,16 @@ def read_jobs_placement(path: Path | str, machine: Machine) -> JobsPlacement:
             field.
         TopologyError: A core is not there, is taken, or has more than one rank.
     """
-    text = read_text(path)
-    if not text.lstrip().startswith("["):
-        return JobsRecord._from_json(text, path).to_placement(str(path))
-    try:
-        cores = _CORES.validate_json(text, strict=True)
-    except pydantic.ValidationError as error:
-        raise InputError(f"{path}: {first_problem(error)}") from error
+    text = read_bytes(path)
+    if not text.lstrip().startswith(b"["):
+        return _record(text, path).to_placement(str(path))
+    cores = parse_json(text, list[list[int]], path, is_strict=True)
     return JobsPlacement(machine, [np.array(job, dtype=np.int64) for job in cores], str(path))
 
 
-_CORES = pydantic.TypeAdapter(list[list[int]])
+def _record(text: bytes, path: Path | str) -> JobsRecord:
+    record = parse_json(text, JobsRecord, path, is_strict=True)
+    with naming(path):
+        record.placements()
+        record.to_placement()
+    return record

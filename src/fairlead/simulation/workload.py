@@ -11,6 +11,7 @@ import numpy as np
 
 from fairlead.errors import InputError, TopologyError
 from fairlead.files import toml_files
+from fairlead.files.naming import naming
 from fairlead.files.package_folders import data_folder
 from fairlead.simulation.job import Integers, Job
 from fairlead.simulation.machine import Machine
@@ -88,10 +89,8 @@ class Workload:
         table = read_workload_file(path)
         if machine_file is not None:
             table = table.model_copy(update={"machine": read_machine_file(Path(machine_file))})
-        try:
+        with naming(path):
             return _build(table, path, rate_per or table.rate_per, compute_Mops)
-        except InputError as error:
-            raise type(error)(f"{path}: {error}") from error
 
 
 def packaged_workloads() -> list[str]:

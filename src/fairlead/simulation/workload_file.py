@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from fairlead.errors import InputError
-from fairlead.files.toml_files import first_problem, read_toml
+from fairlead.files.naming import naming
+from fairlead.files.toml_files import read_toml
 from fairlead.model.traffic import Traffic
 from fairlead.simulation.job import Job, RatePer
 from fairlead.simulation.machine import Machine
@@ -139,10 +140,8 @@ class JobTable(_Table):
         Raises:
             InputError: The pattern, recording or file is not usable, or has other ranks.
         """
-        try:
+        with naming(where):
             return self._built(folder, machine, rate_per)
-        except InputError as error:
-            raise InputError(f"{where}: {error}") from error
 
     def _built(self, folder: Path, machine: Machine, rate_per: str) -> Job:
         if self.pattern is not None:
@@ -179,9 +178,6 @@ class JobTable(_Table):
             )
 
 
-Form = TypeVar("Form", bound=_Table)
-
-
 class WorkloadFile(_Table):
     """All fields of a file."""
 
@@ -203,17 +199,9 @@ def read_workload_file(path: Path) -> WorkloadFile:
     Raises:
         InputError: The file is not readable, or a field is wrong; the message names both.
     """
-    return _read(path, WorkloadFile)
+    return read_toml(path, WorkloadFile)
 
 
 def read_machine_file(path: Path) -> MachineTable:
     """Read a file whose only table is `[machine]`; errors as for `read_workload_file`."""
-    return _read(path, _MachineFile).machine
-
-
-def _read(path: Path, form: type[Form]) -> Form:
-    table = read_toml(path)
-    try:
-        return form.model_validate(table)
-    except ValidationError as error:
-        raise InputError(f"{path}: {first_problem(error)}") from error
+    return read_toml(path, _MachineFile).machine

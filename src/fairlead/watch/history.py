@@ -18,6 +18,7 @@ import pydantic
 
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
+from fairlead.files.json_files import read_json
 from fairlead.files.run_directory import state_folder
 from fairlead.model.placement import Placement
 
@@ -105,14 +106,7 @@ class History(pydantic.BaseModel, extra="forbid"):
         Raises:
             InputError: The file is missing, damaged or of another kind; the message names it.
         """
-        try:
-            return cls.model_validate_json(Path(path).read_bytes())
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-        except pydantic.ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(map(str, first["loc"]))
-            raise InputError(f"{path}: {field or 'file'}: {first['msg']}") from error
+        return read_json(path, cls)
 
 
 def history_path(key: str) -> Path:

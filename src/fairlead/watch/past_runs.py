@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import json
 from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,8 +12,9 @@ from typing import Annotated, Any, Literal
 import pydantic
 
 from fairlead.errors import InputError
+from fairlead.files.json_files import read_json
+from fairlead.files.naming import naming
 from fairlead.files.run_directory import COMPARISON, RECORD, state_folder
-from fairlead.files.toml_files import first_problem
 from fairlead.model.cluster import Cluster
 
 __all__ = ["PastRun", "find_run", "latest_run", "past_runs", "recorded_cluster", "runs_folder"]
@@ -78,6 +78,11 @@ class _Record(pydantic.BaseModel):
     steps: tuple[dict[str, Any], ...] = ()
 
 
+class _NetworkStep(pydantic.BaseModel):
+    hosts: tuple[str, ...]
+    slots: tuple[int, ...]
+
+
 _READ_STEPS = ("request", "network", "decision", "end")
 
 
@@ -130,34 +135,28 @@ def recorded_cluster(folder: Path) -> Cluster:
         InputError: The folder has no record, or the record does not contain them.
     """
     path = folder / RECORD
-    try:
-        steps = json.loads(path.read_text(encoding="utf-8"))["steps"]
-        noted = next(step for step in steps if step["step"] == "network")
-        return Cluster(tuple(noted["hosts"]), tuple(noted["slots"]))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, StopIteration) as error:
-        raise InputError(f"{path}: steps: does not tell hosts and slots of the run") from error
+    steps = [step for step in read_json(path, _Record).steps if step.get("step") == "network"]
+    if not steps:
+        raise InputError(f"{path}: steps: does not tell hosts and slots of the run")
+    with naming(path):
+        noted = _NetworkStep.model_validate(steps[0])
+        return Cluster(noted.hosts, noted.slots)
 
 
 def _read(folder: Path) -> PastRun:
     path = folder / RECORD
     try:
-        record = _Record.model_validate(json.loads(path.read_bytes()))
-        facts = _Facts.model_validate(
-            {
-                name: value
-                for step in record.steps
-                if step.get("step") in _READ_STEPS
-                for name, value in step.items()
-            }
-        )
-    except OSError as error:
-        return PastRun(folder, problem=f"{RECORD}: cannot be read: {error.strerror}")
-    except pydantic.ValidationError as error:
-        return PastRun(folder, problem=f"{RECORD}: {first_problem(error)}")
-    except (ValueError, RecursionError) as error:
-        return PastRun(folder, problem=f"{RECORD}: damaged or truncated JSON: {error}")
+        record = read_json(path, _Record)
+        noted = {
+            name: value
+            for step in record.steps
+            if step.get("step") in _READ_STEPS
+            for name, value in step.items()
+        }
+        with naming(path):
+            facts = _Facts.model_validate(noted)
+    except InputError as error:
+        return PastRun(folder, problem=str(error))
     return _told(folder, record, facts)
 
 

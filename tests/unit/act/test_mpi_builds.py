@@ -82,12 +82,20 @@ def test_debian_s_launcher_leads_to_debian_s_wrapper(tmp_path: Path) -> None:
         mpi_builds.find(Mpich(tmp_path / "mpirun.mpich", (4, 0, 2)), [])
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"family": "openmpi"}', '{"version": 3}'])
-def test_damaged_record_is_named(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "damaged or truncated JSON"),
+        ("[]", "Input should be"),
+        ('{"family": "openmpi"}', "version: Field required"),
+        ('{"family": "openmpi", "version": 3}', "version: Input should be a valid string, got 3"),
+    ],
+)
+def test_damaged_record_is_named(text: str, problem: str, tmp_path: Path) -> None:
     root = make_build(tmp_path, "openmpi", "4.1.4")
     (root / "mpi.json").write_text(text)
 
-    with pytest.raises(LaunchError, match=rf"{root}/mpi.json: damaged .*build it again"):
+    with pytest.raises(LaunchError, match=rf"{root}/mpi.json: {problem}.*build it again"):
         mpi_builds.list_builds([tmp_path])
 
 

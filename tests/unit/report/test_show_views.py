@@ -37,7 +37,7 @@ def rendered(content, width, **options):
     ("text", "problem"),
     [
         ('{"kind": "placement", "hosts": [', "damaged or truncated JSON: .* line 1"),
-        ('{"kind": ' + "[" * 100_000, "damaged or truncated JSON: maximum recursion depth"),
+        ('{"kind": ' + "[" * 100_000, "damaged or truncated JSON: recursion limit exceeded"),
         ("hello", "neither a NumPy archive nor JSON"),
     ],
     ids=["truncated", "nested", "text"],

@@ -69,7 +69,7 @@ def test_list_of_cores_is_a_placement_on_the_machine(tmp_path: Path) -> None:
         ("[[0, -1]]", "core -1 is taken or not in the machine"),
         ("[[0, 1.5]]", r"\[0\]\[1\]: Input should be a valid integer"),
         ("[0, 1]", r"\[0\]: Input should be a valid (list|array)"),
-        ("[[0, 1", "Invalid JSON"),
+        ("[[0, 1", "damaged or truncated JSON"),
         ("{}", "kind: Field required"),
     ],
 )

@@ -78,7 +78,7 @@ def test_runs_of_processes_at_the_same_time_are_all_kept(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("text", "field"),
-    [("{", "file"), ('{"kind": "history", "runs": 3}', "program"), ("[]", "file")],
+    [("{", "damaged"), ('{"kind": "history", "runs": 3}', "program"), ("[]", "Input should be")],
 )
 def test_a_damaged_history_is_named_and_begun_anew(tmp_path: Path, text: str, field: str) -> None:
     path = tmp_path / "h.json"

@@ -6,11 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from fairlead.act.launch.slurm import expand_node_list
-from fairlead.errors import Error, InputError
-from fairlead.files.toml_files import first_problem, read_toml
+from fairlead.errors import InputError
+from fairlead.files.naming import naming
+from fairlead.files.toml_files import read_toml
 from fairlead.model.host_tree import HostTree
 
 __all__ = ["read_host_tree"]
@@ -43,12 +44,9 @@ def read_host_tree(path: Path) -> HostTree:
         InputError: The file cannot be read, a field is wrong, or a host or group is in no group of
             a level or in two; the message names file and field.
     """
-    try:
-        file = _File.model_validate(read_toml(path))
-    except ValidationError as error:
-        raise InputError(f"{path}: {first_problem(error)}") from error
+    file = read_toml(path, _File)
     groups = []
-    try:
+    with naming(path):
         of_host = _group_of_member(file.levels[0], 0)
         hosts = list(of_host)
         groups.append(list(of_host.values()))
@@ -59,8 +57,6 @@ def read_host_tree(path: Path) -> HostTree:
             groups.append([of_group[names[group]] for group in groups[-1]])
         costs = [file.inside_host, *(level.cost for level in file.levels), file.beyond]
         return HostTree(hosts, np.array(groups), np.array(costs), source=str(path))
-    except Error as error:
-        raise InputError(f"{path}: {error}") from error
 
 
 def _group_of_member(level: _Level, index: int) -> dict[str, int]:
