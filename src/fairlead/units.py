@@ -19,27 +19,35 @@ __all__ = [
     "parse_size",
 ]
 
-DURATIONS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+DURATIONS = {
+    **{"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0},
+    **{"min": 60.0, "h": 3600.0, "d": 86400.0},
+}
 SIZES = {
     **{"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12},
     **{"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40},
 }
+SPREAD_SIZES = {
+    **{"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30},
+    **{"KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
+}
+"""As the paper SPREAD writes sizes. Without kB and TB, which are powers of ten elsewhere."""
 RATES = {
     **{f"{unit}/s": float(factor) for unit, factor in SIZES.items()},
     **{"bit/s": 1 / 8, "kbit/s": 1e3 / 8, "Mbit/s": 1e6 / 8, "Gbit/s": 1e9 / 8},
 }
 
-DURATION_UNITS = ("ns", "us", "ms", "s", "min", "h")
+DURATION_UNITS = ("ns", "µs", "ms", "s", "min", "h")
 SIZE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 RATE_UNITS = ("B/s", "kB/s", "MB/s", "GB/s", "TB/s")
 BIT_RATE_UNITS = ("bit/s", "kbit/s", "Mbit/s", "Gbit/s")
 """Units in which values are printed, ascending; the charts of the report use the same."""
 
-_NUMBER_AND_UNIT = re.compile(r"\s*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)\s*([A-Za-z/]+)\s*", re.A)
+_NUMBER_AND_UNIT = re.compile(r"\s*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)\s*([A-Za-zµ/]+)\s*", re.A)
 
 
 def parse_duration(text: str) -> float:
-    """Seconds from text such as "2s", "7us" or "1.5 h".
+    """Seconds from text such as "2s", "7us" (or "7µs") or "1.5 h".
 
     Raises:
         InputError: The text is not a number with a unit of time.

@@ -18,7 +18,15 @@ DOUBLES = st.floats(min_value=0, allow_infinity=False, allow_nan=False)
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("2s", 2.0), ("7us", 7e-6), ("1.5 h", 5400.0), ("250ms", 0.25), ("3min", 180.0), (".5s", 0.5)],
+    [
+        ("2s", 2.0),
+        ("7us", 7e-6),
+        ("7 µs", 7e-6),
+        ("1.5 h", 5400.0),
+        ("250ms", 0.25),
+        ("3min", 180.0),
+        (".5s", 0.5),
+    ],
 )
 def test_durations_are_read(text: str, seconds: float) -> None:
     assert units.parse_duration(text) == pytest.approx(seconds, rel=1e-15)
@@ -78,7 +86,7 @@ def test_exact_text_of_a_size_reads_back(size: int) -> None:
     ("value", "show", "text"),
     [
         (2.0, units.format_duration, "2s"),
-        (7e-6, units.format_duration, "7us"),
+        (7e-6, units.format_duration, "7µs"),
         (65536, units.format_size, "64KiB"),
         (1000, units.format_size, "1000B"),
         (25e6, units.format_rate, "25MB/s"),
@@ -105,7 +113,7 @@ KiB, MiB, TiB = 2.0**10, 2.0**20, 2.0**40
         (999.4e3, units.format_rate, "999 kB/s"),
         (999.6e3, units.format_rate, "1 MB/s"),
         (125e9, units.format_bit_rate, "1000 Gbit/s"),
-        (999.6e-9, units.format_duration, "1 us"),
+        (999.6e-9, units.format_duration, "1 µs"),
         (59.94, units.format_duration, "59.9 s"),
         (59.96, units.format_duration, "1 min"),
         (3599, units.format_duration, "1 h"),

@@ -8,8 +8,9 @@ import math
 from fairlead.flows.comparison import Comparison, RankAgreement
 from fairlead.flows.statistics import Interval
 from fairlead.model.cost_names import COST_NAMES, PREDICTED_TIMES
+from fairlead.report.cost_view import cost_text
 from fairlead.report.page_table import table
-from fairlead.report.scales import BYTES, SECONDS, human, three_digits
+from fairlead.report.scales import SECONDS, human, three_digits
 
 MAX_INVERSIONS = 3
 
@@ -41,12 +42,10 @@ def measured_table(comparison: Comparison) -> str:
 def predicted_table(comparison: Comparison) -> str:
     """HTML: what the model said of each placement before it ran."""
     columns = ["method", *COST_NAMES.values(), "time to compute the placement"]
-    families = [BYTES if field.endswith("_bytes") else SECONDS for field in COST_NAMES] + [SECONDS]
     rows = []
     for method, runs in comparison.methods.items():
-        values = [*(getattr(runs.predicted, field) for field in COST_NAMES), runs.mapping_s]
-        shown = zip(values, families, strict=True)
-        rows.append([method, *("–" if value is None else human(value, of) for value, of in shown)])
+        costs = [cost_text(field, getattr(runs.predicted, field)) for field in COST_NAMES]
+        rows.append([method, *costs, cost_text("mapping_s", runs.mapping_s)])
     return table("Predicted costs of each method", columns, rows)
 
 

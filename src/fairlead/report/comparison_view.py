@@ -13,7 +13,8 @@ from rich.text import Text
 from fairlead.flows.comparison import Comparison
 from fairlead.flows.statistics import Interval
 from fairlead.model.cost_names import PREDICTED_TIMES
-from fairlead.report.scales import BYTES, SECONDS, human, three_digits
+from fairlead.report.cost_view import UNKNOWN, cost_text
+from fairlead.report.scales import SECONDS, human, three_digits
 
 
 def findings(comparison: Comparison) -> list[str]:
@@ -97,7 +98,7 @@ def _row(comparison: Comparison, method: str) -> list[str]:
         three_digits(comparison.standard_deviation_s(method)),
         "1" if is_baseline else three_digits(ratio.value),
         "" if is_baseline else _bounds(ratio),
-        _amount(runs.predicted.inter_bytes),
+        cost_text("inter_bytes", runs.predicted.inter_bytes),
         _number(runs.predicted.bottleneck_and_mean_s),
     ]
 
@@ -139,12 +140,8 @@ def _bounds(interval: Interval) -> str:
     return f"{three_digits(interval.low)}–{three_digits(interval.high)}"
 
 
-def _amount(value: float | None) -> str:
-    return "–" if value is None else human(value, BYTES)
-
-
 def _number(value: float | None) -> str:
-    return "–" if value is None else three_digits(value)
+    return UNKNOWN if value is None else three_digits(value)
 
 
 def _plain(interval: Interval) -> dict[str, float | None]:

@@ -32,7 +32,7 @@ class Scale(NamedTuple):
         return f"{self.text(value)} {self.unit}" if math.isfinite(value) else self.text(value)
 
 
-SECONDS = (Scale(1e-9, "ns"), Scale(1e-6, "µs"), Scale(1e-3, "ms"), Scale(1.0, "s"))
+SECONDS = tuple(Scale(units.DURATIONS[unit], unit) for unit in units.DURATION_UNITS[:4])
 # Sizes are binary and rates decimal, as everywhere: one ladder of units for text and charts.
 BYTES = tuple(Scale(float(units.SIZES[unit]), unit) for unit in units.SIZE_UNITS)
 BYTES_PER_SECOND = tuple(Scale(units.RATES[unit], unit) for unit in units.RATE_UNITS)
@@ -50,7 +50,10 @@ def common_scale(values: Iterable[float] | Values, family: tuple[Scale, ...]) ->
 
 
 def human(value: float, family: tuple[Scale, ...]) -> str:
-    """One value in the unit that suits it, for example "3.4 MB"."""
+    """One measured value in the unit that suits it, for example "3.40 ms".
+
+    Sizes are counted, not measured: `units.format_size` tells them.
+    """
     return common_scale([value], family).with_unit(value).strip()
 
 

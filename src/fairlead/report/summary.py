@@ -19,8 +19,9 @@ from fairlead.report.noise import contrast
 from fairlead.report.quantities import Quantity, quantities
 from fairlead.report.racks import racks as racks_of
 from fairlead.report.run_files import RunFiles
-from fairlead.report.scales import BYTES, SECONDS, human
+from fairlead.report.scales import SECONDS, human
 from fairlead.report.traffic_charts import inside_ratio
+from fairlead.units import format_size
 
 LEAST_RATIO_TOLD = 1.1
 """A smaller difference between pairs is not worth a number."""
@@ -132,7 +133,7 @@ def _runs(count: int) -> str:
 def _traffic(files: RunFiles) -> list[str]:
     if files.traffic is None:
         return []
-    sent = human(float(files.traffic.total.bytes.sum()), BYTES)
+    sent = format_size(float(files.traffic.total.bytes.sum()))
     found = f"The {files.traffic.num_ranks} ranks send one another {sent}"
     before, after = files.before(), files.after()
     if after is None or math.isnan(inside := inside_ratio(files.traffic, after)):

@@ -14,8 +14,9 @@ from fairlead.model.traffic import Traffic
 from fairlead.report.blocks import Blocks, block_labels, split_evenly, sum_blocks
 from fairlead.report.charts import Chart, ChartTable, ColorRange, escaped, heatmap, short_names
 from fairlead.report.placement_view import rank_ranges, ranks_by_host
-from fairlead.report.scales import BYTES, common_scale, human
+from fairlead.report.scales import BYTES, common_scale
 from fairlead.report.traffic_view import busiest_pairs
+from fairlead.units import format_size
 
 Matrix = npt.NDArray[np.float64]
 
@@ -83,11 +84,11 @@ def _in_rank_order(traffic: Traffic, sent: sp.csr_array) -> _Grouped:
         [_ranks(block) for block in blocks],
         [],
         f"Heatmap of the bytes that {traffic.num_ranks} ranks sent one another, "
-        f"{human(float(sent.sum()), BYTES)} in all; the table has the busiest pairs.",
+        f"{format_size(float(sent.sum()))} in all; the table has the busiest pairs.",
         ChartTable(
             ["busiest pairs of ranks", "bytes", "messages"],
             [
-                [f"{pair.src} → {pair.dst}", human(pair.bytes, BYTES), f"{pair.messages:,.0f}"]
+                [f"{pair.src} → {pair.dst}", format_size(pair.bytes), f"{pair.messages:,.0f}"]
                 for pair in busiest
             ],
         ),
@@ -137,7 +138,7 @@ def _table_of_hosts(cells: Matrix, hosts: list[str]) -> ChartTable:
     return ChartTable(
         ["host", "stays inside", "sent to others", "received from others"],
         [
-            [name, *(human(float(column[row]), BYTES) for column in columns)]
+            [name, *(format_size(float(column[row])) for column in columns)]
             for row, name in enumerate(names)
         ],
     )

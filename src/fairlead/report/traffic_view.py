@@ -15,9 +15,12 @@ from fairlead.model.traffic import CollectiveCall, Traffic
 from fairlead.report.origin import traffic_lines
 from fairlead.report.scales import BYTES, SECONDS, human
 from fairlead.report.terminal_heatmap import heatmap
+from fairlead.units import format_duration, format_size
 
 MAX_BUSIEST = 8
 MAX_CELLS = 16
+MAX_COLLECTIVES = 5
+"""Collective calls of a summary, those that took longest."""
 
 
 class BusyPair(NamedTuple):
@@ -60,6 +63,16 @@ def facts(traffic: Traffic) -> dict[str, Any]:
     total = traffic.total
     coo = total.bytes.tocoo()
     messages = np.asarray(total.messages[coo.row, coo.col]).reshape(-1)
+    columns = (part.tolist() for part in (coo.row, coo.col, coo.data, messages))
+    return {
+        **summary_facts(traffic),
+        "busiest_pairs": [pair._asdict() for pair in busiest_pairs(traffic)],
+        "pairs": [list(pair) for pair in zip(*columns, strict=True)],
+    }
+
+
+def summary_facts(traffic: Traffic) -> dict[str, Any]:
+    """What `summary_lines` shows, as plain values."""
     return {
         "kind": "traffic",
         "num_ranks": traffic.num_ranks,
@@ -68,15 +81,24 @@ def facts(traffic: Traffic) -> dict[str, Any]:
         "run_time_s": None if math.isnan(traffic.run_time_s) else traffic.run_time_s,
         "point_to_point": _totals(traffic.bytes, traffic.messages),
         "exchange": _totals(traffic.exchange_bytes, traffic.exchange_messages),
-        "busiest_pairs": [pair._asdict() for pair in busiest_pairs(traffic)],
         "collectives": [call._asdict() for call in collectives_by_time(traffic)],
-        "pairs": [
-            list(pair)
-            for pair in zip(
-                *(part.tolist() for part in (coo.row, coo.col, coo.data, messages)), strict=True
-            )
-        ],
     }
+
+
+def summary_lines(traffic: Traffic) -> list[str]:
+    """A traced run in a few lines: how long it took, how much was sent, what took longest."""
+    lines = [
+        f"{traffic.num_ranks} ranks ran for {format_duration(traffic.run_time_s)}",
+        *_total_lines(traffic),
+        *(
+            f"{call.operation} of {format_size(call.message_bytes)} on {call.communicator_size} "
+            f"ranks: {call.calls:,} calls, {format_duration(call.seconds)} over all ranks"
+            for call in collectives_by_time(traffic)[:MAX_COLLECTIVES]
+        ),
+    ]
+    if lost := traffic.uncounted.messages:
+        lines.append(f"not in the file: {lost:,} messages to processes outside of MPI_COMM_WORLD")
+    return lines
 
 
 def view(traffic: Traffic, width: int) -> RenderableType:
@@ -85,10 +107,7 @@ def view(traffic: Traffic, width: int) -> RenderableType:
     parts: list[RenderableType] = [
         Text(f"Traffic of {traffic.num_ranks} ranks, {_run_time(traffic)}"),
         *(Text(f"{name}: {value}", style="dim") for name, value in traffic_lines(traffic)),
-        Text(f"point to point: {_total_text(_totals(traffic.bytes, traffic.messages))}"),
-        Text(
-            f"exchange: {_total_text(_totals(traffic.exchange_bytes, traffic.exchange_messages))}"
-        ),
+        *map(Text, _total_lines(traffic)),
         Text(),
         heatmap(
             traffic.total.bytes,
@@ -110,8 +129,17 @@ def _totals(sent: Any, messages: Any) -> dict[str, float]:
     return {"bytes": float(sent.sum()), "messages": float(messages.sum())}
 
 
-def _total_text(totals: dict[str, float]) -> str:
-    return f"{human(totals['bytes'], BYTES)} in {totals['messages']:,.0f} messages"
+def _total_lines(traffic: Traffic) -> list[str]:
+    """What was sent in all; exchanges only where there were any."""
+    lines = {
+        "point to point": _totals(traffic.bytes, traffic.messages),
+        "alltoall, neighbours": _totals(traffic.exchange_bytes, traffic.exchange_messages),
+    }
+    return [
+        f"{name}: {format_size(totals['bytes'])} in {totals['messages']:,.0f} messages"
+        for name, totals in lines.items()
+        if totals["messages"] or name == "point to point"
+    ]
 
 
 def _run_time(traffic: Traffic) -> str:
@@ -126,9 +154,9 @@ def _busiest_table(pairs: list[BusyPair]) -> Table:
     for pair in pairs:
         table.add_row(
             f"{pair.src} → {pair.dst}",
-            human(pair.bytes, BYTES),
+            format_size(pair.bytes),
             f"{pair.messages:,.0f}",
-            human(pair.max_message_bytes, BYTES),
+            format_size(pair.max_message_bytes),
         )
     return table
 
@@ -141,7 +169,7 @@ def _collectives_table(traffic: Traffic) -> Table:
         table.add_row(
             Text(call.operation),
             str(call.communicator_size),
-            human(call.message_bytes, BYTES),
+            format_size(call.message_bytes),
             f"{call.calls:,}",
             human(call.seconds, SECONDS),
         )

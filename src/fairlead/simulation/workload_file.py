@@ -16,7 +16,7 @@ from fairlead.model.traffic import Traffic
 from fairlead.simulation.job import Job, RatePer
 from fairlead.simulation.machine import Machine
 from fairlead.simulation.recordings import load_recording
-from fairlead.units import parse_duration, parse_rate, parse_size
+from fairlead.units import SPREAD_SIZES, parse_duration, parse_rate, parse_size
 
 __all__ = [
     "MachineTable",
@@ -27,20 +27,13 @@ __all__ = [
 ]
 
 
-_SIZES = {
-    **{"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30},
-    **{"KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
-}
-"""Without kB and TB, which are powers of ten elsewhere."""
-
-
 def parse_message_size(text: str) -> int:
-    """Bytes from text such as "64KB" or "2MB", which are binary here, as in SPREAD.
+    """Bytes from text such as "64KiB"; "64KB" is the same here, as in SPREAD.
 
     Raises:
         InputError: The text is not a number with a unit of size, or not a whole number of bytes.
     """
-    return parse_size(text, _SIZES)
+    return parse_size(text, SPREAD_SIZES)
 
 
 def _text_of(parse: Any, example: str) -> BeforeValidator:
@@ -55,7 +48,7 @@ def _text_of(parse: Any, example: str) -> BeforeValidator:
     return BeforeValidator(read)
 
 
-Size = Annotated[int, _text_of(parse_message_size, "64KB")]
+Size = Annotated[int, _text_of(parse_message_size, "64KiB")]
 Rate = Annotated[float, _text_of(parse_rate, "1GB/s")]
 Duration = Annotated[float, _text_of(parse_duration, "100ns")]
 
