@@ -23,6 +23,8 @@ COMMANDS = [
         ["probe"],
         ["trace"],
         ["map"],
+        ["jobs", "run"],
+        ["jobs", "map"],
         ["simulate"],
         ["show"],
         ["runs"],
@@ -42,7 +44,7 @@ def test_help_has_an_example(command: list[str]) -> None:
 
 
 @pytest.mark.parametrize("columns", [80, 100])
-@pytest.mark.parametrize("command", [[], ["lab"], ["mpi"], *COMMANDS], ids=" ".join)
+@pytest.mark.parametrize("command", [[], ["jobs"], ["lab"], ["mpi"], *COMMANDS], ids=" ".join)
 def test_help_leaves_room_for_text_and_fits(command: list[str], columns: int) -> None:
     said = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": str(columns)}).output
     lines = said.splitlines()
@@ -57,7 +59,13 @@ def test_help_leaves_room_for_text_and_fits(command: list[str], columns: int) ->
     ("command", "options"),
     [
         *(("compare", ["-n, --np N"]), ("trace", ["-n, --np N"]), ("probe", ["--hostfile FILE"])),
-        *(("map", ["--cluster HOSTS"]), ("mpi add", ["--mpicxx PROGRAM"]), ("run", [])),
+        ("map", ["--cluster HOSTS", "--network FILE", "--traffic FILE"]),
+        *(
+            ("mpi add", ["--mpicxx PROGRAM"]),
+            ("run", ["-n, --np N"]),
+            ("jobs map", ["--cluster HOSTS"]),
+            ("jobs run", []),
+        ),
     ],
 )
 def test_what_has_to_be_given_says_so(command: str, options: list[str]) -> None:
@@ -87,9 +95,9 @@ def test_hosts_and_ranks_may_be_spelled_as_mpiruns(command: str, file: str) -> N
     assert "does not go together with --hostfile" in both.stderr
 
 
-@pytest.mark.parametrize("command", ["run", "map", "simulate"])
-def test_brackets_in_help_are_no_markup(command: str) -> None:
-    said = CliRunner().invoke(app, [command, "--help"]).output
+@pytest.mark.parametrize("command", [["jobs", "run"], ["jobs", "map"], ["simulate"]])
+def test_brackets_in_help_are_no_markup(command: list[str]) -> None:
+    said = CliRunner().invoke(app, [*command, "--help"]).output
     assert "TOML file whose [machine] " in " ".join(said.split())
 
 

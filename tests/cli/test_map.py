@@ -209,7 +209,7 @@ def test_trouble_is_one_line_and_leaves_no_file(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--method=best"], "--method: unknown name 'best'; there are launcher, blocked"),
+        (["--method=best"], "--method': unknown name 'best'; there are launcher, blocked"),
         (["--metric=hops"], "'bytes', 'messages'"),
         (["--objective=worst"], "'sum', 'bottleneck', 'bottleneck-and-mean'"),
         (["-o", "out", "--format=pdf"], "--format': unknown name 'pdf'; there are rankfile"),

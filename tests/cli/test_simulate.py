@@ -121,9 +121,9 @@ def test_the_users_own_placements_are_shown_beside_the_methods(
         "[machine]\nnodes = 2\nsockets = 1\ncores = 2\n"
         '[[jobs]]\ntraffic = "a.traffic.npz"\n[[jobs]]\ntraffic = "a.traffic.npz"\n'
     )
+    Path("two.toml").write_text('[[jobs]]\ntraffic = "a.traffic.npz"\n' * 2)
     Path("mine.json").write_text("[[0, 2], [1, 3]]")
-    job = "--job=a.traffic.npz"
-    mapped = run("map", job, job, "--cluster=h0:2,h1:2", "--method=cyclic", "-o", "out")
+    mapped = run("jobs", "map", "two.toml", "--cluster=h0:2,h1:2", "--method=cyclic", "-o", "out")
     assert mapped.exit_code == 0, mapped.output
 
     said = run(
@@ -209,7 +209,7 @@ def test_rates_per_process_and_compute_speed_reach_the_workload() -> None:
     assert waited(*real) != waited(*real, "--compute-mops=2000")
 
 
-@pytest.mark.parametrize("command", [SYNT, ("map", "--job=a", "--cluster=h0:2"), ("map",)])
+@pytest.mark.parametrize("command", [SYNT, ("jobs", "map", "a", "--cluster=h0:2"), ("map",)])
 def test_a_seed_that_no_method_could_take_is_wrong_usage(command: tuple[str, ...]) -> None:
     result = run(*command, "--seed", str(10**26))
     assert result.exit_code == 2

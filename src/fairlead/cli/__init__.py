@@ -24,6 +24,8 @@ COMMANDS = {
     "trace": "Run an MPI program once and write the bytes and messages between its ranks to a "
     "file.",
     "map": "Choose a host for each rank, and tell what it costs beside the launcher's own choice.",
+    "jobs": "Several programs at the same time: placed together, so that they wait little for each "
+    "other.",
     "simulate": "Simulate jobs that share nodes, placed by each method, message by message.",
     "show": "Show a network, a traffic, a placement, a comparison or several placed jobs.",
     "runs": "List your runs, the latest last: their folders, times, and how they ended.",

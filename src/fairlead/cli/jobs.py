@@ -1,154 +1,196 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several jobs on the command line: their files, where they go, and what they would wait for."""
+"""`fairlead jobs`: several programs at the same time, described in one TOML file."""
 
 from __future__ import annotations
 
 import json
-import os
-import threading
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
-from rich.table import Table
+import typer
 
-from fairlead.act.launch import FORMATS
-from fairlead.cli.output import print_json, progress, stderr, stdout
-from fairlead.cli.simulation_view import busiest, described, result_table, warn_of_overload
-from fairlead.decide.jobs import MappedJobs, SharedHosts, map_jobs, parse_taken
-from fairlead.flows.run_jobs import JobsRequest, run_jobs
-from fairlead.model.cluster import Cluster
-from fairlead.model.traffic import Traffic
+from fairlead.cli import map_options, options
+from fairlead.cli.help import JOBS, OUTPUT, PLACING, App, listed
+from fairlead.cli.map import parse_cluster
+from fairlead.cli.mpirun_spellings import SpelledCommand
+from fairlead.cli.output import (
+    JsonOption,
+    PrefixedOutput,
+    TerminalNarrator,
+    print_json,
+    print_lines,
+    stderr,
+    stdout,
+    warn,
+)
+from fairlead.decide.jobs import DEFAULT_JOB_METHOD, JOB_METHODS, MappedJobs, parse_taken
+from fairlead.flows.jobs import JobsRequest, place_traced_jobs, run_jobs
+from fairlead.flows.jobs_file import read_jobs_file
 from fairlead.narrator import Narrator
-from fairlead.simulation import Job
-from fairlead.units import format_duration
+from fairlead.report import jobs_view
+from fairlead.report.simulation_view import overload_lines
+
+_RUN_EXAMPLE = "Example: fairlead jobs run jobs.toml --hostfile hosts.txt --taken h0:2"
+_MAP_EXAMPLE = (
+    "Example: fairlead jobs map jobs.toml --cluster h0:4,h1:4 -o placed --format rankfile"
+)
+
+JobsFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="JOBS.toml",
+        help='A TOML file with a table [[jobs]] for each job: program = "./cg -v" and ranks = 16, '
+        'optionally name = "cg" and traffic = "cg.traffic.npz", which map needs.',
+    ),
+]
+Method = Annotated[
+    str,
+    typer.Option(
+        parser=options.usage(options.one_of(JOB_METHODS)),
+        metavar="NAME",
+        rich_help_panel=PLACING,
+        help=f"One of{listed(JOB_METHODS)}",
+    ),
+]
+Taken = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="SLOTS",
+        rich_help_panel=JOBS,
+        help="Slots that others have: HOST:N, the first N, or HOST=0,4-7; repeatable.",
+    ),
+]
+MachineFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        rich_help_panel=JOBS,
+        help="A TOML file whose [machine] tells rates, sockets and cores of the hosts.",
+    ),
+]
+Scale = Annotated[
+    float | None,
+    typer.Option(
+        parser=options.part_of_all,
+        metavar="NUMBER",
+        rich_help_panel=JOBS,
+        show_default="all messages, up to 20 million",
+        help="Part of the messages to simulate.",
+    ),
+]
+OutputFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        rich_help_panel=OUTPUT,
+        help="Where a launcher's file for each job and jobs.json go.",
+    ),
+]
+Bind = Annotated[
+    bool,
+    typer.Option("--bind", rich_help_panel=OUTPUT, help="Rankfiles bind each rank to its core."),
+]
+
+_jobs = App(
+    help="Several programs at the same time: placed together, so that they wait little for each "
+    "other.",
+    no_args_is_help=True,
+)
 
 
-def mapped_jobs(
-    files: Sequence[Path],
-    cluster: Cluster,
-    method: str,
-    *,
-    taken: Sequence[str],
-    machine: Path | None,
-    seed: int,
-    scale: float | None,
-    time_limit_s: float | None,
-) -> MappedJobs:
-    """Jobs from their traces, placed together on the cluster.
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.add_typer(_jobs, name="jobs")
 
-    Raises:
-        Error: A file cannot be read, the jobs do not fit, or a value is wrong.
+
+@_jobs.command("run", epilog=_RUN_EXAMPLE, cls=SpelledCommand)
+def run(
+    context: typer.Context,
+    file: JobsFile,
+    hostfile: options.Hostfile = None,
+    host: options.Hosts = None,
+    mpirun: options.Mpirun = None,
+    launcher_args: options.LauncherArgs = "",
+    method: Method = DEFAULT_JOB_METHOD,
+    time_limit: options.TimeLimit = None,
+    taken: Taken = None,
+    machine: MachineFile = None,
+    scale: Scale = None,
+    seed: options.Seed = 0,
+    run_dir: options.RunFolder = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Place the programs of a file together and start them at the same time.
+
+    Each line that a program prints begins with the name of its job. The exit code is that of the
+    program that failed first. With --json the placement is one JSON line on stderr.
     """
-    hosts = SharedHosts.of(cluster, parse_taken(taken), machine)
-    traffics = {file: Traffic.load(file) for file in files}
-    jobs = [
-        Job.from_traffic(traffics[file], traffics[file].run_time_s, _name(file)) for file in files
-    ]
-    with progress("placing and simulating") as on_progress:
-        return map_jobs(
-            jobs,
-            hosts,
-            method,
-            seed=seed,
-            scale=scale,
-            time_limit_s=time_limit_s,
-            on_progress=on_progress,
-        )
+    options.require_optimize(context, [method])
+    request = JobsRequest(
+        read_jobs_file(file, "program"),
+        method,
+        hostfile=options.hosts_given(hostfile, host),
+        taken=parse_taken(taken or []),
+        machine=machine,
+        scale=scale,
+        time_limit_s=time_limit,
+        seed=seed,
+        mpirun=mpirun,
+        launcher_args=options.split_arguments(launcher_args),
+        directory=run_dir,
+    )
+    narrator = Narrator() if as_json else TerminalNarrator()
+    output = PrefixedOutput()
 
-
-def _name(file: Path) -> str:
-    return file.name.removesuffix(".traffic.npz")
-
-
-def tell_jobs(mapped: MappedJobs, files: Sequence[Path], *, as_json: bool) -> None:
-    """Print what the simulator expects, and either the launchers' files or the hosts' ranks."""
-    if as_json:
-        print_json(mapped.as_dict() | {"files": [str(file) for file in files]})
-        return
-    prediction = mapped.prediction
-    stdout.print(jobs_table(mapped))
-    stdout.print(result_table([prediction]))
-    for line in (busiest(prediction), described(prediction)):
-        stdout.print(line, highlight=False, soft_wrap=True, markup=False)
-    for line in usage_lines(mapped, files) if files else host_lines(mapped):
-        stdout.print(line, highlight=False, soft_wrap=True, markup=False)
-    warn_of_overload(prediction)
-
-
-def jobs_table(mapped: MappedJobs) -> Table:
-    """A row for each job: on how many hosts it is, how long it waits, when it is done."""
-    table = Table("job", "ranks", "hosts", "waiting", "finish", box=None, pad_edge=False)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for placement, result in zip(mapped.placements, mapped.prediction.jobs, strict=True):
-        table.add_row(
-            result.name,
-            str(placement.num_ranks),
-            str(len(set(placement.host_names()))),
-            format_duration(result.waiting_time_s),
-            format_duration(result.finish_time_s),
-        )
-    return table
-
-
-def host_lines(mapped: MappedJobs) -> list[str]:
-    """One line for each host with the ranks of each job on it."""
-    lines = []
-    for host in mapped.hosts.cluster.hosts:
-        parts = [
-            f"{job.name} {' '.join(map(str, placement.ranks_on(host)))}"
-            for job, placement in zip(mapped.workload.jobs, mapped.placements, strict=True)
-            if placement.ranks_on(host)
-        ]
-        lines.append(f"{host}: {'; '.join(parts) or '-'}")
-    return lines
-
-
-def usage_lines(mapped: MappedJobs, files: Sequence[Path]) -> list[str]:
-    """How to start each job from its file."""
-    return [
-        f"{job.name}: {FORMATS[file.suffix.removeprefix('.')].usage(str(file), job.num_ranks)}"
-        for job, file in zip(mapped.workload.jobs, files, strict=True)
-    ]
-
-
-def start_jobs(request: JobsRequest, narrator: Narrator, *, as_json: bool) -> int:
-    """Place and start several programs; the exit code of the one that failed first."""
-    names: list[str] = []
-
-    def announce(mapped: MappedJobs) -> None:
-        names.extend(job.name for job in mapped.workload.jobs)
+    def announce(mapped: MappedJobs, folder: Path) -> None:
+        output.names = [job.name for job in mapped.workload.jobs]
         if as_json:
             stderr.print(json.dumps(mapped.as_dict()), soft_wrap=True, markup=False)
-        narrator.tell(expectation(mapped))
+        for line in jobs_view.announcement_lines(mapped.record()):
+            narrator.tell(line)
+        narrator.tell(f"the record of this run: {folder}")
 
-    return run_jobs(request, narrator, announce, Prefixed(names))
+    raise typer.Exit(run_jobs(request, narrator, announce, output))
 
 
-def expectation(mapped: MappedJobs) -> str:
-    """What the simulator says of the choice, in one line."""
-    prediction = mapped.prediction
-    jobs = ", ".join(
-        f"{result.name} by {format_duration(result.finish_time_s)}" for result in prediction.jobs
+@_jobs.command("map", epilog=_MAP_EXAMPLE)
+def map_jobs(
+    context: typer.Context,
+    file: JobsFile,
+    cluster: map_options.Hosts,
+    method: Method = DEFAULT_JOB_METHOD,
+    time_limit: options.TimeLimit = None,
+    taken: Taken = None,
+    machine: MachineFile = None,
+    scale: Scale = None,
+    seed: options.Seed = 0,
+    output: OutputFolder = None,
+    format: map_options.Format = "json",
+    bind: Bind = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Choose cores for the ranks of several jobs, and tell what their messages would wait for."""
+    options.require_optimize(context, [method])
+    if output is None:
+        options.refuse(context, {"format", "bind"}, "needs --output")
+    request = JobsRequest(
+        read_jobs_file(file, "traffic"),
+        method,
+        hostfile=parse_cluster(cluster),
+        taken=parse_taken(taken or []),
+        machine=machine,
+        scale=scale,
+        time_limit_s=time_limit,
+        seed=seed,
     )
-    return (
-        f"{prediction.method}: messages should wait {format_duration(prediction.waiting_time_s)} "
-        f"in all, jobs be done: {jobs} (scale {prediction.scale:g})"
-    )
-
-
-class Prefixed:
-    """Passes lines on, each with the name of its job before it and whole."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = names
-        self._one_at_a_time = threading.Lock()
-
-    def __call__(self, index: int, stream: str, line: bytes) -> None:
-        """Write one line of the job to the stream of the same name."""
-        text = b"[%s] %s" % (self._names[index].encode(), line.removesuffix(b"\n") + b"\n")
-        with self._one_at_a_time:
-            # Not through Python's buffers: it would complain at its end where nobody reads them.
-            descriptor = 1 if stream == "stdout" else 2
-            while text:
-                text = text[os.write(descriptor, text) :]
+    mapped = place_traced_jobs(request, TerminalNarrator())
+    files = [] if output is None else mapped.write(output, format, bind=bind)
+    if as_json:
+        print_json(jobs_view.mapped_facts(mapped, files))
+        return
+    stdout.print(jobs_view.view(mapped.record(), stdout.width, has_files=bool(files)))
+    print_lines(jobs_view.mapped_lines(mapped, files))
+    for line in overload_lines([mapped.prediction]):
+        warn(line)

@@ -19,10 +19,8 @@ from fairlead.act.launch import (
 )
 from fairlead.cli import map_options as choices
 from fairlead.cli import options
-from fairlead.cli.jobs import mapped_jobs, tell_jobs
 from fairlead.cli.network_input import network_named
 from fairlead.cli.output import JsonOption, print_json, progress, stderr, stdout
-from fairlead.decide.jobs import DEFAULT_JOB_METHOD
 from fairlead.decide.placement import METRICS, place
 from fairlead.errors import TopologyError
 from fairlead.measure.network_sources import source_kind
@@ -44,12 +42,8 @@ RANKFILE = "rankfile"
 
 Costs = Mapping[str, Cost | TreeCost | None]
 
-_OF_ONE_PROGRAM = frozenset(
-    {"network", "traffic", "metric", "objective", "start", "max_moves", "fix", "mpirun", "cores"}
-)
 _OF_OPTIMIZE = frozenset({"start", "max_moves", "fix"})
-_OF_JOBS = frozenset({"taken", "machine", "scale", "bind"})
-_OF_FILES = frozenset({"format", "bind", "cores"})
+_OF_FILES = frozenset({"format", "cores"})
 
 
 def register(app: typer.Typer) -> None:
@@ -60,10 +54,9 @@ def register(app: typer.Typer) -> None:
 def map_ranks(
     context: typer.Context,
     cluster: choices.Hosts,
-    network: choices.NetworkSource = None,
-    traffic: choices.TrafficFile = None,
-    job: choices.JobFiles = None,
-    method: choices.Method = None,
+    network: choices.NetworkSource,
+    traffic: choices.TrafficFile,
+    method: choices.Method = "optimize",
     metric: options.MetricOption = options.Metric.bytes,
     objective: options.ObjectiveOption = options.DEFAULT_OBJECTIVE,
     time_limit: options.TimeLimit = None,
@@ -75,36 +68,16 @@ def map_ranks(
     format: choices.Format = "json",
     cores: choices.CoresOfHost = None,
     mpirun: options.Mpirun = None,
-    taken: options.Taken = None,
-    machine: options.MachineFile = None,
-    scale: options.Scale = None,
-    bind: choices.Bind = False,
+    _job: options.FormerJob = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Choose a host for each rank, and tell what it costs beside the launcher's own choice.
-
-    With --job, place several jobs together, and tell what their messages would wait for.
-    """
+    """Choose a host for each rank, and tell what it costs beside the launcher's own choice."""
     if output is None:
         options.refuse(context, _OF_FILES, "needs --output")
     if format != RANKFILE:
         options.refuse(context, {"cores"}, f"only the format {RANKFILE} names cores of a host")
     hosts = parse_cluster(cluster)
-    method = method or (DEFAULT_JOB_METHOD if job else "optimize")
     options.require_optimize(context, [method])
-    if job:
-        options.refuse(context, _OF_ONE_PROGRAM, "does not go together with --job")
-        mapped = mapped_jobs(
-            job, hosts, method, taken=taken or [], machine=machine,
-            seed=seed, scale=scale, time_limit_s=time_limit,
-        )  # fmt: skip
-        files = [] if output is None else mapped.write(output, format, bind=bind)
-        tell_jobs(mapped, files, as_json=as_json)
-        return
-    options.refuse(context, _OF_JOBS, "needs --job")
-    options.require(context, ("network", "traffic"), "give both, or --job for several jobs")
-    assert network is not None and traffic is not None  # checked just now
-    method = options.mapping_method(method)
     if method != "optimize":
         options.refuse(context, _OF_OPTIMIZE, "only the method optimize has a use for it")
     if source_kind(network).is_given:

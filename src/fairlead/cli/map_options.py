@@ -10,8 +10,7 @@ import typer
 
 from fairlead.act.launch import FORMATS
 from fairlead.cli import options
-from fairlead.cli.help import HOSTS, JOBS, NETWORK, OUTPUT, PLACING, TRAFFIC, listed
-from fairlead.decide.jobs import JOB_METHODS
+from fairlead.cli.help import HOSTS, NETWORK, OUTPUT, PLACING, TRAFFIC, listed
 from fairlead.decide.placement import METHODS
 
 Hosts = Annotated[
@@ -23,7 +22,7 @@ Hosts = Annotated[
     ),
 ]
 NetworkSource = Annotated[
-    str | None,
+    str,
     typer.Option(
         metavar="FILE",
         rich_help_panel=NETWORK,
@@ -32,25 +31,16 @@ NetworkSource = Annotated[
     ),
 ]
 TrafficFile = Annotated[
-    Path | None,
+    Path,
     typer.Option(metavar="FILE", rich_help_panel=TRAFFIC, help="A .traffic.npz file."),
 ]
-JobFiles = Annotated[
-    list[Path] | None,
-    typer.Option(
-        metavar="FILE",
-        rich_help_panel=JOBS,
-        help="Instead of --network and --traffic: a .traffic.npz file of one of several jobs "
-        "that run at the same time; repeatable.",
-    ),
-]
 Method = Annotated[
-    str | None,
+    str,
     typer.Option(
+        parser=options.usage(options.one_of(METHODS)),
         metavar="NAME",
         rich_help_panel=PLACING,
-        show_default="optimize",
-        help=f"One of{listed(METHODS)}\nWith --job one of{listed(JOB_METHODS)}",
+        help=f"One of{listed(METHODS)}",
     ),
 ]
 Start = Annotated[
@@ -85,7 +75,7 @@ Output = Annotated[
         "--output",
         metavar="FILE",
         rich_help_panel=OUTPUT,
-        help="Where the placement goes; with --job a folder, a file per job.",
+        help="Where the placement goes.",
     ),
 ]
 Format = Annotated[
@@ -104,13 +94,5 @@ CoresOfHost = Annotated[
         metavar="N",
         rich_help_panel=OUTPUT,
         help="Cores of each host, for the format rankfile; else its slots.",
-    ),
-]
-Bind = Annotated[
-    bool,
-    typer.Option(
-        "--bind",
-        rich_help_panel=JOBS,
-        help="With --job and -o: rankfiles bind each rank to its core.",
     ),
 ]

@@ -10,7 +10,7 @@ import typer
 
 from fairlead.cli.help import HelpCommand
 
-__all__ = ["ProgramCommand", "in_our_spelling"]
+__all__ = ["ProgramCommand", "SpelledCommand", "in_our_spelling"]
 
 _OURS = {
     **dict.fromkeys(("np", "n", "c"), "-n"),
@@ -34,13 +34,11 @@ _LAUNCHERS = frozenset(
 )
 
 
-class ProgramCommand(HelpCommand):
-    """A command that starts a program as mpirun does: what follows the program is its own."""
-
-    allow_interspersed_args = False
+class SpelledCommand(HelpCommand):
+    """A command that takes the launchers' spellings of options, too."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options, in the launchers' spelling too."""
+        """Read the options; without interspersed ones, what follows the program is its own."""
         parameters: list[Any] = self.get_params(ctx)
         takes_value = {
             name: not each.is_flag
@@ -48,23 +46,38 @@ class ProgramCommand(HelpCommand):
             if each.param_type_name == "option"
             for name in (*each.opts, *each.secondary_opts)
         }
-        return super().parse_args(ctx, in_our_spelling(args, takes_value))
+        spelled = in_our_spelling(args, takes_value, ends_at_word=not self.allow_interspersed_args)
+        return super().parse_args(ctx, spelled)
 
 
-def in_our_spelling(words: Sequence[str], takes_value: Mapping[str, bool]) -> list[str]:
-    """The words with options of the launchers written as Fairlead's, up to the program.
+class ProgramCommand(SpelledCommand):
+    """A command that starts a program as mpirun does."""
+
+    allow_interspersed_args = False
+
+
+def in_our_spelling(
+    words: Sequence[str], takes_value: Mapping[str, bool], *, ends_at_word: bool = True
+) -> list[str]:
+    """The words with options of the launchers written as Fairlead's.
 
     Args:
         words: The command line.
         takes_value: Fairlead's options by their names: whether a value follows.
+        ends_at_word: Whether options end at the first word that is none, the program.
 
     Raises:
         BadParameter: An option is the launcher's alone; the message says which one to take.
     """
     left = list(words)
     ours: list[str] = []
-    while left and left[0].startswith("-") and left[0] not in ("-", "--"):
+    while left and left[0] != "--":
         word = left.pop(0)
+        if word == "-" or not word.startswith("-"):
+            if ends_at_word:
+                return [*ours, word, *left]
+            ours.append(word)
+            continue
         name, equals, value = word.partition("=")
         if name not in takes_value:
             name = _translated(name, takes_value)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from fairlead.act.launch import parse_hostfile
-from fairlead.cli.help import HOSTS, JOBS, NETWORK, OUTPUT, PLACING, TRAFFIC
+from fairlead.cli.help import HOSTS, NETWORK, OUTPUT, PLACING, TRAFFIC
 from fairlead.decide import placement
 from fairlead.decide.placement import METHODS
 from fairlead.decide.rule import DEFAULT_RULE, Rule
@@ -60,10 +60,6 @@ def several_of(names: Iterable[str]) -> Callable[[str], str]:
     return lambda text: ",".join(parse(name.strip()) for name in text.split(","))
 
 
-mapping_method = usage(one_of(METHODS), "--method")
-"""Checks a method where the option alone does not say yet whether it is one of several jobs."""
-
-
 def above_zero(text: str) -> float:
     """The number of an option's text.
 
@@ -106,6 +102,13 @@ def _probability(text: str) -> float:
     if not 0 <= number <= 1:
         raise InputError(f"expected a number in 0..1, got {text!r}")
     return number
+
+
+def _refuse_job(_text: str) -> Any:
+    raise typer.BadParameter(
+        "several jobs are described in a file: fairlead jobs run JOBS.toml, fairlead jobs map "
+        "JOBS.toml; their --help says how"
+    )
 
 
 class Metric(str, enum.Enum):
@@ -347,34 +350,11 @@ Program = Annotated[
         help="The program and its arguments.",
     ),
 ]
-Taken = Annotated[
+FormerJob = Annotated[
     list[str] | None,
-    typer.Option(
-        "--taken",
-        metavar="SLOTS",
-        rich_help_panel=JOBS,
-        help="With --job: slots that others have: HOST:N, the first N, or HOST=0,4-7; repeatable.",
-    ),
+    typer.Option("--job", hidden=True, is_eager=True, parser=_refuse_job),
 ]
-MachineFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--machine",
-        metavar="FILE",
-        rich_help_panel=JOBS,
-        help="With --job: a TOML file whose [machine] tells rates, sockets and cores of the hosts.",
-    ),
-]
-Scale = Annotated[
-    float | None,
-    typer.Option(
-        parser=part_of_all,
-        metavar="NUMBER",
-        rich_help_panel=JOBS,
-        help="With --job: part of the messages to simulate; default: all, up to 20 million.",
-    ),
-]
-
+"""What stood for `fairlead jobs` before."""
 
 _OF_PROBE = frozenset({"mode", "budget", "contention", "max_age"})
 
@@ -462,14 +442,3 @@ def require_optimize(context: typer.Context, methods: Collection[str]) -> None:
     """
     if "optimize" not in methods:
         refuse(context, {"time_limit"}, "needs the method optimize")
-
-
-def require(context: typer.Context, names: Iterable[str], reason: str) -> None:
-    """Check that the user gave all of these parameters.
-
-    Raises:
-        BadParameter: One is missing; the message names it and the reason.
-    """
-    for parameter in context.command.params:
-        if parameter.name in names and not context.params[parameter.name]:
-            raise typer.BadParameter(f"missing; {reason}", context, param_hint=parameter.opts[0])

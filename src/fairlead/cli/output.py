@@ -6,8 +6,10 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -72,6 +74,17 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def print_lines(lines: Iterable[str]) -> None:
+    """Print sentences and commands on stdout; they are broken by the terminal alone."""
+    for line in lines:
+        stdout.print(line, soft_wrap=True, markup=False, highlight=False)
+
+
+def warn(line: str) -> None:
+    """Say one line on stderr."""
+    stderr.print(f"fairlead: {line}", soft_wrap=True, markup=False)
+
+
 @contextlib.contextmanager
 def progress(title: str) -> Iterator[Progress]:
     """A progress bar on stderr while the block runs; silent where stderr is no terminal.
@@ -102,8 +115,29 @@ class TerminalNarrator(Narrator):
 
     def tell(self, line: str) -> None:
         """Print the line."""
-        stderr.print(f"fairlead: {line}", soft_wrap=True, markup=False)
+        warn(line)
 
     def progress(self, title: str) -> contextlib.AbstractContextManager[Progress]:
         """A bar while the block runs, only on a terminal."""
         return progress(title)
+
+
+class PrefixedOutput:
+    """Passes on what several jobs print, each line whole and after the name of its job.
+
+    Attributes:
+        names: Of the jobs, in their order.
+    """
+
+    def __init__(self) -> None:
+        self.names: Sequence[str] = ()
+        self._one_at_a_time = threading.Lock()
+
+    def __call__(self, index: int, stream: str, line: bytes) -> None:
+        """Write one line of a job to the stream of the same name."""
+        text = b"[%s] %s" % (self.names[index].encode(), line.removesuffix(b"\n") + b"\n")
+        with self._one_at_a_time:
+            # Not through Python's buffers: it would complain at its end where nobody reads them.
+            descriptor = 1 if stream == "stdout" else 2
+            while text:
+                text = text[os.write(descriptor, text) :]

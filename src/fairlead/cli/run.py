@@ -6,32 +6,20 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from fairlead.cli import options
-from fairlead.cli.help import HOSTS, JOBS, PLACING
-from fairlead.cli.job_text import parse_job
-from fairlead.cli.jobs import start_jobs
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, TerminalNarrator, stderr
-from fairlead.decide.jobs import DEFAULT_JOB_METHOD, parse_taken
 from fairlead.decide.rule import DEFAULT_RULE
 from fairlead.flows.request import hosts_of
 from fairlead.flows.run import Announcement
 from fairlead.flows.run import run as run_program
-from fairlead.flows.run_jobs import JobsRequest
 from fairlead.flows.run_on_one_host import run_on_one_host
 from fairlead.narrator import Narrator
 
 EXAMPLE = "Example: fairlead run -n 32 --hostfile hosts.txt -- ./solver input.dat"
-
-_OF_ONE_PROGRAM = frozenset(
-    {"program", "num_ranks", "metric", "objective", "network", "traffic", "mode", "budget"}
-    | {"contention", "max_age", "skip_unreachable", "reorder", "risk", "dry_run"}
-)
-_OF_JOBS = frozenset({"taken", "machine", "scale"})
 
 
 def register(app: typer.Typer) -> None:
@@ -41,36 +29,11 @@ def register(app: typer.Typer) -> None:
 
 def run(
     context: typer.Context,
-    program: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="-- PROGRAM [ARGS]...", help="The program and its arguments."),
-    ] = None,
-    num_ranks: Annotated[
-        int | None,
-        typer.Option(
-            "-n", "--np", min=1, metavar="N", rich_help_panel=HOSTS, help="Number of ranks."
-        ),
-    ] = None,
-    job: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="JOB",
-            rich_help_panel=JOBS,
-            help="Instead of -n and a program: '-n N [--traffic FILE] [--name NAME] PROGRAM ARGS', "
-            "one of several jobs that run at the same time; repeatable.",
-        ),
-    ] = None,
+    program: options.Program,
+    num_ranks: options.Ranks,
     hostfile: options.Hostfile = None,
     host: options.Hosts = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            rich_help_panel=PLACING,
-            show_default="optimize",
-            help="Mapping method; fairlead map --help lists them.",
-        ),
-    ] = None,
+    method: options.Method = "optimize",
     metric: options.MetricOption = options.Metric.bytes,
     objective: options.ObjectiveOption = options.DEFAULT_OBJECTIVE,
     mpirun: options.Mpirun = None,
@@ -86,43 +49,18 @@ def run(
     seed: options.Seed = 0,
     run_dir: options.RunFolder = None,
     reorder: options.Reorder = True,
-    taken: options.Taken = None,
-    machine: options.MachineFile = None,
-    scale: options.Scale = None,
     risk: options.Risk = DEFAULT_RULE.risk,
     dry_run: options.DryRun = False,
+    _job: options.FormerJob = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure the network, trace the program, map its ranks, then run it.
 
     The program is started by your own launcher; its output, signals and exit code pass through.
     The first time a program is run with a number of ranks, it runs once more before, traced.
-    With --job several programs start at the same time, placed together so that they wait little
-    for each other; each line that one prints begins with its name.
     With --json the decision is one JSON line on stderr: stdout belongs to the program.
     """
     narrator = Narrator() if as_json else TerminalNarrator()
-    if job:
-        options.refuse(context, _OF_ONE_PROGRAM, "does not go together with --job")
-        method = method or DEFAULT_JOB_METHOD
-        options.require_optimize(context, [method])
-        jobs = JobsRequest(
-            [parse_job(text) for text in job],
-            method,
-            hostfile=options.hosts_given(hostfile, host),
-            taken=parse_taken(taken or []),
-            machine=machine,
-            mpirun=mpirun,
-            launcher_args=options.split_arguments(launcher_args),
-            scale=scale,
-            time_limit_s=time_limit,
-            seed=seed,
-            directory=run_dir,
-        )
-        raise typer.Exit(start_jobs(jobs, narrator, as_json=as_json))
-    options.refuse(context, _OF_JOBS, "needs --job")
-    options.require(context, ("num_ranks", "program"), "give both, or --job for several jobs")
-    method = options.mapping_method(method or "optimize")
     options.require_optimize(context, [method])
 
     def announce(announcement: Announcement) -> None:

@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from fairlead.act.launch import FORMATS
+from fairlead.decide.jobs import MappedJobs
 from fairlead.report.placement_view import rank_ranges
+from fairlead.report.simulation_view import busiest, described
 from fairlead.simulation import JobsRecord
 from fairlead.units import format_duration
 
@@ -41,19 +46,41 @@ def facts(record: JobsRecord) -> dict[str, Any]:
     }
 
 
-def view(record: JobsRecord, width: int) -> RenderableType:
-    """The placement for a terminal of `width` columns."""
+def view(record: JobsRecord, width: int, *, has_files: bool = False) -> RenderableType:
+    """The placement for a terminal of `width` columns; launchers' files stand for its ranks."""
     jobs = Table(*COLUMNS, box=None, pad_edge=False)
     for column in jobs.columns[1:]:
         column.justify = "right"
     for row in rows(record):
         jobs.add_row(*map(Text, row))
+    head = Group(*map(Text, announcement_lines(record)), Text(), jobs)
+    if has_files:
+        return head
     hosts = Table(box=None, pad_edge=False, width=width)
     hosts.add_column("host", overflow="fold")
     hosts.add_column("ranks", ratio=1)
     for host, text in ranks_of_hosts(record):
         hosts.add_row(Text(host), Text(text))
-    return Group(Text(title(record)), Text(expectation(record)), Text(), jobs, Text(), hosts)
+    return Group(head, Text(), hosts)
+
+
+def announcement_lines(record: JobsRecord) -> list[str]:
+    """What was done, and what is expected of it."""
+    return [title(record), expectation(record)]
+
+
+def mapped_facts(mapped: MappedJobs, files: Sequence[Path]) -> dict[str, Any]:
+    """Jobs that were just placed with everything that the simulator found, and their files."""
+    return mapped.as_dict() | {"files": [str(file) for file in files]}
+
+
+def mapped_lines(mapped: MappedJobs, files: Sequence[Path]) -> list[str]:
+    """Where most is waited, what was simulated, and how to start each job from its file."""
+    usage = [
+        f"{job.name}: {FORMATS[file.suffix.removeprefix('.')].usage(str(file), job.num_ranks)}"
+        for job, file in zip(mapped.workload.jobs, files, strict=False)
+    ]
+    return [busiest(mapped.prediction), described(mapped.prediction), *usage]
 
 
 def title(record: JobsRecord) -> str:

@@ -20,7 +20,7 @@ from fairlead.simulation.machine import Machine
 __all__ = ["JOBS", "JobsRecord", "PlacedJob", "Prediction", "read_jobs_placement"]
 
 JOBS = "jobs.json"
-"""Its name in the folders that `map --job -o` and `run --job` write."""
+"""Its name in the folders that `jobs map -o` and `jobs run` write."""
 
 _Count = Annotated[int, pydantic.Field(ge=0)]
 _Duration = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]

@@ -41,6 +41,12 @@ def test_what_follows_the_program_is_its_own(before: str) -> None:
     assert in_our_spelling([*before.split(), *own], TAKES_VALUE)[-len(own) :] == own
 
 
+def test_without_a_program_options_may_stand_on_either_side_of_a_word() -> None:
+    words = ["-machinefile", "f", "jobs.toml", "-host", "h0", "--", "-np"]
+    ours = ["--hostfile", "f", "jobs.toml", "--host", "h0", "--", "-np"]
+    assert in_our_spelling(words, TAKES_VALUE, ends_at_word=False) == ours
+
+
 def test_a_value_is_never_taken_for_an_option() -> None:
     words = ["--launcher-args", "-np 3", "--launcher-args", "--mca", "./a"]
     assert in_our_spelling(words, TAKES_VALUE) == words

@@ -19,7 +19,7 @@ from fairlead.model.placement import Placement
 from fairlead.narrator import Progress
 from fairlead.simulation.job import Job
 from fairlead.simulation.jobs_placement import JobsPlacement
-from fairlead.simulation.jobs_record import JOBS
+from fairlead.simulation.jobs_record import JOBS, JobsRecord
 from fairlead.simulation.run import SimulationResult, simulate
 from fairlead.simulation.workload import Workload
 
@@ -72,6 +72,10 @@ class MappedJobs:
             ],
             "prediction": self.prediction.as_dict(),
         }
+
+    def record(self) -> JobsRecord:
+        """The same as its file is read."""
+        return JobsRecord.model_validate(self.as_dict())
 
     def write(self, folder: Path, format: str, *, bind: bool = False) -> list[Path]:
         """Write a launcher's file for each job, `NAME.FORMAT`, and everything as jobs.json.

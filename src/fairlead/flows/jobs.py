@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fairlead run --job`: several programs placed together, then started at the same time."""
+"""`fairlead jobs`: several programs placed together, and started at the same time."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from fairlead.act import launch
 from fairlead.act.launch import Launcher, OnLine, detect
@@ -16,34 +17,22 @@ from fairlead.decide.jobs.methods import (
     require_job_method,
     require_search_limits,
 )
+from fairlead.errors import TopologyError
 from fairlead.files.run_directory import TRAFFIC, RunDirectory
+from fairlead.flows.jobs_file import JobEntry
 from fairlead.flows.request import Request, hosts_of
 from fairlead.flows.tracing import traced
 from fairlead.model.cluster import Cluster
+from fairlead.model.traffic import Traffic
 from fairlead.narrator import Narrator
 from fairlead.simulation import Job
+
+__all__ = ["JobsRequest", "place_traced_jobs", "run_jobs"]
 
 _APART_S = 0.5
 """Between two starts. At its start each `mpirun` and daemon of Open MPI 4 removes the folder
 /tmp/ompi.HOST.UID if it is empty, even if another one has just created it for its own files; that
 one then fails (open-mpi/ompi issue 8510; seen here with 4.1.4)."""
-
-
-@dataclasses.dataclass(frozen=True)
-class JobEntry:
-    """One of the programs to run.
-
-    Attributes:
-        program: Program and arguments.
-        num_ranks: Number of ranks, at least 2.
-        traffic: A `.traffic.npz` file; None traces the program unless it was traced before.
-        name: What it is called; None takes the program's.
-    """
-
-    program: tuple[str, ...]
-    num_ranks: int
-    traffic: Path | None = None
-    name: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,11 +45,11 @@ class JobsRequest:
         hostfile: Hosts and slots, or the file with them; None takes Slurm's allocation.
         taken: Slots of a host that others use, by their number from 0.
         machine: A TOML file with the rates of the hosts; None uses SPREAD's.
-        mpirun: The launcher; None looks for it.
-        launcher_args: Arguments passed to each launcher unchanged.
         scale: Part of the messages to simulate; None simulates all, up to 20 million.
         time_limit_s: When the method "optimize" is to stop; None: after a bounded amount of work.
         seed: Seed of all random choices.
+        mpirun: The launcher; None looks for it.
+        launcher_args: Arguments passed to each launcher unchanged.
         directory: Folder of this run; None makes one under the user's state folder.
     """
 
@@ -69,26 +58,63 @@ class JobsRequest:
     hostfile: Path | Cluster | None = None
     taken: Mapping[str, Sequence[int]] = dataclasses.field(default_factory=dict)
     machine: Path | None = None
-    mpirun: str | None = None
-    launcher_args: tuple[str, ...] = ()
     scale: float | None = None
     time_limit_s: float | None = None
     seed: int = 0
+    mpirun: str | None = None
+    launcher_args: tuple[str, ...] = ()
     directory: Path | None = None
+
+    def hosts(self) -> SharedHosts:
+        """The hosts with what is taken of them.
+
+        Raises:
+            Error: They are not known, or a value is wrong.
+        """
+        return SharedHosts.of(hosts_of(self.hostfile), self.taken, self.machine)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it by its names, as the record of a run has it."""
+        jobs = [job.as_dict() for job in self.jobs]
+        return {**dataclasses.asdict(dataclasses.replace(self, jobs=())), "jobs": jobs}
+
+
+def place_traced_jobs(request: JobsRequest, narrator: Narrator) -> MappedJobs:
+    """Place jobs together by the traffic file of each.
+
+    Raises:
+        Error: A file cannot be read, the jobs do not fit, or a value is wrong.
+    """
+    hosts = request.hosts()
+    # A program that runs twice has one file, which is read once.
+    files = {job.traffic for job in request.jobs if job.traffic is not None}
+    traffic_of_file = {file: Traffic.load(file) for file in files}
+    jobs = []
+    for entry in request.jobs:
+        assert entry.traffic is not None, "a job without traffic is traced first"
+        traffic = traffic_of_file[entry.traffic]
+        if entry.ranks not in (None, traffic.num_ranks):
+            raise TopologyError(
+                f"{entry.traffic}: holds the traffic of {traffic.num_ranks} ranks, but job "
+                f"{entry.title!r} has {entry.ranks}"
+            )
+        jobs.append(Job.from_traffic(traffic, traffic.run_time_s, entry.title))
+    return _placed(jobs, request, hosts, narrator)
 
 
 def run_jobs(
     request: JobsRequest,
     narrator: Narrator,
-    announce: Callable[[MappedJobs], None],
+    announce: Callable[[MappedJobs, Path], None],
     on_line: OnLine,
 ) -> int:
     """Place the programs together, start them at the same time, and wait for all of them.
 
     Args:
-        request: What the user asked for.
+        request: What the user asked for; each job has a program and its number of ranks.
         narrator: Tells the user of each step that takes time.
-        announce: Receives the placement and what is expected of it, before anything starts.
+        announce: Receives the placement with what is expected of it, and the folder of the run,
+            before anything starts.
         on_line: Receives their output, line by line.
 
     Returns:
@@ -100,30 +126,37 @@ def run_jobs(
     require_job_method(request.method)
     require_search_limits(request.seed, request.scale, request.time_limit_s)
     launcher = detect(request.mpirun)
-    hosts = SharedHosts.of(hosts_of(request.hostfile), request.taken, request.machine)
-    hosts.require_room_for(sum(job.num_ranks for job in request.jobs))
+    hosts = request.hosts()
+    hosts.require_room_for(sum(_num_ranks(job) for job in request.jobs))
     directory = RunDirectory.new(request.directory, "jobs")
-    directory.note("request", dataclasses.asdict(request))
-    mapped = _mapped(request, launcher, hosts, directory, narrator)
-    announce(mapped)
+    directory.note("request", request.as_dict())
+    jobs = _traced(request, launcher, hosts, directory, narrator)
+    mapped = _placed(jobs, request, hosts, narrator)
+    mapped.save(directory.path)
+    announce(mapped, directory.path)
     return _started(request, launcher, mapped, directory, on_line)
 
 
-def _mapped(
+def _num_ranks(job: JobEntry) -> int:
+    assert job.ranks is not None, "a job with a program has its ranks"
+    return job.ranks
+
+
+def _traced(
     request: JobsRequest,
     launcher: Launcher,
     hosts: SharedHosts,
     directory: RunDirectory,
     narrator: Narrator,
-) -> MappedJobs:
-    names = told_apart(job.name or Path(job.program[0]).name for job in request.jobs)
+) -> list[Job]:
+    names = told_apart(job.title for job in request.jobs)
     jobs = []
-    for name, wanted in zip(names, request.jobs, strict=True):
+    for name, entry in zip(names, request.jobs, strict=True):
         folder = RunDirectory(directory.file(name))
         one = Request(
-            wanted.program,
-            wanted.num_ranks,
-            traffic=wanted.traffic,
+            entry.program,
+            _num_ranks(entry),
+            traffic=entry.traffic,
             launcher_args=request.launcher_args,
         )
         # One after the other: what a program sends does not depend on the others.
@@ -131,8 +164,14 @@ def _mapped(
         traffic.save(folder.file(TRAFFIC))
         folder.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": trace_s})
         jobs.append(Job.from_traffic(traffic, traffic.run_time_s, name))
+    return jobs
+
+
+def _placed(
+    jobs: Sequence[Job], request: JobsRequest, hosts: SharedHosts, narrator: Narrator
+) -> MappedJobs:
     with narrator.progress("placing and simulating") as on_progress:
-        mapped = map_jobs(
+        return map_jobs(
             jobs,
             hosts,
             request.method,
@@ -141,8 +180,6 @@ def _mapped(
             time_limit_s=request.time_limit_s,
             on_progress=on_progress,
         )
-    mapped.save(directory.path)
-    return mapped
 
 
 def _started(
@@ -155,8 +192,8 @@ def _started(
     commands = [
         launcher.prepare_command(
             launch.LaunchSpec(
-                wanted.program,
-                wanted.num_ranks,
+                entry.program,
+                _num_ranks(entry),
                 mapped.hosts.cluster,
                 placement,
                 launcher_args=request.launcher_args,
@@ -164,7 +201,7 @@ def _started(
             ),
             directory.file(job.name),
         )
-        for wanted, job, placement in zip(
+        for entry, job, placement in zip(
             request.jobs, mapped.workload.jobs, mapped.placements, strict=True
         )
     ]

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fairlead run --job` in an emulated cloud of four hosts with three slots each."""
+"""`fairlead jobs run` in an emulated cloud of four hosts with three slots each."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -38,17 +39,18 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 @pytest.fixture
 def run(lab: Lab, tmp_path: Path):
-    """Starts `fairlead run` in the lab; traces of a ring of 4 and of 3 ranks are there."""
+    """Starts `fairlead jobs run` in the lab; traces of a ring of 4 and of 3 ranks are there."""
     for num_ranks in (3, 4):
         ring = np.roll(np.eye(num_ranks), 1, axis=1)
         fl.Traffic(ring * 1e6, ring * 10, run_time_s=1.0).save(tmp_path / f"{num_ranks}.npz")
     folders = {name: str(tmp_path / name) for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}
     env = {**os.environ, **lab.env, **folders, "FAIRLEAD_MPIRUN": "mpirun.openmpi"}
 
-    def start(*arguments: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "fairlead", "run", "--hostfile", str(lab.hostfile)]
+    def start(*jobs: str, options: Sequence[str] = ()) -> subprocess.Popen[str]:
+        (tmp_path / "jobs.toml").write_text("".join(jobs))
+        command = [sys.executable, "-m", "fairlead", "jobs", "run", "jobs.toml"]
         return subprocess.Popen(
-            lab.command([*command, *arguments]),
+            lab.command([*command, "--hostfile", str(lab.hostfile), *options]),
             env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
         )  # fmt: skip
 
@@ -56,8 +58,13 @@ def run(lab: Lab, tmp_path: Path):
 
 
 def script(text: str, *words: str, num_ranks: int = 4, name: str = "a") -> str:
-    options = f"-n {num_ranks} --name {name} --traffic {num_ranks}.npz"
-    return f"{options} sh -c '{text}' sh {' '.join(words)}"
+    """A job of the TOML file, which runs the text in a shell."""
+    program = shlex.join(["sh", "-c", text, "sh", *words])
+    # A literal text of TOML: backslashes and quotes are its own.
+    return (
+        f"[[jobs]]\nname = '{name}'\nranks = {num_ranks}\ntraffic = '{num_ranks}.npz'\n"
+        f"program = '''{program}'''\n"
+    )
 
 
 def test_jobs_run_at_the_same_time_where_they_were_placed(run, tmp_path: Path) -> None:
@@ -65,30 +72,29 @@ def test_jobs_run_at_the_same_time_where_they_were_placed(run, tmp_path: Path) -
         script(WHERE + MEET, "one", "two", num_ranks=4, name="left"),
         script(WHERE + MEET, "two", "one", num_ranks=3, name="right"),
     ]
-    process = run(
-        "--job", jobs[0], "--job", jobs[1], "--method=cyclic", "--taken=h1:3", "--taken=h2=0,2",
-        "--run-dir", str(tmp_path / "record"),
-    )  # fmt: skip
+    record_folder = tmp_path / "record"
+    taken = ["--taken=h1:3", "--taken=h2=0,2"]
+    process = run(*jobs, options=["--method=cyclic", *taken, f"--run-dir={record_folder}"])
     out, err = process.communicate()
 
     assert process.returncode == 0, err
     found = re.findall(r"^\[(left|right)\] rank (\d) on (h\d)$", out, re.MULTILINE)
     assert len(found) == len(out.splitlines()) == 7
-    record = json.loads((tmp_path / "record" / "jobs.json").read_text())
+    record = json.loads((record_folder / "jobs.json").read_text())
     for job in record["jobs"]:
         hosts = {int(rank): host for name, rank, host in found if name == job["name"]}
         placed = [record["hosts"][host] for host in job["host_of_rank"]]
         assert [hosts[rank] for rank in range(job["num_ranks"])] == placed
     used = [host for _, _, host in found]
     assert [used.count(host) for host in ("h0", "h1", "h2", "h3")] == [3, 0, 1, 3]
-    assert "cyclic: messages should wait" in err
+    assert "fairlead: Placement of 2 jobs on 4 hosts by cyclic" in err
 
 
 def test_exit_code_is_that_of_the_first_to_fail(run) -> None:
     process = run(
-        "--job", script("until [ -e gate ]; do sleep 0.05; done; sleep 1; exit 5", name="slow"),
-        "--job", script("touch gate; exit 7", num_ranks=3, name="quick"),
-    )  # fmt: skip
+        script("until [ -e gate ]; do sleep 0.05; done; sleep 1; exit 5", name="slow"),
+        script("touch gate; exit 7", num_ranks=3, name="quick"),
+    )
     process.communicate()
 
     assert process.returncode == 7
@@ -97,8 +103,8 @@ def test_exit_code_is_that_of_the_first_to_fail(run) -> None:
 def test_ctrl_c_ends_all_jobs(run, tmp_path: Path) -> None:
     sleeper = tmp_path / "sleeper"
     sleeper.symlink_to("/bin/sleep")
-    waits = script(f"exec {sleeper} 300")
-    process = run("--job", waits, "--job", waits.replace("--name a", "--name b"))
+    text = f"exec {sleeper} 300"
+    process = run(script(text, name="a"), script(text, name="b"))
     assert happens(lambda: len(processes_named(str(sleeper))) == 8)
 
     # The lab's namespaces lie between; the signal goes to fairlead itself, as a terminal's would.

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a simulation found: in the terminal, and the same facts for machines."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from fairlead.simulation import RATE_PER, Machine, SimulationResult
+from fairlead.units import format_duration, format_rate, format_size
+
+
+def facts(results: Sequence[SimulationResult]) -> list[dict[str, Any]]:
+    """Everything that was found by each method or placement, as plain values."""
+    return [result.as_dict() for result in results]
+
+
+def view(results: Sequence[SimulationResult], num_servers: int = 0) -> RenderableType:
+    """What each method or placement comes to.
+
+    Args:
+        results: Of the same workload.
+        num_servers: How many servers of each are shown, those first where most is waited.
+    """
+    tables = [result_table(results)]
+    if num_servers:
+        tables.append(servers_table(results, num_servers))
+    return Group(*tables)
+
+
+def lines(results: Sequence[SimulationResult]) -> list[str]:
+    """Where the messages of each wait most, and what was simulated."""
+    return [*map(busiest, results), described(results[0])]
+
+
+def result_table(results: Sequence[SimulationResult]) -> Table:
+    """A row for each method or placement, however many there are, a column for each metric."""
+    table = _table("method", "waiting time", "finish time", "total finish time")
+    for result in results:
+        times_s = (result.waiting_time_s, result.finish_time_s, result.total_finish_time_s)
+        table.add_row(Text(result.method), *map(format_duration, times_s))
+    return table
+
+
+def servers_table(results: Sequence[SimulationResult], num_servers: int) -> Table:
+    """A row for each of a placement's servers where most is waited, at most so many of each."""
+    names = ("server", "messages", "offered", "busy", "longest\nqueue", "waiting")
+    table = _table("method", *names)
+    table.columns[1].justify = "left"
+    for result in results:
+        used = [server for server in result.servers if server.num_messages]
+        used.sort(key=lambda server: (-server.waiting_time_s, -server.utilisation_ratio))
+        for server in used[:num_servers]:
+            table.add_row(
+                Text(result.method),
+                server.name,
+                str(server.num_messages),
+                _share(server.offered_ratio),
+                f"{server.utilisation_ratio:.0%}",
+                str(server.longest_queue),
+                format_duration(server.waiting_time_s),
+            )
+    return table
+
+
+def _table(first: str, *numbers: str) -> Table:
+    """A table without frame, whose first column alone gives way where there is no room."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column(first, overflow="fold")
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def busiest(result: SimulationResult) -> str:
+    """One line: where a placement's messages wait most, all their waits added up."""
+    if result.waiting_time_s == 0:
+        return f"{result.method}: no message waits"
+    server = max(result.servers, key=lambda server: server.waiting_time_s)
+    return (
+        f"{result.method}: most waiting at {server.name}, busy {server.utilisation_ratio:.0%} "
+        f"of the time, up to {server.longest_queue} messages in its queue"
+    )
+
+
+def described(result: SimulationResult) -> str:
+    """One line: what was simulated, which part of it, and what is not as by default."""
+    options = result.options
+    line = (
+        f"{result.workload}: {result.num_messages} messages, scale {result.scale:g}; "
+        f"nic {options.nic}, {options.forwarding}, arrivals {options.arrivals}, loop {options.loop}"
+    )
+    if options.seed:
+        line += f", seed {options.seed}"
+    if result.rate_per not in (None, RATE_PER[0]):
+        line += f", rate per {result.rate_per}"
+    changed = ", ".join(_changed(result.machine))
+    return f"{line}; {changed}" if changed else line
+
+
+def _changed(machine: Machine) -> Iterator[str]:
+    """What of a machine is not as in SPREAD's table 1."""
+    for field in dataclasses.fields(machine):
+        value = getattr(machine, field.name)
+        name, _, unit = field.name.rpartition("_")
+        if value == field.default:
+            continue
+        if field.name == "taken":
+            yield f"{len(value)} cores taken"
+        elif unit in _SHOWN:
+            yield f"{name.replace('_', ' ')} {_SHOWN[unit](value)}"
+        else:
+            yield f"{field.name} {value}"
+
+
+_SHOWN: dict[str, Callable[[float], str]] = {
+    "Bps": format_rate,
+    "bytes": format_size,
+    "s": format_duration,
+    "Mops": lambda speed_Mops: f"{speed_Mops:g} Mop/s",
+    "ratio": lambda ratio: f"+{ratio:.3g}",
+}
+
+
+def overload_lines(results: Sequence[SimulationResult]) -> list[str]:
+    """Which servers are offered more than they can do; their waiting tells little else."""
+    lines = []
+    for result in results:
+        if over := result.overloaded:
+            others = f", and {len(over) - 1} others" if len(over) > 1 else ""
+            share = _share(over[0].offered_ratio)
+            lines.append(
+                f"{result.method}: {over[0].name} is overloaded: offered {share} of its capacity"
+                f"{others}"
+            )
+    return lines
+
+
+def _share(ratio: float) -> str:
+    """A ratio for readers, whom the digits of a thousandfold tell nothing."""
+    return f"{ratio:.0%}" if ratio < 1000 else "over 1000 times"
