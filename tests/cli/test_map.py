@@ -62,7 +62,9 @@ def test_table_shows_the_chosen_placement_beside_the_launchers(files, fairlead_m
     lines = said.out.splitlines()
     assert lines[0].split() == ["optimize", "launcher"]
     assert lines[1].split() == ["bytes", "between", "hosts", "0", "B", "7.63", "MiB"]
-    assert sorted(line.split(":")[1] for line in lines[7:]) == [" 0 4", " 1 5", " 2 6", " 3 7"]
+    placed = [line.strip().split(maxsplit=2) for line in lines[8:]]
+    assert [host for host, _, _ in placed] == ["h0", "h1", "h2", "h3"]
+    assert sorted(ranks for _, _, ranks in placed) == ["0, 4", "1, 5", "2, 6", "3, 7"]
 
 
 def test_json_holds_placement_and_costs(files, fairlead_map) -> None:

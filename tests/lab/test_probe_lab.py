@@ -192,5 +192,5 @@ def test_budget_leaves_out_what_does_not_fit_and_says_so(tmp_path: Path) -> None
 
     # One message of 8 MiB would take 13 s.
     assert done.returncode == 0, done.stderr
-    assert "not measured (nan in the file): h0 -> h1" in done.stdout
+    assert "Not measured: h0 → h1" in done.stdout
     assert Network.load(path).unmeasured_pairs() == [("h0", "h1")]

@@ -10,7 +10,7 @@ import typer
 
 from fairlead.cli import options
 from fairlead.cli.help import HOSTS, OUTPUT
-from fairlead.cli.output import JsonOption, print_json, require_folder, stderr, stdout
+from fairlead.cli.output import JsonOption, print_json, require_folder, stdout, warn
 from fairlead.files import run_directory
 from fairlead.files.archive import replacing
 from fairlead.files.run_directory import RunDirectory
@@ -68,4 +68,4 @@ def demo(
         print_json({**comparison_facts(comparison), "report": str(output)})
     else:
         stdout.print(comparison_table(comparison))
-        stderr.print(f"fairlead: {output} shows it; everything is in {folder.path}")
+        warn(f"{output} shows it; everything is in {folder.path}")

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -17,9 +16,9 @@ from fairlead.cli.output import (
     JsonOption,
     PrefixedOutput,
     TerminalNarrator,
+    announce_json,
     print_json,
     print_lines,
-    stderr,
     stdout,
     warn,
 )
@@ -147,7 +146,7 @@ def run(
     def announce(mapped: MappedJobs, folder: Path) -> None:
         output.names = [job.name for job in mapped.workload.jobs]
         if as_json:
-            stderr.print(json.dumps(mapped.as_dict()), soft_wrap=True, markup=False)
+            announce_json(mapped.as_dict())
         for line in jobs_view.announcement_lines(mapped.record()):
             narrator.tell(line)
         narrator.tell(f"the record of this run: {folder}")

@@ -3,18 +3,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-import math
 import os
-import sys
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
-from rich.console import Group
 
 from fairlead.cli.help import App
-from fairlead.cli.output import JsonOption, print_json, progress, stdout
+from fairlead.cli.output import JsonOption, print_json, print_lines, progress, stdout, warn
 from fairlead.errors import LabError
 from fairlead.lab import Lab, packaged_scenarios
 from fairlead.lab.addresses import LOGIN
@@ -22,11 +17,7 @@ from fairlead.lab.checking import WrongPair
 from fairlead.lab.checking_delays import WrongDelay
 from fairlead.lab.delaying import DelayBy
 from fairlead.lab.state import live_labs
-from fairlead.lab.topology import Matrix
-from fairlead.report.network_view import between_hosts
-from fairlead.report.scales import BITS_PER_SECOND, SECONDS, Scale
-from fairlead.report.terminal_heatmap import heatmap
-from fairlead.units import format_bit_rate, format_duration
+from fairlead.report import lab_view
 
 ScenarioArgument = Annotated[
     str,
@@ -82,41 +73,16 @@ def up(
             wrong_delays = lab.check_delays()[1] if is_delayed else []
         lab.keep()
     if as_json:
-        print_json(
-            _facts(lab, topology.shaped_Bps())
-            | {"delay_s": topology.delay_s.tolist(), "delay_by": delay_by.value}
-            | {"wrong_pairs": [dataclasses.asdict(pair) for pair in wrong]}
-            | {"wrong_delays": [dataclasses.asdict(pair) for pair in wrong_delays]}
-        )
+        print_json(lab_view.checked_facts(lab, topology, delay_by, wrong, wrong_delays))
     else:
-        stdout.print(_heatmap(lab, "rate", topology.shaped_Bps(), BITS_PER_SECOND))
-        if is_delayed:
-            what = f"delay by {delay_by.value}"
-            stdout.print(_heatmap(lab, what, topology.delay_s, SECONDS, is_low_bright=True))
-        stdout.print(f"Try: fairlead lab exec {lab.name} -- sh", highlight=False)
-    _report(lab, wrong, wrong_delays)
-
-
-def _report(lab: Lab, wrong: list[WrongPair], wrong_delays: list[WrongDelay]) -> None:
-    """Name the pairs that are not what they should be, and fail where there are any."""
-    for pair in wrong:
-        print(
-            f"fairlead: lab {lab.name!r}: {pair.src} -> {pair.dst} is shaped to "
-            f"{format_bit_rate(pair.shaped_Bps)}, but carries {format_bit_rate(pair.measured_Bps)}",
-            file=sys.stderr,
-        )
-    for late in wrong_delays:
-        takes = "no packet arrives"
-        if late.measured_s is not None:
-            takes = f"a packet takes {format_duration(late.measured_s)}"
-        print(
-            f"fairlead: lab {lab.name!r}: {late.src} -> {late.dst} is delayed by "
-            f"{format_duration(late.delay_s)}, but {takes}",
-            file=sys.stderr,
-        )
-    if wrong or wrong_delays:
+        stdout.print(lab_view.view(lab, topology, delay_by, stdout.width))
+        print_lines([f"Try: fairlead lab exec {lab.name} -- sh"])
+    problems = lab_view.problem_lines(lab, wrong, wrong_delays)
+    for line in problems:
+        warn(line)
+    if problems:
         raise LabError(
-            f"{len(wrong) + len(wrong_delays)} pairs are off by more than 10 %; "
+            f"{len(problems)} pairs are off by more than 10 %; "
             f"is this machine busy? (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)"
         )
 
@@ -172,7 +138,7 @@ def degrade(
     else:
         raise typer.BadParameter("give either SRC DST RATIO or --host")
     if as_json:
-        print_json(_facts(lab, lab.shaped_Bps()))
+        print_json(lab_view.shaped_facts(lab, lab.shaped_Bps()))
 
 
 @_lab.command(epilog="Example: fairlead lab down --all")
@@ -196,33 +162,6 @@ def list_labs(as_json: JsonOption = False) -> None:
     """List the labs that are up; what crashed ones left behind is removed."""
     labs = [Lab.attach(name) for name in live_labs()]
     if as_json:
-        print_json([_summary(lab) for lab in labs])
-        return
-    for lab in labs:
-        stdout.print(
-            f"{lab.name}: {len(lab.hosts)} hosts, {lab.hostfile}", highlight=False, soft_wrap=True
-        )
-
-
-def _summary(lab: Lab) -> dict[str, Any]:
-    return {"name": lab.name, "hosts": lab.hosts, "hostfile": str(lab.hostfile)}
-
-
-def _facts(lab: Lab, shaped_Bps: Matrix) -> dict[str, Any]:
-    rates = [[rate if math.isfinite(rate) else None for rate in row] for row in shaped_Bps]
-    return _summary(lab) | {"shaped_Bps": rates}
-
-
-def _heatmap(
-    lab: Lab, what: str, values: Matrix, family: tuple[Scale, ...], *, is_low_bright: bool = False
-) -> Group:
-    """Values of all pairs; the middle ones of blocks where the terminal has no room for all."""
-    return heatmap(
-        between_hosts(values),
-        lab.hosts,
-        title=f"{lab.name}: {what} from row to column",
-        family=family,
-        reduce=np.nanmedian,
-        width=stdout.width,
-        is_low_bright=is_low_bright,
-    )
+        print_json([lab_view.facts(lab) for lab in labs])
+    else:
+        print_lines(map(lab_view.line, labs))

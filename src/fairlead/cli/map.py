@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import typer
-from rich.table import Table
 
 from fairlead.act.launch import (
     FORMATS,
@@ -20,27 +19,24 @@ from fairlead.act.launch import (
 from fairlead.cli import map_options as choices
 from fairlead.cli import options
 from fairlead.cli.network_input import network_named
-from fairlead.cli.output import JsonOption, print_json, progress, stderr, stdout
-from fairlead.decide.placement import METRICS, place
+from fairlead.cli.output import JsonOption, print_json, print_lines, progress, stdout, warn
+from fairlead.decide.placement import place
 from fairlead.errors import TopologyError
 from fairlead.measure.network_sources import source_kind
 from fairlead.model.cluster import Cluster
 from fairlead.model.cost import Cost, TreeCost, evaluate, evaluate_on_tree
-from fairlead.model.cost_names import COST_NAMES
 from fairlead.model.host_tree import HostTree
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic
 from fairlead.narrator import Progress
-from fairlead.units import format_duration, format_size
+from fairlead.report import cost_view, placement_view
 
 EXAMPLE = (
     "Example: fairlead map --network cloud.net.npz --traffic cg.traffic.npz "
     "--cluster h0:4,h1:4 -o ranks.txt --format rankfile"
 )
 RANKFILE = "rankfile"
-
-Costs = Mapping[str, Cost | TreeCost | None]
 
 _OF_OPTIMIZE = frozenset({"start", "max_moves", "fix"})
 _OF_FILES = frozenset({"format", "cores"})
@@ -102,14 +98,14 @@ def map_ranks(
         write_placement(chosen, hosts, format, output, None if cores is None else Cores(cores))
         if format == RANKFILE and cores is None:
             warn_of_cores(output)
-    tell(chosen, {method: cost, "launcher": launcher_cost}, as_json=as_json)
     if as_json:
+        print_json(cost_view.facts(chosen, cost, launcher_cost))
         return
+    stdout.print(cost_view.view({method: cost, "launcher": launcher_cost}))
     if output is None:
-        print_ranks(chosen)
+        stdout.print(placement_view.hosts_table(chosen, stdout.width))
     else:
-        usage = FORMATS[format].usage(str(output), chosen.num_ranks)
-        stdout.print(usage, highlight=False, soft_wrap=True, markup=False)
+        print_lines([FORMATS[format].usage(str(output), chosen.num_ranks)])
 
 
 def evaluate_on(
@@ -125,30 +121,11 @@ def evaluate_on(
     return evaluate(placement, traffic, known)
 
 
-def tell(placement: Placement, costs: Costs, *, as_json: bool) -> None:
-    """Print what a placement costs beside the launcher's own, where that can be had."""
-    if not as_json:
-        stdout.print(cost_table(costs))
-        return
-    cost, launcher_cost = costs[placement.method], costs["launcher"]
-    print_json(
-        {
-            "method": placement.method,
-            "hosts": list(placement.hosts),
-            "host_of_rank": placement.host_of_rank.tolist(),
-            "cost": None if cost is None else cost.as_dict(),
-            "launcher_cost": None if launcher_cost is None else launcher_cost.as_dict(),
-        }
-    )
-
-
 def warn_of_cores(path: Path) -> None:
-    """Say what a rankfile assumes where nobody told the number of cores."""
-    stderr.print(
-        f"fairlead: {path}: takes the slots of a host for its cores; where it has fewer, Open MPI "
-        "4 ends without a word: --cores N tells how many there are",
-        soft_wrap=True,
-        markup=False,
+    """Say what a rankfile assumes where the number of cores is not given."""
+    warn(
+        f"{path}: takes the slots of a host for its cores; where it has fewer, Open MPI 4 ends "
+        "without a word: --cores N tells how many there are"
     )
 
 
@@ -188,34 +165,3 @@ def parse_cluster(spec: str) -> Cluster:
     if Path(spec).is_file() or not ("," in spec or ":" in spec):
         return read_hostfile(spec)
     return parse_hostfile(spec.replace(",", "\n"), "--cluster")
-
-
-def cost_table(costs: Costs) -> Table:
-    """A row for each kind of cost, a column for each method; "-" where a cost cannot be had."""
-    table = Table("", *costs, box=None, pad_edge=False)
-    table.columns[0].no_wrap = True
-    for column in table.columns[1:]:
-        column.justify = "right"
-    rows = [{} if cost is None else shown_costs(cost) for cost in costs.values()]
-    for name in max(rows, key=len):
-        table.add_row(name, *(row.get(name, "-") for row in rows))
-    return table
-
-
-def shown_costs(cost: Cost | TreeCost) -> dict[str, str]:
-    """Each cost by its name as text; of a tree the sums in the unit of its costs."""
-    shown = {
-        name: (format_size if field.endswith("_bytes") else format_duration)(getattr(cost, field))
-        for field, name in COST_NAMES.items()
-        if hasattr(cost, field)
-    }
-    if isinstance(cost, TreeCost):
-        shown |= {f"{metric} times cost": f"{cost.weighted_sum[metric]:.4g}" for metric in METRICS}
-    return shown
-
-
-def print_ranks(placement: Placement) -> None:
-    """One line for each host with its ranks."""
-    for host in placement.hosts:
-        ranks = " ".join(str(rank) for rank in placement.ranks_on(host))
-        stdout.print(f"{host}: {ranks or '-'}", highlight=False, soft_wrap=True, markup=False)

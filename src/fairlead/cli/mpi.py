@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from fairlead.act import mpi_add, mpi_builds
 from fairlead.cli.help import App
-from fairlead.cli.output import JsonOption, print_json, progress
+from fairlead.cli.output import JsonOption, print_json, print_lines, progress
+from fairlead.report import mpi_view
 
 _mpi = App(
     name="mpi",
@@ -24,16 +25,13 @@ def register(app: typer.Typer) -> None:
 
 
 @_mpi.command("list", epilog="Example: fairlead mpi list")
-def list_builds(json: JsonOption = False) -> None:
+def list_builds(as_json: JsonOption = False) -> None:
     """List the MPIs that Fairlead is built for."""
     builds = mpi_builds.list_builds()
-    if json:
-        print_json([_record(build) for build in builds])
-        return
-    for build in builds:
-        print(f"{mpi_builds.mpi_title(build.family, build.version):18} {build.root}")
-    if not builds:
-        print("none; build for yours by: fairlead mpi add --mpicxx PATH")
+    if as_json:
+        print_json([mpi_view.facts(build) for build in builds])
+    else:
+        print_lines(mpi_view.lines(builds))
 
 
 @_mpi.command(epilog="Example: fairlead mpi add --mpicxx /opt/openmpi/bin/mpicxx")
@@ -42,21 +40,13 @@ def add(
         str,
         typer.Option("--mpicxx", metavar="PROGRAM", help="The MPI's C++ compiler wrapper."),
     ],
-    json: JsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Build Fairlead's MPI side for one more MPI; what was built for it before is replaced."""
     with progress(f"building for {mpicxx}") as on_progress:
         build = mpi_add.add(mpicxx, on_progress)
-    if json:
-        print_json(_record(build))
+    if as_json:
+        print_json(mpi_view.facts(build))
     else:
-        print(f"built for {mpi_builds.mpi_title(build.family, build.version)}: {build.root}")
-
-
-def _record(build: mpi_builds.MpiBuild) -> dict[str, Any]:
-    return {
-        "family": build.family,
-        "version": ".".join(str(part) for part in build.version),
-        "wrapper": str(build.wrapper),
-        "root": str(build.root),
-    }
+        title = mpi_builds.mpi_title(build.family, build.version)
+        print_lines([f"built for {title}: {build.root}"])

@@ -80,6 +80,11 @@ def print_lines(lines: Iterable[str]) -> None:
         stdout.print(line, soft_wrap=True, markup=False, highlight=False)
 
 
+def announce_json(facts: Mapping[str, Any]) -> None:
+    """Print facts as one line of JSON on stderr, where stdout belongs to a program."""
+    stderr.print(json.dumps(facts), soft_wrap=True, markup=False)
+
+
 def warn(line: str) -> None:
     """Say one line on stderr."""
     stderr.print(f"fairlead: {line}", soft_wrap=True, markup=False)

@@ -4,28 +4,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import numpy as np
-import numpy.typing as npt
 import typer
 
 from fairlead.act import launch
 from fairlead.cli import options
 from fairlead.cli.help import HOSTS, NETWORK, OUTPUT
-from fairlead.cli.output import JsonOption, print_json, progress, require_folder, stdout
+from fairlead.cli.output import JsonOption, print_json, print_lines, progress, require_folder
 from fairlead.measure.probe import PRECISIONS
 from fairlead.measure.probe import probe as measure
 from fairlead.measure.sampling import SamplePlan
-from fairlead.model.network import Network
-from fairlead.report.contention_view import contention_facts, contention_lines
-from fairlead.report.estimates import estimate_lines
-from fairlead.report.origin import origin_facts
-from fairlead.units import format_duration, format_rate, parse_duration
+from fairlead.report import probe_view
+from fairlead.units import parse_duration
 
 EXAMPLE = "Example: fairlead probe --hostfile hosts.txt --full -o cloud.net.npz"
-
-_SHOWN_PAIRS = 5
 
 
 def _defaults(field: str, unit: str = "") -> str:
@@ -192,50 +185,6 @@ def probe(
         )
     network.save(output)
     if as_json:
-        print_json(_facts(network, output))
+        print_json(probe_view.facts(network, output))
     else:
-        _print_summary(network, output)
-
-
-def _facts(network: Network, path: Path) -> dict[str, Any]:
-    return {
-        "file": str(path),
-        "hosts": list(network.hosts),
-        "latency_s": _cells(network.latency_s),
-        "bandwidth_Bps": _cells(network.bandwidth_Bps),
-        "samples": [] if network.samples is None else network.samples.tolist(),
-        "unmeasured_pairs": network.unmeasured_pairs(),
-        **contention_facts(network),
-        "num_estimated_pairs": int(network.is_estimated().sum()),
-        **origin_facts(network),
-    }
-
-
-def _cells(matrix: npt.NDArray[np.float64]) -> list[list[float | None]]:
-    """Rows for JSON, which knows neither nan nor inf: null where unmeasured or inside a host."""
-    return [[float(cell) if np.isfinite(cell) else None for cell in row] for row in matrix]
-
-
-def _print_summary(network: Network, path: Path) -> None:
-    others = ~np.eye(network.num_hosts, dtype=bool)
-    lines = [
-        f"{network.num_hosts} hosts measured in {format_duration(network.origin['probing_s'])} "
-        f"after a launch of {format_duration(network.launch_s or 0.0)}",
-    ]
-    for title, matrix, show in (
-        ("latency", network.latency_s[others], format_duration),
-        ("bandwidth", network.bandwidth_Bps[others], format_rate),
-    ):
-        known = matrix[np.isfinite(matrix)]
-        if known.size:
-            least, middle, most = np.quantile(known, [0, 0.5, 1])
-            lines.append(f"{title}: {show(least)} to {show(most)}, median {show(middle)}")
-    lines += contention_lines(network)
-    lines += estimate_lines(network)
-    lines += [f"host {host!r} left out: {why}" for host, why in network.unreachable.items()]
-    missing = network.unmeasured_pairs()
-    if missing:
-        named = ", ".join(f"{src} -> {dst}" for src, dst in missing[:_SHOWN_PAIRS])
-        more = f" and {len(missing) - _SHOWN_PAIRS} more" if len(missing) > _SHOWN_PAIRS else ""
-        lines.append(f"not measured (nan in the file): {named}{more}")
-    stdout.print("\n".join([*lines, f"written to {path}"]), soft_wrap=True, markup=False)
+        print_lines(probe_view.lines(network, output))

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from fairlead.cli.help import OUTPUT
-from fairlead.cli.output import JsonOption, print_json, stderr
+from fairlead.cli.output import JsonOption, print_json, warn
 from fairlead.cli.runs import tell_latest
 from fairlead.report import write_report
 from fairlead.report.run_files import RUN_FILES
@@ -46,4 +46,4 @@ def report(
     if as_json:
         print_json({"report": str(output), "sections": sections})
     else:
-        stderr.print(f"fairlead: {output} shows {', '.join(sections)}", soft_wrap=True)
+        warn(f"{output} shows {', '.join(sections)}")

@@ -3,21 +3,20 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from pathlib import Path
 
 import typer
 
 from fairlead.cli import options
 from fairlead.cli.mpirun_spellings import ProgramCommand
-from fairlead.cli.output import JsonOption, TerminalNarrator, stderr
+from fairlead.cli.output import JsonOption, TerminalNarrator, announce_json
 from fairlead.decide.rule import DEFAULT_RULE
 from fairlead.flows.request import hosts_of
 from fairlead.flows.run import Announcement
 from fairlead.flows.run import run as run_program
 from fairlead.flows.run_on_one_host import run_on_one_host
 from fairlead.narrator import Narrator
+from fairlead.report import run_view
 
 EXAMPLE = "Example: fairlead run -n 32 --hostfile hosts.txt -- ./solver input.dat"
 
@@ -65,7 +64,7 @@ def run(
 
     def announce(announcement: Announcement) -> None:
         if as_json:
-            stderr.print(json.dumps(_facts(method, announcement)), soft_wrap=True, markup=False)
+            announce_json(run_view.facts(method, announcement))
         narrator.tell(announcement.line)
         narrator.tell(f"the record of this run: {announcement.directory}")
 
@@ -75,36 +74,10 @@ def run(
 
         def announce_folder(folder: Path) -> None:
             if as_json:
-                stderr.print(json.dumps(_nothing_placed(folder)), soft_wrap=True, markup=False)
+                announce_json(run_view.facts_of_one_host(folder))
             narrator.tell(f"the record of this run: {folder}")
 
         raise typer.Exit(
             run_on_one_host(request, cluster, narrator, announce_folder, is_dry=dry_run)
         )
     raise typer.Exit(run_program(request, method, narrator, announce, is_dry=dry_run))
-
-
-def _nothing_placed(folder: Path) -> dict[str, object]:
-    return {
-        "method": "launcher",
-        "kept_launcher_placement": True,
-        "gain": None,
-        "host_of_rank": None,
-        "run_directory": str(folder),
-    }
-
-
-def _facts(method: str, announcement: Announcement) -> dict[str, object]:
-    decision = announcement.decision
-    placement = decision.placement
-    return {
-        "method": method,
-        "kept_launcher_placement": placement is None,
-        "gain": dataclasses.asdict(decision.gain),
-        "rehearsed_rounds": decision.num_rounds,
-        "decision_is_kept": decision.is_kept,
-        "deciding_s": decision.seconds,
-        "predicted_s": announcement.predicted_s,
-        "host_of_rank": None if placement is None else placement.host_names(),
-        "run_directory": str(announcement.directory),
-    }

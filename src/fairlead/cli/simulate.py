@@ -10,19 +10,12 @@ import typer
 
 from fairlead.cli import simulation_options as choices
 from fairlead.cli.options import Seed, TimeLimit, require_optimize
-from fairlead.cli.output import JsonOption, print_json, progress, stdout
-from fairlead.cli.simulation_view import (
-    busiest,
-    described,
-    result_table,
-    servers_table,
-    warn_of_overload,
-)
+from fairlead.cli.output import JsonOption, print_json, print_lines, progress, stdout, warn
 from fairlead.decide.jobs import place_jobs
+from fairlead.report import simulation_view
 from fairlead.simulation import (
     JobsPlacement,
     SimulationOptions,
-    SimulationResult,
     Workload,
     read_jobs_placement,
     simulate_each,
@@ -80,9 +73,12 @@ def simulate_jobs(
             jobs, [*placed, *given], options, scale=scale, on_progress=on_progress
         )
     if as_json:
-        print_json([result.as_dict() for result in results])
-    else:
-        _tell(results, servers)
+        print_json(simulation_view.facts(results))
+        return
+    stdout.print(simulation_view.view(results, servers))
+    print_lines(simulation_view.lines(results))
+    for line in simulation_view.overload_lines(results):
+        warn(line)
 
 
 def _given(paths: Sequence[Path], jobs: Workload) -> list[JobsPlacement]:
@@ -93,13 +89,3 @@ def _given(paths: Sequence[Path], jobs: Workload) -> list[JobsPlacement]:
     for placement in placements:
         placement.require_fits(jobs)
     return placements
-
-
-def _tell(results: Sequence[SimulationResult], num_servers: int) -> None:
-    stdout.print(result_table(results))
-    if num_servers:
-        stdout.print(servers_table(results, num_servers))
-    for line in (*map(busiest, results), described(results[0])):
-        stdout.print(line, highlight=False, soft_wrap=True, markup=False)
-    for result in results:
-        warn_of_overload(result)

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import scipy.sparse as sp
 import typer
 
 from fairlead.act import launch
@@ -14,14 +13,11 @@ from fairlead.act.launch import LaunchSpec
 from fairlead.cli import options
 from fairlead.cli.help import OUTPUT
 from fairlead.cli.mpirun_spellings import ProgramCommand
-from fairlead.cli.output import JsonOption, print_json, require_folder, stdout
+from fairlead.cli.output import JsonOption, print_json, print_lines, require_folder
 from fairlead.measure.trace import trace as trace_program
-from fairlead.model.traffic import Traffic
-from fairlead.units import format_duration, format_size
+from fairlead.report import traffic_view
 
 EXAMPLE = "Example: fairlead trace -n 32 --hostfile hosts.txt -o solver.traffic.npz -- ./solver"
-
-_SHOWN_COLLECTIVES = 5
 
 Output = Annotated[
     Path | None,
@@ -66,51 +62,6 @@ def trace(
     traffic = trace_program(launcher, spec, stdout=2 if as_json else 1).traffic
     traffic.save(path)
     if as_json:
-        print_json(_facts(traffic, path))
+        print_json({"file": str(path), **traffic_view.summary_facts(traffic)})
     else:
-        _print_summary(traffic, path)
-
-
-def _facts(traffic: Traffic, path: Path) -> dict[str, Any]:
-    return {
-        "file": str(path),
-        "num_ranks": traffic.num_ranks,
-        "run_time_s": traffic.run_time_s,
-        "sent": _sums(traffic.messages, traffic.bytes),
-        "exchanged": _sums(traffic.exchange_messages, traffic.exchange_bytes),
-        "collectives": [call._asdict() for call in traffic.collectives],
-        "uncounted": traffic.uncounted._asdict(),
-        "origin": traffic.origin,
-    }
-
-
-def _sums(messages: sp.csr_array | None, sizes: sp.csr_array | None) -> dict[str, int]:
-    assert messages is not None and sizes is not None  # Traffic fills in what was left out.
-    return {"messages": int(messages.sum()), "bytes": int(sizes.sum())}
-
-
-def _print_summary(traffic: Traffic, path: Path) -> None:
-    facts = _facts(traffic, path)
-    lines = [
-        f"{traffic.num_ranks} ranks ran for {format_duration(traffic.run_time_s)}",
-        f"point to point: {facts['sent']['messages']:,} messages, "
-        f"{format_size(facts['sent']['bytes'])}",
-    ]
-    if facts["exchanged"]["messages"]:
-        exchanged = facts["exchanged"]
-        lines.append(
-            f"alltoall, neighbours: {exchanged['messages']:,} messages, "
-            f"{format_size(exchanged['bytes'])}"
-        )
-    longest = sorted(traffic.collectives, key=lambda call: -call.seconds)[:_SHOWN_COLLECTIVES]
-    lines += [
-        f"{call.operation} of {format_size(call.message_bytes)} on {call.communicator_size} ranks: "
-        f"{call.calls:,} calls, {format_duration(call.seconds)} over all ranks"
-        for call in longest
-    ]
-    if traffic.uncounted.messages:
-        lines.append(
-            f"not in the file: {traffic.uncounted.messages:,} messages to processes "
-            "outside of MPI_COMM_WORLD"
-        )
-    stdout.print("\n".join([*lines, f"written to {path}"]), soft_wrap=True, markup=False)
+        print_lines([*traffic_view.summary_lines(traffic), f"written to {path}"])

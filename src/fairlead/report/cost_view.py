@@ -8,7 +8,8 @@ from typing import Any
 
 from rich.table import Table
 
-from fairlead.model.cost import Cost
+from fairlead.decide.placement import METRICS
+from fairlead.model.cost import Cost, TreeCost
 from fairlead.model.cost_names import COST_NAMES
 from fairlead.model.placement import Placement
 from fairlead.units import format_duration, format_size
@@ -16,7 +17,9 @@ from fairlead.units import format_duration, format_size
 UNKNOWN = "-"
 
 
-def facts(placement: Placement, cost: Cost | None, launcher_cost: Cost | None) -> dict[str, Any]:
+def facts(
+    placement: Placement, cost: Cost | TreeCost | None, launcher_cost: Cost | TreeCost | None
+) -> dict[str, Any]:
     """A placement with its costs and those of the launcher's own; None where they are unknown."""
     return {
         "method": placement.method,
@@ -27,16 +30,28 @@ def facts(placement: Placement, cost: Cost | None, launcher_cost: Cost | None) -
     }
 
 
-def view(costs: Mapping[str, Cost | None]) -> Table:
+def view(costs: Mapping[str, Cost | TreeCost | None]) -> Table:
     """A row for each kind of cost, a column for each method."""
     table = Table("", *costs, box=None, pad_edge=False)
     table.columns[0].no_wrap = True
     for column in table.columns[1:]:
         column.justify = "right"
-    for field, name in COST_NAMES.items():
-        values = (None if cost is None else getattr(cost, field) for cost in costs.values())
-        table.add_row(name, *(cost_text(field, value) for value in values))
+    rows = [{} if cost is None else _texts(cost) for cost in costs.values()]
+    for name in max(rows, key=len):
+        table.add_row(name, *(row.get(name, UNKNOWN) for row in rows))
     return table
+
+
+def _texts(cost: Cost | TreeCost) -> dict[str, str]:
+    """Each cost by its name; of a tree the sums in the unit of its costs."""
+    shown = {
+        name: cost_text(field, getattr(cost, field))
+        for field, name in COST_NAMES.items()
+        if hasattr(cost, field)
+    }
+    if isinstance(cost, TreeCost):
+        shown |= {f"{metric} times cost": f"{cost.weighted_sum[metric]:.4g}" for metric in METRICS}
+    return shown
 
 
 def cost_text(field: str, value: float | None) -> str:

@@ -35,6 +35,11 @@ class Spread(NamedTuple):
     max: float
     max_asymmetry_ratio: float
 
+    @property
+    def is_known(self) -> bool:
+        """Whether any pair was measured."""
+        return bool(np.isfinite(self.median))
+
 
 def between_hosts(matrix: Matrix) -> Matrix:
     """The matrix with `nan` on its diagonal."""
@@ -99,7 +104,7 @@ def view(network: Network, width: int) -> RenderableType:
         parts += [Text(), contention_tree(network)]
     if network.num_hosts > 1:
         parts += [Text(), Text("Yellow is fast and violet is slow in both.", style="dim")]
-    return Group(*parts, *_unmeasured(network))
+    return Group(*parts, *(Text(line, style="yellow") for line in unmeasured_lines(network)))
 
 
 def _summary(network: Network) -> Table:
@@ -117,14 +122,15 @@ def _summary(network: Network) -> Table:
     return table
 
 
-def _unmeasured(network: Network) -> list[Text]:
+def unmeasured_lines(network: Network) -> list[str]:
+    """Which pairs were not measured, in one line; none where all were."""
     pairs = network.unmeasured_pairs()
     if not pairs:
         return []
     named = ", ".join(f"{src} → {dst}" for src, dst in pairs[:MAX_NAMED_PAIRS])
     more = len(pairs) - MAX_NAMED_PAIRS
     rest = f" and {more} more" if more > 0 else ""
-    return [Text(f"Not measured: {named}{rest}", style="yellow")]
+    return [f"Not measured: {named}{rest}"]
 
 
 def _plain(found: Spread) -> dict[str, float | None]:

@@ -32,18 +32,23 @@ def facts(placement: Placement) -> dict[str, Any]:
 def view(placement: Placement, width: int) -> RenderableType:
     """The placement for a terminal of `width` columns."""
     title = f"Placement of {placement.num_ranks} ranks on {len(placement.hosts)} hosts"
+    return Group(
+        Text(f"{title} by {placement.method}"),
+        *(Text(f"{name}: {value}", style="dim") for name, value in origin_lines(placement.origin)),
+        Text(),
+        hosts_table(placement, width),
+    )
+
+
+def hosts_table(placement: Placement, width: int) -> Table:
+    """A row for each host with its ranks."""
     table = Table(box=None, pad_edge=False, width=width)
     table.add_column("host", overflow="fold")
     table.add_column("count", justify="right")
     table.add_column("ranks", ratio=1)
     for host, ranks in zip(placement.hosts, ranks_by_host(placement), strict=True):
         table.add_row(Text(host), str(len(ranks)), rank_ranges(ranks.tolist()))
-    return Group(
-        Text(f"{title} by {placement.method}"),
-        *(Text(f"{name}: {value}", style="dim") for name, value in origin_lines(placement.origin)),
-        Text(),
-        table,
-    )
+    return table
 
 
 def ranks_by_host(placement: Placement) -> list[npt.NDArray[np.int64]]:

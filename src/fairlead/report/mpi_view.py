@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The MPIs that Fairlead is built for: in the terminal, and the same facts for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fairlead.act.mpi_builds import MpiBuild, mpi_title
+
+
+def facts(build: MpiBuild) -> dict[str, Any]:
+    """One build as plain values."""
+    return {
+        "family": build.family,
+        "version": ".".join(map(str, build.version)),
+        "wrapper": str(build.wrapper),
+        "root": str(build.root),
+    }
+
+
+def lines(builds: Sequence[MpiBuild]) -> list[str]:
+    """A line for each build."""
+    if not builds:
+        return ["none; build for yours by: fairlead mpi add --mpicxx PATH"]
+    return [f"{mpi_title(build.family, build.version):18} {build.root}" for build in builds]

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A network that was just measured: a few lines for the terminal, all of it for machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fairlead.model.network import Network
+from fairlead.report import network_view
+from fairlead.report.contention_view import contention_lines
+from fairlead.report.estimates import estimate_lines
+from fairlead.units import format_duration, format_rate
+
+
+def facts(network: Network, path: Path) -> dict[str, Any]:
+    """What `fairlead show` says of the file, and how often each pair was measured."""
+    samples = [] if network.samples is None else network.samples.tolist()
+    return {"file": str(path), **network_view.facts(network), "samples": samples}
+
+
+def lines(network: Network, path: Path) -> list[str]:
+    """What was measured and what was not."""
+    told = [
+        f"{network.num_hosts} hosts measured in {format_duration(network.origin['probing_s'])} "
+        f"after a launch of {format_duration(network.launch_s or 0.0)}",
+    ]
+    for title, matrix, show in (
+        ("latency", network.latency_s, format_duration),
+        ("bandwidth", network.bandwidth_Bps, format_rate),
+    ):
+        found = network_view.spread(matrix)
+        if found.is_known:
+            told.append(
+                f"{title}: {show(found.min)} to {show(found.max)}, median {show(found.median)}"
+            )
+    told += contention_lines(network)
+    told += estimate_lines(network)
+    told += [f"host {host!r} left out: {why}" for host, why in network.unreachable.items()]
+    told += network_view.unmeasured_lines(network)
+    return [*told, f"written to {path}"]

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `fairlead run` decided, as facts for machines; `flows/run.py` tells it to people."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from fairlead.flows.announcement import Announcement
+
+
+def facts(method: str, announcement: Announcement) -> dict[str, Any]:
+    """The decision with its expected gain."""
+    decision = announcement.decision
+    placement = decision.placement
+    return {
+        "method": method,
+        "kept_launcher_placement": placement is None,
+        "gain": dataclasses.asdict(decision.gain),
+        "rehearsed_rounds": decision.num_rounds,
+        "decision_is_kept": decision.is_kept,
+        "deciding_s": decision.seconds,
+        "predicted_s": announcement.predicted_s,
+        "host_of_rank": None if placement is None else placement.host_names(),
+        "run_directory": str(announcement.directory),
+    }
+
+
+def facts_of_one_host(folder: Path) -> dict[str, Any]:
+    """The same where there is one host, and nothing to decide."""
+    return {
+        "method": "launcher",
+        "kept_launcher_placement": True,
+        "gain": None,
+        "host_of_rank": None,
+        "run_directory": str(folder),
+    }

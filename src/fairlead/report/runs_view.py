@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The user's runs in the terminal, and the same facts for machines."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from fairlead.units import format_duration
+from fairlead.watch.past_runs import PastRun
+
+
+def facts(runs: Sequence[PastRun]) -> list[dict[str, Any]]:
+    """Each run by its fields, JSON-serialisable."""
+    return [
+        dataclasses.asdict(run)
+        | {
+            "folder": str(run.folder),
+            "started": None if run.started is None else run.started.isoformat(),
+        }
+        for run in runs
+    ]
+
+
+def view(runs: Sequence[PastRun]) -> Table:
+    """A row for each run."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("run", overflow="fold")
+    for name in ("ranks", "hosts"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("placement", no_wrap=True)
+    for name in ("predicted", "measured"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("end")
+    for run in runs:
+        table.add_row(
+            Text(run.folder.name),
+            _number(run.num_ranks),
+            _number(None if run.hosts is None else len(run.hosts)),
+            Text(run.placement or "-"),
+            _duration(run.predicted_s),
+            _duration(run.measured_s),
+            _end(run),
+        )
+    return table
+
+
+def _end(run: PastRun) -> str:
+    if run.problem is not None:
+        return "unreadable"
+    if run.is_comparison:
+        return "compared"
+    if run.exit_code is None:
+        return "not ended"
+    return f"exit code {run.exit_code}" if run.exit_code else "done"
+
+
+def _number(value: int | None) -> str:
+    return "-" if value is None else str(value)
+
+
+def _duration(value_s: float | None) -> str:
+    return "-" if value_s is None else format_duration(value_s)
