@@ -10,7 +10,6 @@ import typer
 
 from fairlead.cli import options
 from fairlead.cli.help import HOSTS, TRAFFIC
-from fairlead.cli.map import parse_cluster
 from fairlead.cli.network_input import network_named
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
 from fairlead.cli.runs import tell_latest
@@ -23,7 +22,6 @@ from fairlead.measure.reachable import measured_part
 from fairlead.model.cluster import Cluster
 from fairlead.model.traffic import Traffic
 from fairlead.report import advice_facts, advice_view
-from fairlead.units import parse_duration
 from fairlead.watch.past_runs import find_run, recorded_cluster
 
 EXAMPLE = (
@@ -55,14 +53,7 @@ def advise(
         Path | None,
         typer.Option(metavar="FILE", rich_help_panel=TRAFFIC, help="A .traffic.npz file."),
     ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOSTS",
-            rich_help_panel=HOSTS,
-            help="A hostfile, or hosts and slots: h0:4,h1:4.",
-        ),
-    ] = None,
+    cluster: Annotated[str | None, options.cluster()] = None,
     prices: Annotated[
         str | None,
         typer.Option(
@@ -72,13 +63,7 @@ def advise(
         ),
     ] = None,
     wanted_time: Annotated[
-        float | None,
-        typer.Option(
-            parser=options.usage(parse_duration),
-            metavar="TIME",
-            rich_help_panel=HOSTS,
-            help="Time that a run may take, for example 10s.",
-        ),
+        float | None, options.duration("Time that a run may take, for example 10s.", HOSTS)
     ] = None,
     method: options.Method = "scotch",
     metric: options.MetricOption = options.Metric.bytes,
@@ -135,7 +120,7 @@ def _named_inputs(
     Raises:
         InputError: The hosts cannot be read, or the folder is no run directory.
     """
-    hosts = None if cluster is None else parse_cluster(cluster)
+    hosts = None if cluster is None else options.parse_cluster(cluster)
     if not source.is_dir():
         return str(source), traffic, hosts
     network_file, traffic_file = source / run_directory.NETWORK, source / run_directory.TRAFFIC

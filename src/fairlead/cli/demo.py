@@ -34,23 +34,13 @@ def demo(
             help="A scenario of the emulated cloud: a name or a TOML file.",
         ),
     ] = "two-racks",
-    num_ranks: Annotated[
-        int,
-        typer.Option(
-            "-n", "--np", min=1, metavar="N", rich_help_panel=HOSTS, help="Ranks, a power of two."
-        ),
-    ] = 32,
+    num_ranks: Annotated[int, options.num_ranks("Ranks, a power of two.")] = 32,
     repeats: Annotated[
         int,
         typer.Option(min=1, metavar="N", rich_help_panel=OUTPUT, help="Runs per method."),
     ] = 5,
     mpirun: options.Mpirun = None,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "-o", "--output", metavar="FILE", rich_help_panel=OUTPUT, help="Where the report goes."
-        ),
-    ] = Path("report.html"),
+    output: Annotated[Path, options.output("Where the report goes.")] = Path("report.html"),
     as_json: JsonOption = False,
 ) -> None:
     """Place a conjugate-gradient solver by many methods in an emulated cloud, and compare.

@@ -10,7 +10,6 @@ import typer
 
 from fairlead.cli import map_options, options
 from fairlead.cli.help import JOBS, OUTPUT, PLACING, App, listed
-from fairlead.cli.map import parse_cluster
 from fairlead.cli.mpirun_spellings import SpelledCommand
 from fairlead.cli.output import (
     JsonOption,
@@ -79,13 +78,7 @@ Scale = Annotated[
 ]
 OutputFolder = Annotated[
     Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        metavar="FOLDER",
-        rich_help_panel=OUTPUT,
-        help="Where a launcher's file for each job and jobs.json go.",
-    ),
+    options.output("Where a launcher's file for each job and jobs.json go.", metavar="FOLDER"),
 ]
 Bind = Annotated[
     bool,
@@ -177,7 +170,7 @@ def map_jobs(
     request = JobsRequest(
         read_jobs_file(file, "traffic"),
         method,
-        hostfile=parse_cluster(cluster),
+        hostfile=options.parse_cluster(cluster),
         taken=parse_taken(taken or []),
         machine=machine,
         scale=scale,

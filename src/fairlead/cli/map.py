@@ -12,8 +12,6 @@ import typer
 from fairlead.act.launch import (
     FORMATS,
     Cores,
-    parse_hostfile,
-    read_hostfile,
     write_placement,
 )
 from fairlead.cli import map_options as choices
@@ -23,7 +21,6 @@ from fairlead.cli.output import JsonOption, print_json, print_lines, progress, s
 from fairlead.decide.placement import place
 from fairlead.errors import TopologyError
 from fairlead.measure.network_sources import source_kind
-from fairlead.model.cluster import Cluster
 from fairlead.model.cost import Cost, TreeCost, evaluate, evaluate_on_tree
 from fairlead.model.host_tree import HostTree
 from fairlead.model.network import Network
@@ -72,7 +69,7 @@ def map_ranks(
         options.refuse(context, _OF_FILES, "needs --output")
     if format != RANKFILE:
         options.refuse(context, {"cores"}, f"only the format {RANKFILE} names cores of a host")
-    hosts = parse_cluster(cluster)
+    hosts = options.parse_cluster(cluster)
     options.require_optimize(context, [method])
     if method != "optimize":
         options.refuse(context, _OF_OPTIMIZE, "only the method optimize has a use for it")
@@ -154,14 +151,3 @@ def going_on(show: Progress) -> Callable[[int, int], bool]:
         return True
 
     return on_progress
-
-
-def parse_cluster(spec: str) -> Cluster:
-    """Hosts and slots from `h0:4,h1:4` or from the hostfile of that name.
-
-    Raises:
-        InputError: The hostfile is missing, or either is not understood.
-    """
-    if Path(spec).is_file() or not ("," in spec or ":" in spec):
-        return read_hostfile(spec)
-    return parse_hostfile(spec.replace(",", "\n"), "--cluster")

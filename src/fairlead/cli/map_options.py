@@ -10,17 +10,10 @@ import typer
 
 from fairlead.act.launch import FORMATS
 from fairlead.cli import options
-from fairlead.cli.help import HOSTS, NETWORK, OUTPUT, PLACING, TRAFFIC, listed
+from fairlead.cli.help import NETWORK, OUTPUT, PLACING, TRAFFIC, listed
 from fairlead.decide.placement import METHODS
 
-Hosts = Annotated[
-    str,
-    typer.Option(
-        metavar="HOSTS",
-        rich_help_panel=HOSTS,
-        help="A hostfile, or hosts and slots: h0:4,h1:4.",
-    ),
-]
+Hosts = Annotated[str, options.cluster()]
 NetworkSource = Annotated[
     str,
     typer.Option(
@@ -68,16 +61,7 @@ Fixed = Annotated[
         help="A rank that must be on this host; repeatable, for optimize.",
     ),
 ]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        rich_help_panel=OUTPUT,
-        help="Where the placement goes.",
-    ),
-]
+Output = Annotated[Path | None, options.output("Where the placement goes.")]
 Format = Annotated[
     str,
     typer.Option(

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from fairlead.act.launch import parse_hostfile
+from fairlead.act.launch import parse_hostfile, read_hostfile
 from fairlead.cli.help import HOSTS, NETWORK, OUTPUT, PLACING, TRAFFIC
 from fairlead.decide import placement
 from fairlead.decide.placement import METHODS
@@ -136,10 +136,45 @@ class Mode(str, enum.Enum):
     full = "full"
 
 
-Ranks = Annotated[
-    int,
-    typer.Option("-n", "--np", min=1, metavar="N", rich_help_panel=HOSTS, help="Number of ranks."),
-]
+def duration(meaning: str, group: str, default: bool | str = True) -> Any:
+    """An option that is a time, for example 10s."""
+    return typer.Option(
+        parser=usage(parse_duration),
+        metavar="TIME",
+        rich_help_panel=group,
+        show_default=default,
+        help=meaning,
+    )
+
+
+def num_ranks(meaning: str) -> Any:
+    """The option -n."""
+    return typer.Option("-n", "--np", min=1, metavar="N", rich_help_panel=HOSTS, help=meaning)
+
+
+def cluster() -> Any:
+    """The option --cluster, which `parse_cluster` reads."""
+    return typer.Option(
+        "--cluster",
+        metavar="HOSTS",
+        rich_help_panel=HOSTS,
+        help="A hostfile, or hosts and slots: h0:4,h1:4.",
+    )
+
+
+def output(meaning: str, default: bool | str = True, *, metavar: str = "FILE") -> Any:
+    """The option -o of a command that writes a file or a folder."""
+    return typer.Option(
+        "-o",
+        "--output",
+        metavar=metavar,
+        rich_help_panel=OUTPUT,
+        show_default=default,
+        help=meaning,
+    )
+
+
+Ranks = Annotated[int, num_ranks("Number of ranks.")]
 
 
 def _hostfile(without: str) -> Any:
@@ -236,22 +271,15 @@ ModeOption = Annotated[
 ]
 
 
-def _budget(meaning: str, default: str) -> Any:
-    return typer.Option(
-        parser=usage(parse_duration),
-        metavar="TIME",
-        rich_help_panel=NETWORK,
-        show_default=default,
-        help=meaning,
-    )
-
-
-Budget = Annotated[float | None, _budget("Most time that the probe may take.", "no limit")]
+Budget = Annotated[
+    float | None, duration("Most time that the probe may take.", NETWORK, "no limit")
+]
 RunBudget = Annotated[
     float | None,
-    _budget(
+    duration(
         "Most time that deciding may take, the probe included; its first rehearsal takes place in "
         "any case.",
+        NETWORK,
         "3.8s for 8 hosts, 7.8s for 32",
     ),
 ]
@@ -284,13 +312,7 @@ Contention = Annotated[
 ]
 MaxAge = Annotated[
     float,
-    typer.Option(
-        parser=usage(parse_duration),
-        metavar="TIME",
-        rich_help_panel=NETWORK,
-        show_default="1h",
-        help="Up to this age a kept profile of the same hosts is used again.",
-    ),
+    duration("Up to this age a kept profile of the same hosts is used again.", NETWORK, "1h"),
 ]
 SkipUnreachable = Annotated[
     bool,
@@ -379,6 +401,17 @@ def split_arguments(text: str) -> tuple[str, ...]:
         return tuple(shlex.split(text))
     except ValueError as error:
         raise typer.BadParameter(f"{text!r}: {error}") from error
+
+
+def parse_cluster(text: str) -> Cluster:
+    """Hosts and slots from `h0:4,h1:4` or from the hostfile of that name.
+
+    Raises:
+        InputError: The hostfile is missing, or either is not understood.
+    """
+    if Path(text).is_file() or not ("," in text or ":" in text):
+        return read_hostfile(text)
+    return parse_hostfile(text.replace(",", "\n"), "--cluster")
 
 
 def request_of(context: typer.Context) -> Request:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import sys
 import threading
@@ -23,6 +22,7 @@ from fairlead.cli.help import OUTPUT
 from fairlead.cli.terminal_safe import terminal_safe
 from fairlead.errors import InputError
 from fairlead.narrator import Narrator, Progress
+from fairlead.report.plain import plain
 
 
 class _Terminal(Console):
@@ -61,17 +61,8 @@ def print_json(result: Any) -> None:
     try:
         text = json.dumps(result, indent=2, allow_nan=False, default=str)
     except ValueError:
-        text = json.dumps(_finite(result), indent=2, allow_nan=False, default=str)
+        text = json.dumps(plain(result), indent=2, allow_nan=False, default=str)
     sys.stdout.write(f"{text}\n")
-
-
-def _finite(value: Any) -> Any:
-    """The same with None for each number that is not finite."""
-    if isinstance(value, Mapping):
-        return {name: _finite(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def print_lines(lines: Iterable[str]) -> None:

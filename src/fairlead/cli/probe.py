@@ -10,13 +10,12 @@ import typer
 
 from fairlead.act import launch
 from fairlead.cli import options
-from fairlead.cli.help import HOSTS, NETWORK, OUTPUT
+from fairlead.cli.help import HOSTS, NETWORK
 from fairlead.cli.output import JsonOption, print_json, print_lines, progress, require_folder
 from fairlead.measure.probe import PRECISIONS
 from fairlead.measure.probe import probe as measure
 from fairlead.measure.sampling import SamplePlan
 from fairlead.report import probe_view
-from fairlead.units import parse_duration
 
 EXAMPLE = "Example: fairlead probe --hostfile hosts.txt --full -o cloud.net.npz"
 
@@ -35,10 +34,6 @@ Hosts = Annotated[
         rich_help_panel=HOSTS,
         help="The hosts to measure, in Open MPI's or MPICH's form.",
     ),
-]
-Output = Annotated[
-    Path,
-    typer.Option("-o", "--output", metavar="FILE", rich_help_panel=OUTPUT, help="File to write."),
 ]
 Full = Annotated[
     bool,
@@ -97,33 +92,17 @@ Concurrency = Annotated[
 ]
 Timeout = Annotated[
     float | None,
-    typer.Option(
-        parser=options.usage(parse_duration),
-        metavar="TIME",
-        rich_help_panel=NETWORK,
-        show_default=_defaults("timeout_s", "s"),
-        help="End the launcher after this time.",
-    ),
+    options.duration("End the launcher after this time.", NETWORK, _defaults("timeout_s", "s")),
 ]
 ReachTimeout = Annotated[
     float,
-    typer.Option(
-        parser=options.usage(parse_duration),
-        metavar="TIME",
-        rich_help_panel=NETWORK,
-        show_default="10s",
-        help="Time within which each host has to answer before the launch.",
+    options.duration(
+        "Time within which each host has to answer before the launch.", NETWORK, "10s"
     ),
 ]
 Patience = Annotated[
     float,
-    typer.Option(
-        parser=options.usage(parse_duration),
-        metavar="TIME",
-        rich_help_panel=NETWORK,
-        show_default="10s",
-        help="Silence after which a host is given up while measuring.",
-    ),
+    options.duration("Silence after which a host is given up while measuring.", NETWORK, "10s"),
 ]
 
 
@@ -135,7 +114,7 @@ def register(app: typer.Typer) -> None:
 def probe(
     context: typer.Context,
     hostfile: Hosts,
-    output: Output = Path("network.net.npz"),
+    output: Annotated[Path, options.output("File to write.")] = Path("network.net.npz"),
     full: Full = False,
     budget: options.Budget = None,
     target: Target = None,

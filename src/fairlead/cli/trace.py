@@ -11,25 +11,12 @@ import typer
 from fairlead.act import launch
 from fairlead.act.launch import LaunchSpec
 from fairlead.cli import options
-from fairlead.cli.help import OUTPUT
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, print_json, print_lines, require_folder
 from fairlead.measure.trace import trace as trace_program
 from fairlead.report import traffic_view
 
 EXAMPLE = "Example: fairlead trace -n 32 --hostfile hosts.txt -o solver.traffic.npz -- ./solver"
-
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        rich_help_panel=OUTPUT,
-        show_default="PROGRAM.traffic.npz",
-        help="File to write.",
-    ),
-]
 
 
 def register(app: typer.Typer) -> None:
@@ -42,7 +29,7 @@ def trace(
     num_ranks: options.Ranks,
     hostfile: options.TraceHostfile = None,
     host: options.Hosts = None,
-    output: Output = None,
+    output: Annotated[Path | None, options.output("File to write.", "PROGRAM.traffic.npz")] = None,
     mpirun: options.Mpirun = None,
     launcher_args: options.LauncherArgs = "",
     as_json: JsonOption = False,

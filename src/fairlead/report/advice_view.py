@@ -23,6 +23,8 @@ from fairlead.decide.hosts import (
     Symptom,
 )
 from fairlead.report.advice_notes import notes
+from fairlead.report.plain import plain
+from fairlead.report.terminal_table import table
 from fairlead.units import format_duration, format_rate, three_digits
 
 MAX_NAMED = 6
@@ -119,10 +121,7 @@ def _table(advice: HostAdvice) -> Table:
     has_price = not math.isnan(advice.all_hosts.price_per_run)
     names = ["hosts", "left out", "busiest\npart", "all bytes\nin turn"]
     names += ["run\ntime"] * has_time + ["price\nper run"] * has_price
-    table = Table(box=None, pad_edge=False, title=f"Best {advice.method} placement by hosts used")
-    for name in names:
-        is_text = name == "left out"
-        table.add_column(name, justify="left" if is_text else "right", no_wrap=not is_text)
+    shown = table(names, texts=["left out"], title=f"Best {advice.method} placement by hosts used")
     for host_set in advice.best_of_size:
         cells = [
             str(len(host_set.hosts)),
@@ -134,8 +133,8 @@ def _table(advice: HostAdvice) -> Table:
             cells.append(format_duration(host_set.time_s))
         if has_price:
             cells.append(three_digits(host_set.price_per_run))
-        table.add_row(*cells, style="bold" if host_set is advice.enough else "")
-    return table
+        shown.add_row(*cells, style="bold" if host_set is advice.enough else "")
+    return shown
 
 
 def _findings(advice: HostAdvice) -> list[str]:
@@ -183,8 +182,8 @@ def _host_facts(advice: HostAdvice) -> dict[str, Any]:
     leaving = advice.leaving_out
     return {
         "method": advice.method,
-        "run_time_s": _or_none(advice.run_time_s),
-        "rest_s": _or_none(advice.rest_s),
+        "run_time_s": plain(advice.run_time_s),
+        "rest_s": plain(advice.rest_s),
         "traced_cost": advice.traced.as_dict(),
         "all_hosts": _set_facts(advice.all_hosts),
         "leaving_out": None
@@ -212,14 +211,10 @@ def _set_facts(host_set: HostSet | None) -> dict[str, Any] | None:
         "hosts": list(host_set.hosts),
         "host_of_rank": host_set.placement.host_names(),
         "cost": host_set.cost.as_dict(),
-        "predicted_time_s": _or_none(host_set.time_s),
-        "price_per_run": _or_none(host_set.price_per_run),
+        "predicted_time_s": plain(host_set.time_s),
+        "price_per_run": plain(host_set.price_per_run),
     }
 
 
 def _gain_facts(gain: Gain | None) -> dict[str, Any] | None:
     return None if gain is None else dataclasses.asdict(gain)
-
-
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else value

@@ -14,6 +14,7 @@ from fairlead.flows.comparison import Comparison
 from fairlead.flows.statistics import Interval
 from fairlead.model.cost_names import PREDICTED_TIMES
 from fairlead.report.cost_view import UNKNOWN, cost_text
+from fairlead.report.plain import plain
 from fairlead.report.scales import SECONDS, human, three_digits
 
 
@@ -27,9 +28,9 @@ def facts(comparison: Comparison) -> dict[str, Any]:
     """Stored and derived values as plain values; None where one run says nothing of the noise."""
     stored = comparison.model_dump(mode="json")
     for method, record in stored["methods"].items():
-        record["time_s"] = _plain(comparison.time_s(method))
-        record["standard_deviation_s"] = _or_none(comparison.standard_deviation_s(method))
-        record["time_ratio"] = _plain(comparison.time_ratio(method))
+        record["time_s"] = plain(comparison.time_s(method)._asdict())
+        record["standard_deviation_s"] = plain(comparison.standard_deviation_s(method))
+        record["time_ratio"] = plain(comparison.time_ratio(method)._asdict())
     stored["agreement"] = {name: _agreement(comparison, name) for name in PREDICTED_TIMES}
     stored["fastest"] = comparison.fastest()
     stored["findings"] = findings(comparison)
@@ -126,8 +127,8 @@ def _outcome(comparison: Comparison) -> str:
 def _agreement(comparison: Comparison, name: str) -> dict[str, Any]:
     found = comparison.agreement(name)
     return {
-        "kendall_tau": _or_none(found.kendall.tau),
-        "p_value": _or_none(found.kendall.p_value),
+        "kendall_tau": plain(found.kendall.tau),
+        "p_value": plain(found.kendall.p_value),
         "ties": found.ties,
         "inversions": found.inversions,
         "sentence": found.sentence(),
@@ -142,11 +143,3 @@ def _bounds(interval: Interval) -> str:
 
 def _number(value: float | None) -> str:
     return UNKNOWN if value is None else three_digits(value)
-
-
-def _plain(interval: Interval) -> dict[str, float | None]:
-    return {name: _or_none(value) for name, value in interval._asdict().items()}
-
-
-def _or_none(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -12,6 +12,7 @@ from rich.tree import Tree
 
 from fairlead.model.bottleneck_group import BottleneckGroup
 from fairlead.model.network import Network
+from fairlead.report.plain import plain
 from fairlead.report.scales import BYTES_PER_SECOND, human
 
 _ANY = "the others"
@@ -29,16 +30,16 @@ def contention_facts(network: Network) -> dict[str, Any]:
     if not has_contention(network):
         return {}
     return {
-        "nic_out_Bps": _plain(network.nic_out_Bps),
-        "nic_in_Bps": _plain(network.nic_in_Bps),
+        "nic_out_Bps": plain(network.nic_out_Bps),
+        "nic_in_Bps": plain(network.nic_in_Bps),
         "groups": [
             {
                 "sources": [network.hosts[host] for host in group.src_hosts],
                 "destinations": [network.hosts[host] for host in group.dst_hosts],
                 "num_pairs": len(group.pairs),
                 "capacity_Bps": group.capacity_Bps,
-                "capacity_low_Bps": _or_none(group.capacity_low_Bps),
-                "capacity_high_Bps": _or_none(group.capacity_high_Bps),
+                "capacity_low_Bps": plain(group.capacity_low_Bps),
+                "capacity_high_Bps": plain(group.capacity_high_Bps),
                 "confidence_ratio": group.confidence_ratio,
             }
             for group in network.groups
@@ -175,11 +176,3 @@ def _ranges(network: Network, hosts: Sequence[int]) -> str:
     more = len(hosts) - _MOST_NAMES
     named = ", ".join(network.hosts[host] for host in hosts[:_MOST_NAMES])
     return named if more <= 0 else f"{named} and {more} more"
-
-
-def _plain(values: Any) -> list[float | None] | None:
-    return None if values is None else [_or_none(value) for value in values]
-
-
-def _or_none(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

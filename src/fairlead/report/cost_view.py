@@ -12,6 +12,7 @@ from fairlead.decide.placement import METRICS
 from fairlead.model.cost import Cost, TreeCost
 from fairlead.model.cost_names import COST_NAMES
 from fairlead.model.placement import Placement
+from fairlead.report.terminal_table import table
 from fairlead.units import format_duration, format_size
 
 UNKNOWN = "-"
@@ -32,14 +33,11 @@ def facts(
 
 def view(costs: Mapping[str, Cost | TreeCost | None]) -> Table:
     """A row for each kind of cost, a column for each method."""
-    table = Table("", *costs, box=None, pad_edge=False)
-    table.columns[0].no_wrap = True
-    for column in table.columns[1:]:
-        column.justify = "right"
+    shown = table(["", *costs])
     rows = [{} if cost is None else _texts(cost) for cost in costs.values()]
     for name in max(rows, key=len):
-        table.add_row(name, *(row.get(name, UNKNOWN) for row in rows))
-    return table
+        shown.add_row(name, *(row.get(name, UNKNOWN) for row in rows))
+    return shown
 
 
 def _texts(cost: Cost | TreeCost) -> dict[str, str]:

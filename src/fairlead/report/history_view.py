@@ -7,11 +7,11 @@ import shlex
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from fairlead.report.history import history_sentences, records
 from fairlead.report.scales import SECONDS, human
+from fairlead.report.terminal_table import table
 from fairlead.watch.history import History
 
 MOST_LINES = 20
@@ -38,14 +38,12 @@ def view(history: History, width: int) -> RenderableType:
     title = (
         f"{shlex.join(history.program)} on {history.num_ranks} ranks, {len(history.hosts)} hosts"
     )
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for heading, side in (("run", "left"), ("placement", "left"), ("predicted", "right"),
-                          ("measured", "right"), ("", "left")):  # fmt: skip
-        table.add_column(heading, justify=side, no_wrap=True)  # type: ignore[arg-type]
+    names = ("run", "placement", "predicted", "measured", "afterwards")
+    shown = table(names, texts=("run", "placement", "afterwards"))
     for run in runs[-MOST_LINES:]:
         predicted = "-" if run.predicted_s is None else human(run.predicted_s, SECONDS)
         when = run.when.astimezone().isoformat(sep=" ", timespec="minutes")[:16]
         measured = human(run.measured_s, SECONDS)
-        table.add_row(*map(Text, (when, run.placement, predicted, measured, run.outcome)))
+        shown.add_row(*map(Text, (when, run.placement, predicted, measured, run.outcome)))
     told = [Text(sentence) for sentence in history_sentences(runs)] if runs else []
-    return Group(Text(title, style="bold"), Text(), table, Text(), *told)
+    return Group(Text(title, style="bold"), Text(), shown, Text(), *told)

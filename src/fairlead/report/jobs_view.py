@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from fairlead.act.launch import FORMATS
 from fairlead.decide.jobs import MappedJobs
 from fairlead.report.placement_view import rank_ranges
 from fairlead.report.simulation_view import busiest, described
+from fairlead.report.terminal_table import table
 from fairlead.simulation import JobsRecord
 from fairlead.units import format_duration
 
@@ -48,17 +48,13 @@ def facts(record: JobsRecord) -> dict[str, Any]:
 
 def view(record: JobsRecord, width: int, *, has_files: bool = False) -> RenderableType:
     """The placement for a terminal of `width` columns; launchers' files stand for its ranks."""
-    jobs = Table(*COLUMNS, box=None, pad_edge=False)
-    for column in jobs.columns[1:]:
-        column.justify = "right"
+    jobs = table(COLUMNS)
     for row in rows(record):
         jobs.add_row(*map(Text, row))
     head = Group(*map(Text, announcement_lines(record)), Text(), jobs)
     if has_files:
         return head
-    hosts = Table(box=None, pad_edge=False, width=width)
-    hosts.add_column("host", overflow="fold")
-    hosts.add_column("ranks", ratio=1)
+    hosts = table(("host", "ranks"), texts=("host", "ranks"), width=width)
     for host, text in ranks_of_hosts(record):
         hosts.add_row(Text(host), Text(text))
     return Group(head, Text(), hosts)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from fairlead.lab.checking_delays import WrongDelay
 from fairlead.lab.delaying import DelayBy
 from fairlead.lab.topology import Matrix, Topology
 from fairlead.report.network_view import between_hosts
+from fairlead.report.plain import plain
 from fairlead.report.scales import BITS_PER_SECOND, SECONDS, Scale
 from fairlead.report.terminal_heatmap import heatmap
 from fairlead.units import format_bit_rate, format_duration
@@ -29,8 +29,7 @@ def facts(lab: Lab) -> dict[str, Any]:
 
 def shaped_facts(lab: Lab, shaped_Bps: Matrix) -> dict[str, Any]:
     """The same with the rate of each pair; None where it is not limited."""
-    rates = [[rate if math.isfinite(rate) else None for rate in row] for row in shaped_Bps]
-    return facts(lab) | {"shaped_Bps": rates}
+    return facts(lab) | {"shaped_Bps": plain(shaped_Bps)}
 
 
 def checked_facts(

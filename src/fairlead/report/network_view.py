@@ -15,8 +15,10 @@ from fairlead.model.network import Network
 from fairlead.report.contention_view import contention_facts, contention_tree, has_contention
 from fairlead.report.estimates import estimate_lines
 from fairlead.report.origin import network_lines, origin_facts
+from fairlead.report.plain import plain
 from fairlead.report.scales import BYTES_PER_SECOND, SECONDS, Scale, common_scale, three_digits
 from fairlead.report.terminal_heatmap import heatmap
+from fairlead.report.terminal_table import table
 
 Matrix = npt.NDArray[np.float64]
 
@@ -64,15 +66,15 @@ def facts(network: Network) -> dict[str, Any]:
         "kind": "network",
         "hosts": list(network.hosts),
         **origin_facts(network),
-        "latency_summary_s": _plain(spread(network.latency_s)),
-        "bandwidth_summary_Bps": _plain(spread(network.bandwidth_Bps)),
+        "latency_summary_s": plain(spread(network.latency_s)._asdict()),
+        "bandwidth_summary_Bps": plain(spread(network.bandwidth_Bps)._asdict()),
         "unmeasured_pairs": network.unmeasured_pairs(),
         "estimated_pairs": [
             (network.hosts[src], network.hosts[dst])
             for src, dst in np.argwhere(network.is_estimated())
         ],
-        "latency_s": _plain_matrix(network.latency_s),
-        "bandwidth_Bps": _plain_matrix(network.bandwidth_Bps),
+        "latency_s": plain(network.latency_s),
+        "bandwidth_Bps": plain(network.bandwidth_Bps),
         **contention_facts(network),
     }
 
@@ -108,9 +110,7 @@ def view(network: Network, width: int) -> RenderableType:
 
 
 def _summary(network: Network) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for name in ("between hosts", "min", "median", "max", "asymmetry"):
-        table.add_column(name, justify="left" if name == "between hosts" else "right")
+    shown = table(("between hosts", "min", "median", "max", "asymmetry"))
     for name, matrix, family in (
         ("latency", network.latency_s, SECONDS),
         ("bandwidth", network.bandwidth_Bps, BYTES_PER_SECOND),
@@ -118,8 +118,8 @@ def _summary(network: Network) -> Table:
         found = spread(matrix)
         scale: Scale = common_scale([found.median], family)
         values = (scale.with_unit(value) for value in found[:3])
-        table.add_row(name, *values, f"{three_digits(found.max_asymmetry_ratio)} x")
-    return table
+        shown.add_row(name, *values, f"{three_digits(found.max_asymmetry_ratio)} x")
+    return shown
 
 
 def unmeasured_lines(network: Network) -> list[str]:
@@ -131,15 +131,3 @@ def unmeasured_lines(network: Network) -> list[str]:
     more = len(pairs) - MAX_NAMED_PAIRS
     rest = f" and {more} more" if more > 0 else ""
     return [f"Not measured: {named}{rest}"]
-
-
-def _plain(found: Spread) -> dict[str, float | None]:
-    return {name: _or_none(value) for name, value in found._asdict().items()}
-
-
-def _plain_matrix(matrix: Matrix) -> list[list[float | None]]:
-    return [[_or_none(value) for value in row] for row in matrix]
-
-
-def _or_none(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from fairlead.model.placement import Placement
 from fairlead.report.origin import origin_lines
+from fairlead.report.terminal_table import table
 
 
 def facts(placement: Placement) -> dict[str, Any]:
@@ -42,13 +43,10 @@ def view(placement: Placement, width: int) -> RenderableType:
 
 def hosts_table(placement: Placement, width: int) -> Table:
     """A row for each host with its ranks."""
-    table = Table(box=None, pad_edge=False, width=width)
-    table.add_column("host", overflow="fold")
-    table.add_column("count", justify="right")
-    table.add_column("ranks", ratio=1)
+    shown = table(("host", "count", "ranks"), texts=("host", "ranks"), width=width)
     for host, ranks in zip(placement.hosts, ranks_by_host(placement), strict=True):
-        table.add_row(Text(host), str(len(ranks)), rank_ranges(ranks.tolist()))
-    return table
+        shown.add_row(Text(host), str(len(ranks)), rank_ranges(ranks.tolist()))
+    return shown
 
 
 def ranks_by_host(placement: Placement) -> list[npt.NDArray[np.int64]]:

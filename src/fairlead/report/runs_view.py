@@ -10,6 +10,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from fairlead.report.terminal_table import table
 from fairlead.units import format_duration
 from fairlead.watch.past_runs import PastRun
 
@@ -28,16 +29,10 @@ def facts(runs: Sequence[PastRun]) -> list[dict[str, Any]]:
 
 def view(runs: Sequence[PastRun]) -> Table:
     """A row for each run."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column("run", overflow="fold")
-    for name in ("ranks", "hosts"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("placement", no_wrap=True)
-    for name in ("predicted", "measured"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("end")
+    names = ("run", "ranks", "hosts", "placement", "predicted", "measured", "end")
+    shown = table(names, texts=("run", "placement", "end"))
     for run in runs:
-        table.add_row(
+        shown.add_row(
             Text(run.folder.name),
             _number(run.num_ranks),
             _number(None if run.hosts is None else len(run.hosts)),
@@ -46,7 +41,7 @@ def view(runs: Sequence[PastRun]) -> Table:
             _duration(run.measured_s),
             _end(run),
         )
-    return table
+    return shown
 
 
 def _end(run: PastRun) -> str:

@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from fairlead.report.terminal_table import table
 from fairlead.simulation import RATE_PER, Machine, SimulationResult
 from fairlead.units import format_duration, format_rate, format_size
 
@@ -40,23 +41,22 @@ def lines(results: Sequence[SimulationResult]) -> list[str]:
 
 def result_table(results: Sequence[SimulationResult]) -> Table:
     """A row for each method or placement, however many there are, a column for each metric."""
-    table = _table("method", "waiting time", "finish time", "total finish time")
+    shown = table(("method", "waiting time", "finish time", "total finish time"))
     for result in results:
         times_s = (result.waiting_time_s, result.finish_time_s, result.total_finish_time_s)
-        table.add_row(Text(result.method), *map(format_duration, times_s))
-    return table
+        shown.add_row(Text(result.method), *map(format_duration, times_s))
+    return shown
 
 
 def servers_table(results: Sequence[SimulationResult], num_servers: int) -> Table:
     """A row for each of a placement's servers where most is waited, at most so many of each."""
-    names = ("server", "messages", "offered", "busy", "longest\nqueue", "waiting")
-    table = _table("method", *names)
-    table.columns[1].justify = "left"
+    names = ("method", "server", "messages", "offered", "busy", "longest\nqueue", "waiting")
+    shown = table(names, texts=("method", "server"))
     for result in results:
         used = [server for server in result.servers if server.num_messages]
         used.sort(key=lambda server: (-server.waiting_time_s, -server.utilisation_ratio))
         for server in used[:num_servers]:
-            table.add_row(
+            shown.add_row(
                 Text(result.method),
                 server.name,
                 str(server.num_messages),
@@ -65,16 +65,7 @@ def servers_table(results: Sequence[SimulationResult], num_servers: int) -> Tabl
                 str(server.longest_queue),
                 format_duration(server.waiting_time_s),
             )
-    return table
-
-
-def _table(first: str, *numbers: str) -> Table:
-    """A table without frame, whose first column alone gives way where there is no room."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column(first, overflow="fold")
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
+    return shown
 
 
 def busiest(result: SimulationResult) -> str:

@@ -15,6 +15,7 @@ from fairlead.model.traffic import CollectiveCall, Traffic
 from fairlead.report.origin import traffic_lines
 from fairlead.report.scales import BYTES, SECONDS, human
 from fairlead.report.terminal_heatmap import heatmap
+from fairlead.report.terminal_table import table
 from fairlead.units import format_duration, format_size
 
 MAX_BUSIEST = 8
@@ -148,29 +149,26 @@ def _run_time(traffic: Traffic) -> str:
 
 
 def _busiest_table(pairs: list[BusyPair]) -> Table:
-    table = Table(title="Busiest pairs", title_justify="left", title_style="bold", box=None)
-    for name in ("ranks", "bytes", "messages", "largest"):
-        table.add_column(name, justify="right")
+    shown = table(("ranks", "bytes", "messages", "largest"), texts=(), title="Busiest pairs")
     for pair in pairs:
-        table.add_row(
+        shown.add_row(
             f"{pair.src} → {pair.dst}",
             format_size(pair.bytes),
             f"{pair.messages:,.0f}",
             format_size(pair.max_message_bytes),
         )
-    return table
+    return shown
 
 
 def _collectives_table(traffic: Traffic) -> Table:
-    table = Table(title="Collectives", title_justify="left", title_style="bold", box=None)
-    for name in ("operation", "ranks", "message", "calls", "time, all ranks"):
-        table.add_column(name, justify="left" if name == "operation" else "right")
+    names = ("operation", "ranks", "message", "calls", "time, all ranks")
+    shown = table(names, title="Collectives")
     for call in collectives_by_time(traffic):
-        table.add_row(
+        shown.add_row(
             Text(call.operation),
             str(call.communicator_size),
             format_size(call.message_bytes),
             f"{call.calls:,}",
             human(call.seconds, SECONDS),
         )
-    return table
+    return shown
