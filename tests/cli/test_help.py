@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fairlead import cli
-from fairlead.cli import app, main, options
+from fairlead.cli import app, main, parsers
 from fairlead.decide.search import default_budget_s
 
 COMMANDS = [
@@ -143,7 +143,7 @@ def test_command_speaks_json_unless_it_passes_output_through(command: list[str])
 
 
 def test_blanks_between_names_of_methods_are_left_out() -> None:
-    assert options.several_of(["a", "b"])("a, b ") == "a,b"
+    assert parsers.several_of(["a", "b"])("a, b ") == "a,b"
 
 
 def test_demo_looks_for_the_folder_of_its_report_first(
@@ -156,15 +156,12 @@ def test_demo_looks_for_the_folder_of_its_report_first(
     assert "no/where/x.html: cannot be written: there is no folder" in capsys.readouterr().err
 
 
-def test_an_error_of_the_system_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_error_of_the_system_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     def fail() -> None:
         raise PermissionError(13, "Permission denied", "somewhere")
 
-    monkeypatch.setattr(cli, "app", fail)
     with pytest.raises(SystemExit) as left:
-        main()
+        main(fail)
     assert left.value.code == 1
     assert capsys.readouterr().err == "fairlead: [Errno 13] Permission denied: 'somewhere'\n"
 

@@ -17,7 +17,6 @@ from rich.text import Text
 from typer.testing import CliRunner
 
 import fairlead as fl
-from fairlead import cli
 from fairlead.act.launch.open_files import suspected_lack_of_files
 from fairlead.cli import app, main
 from fairlead.cli.output import stderr, stdout
@@ -49,36 +48,29 @@ def test_colours_stay_while_text_is_escaped(console: Console) -> None:
     assert "\x1b]" not in shown.getvalue()
 
 
-def failed_with(
-    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> str:
+def failed_with(error: Exception, capsys: pytest.CaptureFixture[str]) -> str:
     def fail() -> None:
         raise error
 
-    monkeypatch.setattr(cli, "app", fail)
     with pytest.raises(SystemExit):
-        main()
+        main(fail)
     return capsys.readouterr().err
 
 
-def test_an_error_commands_nothing(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    said = failed_with(fl.InputError(f"host {HOSTILE}"), monkeypatch, capsys)
+def test_an_error_commands_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    said = failed_with(fl.InputError(f"host {HOSTILE}"), capsys)
     assert said == f"fairlead: host {SHOWN}\n"
 
 
-def test_a_lack_of_open_files_names_limit_and_remedy(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_lack_of_open_files_names_limit_and_remedy(capsys: pytest.CaptureFixture[str]) -> None:
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     lack = OSError(errno.EMFILE, "Too many open files")
     caused = LaunchError("ssh: cannot be started")
     caused.__cause__ = lack
     for error in (lack, caused):
-        said = failed_with(error, monkeypatch, capsys)
+        said = failed_with(error, capsys)
         assert f"at most {limit} files may be open: raise that by ulimit -n {4 * limit}" in said
-    assert "ulimit" not in failed_with(OSError(errno.ENOSPC, "full"), monkeypatch, capsys)
+    assert "ulimit" not in failed_with(OSError(errno.ENOSPC, "full"), capsys)
 
 
 def test_a_low_limit_is_reported_for_many_hosts() -> None:

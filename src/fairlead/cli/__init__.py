@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import signal
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
 from types import FrameType
 from typing import Annotated, Any, NoReturn
@@ -59,12 +60,12 @@ app = App(
 )
 
 
-def main() -> None:
+def main(run: Callable[[], object] = app) -> None:
     """Run the command line; errors become one line on stderr and their exit code, mostly 1."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
     try:
-        app()
+        run()
     except (Error, OSError) as error:
         print(f"fairlead: {terminal_safe(str(error) + _remedy(error))}", file=sys.stderr)
         sys.exit(error.exit_code if isinstance(error, Error) else 1)

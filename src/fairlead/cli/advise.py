@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli import options
+from fairlead.cli import options, parsers
 from fairlead.cli.help import HOSTS, TRAFFIC
 from fairlead.cli.network_input import network_named
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
@@ -120,7 +120,7 @@ def _named_inputs(
     Raises:
         InputError: The hosts cannot be read, or the folder is no run directory.
     """
-    hosts = None if cluster is None else options.parse_cluster(cluster)
+    hosts = None if cluster is None else parsers.parse_cluster(cluster)
     if not source.is_dir():
         return str(source), traffic, hosts
     network_file, traffic_file = source / run_directory.NETWORK, source / run_directory.TRAFFIC

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli import options
+from fairlead.cli import options, parsers
 from fairlead.cli.help import OUTPUT, PLACING
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, stdout
@@ -34,7 +34,7 @@ def compare(
     methods: Annotated[
         str,
         typer.Option(
-            parser=options.usage(options.several_of(METHODS)),
+            parser=parsers.usage(parsers.several_of(METHODS)),
             metavar="NAME,NAME",
             rich_help_panel=PLACING,
             help="Methods, separated by commas; the launcher's own is always run.",

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli import map_options, options
+from fairlead.cli import map_options, options, parsers
 from fairlead.cli.help import JOBS, OUTPUT, PLACING, App, listed
 from fairlead.cli.mpirun_spellings import SpelledCommand
 from fairlead.cli.output import (
@@ -44,7 +44,7 @@ JobsFile = Annotated[
 Method = Annotated[
     str,
     typer.Option(
-        parser=options.usage(options.one_of(JOB_METHODS)),
+        parser=parsers.usage(parsers.one_of(JOB_METHODS)),
         metavar="NAME",
         rich_help_panel=PLACING,
         help=f"One of{listed(JOB_METHODS)}",
@@ -69,7 +69,7 @@ MachineFile = Annotated[
 Scale = Annotated[
     float | None,
     typer.Option(
-        parser=options.part_of_all,
+        parser=parsers.part_of_all,
         metavar="NUMBER",
         rich_help_panel=JOBS,
         show_default="all messages, up to 20 million",
@@ -130,7 +130,7 @@ def run(
         time_limit_s=time_limit,
         seed=seed,
         mpirun=mpirun,
-        launcher_args=options.split_arguments(launcher_args),
+        launcher_args=parsers.split_arguments(launcher_args),
         directory=run_dir,
     )
     narrator = Narrator() if as_json else TerminalNarrator()
@@ -170,7 +170,7 @@ def map_jobs(
     request = JobsRequest(
         read_jobs_file(file, "traffic"),
         method,
-        hostfile=options.parse_cluster(cluster),
+        hostfile=parsers.parse_cluster(cluster),
         taken=parse_taken(taken or []),
         machine=machine,
         scale=scale,
@@ -183,6 +183,6 @@ def map_jobs(
         print_json(jobs_view.mapped_facts(mapped, files))
         return
     stdout.print(jobs_view.view(mapped.record(), stdout.width, has_files=bool(files)))
-    print_lines(jobs_view.mapped_lines(mapped, files))
+    print_lines(["", *jobs_view.mapped_lines(mapped, files)])
     for line in overload_lines([mapped.prediction]):
         warn(line)

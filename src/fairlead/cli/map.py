@@ -15,7 +15,7 @@ from fairlead.act.launch import (
     write_placement,
 )
 from fairlead.cli import map_options as choices
-from fairlead.cli import options
+from fairlead.cli import options, parsers
 from fairlead.cli.network_input import network_named
 from fairlead.cli.output import JsonOption, print_json, print_lines, progress, stdout, warn
 from fairlead.decide.placement import place
@@ -69,7 +69,7 @@ def map_ranks(
         options.refuse(context, _OF_FILES, "needs --output")
     if format != RANKFILE:
         options.refuse(context, {"cores"}, f"only the format {RANKFILE} names cores of a host")
-    hosts = options.parse_cluster(cluster)
+    hosts = parsers.parse_cluster(cluster)
     options.require_optimize(context, [method])
     if method != "optimize":
         options.refuse(context, _OF_OPTIMIZE, "only the method optimize has a use for it")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from fairlead.act.launch import FORMATS
-from fairlead.cli import options
+from fairlead.cli import options, parsers
 from fairlead.cli.help import NETWORK, OUTPUT, PLACING, TRAFFIC, listed
 from fairlead.decide.placement import METHODS
 
@@ -30,7 +30,7 @@ TrafficFile = Annotated[
 Method = Annotated[
     str,
     typer.Option(
-        parser=options.usage(options.one_of(METHODS)),
+        parser=parsers.usage(parsers.one_of(METHODS)),
         metavar="NAME",
         rich_help_panel=PLACING,
         help=f"One of{listed(METHODS)}",
@@ -65,7 +65,7 @@ Output = Annotated[Path | None, options.output("Where the placement goes.")]
 Format = Annotated[
     str,
     typer.Option(
-        parser=options.usage(options.one_of(FORMATS)),
+        parser=parsers.usage(parsers.one_of(FORMATS)),
         metavar="NAME",
         rich_help_panel=OUTPUT,
         help=f"Of the output: {', '.join(FORMATS)}.",

@@ -4,104 +4,23 @@
 from __future__ import annotations
 
 import enum
-import math
-import shlex
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
 
-from fairlead.act.launch import parse_hostfile, read_hostfile
+from fairlead.act.launch import parse_hostfile
 from fairlead.cli.help import HOSTS, NETWORK, OUTPUT, PLACING, TRAFFIC
+from fairlead.cli.parsers import one_of, probability, split_arguments, time_limit, usage
 from fairlead.decide import placement
 from fairlead.decide.placement import METHODS
 from fairlead.decide.rule import DEFAULT_RULE, Rule
-from fairlead.errors import InputError
 from fairlead.flows.request import Request
 from fairlead.measure.network_sources import source_kind
 from fairlead.model.cluster import Cluster
 from fairlead.seed import MAX_SEED
 from fairlead.units import parse_duration
-
-Value = TypeVar("Value")
-
-
-def usage(parse: Callable[[str], Value], option: str | None = None) -> Callable[[Any], Value]:
-    """The parser of an option: what `parse` refuses is wrong usage, and ends with 2.
-
-    A default, which is no text, is taken as it is. The option is named where Typer cannot know it.
-    """
-
-    def checked(given: Any) -> Value:
-        try:
-            return parse(given) if isinstance(given, str) else given
-        except InputError as error:
-            raise typer.BadParameter(str(error), param_hint=option) from error
-
-    return checked
-
-
-def one_of(names: Iterable[str]) -> Callable[[str], str]:
-    """A parser for `usage`: the text itself, where it is one of these names."""
-    allowed = tuple(names)
-
-    def parse(text: str) -> str:
-        if text not in allowed:
-            raise InputError(f"unknown name {text!r}; there are {', '.join(allowed)}")
-        return text
-
-    return parse
-
-
-def several_of(names: Iterable[str]) -> Callable[[str], str]:
-    """The same for names with commas between; blanks around them are left out."""
-    parse = one_of(names)
-    return lambda text: ",".join(parse(name.strip()) for name in text.split(","))
-
-
-def above_zero(text: str) -> float:
-    """The number of an option's text.
-
-    Raises:
-        BadParameter: It is none, or not above 0.
-    """
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and number > 0):
-        raise typer.BadParameter(f"expected a number > 0, got {text!r}")
-    return number
-
-
-def part_of_all(text: str) -> float:
-    """The part that an option's text names.
-
-    Raises:
-        BadParameter: It is none, not above 0, or above 1.
-    """
-    number = above_zero(text)
-    if number > 1:
-        raise typer.BadParameter(f"expected a part, at most 1, got {text!r}")
-    return number
-
-
-def _limit(text: str) -> float:
-    seconds = parse_duration(text)
-    if seconds == 0:
-        raise InputError(f"must be > 0, got {text!r}")
-    return seconds
-
-
-def _probability(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 <= number <= 1:
-        raise InputError(f"expected a number in 0..1, got {text!r}")
-    return number
 
 
 def _refuse_job(_text: str) -> Any:
@@ -286,7 +205,7 @@ RunBudget = Annotated[
 Risk = Annotated[
     float,
     typer.Option(
-        parser=usage(_probability),
+        parser=usage(probability),
         metavar="PART",
         rich_help_panel=PLACING,
         help="Most probability that the placement taken loses more than 2 % of the time on the "
@@ -325,7 +244,7 @@ SkipUnreachable = Annotated[
 TimeLimit = Annotated[
     float | None,
     typer.Option(
-        parser=usage(_limit),
+        parser=usage(time_limit),
         metavar="TIME",
         rich_help_panel=PLACING,
         help="Most time for the method optimize, for example 5s.",
@@ -393,25 +312,6 @@ def hosts_given(hostfile: Path | None, hosts: str | None) -> Path | Cluster | No
     if hostfile is not None:
         raise typer.BadParameter("does not go together with --hostfile", param_hint="--host")
     return parse_hostfile(hosts.replace(",", "\n"), "--host")
-
-
-def split_arguments(text: str) -> tuple[str, ...]:
-    """Split a string of arguments as a shell would."""
-    try:
-        return tuple(shlex.split(text))
-    except ValueError as error:
-        raise typer.BadParameter(f"{text!r}: {error}") from error
-
-
-def parse_cluster(text: str) -> Cluster:
-    """Hosts and slots from `h0:4,h1:4` or from the hostfile of that name.
-
-    Raises:
-        InputError: The hostfile is missing, or either is not understood.
-    """
-    if Path(text).is_file() or not ("," in text or ":" in text):
-        return read_hostfile(text)
-    return parse_hostfile(text.replace(",", "\n"), "--cluster")
 
 
 def request_of(context: typer.Context) -> Request:

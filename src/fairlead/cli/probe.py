@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from fairlead.act import launch
-from fairlead.cli import options
+from fairlead.cli import options, parsers
 from fairlead.cli.help import HOSTS, NETWORK
 from fairlead.cli.output import JsonOption, print_json, print_lines, progress, require_folder
 from fairlead.measure.probe import PRECISIONS
@@ -158,7 +158,7 @@ def probe(
             reach_timeout_s=reach_timeout,
             patience_s=patience,
             timeout_s=timeout,
-            launcher_args=options.split_arguments(launcher_args),
+            launcher_args=parsers.split_arguments(launcher_args),
             contention=contention,
             on_progress=on_progress,
         )

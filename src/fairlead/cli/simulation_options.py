@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fairlead.cli import options
+from fairlead.cli import parsers
 from fairlead.cli.help import MODEL, OUTPUT, PLACING, listed
 from fairlead.decide.jobs import JOB_METHODS
 from fairlead.errors import InputError
@@ -24,7 +24,7 @@ def word(words: Sequence[str], meaning: str, default: str | bool = True) -> Any:
     """An option that is one of these words."""
     return typer.Option(
         show_default=default,
-        parser=options.usage(options.one_of(words)),
+        parser=parsers.usage(parsers.one_of(words)),
         metavar="WORD",
         rich_help_panel=MODEL,
         help=f"{meaning}: {', '.join(words)}.",
@@ -33,7 +33,7 @@ def word(words: Sequence[str], meaning: str, default: str | bool = True) -> Any:
 
 def _job_methods(text: str) -> str:
     """The names with commas between; all of them for "all"."""
-    names = options.several_of(JOB_METHODS)(",".join(JOB_METHODS) if text == "all" else text)
+    names = parsers.several_of(JOB_METHODS)(",".join(JOB_METHODS) if text == "all" else text)
     for name, number in Counter(names.split(",")).items():
         if number > 1:
             raise InputError(f"{name!r} is named twice")
@@ -50,7 +50,7 @@ WorkloadSource = Annotated[
 Methods = Annotated[
     str,
     typer.Option(
-        parser=options.usage(_job_methods),
+        parser=parsers.usage(_job_methods),
         metavar="NAME,NAME",
         rich_help_panel=PLACING,
         help=f"Names with commas between, or all{listed(JOB_METHODS)}",
@@ -76,7 +76,7 @@ MachineFile = Annotated[
 Scale = Annotated[
     float,
     typer.Option(
-        parser=options.part_of_all,
+        parser=parsers.part_of_all,
         metavar="NUMBER",
         rich_help_panel=MODEL,
         help="Part of the messages to simulate, at the same rates.",
@@ -102,7 +102,7 @@ ComputeSpeed = Annotated[
     float | None,
     typer.Option(
         "--compute-mops",
-        parser=options.above_zero,
+        parser=parsers.above_zero,
         metavar="NUMBER",
         rich_help_panel=MODEL,
         show_default=_WORKLOADS,

@@ -10,7 +10,7 @@ import typer
 
 from fairlead.act import launch
 from fairlead.act.launch import LaunchSpec
-from fairlead.cli import options
+from fairlead.cli import options, parsers
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, print_json, print_lines, require_folder
 from fairlead.measure.trace import trace as trace_program
@@ -44,7 +44,7 @@ def trace(
     launcher = launch.detect(mpirun)
     given = options.hosts_given(hostfile, host)
     cluster = launch.read_hostfile(given) if isinstance(given, Path) else given
-    arguments = options.split_arguments(launcher_args)
+    arguments = parsers.split_arguments(launcher_args)
     spec = LaunchSpec(tuple(program), num_ranks, cluster, launcher_args=arguments)
     traffic = trace_program(launcher, spec, stdout=2 if as_json else 1).traffic
     traffic.save(path)

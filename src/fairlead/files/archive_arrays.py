@@ -40,11 +40,15 @@ class ArchiveArrays:
         names: Of its arrays.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, most_bytes: int = MOST_BYTES) -> None:
         """Read the file, but unpack nothing.
 
+        Args:
+            path: The file.
+            most_bytes: To which it may unpack.
+
         Raises:
-            InputError: It is missing, not an archive, or would unpack to more than MOST_BYTES.
+            InputError: It is missing, not an archive, or would unpack to too much.
         """
         self._path = path
         data = read_bytes(path)
@@ -57,8 +61,8 @@ class ArchiveArrays:
         self.names = frozenset(entry.filename.removesuffix(_SUFFIX) for entry in entries)
         if len(self.names) < len(entries):
             raise InputError(f"{path}: damaged: holds two arrays of one name")
-        if sum(entry.file_size for entry in entries) > MOST_BYTES:
-            raise InputError(f"{path}: its arrays take more than {MOST_BYTES} bytes")
+        if sum(entry.file_size for entry in entries) > most_bytes:
+            raise InputError(f"{path}: its arrays take more than {most_bytes} bytes")
 
     def form(self, name: str) -> Form:
         """Shape and type of an array; InputError where it is damaged or holds Python objects."""

@@ -11,7 +11,8 @@ from report_samples import save_run
 from typer.testing import CliRunner
 
 from fairlead.cli import app
-from fairlead.report import run_files, write_report
+from fairlead.files.run_directory import HISTORY
+from fairlead.report import write_report
 from fairlead.report.history import (
     RunRecord,
     history_chart,
@@ -59,13 +60,13 @@ def test_chart_has_each_run_and_each_prediction():
     assert (traces["predicted"]["x"], traces["predicted"]["y"]) == ([2, 3, 4], [3.0, 3.0, 2.0])
 
 
-def test_section_is_there_with_a_history_only(tmp_path, monkeypatch):
+def test_section_is_there_with_a_history_only(tmp_path):
     without = write_report(save_run(tmp_path, HOSTS), tmp_path / "report.html")
-    monkeypatch.setattr(run_files, "history_of", lambda folder: RUNS if folder.is_dir() else ())
+    assert history_of(tmp_path) == ()
+    kept_history().save(tmp_path / HISTORY)
 
     found = write_report(tmp_path, tmp_path / "report.html")
 
-    assert history_of(tmp_path) == ()
     assert "History of this program" not in without
     assert found == [without[0], "History of this program", *without[1:]]
 

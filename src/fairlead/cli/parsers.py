@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values from the texts of options; what is refused is wrong usage, and names what is allowed."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import typer
+
+from fairlead.act.launch import parse_hostfile, read_hostfile
+from fairlead.errors import InputError
+from fairlead.model.cluster import Cluster
+from fairlead.units import parse_duration
+
+Value = TypeVar("Value")
+
+
+def usage(parse: Callable[[str], Value]) -> Callable[[Any], Value]:
+    """The parser of an option: what `parse` refuses is wrong usage, and ends with 2.
+
+    A default, which is no text, is taken as it is.
+    """
+
+    def checked(given: Any) -> Value:
+        try:
+            return parse(given) if isinstance(given, str) else given
+        except InputError as error:
+            raise typer.BadParameter(str(error)) from error
+
+    return checked
+
+
+def one_of(names: Iterable[str]) -> Callable[[str], str]:
+    """A parser for `usage`: the text itself, where it is one of these names."""
+    allowed = tuple(names)
+
+    def parse(text: str) -> str:
+        if text not in allowed:
+            raise InputError(f"unknown name {text!r}; there are {', '.join(allowed)}")
+        return text
+
+    return parse
+
+
+def several_of(names: Iterable[str]) -> Callable[[str], str]:
+    """The same for names with commas between; blanks around them are left out."""
+    parse = one_of(names)
+    return lambda text: ",".join(parse(name.strip()) for name in text.split(","))
+
+
+def above_zero(text: str) -> float:
+    """The number of an option's text.
+
+    Raises:
+        BadParameter: It is none, or not above 0.
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number > 0):
+        raise typer.BadParameter(f"expected a number > 0, got {text!r}")
+    return number
+
+
+def part_of_all(text: str) -> float:
+    """The part that an option's text names.
+
+    Raises:
+        BadParameter: It is none, not above 0, or above 1.
+    """
+    number = above_zero(text)
+    if number > 1:
+        raise typer.BadParameter(f"expected a part, at most 1, got {text!r}")
+    return number
+
+
+def time_limit(text: str) -> float:
+    """Seconds, for `usage`.
+
+    Raises:
+        InputError: It is no time, or 0.
+    """
+    seconds = parse_duration(text)
+    if seconds == 0:
+        raise InputError(f"must be > 0, got {text!r}")
+    return seconds
+
+
+def probability(text: str) -> float:
+    """A number from 0 to 1, for `usage`.
+
+    Raises:
+        InputError: It is none.
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number <= 1:
+        raise InputError(f"expected a number in 0..1, got {text!r}")
+    return number
+
+
+def split_arguments(text: str) -> tuple[str, ...]:
+    """Split a string of arguments as a shell would."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise typer.BadParameter(f"{text!r}: {error}") from error
+
+
+def parse_cluster(text: str) -> Cluster:
+    """Hosts and slots from `h0:4,h1:4` or from the hostfile of that name.
+
+    Raises:
+        InputError: The hostfile is missing, or either is not understood.
+    """
+    if Path(text).is_file() or not ("," in text or ":" in text):
+        return read_hostfile(text)
+    return parse_hostfile(text.replace(",", "\n"), "--cluster")
