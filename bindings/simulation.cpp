@@ -41,14 +41,14 @@ std::vector<sim::MessageStream> to_streams(const Integers& integers, const Times
 }
 
 void bind_inputs(nb::module_& module) {
-  nb::enum_<sim::Nic>(module, "Nic", "Who serves what a node receives.")
+  nb::enum_<sim::Nic>(module, "Nic", "Which server receives a node's messages.")
       .value("separate", sim::Nic::separate)
       .value("shared", sim::Nic::shared)
       .value("send_only", sim::Nic::send_only);
   nb::enum_<sim::Forwarding>(module, "Forwarding", "When receiving begins.")
       .value("store_and_forward", sim::Forwarding::store_and_forward)
       .value("cut_through", sim::Forwarding::cut_through);
-  nb::enum_<sim::Arrivals>(module, "Arrivals", "When messages are handed over.")
+  nb::enum_<sim::Arrivals>(module, "Arrivals", "When messages are sent.")
       .value("periodic", sim::Arrivals::periodic)
       .value("random_phase", sim::Arrivals::random_phase)
       .value("poisson", sim::Arrivals::poisson);
@@ -76,7 +76,7 @@ void bind_inputs(nb::module_& module) {
 }
 
 void bind_results(nb::module_& module) {
-  nb::class_<sim::ServerLoad>(module, "ServerLoad", "What one server did.")
+  nb::class_<sim::ServerLoad>(module, "ServerLoad", "Load of one server.")
       .def_ro("num_messages", &sim::ServerLoad::num_messages)
       .def_ro("bytes", &sim::ServerLoad::bytes)
       .def_ro("busy_ns", &sim::ServerLoad::busy_ns)
@@ -84,7 +84,7 @@ void bind_results(nb::module_& module) {
       .def_ro("longest_wait_ns", &sim::ServerLoad::longest_wait_ns)
       .def_ro("longest_queue", &sim::ServerLoad::longest_queue)
       .def_ro("offered_ratio", &sim::ServerLoad::offered_ratio);
-  nb::class_<sim::JobOutcome>(module, "JobOutcome", "What one job got.")
+  nb::class_<sim::JobOutcome>(module, "JobOutcome", "Result of one job.")
       .def_ro("finish_ns", &sim::JobOutcome::finish_ns)
       .def_ro("num_messages", &sim::JobOutcome::num_messages)
       .def_ro("waiting_s", &sim::JobOutcome::waiting_s);

@@ -12,7 +12,7 @@ foreach(
     ExternalProject_Add(
         mpi-${mpi}
         SOURCE_DIR ${PROJECT_SOURCE_DIR}/mpi
-        # By its version: what was set up for another one behind the same wrapper does not fit.
+        # By its version, since a set-up for another MPI behind the same wrapper does not fit.
         BINARY_DIR ${PROJECT_BINARY_DIR}/mpi-${version}
         INSTALL_DIR ${PROJECT_BINARY_DIR}/_mpi
         CMAKE_ARGS
@@ -25,7 +25,7 @@ foreach(
         DEPENDS fairlead_network fairlead_cost fairlead_anneal fairlead_roles
         BUILD_ALWAYS TRUE
     )
-    # One by one: what was built for an MPI that is gone stays behind in the folder.
+    # One by one: builds for removed MPIs stay in the folder.
     install(
         DIRECTORY ${PROJECT_BINARY_DIR}/_mpi/${mpi}
         DESTINATION fairlead/_mpi
@@ -33,7 +33,7 @@ foreach(
     )
 endforeach()
 
-# The sources travel along, so that `fairlead mpi add` can build them for another MPI later.
+# The sources are installed too, so that `fairlead mpi add` can build them for another MPI later.
 foreach(
     folder
     mpi

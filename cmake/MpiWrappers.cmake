@@ -13,7 +13,7 @@ set(FAIRLEAD_MPICXX
 set(fairlead_candidates ${FAIRLEAD_MPICXX})
 if(NOT fairlead_candidates)
     foreach(name mpicxx mpicxx.openmpi mpicxx.mpich)
-        # Not kept: an MPI may come or go between one build and the next.
+        # Not cached: an MPI may be added or removed between two builds.
         find_program(found ${name} NO_CACHE)
         if(found)
             list(APPEND fairlead_candidates ${found})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The warnings every target of ours is built with; they are errors in the project's own builds.
+# The warnings of all our targets; they are errors in the project's own builds.
 option(FAIRLEAD_WERROR "Treat warnings as errors" OFF)
 
 add_library(fairlead_warnings INTERFACE)

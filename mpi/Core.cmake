@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The parts of the core that the MPI side links. They need no MPI, so those that the outer build has
-# compiled are taken as they are where the wrapper stands for the same compiler.
+# The parts of the core that the MPI side links. They need no MPI, so the outer build's libraries
+# are used if the wrapper calls the same compiler.
 set(FAIRLEAD_CORE_BUILD "" CACHE PATH "Folder where the core was built")
 set(FAIRLEAD_CORE_COMPILER
     ""

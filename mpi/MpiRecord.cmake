@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs, beside what is built, which MPI it is for.
+# Installs a record of the MPI that this build is for.
 fairlead_identify_mpi(${CMAKE_CXX_COMPILER} ${CMAKE_CURRENT_BINARY_DIR})
 if(FAIRLEAD_MPI_PROBLEM)
     message(FATAL_ERROR "${FAIRLEAD_MPI_PROBLEM}")

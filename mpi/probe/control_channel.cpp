@@ -42,7 +42,7 @@ void ControlChannel::poll() {
   }
 }
 
-void ControlChannel::forget() {
+void ControlChannel::discard_messages() {
   messages_.clear();
   soon_.clear();
   turns_.clear();

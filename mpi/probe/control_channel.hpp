@@ -67,7 +67,7 @@ class ControlChannel {
   /// Discards all messages about the meetings so far, since the next order uses their numbers
   /// again. To be called before the next session starts, when there are no messages about its
   /// meetings yet.
-  void forget();
+  void discard_messages();
 
   /// Whether `src` has sent a message of this kind.
   [[nodiscard]] bool has(int src, MessageKind kind) const {

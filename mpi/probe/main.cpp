@@ -68,7 +68,7 @@ bool run(MPI_Comm comm, const Options& first) {
   ControlChannel control(comm, first.patience_s);
   for (std::optional order = first; order; order = next_order(comm, first.patience_s)) {
     if (!carry_out(comm, *order, control)) return false;
-    control.forget();
+    control.discard_messages();
     if (!first.has_orders) break;
   }
   return true;

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 class Nic(enum.Enum):
-    """Who serves what a node receives."""
+    """Which server receives a node's messages."""
 
     separate = 0
 
@@ -27,7 +27,7 @@ class Forwarding(enum.Enum):
     cut_through = 1
 
 class Arrivals(enum.Enum):
-    """When messages are handed over."""
+    """When messages are sent."""
 
     periodic = 0
 
@@ -41,7 +41,7 @@ class SimulatedMachine:
     def __init__(self, *, num_nodes: int, sockets_per_node: int, cores_per_socket: int, nic_Bps: float, memory_Bps: float, remote_memory_ratio: float, cache_Bps: float, largest_cache_bytes: int, switch_ns: int) -> None: ...
 
 class ServerLoad:
-    """What one server did."""
+    """Load of one server."""
 
     @property
     def num_messages(self) -> int: ...
@@ -65,7 +65,7 @@ class ServerLoad:
     def offered_ratio(self) -> float: ...
 
 class JobOutcome:
-    """What one job got."""
+    """Result of one job."""
 
     @property
     def finish_ns(self) -> int: ...
@@ -109,12 +109,12 @@ class NetworkArrays:
     def __init__(self, latency_s: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], bandwidth_Bps: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], nic_out_Bps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], nic_in_Bps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], group_of_pair: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], src_of_pair: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], dst_of_pair: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], capacity_Bps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
 class SearchLimits:
-    """What `optimize` may spend, and where it begins."""
+    """Bounds on the search of `optimize`, and its starts."""
 
     def __init__(self, seed: int, num_proposals: int, time_limit_s: float, num_threads: int, starts: Sequence[Sequence[int]], fixed_host_of_rank: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_moves: int, on_progress: Callable[[int, int], bool] | None, deadline_s: float = float('inf')) -> None: ...
 
 class PredictedPlacement:
-    """What one walk ended with."""
+    """Result of one walk."""
 
     @property
     def core_of_rank(self) -> list[int]: ...
@@ -128,10 +128,10 @@ class JobsProblem:
     def __init__(self, machine: SimulatedMachine, stream_rows: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], periods_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], num_ranks: int, free_cores: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, nic: Nic, arrivals: Arrivals) -> None: ...
 
 def predicted_waiting_s(problem: JobsProblem, core_of_rank: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
-    """What the load model says all messages wait for together."""
+    """Total waiting time of all messages by the load model."""
 
 def optimize_jobs(problem: JobsProblem, limits: SearchLimits) -> list[PredictedPlacement]:
-    """What each walk ended with, the least predicted waiting first."""
+    """Results of all walks, the least predicted waiting first."""
 
 class Schedule:
     """What a collective operation does."""

@@ -209,7 +209,7 @@ BottleneckState::Sums BottleneckState::collect() {
   return change;
 }
 
-void BottleneckState::forget() {
+void BottleneckState::clear_step() {
   for (const std::int32_t place : touched_) {
     change_s_[static_cast<std::size_t>(place)] = 0.0;
     is_touched_[static_cast<std::size_t>(place)] = 0;
@@ -224,7 +224,7 @@ void BottleneckState::apply() {
     const auto index = static_cast<std::size_t>(place);
     load_s_[index] += change_s_[index];
   }
-  forget();
+  clear_step();
 }
 
 void BottleneckState::sum_up() {
@@ -240,7 +240,7 @@ float BottleneckState::swap_change(std::int32_t task, std::int32_t occupant, flo
   move(task, occupancy_.host_of(occupant));
   move(occupant, occupancy_.host_of(task));
   const Sums change = collect();
-  forget();
+  clear_step();
   return static_cast<float>(energy_of(after(change)) - energy_s());
 }
 
@@ -257,7 +257,7 @@ float BottleneckState::swap_hosts_change(std::int32_t one, std::int32_t other) {
   for (const std::int32_t occupant : occupancy_.occupants(one)) move(occupant, other);
   for (const std::int32_t occupant : occupancy_.occupants(other)) move(occupant, one);
   const Sums change = collect();
-  forget();
+  clear_step();
   return static_cast<float>(energy_of(after(change)) - energy_s());
 }
 

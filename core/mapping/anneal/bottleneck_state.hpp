@@ -84,7 +84,7 @@ class BottleneckState {
 
   /// Loads that change when the tasks in `moved_` go to the hosts in `host_then_`.
   Sums collect();
-  void forget();
+  void clear_step();
   void apply();
   void add_load(std::int32_t src, std::int32_t dst, double bytes);
   void change(std::int32_t place, double seconds);

@@ -102,7 +102,7 @@ bool Exchange::echo(int partner, int count) {
 }
 
 bool Exchange::send_trains(int partner, const Command& wanted) {
-  forget_requests();
+  abandon_requests();
   const int num_trains = wanted.count + recipe_.num_lead_trains;
   for (int train = 0; train < num_trains; ++train) {
     std::byte call{};
@@ -118,7 +118,7 @@ bool Exchange::send_trains(int partner, const Command& wanted) {
 }
 
 Durations Exchange::receive_trains(int partner, const Command& wanted) {
-  forget_requests();
+  abandon_requests();
   const int num_trains = wanted.count + recipe_.num_lead_trains;
   std::vector<double> durations_s;
   double begin_s = now_s();
@@ -150,7 +150,7 @@ bool Exchange::call_train(int partner, int train, std::int64_t message_bytes) {
   return send(partner, answer_tag, &call, sizeof call);
 }
 
-void Exchange::forget_requests() {
+void Exchange::abandon_requests() {
   // After a partner was given up, its requests are still under way; they are left to MPI.
   std::fill(requests_.begin(), requests_.end(), MPI_REQUEST_NULL);
 }

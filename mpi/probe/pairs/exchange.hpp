@@ -63,7 +63,7 @@ class Exchange {
   [[nodiscard]] bool send_trains(int partner, const Command& wanted);
   [[nodiscard]] Durations receive_trains(int partner, const Command& wanted);
   [[nodiscard]] bool call_train(int partner, int train, std::int64_t message_bytes);
-  void forget_requests();
+  void abandon_requests();
   /// A train that is not counted is a single message of the same size.
   [[nodiscard]] Train train_at(int train, std::int64_t message_bytes);
   [[nodiscard]] std::span<MPI_Request> requests_of(int train);
