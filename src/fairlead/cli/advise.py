@@ -115,10 +115,10 @@ def advise(
 def _named_inputs(
     source: Path, traffic: Path | None, cluster: str | None
 ) -> tuple[str, Path | None, Cluster | None]:
-    """Network, traffic and cluster; what is not given is taken from the run directory.
+    """Network, traffic and cluster; missing ones are taken from the run directory.
 
     Raises:
-        InputError: The hosts cannot be read, or the folder is no run directory.
+        InputError: The hosts cannot be read, or the folder is not a run directory.
     """
     hosts = None if cluster is None else parsers.parse_cluster(cluster)
     if not source.is_dir():

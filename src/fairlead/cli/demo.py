@@ -45,7 +45,8 @@ def demo(
 ) -> None:
     """Place a conjugate-gradient solver by many methods in an emulated cloud, and compare.
 
-    Brings the cloud up on this machine, runs, prints the table, writes a report, takes it down.
+    Starts the cloud on this machine, runs the solver, prints the table, writes a report, and takes
+    the cloud down.
     """
     require_folder(output)
     folder = RunDirectory.new(None, "demo")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The help of every command: plain text in two columns, options grouped by what they are about."""
+"""The help of every command: plain text in two columns, options grouped by topic."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ GROUPS = (
     OUTPUT := "Output",
     OTHERS := "Options",
 )
-"""Groups of options, in this order; each option names one as its panel, or is of the last."""
+"""Groups of options, in this order; each option names one as its panel, or is in the last one."""
 
 _MOST_COLUMNS = 100
 _LEAST_COLUMNS = 40
 _NAME_COLUMNS = 26
-"""Longer names have a line of their own."""
+"""Longer names get a line of their own."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 Row = tuple[str, str]
-"""What is explained, and the explanation."""
+"""A term and its explanation."""
 
 
 class HelpCommand(TyperCommand):
     """A command with this help."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """What follows the command's name in its usage."""
+        """The usage after the command's name."""
         arguments = [each for each in self.get_params(ctx) if each.param_type_name == "argument"]
         return ["[OPTIONS]", *map(_usage, arguments)]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write usage, what it does, arguments, options, and the example."""
+        """Write usage, description, arguments, options, and the example."""
         options: dict[str, list[Row]] = {group: [] for group in GROUPS}
         parameters: list[Any] = self.get_params(ctx)
         for option in parameters:
@@ -65,7 +65,7 @@ class HelpGroup(TyperGroup):
     """A group of commands with this help."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write usage, what it is, its commands, options, and the example."""
+        """Write usage, description, commands, options, and the example."""
         commands = [
             (name, command.help.partition("\n\n")[0])
             for name in self.list_commands(ctx)
@@ -81,7 +81,7 @@ class App(typer.Typer):
     """A part of the command line whose commands have this help."""
 
     def __init__(self, **options: Any) -> None:
-        # No markup: brackets in texts are brackets, and errors are lines, not boxes.
+        # No markup: brackets are plain text, and errors are lines, not boxes.
         super().__init__(cls=options.pop("cls", HelpGroup), rich_markup_mode=None, **options)
 
     def command(self, *names: Any, **options: Any) -> Callable[[Function], Function]:
@@ -117,7 +117,7 @@ def _table(rows: Iterable[Row], column: int, width: int) -> list[str]:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """The text in lines; those that it has itself stay, and a list's hang below their dash."""
+    """The text in lines; its own line breaks stay, and lists are indented below their dash."""
     lines = []
     for line in text.split("\n"):
         further = "  " if line.startswith("- ") else ""
@@ -126,7 +126,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def listed(names: Mapping[str, Any]) -> str:
-    """A list for a help text: of each name what its `summary` says."""
+    """A list for a help text: each name with its `summary`."""
     return "".join(f"\n- {name}: {each.summary}" for name, each in names.items())
 
 

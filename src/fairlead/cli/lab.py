@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fairlead lab`: an emulated cloud on this machine, to try everything on."""
+"""`fairlead lab`: an emulated cloud on this machine, for experiments."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def up(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Bring a lab up, print what each pair is shaped and delayed to, and check it.
+    """Start a lab, print the rate and delay of each pair, and check them.
 
-    Exit code 1 when a pair is off by more than a tenth; the lab stays up all the same.
+    Exit code 1 if a pair is off by more than a tenth; the lab stays up in any case.
     """
     with Lab.up(scenario, name, hosts) as lab:
         topology, delay_by = lab.topology(), lab.delay_by()
@@ -93,7 +93,7 @@ def execute(
     command: CommandArgument,
     host: Annotated[str, typer.Option(metavar="HOST", help="Host to run on.")] = LOGIN,
 ) -> None:
-    """Run a command in a lab, by default on its head node, where mpirun works as it is."""
+    """Run a command in a lab, by default on its head node, where mpirun needs no options."""
     lab = Lab.attach(name)
     argv = lab.command(command, host)
     os.execve(argv[0], argv, {**os.environ, **lab.env})
@@ -106,7 +106,7 @@ def run(
     name: NameOption = None,
     hosts: HostsOption = None,
 ) -> None:
-    """Bring a lab up, run a command on its head node, and take the lab down.
+    """Start a lab, run a command on its head node, and take the lab down.
 
     The command finds the host file in $FAIRLEAD_LAB_HOSTFILE. Its exit code is passed on.
     """
@@ -129,7 +129,7 @@ def degrade(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make one directed pair slower while the lab runs, or cut a pair or a whole host off."""
+    """Make one directed pair slower while the lab runs, or cut off a pair or a whole host."""
     lab = Lab.attach(name)
     if host is not None and (src, dst, ratio) == (None, None, None):
         lab.cut_host(host)
@@ -147,7 +147,7 @@ def down(
     every: Annotated[bool, typer.Option("--all", help="Take all your labs down.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Take a lab down: all its processes, namespaces and links are gone then."""
+    """Take a lab down: end all its processes and remove its namespaces and links."""
     if (name is None) != every:
         raise typer.BadParameter("give either a NAME or --all")
     names = live_labs() if name is None else [name]
@@ -159,7 +159,7 @@ def down(
 
 @_lab.command("list", epilog="Example: fairlead lab list --json")
 def list_labs(as_json: JsonOption = False) -> None:
-    """List the labs that are up; what crashed ones left behind is removed."""
+    """List the labs that are up; folders of crashed ones are removed."""
     labs = [Lab.attach(name) for name in live_labs()]
     if as_json:
         print_json([lab_view.facts(lab) for lab in labs])

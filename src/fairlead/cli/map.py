@@ -78,7 +78,7 @@ def map_ranks(
     pattern = Traffic.load(traffic)
     known = network_named(network, hosts, mpirun)
     if isinstance(known, HostTree) and not options.is_given(context, "objective"):
-        objective = options.Objective.sum  # The only one that a tree tells.
+        objective = options.Objective.sum  # The only objective that a tree has.
     with progress("placing") as on_progress:
         chosen = place(
             pattern, known, hosts, method, metric=metric.value, objective=objective.value,
@@ -130,7 +130,7 @@ def parse_fixed(texts: list[str]) -> dict[int, str]:
     """Host of each rank from texts `RANK=HOST`.
 
     Raises:
-        BadParameter: One of them is something else, or names a rank again.
+        BadParameter: One of them has another form, or names a rank again.
     """
     fixed: dict[int, str] = {}
     for text in texts:
@@ -144,7 +144,7 @@ def parse_fixed(texts: list[str]) -> dict[int, str]:
 
 
 def going_on(show: Progress) -> Callable[[int, int], bool]:
-    """Shows how far a search has come, and lets it go on."""
+    """Shows the progress of a search, and lets it continue."""
 
     def on_progress(done: int, total: int) -> bool:
         show(done, total)

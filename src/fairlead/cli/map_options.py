@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `fairlead map` alone can be asked for."""
+"""Options that only `fairlead map` has."""
 
 from __future__ import annotations
 

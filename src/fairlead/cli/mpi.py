@@ -42,7 +42,7 @@ def add(
     ],
     as_json: JsonOption = False,
 ) -> None:
-    """Build Fairlead's MPI side for one more MPI; what was built for it before is replaced."""
+    """Build Fairlead's MPI side for one more MPI, in place of an earlier build for it."""
     with progress(f"building for {mpicxx}") as on_progress:
         build = mpi_add.add(mpicxx, on_progress)
     if as_json:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options as the launchers' users write them: `-np 8`, `-H h0,h1`, `-machinefile hosts`."""
+"""Options in the launchers' own spellings: `-np 8`, `-H h0,h1`, `-machinefile hosts`."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def in_our_spelling(
         ends_at_word: Whether options end at the first word that is none, the program.
 
     Raises:
-        BadParameter: An option is the launcher's alone; the message says which one to take.
+        BadParameter: Only the launcher has this option; the message says which one to use.
     """
     left = list(words)
     ours: list[str] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that several commands share, and how they become a request."""
+"""Options of several commands, and their conversion to a request."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def _refuse_job(_text: str) -> Any:
 
 
 class Metric(str, enum.Enum):
-    """What a placement weighs."""
+    """How traffic is weighted."""
 
     bytes = "bytes"
     messages = "messages"
 
 
 class Objective(str, enum.Enum):
-    """What decides between placements."""
+    """The objective that selects among placements."""
 
     sum = "sum"
     bottleneck = "bottleneck"
@@ -301,7 +301,7 @@ _OF_PROBE = frozenset({"mode", "budget", "contention", "max_age"})
 
 
 def hosts_given(hostfile: Path | None, hosts: str | None) -> Path | Cluster | None:
-    """The hosts that the user named in a file or one by one; None where by neither.
+    """The hosts that the user named in a file or one by one; None if in neither way.
 
     Raises:
         BadParameter: They are named in both ways.
@@ -318,7 +318,7 @@ def request_of(context: typer.Context) -> Request:
     """The request that the parsed parameters of `fairlead run` or `compare` describe.
 
     Raises:
-        BadParameter: An option says how to measure a network that is not measured.
+        BadParameter: An option is for measuring, but the network is not measured.
     """
     parameters = context.params
     kind = source_kind(parameters["network"])
@@ -368,7 +368,7 @@ def refuse(context: typer.Context, names: Iterable[str], reason: str) -> None:
 
 
 def require_optimize(context: typer.Context, methods: Collection[str]) -> None:
-    """Check that the user gave `--time-limit` only with the method that heeds it.
+    """Check that the user gave `--time-limit` only with the method that uses it.
 
     Raises:
         BadParameter: "optimize" is not among the methods.

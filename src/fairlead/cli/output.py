@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How commands speak: data on stdout, everything else on stderr, progress only on a terminal."""
+"""Output of commands: data on stdout, everything else on stderr, progress only on a terminal."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from fairlead.report.plain import plain
 
 
 class _Terminal(Console):
-    """A console on which no text is a command to the terminal.
+    """A console that writes no control sequences from texts to the terminal.
 
-    Names in files come from anywhere, and ESC in one of them could rewrite what stands on the
-    screen. Only here text becomes output, and colours are none of the text.
+    Names in files may come from anywhere, and ESC in one of them could change the text on the
+    screen. All text passes here before it is printed; colours are added separately.
     """
 
     def render(
@@ -54,9 +54,9 @@ JsonOption = Annotated[
 
 
 def print_json(result: Any) -> None:
-    """Print a result for machines: one JSON document on stdout.
+    """Print a result as one JSON document on stdout.
 
-    JSON has no infinity and no nan. Where a file says one of its origin, it becomes null.
+    JSON has no infinity and no nan. If the origin of a file contains one, it becomes null.
     """
     try:
         text = json.dumps(result, indent=2, allow_nan=False, default=str)
@@ -83,7 +83,7 @@ def warn(line: str) -> None:
 
 @contextlib.contextmanager
 def progress(title: str) -> Iterator[Progress]:
-    """A progress bar on stderr while the block runs; silent where stderr is no terminal.
+    """A progress bar on stderr while the block runs; silent if stderr is not a terminal.
 
     Yields:
         A function to call with the steps done and the steps in all.
@@ -97,7 +97,7 @@ def progress(title: str) -> Iterator[Progress]:
 
 
 def require_folder(path: Path) -> None:
-    """Check that a file can go there, before the work for it begins.
+    """Check that a file can be written there, before the work for it begins.
 
     Raises:
         InputError: There is no such folder.
@@ -107,7 +107,7 @@ def require_folder(path: Path) -> None:
 
 
 class TerminalNarrator(Narrator):
-    """Tells what is going on on stderr."""
+    """Prints messages about progress on stderr."""
 
     def tell(self, line: str) -> None:
         """Print the line."""
@@ -133,7 +133,8 @@ class PrefixedOutput:
         """Write one line of a job to the stream of the same name."""
         text = b"[%s] %s" % (self.names[index].encode(), line.removesuffix(b"\n") + b"\n")
         with self._one_at_a_time:
-            # Not through Python's buffers: it would complain at its end where nobody reads them.
+            # Not through Python's buffers: Python would report an error at its exit if the pipe is
+            # closed.
             descriptor = 1 if stream == "stdout" else 2
             while text:
                 text = text[os.write(descriptor, text) :]

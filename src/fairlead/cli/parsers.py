@@ -20,7 +20,7 @@ Value = TypeVar("Value")
 
 
 def usage(parse: Callable[[str], Value]) -> Callable[[Any], Value]:
-    """The parser of an option: what `parse` refuses is wrong usage, and ends with 2.
+    """The parser of an option: errors of `parse` are wrong usage, with exit code 2.
 
     A default, which is no text, is taken as it is.
     """
@@ -35,7 +35,7 @@ def usage(parse: Callable[[str], Value]) -> Callable[[Any], Value]:
 
 
 def one_of(names: Iterable[str]) -> Callable[[str], str]:
-    """A parser for `usage`: the text itself, where it is one of these names."""
+    """A parser for `usage`: the text itself, if it is one of these names."""
     allowed = tuple(names)
 
     def parse(text: str) -> str:
@@ -56,7 +56,7 @@ def above_zero(text: str) -> float:
     """The number of an option's text.
 
     Raises:
-        BadParameter: It is none, or not above 0.
+        BadParameter: It is not a number, or not above 0.
     """
     try:
         number = float(text)
@@ -68,10 +68,10 @@ def above_zero(text: str) -> float:
 
 
 def part_of_all(text: str) -> float:
-    """The part that an option's text names.
+    """The fraction in an option's text.
 
     Raises:
-        BadParameter: It is none, not above 0, or above 1.
+        BadParameter: It is not a number, not above 0, or above 1.
     """
     number = above_zero(text)
     if number > 1:

@@ -134,7 +134,7 @@ def probe(
 ) -> None:
     """Measure latency and bandwidth between all hosts, in both directions.
 
-    One process per host takes part in a tournament, in which no host is in two measurements at a
+    One process per host takes part in a tournament; no host is in two measurements at the same
     time.
     """
     if not sample and sample_ratio is None:

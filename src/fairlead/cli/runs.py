@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fairlead runs`: what was run, where its record is, and how it ended."""
+"""`fairlead runs`: earlier runs, with their records and exit codes."""
 
 from __future__ import annotations
 

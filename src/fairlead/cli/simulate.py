@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fairlead simulate`: what jobs that share nodes would wait for, by method."""
+"""`fairlead simulate`: how long the messages of jobs on shared nodes wait, by method."""
 
 from __future__ import annotations
 

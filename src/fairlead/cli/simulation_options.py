@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `fairlead simulate` can be asked for, each value checked before anything is read."""
+"""Options of `fairlead simulate`, each checked before anything is read."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text that commands no terminal."""
+"""Text without control characters for the terminal."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ _COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]
 
 
 def terminal_safe(text: str) -> str:
-    r"""The text with each character that would command the terminal written as "\x1b"."""
+    r"""The text with each control character in the form "\x1b"."""
     return _COMMANDS.sub(lambda found: ascii(found[0])[1:-1], text)

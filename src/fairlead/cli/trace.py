@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fairlead trace`: run a program once and write down which ranks talk to which."""
+"""`fairlead trace`: run a program once and record which ranks communicate."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def trace(
 ) -> None:
     """Run an MPI program once and write the bytes and messages between its ranks to a file.
 
-    The program is not changed, and neither is what it computes.
-    With --json its output goes to stderr, as stdout belongs to the result.
+    The program and its results do not change. With --json its output goes to stderr, since stdout
+    is for the result.
     """
     path = output or Path(f"{Path(program[0]).name}.traffic.npz")
     require_folder(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an advice rests on, and what it cannot know, in plain sentences."""
+"""Assumptions and limits of an advice, in sentences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fairlead.units import format_duration
 
 
 def notes(advice: Advice) -> list[str]:
-    """Sentences to stand below every advice."""
+    """Sentences below every advice."""
     found = _about_network(advice.network)
     if advice.hosts is not None:
         found += _about_prediction(advice.hosts, has_groups=bool(advice.network.groups))

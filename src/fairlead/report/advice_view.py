@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Advice on hosts in the terminal, and the same facts for machines."""
+"""Advice on hosts in the terminal, and as facts for JSON."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from fairlead.report.terminal_table import table
 from fairlead.units import format_duration, format_rate, three_digits
 
 MAX_NAMED = 6
-"""Hosts or pairs that a line names."""
+"""Most hosts or pairs that a line names."""
 
 _DONE = {"out": "sends", "in": "receives"}
 
@@ -105,13 +105,13 @@ def _leaving_out(found: LeavingOut) -> str:
 
 
 def _speed(gain: Gain) -> str:
-    """How many times as fast the choice is, with its interval."""
+    """How many times as fast the set of hosts is, with its interval."""
     middle, low, high = map(_times, (gain.ratio, gain.low_ratio, gain.high_ratio))
     return f"{middle} times as fast ({low} to {high})"
 
 
 def _times(saved_ratio: float) -> str:
-    """The digits of a thousandfold tell nothing, and nothing is left where all is saved."""
+    """The ratio as text; a saving of all has none, and digits of a thousandfold do not matter."""
     left_ratio = 1 - saved_ratio
     return "over 1000" if left_ratio < 1e-3 else f"{1 / left_ratio:.2f}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large matrices in few cells: neighbours grouped into blocks, each shown as one value."""
+"""Large matrices in few cells: blocks of neighbours, each shown as one value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Blocks = list[npt.NDArray[np.int64]]
 
 
 def split_evenly(num_items: int, max_blocks: int) -> Blocks:
-    """At most `max_blocks` runs of neighbours, all of one length where one that is near fits."""
+    """At most `max_blocks` blocks of neighbours, all of one length if a similar one fits."""
     least = -(-num_items // max(1, max_blocks))
     for length in range(least, min(2 * least, num_items) + 1):
         if num_items % length == 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every chart of the page has in common: a title, a drawing, and escaped names."""
+"""Common parts of all charts of the page: title, drawing, escaped names."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from fairlead.report.scales import Scale, three_digits
 Matrix = npt.NDArray[np.float64]
 
 MAX_LABELED_CELLS = 12
-"""Most rows whose cells carry their number."""
+"""Most rows with numbers in the cells."""
 LOG_FROM_RATIO = 30
-"""Ratio of largest to smallest value from which colours follow the logarithm."""
+"""From this ratio of largest to smallest value on, colours follow the logarithm."""
 NOISY = "~"
-"""Stands before a value that is known roughly only."""
+"""Mark of a value that is only roughly known."""
 COLORS = [[index / (len(VIRIDIS) - 1), color] for index, color in enumerate(VIRIDIS)]
 
 
 class ChartTable(NamedTuple):
-    """Values of a chart as text, for who cannot see it: a first column of names, then numbers."""
+    """Values of a chart as text, for readers who cannot see it: a column of names, then numbers."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -41,7 +41,7 @@ class Chart(NamedTuple):
         note: How to read it, plain text.
         figure: `data` and `layout` for Plotly.
         summary: What it shows, plain text, instead of the drawing.
-        table: Its values, or the most telling of them; None where they stand in another table.
+        table: Its values, or the most important ones; None if another table has them.
         height_px: Fixed height; None for a square.
         is_coarse: Whether a third of the page's width is enough.
     """
@@ -56,7 +56,7 @@ class Chart(NamedTuple):
 
 
 class ColorRange(NamedTuple):
-    """One colour scale for all values that are to be compared by eye.
+    """One colour scale for all values that readers compare.
 
     Attributes:
         low, high: Ends of the scale, in the unit of `scale`.
@@ -78,7 +78,7 @@ class ColorRange(NamedTuple):
             return cls(0.0, 1.0, False, scale)
         low, high = float(usable.min()), float(usable.max())
         is_log = high / low >= LOG_FROM_RATIO
-        # From zero, a flat network looks flat: its noise does not fill the whole scale.
+        # Starting at zero, an even network looks even: its noise does not fill the whole scale.
         return cls(low if is_log else 0.0, high, is_log, scale)
 
     def positions(self, matrix: Matrix) -> Matrix:
@@ -104,7 +104,7 @@ class ColorRange(NamedTuple):
 
 
 def escaped(name: str) -> str:
-    """A name as Plotly shall show it: its own mark-up (`<b>`, `<a href>`) means nothing."""
+    """A name escaped for Plotly, so that mark-up in it (`<b>`, `<a href>`) is shown as text."""
     return html.escape(name, quote=False)
 
 
@@ -206,7 +206,7 @@ def _cell_text(value: float, is_noisy: bool, scale: Scale) -> str:
 
 
 def _marks(marked: npt.NDArray[np.bool_], names: Sequence[str]) -> dict[str, Any]:
-    """Dots on the uncertain cells, light in a dark rim, so that they show on every colour."""
+    """Dots on the uncertain cells, light in a dark rim, visible on every colour."""
     rows, columns = np.nonzero(marked)
     return {
         "type": "scatter",

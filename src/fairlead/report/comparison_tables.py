@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of a comparison on the page: what was measured, and what the model said of it."""
+"""The tables of a comparison on the page: measured times and predicted costs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_INVERSIONS = 3
 
 
 def measured_table(comparison: Comparison) -> str:
-    """HTML: runs, times and how fast each method was."""
+    """HTML: runs, times and relative speed of each method."""
     base = comparison.baseline
     columns = [
         *("method", "runs", "mean", "95 % interval", "standard deviation"),
@@ -40,7 +40,7 @@ def measured_table(comparison: Comparison) -> str:
 
 
 def predicted_table(comparison: Comparison) -> str:
-    """HTML: what the model said of each placement before it ran."""
+    """HTML: predicted costs of each placement."""
     columns = ["method", *COST_NAMES.values(), "time to compute the placement"]
     rows = []
     for method, runs in comparison.methods.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A comparison of methods in the terminal, and the same facts for machines."""
+"""A comparison of methods in the terminal, and as facts for JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def findings(comparison: Comparison) -> list[str]:
 
 
 def facts(comparison: Comparison) -> dict[str, Any]:
-    """Stored and derived values as plain values; None where one run says nothing of the noise."""
+    """Stored and derived values as plain values; None where a single run has no interval."""
     stored = comparison.model_dump(mode="json")
     for method, record in stored["methods"].items():
         record["time_s"] = plain(comparison.time_s(method)._asdict())
@@ -38,7 +38,7 @@ def facts(comparison: Comparison) -> dict[str, Any]:
 
 
 def comparison_table(comparison: Comparison, *, is_verbose: bool = False) -> RenderableType:
-    """The table and what was found, for `console.print`.
+    """The table and the findings, for `console.print`.
 
     Args:
         comparison: The runs of each method.

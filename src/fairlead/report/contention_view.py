@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What hosts and pairs share, as a tree, as sentences, and as facts for machines."""
+"""Shared capacities of hosts and pairs, as a tree, as sentences, and as facts for JSON."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def contention_facts(network: Network) -> dict[str, Any]:
 
 
 def contention_lines(network: Network) -> list[str]:
-    """What was found in a sentence each; none where flows were not run together."""
+    """One sentence for each finding; none if flows were not run together."""
     flows = network.flows
     if flows is not None and flows.error is not None:
         return [f"flows could not be run together, only the pairs are known: {flows.error}"]
@@ -67,7 +67,7 @@ def contention_lines(network: Network) -> list[str]:
 
 
 def title(network: Network, group: BottleneckGroup) -> str:
-    """Both sides of a bottleneck; the larger is "the others" where it is all other hosts."""
+    """Both sides of a bottleneck; the larger is "the others" if it is all other hosts."""
     sources, destinations = group.src_hosts, group.dst_hosts
     is_all = (
         len(sources) + len(destinations)
@@ -95,7 +95,7 @@ def contention_tree(network: Network) -> Tree:
 
 
 def _add_interfaces(tree: Tree, network: Network) -> None:
-    """Every host, or the spread of all where they are many."""
+    """Every host, or the spread of all if there are many."""
     nic_out_Bps, nic_in_Bps = (
         np.full(network.num_hosts, np.nan) if nic is None else nic
         for nic in (network.nic_out_Bps, network.nic_in_Bps)

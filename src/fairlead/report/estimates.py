@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a sampled network says of its estimated pairs, in sentences."""
+"""Sentences about the estimated pairs of a sampled network."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Matrix = npt.NDArray[np.float64]
 
 
 def estimate_lines(network: Network) -> list[str]:
-    """How many pairs are estimates, and how long their error bars are; none if nobody sampled."""
+    """How many pairs are estimates, and how long their error bars are; none without a sample."""
     estimated = network.is_estimated()
     if not estimated.any():
         sample = network.origin.get("sample")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Any Fairlead file, recognised by what it holds and not by its name."""
+"""Any Fairlead file, recognised by its content and not by its name."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ KINDS: dict[str, _Loader] = {
 }
 
 OUTCOMES = (JOBS, COMPARISON, HISTORY, PLACEMENT)
-"""Files of a run's folder that say what came of it, the most telling first."""
+"""Files of a run's folder with its results, the most informative first."""
 
 _RECORDING = re.compile(r"[a-z]{2}\.[A-Z]\.[0-9]+")
 

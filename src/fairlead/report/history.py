@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The past runs of a program on the page: placement by placement, predicted against measured."""
+"""The past runs of a program on the page: predicted and measured times by placement."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ class RunRecord(NamedTuple):
     Attributes:
         when: Its start, with time zone.
         placement: Name of its placement, such as "launcher" or "optimize".
-        predicted_s: What it was expected to take; None where nothing was predicted.
-        measured_s: What it took.
-        outcome: What became of the placement: "kept", "dropped", "traced" of the traced run, or
-            empty.
+        predicted_s: Predicted time; None without a prediction.
+        measured_s: Measured time.
+        outcome: Result for the placement: "kept", "dropped", "traced" for the traced run, or empty.
     """
 
     when: datetime.datetime
@@ -44,7 +43,7 @@ class RunRecord(NamedTuple):
 def history_of(run: Path) -> Sequence[RunRecord]:
     """Runs of the program of this run directory up to that run, in order of time.
 
-    A folder whose history is missing or damaged has none: the page tells the rest of it.
+    A folder whose history is missing or damaged has none; the page shows the rest.
     """
     try:
         return records(History.load(run / HISTORY))
@@ -53,7 +52,7 @@ def history_of(run: Path) -> Sequence[RunRecord]:
 
 
 def records(history: History) -> list[RunRecord]:
-    """Each run with what became of its placement."""
+    """Each run with the result for its placement."""
     dropped = history.dropped()
     return [
         RunRecord(
@@ -116,7 +115,7 @@ def history_table(runs: Sequence[RunRecord]) -> str:
 
 
 def history_chart(runs: Sequence[RunRecord]) -> Chart:
-    """Measured times in order, one colour per placement, with what was predicted."""
+    """Measured times in order, one colour per placement, with the predicted times."""
     shown = list(runs)[-MAX_RUNS:]
     scale = common_scale([run.measured_s for run in shown], SECONDS)
     placements = list(dict.fromkeys(run.placement for run in shown))
@@ -173,7 +172,7 @@ def _trace(
 
 
 def _styles(count: int) -> list[tuple[str, str]]:
-    """Colours that repeat only together with another symbol."""
+    """Colours and symbols; a colour repeats only with another symbol."""
     colors = (BLUE, ORANGE, "#1f9e89", "#cc79a7")
     symbols = ("circle", "diamond", "square", "cross", "triangle-up", "star")
     return [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The runs of a program in the terminal, and the same facts for machines."""
+"""The runs of a program in the terminal, and as facts for JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fairlead.report.terminal_table import table
 from fairlead.watch.history import History
 
 MOST_LINES = 20
-"""Of the latest runs."""
+"""Number of latest runs that are shown."""
 
 
 def facts(history: History) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def facts(history: History) -> dict[str, Any]:
 
 
 def view(history: History, width: int) -> RenderableType:
-    """The latest runs, predicted against measured, and how the placements compare.
+    """The latest runs with predicted and measured times, and a comparison of the placements.
 
     Args:
         history: The runs.

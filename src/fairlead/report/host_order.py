@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of hosts in heatmaps: those that share bottlenecks, and those near one another."""
+"""The order of hosts in heatmaps: hosts behind one bottleneck, and near hosts, together."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from fairlead.report.racks import racks as racks_of
 
 
 class HostOrder(NamedTuple):
-    """All hosts of a network as its heatmaps show them.
+    """All hosts of a network in the order of its heatmaps.
 
     Attributes:
-        hosts: Their positions in the network; as given where nothing tells them apart.
+        hosts: Their positions in the network; in the given order if nothing separates them.
         racks: Positions of the hosts of each rack found; see `racks.racks`.
     """
 
@@ -44,5 +44,5 @@ class HostOrder(NamedTuple):
         return parts
 
     def rack_runs(self) -> list[tuple[int, int]]:
-        """The parts that are racks of two hosts or more: what to frame."""
+        """The parts that are racks of two hosts or more, which get a frame."""
         return [part for part in self.parts() if part[1] > part[0]] if self.racks else []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several jobs placed together: the terminal, the page, and the same facts for machines."""
+"""Several jobs placed together, in the terminal, on the page, and as facts for JSON."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ def mapped_lines(mapped: MappedJobs, files: Sequence[Path]) -> list[str]:
 
 
 def title(record: JobsRecord) -> str:
-    """What it is, in one line."""
+    """The heading, in one line."""
     return f"Placement of {len(record.jobs)} jobs on {len(record.hosts)} hosts by {record.method}"
 
 
 def expectation(record: JobsRecord) -> str:
-    """What the simulator said of it, in one sentence."""
+    """The simulator's prediction, in one sentence."""
     prediction = record.prediction
     return (
         f"In the simulator messages wait {format_duration(prediction.waiting_time_s)} in all, and "

@@ -92,7 +92,7 @@ def _heatmap(
     *,
     is_low_bright: bool = False,
 ) -> RenderableType:
-    """Values of all pairs; the middle ones of blocks where the terminal has no room for all."""
+    """Values of all pairs; medians of blocks if the terminal has no room for all."""
     return heatmap(
         between_hosts(values),
         lab.hosts,

@@ -30,9 +30,9 @@ from fairlead.report.quantities import Quantity, quantities
 MAX_CELLS = 128
 """Most rows of a heatmap; beyond it neighbouring hosts share a row, which shows their median."""
 MAX_TABLE_HOSTS = 12
-"""Most hosts whose matrix is also given as a table; of more, each host has one line."""
+"""Most hosts whose matrix is also shown as a table; with more, each host has one line."""
 BLOCK_COLORS = ("#e4572e", "#ff4fd8", "#17becf", "#f2f2f2")
-"""Frames that stand out from every colour of the heatmap."""
+"""Colours of frames that are visible on every colour of the heatmap."""
 
 
 def network_charts(network: Network) -> list[Chart]:
@@ -155,7 +155,7 @@ def _noise_note(noisy: Any, num_rows: int) -> str:
 
 
 def _error_bar(quantity: Quantity, src: int, dst: int) -> str:
-    """What the pointer tells of an estimated pair, after its value."""
+    """Text under the pointer for an estimated pair, after its value."""
     if quantity.low is None or quantity.high is None:
         return ", estimated"
     low, high = (float(side[src, dst]) for side in (quantity.low, quantity.high))
@@ -164,7 +164,7 @@ def _error_bar(quantity: Quantity, src: int, dst: int) -> str:
 
 
 def _summary(quantity: Quantity, names: list[str], order: HostOrder) -> str:
-    """The heatmap in words."""
+    """The heatmap as text."""
     found, scale = spread(quantity.values), quantity.scale()
     text = f"Heatmap of the {quantity.name.lower()} between {len(names)} hosts"
     if not np.isfinite(found.median):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which measured values are known roughly only, and what can be said of a network all the same."""
+"""Which measured values are only roughly known, and which differences are still certain."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy.typing as npt
 Matrix = npt.NDArray[np.float64]
 
 NOISY_RATIO = 2.0
-"""A value is uncertain where the ends of its 95 % interval lie this many times apart."""
+"""A value is uncertain if the ends of its 95 % interval differ by this factor."""
 TAIL = 0.05
-"""Part of the pairs that must show a difference. Of equal pairs 2.5 % have their whole 95 %
-interval above the truth, and 2.5 % below: a larger part than that is no chance."""
+"""Fraction of the pairs that must show a difference. Of equal pairs 2.5 % have their whole 95 %
+interval above the truth, and 2.5 % below: a larger fraction is not chance."""
 
 
 class Contrast(NamedTuple):
-    """How far a network's pairs surely differ.
+    """The certain difference between a network's pairs.
 
     Attributes:
         low: One pair in twenty has at most this.
@@ -32,12 +32,12 @@ class Contrast(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """`high / low`; at most 1 where no two pairs surely differ."""
+        """`high / low`; at most 1 if no difference is certain."""
         return self.high / self.low
 
 
 def is_noisy(low: Matrix | None, high: Matrix | None) -> npt.NDArray[np.bool_] | None:
-    """Where intervals are so wide that a value is known roughly only; None without intervals.
+    """Where intervals are so wide that a value is only roughly known; None without intervals.
 
     Args:
         low: Lower ends of the 95 % intervals, shape (n, n); `nan` where unknown.
@@ -50,10 +50,10 @@ def is_noisy(low: Matrix | None, high: Matrix | None) -> npt.NDArray[np.bool_] |
 
 
 def contrast(values: Matrix, low: Matrix | None, high: Matrix | None) -> Contrast | None:
-    """A difference between pairs that is no noise; None where nothing was measured.
+    """A difference between pairs beyond the noise; None if nothing was measured.
 
-    The smallest and the largest of many noisy values tell how noisy they are. So one pair in twenty
-    has to be above, and one in twenty below, with its whole interval.
+    The smallest and the largest of many noisy values only reflect the noise. So one pair in twenty
+    must be above, and one in twenty below, with its whole interval.
 
     Args:
         values: Between hosts, `nan` elsewhere.

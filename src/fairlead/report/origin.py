@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a file says of its own making, as short lines."""
+"""The origin of a file, as short lines."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from fairlead.model.traffic import Traffic
 
 
 def origin_lines(origin: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Each fact as its name in plain words and its value as text; nested facts on one line."""
+    """Each fact as its name in words and its value as text; nested facts on one line."""
     return [(str(name).replace("_", " "), _text(value)) for name, value in origin.items()]
 
 
 def network_lines(network: Network) -> list[tuple[str, str]]:
-    """How a network came about, and which hosts did not answer, as `origin_lines`."""
+    """The origin of a network, and the hosts that did not answer, as `origin_lines`."""
     lines = origin_lines(network.origin)
     if network.launch_s is not None:
         lines.append(("launch s", _text(network.launch_s)))
@@ -26,7 +26,7 @@ def network_lines(network: Network) -> list[tuple[str, str]]:
 
 
 def traffic_lines(traffic: Traffic) -> list[tuple[str, str]]:
-    """How a traffic came about, and what it does not hold, as `origin_lines`."""
+    """The origin of a traffic, and what it does not contain, as `origin_lines`."""
     lines = origin_lines(traffic.origin)
     if any(traffic.uncounted):
         lines.append(("not in the file", _text(traffic.uncounted._asdict())))
@@ -34,7 +34,7 @@ def traffic_lines(traffic: Traffic) -> list[tuple[str, str]]:
 
 
 def origin_facts(network: Network) -> dict[str, Any]:
-    """How a network came about as plain values, with how running flows together came out."""
+    """The origin of a network as plain values, with the outcome of running flows together."""
     return {
         "origin": network.origin,
         "launch_s": network.launch_s,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a run: one HTML file that needs no network and asks for none."""
+"""The page of a run: one HTML file that loads nothing from the network."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def write_report(run: Path | Sequence[Path], path: Path | str) -> list[str]:
 
     Args:
         run: A run directory, or the files to show.
-        path: The HTML file; it appears whole or not at all.
+        path: The HTML file; a reader never sees part of it.
 
     Returns:
         Titles of the sections of the page.
@@ -96,7 +96,7 @@ def _page(heading: str, summary: list[str], sections: list[Section]) -> str:
         resources.files("fairlead.report").joinpath(name).read_text(encoding="utf-8")
         for name in ("page.css", "page.js")
     )
-    # A browser hashes what it parses, where a line ends in "\n" alone.
+    # A browser hashes the parsed text, where a line ends with "\n" only.
     scripts = [text.replace("\r\n", "\n").replace("\r", "\n") for text in (get_plotlyjs(), starter)]
     charts = [chart for section in sections for chart in section.charts]
     numbers = iter(range(len(charts)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of the page: headed, captioned, and never wider than they show."""
+"""Tables of the page, with headings and captions, which scroll if they are too wide."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 SHORT_ROWS = 16
 """Most rows of a table that is kept on one printed page."""
 MANY_ROWS = 64
-"""Lines from which a list is folded away until it is asked for."""
+"""From this many lines on, a list is folded."""
 
 
 def table(
@@ -21,7 +21,7 @@ def table(
     """HTML of a table that scrolls within itself, by keyboard too, where the page is too narrow.
 
     Args:
-        caption: What it holds, plain text, for those who cannot see what stands around it.
+        caption: Its content, plain text, for readers who cannot see the text around it.
         columns: Headings, plain text.
         rows: Cells, plain text; the first of each row names it.
         marked_row: The row to stand out.
@@ -42,7 +42,7 @@ def table(
 
 
 def facts(pairs: Sequence[tuple[str, str]]) -> str:
-    """HTML of a list of names with their values, folded away where it is long."""
+    """HTML of a list of names with their values, folded if it is long."""
     items = "".join(
         f"<dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd>" for name, value in pairs
     )

@@ -90,7 +90,7 @@ def _box_of_points(
 
 
 def _box_of_quartiles(shown: list[tuple[str, Vector]], scale: Scale) -> dict[str, Any]:
-    """Few numbers instead of every pair: a page of a thousand hosts opens as fast as any."""
+    """A few numbers instead of every pair, so that a page of a thousand hosts opens fast."""
     quartiles = [np.quantile(part, [0, 0.25, 0.5, 0.75, 1]).tolist() for _, part in shown]
     names = ("lowerfence", "q1", "median", "q3", "upperfence")
     return {
@@ -193,7 +193,7 @@ def _dots(
 
 
 def _arrow_heads(places: Indices, axis: ValueAxis) -> dict[str, Any]:
-    """Where an interval goes on beyond the axis."""
+    """Marks where an interval continues beyond the axis."""
     return {
         "type": "scatter",
         "mode": "markers",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A placement in the terminal, and the same facts for machines."""
+"""A placement in the terminal, and as facts for JSON."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Quantity(NamedTuple):
         return common_scale(between_hosts(self.values), self.family)
 
     def is_noisy(self) -> npt.NDArray[np.bool_]:
-        """Pairs of different hosts that are known roughly only, shape (H, H)."""
+        """Pairs of different hosts that are only roughly known, shape (H, H)."""
         noisy = is_noisy(self.low, self.high)
         if noisy is None:
             return np.zeros(self.values.shape, dtype=bool)

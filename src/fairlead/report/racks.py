@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Racks that a measured network shows: groups of hosts nearer to one another than to the rest."""
+"""Racks in a measured network: groups of hosts nearer to one another than to the others."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Vector = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
 
 LEAST_RATIO = 1.2
-"""How many times better pairs inside racks must be than others, in latency or in bandwidth: less
-would not be worth a frame."""
+"""How many times better pairs inside racks must be than others, in latency or in bandwidth, to get
+a frame."""
 RESOLUTION = 0.02
-"""Spread of logarithms below which differences count for nothing: 2 %."""
+"""Spread of logarithms below which differences are ignored: 2 %."""
 CERTAINTY = float(np.log(20))
 """Nats that racks must save beyond their own description: odds of 20 to 1."""
 MAX_RACKS = 64
@@ -26,7 +26,7 @@ MAX_HOSTS = 2048
 
 
 def racks(network: Network) -> list[list[int]]:
-    """Positions of the hosts of each rack, or nothing where the measurement tells no racks apart.
+    """Positions of the hosts of each rack, or nothing if the measurement shows no racks.
 
     Hosts are joined by average linkage; of all cuts of that tree, the one is taken by which the
     pairs are described in the fewest bits: a mean for pairs inside and one for pairs between racks,
@@ -107,7 +107,7 @@ def _saving(sides: list[Vector], is_inside: npt.NDArray[np.bool_]) -> float:
 
 
 def _partition_cost(num_hosts: int, num_racks: int) -> float:
-    """Nats to say which host is in which rack."""
+    """Nats for describing which host is in which rack."""
     return float(num_hosts * np.log(num_racks) - gammaln(num_racks + 1))
 
 

@@ -33,7 +33,7 @@ _FIELDS: dict[type, str] = {
 
 @dataclasses.dataclass(frozen=True)
 class RunFiles:
-    """What was found of a run; at least one is there."""
+    """The files of a run; there is at least one."""
 
     network: Network | None = None
     traffic: Traffic | None = None
@@ -70,7 +70,7 @@ class RunFiles:
         return self.comparison.placement(self.comparison.baseline)
 
     def after(self) -> Placement | None:
-        """The placement that was chosen, else the one that proved best or should have."""
+        """The placement that was chosen, else the best one by its times or predictions."""
         if self.placement is not None:
             return self.placement
         if self.comparison is None:

@@ -16,7 +16,7 @@ Values = npt.NDArray[np.float64]
 
 
 class Scale(NamedTuple):
-    """A unit and how many base units it holds."""
+    """A unit and its size in base units."""
 
     factor: float
     unit: str

@@ -49,7 +49,7 @@ def result_table(results: Sequence[SimulationResult]) -> Table:
 
 
 def servers_table(results: Sequence[SimulationResult], num_servers: int) -> Table:
-    """A row for each of a placement's servers where most is waited, at most so many of each."""
+    """A row for each server with the most waiting, at most this many of each placement."""
     names = ("method", "server", "messages", "offered", "busy", "longest\nqueue", "waiting")
     shown = table(names, texts=("method", "server"))
     for result in results:
@@ -69,7 +69,7 @@ def servers_table(results: Sequence[SimulationResult], num_servers: int) -> Tabl
 
 
 def busiest(result: SimulationResult) -> str:
-    """One line: where a placement's messages wait most, all their waits added up."""
+    """One line: the server with the most waiting of a placement's messages in total."""
     if result.waiting_time_s == 0:
         return f"{result.method}: no message waits"
     server = max(result.servers, key=lambda server: server.waiting_time_s)
@@ -80,7 +80,7 @@ def busiest(result: SimulationResult) -> str:
 
 
 def described(result: SimulationResult) -> str:
-    """One line: what was simulated, which part of it, and what is not as by default."""
+    """One line: what was simulated, which part of it, and which options are not the default."""
     options = result.options
     line = (
         f"{result.workload}: {result.num_messages} messages, scale {result.scale:g}; "
@@ -95,7 +95,7 @@ def described(result: SimulationResult) -> str:
 
 
 def _changed(machine: Machine) -> Iterator[str]:
-    """What of a machine is not as in SPREAD's table 1."""
+    """Differences of a machine from SPREAD's table 1."""
     for field in dataclasses.fields(machine):
         value = getattr(machine, field.name)
         name, _, unit = field.name.rpartition("_")
@@ -133,5 +133,5 @@ def overload_lines(results: Sequence[SimulationResult]) -> list[str]:
 
 
 def _share(ratio: float) -> str:
-    """A ratio for readers, whom the digits of a thousandfold tell nothing."""
+    """A ratio with few digits."""
     return f"{ratio:.0%}" if ratio < 1000 else "over 1000 times"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first thing a reader sees: what a run found, in plain sentences."""
+"""The summary at the top of the page: the results of a run, in sentences."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def title(files: RunFiles) -> str:
 
 
 def sentences(files: RunFiles) -> list[str]:
-    """What was found, the most important first."""
+    """The findings, the most important first."""
     found: list[str] = []
     if files.comparison is not None:
         found += _gain(files.comparison)
@@ -104,7 +104,7 @@ def _network(network: Network) -> list[str]:
 
 
 def _spread(quantity: Quantity) -> list[str]:
-    """What is typical of a quantity, and how far pairs differ beyond the noise."""
+    """The median of a quantity, and how far pairs differ beyond the noise."""
     values, scale = between_hosts(quantity.values), quantity.scale()
     found = contrast(values, quantity.low, quantity.high)
     if found is None:
@@ -122,7 +122,7 @@ def _spread(quantity: Quantity) -> list[str]:
 
 
 def _two_digits(ratio: float) -> str:
-    """More digits of a ratio would be told as if they were known."""
+    """Few digits, since more would suggest an accuracy that the ratio does not have."""
     return f"{ratio:.1f}" if ratio < 10 else f"{float(f'{ratio:.2g}'):,.0f}"
 
 

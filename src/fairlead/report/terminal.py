@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The terminal view of each kind of file, and the same facts for machines."""
+"""The terminal view of each kind of file, and its facts for JSON."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def _blocks(num_names: int, longest: int, width: int, max_blocks: int) -> Blocks
 
 
 def column_labels(names: Sequence[str], blocks: Blocks) -> list[str]:
-    """What tells each block's first name from the others, short enough for a cell."""
+    """The distinct part of each block's first name, short enough for a cell."""
     room = CELL_COLUMNS - 1
     own = _in(room, names)
     firsts = [own[block[0]] for block in blocks]
@@ -128,7 +128,7 @@ def _colored(row: Matrix, cells: Matrix, scale: Scale, is_low_bright: bool) -> l
         if not (math.isfinite(value) and value > 0):
             texts.append(Text(f"{text} ", style="dim"))
             continue
-        # From zero, a flat network looks flat: its noise does not fill the whole scale.
+        # Starting at zero, an even network looks even: its noise does not fill the whole scale.
         position = value / high
         color = viridis(1 - position if is_low_bright else position)
         style = Style(color=ink_on(color), bgcolor=f"rgb({color[0]},{color[1]},{color[2]})")

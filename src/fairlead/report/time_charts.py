@@ -56,7 +56,8 @@ def _runs(comparison: Comparison, scale: Scale) -> dict[str, Any]:
     for row, (method, runs) in enumerate(comparison.methods.items()):
         for repeat, time_s in enumerate(runs.times_s):
             times.append(time_s / scale.factor)
-            # A fixed pattern instead of chance: the page of a run is always the same.
+            # A fixed pattern instead of random positions, so that the page of a run is always the
+            # same.
             rows.append(row + 0.12 + 0.08 * (repeat % 3 - 1))
             texts.append(f"{escaped(method)}, run {repeat + 1}")
     return {
