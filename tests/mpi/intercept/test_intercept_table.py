@@ -77,19 +77,15 @@ def build_over(mpi: TracedMpi, main: str, *units: str) -> Path:
     command = [mpi.compilers[".cpp"], *FLAGS]
     headers = [path for folder in (INTERCEPT, CORE) for path in sorted(folder.rglob("*.hpp"))]
     headers += sorted(INTERCEPT.rglob("*.def"))
-    if "catch.hpp" in sources[0].read_text(encoding="utf-8"):
-        sources.append(ROOT / "tests" / "core" / "catch_main.cpp")
     return compiled(command, sources, depends_on=headers)
 
 
-UNITS_OF_CALLS = (
-    "entries.cpp", "wrappers.cpp", "pmpi/nesting.cpp", "table/call_names.cpp", "trace/counters.cpp",
-    "trace/recorder.cpp", "handles/communicator.cpp",
-)  # fmt: skip
-
-
 def test_every_entry_hands_its_arguments_on_in_order(mpi: TracedMpi) -> None:
-    program = build_over(mpi, "argument_order.cpp", *UNITS_OF_CALLS)
+    program = build_over(
+        mpi, "argument_order.cpp", "entries.cpp", "wrappers.cpp", "pmpi/nesting.cpp",
+        "table/call_names.cpp", "trace/counters.cpp", "trace/recorder.cpp",
+        "handles/communicator.cpp",
+    )  # fmt: skip
 
     done = subprocess.run([program], capture_output=True, text=True, check=False)
 
@@ -112,39 +108,3 @@ def test_a_call_that_two_features_claim_does_not_compile(call: str, compiles: bo
 
     assert (done.returncode == 0) == compiles, done.stderr
     assert compiles or "redefinition of" in done.stderr
-
-
-def test_calls_are_handled_and_counted_without_mpi_at_work() -> None:
-    done = catch_tests("slots.cpp", *UNITS_OF_CALLS)
-
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_meanings_and_tables_without_mpi_at_work() -> None:
-    done = catch_tests("meaning.cpp", "trace/counters.cpp", "table/call_names.cpp")
-
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_the_table_of_handles_without_mpi_at_work() -> None:
-    done = catch_tests("handle_table.cpp")
-
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_releases_of_communicators_without_mpi_at_work() -> None:
-    done = catch_tests("releases.cpp", "handles/communicator.cpp", "pmpi/nesting.cpp")
-
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_plans_and_arguments_without_mpi_at_work() -> None:
-    done = catch_tests("reordering.cpp", "reorder/graph_arguments.cpp", "reorder/plan.cpp")
-
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def catch_tests(main: str, *units: str) -> subprocess.CompletedProcess[str]:
-    program = build_over(MPIS["openmpi-4"], main, *units)
-
-    return subprocess.run([program], capture_output=True, text=True, check=False)
