@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Asks a compiler wrapper which MPI it belongs to.
 
-# Sets FAIRLEAD_MPI_FAMILY (openmpi, mpich), FAIRLEAD_MPI_VERSION and FAIRLEAD_MPI_ID
+# Sets FAIRLEAD_MPI_FAMILY (openmpi, mpich, smpi), FAIRLEAD_MPI_VERSION and FAIRLEAD_MPI_ID
 # (family-major); FAIRLEAD_MPI_PROBLEM says why the wrapper cannot be used, and is empty where it can.
 function(fairlead_identify_mpi wrapper work_dir)
     set(source ${work_dir}/identity.cpp)
@@ -12,6 +12,9 @@ function(fairlead_identify_mpi wrapper work_dir)
 fairlead_mpi openmpi OMPI_MAJOR_VERSION OMPI_MINOR_VERSION OMPI_RELEASE_VERSION
 #elif defined(MPICH_VERSION)
 fairlead_mpi mpich MPICH_VERSION
+#elif defined(SMPI_H)
+#include <simgrid/version.h>
+fairlead_mpi smpi SIMGRID_VERSION_MAJOR SIMGRID_VERSION_MINOR SIMGRID_VERSION_PATCH
 #else
 fairlead_mpi unknown 0
 #endif
@@ -37,7 +40,7 @@ fairlead_mpi unknown 0
     endif()
     if(CMAKE_MATCH_1 STREQUAL unknown)
         set(FAIRLEAD_MPI_PROBLEM
-            "${wrapper} belongs to neither Open MPI nor MPICH"
+            "${wrapper} belongs to neither Open MPI nor MPICH nor SMPI"
             PARENT_SCOPE
         )
         return()

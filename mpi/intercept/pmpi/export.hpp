@@ -8,11 +8,18 @@
 
 #include "pmpi/nesting.hpp"
 
+#if defined(FAIRLEAD_LINKED)
+// The functions that the program calls, which has to come before the library's own of that name:
+// what is hidden is bound when the program is linked. PMPI_ is the library's.
+#define FAIRLEAD_ENTRY extern "C" __attribute__((visibility("hidden")))
+#define FAIRLEAD_SECOND_NAME(name, declaration)
+#else
 /// A function that is exported by both names of a call: the Fortran bindings of Open MPI, and parts
 /// of MPICH's for mpi_f08, call PMPI_*.
 #define FAIRLEAD_ENTRY extern "C" __attribute__((visibility("default")))
 #define FAIRLEAD_SECOND_NAME(name, declaration) \
   FAIRLEAD_ENTRY declaration __attribute__((alias("MPI_" #name)));
+#endif
 
 /// Opens the definition of an exported function; its parameters have to be those of mpi.h. That has
 /// declared the names, perhaps as weak ones, so they are symbols only here.

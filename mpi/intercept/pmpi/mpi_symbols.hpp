@@ -26,6 +26,7 @@ namespace fairlead::intercept {
   QUERY(Dist_graph_neighbors)       \
   QUERY(Dist_graph_neighbors_count) \
   QUERY(Get_library_version)        \
+  QUERY(Get_processor_name)         \
   QUERY(Graph_neighbors)            \
   QUERY(Graph_neighbors_count)      \
   QUERY(Group_free)                 \
@@ -35,7 +36,8 @@ namespace fairlead::intercept {
   QUERY(Publish_name)               \
   QUERY(Topo_test)                  \
   QUERY(Type_size_x)                \
-  QUERY(Unpublish_name)
+  QUERY(Unpublish_name)             \
+  QUERY(Wtime)
 
 /// A function for each row of the table.
 struct OriginalCalls {

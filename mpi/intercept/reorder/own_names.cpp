@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the kernel only: no name service is needed on the hosts.
+// Asks the kernel only: no name service is needed on the hosts. In a simulation it asks the MPI.
 #include "reorder/own_names.hpp"
 
 #include <arpa/inet.h>
@@ -10,6 +10,9 @@
 
 #include <array>
 #include <memory>
+
+#include "pmpi/mpi_symbols.hpp"
+#include "pmpi/simulated.hpp"
 
 namespace fairlead::intercept {
 namespace {
@@ -28,9 +31,17 @@ std::string text_of(const sockaddr* address) {
                                                                                   : std::string();
 }
 
+[[maybe_unused]] std::string simulated_name() {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+  int length = 0;
+  mpi().Get_processor_name(name.data(), &length);
+  return name.data();
+}
+
 }  // namespace
 
 std::vector<std::string> own_names() {
+  if constexpr (kIsSimulated) return {simulated_name()};
   std::vector<std::string> names;
   utsname machine{};
   if (uname(&machine) == 0) names.emplace_back(machine.nodename);

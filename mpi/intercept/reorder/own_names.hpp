@@ -7,7 +7,8 @@
 
 namespace fairlead::intercept {
 
-/// The node name, then the addresses of this machine's interfaces, without the loopback's.
+/// The node name, then the addresses of this machine's interfaces, without the loopback's; in a
+/// simulation, the name of the simulated host.
 [[nodiscard]] std::vector<std::string> own_names();
 
 }  // namespace fairlead::intercept

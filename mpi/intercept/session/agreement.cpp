@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <thread>
@@ -214,17 +212,6 @@ void end_agreement() {
   const ReturnedErrors errors;
   if (here.rank == 0) withdraw(verdict_name());
   withdraw(rank_name(here.rank));
-}
-
-const char* variable(const char* name) noexcept {
-  const char* const value = std::getenv(name);
-  return value == nullptr || *value == '\0' ? nullptr : value;
-}
-
-void say_switched_off(Features features, const char* problem) noexcept {
-  if (features.are_none()) return;
-  const char* const feature = features.trace ? "tracing" : "reordering";
-  std::fprintf(stderr, "fairlead: %s is switched off: %s\n", feature, problem);
 }
 
 }  // namespace fairlead::intercept

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // MPI_Init, MPI_Init_thread and MPI_Finalize: where tracing and features begin and end. None has
 // a handle among its parameters, so unlike the others they need no entry (entries.cpp).
-#include <chrono>
 #include <cstdio>
 #include <string>
 
 #include "entries.hpp"
 #include "pmpi/cancellation.hpp"
+#include "pmpi/clock.hpp"
 #include "pmpi/export.hpp"
+#include "pmpi/simulated.hpp"
 #include "session/agreement.hpp"
 #include "session/feature.hpp"
 #include "table/handlers.hpp"
@@ -27,7 +28,7 @@ struct Tracing {
   std::string file;
   MPI_Comm comm{};
   World world;
-  std::chrono::steady_clock::time_point start;
+  double start_s = 0.0;
 };
 
 Tracing& tracing() {
@@ -61,6 +62,7 @@ void say_another_mpi(Features lost) noexcept {
 
 // Processes started by MPI_Comm_spawn have a world of their own, which is not the traced one.
 bool is_spawned() {
+  if constexpr (kIsSimulated) return false;
   MPI_Comm parent{};
   mpi().Comm_get_parent(&parent);
   return parent != comm_null();
@@ -73,7 +75,7 @@ void begin_tracing(const char* file, const World& world) {
   // A program that survives the loss of a rank is not ended by what we send in MPI_Finalize.
   mpi().Comm_set_errhandler(tracing().comm, errors_return());
   prepare_records(static_cast<std::size_t>(world.num_ranks));
-  tracing().start = std::chrono::steady_clock::now();
+  tracing().start_s = now_s();
   recording.store(true, std::memory_order_release);
 }
 
@@ -133,8 +135,8 @@ std::string own_lines(bool was_recording, double run_time_s) noexcept try {
 void end_tracing() noexcept try {
   if (tracing().file.empty()) return;
   const bool was_recording = recording.exchange(false);
-  const std::chrono::duration<double> run_time = std::chrono::steady_clock::now() - tracing().start;
-  write_trace(tracing().comm, tracing().file, own_lines(was_recording, run_time.count()));
+  const double run_time_s = now_s() - tracing().start_s;
+  write_trace(tracing().comm, tracing().file, own_lines(was_recording, run_time_s));
   mpi().Comm_free(&tracing().comm);
   tracing().file.clear();
 } catch (const std::exception& error) {

@@ -3,6 +3,7 @@
 // wrapper, so that they have nothing to clean up when the call is left by a jump.
 #pragma once
 
+#include "pmpi/clock.hpp"
 #include "pmpi/nesting.hpp"
 #include "trace/recorder.hpp"
 
@@ -25,9 +26,9 @@ template <class MakeCall, class Meaning>
 [[gnu::always_inline]] inline int observe_collective(Call call, MPI_Comm comm,
                                                      const MakeCall& make_call,
                                                      const Meaning& meaning) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start_s = now_s();
   return observe_counted(make_call,
-                         [&] { record_collective(call, comm, std::chrono::steady_clock::now() - start, meaning); });
+                         [&] { record_collective(call, comm, now_s() - start_s, meaning); });
 }
 
 /// Remembers what each start of a persistent collective will count.

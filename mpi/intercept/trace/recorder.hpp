@@ -7,7 +7,6 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -114,8 +113,7 @@ void remember(MPI_Request request, PersistentRequest meaning);
 /// Counts one collective call. Not inlined: the frame of a wrapper holds nothing to clean up.
 /// `meaning` maps a `Collective` to the bytes handed in.
 template <class Meaning>
-[[gnu::noinline]] void record_collective(Call call, MPI_Comm comm,
-                                         std::chrono::steady_clock::duration duration,
+[[gnu::noinline]] void record_collective(Call call, MPI_Comm comm, double duration_s,
                                          Meaning meaning) noexcept try {
   ThreadRecord* const thread = this_thread();
   if (thread == nullptr) return;
@@ -128,7 +126,7 @@ template <class Meaning>
                                     .communicator_size = communicator.size,
                                     .message_bytes = bytes,
                                     .calls = 1,
-                                    .seconds = std::chrono::duration<double>(duration).count()});
+                                    .seconds = duration_s});
 } catch (const std::exception& error) {
   switch_off(error.what());
 }

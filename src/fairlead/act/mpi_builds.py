@@ -35,7 +35,7 @@ class MpiBuild:
 
     Attributes:
         root: The folder they are in.
-        family: "openmpi" or "mpich".
+        family: "openmpi", "mpich" or "smpi" (SimGrid, where `lib` has an object to link).
         version: Version of the MPI they were built with.
         wrapper: The compiler wrapper they were built with.
     """
@@ -143,5 +143,5 @@ def _wrapper_beside(mpirun: Path) -> Path:
 
 def mpi_title(family: str, version: tuple[int, ...]) -> str:
     """An MPI for people, for example "Open MPI 4.1.4"."""
-    names = {"openmpi": "Open MPI", "mpich": "MPICH"}
+    names = {"openmpi": "Open MPI", "mpich": "MPICH", "smpi": "SMPI"}
     return f"{names.get(family, family)} {'.'.join(str(part) for part in version)}"

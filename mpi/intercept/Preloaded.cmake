@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# The preload library. It is loaded into every process the launcher starts, shells included, so it
+# needs no MPI library and no C++ library, and shows nothing but the calls of its table.
+add_library(
+    fairlead_intercept
+    SHARED
+    ${fairlead_intercept_sources}
+    pmpi/mpi_symbols.cpp
+    session/agreement.cpp
+)
+target_include_directories(
+    fairlead_intercept
+    PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}
+)
+target_link_libraries(
+    fairlead_intercept
+    PRIVATE fairlead_roles fairlead_warnings Threads::Threads ${CMAKE_DL_LIBS}
+)
+set_target_properties(
+    fairlead_intercept
+    PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+)
+# A preloaded library has a place in the static block of each thread; no lookup is needed.
+target_compile_options(fairlead_intercept PRIVATE -ftls-model=initial-exec)
+# The compiler wrapper adds its MPI; --as-needed drops it, as nothing refers to it.
+target_link_options(
+    fairlead_intercept
+    PRIVATE
+        LINKER:--as-needed
+        LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/exports.map
+        LINKER:--no-undefined
+        -static-libstdc++
+        -static-libgcc
+)
+set_target_properties(
+    fairlead_intercept
+    PROPERTIES LINK_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/exports.map
+)
+install(TARGETS fairlead_intercept LIBRARY DESTINATION ${FAIRLEAD_MPI_ID}/lib)

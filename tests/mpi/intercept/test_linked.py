@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program that is linked with the library's object, as a simulation by SMPI needs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tracing import PROGRAMS, compiled
+
+from fairlead.measure.trace_file import read_trace
+
+pytestmark = [pytest.mark.mpi]
+
+NUM_RANKS = 4
+PLATFORM = f"""<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="c" prefix="h" suffix="" radical="0-{NUM_RANKS - 1}" speed="1Gf" bw="125MBps"
+           lat="50us"/>
+</platform>
+"""
+
+
+@pytest.fixture(scope="module")
+def linked_object() -> Path:
+    """What the build of the C++ tests makes where SimGrid is installed."""
+    root = Path(__file__).parents[3]
+    found = list((root / "build" / "core-tests" / "_mpi").glob("smpi-*/lib/fairlead_intercept.o"))
+    if not found:
+        pytest.skip("not built: make .venv/stamps/core-tests, with SimGrid (libsimgrid-dev)")
+    return found[0]
+
+
+def simulated(linked_object: Path, folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """A run of simulated.c, linked with the object, on hosts h0, h1, ..."""
+    sources = [PROGRAMS / "simulated.c", linked_object]
+    # It needs the C++ library, and the linker is told of that before it meets the object.
+    program = compiled(["smpicc", "-O1", "-Wl,--no-as-needed", "-lstdc++"], sources)
+    (folder / "platform.xml").write_text(PLATFORM, encoding="utf-8")
+    hosts = "".join(f"h{host}\n" for host in range(NUM_RANKS))
+    (folder / "hosts").write_text(hosts, encoding="utf-8")
+    command = [
+        *("smpirun", "-np", str(NUM_RANKS), "-platform", folder / "platform.xml"),
+        *(
+            "-hostfile",
+            folder / "hosts",
+            "--log=root.t:error",
+            "--cfg=smpi/simulate-computation:no",
+        ),
+        program,
+    ]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, **env}
+    )
+
+
+def test_a_simulated_program_is_traced(linked_object: Path, tmp_path: Path) -> None:
+    file = tmp_path / "trace"
+
+    done = simulated(linked_object, tmp_path, FAIRLEAD_TRACE=str(file))
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "sum 12" in done.stdout
+    traffic = read_trace(file)
+    ring = np.roll(np.eye(NUM_RANKS), 1, axis=1)
+    np.testing.assert_array_equal(traffic.bytes.toarray(), 1000 * ring)
+    np.testing.assert_array_equal(traffic.messages.toarray(), 2 * ring)
+    assert [(call.operation, call.calls) for call in traffic.collectives] == [("allreduce", 4)]
+
+
+def test_times_are_those_of_the_simulation(linked_object: Path, tmp_path: Path) -> None:
+    file = tmp_path / "trace"
+
+    simulated(linked_object, tmp_path, FAIRLEAD_TRACE=str(file))
+
+    # Each of the four steps takes a latency or two of 50 us between two hosts' links.
+    assert 1e-4 < read_trace(file).run_time_s < 1e-2
+
+
+def test_it_runs_as_without_the_object_where_nothing_is_switched_on(
+    linked_object: Path, tmp_path: Path
+) -> None:
+    done = simulated(linked_object, tmp_path)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "sum 12" in done.stdout
+    assert "fairlead" not in done.stderr
