@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nanoseconds per call of one rank that sends to itself, of many short batches one of the fastest: what
-   else runs on the machine only makes them longer. */
+/* Nanoseconds per call of one rank that sends to itself, of many short batches one of the fastest:
+   what else runs on the machine only makes them longer. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
