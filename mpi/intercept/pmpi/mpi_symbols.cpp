@@ -39,7 +39,7 @@ int search_object(dl_phdr_info* object, std::size_t, void* found) noexcept {
 void* mpi_library() noexcept {
   if (dlsym(RTLD_NEXT, "PMPI_Init") != nullptr) return RTLD_NEXT;
   void* library = RTLD_NEXT;
-  dl_iterate_phdr(search_object, &library);
+  dl_iterate_phdr(search_object, static_cast<void*>(&library));
   return library;
 }
 

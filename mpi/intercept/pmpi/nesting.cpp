@@ -6,11 +6,13 @@
 
 #include <cstdint>
 
-// The linker marks both ends of a section whose name is a C identifier.
+// The linker marks both ends of a section whose name is a C identifier, by names of its own.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 extern const char __start_fairlead_wrappers[] __attribute__((visibility("hidden")));
 extern const char __stop_fairlead_wrappers[] __attribute__((visibility("hidden")));
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace fairlead::intercept {
 namespace {
