@@ -149,6 +149,8 @@ def _format(value: float, names: Sequence[str], units: Mapping[str, float], exac
         return _exact(value, names, units)
     if not math.isfinite(value):
         return "-" if math.isnan(value) else "inf"
+    if value == 0:
+        return f"0 {_base(names, units)}"
     index = suited_unit(value, [units[name] for name in names])
     name, number = names[index], three_digits(value / units[names[index]])
     if index and abs(float(number)) < 1:  # Of what was rounded up: 59.96 s are 0.999 min.
@@ -160,11 +162,15 @@ def _exact(value: float, names: Sequence[str], units: Mapping[str, float]) -> st
     """The value in the largest unit from which it comes back unchanged."""
     if not (math.isfinite(value) and value >= 0):
         raise InputError(f"{value} has no exact text; it must be finite and >= 0")
-    base = next(name for name in names if units[name] == 1)
     for name in reversed([name for name in names if value >= units[name]]):
         # A whole number without its point: "2s", not "2.0s".
         number = repr(value / units[name]).removesuffix(".0")
         if float(number) * units[name] == value:
             return number + name
     # The base unit always works: the text of a float is read back as the same float.
-    return repr(value).removesuffix(".0") + base
+    return repr(value).removesuffix(".0") + _base(names, units)
+
+
+def _base(names: Sequence[str], units: Mapping[str, float]) -> str:
+    """The unit that the others are multiples or parts of; the smallest of bit rates."""
+    return next((name for name in names if units[name] == 1), names[0])

@@ -62,7 +62,7 @@ def test_table_shows_the_chosen_placement_beside_the_launchers(files, fairlead_m
     lines = said.out.splitlines()
     assert lines[0].split() == ["optimize", "launcher"]
     assert lines[1].split() == ["bytes", "between", "hosts", "0", "B", "7.63", "MiB"]
-    placed = [line.strip().split(maxsplit=2) for line in lines[8:]]
+    placed = [line.strip().split(maxsplit=2) for line in lines[9:]]
     assert [host for host, _, _ in placed] == ["h0", "h1", "h2", "h3"]
     assert sorted(ranks for _, _, ranks in placed) == ["0, 4", "1, 5", "2, 6", "3, 7"]
 
@@ -96,7 +96,7 @@ def test_a_rankfile_names_the_cores_there_are(files, fairlead_map, tmp_path) -> 
     arguments = (*files, "--cluster", "h0:4,h2:4", "-o", "ranks", "--format=rankfile")
 
     assumed = fairlead_map(*arguments)
-    assert "ranks: takes the slots of a host for its cores" in assumed.err
+    assert "ranks: assumes a core for each slot of a host" in assumed.err
     assert (tmp_path / "ranks").read_text().splitlines()[0].endswith("slot=0-3")
 
     told = fairlead_map(*arguments, "--cores=2")

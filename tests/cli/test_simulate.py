@@ -155,7 +155,7 @@ def test_tables_fit_eighty_columns_with_any_number_of_placements(tmp_path: Path)
     tables = lines[: next(i for i, line in enumerate(lines) if "most waiting at" in line)]
     assert max(map(len, tables)) <= 80
     assert not any("…" in line for line in tables)
-    folded = "".join(line.split()[0] for line in tables if line[0] != " ")
+    folded = "".join(line.split()[0] for line in tables if line[:1].strip())
     assert all(folded.count(str(file)) == 3 for file in files)  # Once for its times.
     assert "over 1000 times" in "".join(tables)
 

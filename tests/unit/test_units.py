@@ -119,7 +119,8 @@ KiB, MiB, TiB = 2.0**10, 2.0**20, 2.0**40
         (3599, units.format_duration, "1 h"),
         (5000 * 3600, units.format_duration, "5000 h"),
         (1e-14, units.format_duration, "0.00001 ns"),
-        (0, units.format_duration, "0 ns"),
+        (0, units.format_duration, "0 s"),
+        (0, units.format_bit_rate, "0 bit/s"),
         (-1500, units.format_size, "-1.46 KiB"),
     ],
 )

@@ -25,8 +25,8 @@ COMMANDS = {
     "trace": "Run an MPI program once and write the bytes and messages between its ranks to a "
     "file.",
     "map": "Choose a host for each rank, and tell what it costs beside the launcher's own choice.",
-    "jobs": "Several programs at the same time: placed together, so that they wait little for each "
-    "other.",
+    "jobs": "Several programs at the same time, placed together so that they delay each other "
+    "little.",
     "simulate": "Simulate jobs that share nodes, placed by each method, message by message.",
     "show": "Show a network, a traffic, a placement, a comparison or several placed jobs.",
     "runs": "List your runs, the latest last: their folders, times, and how they ended.",
@@ -53,7 +53,7 @@ class _Commands(HelpGroup):
 app = App(
     name="fairlead",
     cls=_Commands,
-    help="Makes MPI applications faster on networks whose topology nobody will show you.",
+    help="Makes MPI applications faster on networks whose topology is hidden.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -95,7 +95,7 @@ def fairlead(
         ),
     ] = False,
 ) -> None:
-    """Makes MPI applications faster on networks whose topology nobody will show you."""
+    """Makes MPI applications faster on networks whose topology is hidden."""
 
 
 def _listed() -> None:

@@ -20,7 +20,6 @@ GROUPS = (
     TRAFFIC := "The traffic",
     PLACING := "Placing the ranks",
     MODEL := "What is simulated",
-    JOBS := "Several jobs",
     OUTPUT := "Output",
     OTHERS := "Options",
 )

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from fairlead.cli import map_options, options, parsers
-from fairlead.cli.help import JOBS, OUTPUT, PLACING, App, listed
+from fairlead.cli.help import HOSTS, MODEL, OUTPUT, PLACING, App, listed
 from fairlead.cli.mpirun_spellings import SpelledCommand
 from fairlead.cli.output import (
     JsonOption,
@@ -54,16 +54,16 @@ Taken = Annotated[
     list[str] | None,
     typer.Option(
         metavar="SLOTS",
-        rich_help_panel=JOBS,
-        help="Slots that others have: HOST:N, the first N, or HOST=0,4-7; repeatable.",
+        rich_help_panel=HOSTS,
+        help="Slots that others use: HOST:N, the first N, or HOST=0,4-7; repeatable.",
     ),
 ]
 MachineFile = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        rich_help_panel=JOBS,
-        help="A TOML file whose [machine] tells rates, sockets and cores of the hosts.",
+        rich_help_panel=MODEL,
+        help="A TOML file whose [machine] describes the hosts: rates, sockets and cores.",
     ),
 ]
 Scale = Annotated[
@@ -71,7 +71,7 @@ Scale = Annotated[
     typer.Option(
         parser=parsers.part_of_all,
         metavar="NUMBER",
-        rich_help_panel=JOBS,
+        rich_help_panel=MODEL,
         show_default="all messages, up to 20 million",
         help="Part of the messages to simulate.",
     ),
@@ -86,8 +86,7 @@ Bind = Annotated[
 ]
 
 _jobs = App(
-    help="Several programs at the same time: placed together, so that they wait little for each "
-    "other.",
+    help="Several programs at the same time, placed together so that they delay each other little.",
     no_args_is_help=True,
 )
 

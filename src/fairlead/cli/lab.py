@@ -163,5 +163,7 @@ def list_labs(as_json: JsonOption = False) -> None:
     labs = [Lab.attach(name) for name in live_labs()]
     if as_json:
         print_json([lab_view.facts(lab) for lab in labs])
+    elif not labs:
+        warn("no lab is up; fairlead lab up SCENARIO brings one up")
     else:
         print_lines(map(lab_view.line, labs))

@@ -98,7 +98,7 @@ def map_ranks(
     if as_json:
         print_json(cost_view.facts(chosen, cost, launcher_cost))
         return
-    stdout.print(cost_view.view({method: cost, "launcher": launcher_cost}))
+    stdout.print(cost_view.view({method: cost, "launcher": launcher_cost}), "")
     if output is None:
         stdout.print(placement_view.hosts_table(chosen, stdout.width))
     else:
@@ -119,10 +119,10 @@ def evaluate_on(
 
 
 def warn_of_cores(path: Path) -> None:
-    """Say what a rankfile assumes where the number of cores is not given."""
+    """Say what a rankfile assumes if the number of cores is not given."""
     warn(
-        f"{path}: takes the slots of a host for its cores; where it has fewer, Open MPI 4 ends "
-        "without a word: --cores N tells how many there are"
+        f"{path}: assumes a core for each slot of a host; Open MPI 4 fails without a message on "
+        "hosts with fewer: give their number by --cores N"
     )
 
 

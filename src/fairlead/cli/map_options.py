@@ -68,7 +68,7 @@ Format = Annotated[
         parser=parsers.usage(parsers.one_of(FORMATS)),
         metavar="NAME",
         rich_help_panel=OUTPUT,
-        help=f"Of the output: {', '.join(FORMATS)}.",
+        help=f"Format of the output: {', '.join(FORMATS)}.",
     ),
 ]
 CoresOfHost = Annotated[

@@ -76,7 +76,7 @@ def simulate_jobs(
         print_json(simulation_view.facts(results))
         return
     stdout.print(simulation_view.view(results, servers))
-    print_lines(simulation_view.lines(results))
+    print_lines(["", *simulation_view.lines(results)])
     for line in simulation_view.overload_lines(results):
         warn(line)
 

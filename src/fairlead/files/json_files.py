@@ -21,7 +21,7 @@ def read_json(path: Path | str, model: type[Model], *, is_strict: bool | None = 
 
     Args:
         path: The file.
-        model: A model, or any other type that pydantic knows.
+        model: A model, or any other type that pydantic can check.
         is_strict: Whether nothing is converted, such as a text to a number; None as the model says.
 
     Raises:

@@ -88,20 +88,22 @@ def _symptom(symptom: Symptom) -> list[str]:
 
 
 def _leaving_out(found: LeavingOut) -> str:
-    who = _named(found.hosts)
+    named = _named(found.hosts)
     if found.bottleneck_gain is None or found.comm_time_gain is None:
-        return f"Leaving out {who} is not possible: {found.missing_slots} ranks would have no slot."
+        return (
+            f"Leaving out {named} is not possible: {found.missing_slots} ranks would have no slot."
+        )
     if found.num_ranks == 0:
-        return f"Leaving out {who} changes little: on all hosts no rank is placed there anyway."
+        return f"Leaving out {named} changes little: on all hosts no rank is placed there anyway."
     finding = (
         f"the network's busiest part is {_speed(found.bottleneck_gain)}, all bytes in turn "
         f"{_speed(found.comm_time_gain)}. With all hosts {found.num_ranks} ranks are there."
     )
     if found.helps:
-        return f"Leaving out {who} should help: {finding}"
+        return f"Leaving out {named} should help: {finding}"
     if found.bottleneck_gain.is_beyond_noise:
-        return f"Leaving out {who} helps the one and costs the other: {finding}"
-    return f"Leaving out {who} is not known to help: {finding}"
+        return f"Leaving out {named} helps the one and costs the other: {finding}"
+    return f"Leaving out {named} is not known to help: {finding}"
 
 
 def _speed(gain: Gain) -> str:

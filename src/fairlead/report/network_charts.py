@@ -73,7 +73,7 @@ def _heatmap(quantity: Quantity, names: list[str], network: Network, order: Host
     frames = _rack_frames(order, rows)
     notes = ["Bright is fast. Grey was not measured, or is the host itself."]
     if order.racks:
-        notes.append("Framed hosts are near one another: racks, as far as the measurement tells.")
+        notes.append("Framed hosts are near one another: racks, as far as the measurement shows.")
     if not is_whole:
         notes.append(f"Each cell is the median of up to {len(rows[0])} by {len(rows[0])} hosts.")
     if network.groups and is_whole:
@@ -83,7 +83,7 @@ def _heatmap(quantity: Quantity, names: list[str], network: Network, order: Host
         notes.append(_noise_note(noisy, len(rows)))
     estimated = network.is_estimated()
     if estimated.any() and is_whole:
-        notes.append("The pointer tells which pairs are estimates.")
+        notes.append("The pointer shows which pairs are estimates.")
         hover = figure["data"][0]["customdata"]
         for row, column in np.argwhere(estimated[grid]):
             hover[row][column] += _error_bar(quantity, hosts[row], hosts[column])

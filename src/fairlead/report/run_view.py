@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `fairlead run` decided, as facts for machines; `flows/run.py` tells it to people."""
+"""What `fairlead run` decided, for machines; `flows/announcement.py` has the text for people."""
 
 from __future__ import annotations
 

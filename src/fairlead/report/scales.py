@@ -52,7 +52,7 @@ def common_scale(values: Iterable[float] | Values, family: tuple[Scale, ...]) ->
 def human(value: float, family: tuple[Scale, ...]) -> str:
     """One measured value in the unit that suits it, for example "3.40 ms".
 
-    Sizes are counted, not measured: `units.format_size` tells them.
+    Sizes are counted, not measured: `units.format_size` prints them.
     """
     return common_scale([value], family).with_unit(value).strip()
 

@@ -119,7 +119,7 @@ _SHOWN: dict[str, Callable[[float], str]] = {
 
 
 def overload_lines(results: Sequence[SimulationResult]) -> list[str]:
-    """Which servers are offered more than they can do; their waiting tells little else."""
+    """Which servers are offered more than they can do; their waiting shows little else."""
     lines = []
     for result in results:
         if over := result.overloaded:

@@ -88,7 +88,7 @@ def _network(network: Network) -> list[str]:
         sizes = f"{', '.join(first)} and {last}" if first else last
         found.append(
             f"{len(racks)} groups, of {sizes} hosts, are near one another: racks, as far as the "
-            "measurement tells."
+            "measurement shows."
             if len(racks) > 1
             else f"{sizes} hosts are near one another, and the others are not."
         )
