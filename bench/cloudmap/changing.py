@@ -33,7 +33,7 @@ COLLAPSE_H, COLLAPSED_RATIO = 1.0, 0.15
 
 @dataclasses.dataclass(frozen=True)
 class Moment:
-    """The network at one time.
+    """The network at a given time.
 
     Attributes:
         hour: Since the first midnight.

@@ -4,8 +4,8 @@
 
 The paper makes 1000 round trips of 1 KiB with each pair. So does the row "as many samples", and
 takes as many trains of messages in each direction for the bandwidth; the probe that Fairlead makes
-by default stops as soon as its few samples agree. Each row tells how many it took of a pair: round
-trips, and trains of one direction.
+by default stops as soon as its few samples agree. Each row shows the number of samples of a pair:
+round trips, and trains of one direction.
 """
 
 from __future__ import annotations

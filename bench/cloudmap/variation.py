@@ -107,7 +107,7 @@ def over_time(moments: list[Moment], quantity: Quantity) -> Table:
 
 
 def at_one_time(moment: Moment, quantity: Quantity, index: int) -> Group:
-    """Figure 2: all pairs at one time."""
+    """Figure 2: all pairs at the same time."""
     between = quantity.values[index].copy()
     np.fill_diagonal(between, np.nan)
     return heatmap(

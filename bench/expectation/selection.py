@@ -219,7 +219,7 @@ class Measuring:
     """How the network is measured.
 
     Attributes:
-        samples: Each interval is as if estimated from so many samples; None: it is exact.
+        samples: Number of samples from which each interval is estimated; None: it is exact.
         shared_ratio: Part of the noise's variance that pairs share which are measured at the same
             time, and which no interval shows.
     """

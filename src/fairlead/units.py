@@ -82,7 +82,7 @@ def format_duration(duration_s: float, *, exact: bool = False) -> str:
     Args:
         duration_s: Seconds.
         exact: As many digits as `parse_duration` needs to return exactly the same number, which
-            must then be finite and >= 0; otherwise three, for people.
+            must then be finite and >= 0; otherwise three, for display.
     """
     return _format(duration_s, DURATION_UNITS, DURATIONS, exact)
 
@@ -98,7 +98,7 @@ def format_rate(rate_Bps: float, *, exact: bool = False) -> str:
 
 
 def format_bit_rate(rate_Bps: float) -> str:
-    """Text of a rate for people, three digits, bits per second, as links are sold."""
+    """Text of a rate: three digits, in bits per second as in the names of links."""
     return _format(rate_Bps, BIT_RATE_UNITS, RATES, exact=False)
 
 

@@ -68,10 +68,10 @@ def test_help_leaves_room_for_text_and_fits(command: list[str], columns: int) ->
         ),
     ],
 )
-def test_what_has_to_be_given_says_so(command: str, options: list[str]) -> None:
+def test_required_options_are_marked(command: str, options: list[str]) -> None:
     said = CliRunner().invoke(app, [*command.split(), "--help"], env={"COLUMNS": "100"}).output
     rows = re.split(r"\n  (?=-)", said)
-    assert [row.split("  ")[0] for row in rows if "Has to be given." in row] == options
+    assert [row.split("  ")[0] for row in rows if "Required." in row] == options
 
 
 @pytest.mark.parametrize("command", ["compare", "probe"])
@@ -80,8 +80,8 @@ def test_a_budget_is_told_for_the_command_at_hand(command: str) -> None:
         " ".join(CliRunner().invoke(app, [name, "--help"]).output.split())
         for name in ("run", command)
     )
-    assert "Most time that the probe may take. Default: no limit." in here
-    assert "Most time that deciding may take" in in_run
+    assert "Most time for the probe. Default: no limit." in here
+    assert "Most time for the decision" in in_run
 
 
 @pytest.mark.mpi

@@ -142,6 +142,6 @@ def _wrapper_beside(mpirun: Path) -> Path:
 
 
 def mpi_title(family: str, version: tuple[int, ...]) -> str:
-    """An MPI for people, for example "Open MPI 4.1.4"."""
+    """An MPI's name and version, for example "Open MPI 4.1.4"."""
     names = {"openmpi": "Open MPI", "mpich": "MPICH", "smpi": "SMPI"}
     return f"{names.get(family, family)} {'.'.join(str(part) for part in version)}"

@@ -55,7 +55,7 @@ def _without_separators(library: Path) -> Path:
             link.symlink_to(library)
     except OSError as error:
         raise LaunchError(
-            f"{link}: cannot be made, which stands for {library} as the loader takes no library "
-            f"with a blank or ':' in its path: {error.strerror}"
+            f"{link}: cannot be made; it must replace {library}, since the loader accepts no blank "
+            f"and no ':' in the path of a library: {error.strerror}"
         ) from error
     return link

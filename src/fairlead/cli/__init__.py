@@ -24,13 +24,13 @@ COMMANDS = {
     "probe": "Measure latency and bandwidth between all hosts, in both directions.",
     "trace": "Run an MPI program once and write the bytes and messages between its ranks to a "
     "file.",
-    "map": "Choose a host for each rank, and tell what it costs beside the launcher's own choice.",
+    "map": "Choose a host for each rank, and print the costs beside the launcher's.",
     "jobs": "Several programs at the same time, placed together so that they delay each other "
     "little.",
-    "simulate": "Simulate jobs that share nodes, placed by each method, message by message.",
+    "simulate": "Simulate every message of jobs that share nodes, placed by each method.",
     "show": "Show a network, a traffic, a placement, a comparison or several placed jobs.",
     "runs": "List your runs, the latest last: their folders, times, and how they ended.",
-    "report": "Write a self-contained page of a run: heatmaps, measured times, and what they mean.",
+    "report": "Write a self-contained page of a run: heatmaps, measured times, and conclusions.",
     "advise": "Say which hosts are bad, whether leaving them out helps, and how many are enough.",
     "lab": "An emulated cloud on this machine: hosts with an uneven network between them.",
     "mpi": "The MPIs that Fairlead is built for.",

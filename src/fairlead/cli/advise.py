@@ -74,8 +74,8 @@ def advise(
     """Say which hosts are bad, whether leaving them out helps, and how many are enough.
 
     With a network alone it only looks for bad hosts. With prices it names the cheapest hosts, for
-    a wanted time or of all. A run directory of fairlead run or compare holds network, traffic and
-    hosts.
+    the wanted time if there is one. A run directory of fairlead run or compare holds network,
+    traffic and hosts.
     """
     source = tell_latest([run_directory.NETWORK]) if file is None else find_run(file)
     name, traffic, hosts = _named_inputs(source, traffic, cluster)
@@ -125,7 +125,7 @@ def _named_inputs(
         return str(source), traffic, hosts
     network_file, traffic_file = source / run_directory.NETWORK, source / run_directory.TRAFFIC
     if not network_file.exists():
-        raise InputError(f"{source}: no run directory: it holds no {run_directory.NETWORK}")
+        raise InputError(f"{source}: not a run directory: it has no {run_directory.NETWORK}")
     if traffic is None and traffic_file.exists():
         traffic = traffic_file
     return str(network_file), traffic, recorded_cluster(source) if hosts is None else hosts

@@ -138,7 +138,7 @@ def _option(option: Any) -> Row:
     default = _default(option)
     text = option.help or ""
     if option.required:
-        text += " Has to be given."
+        text += " Required."
     if default:
         text += f"{chr(10) if chr(10) in text else ' '}Default: {default}."
     return names, text

@@ -162,7 +162,7 @@ def map_jobs(
     bind: Bind = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Choose cores for the ranks of several jobs, and tell what their messages would wait for."""
+    """Choose cores for the ranks of several jobs, and predict how long their messages wait."""
     options.require_optimize(context, [method])
     if output is None:
         options.refuse(context, {"format", "bind"}, "needs --output")

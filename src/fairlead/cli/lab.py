@@ -23,7 +23,7 @@ ScenarioArgument = Annotated[
     str,
     typer.Argument(
         metavar="SCENARIO",
-        help=f"A TOML file, or one that ships: {', '.join(packaged_scenarios())}.",
+        help=f"A TOML file, or one of: {', '.join(packaged_scenarios())}.",
     ),
 ]
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of a lab that is up.")]

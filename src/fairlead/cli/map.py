@@ -64,7 +64,7 @@ def map_ranks(
     _job: options.FormerJob = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Choose a host for each rank, and tell what it costs beside the launcher's own choice."""
+    """Choose a host for each rank, and print the costs beside the launcher's."""
     if output is None:
         options.refuse(context, _OF_FILES, "needs --output")
     if format != RANKFILE:
@@ -108,7 +108,7 @@ def map_ranks(
 def evaluate_on(
     known: Network | HostTree, placement: Placement, traffic: Traffic
 ) -> Cost | TreeCost:
-    """What a placement costs on a measured network, or on a declared tree.
+    """The costs of a placement on a measured network, or on a declared tree.
 
     Raises:
         TopologyError: Traffic crosses an unmeasured pair.

@@ -41,7 +41,7 @@ Start = Annotated[
     typer.Option(
         metavar="FILE",
         rich_help_panel=PLACING,
-        help="A placement (JSON) for optimize to begin from, as map -o writes it.",
+        help="A placement (JSON, written by map -o) from which optimize begins.",
     ),
 ]
 MostMoves = Annotated[
@@ -77,6 +77,6 @@ CoresOfHost = Annotated[
         min=1,
         metavar="N",
         rich_help_panel=OUTPUT,
-        help="Cores of each host, for the format rankfile; else its slots.",
+        help="Cores of each host, for the format rankfile; without it as many as slots.",
     ),
 ]

@@ -94,12 +94,12 @@ def _translated(name: str, takes_value: Mapping[str, bool]) -> str:
         return _OURS[bare]
     if bare in _PLACING:
         raise typer.BadParameter(
-            "leave it out: Fairlead chooses where each rank runs, and --method how",
+            "leave it out: Fairlead chooses where each rank runs; --method selects how",
             param_hint=name,
         )
     if bare in _LAUNCHERS:
         raise typer.BadParameter(
-            f"this is the launcher's: hand it on by --launcher-args '{name} ...'",
+            f"this is the launcher's: pass it by --launcher-args '{name} ...'",
             param_hint=name,
         )
     return name

@@ -20,9 +20,9 @@ def network_named(
     """The network, or the tree, of the source that the user named.
 
     Args:
-        text: As any source in `fairlead.measure.network_sources` is named.
-        cluster: The hosts; None, where the source is given, for all that it holds.
-        mpirun: The launcher, where the source measures; None looks for it.
+        text: A name, as `fairlead.measure.network_sources` takes it.
+        cluster: The hosts; None for all of a source that is not measured.
+        mpirun: The launcher if the source is measured; None looks for it.
 
     Raises:
         Error: The file is not usable, or the hosts could not be measured.

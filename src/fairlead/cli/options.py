@@ -26,7 +26,7 @@ from fairlead.units import parse_duration
 def _refuse_job(_text: str) -> Any:
     raise typer.BadParameter(
         "several jobs are described in a file: fairlead jobs run JOBS.toml, fairlead jobs map "
-        "JOBS.toml; their --help says how"
+        "JOBS.toml; see their --help"
     )
 
 
@@ -106,7 +106,7 @@ def _hostfile(without: str) -> Any:
 
 
 Hostfile = Annotated[Path | None, _hostfile("Slurm's allocation")]
-TraceHostfile = Annotated[Path | None, _hostfile("the hosts that the launcher takes by itself")]
+TraceHostfile = Annotated[Path | None, _hostfile("the hosts that the launcher chooses")]
 Hosts = Annotated[
     str | None,
     typer.Option(
@@ -114,8 +114,8 @@ Hosts = Annotated[
         "--host",
         metavar="HOSTS",
         rich_help_panel=HOSTS,
-        help="Hosts with commas between, instead of a hostfile: h0:4,h1:4, or h0,h1 with one slot "
-        "each.",
+        help="Hosts, separated by commas, instead of a hostfile: h0:4,h1:4, or h0,h1 with one "
+        "slot each.",
     ),
 ]
 Mpirun = Annotated[
@@ -176,7 +176,7 @@ ObjectiveOption = Annotated[
         metavar="|".join(choice.value for choice in Objective),
         rich_help_panel=PLACING,
         help="bottleneck: the time of the network's busiest part; bottleneck-and-mean: that plus "
-        "what a host takes on average; or sum of traffic times cost.",
+        "the mean time of the hosts; or sum of traffic times cost.",
     ),
 ]
 ModeOption = Annotated[
@@ -185,19 +185,17 @@ ModeOption = Annotated[
         "--probe",
         metavar="quick|full",
         rich_help_panel=NETWORK,
-        help="How the network is measured when it has to be.",
+        help="How the network is measured if it must be.",
     ),
 ]
 
 
-Budget = Annotated[
-    float | None, duration("Most time that the probe may take.", NETWORK, "no limit")
-]
+Budget = Annotated[float | None, duration("Most time for the probe.", NETWORK, "no limit")]
 RunBudget = Annotated[
     float | None,
     duration(
-        "Most time that deciding may take, the probe included; its first rehearsal takes place in "
-        "any case.",
+        "Most time for the decision, including the probe; the first rehearsal takes place in any "
+        "case.",
         NETWORK,
         "3.8s for 8 hosts, 7.8s for 32",
     ),
@@ -208,8 +206,8 @@ Risk = Annotated[
         parser=usage(probability),
         metavar="PART",
         rich_help_panel=PLACING,
-        help="Most probability that the placement taken loses more than 2 % of the time on the "
-        "network.",
+        help="Largest accepted probability that the placement loses more than 2 % of the time on "
+        "the network.",
     ),
 ]
 DryRun = Annotated[
@@ -217,7 +215,7 @@ DryRun = Annotated[
     typer.Option(
         "--dry-run",
         rich_help_panel=PLACING,
-        help="Measure, trace and decide, say what would be done, and start nothing.",
+        help="Measure, trace and decide, print the decision, and start nothing.",
     ),
 ]
 Contention = Annotated[
@@ -225,13 +223,15 @@ Contention = Annotated[
     typer.Option(
         "--contention",
         rich_help_panel=NETWORK,
-        help="After the pairs, run flows together: find what each host's interface carries, and "
-        "the pairs that share a bottleneck.",
+        help="After the pairs, run flows together to find the capacity of each host's interface "
+        "and the pairs that share a bottleneck.",
     ),
 ]
 MaxAge = Annotated[
     float,
-    duration("Up to this age a kept profile of the same hosts is used again.", NETWORK, "1h"),
+    duration(
+        "Greatest age at which a kept profile of the same hosts is used again.", NETWORK, "1h"
+    ),
 ]
 SkipUnreachable = Annotated[
     bool,
@@ -273,7 +273,7 @@ Reorder = Annotated[
     typer.Option(
         "--reorder/--no-reorder",
         rich_help_panel=PLACING,
-        help="Place topologies that the program makes with reorder=1 by the measured network.",
+        help="Place topologies that the program creates with reorder=1 by the measured network.",
     ),
 ]
 Verbose = Annotated[
@@ -281,7 +281,7 @@ Verbose = Annotated[
     typer.Option(
         "--verbose",
         rich_help_panel=OUTPUT,
-        help="Also say how well predicted costs rank the methods of a comparison (Kendall's tau).",
+        help="Also print how well predicted costs rank the compared methods (Kendall's tau).",
     ),
 ]
 Program = Annotated[
@@ -295,7 +295,7 @@ FormerJob = Annotated[
     list[str] | None,
     typer.Option("--job", hidden=True, is_eager=True, parser=_refuse_job),
 ]
-"""What stood for `fairlead jobs` before."""
+"""Former options for several jobs; `fairlead jobs` replaces them."""
 
 _OF_PROBE = frozenset({"mode", "budget", "contention", "max_age"})
 

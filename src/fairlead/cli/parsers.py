@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values from the texts of options; what is refused is wrong usage, and names what is allowed."""
+"""Values from the texts of options; errors are wrong usage, and name the allowed values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Value = TypeVar("Value")
 def usage(parse: Callable[[str], Value]) -> Callable[[Any], Value]:
     """The parser of an option: errors of `parse` are wrong usage, with exit code 2.
 
-    A default, which is no text, is taken as it is.
+    A default, which is not text, is used as it is.
     """
 
     def checked(given: Any) -> Value:
@@ -47,7 +47,7 @@ def one_of(names: Iterable[str]) -> Callable[[str], str]:
 
 
 def several_of(names: Iterable[str]) -> Callable[[str], str]:
-    """The same for names with commas between; blanks around them are left out."""
+    """The same for names separated by commas; blanks around them are removed."""
     parse = one_of(names)
     return lambda text: ",".join(parse(name.strip()) for name in text.split(","))
 
@@ -83,7 +83,7 @@ def time_limit(text: str) -> float:
     """Seconds, for `usage`.
 
     Raises:
-        InputError: It is no time, or 0.
+        InputError: It is not a time, or it is 0.
     """
     seconds = parse_duration(text)
     if seconds == 0:
@@ -95,7 +95,7 @@ def probability(text: str) -> float:
     """A number from 0 to 1, for `usage`.
 
     Raises:
-        InputError: It is none.
+        InputError: It is not one.
     """
     try:
         number = float(text)

@@ -60,7 +60,7 @@ Cap = Annotated[
         metavar="N",
         rich_help_panel=NETWORK,
         show_default=_defaults("max_samples"),
-        help="A pair is done after so many samples in any case.",
+        help="A pair is done after this many samples in any case.",
     ),
 ]
 Sample = Annotated[
@@ -69,7 +69,7 @@ Sample = Annotated[
         "--sample",
         rich_help_panel=NETWORK,
         help="Measure a part of the pairs and estimate the others, with error bars; as many as "
-        "are of use, for 9 hosts or more.",
+        "are useful, with 9 hosts or more.",
     ),
 ]
 SampleRatio = Annotated[
@@ -86,8 +86,8 @@ Concurrency = Annotated[
         min=0,
         metavar="N",
         rich_help_panel=NETWORK,
-        help="Pairs measured at one time; 1 where they share a link. 0: all that have no host in "
-        "common, or fewer where the hosts are containers of one machine.",
+        help="Pairs measured at the same time; 1 if they share a link. 0: all that have no host in "
+        "common, or fewer if the hosts are containers on one machine.",
     ),
 ]
 Timeout = Annotated[
@@ -96,9 +96,7 @@ Timeout = Annotated[
 ]
 ReachTimeout = Annotated[
     float,
-    options.duration(
-        "Time within which each host has to answer before the launch.", NETWORK, "10s"
-    ),
+    options.duration("Time within which each host must answer before the launch.", NETWORK, "10s"),
 ]
 Patience = Annotated[
     float,

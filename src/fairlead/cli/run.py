@@ -56,8 +56,8 @@ def run(
     """Measure the network, trace the program, map its ranks, then run it.
 
     The program is started by your own launcher; its output, signals and exit code pass through.
-    The first time a program is run with a number of ranks, it runs once more before, traced.
-    With --json the decision is one JSON line on stderr: stdout belongs to the program.
+    The first time a program is run with a number of ranks, it runs twice: first traced, then
+    placed. With --json the decision is one JSON line on stderr: stdout belongs to the program.
     """
     narrator = Narrator() if as_json else TerminalNarrator()
     options.require_optimize(context, [method])

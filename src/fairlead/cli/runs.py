@@ -26,7 +26,7 @@ def runs(
     folder: Annotated[
         Path | None,
         typer.Argument(
-            metavar="FOLDER", help="Where to look instead: a folder with a folder of each run."
+            metavar="FOLDER", help="A folder with the runs' folders, instead of the default."
         ),
     ] = None,
     last: Annotated[
@@ -39,8 +39,8 @@ def runs(
 ) -> None:
     """List your runs, the latest last: their folders, times, and how they ended.
 
-    The name of a run stands for its folder in fairlead report, advise and show, which take the
-    latest by default.
+    fairlead report, advise and show accept the name of a run for its folder; their default is the
+    latest run.
     """
     found = past_runs(folder)
     if as_json:

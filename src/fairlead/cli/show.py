@@ -30,7 +30,7 @@ def show(
         typer.Argument(
             metavar="FILE|RUN",
             help="A network, traffic, placement, comparison, history or jobs.json; a recorded NAS "
-            "benchmark, such as cg.C.32; or a run's folder or its name: what came of it; without "
+            "benchmark, such as cg.C.32; or a run's folder or its name, for its results; without "
             "it the latest run.",
         ),
     ] = None,

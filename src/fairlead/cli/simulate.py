@@ -47,7 +47,7 @@ def simulate_jobs(
     seed: Seed = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Simulate jobs that share nodes, placed by each method, message by message."""
+    """Simulate every message of jobs that share nodes, placed by each method."""
     names = methods.split(",")
     require_optimize(context, names)
     options = SimulationOptions(nic, forwarding, arrivals, loop, seed)

@@ -32,7 +32,7 @@ def word(words: Sequence[str], meaning: str, default: str | bool = True) -> Any:
 
 
 def _job_methods(text: str) -> str:
-    """The names with commas between; all of them for "all"."""
+    """The names, separated by commas; all of them for "all"."""
     names = parsers.several_of(JOB_METHODS)(",".join(JOB_METHODS) if text == "all" else text)
     for name, number in Counter(names.split(",")).items():
         if number > 1:
@@ -44,7 +44,7 @@ WorkloadSource = Annotated[
     str,
     typer.Argument(
         metavar="WORKLOAD.toml",
-        help=f"A TOML file, or one that ships: {', '.join(packaged_workloads())}.",
+        help=f"A TOML file, or one of: {', '.join(packaged_workloads())}.",
     ),
 ]
 Methods = Annotated[
@@ -53,7 +53,7 @@ Methods = Annotated[
         parser=parsers.usage(_job_methods),
         metavar="NAME,NAME",
         rich_help_panel=PLACING,
-        help=f"Names with commas between, or all{listed(JOB_METHODS)}",
+        help=f"Names, separated by commas, or all{listed(JOB_METHODS)}",
     ),
 ]
 Placements = Annotated[
@@ -61,8 +61,8 @@ Placements = Annotated[
     typer.Option(
         metavar="FILE",
         rich_help_panel=PLACING,
-        help="A placement of your own, shown beside the methods': a jobs.json, as map and run "
-        "write it, or a JSON list with a list of cores for each job; repeatable.",
+        help="Your own placement, shown beside those of the methods: a jobs.json, as jobs map "
+        "and run write it, or a JSON list with a list of cores for each job; repeatable.",
     ),
 ]
 MachineFile = Annotated[
@@ -70,7 +70,7 @@ MachineFile = Annotated[
     typer.Option(
         metavar="FILE",
         rich_help_panel=MODEL,
-        help="A TOML file whose [machine] stands for the workload's.",
+        help="A TOML file whose [machine] replaces the workload's.",
     ),
 ]
 Scale = Annotated[
@@ -88,15 +88,20 @@ Servers = Annotated[
         min=0,
         metavar="N",
         rich_help_panel=OUTPUT,
-        help="Show load and queues of so many servers of each placement, the worst first.",
+        help="Show load and queues of this many servers of each placement, the worst first.",
     ),
 ]
-Nic = Annotated[str, word(OPTION_VALUES["nic"], "Who receives at an interface")]
+Nic = Annotated[str, word(OPTION_VALUES["nic"], "Which server receives at an interface")]
 Forwarding = Annotated[str, word(OPTION_VALUES["forwarding"], "When receiving begins")]
-Arrivals = Annotated[str, word(OPTION_VALUES["arrivals"], "When messages come")]
-Loop = Annotated[str, word(OPTION_VALUES["loop"], "Whether a stream waits for its last message")]
+Arrivals = Annotated[
+    str, word(OPTION_VALUES["arrivals"], "Distribution of the messages' start times")
+]
+Loop = Annotated[
+    str, word(OPTION_VALUES["loop"], "Whether a message waits for the arrival of the previous one")
+]
 RatePer = Annotated[
-    str | None, word(RATE_PER, "What rate and count of a pattern are per", _WORKLOADS)
+    str | None,
+    word(RATE_PER, "Whether rate and count of a pattern are per pair or per process", _WORKLOADS),
 ]
 ComputeSpeed = Annotated[
     float | None,
@@ -106,6 +111,6 @@ ComputeSpeed = Annotated[
         metavar="NUMBER",
         rich_help_panel=MODEL,
         show_default=_WORKLOADS,
-        help="Million operations a second of a core, which set the rates of recordings.",
+        help="Million operations a second of a core; they determine the rates of recordings.",
     ),
 ]

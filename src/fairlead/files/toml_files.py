@@ -62,7 +62,7 @@ def read_toml(
         path: The file.
         model: What its tables have to be.
         defaults: Fields for which the file's stand, where it has them.
-        instead: Fields that stand for the file's.
+        instead: Fields that replace the file's.
 
     Raises:
         InputError: The file cannot be read, is not TOML, or a field is wrong; the message names

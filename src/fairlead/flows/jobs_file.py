@@ -62,7 +62,7 @@ class JobEntry(pydantic.BaseModel, frozen=True, extra="forbid", strict=True):
 
     @property
     def title(self) -> str:
-        """Its name, or what stands for it."""
+        """Its name, or without one the name of its program or traffic file."""
         if self.name is not None:
             return self.name
         if self.program:

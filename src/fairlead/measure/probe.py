@@ -51,7 +51,7 @@ class Precision:
     Attributes:
         target_ratio: A metric of a pair is done when its 95 % interval is no wider than this
             fraction of its median.
-        max_samples: It is also done after so many samples.
+        max_samples: It is also done after this many samples.
         timeout_s: Time that launch and measurement may take together.
     """
 
@@ -94,12 +94,12 @@ def probe(
         mode: "quick" sends messages of 1 KiB only; "full" sends 1 B and 8 MiB.
         target_ratio: A metric of a pair is done when its interval is this narrow; None for the
             mode's own.
-        max_samples: It is also done after so many samples; None for the mode's own.
+        max_samples: It is also done after this many samples; None for the mode's own.
         budget_s: Time of measuring, shared by all pairs; what does not fit is `nan`. With
             `contention`, the pairs have half of it.
         sample: Measure a part of the pairs only and estimate the others; None for all. What
             does not fit into the budget is then estimated too.
-        concurrency: Pairs measured at one time; 0 for all disjoint pairs, or where the hosts are
+        concurrency: Pairs measured at the same time; 0 for all disjoint pairs, or if the hosts are
             containers of one machine, one for two of its cores.
         skip_unreachable: Measure the rest when a host does not answer; its pairs are `nan`.
         reach_timeout_s: Time within which each host has to answer.
@@ -115,7 +115,7 @@ def probe(
 
     Returns:
         The network in the order of `cluster.hosts`; `unreachable` has those that did not answer,
-        `origin` tells how it was measured.
+        `origin` describes the measurement.
 
     Raises:
         ProbeError: A host does not answer, or the measurement failed; the message names it.

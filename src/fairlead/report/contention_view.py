@@ -62,7 +62,7 @@ def contention_lines(network: Network) -> list[str]:
     if not lines:
         lines = ["no pairs were found to share a bottleneck"]
     if flows is not None and not flows.is_complete:
-        lines.append("the time was over before all was tried: there may be more that is shared")
+        lines.append("the time limit was reached first: there may be more shared capacities")
     return lines
 
 
@@ -100,7 +100,7 @@ def _add_interfaces(tree: Tree, network: Network) -> None:
         np.full(network.num_hosts, np.nan) if nic is None else nic
         for nic in (network.nic_out_Bps, network.nic_in_Bps)
     )
-    branch = tree.add(Text("interfaces, the most that each was seen to carry"))
+    branch = tree.add(Text("interfaces, with the highest rate of each"))
     if network.num_hosts <= _MOST_INTERFACES:
         for host, sent, received in zip(network.hosts, nic_out_Bps, nic_in_Bps, strict=True):
             branch.add(Text(f"{host}: out {_rate(sent)}, in {_rate(received)}"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What placements cost, side by side: in the terminal, and the same facts for machines."""
+"""Costs of placements side by side: in the terminal, and as facts for JSON."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _texts(cost: Cost | TreeCost) -> dict[str, str]:
 
 
 def cost_text(field: str, value: float | None) -> str:
-    """One cost for people; its unit is that of the field's name."""
+    """One cost as text; the field's name gives its unit."""
     if value is None:
         return UNKNOWN
     return format_size(value) if field.endswith("_bytes") else format_duration(value)

@@ -50,8 +50,8 @@ def load_any(path: Path) -> Content:
     """Read a network, traffic, placement or comparison, or several jobs placed together.
 
     Args:
-        path: The file, or a run's folder, which stands for the first of `OUTCOMES` in it, or the
-            name of a recorded benchmark, for example "cg.C.32".
+        path: The file, or a run's folder, for the first of `OUTCOMES` in it, or the name of a
+            recorded benchmark, for example "cg.C.32".
 
     Raises:
         InputError: The file is missing, damaged, or none of these.

@@ -47,7 +47,7 @@ def facts(record: JobsRecord) -> dict[str, Any]:
 
 
 def view(record: JobsRecord, width: int, *, has_files: bool = False) -> RenderableType:
-    """The placement for a terminal of `width` columns; launchers' files stand for its ranks."""
+    """The placement for a terminal of `width` columns; launchers' files replace its ranks."""
     jobs = table(COLUMNS)
     for row in rows(record):
         jobs.add_row(*map(Text, row))
@@ -61,7 +61,7 @@ def view(record: JobsRecord, width: int, *, has_files: bool = False) -> Renderab
 
 
 def announcement_lines(record: JobsRecord) -> list[str]:
-    """What was done, and what is expected of it."""
+    """The placement and its prediction."""
     return [title(record), expectation(record)]
 
 
@@ -71,7 +71,7 @@ def mapped_facts(mapped: MappedJobs, files: Sequence[Path]) -> dict[str, Any]:
 
 
 def mapped_lines(mapped: MappedJobs, files: Sequence[Path]) -> list[str]:
-    """Where most is waited, what was simulated, and how to start each job from its file."""
+    """The longest queue, what was simulated, and how to start each job from its file."""
     usage = [
         f"{job.name}: {FORMATS[file.suffix.removeprefix('.')].usage(str(file), job.num_ranks)}"
         for job, file in zip(mapped.workload.jobs, files, strict=False)
@@ -89,7 +89,7 @@ def expectation(record: JobsRecord) -> str:
     prediction = record.prediction
     return (
         f"In the simulator messages wait {format_duration(prediction.waiting_time_s)} in all, and "
-        f"the last job is done after {format_duration(prediction.finish_time_s)} "
+        f"the last job ends after {format_duration(prediction.finish_time_s)} "
         f"({prediction.num_messages} messages, scale {prediction.scale:g})."
     )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Emulated clouds in the terminal, and the same facts for machines."""
+"""Emulated clouds in the terminal, and as facts for JSON."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from fairlead.units import format_bit_rate, format_duration
 
 
 def facts(lab: Lab) -> dict[str, Any]:
-    """What a lab is called, its hosts, and the file that lists them."""
+    """Name of a lab, its hosts, and the file that lists them."""
     return {"name": lab.name, "hosts": lab.hosts, "hostfile": str(lab.hostfile)}
 
 
 def shaped_facts(lab: Lab, shaped_Bps: Matrix) -> dict[str, Any]:
-    """The same with the rate of each pair; None where it is not limited."""
+    """The same with the rate of each pair; None if it is not limited."""
     return facts(lab) | {"shaped_Bps": plain(shaped_Bps)}
 
 
@@ -39,7 +39,7 @@ def checked_facts(
     wrong: Sequence[WrongPair],
     wrong_delays: Sequence[WrongDelay],
 ) -> dict[str, Any]:
-    """The same of a lab that was just brought up: also delays, and the pairs that are off."""
+    """The same for a lab that was just started: also delays, and the pairs that are off."""
     return {
         **shaped_facts(lab, topology.shaped_Bps()),
         "delay_s": topology.delay_s.tolist(),
@@ -66,7 +66,7 @@ def view(lab: Lab, topology: Topology, delay_by: DelayBy, width: int) -> Rendera
 def problem_lines(
     lab: Lab, wrong: Sequence[WrongPair], wrong_delays: Sequence[WrongDelay]
 ) -> list[str]:
-    """The pairs that are not what they should be."""
+    """A message for each pair whose rate or delay is off."""
     lines = [
         f"lab {lab.name!r}: {pair.src} -> {pair.dst} is shaped to "
         f"{format_bit_rate(pair.shaped_Bps)}, but carries {format_bit_rate(pair.measured_Bps)}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A network that was just measured: a few lines for the terminal, all of it for machines."""
+"""A network that was just measured: a few lines for the terminal, everything as JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fairlead.units import format_duration, format_rate
 
 
 def facts(network: Network, path: Path) -> dict[str, Any]:
-    """What `fairlead show` says of the file, and how often each pair was measured."""
+    """The facts of `fairlead show`, and how often each pair was measured."""
     samples = [] if network.samples is None else network.samples.tolist()
     return {"file": str(path), **network_view.facts(network), "samples": samples}
 

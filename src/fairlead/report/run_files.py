@@ -110,6 +110,6 @@ def _files(paths: list[Path]) -> list[Path]:
             continue
         here = [path / name for name in RUN_FILES if (path / name).exists()]
         if not here:
-            raise InputError(f"{path}: no run directory: it holds none of {', '.join(RUN_FILES)}")
+            raise InputError(f"{path}: not a run directory: it has none of {', '.join(RUN_FILES)}")
         files += here
     return files

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `fairlead run` decided, for machines; `flows/announcement.py` has the text for people."""
+"""The decision of `fairlead run` as facts for JSON; `flows/announcement.py` has the text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def facts(method: str, announcement: Announcement) -> dict[str, Any]:
 
 
 def facts_of_one_host(folder: Path) -> dict[str, Any]:
-    """The same where there is one host, and nothing to decide."""
+    """The same for one host, where there is nothing to decide."""
     return {
         "method": "launcher",
         "kept_launcher_placement": True,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The user's runs in the terminal, and the same facts for machines."""
+"""The user's runs in the terminal, and as facts for JSON."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Units for people: one scale for all values that are shown together."""
+"""Units for display: one scale for all values that are shown together."""
 
 from __future__ import annotations
 

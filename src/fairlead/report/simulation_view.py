@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a simulation found: in the terminal, and the same facts for machines."""
+"""Results of a simulation in the terminal, and as facts for JSON."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from fairlead.units import format_duration, format_rate, format_size
 
 
 def facts(results: Sequence[SimulationResult]) -> list[dict[str, Any]]:
-    """Everything that was found by each method or placement, as plain values."""
+    """All results of each method or placement, as plain values."""
     return [result.as_dict() for result in results]
 
 
 def view(results: Sequence[SimulationResult], num_servers: int = 0) -> RenderableType:
-    """What each method or placement comes to.
+    """The results of each method or placement.
 
     Args:
         results: Of the same workload.
-        num_servers: How many servers of each are shown, those first where most is waited.
+        num_servers: How many servers of each are shown, those with the most waiting first.
     """
     tables = [result_table(results)]
     if num_servers:
@@ -35,7 +35,7 @@ def view(results: Sequence[SimulationResult], num_servers: int = 0) -> Renderabl
 
 
 def lines(results: Sequence[SimulationResult]) -> list[str]:
-    """Where the messages of each wait most, and what was simulated."""
+    """For each the server with the most waiting, and what was simulated."""
     return [*map(busiest, results), described(results[0])]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables in the terminal, all of one look: no frame, text on the left, numbers on the right."""
+"""Tables in the terminal, all alike: no frame, text on the left, numbers on the right."""
 
 from __future__ import annotations
 

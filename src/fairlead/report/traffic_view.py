@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An application's traffic in the terminal, and the same facts for machines."""
+"""An application's traffic in the terminal, and as facts for JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_COLLECTIVES = 5
 
 
 class BusyPair(NamedTuple):
-    """What one rank sent another."""
+    """Traffic from one rank to another."""
 
     src: int
     dst: int
@@ -131,7 +131,7 @@ def _totals(sent: Any, messages: Any) -> dict[str, float]:
 
 
 def _total_lines(traffic: Traffic) -> list[str]:
-    """What was sent in all; exchanges only where there were any."""
+    """Everything that was sent; exchanges only if there were any."""
     lines = {
         "point to point": _totals(traffic.bytes, traffic.messages),
         "alltoall, neighbours": _totals(traffic.exchange_bytes, traffic.exchange_messages),

@@ -60,7 +60,7 @@ class Conversation:
             on_stderr_line: Gets each line of the error output.
 
         Returns:
-            What was printed since the last answer. `has_ended` tells whether the program still
+            What was printed since the last answer. `has_ended` is false while the program still
             runs; the exit code is 0 while it does.
 
         Raises:

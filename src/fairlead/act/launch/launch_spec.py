@@ -47,7 +47,7 @@ class Launcher(Protocol):
 
     @property
     def name(self) -> str:
-        """Name for people, for example "Open MPI"."""
+        """Name in messages, for example "Open MPI"."""
         ...
 
     @property

@@ -36,7 +36,7 @@ METHODS: dict[str, Method] = {
     ),
     "scotch-groups": Method(scotch.scotch_groups, "ranks grouped by traffic, hosts in their order"),
     "scotch-hosts": Method(scotch.scotch_hosts, "launcher's groups, hosts chosen by the network"),
-    "optimize": Method(optimizing.optimize, "Fairlead: the objective annealed, from many starts"),
+    "optimize": Method(optimizing.optimize, "Fairlead: anneals the objective, from many starts"),
 }
 """`launcher` leaves the choice to the launcher; as a placement it is what Open MPI and MPICH do by
 default."""

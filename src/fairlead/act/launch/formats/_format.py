@@ -33,7 +33,7 @@ class Format:
         summary: One line about it.
         render: The file's text for a placement that fits the cluster.
         parse: Host of each rank from such a text; raises InputError without the file's name.
-        usage: How to start N ranks from the file, for people: (path, num_ranks) -> text.
+        usage: Instructions for starting N ranks from the file: (path, num_ranks) -> text.
         binds: Whether the format names cores.
     """
 

@@ -39,10 +39,10 @@ JOB_METHODS: dict[str, JobMethod] = {
         spread.spread, "N", "SPREAD: at most a threshold of a job's ranks on a node"
     ),
     "spread-group": JobMethod(
-        spread.spread_group, "G", "spread, where neighbours of neighbours follow to a node, too"
+        spread.spread_group, "G", "spread; neighbours of neighbours also follow to a node"
     ),
     "optimize": JobMethod(
-        optimize.optimize, "O", "a search on the load model, judged by simulation; behind no other"
+        optimize.optimize, "O", "a search on the load model; never behind the others in simulation"
     ),
 }
 
