@@ -25,7 +25,7 @@ def _about_network(network: Network) -> list[str]:
     ]
     missing = len(network.unmeasured_pairs())
     if missing:
-        found.append(f"{missing} of the pairs were not measured and are left out of account.")
+        found.append(f"{missing} of the pairs were not measured and are ignored.")
     return found
 
 
@@ -36,25 +36,25 @@ def _about_prediction(hosts: HostAdvice, has_groups: bool) -> list[str]:
     else:
         found.append(
             f"Run time: {format_duration(hosts.rest_s)} of the traced run's "
-            f"{format_duration(hosts.run_time_s)} are taken to stay as they are (computing, "
-            "waiting, collectives other than alltoall and neighbour ones), plus the least time of "
-            "the network's busiest part. The traced run is taken to have had the launcher's "
-            "placement on all hosts."
+            f"{format_duration(hosts.run_time_s)} are assumed to stay the same "
+            "(computing, waiting, collectives other than alltoall and neighbour ones), plus the "
+            "least time of the network's busiest part. The traced run is assumed to have had the "
+            "launcher's placement on all hosts."
         )
         if hosts.traced.bottleneck_s > hosts.run_time_s:
             found.append(
                 f"By the model the network's busiest part in the traced run alone takes "
-                f"{format_duration(hosts.traced.bottleneck_s)}, longer than the run did: network "
-                "and traffic do not fit together, and predicted times are too long."
+                f"{format_duration(hosts.traced.bottleneck_s)}, longer than the whole run: "
+                "network and traffic do not match, and predicted times are too long."
             )
     found.append(
         "Fewer hosts do not slow computing down as long as a host has a core for each of its "
-        "slots; what ranks share inside a host (caches, memory) is not modelled."
+        "slots; caches and memory, which ranks of a host share, are not modelled."
     )
     if not has_groups:
         found.append(
-            "No bottlenecks that pairs share were measured in this network: where there are such, "
-            "the time of the busiest part is too small, and that of all bytes in turn may rank the "
-            "choices better."
+            "No bottlenecks that pairs share were measured in this network. If there are some, the "
+            "time of the busiest part is too small, and that of all bytes in turn may rank the "
+            "sets of hosts better."
         )
     return found

@@ -62,13 +62,17 @@ def _bad_hosts(advice: Advice) -> list[Text]:
     if advice.network.num_hosts < FEWEST_HOSTS:
         return [Text(f"With fewer than {FEWEST_HOSTS} hosts a bad host and bad pairs look alike.")]
     if not advice.bad_hosts:
-        return [Text("No bad host: none is clearly and surely worse than the others.")]
+        return [Text("No bad host: none is clearly worse than the others.")]
     lines = []
     for bad in advice.bad_hosts:
         lines.append(Text(f"{bad.host} is a bad host", style="bold"))
         lines += [Text(f"  {line}") for symptom in bad.symptoms for line in _symptom(symptom)]
         if bad.near:
-            lines.append(Text(f"  its pairs with {_named(bad.near)} are fine: a far rack, perhaps"))
+            lines.append(
+                Text(
+                    f"  its pairs with {_named(bad.near)} are good: perhaps both are in a far rack"
+                )
+            )
     return lines
 
 
@@ -94,7 +98,7 @@ def _leaving_out(found: LeavingOut) -> str:
             f"Leaving out {named} is not possible: {found.missing_slots} ranks would have no slot."
         )
     if found.num_ranks == 0:
-        return f"Leaving out {named} changes little: on all hosts no rank is placed there anyway."
+        return f"Leaving out {named} changes little: with all hosts no rank is placed there either."
     finding = (
         f"the network's busiest part is {_speed(found.bottleneck_gain)}, all bytes in turn "
         f"{_speed(found.comm_time_gain)}. With all hosts {found.num_ranks} ranks are there."
@@ -102,8 +106,8 @@ def _leaving_out(found: LeavingOut) -> str:
     if found.helps:
         return f"Leaving out {named} should help: {finding}"
     if found.bottleneck_gain.is_beyond_noise:
-        return f"Leaving out {named} helps the one and costs the other: {finding}"
-    return f"Leaving out {named} is not known to help: {finding}"
+        return f"Leaving out {named} improves one and worsens the other: {finding}"
+    return f"Leaving out {named} may not help: {finding}"
 
 
 def _speed(gain: Gain) -> str:
