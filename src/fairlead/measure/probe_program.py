@@ -163,10 +163,14 @@ class ProbeProgram:
         begins: Sequence[str],
         on_progress: Progress | None,
     ) -> Finished:
+        done, num_rounds = 0, 0
+
         def on_line(line: str) -> None:
-            match = PROGRESS.search(line)
-            if match and on_progress:
-                on_progress(int(match[1]), int(match[2]))
+            nonlocal done, num_rounds
+            if match := PROGRESS.search(line):
+                done, num_rounds = int(match[1]), int(match[2])
+                if on_progress:
+                    on_progress(done, num_rounds)
 
         conversation = self._conversation
         assert conversation is not None
@@ -176,6 +180,10 @@ class ProbeProgram:
             # It may still have delivered its result.
             notice = f"{error.finished.stderr}\n{error}"
             answer = dataclasses.replace(error.finished, stderr=notice)
+        else:
+            # The last line of progress may come from another host, after the answer.
+            if on_progress and done < num_rounds and not conversation.has_ended:
+                on_progress(num_rounds, num_rounds)
         if conversation.has_ended:
             self.close()
         return answer
