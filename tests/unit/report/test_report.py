@@ -217,7 +217,7 @@ def test_inlined_library_stands_once(tmp_path):
 
 
 def test_directory_without_anything_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"holds none of network\.net\.npz"):
+    with pytest.raises(InputError, match=r"has none of network\.net\.npz"):
         write_report(tmp_path, tmp_path / "report.html")
 
 
