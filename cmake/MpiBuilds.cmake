@@ -20,6 +20,7 @@ foreach(
             -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}
             -DCMAKE_INSTALL_PREFIX=<INSTALL_DIR>
             -DFAIRLEAD_WERROR=${FAIRLEAD_WERROR}
+            -DFAIRLEAD_JSON_INCLUDE_DIR=${FAIRLEAD_JSON_INCLUDE_DIR}
             -DFAIRLEAD_CORE_BUILD=${PROJECT_BINARY_DIR}/core
             -DFAIRLEAD_CORE_COMPILER=${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION}
         DEPENDS fairlead_network fairlead_cost fairlead_anneal fairlead_roles
@@ -49,3 +50,10 @@ foreach(
         DESTINATION fairlead/_mpi_src/${folder}
     )
 endforeach()
+# Headers only, so they travel too: that machine may not have them.
+install(
+    DIRECTORY ${FAIRLEAD_JSON_INCLUDE_DIR}/nlohmann
+    DESTINATION fairlead/_mpi_src/third_party
+    FILES_MATCHING
+    PATTERN "*.hpp"
+)

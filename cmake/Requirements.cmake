@@ -17,6 +17,13 @@ if(NOT SCOTCH_INCLUDE_DIR OR NOT SCOTCH_LIBRARY OR NOT SCOTCHERR_LIBRARY)
 endif()
 
 if(FAIRLEAD_MPI OR NOT DEFINED FAIRLEAD_MPI)
+    find_path(FAIRLEAD_JSON_INCLUDE_DIR nlohmann/json.hpp)
+    if(NOT FAIRLEAD_JSON_INCLUDE_DIR)
+        list(
+            APPEND fairlead_missing
+            "nlohmann_json (Debian, Ubuntu: nlohmann-json3-dev)"
+        )
+    endif()
     include(cmake/MpiWrappers.cmake)
     if(NOT fairlead_mpicxx)
         list(

@@ -14,7 +14,12 @@ target_include_directories(
 )
 target_link_libraries(
     fairlead_intercept
-    PRIVATE fairlead_roles fairlead_warnings Threads::Threads ${CMAKE_DL_LIBS}
+    PRIVATE
+        fairlead_json
+        fairlead_roles
+        fairlead_warnings
+        Threads::Threads
+        ${CMAKE_DL_LIBS}
 )
 set_target_properties(
     fairlead_intercept

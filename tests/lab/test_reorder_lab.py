@@ -97,5 +97,5 @@ def test_a_chain_crosses_between_the_racks_once_instead_of_three_times(
 
     assert placed > 0
     assert as_started == 3 * placed
-    assert (tmp_path / "on" / "run" / "plan" / "reorder.txt").exists()
+    assert (tmp_path / "on" / "run" / "plan" / "reorder.json").exists()
     assert not (tmp_path / "off" / "run" / "plan").exists()

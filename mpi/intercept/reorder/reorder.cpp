@@ -14,7 +14,7 @@
 namespace fairlead::intercept {
 namespace {
 
-constexpr const char* kReorderFile = "reorder.txt";
+constexpr const char* kReorderFile = "reorder.json";
 
 void complain(const char* problem) noexcept {
   std::fprintf(stderr, "fairlead: ranks are not reordered: %s\n", problem);
@@ -32,7 +32,7 @@ bool parse(const Session& session, ReorderPlan& plan) noexcept try {
 }
 
 int own_host(const ReorderPlan& plan) noexcept try {
-  return find_host(plan, own_names());
+  return find_host(plan.network, own_names());
 } catch (const std::exception&) {
   return kUnknownHost;
 }

@@ -21,7 +21,7 @@ namespace fairlead::intercept {
 namespace {
 
 constexpr std::array kFeatureFiles = {
-#define FEATURE(feature) #feature ".txt",
+#define FEATURE(feature) #feature ".json",
 #define HANDLER(feature, call)
 #include "table/handlers.def"
 };

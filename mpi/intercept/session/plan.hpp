@@ -20,9 +20,9 @@ struct Plan {
   [[nodiscard]] std::string path(const std::string& file) const { return folder + "/" + file; }
 };
 
-inline constexpr const char* kNetworkFile = "network.txt";
+inline constexpr const char* kNetworkFile = "network.json";
 
-/// Reads the network and the file of each feature (FEATURE.txt) on the first rank that sees the
+/// Reads the network and the file of each feature (FEATURE.json) on the first rank that sees the
 /// folder, and gives them to all; where that fails, it says so in one line. Collective over
 /// MPI_COMM_WORLD.
 [[nodiscard]] Plan read_plan(const char* folder, int rank, int num_ranks);

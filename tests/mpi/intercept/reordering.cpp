@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan's text, and the arguments of graphs and grids, without any MPI at work.
+// The plan, and the arguments of graphs and grids, without any MPI at work.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -23,9 +23,9 @@ namespace {
 using Edges = std::vector<fairlead::RoleEdge>;
 
 const std::string kNetwork =
-    "fairlead-network 1\nnum_hosts 2\nhost n1.site.org 10.0.0.1\nhost n2 login\n"
-    "latency_s 0 0.25\nlatency_s 0.5 0\nbandwidth_Bps inf 100\nbandwidth_Bps 50 inf\nend\n";
-const std::string kReorder = "fairlead-reorder 1\nmessage_bytes 200\nend\n";
+    R"({"format":"fairlead-network","version":2,"hosts":[["n1.site.org","10.0.0.1"],["n2","login"]],)"
+    R"("latency_s":[[0,0.25],[0.5,0]],"bandwidth_Bps":[[null,100],[50,null]]})";
+const std::string kReorder = R"({"format":"fairlead-reorder","version":2,"message_bytes":200})";
 
 ReorderPlan plan_of(const std::string& network, const std::string& reorder = kReorder) {
   return parse_reorder_plan({"N", network}, {"R", reorder});
@@ -45,7 +45,7 @@ std::string with(std::string text, const std::string& old, const std::string& re
 }
 
 int host_of(const std::vector<std::string>& own_names) {
-  return find_host(plan_of(kNetwork), own_names);
+  return find_host(plan_of(kNetwork).network, own_names);
 }
 
 int mark_unweighted = 0;
@@ -60,24 +60,42 @@ TEST_CASE("plan: a message costs latency and size over bandwidth") {
   CHECK(plan.message_s == std::vector<double>{0.0, 2.25, 4.5, 0.0});
 }
 
-TEST_CASE("plan: each wrong line is named") {
-  CHECK(problem_of("") == "N:1: the file is cut off");
-  CHECK(problem_of(with(kNetwork, "network 1", "network 2")) ==
-        "N:1: this library reads version 1 of the format only");
-  CHECK(problem_of(with(kNetwork, "hosts 2", "hosts 2.5")) ==
-        "N:2: num_hosts: expected a whole number from 1 to 65536");
-  CHECK(problem_of(with(kNetwork, "hosts 2", "hosts 3")) ==
-        "N:5: expected a line that begins with 'host'");
-  CHECK(problem_of(with(kNetwork, "host n2 login", "host")) == "N:4: host: a name is missing");
-  CHECK(problem_of(with(kNetwork, "0.5 0", "0.5")) == "N:6: latency_s: expected 2 values, got 1");
-  CHECK(problem_of(with(kNetwork, "0.5 0", "nan 0")) ==
-        "N:6: latency_s: a value must be finite and >= 0, got nan");
-  CHECK(problem_of(with(kNetwork, "50", "0")) == "N:8: bandwidth_Bps: a value must be > 0, got 0");
-  CHECK(problem_of(with(kNetwork, "50", "5O")) == "N:8: '5O' is not a number");
-  CHECK(problem_of(with(kNetwork, "end\n", "")) == "N:9: the file is cut off");
-  CHECK(problem_of(kNetwork, with(kReorder, "200", "inf")) ==
-        "R:2: message_bytes: expected a number > 0");
+TEST_CASE("plan: each wrong field is named") {
+  CHECK(problem_of("") == "N: is no whole JSON document: wrong at byte 1");
+  CHECK(problem_of(with(kNetwork, "0.25", "0.25x")) ==
+        "N: is no whole JSON document: wrong at byte 114");
+  CHECK(problem_of(kNetwork.substr(0, 120)) == "N: is no whole JSON document: wrong at byte 121");
+  CHECK(problem_of(with(kNetwork, "0.25", "1e999")) ==
+        "N: holds a number beyond all floating-point numbers");
+  CHECK(problem_of("[]") == "N: expected an object, got a list");
+  CHECK(problem_of(with(kNetwork, ":2,", ":1,")) == "N: version: expected 2, got 1");
+  CHECK(problem_of(with(kNetwork, "-network", "-reorder")) ==
+        "N: format: expected \"fairlead-network\", got \"fairlead-reorder\"");
+  CHECK(problem_of(with(kNetwork, "\"latency_s\"", "\"latency\"")) ==
+        "N: unknown field \"latency\"");
+  CHECK(problem_of(with(kReorder, "reorder", "network")) == "N: unknown field \"message_bytes\"");
+  CHECK(problem_of(with(kNetwork, R"("hosts":[["n1.site.org","10.0.0.1"],["n2","login"]],)", "")) ==
+        "N: hosts: is missing");
+  CHECK(problem_of(with(kNetwork, R"(["n2","login"])", "[]")) == "N: hosts[1]: a name is missing");
+  CHECK(problem_of(with(kNetwork, R"("n2")", "2")) == "N: hosts[1][0]: expected text, got 2");
+  CHECK(problem_of(with(kNetwork, R"(,["n2","login"])", "")) ==
+        "N: latency_s: expected a list of length 1, got one of 2");
+  CHECK(problem_of(with(kNetwork, "0.5,0", "0.5")) ==
+        "N: latency_s[1]: expected a list of length 2, got one of 1");
+  CHECK(problem_of(with(kNetwork, "0.5,0", "null,0")) ==
+        "N: latency_s[1][0]: expected a number >= 0, got null");
+  CHECK(problem_of(with(kNetwork, "50", "0")) ==
+        "N: bandwidth_Bps[1][0]: expected a number > 0 or null, got 0");
+  CHECK(problem_of(with(kNetwork, "50", "\"50\"")) ==
+        "N: bandwidth_Bps[1][0]: expected a number > 0 or null, got \"50\"");
+  CHECK(problem_of(kNetwork, with(kReorder, "200", "0")) ==
+        "R: message_bytes: expected a number > 0, got 0");
   CHECK(problem_of(kNetwork) == "none");
+}
+
+TEST_CASE("plan: brackets without end are refused, whatever their number") {
+  CHECK(problem_of(std::string(500'000, '[')) ==
+        "N: is no whole JSON document: wrong at byte 500001");
 }
 
 TEST_CASE("plan: a host is found by its name, its first label, an address, in this order") {
@@ -92,10 +110,10 @@ TEST_CASE("plan: a host is found by its name, its first label, an address, in th
 }
 
 TEST_CASE("plan: a name that fits two hosts fits none") {
-  const ReorderPlan twins = plan_of(with(kNetwork, "host n2 login", "host n1.else.org"));
+  const ReorderPlan twins = plan_of(with(kNetwork, R"("n2","login")", R"("n1.else.org")"));
 
-  CHECK(find_host(twins, std::vector<std::string>{"n1"}) == kUnknownHost);
-  CHECK(find_host(twins, std::vector<std::string>{"n1.else.org"}) == 1);
+  CHECK(find_host(twins.network, std::vector<std::string>{"n1"}) == kUnknownHost);
+  CHECK(find_host(twins.network, std::vector<std::string>{"n1.else.org"}) == 1);
 }
 
 TEST_CASE("graph: arguments come out of the package as they went in") {

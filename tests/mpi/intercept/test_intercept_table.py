@@ -21,7 +21,7 @@ INTERCEPT = ROOT / "mpi" / "intercept"
 CORE = ROOT / "core"
 FLAGS = [
     "-std=c++20", "-pthread", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX",
-    f"-I{INTERCEPT}", f"-I{CORE / 'include'}",
+    f"-I{INTERCEPT}", f"-I{INTERCEPT.parent}", f"-I{CORE / 'include'}",
 ]  # fmt: skip
 
 
@@ -75,7 +75,8 @@ def build_over(mpi: TracedMpi, main: str, *units: str) -> Path:
     folder = Path(__file__).parent
     sources = [folder / main, *(INTERCEPT / unit for unit in units)]
     command = [mpi.compilers[".cpp"], *FLAGS]
-    headers = [path for folder in (INTERCEPT, CORE) for path in sorted(folder.rglob("*.hpp"))]
+    folders = (INTERCEPT.parent, CORE)
+    headers = [path for folder in folders for path in sorted(folder.rglob("*.hpp"))]
     headers += sorted(INTERCEPT.rglob("*.def"))
     return compiled(command, sources, depends_on=headers)
 

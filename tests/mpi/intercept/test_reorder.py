@@ -286,19 +286,19 @@ def test_threads_may_make_topologies_at_once(openmpi: TracedMpi, plan: Path) -> 
 @pytest.mark.parametrize(
     ("file", "change", "problem"),
     [
-        ("network.txt", ("host c\n", "host x\n"), "host 'c' is not in the plan"),
-        ("network.txt", ("num_hosts 4", "num_hosts 0"), "network.txt:2: num_hosts: expected a"),
-        ("network.txt", ("latency_s 0.0", "latency_s -1"), "7: latency_s: a value must be finite"),
-        ("network.txt", ("bandwidth_Bps inf", "bandwidth_Bps fast"), "11: 'fast' is not a number"),
-        ("network.txt", ("inf\nend\n", ""), "network.txt:14: the file is cut off"),
-        ("reorder.txt", ("reorder 1", "reorder 2"), "reorder.txt:1: this library reads version 1"),
-        ("reorder.txt", ("65536.0", "0"), "reorder.txt:2: message_bytes: expected a number > 0"),
+        ("network.json", ('["c"', '["x"'), "host 'c' is not in the plan"),
+        ("network.json", ('"hosts"', '"names"'), 'network.json: unknown field "names"'),
+        ("network.json", ("0.0", "-1"), "json: latency_s[0][0]: expected a number >= 0, got -1"),
+        ("network.json", ("null", '"fast"'), "bandwidth_Bps[0][0]: expected a number > 0 or null"),
+        ("network.json", ("null]]}\n", ""), "network.json: is no whole JSON document"),
+        ("reorder.json", (": 2", ": 3"), "reorder.json: version: expected 2, got 3"),
+        ("reorder.json", ("65536.0", "0"), "reorder.json: message_bytes: expected a number > 0"),
     ],
 )
 def test_a_plan_that_cannot_be_used_is_one_line_and_the_mpis_own_order(
     openmpi: TracedMpi, plan: Path, tmp_path: Path, file: str, change: tuple[str, str], problem: str
 ) -> None:
-    for name in ("network.txt", "reorder.txt"):
+    for name in ("network.json", "reorder.json"):
         (tmp_path / name).write_text((plan / name).read_text())
     text = (tmp_path / file).read_text()
     assert change[0] in text
@@ -319,13 +319,13 @@ def test_a_missing_plan_is_one_line(openmpi: TracedMpi, tmp_path: Path) -> None:
 
     assert kept_order(lines(done))
     assert done.stderr.count("fairlead: ") == 1
-    assert f"{missing}/network.txt: cannot be read: No such file" in done.stderr
+    assert f"{missing}/network.json: cannot be read: No such file" in done.stderr
 
 
 def test_a_plan_that_does_not_ask_for_it_is_silent(
     openmpi: TracedMpi, plan: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "network.txt").write_text((plan / "network.txt").read_text())
+    (tmp_path / "network.json").write_text((plan / "network.json").read_text())
 
     done = run(openmpi, 3, openmpi.build("reorder.c"), "1", "grid", **preload(openmpi, tmp_path))
 

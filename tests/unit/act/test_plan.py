@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from pathlib import Path
 
@@ -27,31 +28,25 @@ def network(*hosts: str) -> fl.Network:
     return fl.Network(hosts, latency_s, np.where(np.eye(size), np.inf, 1 / 3))
 
 
-def test_plan_is_the_documented_text(tmp_path: Path) -> None:
+def test_plan_is_the_documented_json(tmp_path: Path) -> None:
     write_reorder_plan(tmp_path / "plan", network("a.invalid", "b.invalid"), 1000)
 
-    assert (tmp_path / "plan" / "network.txt").read_text() == (
-        "fairlead-network 1\n"
-        "num_hosts 2\n"
-        "host a.invalid\n"
-        "host b.invalid\n"
-        "latency_s 0.0 5e-05\n"
-        "latency_s 5e-05 0.0\n"
-        "bandwidth_Bps inf 0.3333333333333333\n"
-        "bandwidth_Bps 0.3333333333333333 inf\n"
-        "end\n"
+    assert (tmp_path / "plan" / "network.json").read_text() == (
+        '{"format": "fairlead-network", "version": 2, "hosts": [["a.invalid"], ["b.invalid"]], '
+        '"latency_s": [[0.0, 5e-05], [5e-05, 0.0]], '
+        '"bandwidth_Bps": [[null, 0.3333333333333333], [0.3333333333333333, null]]}\n'
     )
-    assert (tmp_path / "plan" / "reorder.txt").read_text() == (
-        "fairlead-reorder 1\nmessage_bytes 1000.0\nend\n"
+    assert (tmp_path / "plan" / "reorder.json").read_text() == (
+        '{"format": "fairlead-reorder", "version": 2, "message_bytes": 1000.0}\n'
     )
 
 
 def test_this_machine_is_known_by_its_own_name(tmp_path: Path) -> None:
     write_reorder_plan(tmp_path, network("localhost", "b.invalid"))
 
-    hosts = (tmp_path / "network.txt").read_text().splitlines()[2:4]
-    assert hosts[0].split()[:3] == ["host", "localhost", socket.gethostname()]
-    assert hosts[1] == "host b.invalid"
+    hosts = json.loads((tmp_path / "network.json").read_text())["hosts"]
+    assert hosts[0][:2] == ["localhost", socket.gethostname()]
+    assert hosts[1] == ["b.invalid"]
 
 
 def test_addresses_count_as_names_unless_every_machine_has_them() -> None:
@@ -106,7 +101,8 @@ def test_run_hands_the_plan_and_the_library_to_every_rank(
         "LD_PRELOAD": "/built/lib/libfairlead_intercept.so:/other.so",
         "FAIRLEAD_PLAN": str(tmp_path / "run" / "plan"),
     }
-    assert "message_bytes 300.0\n" in (tmp_path / "run" / "plan" / "reorder.txt").read_text()
+    reorder = json.loads((tmp_path / "run" / "plan" / "reorder.json").read_text())
+    assert reorder["message_bytes"] == 300
 
 
 def test_run_without_a_library_says_so_and_goes_on(tmp_path: Path) -> None:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plan: a folder of files that the preload library reads; one writer per feature."""
+"""The plan: a folder that the preload library reads; a file and its writer for each feature."""

@@ -1,22 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plan: a folder of small text files that the preload library reads when a program starts."""
+"""The plan by which topologies with `reorder=1` are placed."""
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
 
-import numpy as np
+from fairlead.act.plan.network import write_network_plan
+from fairlead.act.plan.plan_file import write_plan_file
+from fairlead.errors import InputError
+from fairlead.model.network import Network
 
-from fairlead.act.launch.host_names import further_names, host_name_problem
-from fairlead.errors import InputError, TopologyError
-from fairlead.files.archive import write_text
-from fairlead.model.network import Matrix, Network
+__all__ = ["DEFAULT_MESSAGE_BYTES", "REORDER_FILE", "write_reorder_plan"]
 
-__all__ = ["DEFAULT_MESSAGE_BYTES", "NETWORK_FILE", "REORDER_FILE", "write_reorder_plan"]
-
-NETWORK_FILE = "network.txt"
-REORDER_FILE = "reorder.txt"
+REORDER_FILE = "reorder.json"
 
 DEFAULT_MESSAGE_BYTES = 65536.0
 
@@ -40,39 +37,5 @@ def write_reorder_plan(
     """
     if not 0 < message_bytes < math.inf:
         raise InputError(f"plan: message_bytes: expected a finite number > 0, got {message_bytes}")
-    network_text = _network_text(network)
-    folder = Path(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
-    write_text(folder / NETWORK_FILE, network_text)
-    text = f"fairlead-reorder 1\nmessage_bytes {float(message_bytes)!r}\nend\n"
-    write_text(folder / REORDER_FILE, text)
-
-
-def _network_text(network: Network) -> str:
-    gaps = network.unmeasured_pairs()
-    if gaps:
-        src, dst = gaps[0]
-        raise TopologyError(f"plan: {src} -> {dst} was not measured: give the probe more time")
-    for host in network.hosts:
-        problem = host_name_problem(host)
-        if problem:
-            raise InputError(f"plan: {problem}")
-    hosts = [f"host {' '.join([host, *further_names(host)])}" for host in network.hosts]
-    lines = [
-        "fairlead-network 1",
-        f"num_hosts {network.num_hosts}",
-        *hosts,
-        *_rows("latency_s", network.latency_s),
-        *_rows("bandwidth_Bps", network.bandwidth_Bps),
-        "end",
-    ]
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _rows(name: str, matrix: Matrix) -> list[str]:
-    # repr of a float reads back as the same float.
-    values = np.asarray(matrix, dtype=np.float64).tolist()
-    return [f"{name} {' '.join(map(repr, row))}" for row in values]
+    write_network_plan(folder, network)
+    write_plan_file(folder, REORDER_FILE, {"message_bytes": float(message_bytes)})

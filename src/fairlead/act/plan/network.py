@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plan's network: the hosts by all their names, and what lies between them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairlead.act.launch.host_names import further_names, host_name_problem
+from fairlead.act.plan.plan_file import write_plan_file
+from fairlead.errors import InputError, TopologyError
+from fairlead.model.network import Matrix, Network
+
+__all__ = ["NETWORK_FILE", "write_network_plan"]
+
+NETWORK_FILE = "network.json"
+
+
+def write_network_plan(folder: Path | str, network: Network) -> None:
+    """Write what all features of the plan take from the network (docs/reference/plan.md).
+
+    Args:
+        folder: The plan; made when it is missing.
+        network: All pairs of hosts that the program may run on.
+
+    Raises:
+        TopologyError: A pair was not measured.
+        InputError: A host's name cannot be used, or the folder cannot be written.
+    """
+    gaps = network.unmeasured_pairs()
+    if gaps:
+        src, dst = gaps[0]
+        raise TopologyError(f"plan: {src} -> {dst} was not measured: give the probe more time")
+    for host in network.hosts:
+        problem = host_name_problem(host)
+        if problem:
+            raise InputError(f"plan: {problem}")
+    fields = {
+        "hosts": [[host, *further_names(host)] for host in network.hosts],
+        "latency_s": _rows(network.latency_s),
+        "bandwidth_Bps": _rows(network.bandwidth_Bps),
+    }
+    write_plan_file(folder, NETWORK_FILE, fields)
+
+
+def _rows(matrix: Matrix) -> list[list[Any]]:
+    """The rows, null for infinite, which JSON has not."""
+    cells = np.asarray(matrix, dtype=np.float64).astype(object)
+    cells[np.isinf(matrix)] = None
+    rows: list[list[Any]] = cells.tolist()
+    return rows
