@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <stdexcept>
 
 #include "flows/step_runner.hpp"
 #include "messages/rehearsal.hpp"
@@ -44,7 +45,7 @@ bool carry_out(MPI_Comm comm, const Options& options, ControlChannel& control) {
   FlowRunner runner(comm, options.patience_s, control, behaviour.yields);
   Rehearsal rehearsal(comm, options, control, behaviour.yields);
   if (rank != 0) {
-    const bool is_needed = options.has_contention || !options.rehearsed.empty();
+    const bool is_needed = options.has_contention || options.rehearsal;
     const auto serve = [&] {
       runner.serve();
       rehearsal.serve();
@@ -58,7 +59,7 @@ bool carry_out(MPI_Comm comm, const Options& options, ControlChannel& control) {
     StepRunner step_runner(comm, options, outcome, begin_s + options.budget_s, control, runner);
     probe_contention(step_runner, behaviour, outcome);
   }
-  if (!options.rehearsed.empty()) print_rehearsal(rehearsal.conduct(options, outcome));
+  if (options.rehearsal) print_rehearsal(rehearsal.conduct(*options.rehearsal, outcome));
   end_session(comm, outcome, control);
   return outcome.is_orderly && !rehearsal.has_given_up();
 }
@@ -69,7 +70,7 @@ bool run(MPI_Comm comm, const Options& first) {
   for (std::optional order = first; order; order = next_order(comm, first.patience_s)) {
     if (!carry_out(comm, *order, control)) return false;
     control.discard_messages();
-    if (!first.has_orders) break;
+    if (!first.has_more_orders) break;
   }
   return true;
 }
@@ -101,8 +102,8 @@ int main(int argc, char** argv) {
   using namespace fairlead::probe;
   Options options;
   try {
-    const std::span<const char* const> arguments(argv, static_cast<std::size_t>(argc));
-    options = parse_options(arguments.subspan(1));
+    if (argc != 2) throw std::invalid_argument("order: expected one argument, a JSON object");
+    options = parse_order(argv[1]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "fairlead-probe: error %s\n", error.what());
     return 2;

@@ -1,80 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the options; Python has checked the values, so error messages are short.
+// Reads an order; Python has checked the values, so error messages are short.
 #include "options.hpp"
 
-#include <algorithm>
-#include <charconv>
-#include <stdexcept>
-#include <string_view>
-#include <vector>
+#include <limits>
 
 namespace fairlead::probe {
 namespace {
 
-template <typename Number>
-Number parse_number(std::string_view name, std::string_view text, Number minimum) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value >= minimum)) {
-    throw std::invalid_argument(std::string(name) + ": expected a number >= " +
-                                std::to_string(minimum) + ", got '" + std::string(text) + "'");
-  }
-  return value;
-}
+constexpr int kMaxInt = std::numeric_limits<int>::max();
 
-void set_mode(Options& options, std::string_view mode) {
-  if (mode == "quick") {
+void read_mode(const json::Value& value, Options& options) {
+  options.mode = value.text();
+  if (options.mode == "quick") {
     options.recipe = quick_recipe();
-  } else if (mode == "long-trains") {
+  } else if (options.mode == "long-trains") {
     options.recipe = long_train_recipe();
-  } else if (mode == "full") {
+  } else if (options.mode == "full") {
     options.recipe = full_recipe();
   } else {
-    throw std::invalid_argument("--mode: expected quick, long-trains or full, got '" +
-                                std::string(mode) + "'");
-  }
-  options.mode = mode;
-}
-
-void set_option(Options& options, std::string_view name, std::string_view value) {
-  if (name == "--mode") {
-    set_mode(options, value);
-  } else if (name == "--target") {
-    options.target_ratio = parse_number(name, value, 0.0);
-  } else if (name == "--cap") {
-    options.max_samples = parse_number(name, value, 1);
-  } else if (name == "--budget") {
-    options.budget_s = parse_number(name, value, 0.0);
-  } else if (name == "--concurrency") {
-    options.concurrency = parse_number(name, value, 0);
-  } else if (name == "--patience") {
-    options.patience_s = parse_number(name, value, 0.001);
-  } else if (name == "--contention") {
-    options.has_contention = parse_number(name, value, 0) != 0;
-  } else if (name == "--pairs") {
-    options.pairs = value;
-  } else if (name == "--rehearse") {
-    options.rehearsed = value;
-  } else if (name == "--rehearse-time") {
-    options.rehearsal_s = parse_number(name, value, 0.0);
-  } else if (name == "--rehearse-rounds") {
-    options.max_rehearsal_rounds = parse_number(name, value, 1);
-  } else if (name == "--orders") {
-    options.has_orders = parse_number(name, value, 0) != 0;
-  } else {
-    throw std::invalid_argument("unknown option '" + std::string(name) + "'");
+    value.refuse("expected quick, long-trains or full, got '" + options.mode + "'");
   }
 }
 
-template <typename Words>
-Options parse_words(const Words& words) {
-  Options options;
-  for (std::size_t i = 0; i < words.size(); i += 2) {
-    if (i + 1 == words.size()) {
-      throw std::invalid_argument(std::string(words[i]) + ": a value is missing");
-    }
-    set_option(options, words[i], words[i + 1]);
+std::vector<std::pair<int, int>> read_pairs(const json::Value& value) {
+  std::vector<std::pair<int, int>> pairs;
+  for (const json::Value& pair : value.items()) {
+    const std::vector<std::int64_t> ranks = pair.whole_numbers(0, kMaxInt);
+    if (ranks.size() != 2) pair.refuse("expected two ranks");
+    pairs.emplace_back(static_cast<int>(ranks[0]), static_cast<int>(ranks[1]));
   }
+  return pairs;
+}
+
+void read_number(const json::Value& order, const char* field, double& number) {
+  if (const auto value = order.find(field)) number = value->number(json::Allowed::not_negative);
+}
+
+void read_whole_number(const json::Value& order, const char* field, int min, int& number) {
+  if (const auto value = order.find(field)) {
+    number = static_cast<int>(value->whole_number(min, kMaxInt));
+  }
+}
+
+void read_truth(const json::Value& order, const char* field, bool& truth) {
+  if (const auto value = order.find(field)) truth = value->truth();
+}
+
+RehearsalOptions read_rehearsal(const json::Value& order) {
+  order.allow_only({"patterns", "time_s", "max_rounds"});
+  RehearsalOptions options{.patterns = read_patterns(order.at("patterns"))};
+  if (options.patterns.empty()) order.at("patterns").refuse("is empty");
+  read_number(order, "time_s", options.time_s);
+  read_whole_number(order, "max_rounds", 1, options.max_rounds);
   return options;
 }
 
@@ -113,18 +90,23 @@ Recipe full_recipe() {
           .warm_up_message_bytes = std::int64_t{512} << 10};
 }
 
-Options parse_options(std::span<const char* const> arguments) {
-  return parse_words(arguments);
-}
-
-Options parse_order(std::string_view line) {
-  std::vector<std::string_view> words;
-  for (std::size_t begin = 0; begin < line.size();) {
-    const std::size_t end = std::min(line.find(' ', begin), line.size());
-    words.push_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parse_words(words);
+Options parse_order(std::string_view text) {
+  const json::Document document("order", text);
+  const json::Value order = document.root();
+  order.allow_only({"mode", "target_ratio", "max_samples", "budget_s", "concurrency", "patience_s",
+                    "pairs", "contention", "rehearsal", "more_orders"});
+  Options options;
+  if (const auto value = order.find("mode")) read_mode(*value, options);
+  read_number(order, "target_ratio", options.target_ratio);
+  read_whole_number(order, "max_samples", 1, options.max_samples);
+  read_number(order, "budget_s", options.budget_s);
+  read_whole_number(order, "concurrency", 0, options.concurrency);
+  read_number(order, "patience_s", options.patience_s);
+  if (const auto value = order.find("pairs")) options.pairs = read_pairs(*value);
+  read_truth(order, "contention", options.has_contention);
+  if (const auto value = order.find("rehearsal")) options.rehearsal = read_rehearsal(*value);
+  read_truth(order, "more_orders", options.has_more_orders);
+  return options;
 }
 
 }  // namespace fairlead::probe

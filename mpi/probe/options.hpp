@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of a run of the probe, read from the command line.
+// The options of one order to the probe, read from JSON.
 #pragma once
 
 #include <cstdint>
 #include <limits>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "messages/pattern.hpp"
 
 namespace fairlead::probe {
 
@@ -41,6 +45,14 @@ Recipe long_train_recipe();
 /// CMPI's measurement: 1 B for the latency, 8 MiB for the bandwidth.
 Recipe full_recipe();
 
+/// The traffic of placements that is tried out after the pairs.
+struct RehearsalOptions {
+  std::vector<Pattern> patterns;
+  /// No further round begins after this time.
+  double time_s = 1;
+  int max_rounds = 12;
+};
+
 struct Options {
   std::string mode = "quick";
   Recipe recipe = quick_recipe();
@@ -54,27 +66,20 @@ struct Options {
   int concurrency = 0;
   /// A partner without a sign of life for this time is given up.
   double patience_s = 10;
-  /// Text of the PairSet that is measured; empty: all pairs.
-  std::string pairs;
+  /// The pairs of ranks that are measured, the lower first; none given: all.
+  std::optional<std::vector<std::pair<int, int>>> pairs;
   /// Whether flows run together after the pairs. Pairs then have half of the budget.
   bool has_contention = false;
-  /// Text of the patterns that are rehearsed after the pairs, see `parse_patterns`; empty: none.
-  std::string rehearsed;
-  /// The time of rehearsing, and the most rounds.
-  double rehearsal_s = 1;
-  int max_rehearsal_rounds = 12;
+  std::optional<RehearsalOptions> rehearsal;
   /// Whether further orders follow on the standard input of rank 0.
-  bool has_orders = false;
+  bool has_more_orders = false;
 
   [[nodiscard]] double pairs_budget_s() const { return has_contention ? budget_s / 2 : budget_s; }
 };
 
-/// @param arguments without the program's name.
-/// @throws std::invalid_argument naming the option, its value and what is allowed.
-Options parse_options(std::span<const char* const> arguments);
-
-/// @param line the same options in one line, with a blank between words.
-/// @throws std::invalid_argument as `parse_options`.
-Options parse_order(std::string_view line);
+/// @param text one JSON object whose fields are those of `Options`; what is absent keeps its
+/// default.
+/// @throws InputError naming the field, its value and what is allowed.
+Options parse_order(std::string_view text);
 
 }  // namespace fairlead::probe

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
+
+#include "json/value.hpp"
 
 namespace fairlead::probe {
 
@@ -18,9 +19,11 @@ struct PatternFlow {
 /// All messages of one step.
 using Pattern = std::vector<PatternFlow>;
 
-/// @param text patterns with '/' behind each, which is a row of "src-dst:bytes" with ',' between.
-/// @throws std::invalid_argument if it is not in this form, or names a rank outside 0..num_ranks -
-///   1.
-std::vector<Pattern> parse_patterns(std::string_view text, int num_ranks);
+/// @param value a list of patterns, each a list of [src, dst, bytes].
+/// @throws InputError naming the message that is not in this form.
+std::vector<Pattern> read_patterns(const json::Value& value);
+
+/// @throws InputError if a rank is outside 0..num_ranks - 1.
+void require_ranks(const std::vector<Pattern>& patterns, int num_ranks);
 
 }  // namespace fairlead::probe

@@ -29,7 +29,9 @@ Rehearsal::Rehearsal(MPI_Comm comm, const Options& options, ControlChannel& cont
   MPI_Comm_size(comm, &num_ranks_);
   std::int64_t out_bytes = 0;
   std::int64_t in_bytes = 0;
-  for (const Pattern& pattern : parse_patterns(options.rehearsed, num_ranks_)) {
+  if (!options.rehearsal) return;
+  require_ranks(options.rehearsal->patterns, num_ranks_);
+  for (const Pattern& pattern : options.rehearsal->patterns) {
     Part& part = parts_.emplace_back();
     for (const PatternFlow& flow : pattern) {
       if (flow.src == rank_) {
@@ -48,16 +50,16 @@ Rehearsal::Rehearsal(MPI_Comm comm, const Options& options, ControlChannel& cont
   in_.resize(static_cast<std::size_t>(in_bytes));
 }
 
-RehearsalFindings Rehearsal::conduct(const Options& options, Outcome& outcome) {
+RehearsalFindings Rehearsal::conduct(const RehearsalOptions& options, Outcome& outcome) {
   RehearsalFindings findings;
   if (!outcome.is_orderly) return findings;
   const auto scale = find_scale(outcome);
   if (!scale) return findings;
   findings.num_steps = scale->num_steps;
   findings.size_ratio = scale->size_ratio;
-  const double end_s = now_s() + options.rehearsal_s;
+  const double end_s = now_s() + options.time_s;
   const auto is_over = [&](int round) {
-    return round >= options.max_rehearsal_rounds || (round >= kFewestRounds && now_s() >= end_s);
+    return round >= options.max_rounds || (round >= kFewestRounds && now_s() >= end_s);
   };
   for (int round = 0; !is_over(round); ++round) {
     const auto round_s = try_all(*scale, round, outcome);

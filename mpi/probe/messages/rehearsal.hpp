@@ -49,12 +49,12 @@ class Rehearsal {
  public:
   /// @param yields whether to sleep while nothing arrives, for hosts with more processes than
   ///   cores.
-  /// @throws std::invalid_argument if the patterns of the options are invalid.
+  /// @throws InputError if a pattern names a rank that does not exist.
   Rehearsal(MPI_Comm comm, const Options& options, ControlChannel& control, bool yields);
 
   /// Rank 0: trials of all patterns in turns, until the time or the number of rounds is reached, or
   /// a process does not answer; `outcome` then is not orderly.
-  RehearsalFindings conduct(const Options& options, Outcome& outcome);
+  RehearsalFindings conduct(const RehearsalOptions& options, Outcome& outcome);
 
   /// The others: if an order of rank 0 has arrived, carries it out and reports.
   void serve();

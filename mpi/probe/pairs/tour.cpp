@@ -49,15 +49,15 @@ class Tour {
   [[nodiscard]] std::vector<Meeting> choose_meetings() const {
     std::vector<Meeting> all =
         is_one_by_one() ? tournament_.meetings_one_by_one() : tournament_.meetings();
-    if (options_.pairs.empty()) return all;
-    std::vector<Meeting> chosen = PairSet(options_.pairs, tournament_.num_players()).select(all);
+    if (!options_.pairs) return all;
+    std::vector<Meeting> chosen = PairSet(*options_.pairs, tournament_.num_players()).select(all);
     if (!is_one_by_one()) return close_ranks(std::move(chosen), tournament_.num_players());
     for (int index = 0; Meeting& meeting : chosen) meeting.round = index++;
     return chosen;
   }
 
   [[nodiscard]] int count_rounds() const {
-    if (options_.pairs.empty() && !is_one_by_one()) return tournament_.num_rounds();
+    if (!options_.pairs && !is_one_by_one()) return tournament_.num_rounds();
     return meetings_.empty() ? 0 : meetings_.back().round + 1;
   }
 

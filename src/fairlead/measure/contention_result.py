@@ -17,8 +17,8 @@ from fairlead.model.bottleneck_group import BottleneckGroup
 from fairlead.model.flows_summary import FlowsSummary
 from fairlead.model.network import Network
 
-CONTENTION_BEGIN = '{"format": "fairlead-contention"'
-"""First letters of the document about simultaneous flows."""
+CONTENTION_FORMAT = "fairlead-contention"
+"""Format of the document of flows run together."""
 
 
 class GroupOfRanks(pydantic.BaseModel, extra="forbid"):
@@ -97,7 +97,7 @@ def read_contention(printed: str, num_ranks: int) -> ContentionResult | None:
     Raises:
         ProbeError: The document is complete, but not in the program's form.
     """
-    result = read_document(printed, CONTENTION_BEGIN, ContentionResult, "contention probe")
+    result = read_document(printed, CONTENTION_FORMAT, ContentionResult, "contention probe")
     if result is None:
         return None
     _check_ranks(result, num_ranks)

@@ -10,9 +10,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from fairlead.measure.probe_program import ProbeProgram
+from fairlead.measure.probe_program import ProbeProgram, chosen_pairs
 from fairlead.measure.probe_result import read_result
-from fairlead.measure.sampling.pair_set import pair_set_text
 from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
 
@@ -50,13 +49,13 @@ def measure_with_long_trains(
 
 
 def long_train_options(pairs: npt.NDArray[np.bool_], pairs_s: float) -> dict[str, object]:
-    """Options of the measuring program."""
+    """The order to the measuring program."""
     return {
         "mode": "long-trains",
-        "target": 0.1,
-        "cap": 6,
-        "budget": pairs_s,
-        "pairs": pair_set_text(pairs),
+        "target_ratio": 0.1,
+        "max_samples": 6,
+        "budget_s": pairs_s,
+        "pairs": chosen_pairs(pairs),
     }
 
 

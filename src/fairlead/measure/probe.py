@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -17,12 +18,11 @@ from fairlead.act import mpi_builds
 from fairlead.act.launch import Finished, Launcher
 from fairlead.act.launch.open_files import suspected_lack_of_files
 from fairlead.errors import InputError, ProbeError
-from fairlead.measure.contention_result import CONTENTION_BEGIN, read_contention
-from fairlead.measure.probe_program import PROGRESS, ProbeProgram
-from fairlead.measure.probe_result import PAIRS_BEGIN, ProbeResult, read_result
+from fairlead.measure.contention_result import CONTENTION_FORMAT, read_contention
+from fairlead.measure.probe_program import PROGRESS, ProbeProgram, chosen_pairs
+from fairlead.measure.probe_result import PAIRS_FORMAT, ProbeResult, read_result
 from fairlead.measure.reachable import named_reasons, reachable_part
 from fairlead.measure.sampling import SamplePlan, complete
-from fairlead.measure.sampling.pair_set import pair_set_text
 from fairlead.measure.sampling.rounds import measure_in_batches
 from fairlead.model.cluster import Cluster
 from fairlead.model.flows_summary import FlowsSummary
@@ -136,12 +136,12 @@ def probe(
     reachable = reachable_part(cluster, reasons, skip_unreachable)
     options = {
         "mode": mode,
-        "target": precision.target_ratio,
-        "cap": precision.max_samples,
+        "target_ratio": precision.target_ratio,
+        "max_samples": precision.max_samples,
         "concurrency": concurrency,
-        "patience": patience_s,
-        **({"contention": 1} if contention else {}),
-        **({} if budget_s is None else {"budget": budget_s}),
+        "patience_s": patience_s,
+        **({"contention": True} if contention else {}),
+        **({} if budget_s is None else {"budget_s": budget_s}),
     }
     if contention and sample is not None:
         raise InputError("sample and contention: one run measures either; leave one of them out")
@@ -212,14 +212,14 @@ class _Orders:
         """Measure all pairs, or those of a mask, in this share of the remaining budget."""
         options = dict(self.options)
         if self.budget_s is not None:
-            options["budget"] = self.budget_s * share_ratio
+            options["budget_s"] = self.budget_s * share_ratio
         if pairs is not None:
-            options["pairs"] = pair_set_text(pairs)
+            options["pairs"] = chosen_pairs(pairs)
         self.finished = finished = self.program.order(
             self.cluster,
             options,
             timeout_s=max(_LEAST_TIMEOUT_S, self.timeout_s - self.seconds),
-            begins=[PAIRS_BEGIN, *([CONTENTION_BEGIN] if "contention" in options else [])],
+            formats=[PAIRS_FORMAT, *([CONTENTION_FORMAT] if "contention" in options else [])],
             on_progress=self.on_progress,
         )
         result = read_result(finished.stdout, self.cluster.num_hosts)
@@ -295,8 +295,8 @@ def _check(
     if budget_s is not None:
         positive["budget_s"] = budget_s
     for name, value in positive.items():
-        if not value > 0:
-            raise InputError(f"probe: {name}: expected a number > 0, got {value}")
+        if not 0 < value < math.inf:
+            raise InputError(f"probe: {name}: expected a finite number > 0, got {value}")
     if precision.timeout_s < _LEAST_TIMEOUT_S:
         raise InputError(
             f"probe: timeout_s: expected at least {_LEAST_TIMEOUT_S:g}, got {precision.timeout_s:g}"

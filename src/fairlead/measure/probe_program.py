@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import re
 import time
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from fairlead.act import mpi_builds
 from fairlead.act.launch import (
@@ -24,13 +26,12 @@ from fairlead.act.launch import (
     unreachable_hosts,
 )
 from fairlead.files.scratch import scratch_folder
-from fairlead.measure.probe_result import PAIRS_BEGIN, Documents
-from fairlead.measure.sampling.pair_set import pair_set_text
+from fairlead.measure.probe_result import PAIRS_FORMAT, Documents
 from fairlead.model.cluster import Cluster
 from fairlead.model.placement import Placement
 from fairlead.narrator import Progress
 
-__all__ = ["PROGRESS", "ProbeProgram"]
+__all__ = ["PROGRESS", "ProbeProgram", "chosen_pairs"]
 
 PROGRESS = re.compile(r"fairlead-probe: progress (\d+) (\d+)$")
 
@@ -42,12 +43,15 @@ MOST_ARGUMENT_TEXT = 60_000
 """Letters of an order that fits into the command. Open MPI 4 repeats all arguments in one
 environment variable, which Linux limits to 128 KiB (MAX_ARG_STRLEN)."""
 
+_NO_PAIRS = '{"mode":"long-trains","pairs":[],"more_orders":true}'
+
 
 class ProbeProgram:
     """The measuring program on the hosts of its last order; leaving a `with` block ends it.
 
-    The first order is passed as its arguments, further orders by its standard input. If a launcher
-    does not forward that to rank 0, the program ends, and the next order starts it again.
+    Orders are JSON. The first is passed as an argument, further ones by standard input, one per
+    line. If a launcher does not forward that to rank 0, the program ends, and the next order starts
+    it again.
     """
 
     def __init__(self, launcher: Launcher, launcher_args: Sequence[str] = ()) -> None:
@@ -91,7 +95,7 @@ class ProbeProgram:
         options: Mapping[str, object],
         *,
         timeout_s: float,
-        begins: Sequence[str] = (PAIRS_BEGIN,),
+        formats: Sequence[str] = (PAIRS_FORMAT,),
         on_progress: Progress | None = None,
     ) -> Finished:
         """Measure something; for other hosts than before, the program is started again.
@@ -100,9 +104,9 @@ class ProbeProgram:
 
         Args:
             cluster: The hosts; one process runs on each.
-            options: What is measured, as in mpi/probe/options.hpp.
+            options: What is measured, the fields of the order (mpi/probe/options.hpp).
             timeout_s: Time for starting and measuring together.
-            begins: First letters of the documents that answer the order.
+            formats: Of the documents that answer the order.
             on_progress: Gets rounds done and rounds in all.
 
         Returns:
@@ -113,25 +117,25 @@ class ProbeProgram:
             LaunchError: The launcher cannot be used.
         """
         began_s = time.monotonic()
-        words = _words(options)
+        order = json.dumps({**options, "more_orders": True}, separators=(",", ":"))
 
-        def ask(line: str | None, begins: Sequence[str]) -> Finished:
+        def ask(line: str | None, formats: Sequence[str]) -> Finished:
             left_s = timeout_s - (time.monotonic() - began_s)
-            answer = self._ask(line, left_s, begins, on_progress)
+            answer = self._ask(line, left_s, formats, on_progress)
             return dataclasses.replace(answer, seconds=time.monotonic() - began_s)
 
         if self.is_running_on(cluster):
-            answer = ask(" ".join(words), begins)
+            answer = ask(order, formats)
             # It ended normally and printed nothing: the launcher did not forward the line.
             if self._conversation or answer.returncode or answer.stdout:
                 return answer
         self.close()
-        if len(" ".join(words)) <= MOST_ARGUMENT_TEXT:
-            self._start(cluster, words)
-            return ask(None, begins)
-        self._start(cluster, _words(_no_pairs(cluster)))
-        answer = ask(None, (PAIRS_BEGIN,))
-        return ask(" ".join(words), begins) if self._conversation else answer
+        if len(order) <= MOST_ARGUMENT_TEXT:
+            self._start(cluster, order)
+            return ask(None, formats)
+        self._start(cluster, _NO_PAIRS)
+        answer = ask(None, (PAIRS_FORMAT,))
+        return ask(order, formats) if self._conversation else answer
 
     def is_running_on(self, cluster: Cluster) -> bool:
         """Whether the program is running on these hosts already."""
@@ -144,10 +148,10 @@ class ProbeProgram:
             if conversation is not None:
                 conversation.end(GRACE_S)
 
-    def _start(self, cluster: Cluster, words: Sequence[str]) -> None:
+    def _start(self, cluster: Cluster, order: str) -> None:
         folder = self._files.enter_context(scratch_folder("fairlead-probe-"))
         spec = LaunchSpec(
-            (str(mpi_builds.find(self.launcher).probe), *words, "--orders", "1"),
+            (str(mpi_builds.find(self.launcher).probe), order),
             cluster.num_hosts,
             cluster,
             Placement(cluster.hosts, np.arange(cluster.num_hosts), method="probe"),
@@ -160,7 +164,7 @@ class ProbeProgram:
         self,
         line: str | None,
         timeout_s: float,
-        begins: Sequence[str],
+        formats: Sequence[str],
         on_progress: Progress | None,
     ) -> Finished:
         done, num_rounds = 0, 0
@@ -175,7 +179,7 @@ class ProbeProgram:
         conversation = self._conversation
         assert conversation is not None
         try:
-            answer = conversation.ask(line, Documents(begins).is_last, timeout_s, on_line)
+            answer = conversation.ask(line, Documents(formats).is_last, timeout_s, on_line)
         except LaunchTimeoutError as error:
             # It may still have delivered its result.
             notice = f"{error.finished.stderr}\n{error}"
@@ -189,11 +193,11 @@ class ProbeProgram:
         return answer
 
 
-def _words(options: Mapping[str, object]) -> list[str]:
-    return [text for name, value in options.items() for text in (f"--{name}", str(value))]
+def chosen_pairs(pairs: npt.NDArray[np.bool_]) -> list[list[int]]:
+    """The pairs of an order, the lower host first.
 
-
-def _no_pairs(cluster: Cluster) -> dict[str, object]:
-    """An order to measure nothing."""
-    pairs = np.zeros((cluster.num_hosts, cluster.num_hosts), dtype=np.bool_)
-    return {"mode": "long-trains", "pairs": pair_set_text(pairs)}
+    Args:
+        pairs: The chosen pairs, shape (H, H); only what is above the diagonal counts.
+    """
+    chosen: list[list[int]] = np.argwhere(np.triu(pairs, 1)).tolist()
+    return chosen

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
@@ -15,8 +16,8 @@ from fairlead.errors import ProbeError
 from fairlead.files.naming import first_problem
 from fairlead.model.network import Network
 
-PAIRS_BEGIN = '{"format": "fairlead-probe"'
-"""First letters of the document of all pairs."""
+PAIRS_FORMAT = "fairlead-probe"
+"""Format of the document of all pairs."""
 
 Rank = Annotated[int, pydantic.Field(ge=0)]
 Count = Annotated[int, pydantic.Field(ge=0)]
@@ -137,19 +138,19 @@ def or_nan(value: float | None) -> float:
 Document = TypeVar("Document", bound=pydantic.BaseModel)
 
 
-def read_document(printed: str, begin: str, kind: type[Document], name: str) -> Document | None:
-    """The JSON document that begins with `begin`; None if it is missing or incomplete.
+def read_document(printed: str, form: str, kind: type[Document], name: str) -> Document | None:
+    """The JSON document of this format; None if it is missing or incomplete.
 
     Args:
         printed: Standard output of the launcher, which may have lines of its own in it.
-        begin: The first letters of the document.
+        form: Its field `format`, which is the first.
         kind: What it must be.
         name: Whose result it is, for the message.
 
     Raises:
         ProbeError: The document is complete, but not of this kind.
     """
-    document = _whole_document(printed, begin)
+    document = _whole_document(printed, form)
     if document is None:
         return None
     try:
@@ -158,12 +159,12 @@ def read_document(printed: str, begin: str, kind: type[Document], name: str) -> 
         raise ProbeError(f"result of the {name}: {first_problem(error)}") from error
 
 
-def _whole_document(printed: str, begin: str) -> Any:
-    place = printed.find(begin)
-    if place < 0:
+def _whole_document(printed: str, form: str) -> Any:
+    place = re.search(rf'\{{"format": ?"{re.escape(form)}"', printed)
+    if place is None:
         return None
     try:
-        return json.JSONDecoder().raw_decode(printed, place)[0]
+        return json.JSONDecoder().raw_decode(printed, place.start())[0]
     except json.JSONDecodeError:
         return None
 
@@ -171,8 +172,8 @@ def _whole_document(printed: str, begin: str) -> Any:
 class Documents:
     """Reads the launcher's output and detects when all documents have arrived."""
 
-    def __init__(self, begins: Sequence[str]):
-        self._begins = begins
+    def __init__(self, formats: Sequence[str]):
+        self._formats = formats
         self._printed: list[str] = []
 
     def is_last(self, line: str) -> bool:
@@ -181,7 +182,7 @@ class Documents:
         if not line.rstrip().endswith("}"):
             return False
         printed = "".join(self._printed)
-        return all(_whole_document(printed, begin) is not None for begin in self._begins)
+        return all(_whole_document(printed, form) is not None for form in self._formats)
 
 
 def read_result(printed: str, num_ranks: int) -> ProbeResult | None:
@@ -197,7 +198,7 @@ def read_result(printed: str, num_ranks: int) -> ProbeResult | None:
     Raises:
         ProbeError: The document is complete, but not in the program's form.
     """
-    result = read_document(printed, PAIRS_BEGIN, ProbeResult, "probe")
+    result = read_document(printed, PAIRS_FORMAT, ProbeResult, "probe")
     if result is None:
         return None
     if len(result.node_names) != num_ranks:

@@ -18,7 +18,7 @@ import pydantic
 from fairlead.errors import ProbeError
 from fairlead.measure.long_trains import long_train_options, network_of
 from fairlead.measure.probe_program import ProbeProgram
-from fairlead.measure.probe_result import PAIRS_BEGIN, read_document
+from fairlead.measure.probe_result import PAIRS_FORMAT, read_document
 from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
@@ -28,7 +28,7 @@ __all__ = ["Rehearsal", "rehearse"]
 
 Matrix = npt.NDArray[np.float64]
 
-_BEGIN = '{"format": "fairlead-rehearsal"'
+_FORMAT = "fairlead-rehearsal"
 
 MOST_STEP_S = 0.02
 """Most time of the busiest host's messages in one step, by the measured network: a trial of 0.08 s
@@ -106,22 +106,23 @@ def rehearse(
     steps = num_steps_of(traffic)
     patterns = [host_bytes(one, traffic, cluster.hosts) / steps for one in placements]
     part_ratio = min(1.0, MOST_STEP_S / max(_busiest_s(one, network) for one in patterns))
-    text = "".join(_pattern_text(one * part_ratio) + "/" for one in patterns)
     none = np.zeros((cluster.num_hosts, cluster.num_hosts), dtype=bool)
     options = {
         **long_train_options(none if pairs is None else pairs, pairs_s),
-        "patience": patience_s,
-        "rehearse": text,
-        "rehearse-time": rehearsal_s,
-        "rehearse-rounds": max_rounds,
+        "patience_s": patience_s,
+        "rehearsal": {
+            "patterns": [_messages(one * part_ratio) for one in patterns],
+            "time_s": rehearsal_s,
+            "max_rounds": max_rounds,
+        },
     }
     finished = program.order(
         cluster,
         options,
         timeout_s=60 + rehearsal_s + pairs_s,
-        begins=[PAIRS_BEGIN, _BEGIN],
+        formats=[PAIRS_FORMAT, _FORMAT],
     )
-    document = read_document(finished.stdout, _BEGIN, _Document, "rehearsal")
+    document = read_document(finished.stdout, _FORMAT, _Document, "rehearsal")
     if document is None or any(len(row) != len(placements) for row in document.rounds_s):
         raise ProbeError("the rehearsal of placements left no result")
     trials_s = np.array(document.rounds_s, dtype=np.float64).reshape(-1, len(placements))
@@ -157,7 +158,9 @@ def _busiest_s(sent_bytes: Matrix, network: Network) -> float:
     return max(1e-9, float(pair_s.sum(axis=0).max()), float(pair_s.sum(axis=1).max()))
 
 
-def _pattern_text(sent_bytes: Matrix) -> str:
-    """As `parse_patterns` in mpi/probe/messages/pattern.hpp reads it."""
-    rows = zip(*np.nonzero(sent_bytes), strict=True)
-    return ",".join(f"{src}-{dst}:{max(1, round(sent_bytes[src, dst]))}" for src, dst in rows)
+def _messages(sent_bytes: Matrix) -> list[list[int]]:
+    """One step's messages, each [src, dst, bytes] (mpi/probe/messages/pattern.hpp)."""
+    return [
+        [int(src), int(dst), max(1, round(sent_bytes[src, dst]))]
+        for src, dst in zip(*np.nonzero(sent_bytes), strict=True)
+    ]

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chosen part of the pairs: read from its text, and put into rounds.
+// A chosen part of the pairs, put into rounds.
 #include "fairlead/network/pair_set.hpp"
 
 #include <set>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,40 +15,36 @@ using fairlead::Tournament;
 
 namespace {
 
-/// Every third pair of 20 players, written bit by bit.
-std::string every_third() {
-  const std::string_view alphabet =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  std::string text;
-  for (int letter = 0; letter < 32; ++letter) {
-    // 190 pairs: the last letter has four of them.
-    text += alphabet[letter < 31 ? 0b100100 : 0b100100 & 0b111100];
+using Pairs = std::vector<std::pair<int, int>>;
+
+Pairs every_third() {
+  Pairs pairs;
+  int index = 0;
+  for (int low = 0; low < 20; ++low) {
+    for (int high = low + 1; high < 20; ++high) {
+      if (index++ % 3 == 0) pairs.emplace_back(low, high);
+    }
   }
-  return text;
+  return pairs;
 }
 
 }  // namespace
 
-TEST_CASE("pair set: the first pair is the highest bit of the first letter") {
-  // Four players: 01 02 03 12 13 23.
-  const PairSet pairs("h", 4);  // h is 33: 100001
+TEST_CASE("pair set: holds the pairs that it was given and no other") {
+  const PairSet pairs(Pairs{{0, 1}, {2, 3}}, 4);
 
   REQUIRE(pairs.contains(0, 1));
   REQUIRE(pairs.contains(2, 3));
   for (const auto& [low, high] : {std::pair{0, 2}, {0, 3}, {1, 2}, {1, 3}}) {
     REQUIRE_FALSE(pairs.contains(low, high));
   }
+  REQUIRE(PairSet(Pairs{}, 1).select(Tournament(1).meetings()).empty());
 }
 
-TEST_CASE("pair set: an unused bit at the end belongs to no pair") {
-  REQUIRE(PairSet("_", 3).select(Tournament(3).meetings()).size() == 3);
-  REQUIRE(PairSet("", 1).select(Tournament(1).meetings()).empty());
-}
-
-TEST_CASE("pair set: text of another length or with another letter is refused") {
-  REQUIRE_THROWS_AS(PairSet("", 4), std::invalid_argument);
-  REQUIRE_THROWS_AS(PairSet("AA", 4), std::invalid_argument);
-  REQUIRE_THROWS_AS(PairSet("=", 4), std::invalid_argument);
+TEST_CASE("pair set: what is no pair of two players is refused") {
+  for (const auto& [low, high] : {std::pair{-1, 1}, {1, 1}, {2, 1}, {0, 4}}) {
+    REQUIRE_THROWS_AS(PairSet(Pairs{{low, high}}, 4), std::invalid_argument);
+  }
 }
 
 TEST_CASE("pair set: a selection holds the chosen meetings in the order of the tournament") {

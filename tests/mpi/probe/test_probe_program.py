@@ -101,14 +101,11 @@ def test_progress_is_complete_where_the_last_line_of_it_comes_after_the_answer(
 def test_an_order_longer_than_any_argument_is_carried_out(
     program: ProbeProgram,
 ) -> None:
-    begin = '{"format": "fairlead-rehearsal"'
     none = np.zeros((3, 3), dtype=bool)
-    options = long_train_options(none, 1.0) | {
-        "rehearse": "0-1:1," * 20_000 + "/",
-        "rehearse-time": 0.1,
-    }
-    answer = program.order(CLUSTER, options, timeout_s=LIMIT_S, begins=[begin])
-    assert begin in answer.stdout
+    rehearsal = {"patterns": [[[0, 1, 1]] * 100_000], "time_s": 0.1}
+    options = long_train_options(none, 1.0) | {"rehearsal": rehearsal}
+    answer = program.order(CLUSTER, options, timeout_s=LIMIT_S, formats=["fairlead-rehearsal"])
+    assert '"fairlead-rehearsal"' in answer.stdout
     assert program.is_running_on(CLUSTER)
     assert network_of(answer.stdout, CLUSTER) is not None
 
@@ -118,6 +115,6 @@ def test_an_invalid_order_ends_the_program_with_the_reason(
 ) -> None:
     measure_with_long_trains(program, CLUSTER, pair(0, 1), 5.0)
     answer = program.order(CLUSTER, {"mode": "fast"}, timeout_s=LIMIT_S)
-    assert "--mode: expected quick, long-trains or full, got 'fast'" in answer.stderr
+    assert "order: mode: expected quick, long-trains or full, got 'fast'" in answer.stderr
     assert not program.is_running_on(CLUSTER)
     assert measure_with_long_trains(program, CLUSTER, pair(0, 1), 5.0) is not None

@@ -113,14 +113,26 @@ def test_what_is_too_long_for_a_command_is_written_to_the_program(
 
 
 @pytest.mark.parametrize(
-    "text", ["0-1", "0-1:0/", "0-9:5/", "1-1:5/", "x-1:5/", "0-1:99999999999/"]
+    ("order", "problem"),
+    [
+        ("[[[0, 1]]]", "patterns[0][0]: expected [src, dst, bytes]"),
+        ("[[[0, 1, 0]]]", "patterns[0][0]: a message has no bytes"),
+        ("[[], [[0, 9, 5]]]", "patterns: there is no rank 9"),
+        ("[[[1, 1, 5]]]", "patterns[0][0]: a host sends to itself"),
+        ('[[["x", 1, 5]]]', "patterns[0][0][0]: expected a whole number from 0 to"),
+        ("[[[0, 1, 99999999999]]]", "patterns[0][0][2]: expected a whole number from 0 to"),
+        ("[]", "patterns: is empty"),
+        ("[[[0, 1, 5]]", "is no whole JSON document: wrong at byte"),
+    ],
 )
-def test_an_invalid_pattern_is_refused(text: str, one_launcher: Launcher) -> None:
+def test_an_invalid_pattern_is_refused(order: str, problem: str, one_launcher: Launcher) -> None:
     program = str(mpi_builds.find(one_launcher).probe)
-    command = [str(one_launcher.path), "-n", "2", "--oversubscribe", program, "--rehearse", text]
+    order = f'{{"rehearsal": {{"patterns": {order}}}}}'
+    command = [str(one_launcher.path), "-n", "2", "--oversubscribe", program, order]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert "--rehearse: " in done.stderr
+    assert "fairlead-probe: error order: " in done.stderr
+    assert problem in done.stderr
 
 
 def test_a_host_that_freezes_ends_the_rehearsal_and_leaves_nothing() -> None:

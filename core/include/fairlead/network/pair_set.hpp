@@ -1,50 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chosen part of all pairs: its form as text, and the order of its meetings.
+// A chosen part of all pairs, and the order of its meetings.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <stdexcept>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fairlead/network/tournament.hpp"
 
 namespace fairlead {
 
-/// A set of unordered pairs of players. As text it is one bit per pair, ordered by lower and then
-/// by higher player, six bits to a letter of base64url without padding (RFC 4648, section 5), the
-/// first pair in the highest bit: 1024 players take 87 kB, however many pairs are in the set.
+/// A set of unordered pairs of players.
 class PairSet {
  public:
+  /// @param pairs the lower player first.
   /// @param num_players at least 1.
-  /// @throws std::invalid_argument where the text has another length or another letter.
-  PairSet(std::string_view text, int num_players) : num_players_(num_players) {
-    const std::size_t num_pairs = place(num_players - 1, num_players);
-    const std::size_t num_letters = (num_pairs + kBitsPerLetter - 1) / kBitsPerLetter;
-    if (text.size() != num_letters) {
-      throw std::invalid_argument("pairs of " + std::to_string(num_players) +
-                                  " players: expected " + std::to_string(num_letters) +
-                                  " letters, got " + std::to_string(text.size()));
-    }
-    values_.reserve(num_letters);
-    for (const char letter : text) {
-      const std::size_t value = kAlphabet.find(letter);
-      if (value == std::string_view::npos) {
-        throw std::invalid_argument("pairs: unknown letter '" + std::string(1, letter) + "'");
+  /// @throws std::invalid_argument where one is no pair of two of the players.
+  PairSet(const std::vector<std::pair<int, int>>& pairs, int num_players)
+      : num_players_(num_players),
+        is_chosen_(place(std::max(0, num_players - 2), num_players - 1) + 1) {
+    for (const auto& [low, high] : pairs) {
+      if (low < 0 || low >= high || high >= num_players) {
+        throw std::invalid_argument("pairs: " + std::to_string(low) + " and " +
+                                    std::to_string(high) + " are no pair of " +
+                                    std::to_string(num_players) + " players");
       }
-      values_.push_back(static_cast<std::uint8_t>(value));
+      is_chosen_[place(low, high)] = true;
     }
   }
 
   /// @pre 0 <= low < high < number of players.
-  [[nodiscard]] bool contains(int low, int high) const {
-    const std::size_t bit = place(low, high);
-    const int value = values_[bit / kBitsPerLetter];
-    return (value >> (kBitsPerLetter - 1 - bit % kBitsPerLetter) & 1) != 0;
-  }
+  [[nodiscard]] bool contains(int low, int high) const { return is_chosen_[place(low, high)]; }
 
   /// Those of the meetings whose pair is in the set, in the same order.
   [[nodiscard]] std::vector<Meeting> select(const std::vector<Meeting>& meetings) const {
@@ -56,10 +45,6 @@ class PairSet {
   }
 
  private:
-  static constexpr std::size_t kBitsPerLetter = 6;
-  static constexpr std::string_view kAlphabet =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
   [[nodiscard]] std::size_t place(int low, int high) const {
     const auto n = static_cast<std::size_t>(num_players_);
     const auto i = static_cast<std::size_t>(low);
@@ -67,7 +52,7 @@ class PairSet {
   }
 
   int num_players_;
-  std::vector<std::uint8_t> values_;
+  std::vector<bool> is_chosen_;  // by lower, then by higher player
 };
 
 /// Moves each meeting to the earliest round in which both players are free. Rounds that lost most

@@ -24,9 +24,6 @@ OnEstimates = Callable[[Mask, Sequence[Estimate]], None]
 MAX_HOSTS_WHOLE = 8
 """Up to this many hosts all pairs are measured: 28 pairs take no time and are too few to estimate
 from."""
-MAX_HOSTS = 1200
-"""The chosen pairs are one argument. Open MPI 4 repeats all arguments in one environment variable,
-which Linux limits to 128 KiB (MAX_ARG_STRLEN): the pairs of 1200 hosts take 120 kB."""
 FIRST_PAIRS_RATIO = 0.8
 """Pairs of the first batch, per H log2 H."""
 LATER_PAIRS_RATIO = 0.5
@@ -78,10 +75,8 @@ class SamplePlan:
         """Pairs of each batch, at most; one batch with all pairs where sampling does not help.
 
         Raises:
-            InputError: The share is smaller than two pairs for each host, or there are too many.
+            InputError: The share is smaller than two pairs for each host.
         """
-        if num_hosts > MAX_HOSTS:
-            raise InputError(f"sample: expected at most {MAX_HOSTS} hosts, got {num_hosts}")
         num_pairs = num_hosts * (num_hosts - 1) // 2
         if num_hosts <= MAX_HOSTS_WHOLE:
             return [num_pairs]
