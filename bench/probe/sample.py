@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from clusters import CLOUDS, draw
+from low_rank import fit_low_rank, predict_low_rank
 from rich.console import Console
 from rich.table import Table
 from scipy.stats import spearmanr
@@ -30,7 +31,6 @@ from scipy.stats import spearmanr
 from fairlead.flows.statistics import mean_interval
 from fairlead.measure.sampling import SamplePlan
 from fairlead.measure.sampling.estimation import Estimate
-from fairlead.measure.sampling.low_rank import fit_low_rank, predict_low_rank
 from fairlead.measure.sampling.rounds import measure_in_batches
 from fairlead.model.network import Network
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measuring a part of the pairs and estimating the others.
 
-`partition` finds groups of hosts with similar measurements, `groups` and `low_rank` estimate pairs,
-`estimation` selects the better one by held-out error and computes the error bars, `completion`
-applies this to a network, `sampler` chooses the pairs to measure, and `rounds` measures and
-estimates in turns.
+`partition` finds groups of hosts with similar measurements, `groups` estimates pairs by them,
+`estimation` selects the groups by held-out error and computes the error bars, `completion` applies
+this to a network, `sampler` chooses the pairs to measure, and `rounds` measures and estimates in
+turns.
 """
 
 from fairlead.measure.sampling.completion import complete

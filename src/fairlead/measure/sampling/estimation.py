@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fairlead.measure.sampling.groups import fit_groups
-from fairlead.measure.sampling.low_rank import fit_low_rank, predict_low_rank
 from fairlead.measure.sampling.partition import Layer, group_levels
 
 Vector = npt.NDArray[np.float64]
@@ -21,7 +20,6 @@ Pairs = tuple[Labels, Labels]
 COVERAGE_RATIO = 0.95
 """Share of the true values that the error bars should contain."""
 NUM_FOLDS = 5
-RANKS = (1, 2, 4)
 MAX_GROUPS = 128
 # With this many pairs, a block's own scatter has the same weight as that of the coarser block.
 _PRIOR_PAIRS = 8.0
@@ -153,9 +151,6 @@ def _predictions(
         titles = [f"{labels.max() + 1} {name}" if labels.any() else "median" for labels in levels]
         titles += [f"{title} and effects of hosts" for title in titles]
         ways += zip(titles, predicted, strict=True)
-    for rank in RANKS:
-        model = fit_low_rank(*used, values, len(quantity.values), rank)
-        ways.append((f"matrix of rank {rank}", predict_low_rank(model, *asked)))
     return ways
 
 
@@ -172,7 +167,7 @@ def _best(
     num_hosts = len(quantity.values)
     everything = np.divmod(np.arange(num_hosts**2), num_hosts)
     ways = _predictions(quantity, (src, dst), everything, partitions)
-    levels = _levels_of(int(means[: -len(RANKS)].argmin()), partitions)
+    levels = _levels_of(best, partitions)
     missed = np.abs(errors[best])
     scatter, left_out = _scatter(src, dst, missed, levels)
     factor = _quantile(missed / left_out, weights)
