@@ -18,20 +18,22 @@ import scipy.sparse as sp
 from fairlead.errors import InputError, ShapeError
 from fairlead.files.archive import Archive, save_archive
 
-__all__ = ["CollectiveCall", "Traffic", "Uncounted"]
+__all__ = ["CollectiveCall", "Traffic", "Uncounted", "summed_over_communicators"]
 
 KIND = "traffic"
-VERSION = 1
+VERSION = 2
+_OLDER_VERSIONS = (1,)  # without communicators
 
 _POINT_TO_POINT = ("bytes", "messages", "max_message_bytes")
 _EXCHANGE = ("exchange_bytes", "exchange_messages", "exchange_max_message_bytes")
 _MOST_OF_CALLS = 2**64
 _PARTS = ("data", "indices", "indptr")
-_ARRAYS = tuple(f"{name}.{part}" for name in (*_POINT_TO_POINT, *_EXCHANGE) for part in _PARTS)
+_MATRICES = tuple(f"{name}.{part}" for name in (*_POINT_TO_POINT, *_EXCHANGE) for part in _PARTS)
+_MEMBERS = ("communicators.members", "communicators.indptr")
 
 
 class CollectiveCall(NamedTuple):
-    """All calls of one collective operation on communicators of one size with one message size.
+    """All calls of one collective operation on the same ranks with one root and one message size.
 
     Attributes:
         operation: MPI name in lower case without prefix, for example "allreduce".
@@ -40,6 +42,9 @@ class CollectiveCall(NamedTuple):
             of a non-root in a broadcast or scatter).
         calls: Number of calls, summed over ranks.
         seconds: Time spent in them, summed over ranks.
+        root: In the communicator; None where the operation has none, or for several.
+        communicator: Index of its ranks in `Traffic.communicators`; None where they are unknown
+            (an intercommunicator, a recording that has only sizes).
     """
 
     operation: str
@@ -47,6 +52,8 @@ class CollectiveCall(NamedTuple):
     message_bytes: int
     calls: int
     seconds: float
+    root: int | None = None
+    communicator: int | None = None
 
 
 class Uncounted(NamedTuple):
@@ -76,6 +83,8 @@ class Traffic:
         exchange_bytes, exchange_messages, exchange_max_message_bytes: The same for the data that
             alltoall(v, w) and neighbourhood collectives send from one rank to another.
         collectives: Table of collective calls, each kind once.
+        communicators: World ranks of each communicator that the table names, in its own order.
+            Duplicates of a communicator, whose ranks are the same, are one.
         run_time_s: From the end of MPI_Init to the start of MPI_Finalize, the longest of all
             ranks; `nan` when unknown.
         uncounted: What the program did that is in none of these.
@@ -90,6 +99,7 @@ class Traffic:
     exchange_messages: sp.csr_array | None = None
     exchange_max_message_bytes: sp.csr_array | None = None
     collectives: Sequence[CollectiveCall] = ()
+    communicators: Sequence[npt.NDArray[np.int64]] = ()
     run_time_s: float = float("nan")
     uncounted: Uncounted = dataclasses.field(default_factory=Uncounted)
     origin: dict[str, Any] = dataclasses.field(default_factory=lambda: {"how": "given"})
@@ -111,13 +121,11 @@ class Traffic:
             for part in _PARTS:
                 getattr(matrix, part).setflags(write=False)
             object.__setattr__(self, name, matrix)
+        communicators = tuple(_checked_ranks(ranks, shape[0]) for ranks in self.communicators)
+        object.__setattr__(self, "communicators", communicators)
         calls = tuple(CollectiveCall(*call) for call in self.collectives)
         for call in calls:
-            if not all(0 <= number < _MOST_OF_CALLS for number in call[1:]):
-                raise InputError(
-                    "traffic: collectives: numbers must be finite, >= 0 and below 2**64, got "
-                    f"{reprlib.repr(call)}"
-                )
+            _check_call(call, communicators)
         object.__setattr__(self, "collectives", calls)
         run_time_s = _as_float(self.run_time_s)
         if not (math.isnan(run_time_s) or 0 <= run_time_s < math.inf):
@@ -139,6 +147,8 @@ class Traffic:
             bytes=sp.csr_array(self.bytes + _present(self.exchange_bytes)),
             messages=sp.csr_array(self.messages + _present(self.exchange_messages)),
             max_message_bytes=largest.maximum(_present(self.exchange_max_message_bytes)),
+            collectives=self.collectives,
+            communicators=self.communicators,
             run_time_s=self.run_time_s,
             origin=self.origin,
         )
@@ -151,7 +161,11 @@ class Traffic:
 
     def save(self, path: Path | str) -> None:
         """Write a `.traffic.npz` file; a reader never sees part of it."""
-        arrays: dict[str, npt.NDArray[Any]] = {}
+        sizes = [len(ranks) for ranks in self.communicators]
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "communicators.members": np.concatenate([np.empty(0, np.int64), *self.communicators]),
+            "communicators.indptr": np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]),
+        }
         for name in (*_POINT_TO_POINT, *_EXCHANGE):
             matrix = getattr(self, name)
             arrays |= {f"{name}.{part}": getattr(matrix, part) for part in _PARTS}
@@ -174,7 +188,7 @@ class Traffic:
             InputError: The file is missing, damaged, of another kind or version, or holds an
                 impossible value; the message names file and field.
         """
-        archive = Archive(path, KIND, (VERSION,), _ARRAYS)
+        archive = Archive(path, KIND, (VERSION, *_OLDER_VERSIONS), (*_MATRICES, *_MEMBERS))
         num_ranks = archive.meta_field("num_ranks", int)
         if num_ranks < 1:
             raise archive.error("meta.num_ranks", f"must be >= 1, got {num_ranks}")
@@ -183,6 +197,7 @@ class Traffic:
             return cls(
                 **{n: _sparse(archive, n, num_ranks) for n in (*_POINT_TO_POINT, *_EXCHANGE)},
                 collectives=_calls(archive),
+                communicators=_communicators(archive) if archive.version > 1 else (),
                 run_time_s=math.nan if run_time_s is None else run_time_s,
                 uncounted=_uncounted(archive),
                 origin=archive.meta_field("origin", dict),
@@ -191,6 +206,46 @@ class Traffic:
             if str(error).startswith(str(archive.path)):
                 raise
             raise InputError(f"{archive.path}: {error}") from error
+
+
+def summed_over_communicators(calls: Sequence[CollectiveCall]) -> list[CollectiveCall]:
+    """One call for all roots, and for all communicators of one size; in order of the first."""
+    sums: dict[tuple[str, int, int], tuple[int, float]] = {}
+    for call in calls:
+        num_calls, seconds = sums.get(call[:3], (0, 0.0))
+        sums[call[:3]] = (num_calls + call.calls, seconds + call.seconds)
+    return [CollectiveCall(*kind, *total) for kind, total in sums.items()]
+
+
+def _checked_ranks(ranks: npt.NDArray[np.int64], num_ranks: int) -> npt.NDArray[np.int64]:
+    """The ranks of a communicator; each is one of all ranks, and comes once."""
+    found = np.asarray(ranks)
+    if (
+        found.ndim != 1
+        or found.dtype.kind not in "iu"
+        or not np.all((found >= 0) & (found < num_ranks))
+        or len(np.unique(found)) < len(found)
+    ):
+        raise InputError(
+            f"traffic: communicators: expected distinct ranks in 0..{num_ranks - 1}, got "
+            f"{reprlib.repr(found.tolist())}"
+        )
+    return found.astype(np.int64)
+
+
+def _check_call(call: CollectiveCall, communicators: Sequence[npt.NDArray[np.int64]]) -> None:
+    if not all(0 <= number < _MOST_OF_CALLS for number in call[1:5]):
+        raise InputError(
+            "traffic: collectives: numbers must be finite, >= 0 and below 2**64, got "
+            f"{reprlib.repr(call)}"
+        )
+    if call.root is not None and not 0 <= call.root < call.communicator_size:
+        raise InputError(f"traffic: collectives: root: no rank of the communicator in {call}")
+    if call.communicator is not None and not (
+        0 <= call.communicator < len(communicators)
+        and len(communicators[call.communicator]) == call.communicator_size
+    ):
+        raise InputError(f"traffic: collectives: communicator: none of this size in {call}")
 
 
 def _as_float(number: float) -> float:
@@ -232,6 +287,7 @@ def _calls(archive: Archive) -> list[CollectiveCall]:
                 _whole(row["message_bytes"]),
                 _whole(row["calls"]),
                 float(row["seconds"]),
+                *(_whole_or_none(row.get(name)) for name in ("root", "communicator")),
             )
             for row in rows
         ]
@@ -249,6 +305,18 @@ def _uncounted(archive: Archive) -> Uncounted:
     except TypeError as error:
         raise archive.error("meta.uncounted", f"is not a table of counts: {error}") from error
     raise archive.error("meta.uncounted", f"expected counts >= 0, got {value!r}")
+
+
+def _communicators(archive: Archive) -> list[npt.NDArray[np.int64]]:
+    indptr = archive.array("communicators.indptr", (-1,), is_whole=True).astype(np.int64)
+    if not indptr.size or indptr[0] != 0 or np.any(np.diff(indptr) < 0):
+        raise archive.error("communicators.indptr", "is not an index of its members")
+    members = archive.array("communicators.members", (int(indptr[-1]),), is_whole=True)
+    return np.split(members, indptr[1:-1]) if len(indptr) > 1 else []
+
+
+def _whole_or_none(value: object) -> int | None:
+    return None if value is None else _whole(value)
 
 
 def _whole(value: object) -> int:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from fairlead.model.traffic import CollectiveCall, Traffic
+from fairlead.model.traffic import CollectiveCall, Traffic, summed_over_communicators
 from fairlead.report.origin import traffic_lines
 from fairlead.report.scales import BYTES, SECONDS, human
 from fairlead.report.terminal_heatmap import heatmap
@@ -54,9 +55,9 @@ def busiest_pairs(traffic: Traffic, max_pairs: int = MAX_BUSIEST) -> list[BusyPa
     ]
 
 
-def collectives_by_time(traffic: Traffic) -> list[CollectiveCall]:
-    """The table of collective calls, the longest time first."""
-    return sorted(traffic.collectives, key=lambda call: -call.seconds)
+def by_time(calls: Sequence[CollectiveCall]) -> list[CollectiveCall]:
+    """Collective calls, the longest time first."""
+    return sorted(calls, key=lambda call: -call.seconds)
 
 
 def facts(traffic: Traffic) -> dict[str, Any]:
@@ -82,7 +83,8 @@ def summary_facts(traffic: Traffic) -> dict[str, Any]:
         "run_time_s": None if math.isnan(traffic.run_time_s) else traffic.run_time_s,
         "point_to_point": _totals(traffic.bytes, traffic.messages),
         "exchange": _totals(traffic.exchange_bytes, traffic.exchange_messages),
-        "collectives": [call._asdict() for call in collectives_by_time(traffic)],
+        "collectives": [call._asdict() for call in by_time(traffic.collectives)],
+        "communicators": [ranks.tolist() for ranks in traffic.communicators],
     }
 
 
@@ -94,7 +96,7 @@ def summary_lines(traffic: Traffic) -> list[str]:
         *(
             f"{call.operation} of {format_size(call.message_bytes)} on {call.communicator_size} "
             f"ranks: {call.calls:,} calls, {format_duration(call.seconds)} over all ranks"
-            for call in collectives_by_time(traffic)[:MAX_COLLECTIVES]
+            for call in _by_kind(traffic)[:MAX_COLLECTIVES]
         ),
     ]
     if lost := traffic.uncounted.messages:
@@ -124,6 +126,11 @@ def view(traffic: Traffic, width: int) -> RenderableType:
     if traffic.collectives:
         parts += [Text(), _collectives_table(traffic)]
     return Group(*parts)
+
+
+def _by_kind(traffic: Traffic) -> list[CollectiveCall]:
+    """Collective calls without root and communicator, the longest time first."""
+    return by_time(summed_over_communicators(traffic.collectives))
 
 
 def _totals(sent: Any, messages: Any) -> dict[str, float]:
@@ -163,7 +170,7 @@ def _busiest_table(pairs: list[BusyPair]) -> Table:
 def _collectives_table(traffic: Traffic) -> Table:
     names = ("operation", "ranks", "message", "calls", "time, all ranks")
     shown = table(names, title="Collectives")
-    for call in collectives_by_time(traffic):
+    for call in _by_kind(traffic):
         shown.add_row(
             Text(call.operation),
             str(call.communicator_size),

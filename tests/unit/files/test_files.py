@@ -33,12 +33,16 @@ def two_hosts() -> fl.Network:
     return fl.Network(["a", "b"], [[0, 1e-5], [2e-5, 0]], [[np.inf, 1e8], [2e8, np.inf]])
 
 
+CALLED = fl.CollectiveCall("allreduce", 3, 8, 12, 0.25)
+
+
 def three_ranks() -> fl.Traffic:
     return fl.Traffic(
         bytes=sp.csr_array(np.array([[0, 10, 0], [0, 0, 2.0**40], [5, 0, 0]])),
         messages=sp.csr_array(np.array([[0, 1, 0], [0, 0, 7], [5, 0, 0]])),
         exchange_bytes=sp.csr_array(np.array([[0, 0, 3], [0, 0, 0], [0, 0, 0]])),
-        collectives=[fl.CollectiveCall("allreduce", 3, 8, 12, 0.25)],
+        collectives=[CALLED, fl.CollectiveCall("bcast", 2, 8, 12, 0.25, root=1, communicator=1)],
+        communicators=[np.array([0, 1, 2]), np.array([2, 0])],
         uncounted=fl.Uncounted(messages=2, bytes=10),
         run_time_s=1.5,
     )
@@ -106,10 +110,27 @@ def test_traffic_survives_its_file(dense: np.ndarray, tmp_path: Path) -> None:
 def test_traffic_file_keeps_collectives_and_run_time(tmp_path: Path) -> None:
     three_ranks().save(tmp_path / "a.traffic.npz")
     loaded = fl.Traffic.load(tmp_path / "a.traffic.npz")
-    assert loaded.collectives == (fl.CollectiveCall("allreduce", 3, 8, 12, 0.25),)
+    assert loaded.collectives == three_ranks().collectives
+    assert [ranks.tolist() for ranks in loaded.communicators] == [[0, 1, 2], [2, 0]]
     assert loaded.uncounted == fl.Uncounted(messages=2, bytes=10)
     assert loaded.run_time_s == 1.5
     assert loaded.exchange_bytes[0, 2] == 3
+
+
+def test_traffic_file_of_version_1_has_no_communicators(tmp_path: Path) -> None:
+    meta = {"num_ranks": 2, "run_time_s": None, "origin": {}, "collectives": [CALL]}
+    nothing = {"data": np.zeros(0), "indices": np.zeros(0, int), "indptr": np.zeros(3, int)}
+    names = ("bytes", "messages", "max_message_bytes")
+    arrays = {
+        f"{prefix}{name}.{part}": values
+        for prefix in ("", "exchange_") for name in names for part, values in nothing.items()
+    }  # fmt: skip
+    save_archive(tmp_path / "a.npz", "traffic", 1, meta, arrays)
+
+    loaded = fl.Traffic.load(tmp_path / "a.npz")
+
+    assert loaded.collectives == (fl.CollectiveCall(**CALL),)
+    assert loaded.communicators == ()
 
 
 @same_folder
@@ -407,6 +428,11 @@ CALL = {"operation": "bcast", "communicator_size": 3, "message_bytes": 8, "calls
         ({"collectives": [CALL | {"seconds": 10**400}]}, r"meta\.collectives: is not a table"),
         ({"collectives": [CALL | {"calls": 2**64}]}, r"collectives: .* below 2\*\*64"),
         ({"collectives": [CALL | {"message_bytes": 10**400}]}, r"collectives: .* below 2\*\*64"),
+        ({"collectives": [CALL | {"root": 3}]}, "collectives: root: no rank of the communicator"),
+        ({"collectives": [CALL | {"root": "0"}]}, "expected a whole number, got '0'"),
+        ({"collectives": [CALL | {"communicator": 1}]}, "communicator: none of this size"),
+        ({"collectives": [CALL | {"communicator": 2}]}, "communicator: none of this size"),
+        ({"collectives": [CALL | {"communicator": -1}]}, "communicator: none of this size"),
         ({"run_time_s": 10**400}, "run_time_s: must be finite and >= 0, or nan, got inf"),
     ],
 )
@@ -427,6 +453,9 @@ def test_impossible_header_of_a_traffic_is_named(change, problem, tmp_path: Path
         ("bytes.indptr", [0, 1.5, 2, 3], "expected whole numbers, got float64"),
         ("bytes.indptr", np.array([0, 3, 2, 3], dtype=np.uint64), "is not a row index"),
         ("bytes.indices", [1, 2.5, 0], "expected whole numbers, got float64"),
+        ("communicators.indptr", [0, 4, 3], "is not an index of its members"),
+        ("communicators.indptr", np.zeros(0, int), "is not an index of its members"),
+        ("communicators.members", [0, 1, 2, 2], "expected shape"),
     ],
 )
 def test_impossible_index_in_a_traffic_is_named(field, value, problem, tmp_path: Path) -> None:
