@@ -62,7 +62,9 @@ Counters counters_of(int rank) {
   int side = 1;
   while (side * side < num_ranks) side *= 2;
   Counters counters(static_cast<std::size_t>(num_ranks));
-  const auto at = [](int other) { return static_cast<std::size_t>((other + num_ranks) % num_ranks); };
+  const auto at = [](int other) {
+    return static_cast<std::size_t>((other + num_ranks) % num_ranks);
+  };
   for (int step = 1; step <= 3; ++step) {
     counters.sent[at(rank + step)].add(std::uint64_t{4096} << step);
     counters.sent[at(rank - step)].add(std::uint64_t{4096} << step);
@@ -104,7 +106,7 @@ int main(int argc, char** argv) {
   for (own_rank = num_ranks - 1; own_rank >= 0; --own_rank) {
     const Counters counters = counters_of(own_rank);
     const double begin_s = now_s();
-    const auto part = lines_of_rank(own_rank, 1.5, counters);
+    const auto part = record_of_rank(own_rank, 1.5, counters);
     part_s += now_s() - begin_s;
     const double write_begin_s = now_s();
     write_trace({}, argv[2], part);

@@ -97,6 +97,16 @@ std::vector<int> neighbors_of(MPI_Comm comm, int rank) {
   return {};
 }
 
+// Source: FNV-1a of 64 bits (Fowler, Noll, Vo), over ranks instead of bytes.
+std::uint64_t id_of(const std::vector<int>& world_ranks) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const int rank : world_ranks) {
+    if (rank == kOutsideWorld) return 0;
+    hash = (hash ^ static_cast<std::uint64_t>(rank)) * 0x00000100000001b3;
+  }
+  return std::max<std::uint64_t>(1, hash);
+}
+
 std::shared_ptr<const Communicator> describe(MPI_Comm comm) {
   auto described = std::make_shared<Communicator>();
   int is_inter = 0;
@@ -112,6 +122,7 @@ std::shared_ptr<const Communicator> describe(MPI_Comm comm) {
     described->neighbors = neighbors_of(comm, described->rank);
   }
   described->world_rank_of_peer = world_ranks_of(peers);
+  if (!described->is_inter) described->id = id_of(described->world_rank_of_peer);
   mpi().Group_free(&peers);
   return described;
 }

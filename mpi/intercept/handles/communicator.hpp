@@ -18,6 +18,9 @@ struct Communicator {
   int size = 0;
   int rank = 0;
   bool is_inter = false;
+  /// Stands for the ranks of MPI_COMM_WORLD in it and their order, the same on each of them; 0 for
+  /// an intercommunicator, and where one of them is outside.
+  std::uint64_t id = 0;
   /// World rank of each rank that messages can be sent to (the remote group of an
   /// intercommunicator); kOutsideWorld for processes of another MPI_COMM_WORLD.
   std::vector<int> world_rank_of_peer;

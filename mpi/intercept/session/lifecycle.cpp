@@ -121,12 +121,12 @@ void begin() noexcept try {
   enter_wrappers();
 }
 
-// A rank that had trouble on the way takes part all the same, without lines of its own: the file
-// is then refused by its reader.
-std::string own_lines(bool was_recording, double run_time_s) noexcept try {
+// A rank that had trouble on the way takes part all the same, with an empty record: the file is
+// then refused by its reader.
+RankRecord own_record(bool was_recording, double run_time_s) noexcept try {
   if (!was_recording) return {};
   const auto num_ranks = static_cast<std::size_t>(tracing().world.num_ranks);
-  return lines_of_rank(tracing().world.rank, run_time_s, sum_of_records(num_ranks));
+  return record_of_rank(tracing().world.rank, run_time_s, sum_of_records(num_ranks));
 } catch (const std::exception& error) {
   complain("tracing", error.what());
   return {};
@@ -136,7 +136,7 @@ void end_tracing() noexcept try {
   if (tracing().file.empty()) return;
   const bool was_recording = recording.exchange(false);
   const double run_time_s = now_s() - tracing().start_s;
-  write_trace(tracing().comm, tracing().file, own_lines(was_recording, run_time_s));
+  write_trace(tracing().comm, tracing().file, own_record(was_recording, run_time_s));
   mpi().Comm_free(&tracing().comm);
   tracing().file.clear();
 } catch (const std::exception& error) {

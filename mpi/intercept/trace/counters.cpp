@@ -6,51 +6,76 @@ namespace fairlead::intercept {
 namespace {
 
 // Mixes the key as boost::hash_combine does; the low bits choose the place.
-std::size_t hash_of(Call call, int communicator_size, std::uint64_t message_bytes) {
-  std::uint64_t hash = static_cast<std::uint64_t>(call);
-  for (const std::uint64_t part : {static_cast<std::uint64_t>(communicator_size), message_bytes}) {
+std::size_t hash_of(const CollectiveTally& kind) {
+  std::uint64_t hash = static_cast<std::uint64_t>(kind.call);
+  for (const std::uint64_t part :
+       {kind.communicator, static_cast<std::uint64_t>(kind.communicator_size),
+        static_cast<std::uint64_t>(kind.root), kind.message_bytes}) {
     hash ^= part + 0x9e3779b97f4a7c15U + (hash << 6) + (hash >> 2);
   }
   return static_cast<std::size_t>((hash * 0xff51afd7ed558ccdU) >> 32);
 }
 
+bool is_same_kind(const CollectiveTally& a, const CollectiveTally& b) {
+  return a.call == b.call && a.root == b.root && a.communicator == b.communicator &&
+         a.communicator_size == b.communicator_size && a.message_bytes == b.message_bytes;
+}
+
+// What is left of a kind in a crowded table.
+CollectiveTally coarsened(CollectiveTally kind) {
+  constexpr std::uint64_t kLargestPower = std::uint64_t{1} << 63;
+  if (kind.message_bytes <= kLargestPower) kind.message_bytes = std::bit_ceil(kind.message_bytes);
+  if (kind.root != kNoRoot) kind.root = kSeveralRoots;
+  return kind;
+}
+
 }  // namespace
 
-CollectiveTally* CollectiveTable::find(Call call, int communicator_size,
-                                       std::uint64_t message_bytes, bool may_insert) {
-  std::size_t index = hash_of(call, communicator_size, message_bytes) % kCapacity;
+CollectiveTally* CollectiveTable::find(const CollectiveTally& kind, bool may_insert) {
+  std::size_t index = hash_of(kind) % kCapacity;
   for (std::size_t probed = 0; probed < kCapacity; ++probed) {
     CollectiveTally& entry = entries_[index];
     if (entry.calls == 0) {
       if (!may_insert) return nullptr;
-      entry = {
-          .call = call, .communicator_size = communicator_size, .message_bytes = message_bytes};
+      entry = kind;
+      entry.calls = 0;
+      entry.seconds = 0;
       ++num_used_;
       return &entry;
     }
-    if (entry.call == call && entry.communicator_size == communicator_size &&
-        entry.message_bytes == message_bytes) {
-      return &entry;
-    }
+    if (is_same_kind(entry, kind)) return &entry;
     index = (index + 1) % kCapacity;
   }
   return nullptr;
 }
 
-void CollectiveTable::add(const CollectiveTally& added) {
-  if (added.calls == 0) return;
-  CollectiveTally* entry =
-      find(added.call, added.communicator_size, added.message_bytes, num_used_ < kExact);
-  if (entry == nullptr && added.message_bytes <= std::uint64_t{1} << 63) {
-    entry = find(added.call, added.communicator_size, std::bit_ceil(added.message_bytes),
-                 num_used_ < kCapacity);
-  }
+bool CollectiveTable::add(const CollectiveTally& added) {
+  if (added.calls == 0) return false;
+  CollectiveTally* entry = find(added, num_used_ < kExact);
+  if (entry == nullptr) entry = find(coarsened(added), num_used_ < kCapacity);
   if (entry == nullptr) {
     num_dropped_ += added.calls;
-    return;
+    return false;
   }
+  const bool is_first = entry->calls == 0;
   entry->calls += added.calls;
   entry->seconds += added.seconds;
+  return is_first;
+}
+
+void CommunicatorMembers::add(const Communicator& communicator) {
+  if (communicator.rank == 0 && communicator.id != 0) {
+    add(communicator.id, communicator.world_rank_of_peer);
+  }
+}
+
+void CommunicatorMembers::add(const CommunicatorMembers& other) {
+  for (const auto& [id, members] : other.members_of_id_) add(id, members);
+}
+
+void CommunicatorMembers::add(std::uint64_t id, const std::vector<int>& members) {
+  if (num_members_ + members.size() > kMostMembers) return;
+  if (members_of_id_.try_emplace(id, members).second) num_members_ += members.size();
 }
 
 void Counters::add(const Counters& other) {
@@ -60,6 +85,7 @@ void Counters::add(const Counters& other) {
   }
   untranslated.add(other.untranslated);
   other.collectives.for_each([this](const CollectiveTally& entry) { collectives.add(entry); });
+  communicators.add(other.communicators);
 }
 
 }  // namespace fairlead::intercept

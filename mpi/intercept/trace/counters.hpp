@@ -7,8 +7,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
+#include "handles/communicator.hpp"
 #include "table/call_names.hpp"
 
 namespace fairlead::intercept {
@@ -32,23 +34,30 @@ struct Tally {
   }
 };
 
-/// Calls of one collective on communicators of one size with one message size.
+inline constexpr int kNoRoot = -1;
+inline constexpr int kSeveralRoots = -2;
+
+/// Calls of one collective on communicators of the same ranks with one root and one message size.
 struct CollectiveTally {
   Call call{};
+  /// In the communicator; or kNoRoot, kSeveralRoots.
+  int root = kNoRoot;
   int communicator_size = 0;
+  std::uint64_t communicator = 0;  // Communicator::id
   std::uint64_t message_bytes = 0;
   std::uint64_t calls = 0;
   double seconds = 0;
 };
 
 /// Collective calls by kind, in a table of fixed size (open addressing, never grows).
-/// When it gets crowded, new message sizes are rounded up to powers of two.
+/// When it gets crowded, new kinds have a message size rounded up to a power of two, and no root.
 class CollectiveTable {
  public:
   static constexpr std::size_t kCapacity = 1024;
   static constexpr std::size_t kExact = kCapacity / 2;
 
-  void add(const CollectiveTally& added);
+  /// Whether it is the first of its kind.
+  bool add(const CollectiveTally& added);
 
   /// Calls that found no place any more.
   [[nodiscard]] std::uint64_t num_dropped() const { return num_dropped_; }
@@ -61,12 +70,32 @@ class CollectiveTable {
   }
 
  private:
-  CollectiveTally* find(Call call, int communicator_size, std::uint64_t message_bytes,
-                        bool may_insert);
+  CollectiveTally* find(const CollectiveTally& kind, bool may_insert);
 
   std::array<CollectiveTally, kCapacity> entries_{};
   std::size_t num_used_ = 0;
   std::uint64_t num_dropped_ = 0;
+};
+
+/// The ranks of communicators, each told by its first rank only: together the ranks of a program
+/// tell each once. Never holds more than `kMostMembers`.
+class CommunicatorMembers {
+ public:
+  static constexpr std::size_t kMostMembers = std::size_t{1} << 20;
+
+  void add(const Communicator& communicator);
+  void add(const CommunicatorMembers& other);
+
+  /// World ranks by `Communicator::id`, in the order of the communicator.
+  [[nodiscard]] const std::map<std::uint64_t, std::vector<int>>& members_of_id() const {
+    return members_of_id_;
+  }
+
+ private:
+  void add(std::uint64_t id, const std::vector<int>& members);
+
+  std::map<std::uint64_t, std::vector<int>> members_of_id_;
+  std::size_t num_members_ = 0;
 };
 
 /// All that one thread counts. Written by its thread only; read in MPI_Finalize, when no thread
@@ -78,6 +107,7 @@ struct Counters {
   std::vector<Tally> exchanged;  // of destination world rank
   Tally untranslated;            // to processes outside MPI_COMM_WORLD
   CollectiveTable collectives;
+  CommunicatorMembers communicators;  // on which there were collectives
 
   void add(const Counters& other);
 };

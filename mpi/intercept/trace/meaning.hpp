@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "handles/communicator.hpp"
+#include "trace/counters.hpp"
 
 namespace fairlead::intercept {
 
@@ -21,7 +22,8 @@ using SizeOf = std::uint64_t (*)(MPI_Datatype);
 }
 
 /// One call of a collective. Each method takes the arguments that matter, tells `emit(peer, bytes)`
-/// what goes to which rank of the communicator (exchanges only), and returns the bytes handed in.
+/// what goes to which rank of the communicator (exchanges only), keeps the root, and returns the
+/// bytes handed in.
 /// A significant MPI_IN_PLACE makes the receive arguments say what is sent (MPI 4.0, chapter 6).
 template <class Emit>
 class Collective {
@@ -29,20 +31,26 @@ class Collective {
   Collective(const Communicator& communicator, SizeOf size_of, Emit emit)
       : comm_(communicator), size_of_(size_of), emit_(emit) {}
 
+  /// Of the call that was described; kNoRoot where it has none in the own group.
+  int root() const { return root_; }
+
   std::uint64_t nothing() const { return 0; }
 
   std::uint64_t broadcast(MPI_Count count, MPI_Datatype type, int root) const {
+    keep_root(root);
     return root == MPI_PROC_NULL ? 0 : bytes(count, type);
   }
 
   std::uint64_t reduce(MPI_Count count, MPI_Datatype type) const { return bytes(count, type); }
 
   std::uint64_t reduce_to(MPI_Count count, MPI_Datatype type, int root) const {
+    keep_root(root);
     return is_bystander(root) ? 0 : bytes(count, type);
   }
 
   std::uint64_t gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                        MPI_Count recvcount, MPI_Datatype recvtype, int root) const {
+    keep_root(root);
     if (is_bystander(root)) return 0;
     return allgather(sendbuf, sendcount, sendtype, recvcount, recvtype);
   }
@@ -50,6 +58,7 @@ class Collective {
   template <class Count>
   std::uint64_t gather_v(const void* sendbuf, Count sendcount, MPI_Datatype sendtype,
                          const Count* recvcounts, MPI_Datatype recvtype, int root) const {
+    keep_root(root);
     if (is_bystander(root)) return 0;
     return allgather_v(sendbuf, sendcount, sendtype, recvcounts, recvtype);
   }
@@ -69,6 +78,7 @@ class Collective {
   /// The part of one rank, at the root too: so all ranks of one call have the same size.
   std::uint64_t scatter(MPI_Count sendcount, MPI_Datatype sendtype, MPI_Count recvcount,
                         MPI_Datatype recvtype, int root) const {
+    keep_root(root);
     if (root == MPI_PROC_NULL) return 0;
     return is_root(root) ? bytes(sendcount, sendtype) : bytes(recvcount, recvtype);
   }
@@ -76,6 +86,7 @@ class Collective {
   template <class Count>
   std::uint64_t scatter_v(const Count* sendcounts, MPI_Datatype sendtype, Count recvcount,
                           MPI_Datatype recvtype, int root) const {
+    keep_root(root);
     if (root == MPI_PROC_NULL) return 0;
     if (root == MPI_ROOT) return sum(sendcounts, comm_.num_peers(), size_of_(sendtype));
     return is_root(root) ? bytes(sendcounts[comm_.rank], sendtype) : bytes(recvcount, recvtype);
@@ -142,6 +153,10 @@ class Collective {
   }
 
  private:
+  void keep_root(int root) const {
+    if (!comm_.is_inter) root_ = root;
+  }
+
   std::uint64_t bytes(MPI_Count count, MPI_Datatype type) const {
     return payload_bytes(count, size_of_(type));
   }
@@ -192,6 +207,7 @@ class Collective {
   const Communicator& comm_;
   SizeOf size_of_;
   Emit emit_;
+  mutable int root_ = kNoRoot;  // the methods are const for those who describe a call
 };
 
 }  // namespace fairlead::intercept

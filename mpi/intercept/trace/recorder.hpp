@@ -121,12 +121,17 @@ template <class Meaning>
   const auto emit = [thread, &communicator](int peer, std::uint64_t bytes) {
     detail::add_exchange(thread->counters, communicator, peer, bytes);
   };
-  const std::uint64_t bytes = meaning(Collective(communicator, &size_of, emit));
-  thread->counters.collectives.add({.call = call,
-                                    .communicator_size = communicator.size,
-                                    .message_bytes = bytes,
-                                    .calls = 1,
-                                    .seconds = duration_s});
+  const Collective collective(communicator, &size_of, emit);
+  const std::uint64_t bytes = meaning(collective);
+  const bool is_first = thread->counters.collectives.add(
+      {.call = call,
+       .root = collective.root(),
+       .communicator_size = communicator.size,
+       .communicator = communicator.id,
+       .message_bytes = bytes,
+       .calls = 1,
+       .seconds = duration_s});
+  if (is_first) thread->counters.communicators.add(communicator);
 } catch (const std::exception& error) {
   switch_off(error.what());
 }
@@ -143,9 +148,15 @@ template <class Meaning>
     const int world_rank = communicator.world_rank_of_peer[static_cast<std::size_t>(peer)];
     persistent.exchanged.push_back({world_rank, bytes});
   };
-  const std::uint64_t bytes = meaning(Collective(communicator, &size_of, emit));
-  persistent.collective = {
-      .call = call, .communicator_size = communicator.size, .message_bytes = bytes, .calls = 1};
+  const Collective collective(communicator, &size_of, emit);
+  const std::uint64_t bytes = meaning(collective);
+  persistent.collective = {.call = call,
+                           .root = collective.root(),
+                           .communicator_size = communicator.size,
+                           .communicator = communicator.id,
+                           .message_bytes = bytes,
+                           .calls = 1};
+  thread->counters.communicators.add(communicator);
   detail::remember(*request, std::move(persistent));
 } catch (const std::exception& error) {
   switch_off(error.what());

@@ -1,42 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace file: formatting one rank's counters, gathering them, writing and renaming.
+// The trace file: rank 0 gets the sizes of all, writes the header, and then table after table.
 #include "trace/report.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <nlohmann/json.hpp>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "pmpi/mpi_symbols.hpp"
+#include "table/call_names.hpp"
 
 namespace fairlead::intercept {
 namespace {
 
+using Bytes = std::span<const std::byte>;
+
 constexpr int kTag = 0;
+constexpr int kVersion = 2;
 constexpr std::uint64_t kMaxChunkBytes = std::uint64_t{1} << 28;
+// The tables begin at a multiple of it, so that a reader may map the file into memory.
+constexpr std::size_t kHeaderAlignment = 64;
 
-template <class... Values>
-void append_line(std::string& text, const char* format, Values... values) {
-  std::array<char, 192> line{};
-  const int length = std::snprintf(line.data(), line.size(), format, values...);
-  text.append(line.data(), std::min(static_cast<std::size_t>(length), line.size() - 1));
-}
-
-void append_tallies(std::string& text, const char* kind, int src,
-                    const std::vector<Tally>& tallies) {
-  for (std::size_t dst = 0; dst < tallies.size(); ++dst) {
-    const Tally& tally = tallies[dst];
-    if (tally.messages == 0) continue;
-    append_line(text, "%s %d %zu %ju %ju %ju\n", kind, src, dst, std::uintmax_t{tally.messages},
-                std::uintmax_t{tally.bytes}, std::uintmax_t{tally.max_bytes});
-  }
-}
+/// What rank 0 knows of a rank before its tables come.
+struct Announcement {
+  RankRow rank;
+  std::array<std::uint64_t, kNumTables> num_bytes{};
+};
 
 // A file that takes its name only when all of it has been written.
 class NewFile {
@@ -53,9 +52,9 @@ class NewFile {
     if (!is_done_) std::remove(temporary_.c_str());
   }
 
-  void write(std::string_view text) {
+  void write(Bytes bytes) {
     if (error_ != 0) return;
-    if (std::fwrite(text.data(), 1, text.size(), stream_) != text.size()) error_ = errno;
+    if (std::fwrite(bytes.data(), 1, bytes.size(), stream_) != bytes.size()) error_ = errno;
   }
 
   // 0, or the errno of the first step that failed.
@@ -75,69 +74,115 @@ class NewFile {
   bool is_done_ = false;
 };
 
-std::string header(int num_ranks) {
+std::string library() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> version{};
   int length = 0;
   mpi().Get_library_version(version.data(), &length);
-  std::string library(version.data(), strcspn(version.data(), "\n"));
-  std::replace(library.begin(), library.end(), '\t', ' ');
-  return "fairlead-trace 1\nnum_ranks " + std::to_string(num_ranks) + "\nmpi " + library + "\n";
+  return {version.data(), std::strcspn(version.data(), "\n")};
+}
+
+// One line of JSON, with the blanks in front of its end that bring the tables to their place.
+std::string header(std::span<const Announcement> announcements) {
+  nlohmann::ordered_json operations = nlohmann::ordered_json::array();
+  for (int call = 0; call < static_cast<int>(Call::count_); ++call) {
+    operations.push_back(operation_name(static_cast<Call>(call)));
+  }
+  nlohmann::ordered_json num_rows = {{"ranks", announcements.size()}};
+  for (std::size_t table = 0; table < kNumTables; ++table) {
+    std::uint64_t num_bytes = 0;
+    for (const Announcement& one : announcements) num_bytes += one.num_bytes[table];
+    num_rows[kTableNames[table]] = num_bytes / kRowBytes[table];
+  }
+  const nlohmann::ordered_json fields = {
+      {"format", "fairlead-trace"},
+      {"version", kVersion},
+      {"byte_order", std::endian::native == std::endian::little ? "little" : "big"},
+      {"mpi", library()},
+      {"operations", operations},
+      {"num_rows", num_rows},
+  };
+  std::string line = fields.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  line.append(kHeaderAlignment - 1 - line.size() % kHeaderAlignment, ' ');
+  return line + "\n";
+}
+
+Announcement announcement_of(const RankRecord& record) {
+  Announcement announcement{.rank = record.rank, .num_bytes = {}};
+  const auto tables = record.tables();
+  for (std::size_t table = 0; table < kNumTables; ++table) {
+    announcement.num_bytes[table] = tables[table].size();
+  }
+  return announcement;
 }
 
 // Where it fails, the file will lack this rank, and its reader says so.
-void send_lines(MPI_Comm comm, const std::string& lines) {
-  std::uint64_t size_bytes = lines.size();
-  mpi().Send(&size_bytes, sizeof size_bytes, byte_type(), 0, kTag, comm);
-  for (std::uint64_t at = 0; at < size_bytes; at += kMaxChunkBytes) {
-    const auto chunk = static_cast<int>(std::min(kMaxChunkBytes, size_bytes - at));
-    mpi().Send(lines.data() + at, chunk, byte_type(), 0, kTag, comm);
+void send(MPI_Comm comm, const RankRecord& own) {
+  const Announcement announcement = announcement_of(own);
+  mpi().Send(&announcement, sizeof announcement, byte_type(), 0, kTag, comm);
+  for (const Bytes table : own.tables()) {
+    for (std::uint64_t at = 0; at < table.size(); at += kMaxChunkBytes) {
+      const auto chunk = static_cast<int>(std::min(kMaxChunkBytes, table.size() - at));
+      mpi().Send(table.data() + at, chunk, byte_type(), 0, kTag, comm);
+    }
   }
 }
 
-std::string receive_lines(MPI_Comm comm, int src) {
-  std::uint64_t size_bytes = 0;
-  mpi().Recv(&size_bytes, sizeof size_bytes, byte_type(), src, kTag, comm, MPI_STATUS_IGNORE);
-  std::string lines(size_bytes, '\0');
-  for (std::uint64_t at = 0; at < size_bytes; at += kMaxChunkBytes) {
-    const auto chunk = static_cast<int>(std::min(kMaxChunkBytes, size_bytes - at));
-    mpi().Recv(lines.data() + at, chunk, byte_type(), src, kTag, comm, MPI_STATUS_IGNORE);
+// A rank that is lost keeps the row of one that handed in nothing.
+std::vector<Announcement> receive_announcements(MPI_Comm comm, const RankRecord& own,
+                                                int num_ranks) {
+  std::vector<Announcement> announcements(static_cast<std::size_t>(num_ranks));
+  announcements[0] = announcement_of(own);
+  for (int src = 1; src < num_ranks; ++src) {
+    Announcement announcement;
+    if (mpi().Recv(&announcement, sizeof announcement, byte_type(), src, kTag, comm,
+                   MPI_STATUS_IGNORE) == MPI_SUCCESS) {
+      announcements[static_cast<std::size_t>(src)] = announcement;
+    }
   }
-  return lines;
+  return announcements;
+}
+
+// The file gets too short for its header where a rank is lost, and its reader says so.
+void receive_table(MPI_Comm comm, int src, std::uint64_t num_bytes, std::vector<std::byte>& room,
+                   NewFile& file) {
+  room.resize(std::min(kMaxChunkBytes, num_bytes));
+  for (std::uint64_t at = 0; at < num_bytes; at += kMaxChunkBytes) {
+    const auto chunk = std::min(kMaxChunkBytes, num_bytes - at);
+    if (mpi().Recv(room.data(), static_cast<int>(chunk), byte_type(), src, kTag, comm,
+                   MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+      return;
+    }
+    file.write(Bytes(room).first(chunk));
+  }
 }
 
 }  // namespace
 
-std::string lines_of_rank(int rank, double run_time_s, const Counters& counters) {
-  std::string text;
-  append_line(text, "rank %d %.9f %ju %ju %ju\n", rank, run_time_s,
-              std::uintmax_t{counters.untranslated.messages},
-              std::uintmax_t{counters.untranslated.bytes},
-              std::uintmax_t{counters.collectives.num_dropped()});
-  append_tallies(text, "sent", rank, counters.sent);
-  append_tallies(text, "exchanged", rank, counters.exchanged);
-  counters.collectives.for_each([&text](const CollectiveTally& entry) {
-    append_line(text, "collective %s %d %ju %ju %.9f\n", operation_name(entry.call).c_str(),
-                entry.communicator_size, std::uintmax_t{entry.message_bytes},
-                std::uintmax_t{entry.calls}, entry.seconds);
-  });
-  return text;
-}
-
-void write_trace(MPI_Comm comm, const std::string& path, const std::string& own_lines) {
+void write_trace(MPI_Comm comm, const std::string& path, const RankRecord& own) {
   int rank = 0;
   int num_ranks = 0;
   mpi().Comm_rank(comm, &rank);
   mpi().Comm_size(comm, &num_ranks);
   if (rank != 0) {
-    send_lines(comm, own_lines);
+    send(comm, own);
     return;
   }
+  const std::vector<Announcement> announcements = receive_announcements(comm, own, num_ranks);
   NewFile file(path);
-  file.write(header(num_ranks));
-  file.write(own_lines);
+  const std::string first_line = header(announcements);
+  file.write(std::as_bytes(std::span(first_line)));
+  for (const Announcement& one : announcements) {
+    file.write(std::as_bytes(std::span(&one.rank, 1)));
+  }
   // Everything is received, whether or not it can be written: the others must not be kept waiting.
-  for (int src = 1; src < num_ranks; ++src) file.write(receive_lines(comm, src));
-  file.write("end\n");
+  std::vector<std::byte> room;
+  for (std::size_t table = 0; table < kNumTables; ++table) {
+    file.write(own.tables()[table]);
+    for (int src = 1; src < num_ranks; ++src) {
+      const Announcement& one = announcements[static_cast<std::size_t>(src)];
+      receive_table(comm, src, one.num_bytes[table], room, file);
+    }
+  }
   if (const int error = file.finish(); error != 0) {
     std::fprintf(stderr, "fairlead: %s: the trace cannot be written: %s\n", path.c_str(),
                  std::strerror(error));

@@ -1,103 +1,77 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading the file that the preload library writes at the end of a traced run.
 
-The format is described in docs/design/tracing.md: a header, the lines of each rank, and `end`.
+The format is described in docs/design/tracing.md: a line of JSON, and tables of rows of fixed size.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+import json
+import os
 from pathlib import Path
+from typing import IO, Annotated, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
+import pydantic
 import scipy.sparse as sp
 
 from fairlead.errors import InputError
 from fairlead.model.traffic import CollectiveCall, Traffic, Uncounted
 
-_FIRST_LINE = "fairlead-trace 1"
-_LARGEST_COUNT = 2**64 - 1
+__all__ = ["read_trace"]
+
+Table = npt.NDArray[Any]
+
+MOST_HEADER_BYTES = 2**20
+MOST_CALLS = 2**53
+"""Sums of fewer are exact; no program makes so many."""
+LEAST_ROOT = -2
+"""-1 stands for no root, -2 for several."""
+
+_PAIR = [("src", "u4"), ("dst", "u4"), ("messages", "u8"), ("bytes", "u8"), ("max_bytes", "u8")]
+_TABLES = {
+    "ranks": [
+        ("run_time_s", "f8"),
+        ("untranslated_messages", "u8"),
+        ("untranslated_bytes", "u8"),
+        ("dropped_collective_calls", "u8"),
+    ],
+    "sent": _PAIR,
+    "exchanged": _PAIR,
+    "collectives": [
+        ("communicator", "u8"),
+        ("communicator_size", "u4"),
+        ("operation", "u4"),
+        ("root", "i8"),
+        ("message_bytes", "u8"),
+        ("calls", "u8"),
+        ("seconds", "f8"),
+    ],
+    "communicators": [("id", "u8"), ("num_members", "u8")],
+    "members": [("world_rank", "u4")],
+}
+Count = Annotated[int, pydantic.Field(ge=0)]
 
 
-@dataclasses.dataclass
-class _Matrix:
-    """Rows of one traffic matrix, as they are read."""
-
-    src: list[int] = dataclasses.field(default_factory=list)
-    dst: list[int] = dataclasses.field(default_factory=list)
-    messages: list[float] = dataclasses.field(default_factory=list)
-    bytes: list[float] = dataclasses.field(default_factory=list)
-    max_bytes: list[float] = dataclasses.field(default_factory=list)
-    pairs: set[tuple[int, int]] = dataclasses.field(default_factory=set)
-
-    def sparse(self, values: list[float], num_ranks: int) -> sp.csr_array:
-        indices = (np.array(self.src, dtype=np.int64), np.array(self.dst, dtype=np.int64))
-        return sp.csr_array((np.array(values), indices), shape=(num_ranks, num_ranks))
+class _NumRows(pydantic.BaseModel, extra="forbid", strict=True):
+    ranks: Annotated[int, pydantic.Field(ge=1)]
+    sent: Count
+    exchanged: Count
+    collectives: Count
+    communicators: Count
+    members: Count
 
 
-class _Reader:
-    """One pass over the lines; each kind of line has a method that checks and stores it."""
+class _Header(pydantic.BaseModel, extra="forbid", strict=True):
+    """The first line of the file."""
 
-    def __init__(self, num_ranks: int) -> None:
-        self.num_ranks = num_ranks
-        self.run_time_s: dict[int, float] = {}
-        self.untranslated_messages = 0
-        self.untranslated_bytes = 0
-        self.dropped_collective_calls = 0
-        self.sent = _Matrix()
-        self.exchanged = _Matrix()
-        self.collectives: dict[tuple[str, int, int], list[float]] = defaultdict(lambda: [0, 0.0])
-        self.kinds: dict[str, tuple[int, Callable[[Sequence[str]], None]]] = {
-            "rank": (5, self.read_rank),
-            "sent": (5, lambda fields: self.read_pair(self.sent, fields)),
-            "exchanged": (5, lambda fields: self.read_pair(self.exchanged, fields)),
-            "collective": (5, self.read_collective),
-        }
-
-    def read(self, line: str) -> None:
-        kind, *fields = line.split(" ")
-        if kind not in self.kinds:
-            raise ValueError(f"unknown kind of line {kind!r}")
-        num_fields, method = self.kinds[kind]
-        if len(fields) != num_fields:
-            raise ValueError(f"{kind}: expected {num_fields} fields, got {len(fields)}")
-        method(fields)
-
-    def read_rank(self, fields: Sequence[str]) -> None:
-        rank = _count(fields[0], self.num_ranks - 1)
-        if rank in self.run_time_s:
-            raise ValueError(f"rank {rank} comes twice")
-        self.run_time_s[rank] = _seconds(fields[1])
-        self.untranslated_messages += _count(fields[2])
-        self.untranslated_bytes += _count(fields[3])
-        self.dropped_collective_calls += _count(fields[4])
-
-    def read_pair(self, matrix: _Matrix, fields: Sequence[str]) -> None:
-        pair = (_count(fields[0], self.num_ranks - 1), _count(fields[1], self.num_ranks - 1))
-        if pair in matrix.pairs:
-            raise ValueError(f"ranks {pair[0]} and {pair[1]} come twice")
-        if pair[0] not in self.run_time_s:
-            raise ValueError(f"rank {pair[0]} sends before its line `rank`")
-        messages, size_bytes, max_bytes = (_count(field) for field in fields[2:])
-        if messages == 0 or max_bytes > size_bytes:
-            raise ValueError(f"{messages} messages of {size_bytes} B, the largest {max_bytes} B")
-        matrix.pairs.add(pair)
-        matrix.src.append(pair[0])
-        matrix.dst.append(pair[1])
-        matrix.messages.append(messages)
-        matrix.bytes.append(size_bytes)
-        matrix.max_bytes.append(max_bytes)
-
-    def read_collective(self, fields: Sequence[str]) -> None:
-        operation, size, message_bytes, calls, seconds = fields
-        if not operation.replace("_", "").isalnum():
-            raise ValueError(f"operation {operation!r} is no name")
-        total = self.collectives[operation, _count(size), _count(message_bytes)]
-        total[0] += _count(calls)
-        total[1] += _seconds(seconds)
+    format: Literal["fairlead-trace"]
+    version: Literal[2]
+    byte_order: Literal["little", "big"]
+    mpi: str
+    operations: list[Annotated[str, pydantic.Field(pattern=r"^[a-z_0-9]+$")]]
+    num_rows: _NumRows
 
 
 def read_trace(path: Path | str) -> Traffic:
@@ -108,80 +82,169 @@ def read_trace(path: Path | str) -> Traffic:
 
     Raises:
         InputError: The file is missing, not whole, or holds an impossible value; the message
-            names file and line.
+            names file and field.
     """
     path = Path(path)
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        with path.open("rb") as stream:
+            header = _read_header(stream)
+            tables = _read_tables(stream, header)
+        return _traffic(header, tables)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not a trace file: not text") from error
-    if lines[0] != _FIRST_LINE:
-        raise InputError(f"{path}: not a trace file of this version: {lines[0][:40]!r}")
-    if lines[-2:] != ["end", ""]:
-        raise InputError(f"{path}: not whole: its last line is not `end`")
-    return _parse(path, lines)
+    except (ValueError, InputError) as error:
+        raise InputError(f"{path}: {error}") from error
 
 
-def _parse(path: Path, lines: list[str]) -> Traffic:
-    number = 2
+def _read_header(stream: IO[bytes]) -> _Header:
+    line = stream.readline(MOST_HEADER_BYTES)
+    if not line.startswith(b'{"format":"fairlead-trace"'):
+        raise ValueError("not a trace file")
     try:
-        num_ranks = _count(_header(lines, 1, "num_ranks"))
-        if num_ranks == 0:
-            raise ValueError("num_ranks: must be >= 1, got 0")
-        number = 3
-        mpi = _header(lines, 2, "mpi")
-        reader = _Reader(num_ranks)
-        for line in lines[3:-2]:
-            number += 1
-            reader.read(line)
-    except ValueError as error:
-        raise InputError(f"{path}: line {number}: {error}") from error
-    missing = num_ranks - len(reader.run_time_s)
+        return _Header.model_validate(json.loads(line))
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "header"
+        raise ValueError(f"{field}: {first['msg']}") from error
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"header: is no JSON: {error}") from error
+
+
+def _read_tables(stream: IO[bytes], header: _Header) -> dict[str, Table]:
+    order = header.byte_order
+    forms = {name: np.dtype(fields).newbyteorder(order) for name, fields in _TABLES.items()}
+    num_rows: dict[str, int] = header.num_rows.model_dump()
+    # Before any room is made: as many rows as the header claims, and no more, are in the file.
+    num_bytes = sum(num_rows[name] * form.itemsize for name, form in forms.items())
+    there = os.fstat(stream.fileno()).st_size - stream.tell()
+    if there != num_bytes:
+        raise ValueError(f"not whole: expected {num_bytes} bytes after the header, got {there}")
+    return {name: _read_table(stream, form, num_rows[name]) for name, form in forms.items()}
+
+
+def _read_table(stream: IO[bytes], form: np.dtype[Any], num_rows: int) -> Table:
+    table = np.fromfile(stream, form, num_rows)
+    if len(table) != num_rows:
+        raise ValueError("not whole: it got shorter while it was read")
+    return table
+
+
+def _traffic(header: _Header, tables: dict[str, Table]) -> Traffic:
+    ranks = tables["ranks"]
+    missing = np.count_nonzero(np.isnan(ranks["run_time_s"]))
     if missing:
-        raise InputError(f"{path}: not whole: {missing} of {num_ranks} ranks are missing")
-    return _traffic(reader, mpi)
-
-
-def _traffic(reader: _Reader, mpi: str) -> Traffic:
-    sent, exchanged, n = reader.sent, reader.exchanged, reader.num_ranks
+        raise ValueError(f"not whole: {missing} of {len(ranks)} ranks are missing")
+    _require("ranks", "run_time_s", ranks, _is_duration(ranks["run_time_s"]))
+    sent, exchanged = (_matrices(name, tables[name], len(ranks)) for name in ("sent", "exchanged"))
+    ids, communicators = _communicators(tables["communicators"], tables["members"], len(ranks))
     return Traffic(
-        bytes=sent.sparse(sent.bytes, n),
-        messages=sent.sparse(sent.messages, n),
-        max_message_bytes=sent.sparse(sent.max_bytes, n),
-        exchange_bytes=exchanged.sparse(exchanged.bytes, n),
-        exchange_messages=exchanged.sparse(exchanged.messages, n),
-        exchange_max_message_bytes=exchanged.sparse(exchanged.max_bytes, n),
-        collectives=[
-            CollectiveCall(*kind, int(calls), seconds)
-            for kind, (calls, seconds) in sorted(reader.collectives.items())
-        ],
-        run_time_s=max(reader.run_time_s.values()),
+        bytes=sent["bytes"],
+        messages=sent["messages"],
+        max_message_bytes=sent["max_bytes"],
+        exchange_bytes=exchanged["bytes"],
+        exchange_messages=exchanged["messages"],
+        exchange_max_message_bytes=exchanged["max_bytes"],
+        collectives=_calls(header.operations, tables["collectives"], ids, communicators),
+        communicators=communicators,
+        run_time_s=float(ranks["run_time_s"].max()),
         uncounted=Uncounted(
-            messages=reader.untranslated_messages,
-            bytes=reader.untranslated_bytes,
-            collective_calls=reader.dropped_collective_calls,
+            messages=sum(ranks["untranslated_messages"].tolist()),
+            bytes=sum(ranks["untranslated_bytes"].tolist()),
+            collective_calls=sum(ranks["dropped_collective_calls"].tolist()),
         ),
-        origin={"how": "traced", "mpi": mpi},
+        origin={"how": "traced", "mpi": header.mpi},
     )
 
 
-def _header(lines: list[str], index: int, name: str) -> str:
-    found, _, value = lines[index].partition(" ") if index < len(lines) else ("", "", "")
-    if found != name:
-        raise ValueError(f"expected {name!r}, got {found!r}")
-    return value
+def _require(table: str, field: str, rows: Table, is_right: npt.NDArray[np.bool_]) -> None:
+    """Refuse a table with a wrong row, and name the first."""
+    wrong = np.flatnonzero(~is_right)
+    if wrong.size:
+        row = rows[wrong[0]]
+        raise ValueError(f"{table}: row {wrong[0]}: {field}: impossible value in {row}")
 
 
-def _count(text: str, largest: int = _LARGEST_COUNT) -> int:
-    if not (text.isascii() and text.isdigit()) or len(text) > 20 or int(text) > largest:
-        raise ValueError(f"expected a whole number from 0 to {largest}, got {text!r}")
-    return int(text)
+def _is_duration(seconds: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    return np.isfinite(seconds) & (seconds >= 0)
 
 
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not (math.isfinite(value) and value >= 0):
-        raise ValueError(f"expected seconds >= 0, got {text!r}")
-    return value
+def _matrices(name: str, rows: Table, num_ranks: int) -> dict[str, sp.csr_array]:
+    """Messages, bytes and the largest message of all pairs, whose rows come in their order."""
+    src, dst = rows["src"].astype(np.int64), rows["dst"].astype(np.int64)
+    _require(name, "src", rows, src < num_ranks)
+    _require(name, "dst", rows, dst < num_ranks)
+    pairs = src * num_ranks + dst
+    is_behind = np.ones(len(pairs), dtype=bool)
+    is_behind[1:] = np.diff(pairs) > 0
+    _require(name, "order of the pairs", rows, is_behind)
+    _require(name, "messages", rows, rows["messages"] > 0)
+    _require(name, "max_bytes", rows, rows["max_bytes"] <= rows["bytes"])
+    begins = np.searchsorted(src, np.arange(num_ranks + 1))
+    return {
+        field: sp.csr_array((rows[field].astype(np.float64), dst, begins), shape=(num_ranks,) * 2)
+        for field in ("messages", "bytes", "max_bytes")
+    }
+
+
+def _communicators(
+    rows: Table, members: Table, num_ranks: int
+) -> tuple[npt.NDArray[np.uint64], list[npt.NDArray[np.int64]]]:
+    """Ids of the communicators, ascending, and the world ranks of each."""
+    ids = rows["id"].astype(np.uint64)
+    if len(np.unique(ids)) < len(ids):
+        raise ValueError("communicators: an id comes twice")
+    if sum(rows["num_members"].tolist()) != len(members):
+        raise ValueError("communicators: num_members: is not the length of the table of members")
+    world_ranks = members["world_rank"].astype(np.int64)
+    _require("members", "world_rank", members, world_ranks < num_ranks)
+    parts = np.split(world_ranks, np.cumsum(rows["num_members"].astype(np.int64))[:-1])
+    order = np.argsort(ids)
+    return ids[order], [parts[place] for place in order]
+
+
+def _calls(
+    operations: list[str],
+    rows: Table,
+    ids: npt.NDArray[np.uint64],
+    communicators: list[npt.NDArray[np.int64]],
+) -> list[CollectiveCall]:
+    """All ranks' calls of one kind added up."""
+    _require("collectives", "operation", rows, rows["operation"] < len(operations))
+    _require("collectives", "seconds", rows, _is_duration(rows["seconds"]))
+    _require("collectives", "calls", rows, (rows["calls"] > 0) & (rows["calls"] < MOST_CALLS))
+    is_rank = (rows["root"] >= LEAST_ROOT) & (rows["root"] < rows["communicator_size"])
+    _require("collectives", "root", rows, is_rank)
+    # The same operation with counts of two types has two numbers.
+    names, name_of_operation = np.unique(operations, return_inverse=True)
+    place = np.searchsorted(ids, rows["communicator"])
+    is_known = np.isin(rows["communicator"], ids)
+    kinds = np.stack(
+        [
+            name_of_operation[rows["operation"]].astype(np.int64),
+            rows["communicator_size"].astype(np.int64),
+            rows["message_bytes"].astype(np.int64),
+            np.maximum(rows["root"].astype(np.int64), -1),
+            np.where(is_known, place, -1),
+        ]
+    )
+    order = np.lexsort(kinds[::-1])
+    kinds = kinds[:, order]
+    begins = np.flatnonzero(np.any(np.diff(kinds, axis=1, prepend=-2) != 0, axis=0))
+    if not begins.size:
+        return []
+    calls = np.add.reduceat(rows["calls"][order], begins).tolist()
+    seconds = np.add.reduceat(rows["seconds"][order], begins).tolist()
+    return [
+        CollectiveCall(
+            str(names[name]),
+            size,
+            num_bytes,
+            num_calls,
+            spent_s,
+            root=None if root < 0 else root,
+            communicator=None if communicator < 0 else communicator,
+        )
+        for (name, size, num_bytes, root, communicator), num_calls, spent_s in zip(
+            kinds[:, begins].T.tolist(), calls, seconds, strict=True
+        )
+    ]

@@ -9,6 +9,7 @@
 
 #include "../../core/catch.hpp"
 #include "trace/counters.hpp"
+#include "trace/record.hpp"
 
 using namespace fairlead::intercept;
 
@@ -90,6 +91,23 @@ TEST_CASE("scatter: root and others have the part of one rank") {
   CHECK(view.collective().scatter_v<int>(nullptr, type_of_size(4), 6, type_of_size(2), 0) == 12);
 }
 
+TEST_CASE("root: kept of the calls that have one") {
+  View view = rank_of(0, 3);
+  const MPI_Datatype ints = type_of_size(4);
+  const auto root_after = [&view](auto call) {
+    const auto collective = view.collective();
+    (void)call(collective);
+    return collective.root();
+  };
+  CHECK(root_after([&](const auto& c) { return c.broadcast(5, ints, 2); }) == 2);
+  CHECK(root_after([&](const auto& c) { return c.reduce_to(5, ints, 2); }) == 2);
+  CHECK(root_after([&](const auto& c) { return c.gather(&kBuffer, 5, ints, 5, ints, 2); }) == 2);
+  CHECK(root_after([&](const auto& c) { return c.scatter(5, ints, 5, ints, 2); }) == 2);
+  CHECK(root_after([&](const auto& c) { return c.reduce(5, ints); }) == kNoRoot);
+  view.communicator.is_inter = true;
+  CHECK(root_after([&](const auto& c) { return c.broadcast(5, ints, MPI_ROOT); }) == kNoRoot);
+}
+
 TEST_CASE("intercommunicator: the root's group hands in nothing to a gather or reduce") {
   View view = rank_of_inter(0, 2, 3);
   const MPI_Datatype ints = type_of_size(4);
@@ -160,4 +178,81 @@ TEST_CASE("table of collectives: loses no call before it is full, then counts wh
   });
   CHECK(entries == CollectiveTable::kCapacity);
   CHECK(calls + table->num_dropped() == kSizes);
+}
+
+TEST_CASE("table of collectives: roots are apart until it is crowded, communicators always") {
+  auto table = std::make_unique<CollectiveTable>();
+  constexpr int kRoots = 4096;
+  for (const std::uint64_t communicator : {1U, 2U}) {
+    for (int root = 0; root < kRoots; ++root) {
+      table->add({.call = Call::Bcast,
+                  .root = root,
+                  .communicator_size = kRoots,
+                  .communicator = communicator,
+                  .message_bytes = 1000,
+                  .calls = 1});
+    }
+  }
+  std::map<std::uint64_t, std::uint64_t> calls_of_communicator;
+  std::size_t with_root = 0;
+  table->for_each([&](const CollectiveTally& entry) {
+    calls_of_communicator[entry.communicator] += entry.calls;
+    if (entry.root >= 0) ++with_root;
+    CHECK((entry.root >= 0 ? entry.message_bytes == 1000 : entry.message_bytes == 1024));
+    CHECK((entry.root >= 0 || entry.root == kSeveralRoots));
+  });
+  CHECK(with_root == CollectiveTable::kExact);
+  CHECK(calls_of_communicator == std::map<std::uint64_t, std::uint64_t>{{1, kRoots}, {2, kRoots}});
+  CHECK(table->num_dropped() == 0);
+}
+
+TEST_CASE("communicators: told by their first rank, once, and up to a bound") {
+  Communicator first{.size = 2, .rank = 0, .id = 7, .world_rank_of_peer = {5, 3}, .neighbors = {}};
+  Communicator second = first;
+  second.rank = 1;
+  second.id = 8;
+  Communicator unknown = first;
+  unknown.id = 0;
+  CommunicatorMembers members;
+  for (const Communicator& one : {first, first, second, unknown}) members.add(one);
+  CHECK(members.members_of_id() == std::map<std::uint64_t, std::vector<int>>{{7, {5, 3}}});
+
+  Communicator large = first;
+  large.world_rank_of_peer.resize(CommunicatorMembers::kMostMembers / 2);
+  for (const std::uint64_t id : {10U, 11U, 12U}) {
+    large.id = id;
+    members.add(large);
+  }
+  CHECK(members.members_of_id().size() == 2);
+}
+
+TEST_CASE("record: rows of what was counted, and the bytes of each table") {
+  Counters counters(3);
+  counters.sent[2].add(100);
+  counters.sent[2].add(50);
+  counters.exchanged[0].add(8);
+  counters.untranslated.add(9);
+  counters.collectives.add({.call = Call::Bcast,
+                            .root = 1,
+                            .communicator_size = 2,
+                            .communicator = 7,
+                            .message_bytes = 4,
+                            .calls = 3,
+                            .seconds = 0.5});
+  counters.communicators.add(
+      {.size = 2, .rank = 0, .id = 7, .world_rank_of_peer = {1, 0}, .neighbors = {}});
+
+  const RankRecord record = record_of_rank(1, 2.5, counters);
+
+  CHECK(record.rank.run_time_s == 2.5);
+  CHECK(record.rank.untranslated_bytes == 9);
+  REQUIRE(record.sent.size() == 1);
+  CHECK((record.sent[0].src == 1 && record.sent[0].dst == 2));
+  CHECK((record.sent[0].messages == 2 && record.sent[0].bytes == 150));
+  CHECK(record.sent[0].max_bytes == 100);
+  REQUIRE(record.collectives.size() == 1);
+  CHECK((record.collectives[0].communicator == 7 && record.collectives[0].root == 1));
+  CHECK(record.members == std::vector<MemberRow>{1, 0});
+  CHECK(record.tables()[0].size() == 32);
+  CHECK(record.tables()[4].size() == 8);
 }

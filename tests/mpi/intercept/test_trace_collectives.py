@@ -120,3 +120,25 @@ def test_persistent_collectives_count_at_each_start(mpi: TracedMpi, of_three: Tr
 def test_nothing_else_is_in_the_table(of_three: Traffic) -> None:
     # MPI_Init, communicator and topology constructors communicate too, below MPI's own interface.
     assert {call.operation for call in of_three.collectives} <= {*EXPECTED_CALLS, "alltoall_init"}
+
+
+def test_calls_tell_their_root_and_the_ranks_of_their_communicator(mpi: TracedMpi) -> None:
+    traffic = mpi.trace(4, mpi.build("communicators.c"))
+
+    def ranks(index: int | None) -> list[int] | None:
+        return None if index is None else traffic.communicators[index].tolist()
+
+    found = {
+        (call.operation, call.message_bytes, call.calls, call.root, str(ranks(call.communicator)))
+        for call in traffic.collectives
+    }
+    assert found == {
+        ("bcast", 4, 2 * 4, 2, "[0, 1, 2, 3]"),
+        ("bcast", 4, 4, 3, "[0, 1, 2, 3]"),
+        ("reduce", 8, 3 * 2, 1, "[2, 0]"),
+        ("reduce", 8, 3 * 2, 1, "[3, 1]"),
+        # Between two groups: rank 0 takes, rank 1 is left out, the other two hand in.
+        ("gather", 0, 2, None, "None"),
+        ("gather", 12, 2, None, "None"),
+    }
+    assert len(traffic.communicators) == 3

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the counters of one rank to rows.
+#include "trace/record.hpp"
+
+namespace fairlead::intercept {
+namespace {
+
+std::vector<PairRow> pair_rows(int src, const std::vector<Tally>& tallies) {
+  std::vector<PairRow> rows;
+  for (std::size_t dst = 0; dst < tallies.size(); ++dst) {
+    const Tally& tally = tallies[dst];
+    if (tally.messages == 0) continue;
+    rows.push_back({.src = static_cast<std::uint32_t>(src),
+                    .dst = static_cast<std::uint32_t>(dst),
+                    .messages = tally.messages,
+                    .bytes = tally.bytes,
+                    .max_bytes = tally.max_bytes});
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::array<std::span<const std::byte>, kNumTables> RankRecord::tables() const {
+  return {std::as_bytes(std::span(sent)), std::as_bytes(std::span(exchanged)),
+          std::as_bytes(std::span(collectives)), std::as_bytes(std::span(communicators)),
+          std::as_bytes(std::span(members))};
+}
+
+RankRecord record_of_rank(int rank, double run_time_s, const Counters& counters) {
+  RankRecord record;
+  record.rank = {.run_time_s = run_time_s,
+                 .untranslated_messages = counters.untranslated.messages,
+                 .untranslated_bytes = counters.untranslated.bytes,
+                 .dropped_collective_calls = counters.collectives.num_dropped()};
+  record.sent = pair_rows(rank, counters.sent);
+  record.exchanged = pair_rows(rank, counters.exchanged);
+  counters.collectives.for_each([&record](const CollectiveTally& entry) {
+    record.collectives.push_back(
+        {.communicator = entry.communicator,
+         .communicator_size = static_cast<std::uint32_t>(entry.communicator_size),
+         .operation = static_cast<std::uint32_t>(entry.call),
+         .root = entry.root,
+         .message_bytes = entry.message_bytes,
+         .calls = entry.calls,
+         .seconds = entry.seconds});
+  });
+  for (const auto& [id, members] : counters.communicators.members_of_id()) {
+    record.communicators.push_back({.id = id, .num_members = members.size()});
+    for (const int member : members) {
+      record.members.push_back(static_cast<MemberRow>(member));
+    }
+  }
+  return record;
+}
+
+}  // namespace fairlead::intercept

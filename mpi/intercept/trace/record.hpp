@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one rank hands in for the trace file: rows as they stand in it (docs/design/tracing.md).
+// Pure: no MPI, no files.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "trace/counters.hpp"
+
+namespace fairlead::intercept {
+
+struct RankRow {
+  /// From the end of MPI_Init to the start of MPI_Finalize; nan where the rank handed in nothing.
+  double run_time_s = std::numeric_limits<double>::quiet_NaN();
+  std::uint64_t untranslated_messages = 0;
+  std::uint64_t untranslated_bytes = 0;
+  std::uint64_t dropped_collective_calls = 0;
+};
+
+struct PairRow {
+  std::uint32_t src;
+  std::uint32_t dst;
+  std::uint64_t messages;
+  std::uint64_t bytes;
+  std::uint64_t max_bytes;
+};
+
+struct CollectiveRow {
+  std::uint64_t communicator;  // the id of a CommunicatorRow, of whichever rank
+  std::uint32_t communicator_size;
+  std::uint32_t operation;  // a Call
+  std::int64_t root;        // in the communicator, or kNoRoot, kSeveralRoots
+  std::uint64_t message_bytes;
+  std::uint64_t calls;
+  double seconds;
+};
+
+struct CommunicatorRow {
+  std::uint64_t id;
+  std::uint64_t num_members;
+};
+
+/// World rank of a member of a communicator; those of all follow one another.
+using MemberRow = std::uint32_t;
+
+// The file has the rows as they are in memory.
+static_assert(sizeof(RankRow) == 32 && sizeof(PairRow) == 32 && sizeof(CollectiveRow) == 48 &&
+              sizeof(CommunicatorRow) == 16);
+
+/// The tables of the file besides that of ranks, in its order.
+inline constexpr std::array kTableNames{"sent", "exchanged", "collectives", "communicators",
+                                        "members"};
+inline constexpr std::size_t kNumTables = kTableNames.size();
+inline constexpr std::array<std::size_t, kNumTables> kRowBytes{
+    sizeof(PairRow), sizeof(PairRow), sizeof(CollectiveRow), sizeof(CommunicatorRow),
+    sizeof(MemberRow)};
+
+struct RankRecord {
+  RankRow rank;
+  std::vector<PairRow> sent;
+  std::vector<PairRow> exchanged;
+  std::vector<CollectiveRow> collectives;
+  std::vector<CommunicatorRow> communicators;
+  std::vector<MemberRow> members;
+
+  /// The bytes of each table.
+  [[nodiscard]] std::array<std::span<const std::byte>, kNumTables> tables() const;
+};
+
+[[nodiscard]] RankRecord record_of_rank(int rank, double run_time_s, const Counters& counters);
+
+}  // namespace fairlead::intercept
