@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A handle is a pointer in Open MPI and an int in MPICH. A wrapper that was built for one of them
-// would cut the other's handles, so what a program calls is this: a jump that passes handles on as
-// words, to the wrapper or, where nothing is switched on and in a program of the other MPI, past
-// it.
+// would cut the other's handles, so a program calls these functions: a jump that passes handles on
+// as words, to the wrapper, or directly to the MPI if nothing is switched on or the program uses
+// the other MPI.
 #include "entries.hpp"
 
 #include <atomic>
@@ -28,7 +28,7 @@ namespace {
 template <class Function>
 using Target = std::atomic<Function*>;
 
-// What the MPI does not have keeps its first target, which says so.
+// A call that the MPI does not have keeps its first target, which reports this.
 template <class Function, class Original>
 void bypass(Target<Function>& target, Original original) noexcept {
   if (original == nullptr) return;
@@ -42,8 +42,8 @@ constexpr bool is_observed(std::string_view observe) {
 
 }  // namespace
 
-// The first call of a program that has not come to MPI_Init, as one with sessions never does, finds
-// the MPI.
+// The first call finds the MPI in a program that has not called MPI_Init; with sessions it never
+// does.
 #define WRITE_ENTRY(name, parameters, arguments)                                \
   extern "C" int fairlead_wrapper_##name parameters __asm__("fairlead_" #name); \
   namespace {                                                                   \

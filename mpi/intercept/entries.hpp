@@ -4,7 +4,7 @@
 
 namespace fairlead::intercept {
 
-/// From now on every call goes straight to the program's own MPI, whichever that is.
+/// From now on every call goes straight to the program's own MPI, even to one of another family.
 void bypass_wrappers() noexcept;
 
 /// From now on a call goes to its wrapper if a feature handles it, or if it is observed and calls

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One wrapper per row of the table: its handler makes the call, and what is observed is counted.
+// One wrapper per row of the table: its handler makes the call, and its observer counts it.
 //
 // A wrapper may be left by a longjmp, an exception or the end of its thread. So nothing with a
 // destructor lives across the call, and everything that could throw is a function of its own.
@@ -18,7 +18,7 @@ namespace fairlead::intercept {
     return OBSERVE_##observe;                                 \
   }
 
-// What the slot of the observer becomes; `meaning` is a call that counts.
+// Expansions of the observer's slot; `meaning` is a call that counts.
 #define OBSERVE_unobserved make_call()
 #define OBSERVE_counted(meaning) observe_counted(make_call, [&] { record::meaning; })
 #define OBSERVE_released(meaning) observe_released(make_call, record::meaning)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of each handle: a hash table with lock-free lookup and locked changes.
+// Data of each handle: a hash table with lock-free lookup and locked changes.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ class HandleTable {
     current_.store(tables_.back().get(), std::memory_order_release);
   }
 
-  /// Takes the place of a value that the handle already has.
+  /// Replaces a value that the handle already has.
   void insert(Handle handle, Value value) {
     auto kept = std::make_unique<const Value>(std::move(value));
     const std::lock_guard guard(lock_);

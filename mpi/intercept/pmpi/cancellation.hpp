@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps a thread from being cancelled in the middle of what Fairlead does by itself.
+// Prevents the cancellation of a thread while it runs Fairlead's own code.
 #pragma once
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 namespace fairlead::intercept {
 
 /// While it lives, this thread is not cancelled: a request waits for the program's next own
-/// cancellation point. What unwinds then would have to pass frames that must not throw.
+/// cancellation point. Otherwise the unwinding would pass through frames that must not throw.
 class NoCancellation {
  public:
   NoCancellation() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &former_); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the definition of an exported function, and of a wrapper that stands behind one.
+// Opens the definition of an exported function, and of the wrapper behind it.
 #pragma once
 
 #include <mpi.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the functions of the MPI library that stands behind the tracer.
+// Finds the functions of the program's MPI library.
 #include "pmpi/mpi_symbols.hpp"
 
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ const void* base_of(const void* address) noexcept {
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-// Takes the first library that knows an MPI other than this one.
+// Takes the first library with access to an MPI other than this one.
 int search_object(dl_phdr_info* object, std::size_t, void* found) noexcept {
   if (object->dlpi_name == nullptr || *object->dlpi_name == '\0') return 0;
   void* const library = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
@@ -34,8 +34,8 @@ int search_object(dl_phdr_info* object, std::size_t, void* found) noexcept {
   return 1;
 }
 
-// Where the program's MPI is looked for: what comes next in the global scope, or else a library. A
-// program that loads MPI by dlopen (as Python does) keeps it out of the global scope.
+// Where the program's MPI is searched: next in the global scope, or else in a library. A program
+// that loads MPI by dlopen (as Python does) keeps it out of the global scope.
 void* mpi_library() noexcept {
   if (dlsym(RTLD_NEXT, "PMPI_Init") != nullptr) return RTLD_NEXT;
   void* library = RTLD_NEXT;

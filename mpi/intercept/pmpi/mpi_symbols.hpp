@@ -63,10 +63,11 @@ extern constinit Mpi bound_mpi;
 }
 
 /// Looks all of them up, once. False when the program uses another MPI than this was built for;
-/// then they are that MPI's functions, whose handles are others, and only good to be passed on to.
+/// then they are that MPI's functions, whose handles differ, so calls can only be passed on to
+/// them.
 bool bind_mpi() noexcept;
 
-/// Ends the program with one line where its MPI has no function of that name.
+/// Ends the program with one line if its MPI has no function of that name.
 void require_bound(const void* function, const char* name) noexcept;
 
 // Open MPI's predefined handles are addresses of variables in its library, so they too have to be

@@ -2,7 +2,7 @@
 // Tells the program's own calls from those that its MPI makes inside of a traced call.
 #pragma once
 
-/// The section of the wrappers. Where one of them is on the stack, a traced call is under way.
+/// The section of the wrappers. If one of them is on the stack, a traced call is under way.
 #define FAIRLEAD_WRAPPER_SECTION __attribute__((section("fairlead_wrappers")))
 
 namespace fairlead::intercept {
@@ -10,7 +10,8 @@ namespace detail {
 inline constinit thread_local bool is_in_call = false;
 }
 
-/// Whether the wrapper that asks was called, however indirectly, by another one. Walks the stack.
+/// Whether the calling wrapper was itself called by another one, directly or indirectly. Walks the
+/// stack.
 [[nodiscard]] bool is_called_by_a_wrapper() noexcept;
 
 /// Marks that this thread is inside a traced call; false when it was before: the call is nested.
@@ -25,7 +26,7 @@ inline constinit thread_local bool is_in_call = false;
   return true;
 }
 
-/// Takes the mark away that `enter_call` made.
+/// Removes the mark that `enter_call` made.
 inline void leave_call() noexcept {
   detail::is_in_call = false;
 }

@@ -5,8 +5,8 @@
 namespace fairlead::intercept {
 
 #if defined(FAIRLEAD_LINKED)
-/// Clock and hosts are simulated. Functions that SMPI declares but has not, as those for spawned
-/// processes and topologies, end the program, so they are not called.
+/// Clock and hosts are simulated. Functions that SMPI declares but does not have (for spawned
+/// processes and topologies) end the program, so they are not called.
 inline constexpr bool kIsSimulated = true;
 #else
 inline constexpr bool kIsSimulated = false;

@@ -13,7 +13,7 @@ namespace fairlead::intercept {
 
 using Integers = std::vector<int>;
 
-/// The two values that stand for absent weights, as the program's MPI has them.
+/// The two values for absent weights in the program's MPI.
 struct WeightMarks {
   int* unweighted;
   int* empty;
@@ -23,7 +23,7 @@ struct WeightMarks {
 /// sources, degrees, destinations, weights.
 class GraphArguments {
  public:
-  /// Null when the MPI would refuse them, or they are beyond what one message holds.
+  /// Null if the MPI would refuse them, or if they are too large for one message.
   static std::optional<Integers> pack(int num_ranks, WeightMarks marks, int num_sources,
                                       const int* sources, const int* degrees,
                                       const int* destinations, const int* weights);
@@ -37,7 +37,7 @@ class GraphArguments {
   const int* destinations;
   const int* weights;  ///< may be one of the marks
 
-  /// Every edge, with weight 1 where there are no weights.
+  /// Every edge, with weight 1 if there are no weights.
   [[nodiscard]] std::vector<RoleEdge> edges(WeightMarks marks) const;
 };
 
@@ -58,7 +58,7 @@ class AdjacentArguments {
   const int* source_weights;
   const int* destination_weights;
 
-  /// The edges out of `rank`: those into it are told by their sources.
+  /// The edges out of `rank`; those into it come from their sources.
   [[nodiscard]] std::vector<RoleEdge> edges(int rank, WeightMarks marks) const;
 };
 

@@ -24,7 +24,7 @@ struct Header {
   std::int32_t num_edges;
 };
 
-// What the root of the agreement holds; empty elsewhere.
+// Data of the agreement's root; empty elsewhere.
 struct Collected {
   std::vector<Header> headers;
   std::vector<int> sizes_bytes;
@@ -135,7 +135,7 @@ ReorderedCommunicator::~ReorderedCommunicator() {
 
 std::vector<int> ReorderedCommunicator::exchanged(
     const std::vector<int>& arguments, std::span<const std::int32_t> role_of_process) const {
-  // Here rank r is the holder of role r: it gets what old rank r brought along.
+  // Here rank r is the holder of role r: it gets the arguments of old rank r.
   const int dest = old_rank_;
   const int source = role_of_process[static_cast<std::size_t>(role_)];
   const auto send_bytes = static_cast<int>(arguments.size() * sizeof(int));

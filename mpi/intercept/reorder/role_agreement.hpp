@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the processes of a communicator agree on who takes which role.
+// How the processes of a communicator agree on the role of each.
 #pragma once
 
 #include <mpi.h>
@@ -21,11 +21,11 @@ struct MpiFailure {
 /// Throws unless the call of MPI succeeded.
 void require_success(int code);
 
-/// What one process brings along.
+/// The contribution of one process.
 struct Offer {
   /// False when this process cannot take part: its arguments are wrong, or it has no memory.
   bool is_valid = false;
-  /// Of arguments that have to be the same on all processes.
+  /// Of arguments that must be the same on all processes.
   std::int32_t fingerprint = 0;
   std::vector<RoleEdge> edges;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program that reorders knows of where it runs; written once, before the first use.
+// Where a program that reorders runs; written once, before the first use.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The three calls: agree on roles, give each process the rank of its role, then let the MPI make
 // the topology on this reordered communicator with reorder = 0, each process with the arguments of
-// its role. So everything the program can ask about the result is what the MPI answers after
-// reorder = 0.
+// its role. So all queries about the result give the MPI's own answers after reorder = 0.
 #include <memory>
 #include <optional>
 
@@ -35,7 +34,7 @@ bool is_identity(const Roles& roles) {
   return true;
 }
 
-// FNV-1a over numbers that have to be the same on all ranks.
+// FNV-1a over numbers that must be the same on all ranks.
 std::int32_t fingerprint_of(std::span<const int> dims, std::span<const int> periods) {
   std::uint32_t hash = 2166136261u;
   for (const int extent : dims) hash = (hash ^ static_cast<std::uint32_t>(extent)) * 16777619u;
@@ -43,7 +42,7 @@ std::int32_t fingerprint_of(std::span<const int> dims, std::span<const int> peri
   return static_cast<std::int32_t>(hash);
 }
 
-// The first rank brings all edges along: everyone knows the same grid.
+// The first rank contributes all edges, since all ranks have the same grid.
 Offer offer_grid(MPI_Comm comm, int num_ranks, int num_dimensions, const int* dims,
                  const int* periods) noexcept try {
   if (!is_grid(num_ranks, num_dimensions, dims, periods)) return {};
@@ -56,9 +55,8 @@ Offer offer_grid(MPI_Comm comm, int num_ranks, int num_dimensions, const int* di
   return {};
 }
 
-// What a rank offers, and the arguments that the holder of its role needs: none where all ranks
-// have the same. One that cannot pack its arguments cannot take part; the others are told of
-// either.
+// A rank's contribution, and the arguments for the holder of its role: none if all ranks have the
+// same. A rank that cannot pack its arguments cannot take part; the others are told in both cases.
 struct Packed {
   Offer offer;
   std::optional<Integers> arguments;
@@ -82,7 +80,7 @@ struct Reordered {
   Integers arguments;
 };
 
-// What a call comes to. Owns `reordered`, but by hand: the MPI's own call that follows may be left
+// The result of a call. Owns `reordered`, but by hand: the MPI's own call that follows may be left
 // by a jump, an exception or the end of its thread, which then must find nothing to clean up.
 struct Decision {
   int code = MPI_SUCCESS;
@@ -90,7 +88,7 @@ struct Decision {
   Reordered* reordered = nullptr;
 };
 
-// Runs what may fail half-way: the program gets the code of the call that failed.
+// Runs a function that may fail half-way: the program gets the code of the call that failed.
 template <class Body>
 [[gnu::noinline]] Decision decide(Body body) noexcept {
   const NoCancellation no_cancellation;
@@ -109,8 +107,7 @@ int check(MPI_Comm comm) {
   return comm == comm_null() ? MPI_SUCCESS : mpi().Comm_test_inter(comm, &is_inter);
 }
 
-// What the roles come to that all agree on; the holder of each role gets the arguments of the one
-// whose role it was.
+// The result of the agreed roles; the holder of each role gets the arguments of its former holder.
 Decision decide_on_roles(MPI_Comm comm_old, const std::vector<std::int32_t>& hosts,
                          const Packed& own, int may_reorder) {
   const Roles roles = agree_on_roles(site(), comm_old, hosts, own.offer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agreement over the launcher's name service (docs/design/tracing.md). Every rank publishes
-// what it asks for; rank 0 looks all of them up, and publishes what all have in common.
+// The agreement over the launcher's name service (docs/design/tracing.md). Every rank publishes the
+// features that it requests; rank 0 looks all of them up, and publishes those that all request.
 //
 // A rank that gives up waiting for rank 0 takes its own name back first, and then looks for rank 0
 // once more. Rank 0 publishes its name before it reads another: so either the rank finds it, and
@@ -49,7 +49,7 @@ bool is_agreed_without(const World& world) {
   return world.num_ranks == 1 || variable(kEveryRankVariable) != nullptr;
 }
 
-// A name that is not there is an error to MPI, and the program's handlers would end it.
+// For MPI a missing name is an error, and the program's handlers would end the program.
 class ReturnedErrors {
  public:
   ReturnedErrors() {
@@ -86,7 +86,7 @@ std::string rank_name(std::size_t rank) {
   return full_name(std::to_string(rank));
 }
 
-// Only letters: MPICH's launcher takes a blank for the end of a value.
+// Only letters: for MPICH's launcher a blank is the end of a value.
 std::string text_of(Features features) {
   return {features.trace ? 't' : 'n', features.plan ? 'p' : 'n'};
 }
@@ -95,7 +95,7 @@ bool publish(const std::string& name, Features features) {
   return mpi().Publish_name(name.c_str(), info_null(), text_of(features).c_str()) == MPI_SUCCESS;
 }
 
-// The launcher goes by the name alone.
+// The launcher uses the name alone.
 void withdraw(const std::string& name) {
   mpi().Unpublish_name(name.c_str(), info_null(), "");
 }
@@ -120,7 +120,7 @@ std::string lacks(std::size_t rank, const char* what) {
   return "rank " + std::to_string(rank) + " runs without " + what;
 }
 
-// One feature on all ranks; where only some ask for it, the first that does not is named.
+// One feature on all ranks; if only some request it, the first that does not is named.
 bool is_common(const std::vector<Features>& asked_by_rank, bool Features::* feature,
                const char* its_variable) {
   const auto asks = [feature](const Features& features) { return features.*feature; };
@@ -135,7 +135,7 @@ bool is_common(const std::vector<Features>& asked_by_rank, bool Features::* feat
   return false;
 }
 
-// Rank 0 reads what the others ask for.
+// Rank 0 reads the requests of the others.
 Features read_all(Features own, std::size_t num_ranks) {
   std::vector<Features> asked_by_rank{own};
   while (asked_by_rank.size() < num_ranks) {
@@ -153,7 +153,7 @@ Features read_all(Features own, std::size_t num_ranks) {
 
 Features decide(Features own, std::size_t num_ranks) {
   const Features verdict = read_all(own, num_ranks);
-  // The others rely on it by now.
+  // From here on the others rely on it.
   while (!publish(verdict_name(), verdict)) std::this_thread::sleep_for(kSecond);
   return verdict;
 }
@@ -183,7 +183,7 @@ std::optional<Features> hear(Features own, const World& world) {
       is_withdrawn = true;
       continue;
     }
-    // All ask one server, so the more there are the less often each does.
+    // All ranks ask one server, so the more ranks there are, the less often each asks.
     std::this_thread::sleep_for(std::max(kMillisecond, static_cast<int>(world.num_ranks) * kTurn));
   }
 }

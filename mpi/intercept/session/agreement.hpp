@@ -7,12 +7,12 @@
 
 namespace fairlead::intercept {
 
-/// What all ranks ask for, the same on each of them. To be called in MPI_Init by every rank with
-/// the library; who asks for nothing does not wait, and where a rank does not come within ten
-/// seconds, none begins. What is switched off is said in one line.
+/// The features that all ranks request, the same on each of them. To be called in MPI_Init by every
+/// rank with the library. A rank that requests nothing does not wait. If a rank is missing after
+/// ten seconds, no feature begins. One line reports each feature that is switched off.
 [[nodiscard]] Features agree(Features own);
 
-/// Takes back what was published; after the first collective of what begins, when all have read it.
+/// Withdraws the published names; after the first collective, when all ranks have read them.
 void end_agreement();
 
 }  // namespace fairlead::intercept

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked for by variables of the environment.
+// The features that variables of the environment request.
 #pragma once
 
 namespace fairlead::intercept {
 
 constexpr const char* kTraceVariable = "FAIRLEAD_TRACE";
 constexpr const char* kPlanVariable = "FAIRLEAD_PLAN";
-/// Set by a user whose launcher has no name service, and who knows that no rank is left out.
+/// For launchers without a name service: the user declares that every rank has the library.
 constexpr const char* kEveryRankVariable = "FAIRLEAD_EVERY_RANK";
 
-/// What begins by collectives, and so begins on all ranks or on none.
+/// Features that begin by collectives, so on all ranks or on none.
 struct Features {
   bool trace;
   bool plan;
@@ -17,10 +17,10 @@ struct Features {
   [[nodiscard]] bool are_none() const { return !trace && !plan; }
 };
 
-/// The value of a variable of the environment; null where it is empty or missing.
+/// The value of a variable of the environment; null if it is empty or missing.
 [[nodiscard]] const char* variable(const char* name) noexcept;
 
-/// Says in one line that tracing or reordering, as asked for, does not take place.
+/// Reports in one line that requested tracing or reordering does not take place.
 void say_switched_off(Features features, const char* problem) noexcept;
 
 }  // namespace fairlead::intercept

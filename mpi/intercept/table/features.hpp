@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which families of calls the MPI being built for has.
+// The families of calls of the MPI for which this is built.
 #pragma once
 
 #include <mpi.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a persistent request will send whenever it is started.
+// The messages of a persistent request at each start.
 #pragma once
 
 #include <mpi.h>
@@ -12,7 +12,7 @@
 
 namespace fairlead::intercept {
 
-/// The messages and the collective call that one start of a request stands for.
+/// The messages and the collective call of one start of a request.
 struct PersistentRequest {
   struct Part {
     int world_rank;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters per thread, and what single messages and requests add to them.
+// Counters per thread; single messages and requests increase them.
 #include "trace/recorder.hpp"
 
 #include <cstdio>
@@ -29,7 +29,7 @@ Registry& registry() {
 
 constinit thread_local ThreadRecord* current_record = nullptr;
 
-// Hands the record on to a later thread, so that short-lived threads do not pile up records.
+// Passes the record to a later thread, so that the records of short-lived threads do not pile up.
 struct ReleaseAtThreadExit {
   ~ReleaseAtThreadExit() {
     const std::lock_guard guard(registry().lock);
@@ -142,7 +142,7 @@ void started(int num_requests, const MPI_Request* requests) noexcept {
   }
 }
 
-// A pointer to no handle is for the MPI to refuse.
+// The MPI refuses a null pointer.
 CommunicatorRelease forget_communicator(const MPI_Comm* comm) noexcept try {
   if (comm == nullptr) return {.comm = {}, .is_begun = false};
   begin_release(*comm);

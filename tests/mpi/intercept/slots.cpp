@@ -137,7 +137,7 @@ TEST_CASE("slots: a call is handled where nothing is traced") {
   CHECK(num_handled == 1);
 }
 
-TEST_CASE("slots: a call is counted where nobody handles it") {
+TEST_CASE("slots: a call without a handler is counted") {
   begin(true);
   enter_wrappers();
   const std::uint64_t calls_before = num_collectives();

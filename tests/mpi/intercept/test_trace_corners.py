@@ -34,7 +34,7 @@ def test_derived_types_count_their_payload(mpi: TracedMpi, corners: Path) -> Non
     np.testing.assert_array_equal(traffic.bytes.toarray(), np.diag([96, 96]))
 
 
-def test_empty_messages_count_and_those_to_nobody_do_not(mpi: TracedMpi, corners: Path) -> None:
+def test_empty_messages_count_and_those_to_proc_null_do_not(mpi: TracedMpi, corners: Path) -> None:
     traffic = mpi.trace(3, corners, "proc_null_and_empty")
 
     ring = np.roll(np.eye(3), 1, axis=1)
