@@ -76,7 +76,7 @@ class Lines {
     Value value{};
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (error != std::errc{} || end != digits.data() + digits.size()) {
-      fail("'" + std::string(digits) + "' is not a number in range");
+      fail(std::string("'").append(digits).append("' is not a number in range"));
     }
     return value;
   }

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// All methods by name, and planning by one of them or by the fastest.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "collectives/lower_bound.hpp"
+#include "collectives/methods/methods.hpp"
+#include "collectives/program.hpp"
+#include "collectives/trees/tree_links.hpp"
+#include "fairlead/error.hpp"
+
+namespace fairlead::collectives {
+namespace {
+
+template <Form form>
+bool is_for(Operation operation) {
+  return is_supported(operation, form);
+}
+
+bool is_for_cmpi(Operation operation) {
+  return has_root(operation);
+}
+
+constexpr std::array<Method, 8> kMethods{{
+    {"native", "the MPI's own algorithm on a communicator in a better order", is_for<Form::native>},
+    {"cmpi", "CMPI's Algorithms 3 and 4: groups by distance, with leaders", is_for_cmpi},
+    {"pipeline", "segments down one tree, each host's fan-out as its NIC allows",
+     is_for<Form::forest>},
+    {"forest", "segments down several trees at once, each host inside only one of them",
+     is_for<Form::forest>},
+    {"ring", "blocks around a ring that crosses slow links as rarely as possible",
+     is_for<Form::ring>},
+    {"linear", "each block in one message, all of them overlapped", is_for<Form::linear>},
+    {"doubling", "recursive doubling in an order whose rounds are short", is_for<Form::doubling>},
+    {"dissemination", "dissemination (Bruck) in an order whose rounds are short",
+     is_for<Form::dissemination>},
+}};
+
+using Plan = Schedule (*)(const Problem&);
+constexpr std::array<Plan, kMethods.size()> kPlans{plan_native,   plan_cmpi,         plan_pipeline,
+                                                   plan_forest,   plan_ring,         plan_linear,
+                                                   plan_doubling, plan_dissemination};
+
+constexpr std::string_view kFastest = "fastest";
+
+void check_request(const Request& request, std::size_t num_hosts) {
+  const bool is_there = request.root >= 0 && static_cast<std::size_t>(request.root) < num_hosts;
+  if (has_root(request.operation) ? !is_there : request.root != kNoHost) {
+    throw InputError("collectives: root: " + std::to_string(request.root) + " does not fit " +
+                     std::string(name_of(request.operation)) + " on " + std::to_string(num_hosts) +
+                     " hosts");
+  }
+  if (!request.block_bytes.empty() && request.block_bytes.size() != num_hosts) {
+    throw ShapeError("collectives: block_bytes: expected " + std::to_string(num_hosts) +
+                     " values, got " + std::to_string(request.block_bytes.size()));
+  }
+}
+
+Schedule planned(std::size_t method, const Problem& problem) {
+  Schedule schedule = kPlans[method](problem);
+  schedule.method = kMethods[method].name;
+  return schedule;
+}
+
+}  // namespace
+
+std::span<const Method> methods() {
+  return kMethods;
+}
+
+Schedule plan(const MeasuredNetwork& network, const Request& request, std::string_view method) {
+  const Links links(network);
+  check_request(request, links.num_hosts());
+  const std::vector<std::int32_t> island_of_host = islands_of(links);
+  const Problem problem{network, links, request, island_of_host};
+  Schedule best;
+  bool is_known = method == kFastest;
+  for (std::size_t index = 0; index < kMethods.size(); ++index) {
+    const bool is_asked = method == kMethods[index].name;
+    is_known = is_known || is_asked;
+    if (!is_asked && method != kFastest) continue;
+    if (!kMethods[index].is_for(request.operation)) {
+      if (!is_asked) continue;
+      throw InputError("collectives: the method '" + std::string(method) + "' is not for " +
+                       std::string(name_of(request.operation)));
+    }
+    Schedule schedule = planned(index, problem);
+    if (best.num_hosts == 0 || schedule.predicted_s < best.predicted_s) best = std::move(schedule);
+  }
+  if (!is_known) {
+    std::string names;
+    for (const Method& known : kMethods) names += std::string(known.name) + ", ";
+    throw InputError("collectives: unknown method '" + std::string(method) + "'; there are " +
+                     names + std::string(kFastest));
+  }
+  best.lower_bound_s = lower_bound_s(links, request);
+  return best;
+}
+
+double lower_bound_s(const MeasuredNetwork& network, const Request& request) {
+  const Links links(network);
+  check_request(request, links.num_hosts());
+  return lower_bound_s(links, request);
+}
+
+Schedule begun(const Problem& problem, Form form) {
+  Schedule schedule;
+  schedule.operation = problem.request.operation;
+  schedule.form = form;
+  schedule.num_hosts = static_cast<std::int32_t>(problem.links.num_hosts());
+  schedule.root = problem.request.root;
+  schedule.message_bytes = problem.request.message_bytes;
+  return schedule;
+}
+
+void keep_faster(const Problem& problem, Schedule candidate, Schedule& best) {
+  candidate.predicted_s = predicted_s(candidate, problem.links, problem.request.block_bytes);
+  if (best.num_hosts == 0 || candidate.predicted_s < best.predicted_s) best = std::move(candidate);
+}
+
+double largest_block_bytes(const Request& request) {
+  if (request.block_bytes.empty()) return static_cast<double>(request.message_bytes);
+  return *std::max_element(request.block_bytes.begin(), request.block_bytes.end());
+}
+
+}  // namespace fairlead::collectives

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The method linear: each block in one message, all of them at once.
+#include <algorithm>
+#include <numeric>
+
+#include "collectives/methods/methods.hpp"
+
+namespace fairlead::collectives {
+
+Schedule plan_linear(const Problem& problem) {
+  Schedule schedule = begun(problem, Form::linear);
+  schedule.order.resize(problem.links.num_hosts());
+  std::iota(schedule.order.begin(), schedule.order.end(), 0);
+  if (problem.request.root != kNoHost) {
+    // The longest ways first.
+    const auto root = static_cast<std::size_t>(problem.request.root);
+    const bool is_scatter = problem.request.operation == Operation::scatter;
+    const double bytes = largest_block_bytes(problem.request);
+    const auto took_s = [&](std::int32_t host) {
+      const auto other = static_cast<std::size_t>(host);
+      if (other == root) return 0.0;
+      return is_scatter ? problem.links.transfer_s(root, other, bytes)
+                        : problem.links.transfer_s(other, root, bytes);
+    };
+    std::stable_sort(
+        schedule.order.begin(), schedule.order.end(),
+        [&](std::int32_t left, std::int32_t right) { return took_s(left) > took_s(right); });
+  }
+  Schedule best;
+  keep_faster(problem, std::move(schedule), best);
+  return best;
+}
+
+}  // namespace fairlead::collectives

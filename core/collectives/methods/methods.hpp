@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The methods of planning, one file each; catalogue.cpp lists them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "collectives/links.hpp"
+#include "fairlead/collectives/planning.hpp"
+
+namespace fairlead::collectives {
+
+/// From here on fewer variants are simulated, so that planning takes about a second.
+inline constexpr std::size_t kManyHosts = 128;
+
+/// What a method is given. It looks, it does not own.
+struct Problem {
+  const MeasuredNetwork& network;
+  const Links& links;
+  const Request& request;
+  std::span<const std::int32_t> island_of_host;  ///< islands_of(links)
+};
+
+[[nodiscard]] Schedule plan_cmpi(const Problem& problem);
+[[nodiscard]] Schedule plan_pipeline(const Problem& problem);
+[[nodiscard]] Schedule plan_forest(const Problem& problem);
+[[nodiscard]] Schedule plan_ring(const Problem& problem);
+[[nodiscard]] Schedule plan_linear(const Problem& problem);
+[[nodiscard]] Schedule plan_doubling(const Problem& problem);
+[[nodiscard]] Schedule plan_dissemination(const Problem& problem);
+[[nodiscard]] Schedule plan_native(const Problem& problem);
+
+/// A schedule of this form, nothing else decided yet.
+[[nodiscard]] Schedule begun(const Problem& problem, Form form);
+
+/// Predicts the time and keeps the faster of the two.
+void keep_faster(const Problem& problem, Schedule candidate, Schedule& best);
+
+/// Size of a message of a block operation: that of the largest block.
+[[nodiscard]] double largest_block_bytes(const Request& request);
+
+/// Hosts in an order of a ring for these messages, the root first where there is one.
+[[nodiscard]] std::vector<std::int32_t> near_order(const Problem& problem);
+
+}  // namespace fairlead::collectives

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The method ring, and its order, which other methods use as well.
+#include <algorithm>
+
+#include "collectives/methods/methods.hpp"
+#include "collectives/orders/orders.hpp"
+
+namespace fairlead::collectives {
+namespace {
+
+double ring_block_bytes(const Problem& problem) {
+  const double bytes = largest_block_bytes(problem.request);
+  return problem.request.operation == Operation::allreduce
+             ? bytes / static_cast<double>(problem.links.num_hosts())
+             : bytes;
+}
+
+std::vector<std::int32_t> ring_order_of(const Problem& problem, double block_bytes) {
+  const auto num_blocks = static_cast<double>(problem.links.num_hosts() - 1);
+  return ring_order(problem.links, problem.island_of_host, block_bytes,
+                    num_blocks * (problem.request.operation == Operation::allreduce ? 2.0 : 1.0));
+}
+
+}  // namespace
+
+std::vector<std::int32_t> near_order(const Problem& problem) {
+  std::vector<std::int32_t> order = ring_order_of(problem, ring_block_bytes(problem));
+  if (problem.request.root != kNoHost) {
+    std::rotate(order.begin(), std::find(order.begin(), order.end(), problem.request.root),
+                order.end());
+  }
+  return order;
+}
+
+Schedule plan_ring(const Problem& problem) {
+  Schedule best;
+  Schedule schedule = begun(problem, Form::ring);
+  schedule.order = ring_order_of(problem, ring_block_bytes(problem));
+  schedule.num_parts = 1;
+  // One message at a time pays the latency of each; with more the next one's passes meanwhile.
+  for (const std::int32_t window : {2, 4}) {
+    schedule.window = window;
+    keep_faster(problem, schedule, best);
+    if (problem.links.num_hosts() >= kManyHosts) break;
+  }
+  return best;
+}
+
+}  // namespace fairlead::collectives

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a schedule does as messages that wait for one another: what its executors come to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "collectives/links.hpp"
+#include "fairlead/collectives/schedule.hpp"
+
+namespace fairlead::collectives {
+
+struct Transfer {
+  std::int32_t src;
+  std::int32_t dst;
+  double num_bytes;
+};
+
+/// `later` starts when `earlier` has arrived.
+struct Dependency {
+  std::int32_t earlier;
+  std::int32_t later;
+};
+
+inline constexpr std::int32_t kNoTransfer = -1;
+
+struct Program {
+  std::vector<Transfer> transfers;
+  std::vector<Dependency> dependencies;
+  std::int32_t max_sends = 0;  ///< under way at one host; 0: no limit
+
+  std::int32_t add(std::int32_t src, std::int32_t dst, double num_bytes) {
+    transfers.push_back({src, dst, num_bytes});
+    return static_cast<std::int32_t>(transfers.size()) - 1;
+  }
+  /// Nothing where `earlier` is kNoTransfer.
+  void add_dependency(std::int32_t earlier, std::int32_t later) {
+    if (earlier != kNoTransfer) dependencies.push_back({earlier, later});
+  }
+};
+
+/// Bytes of each host's block: all the same, or as given.
+class BlockBytes {
+ public:
+  /// @param given  length H, or empty
+  BlockBytes(double same, std::span<const double> given) : same_(same), given_(given) {}
+  [[nodiscard]] double operator[](std::int32_t host) const {
+    return given_.empty() ? same_ : given_[static_cast<std::size_t>(host)];
+  }
+
+ private:
+  double same_;
+  std::span<const double> given_;
+};
+
+/// The messages of a schedule. Where the MPI's own algorithm runs, those of the textbook: binomial
+/// trees for short messages, scatter and allgather for long ones (Thakur, Rabenseifner, Gropp
+/// 2005).
+/// @param block_bytes  of each host where they differ, or empty
+[[nodiscard]] Program program_of(const Schedule& schedule,
+                                 std::span<const double> block_bytes = {});
+
+/// Time until the last message has arrived, with NICs, pairs and groups shared by max-min fairness.
+/// Rates are found to within `tolerance_ratio`.
+[[nodiscard]] double simulate_s(const Program& program, const Links& links, double tolerance_ratio);
+
+/// Simulated, or by the load of NICs and groups where all messages of a host are under way at once
+/// and there are too many to simulate.
+[[nodiscard]] double predicted_s(const Schedule& schedule, const Links& links,
+                                 std::span<const double> block_bytes = {});
+
+}  // namespace fairlead::collectives

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Simulates a program: each message waits for its latency, then takes its fair share of the
+// network.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <queue>
+#include <vector>
+
+#include "collectives/fair_sharing.hpp"
+#include "collectives/program.hpp"
+#include "fairlead/error.hpp"
+
+namespace fairlead::collectives {
+namespace {
+
+constexpr double kNsPerS = 1e9;
+
+/// What happens to a transfer at a time; of equal times the first made comes first.
+struct Event {
+  std::int64_t time_ns;
+  std::uint64_t sequence;
+  std::int32_t transfer;
+  std::uint32_t version;  // of the transfer's rate; another one since then makes the event void
+};
+
+struct IsLater {
+  bool operator()(const Event& left, const Event& right) const {
+    return left.time_ns != right.time_ns ? left.time_ns > right.time_ns
+                                         : left.sequence > right.sequence;
+  }
+};
+
+class Simulation {
+ public:
+  Simulation(const Program& program, const Links& links, double tolerance_ratio)
+      : program_(program),
+        links_(links),
+        sharing_(links, program.transfers.size(), tolerance_ratio),
+        states_(program.transfers.size()),
+        first_later_(program.transfers.size() + 1, 0),
+        num_sends_(links.num_hosts(), 0),
+        waiting_(links.num_hosts()) {
+    sort_dependencies();
+  }
+
+  double run_s() {
+    for (std::size_t index = 0; index < states_.size(); ++index) {
+      if (states_[index].num_awaited == 0) make_ready(static_cast<std::int32_t>(index));
+    }
+    std::size_t num_done = 0;
+    while (!events_.empty()) {
+      now_ns_ = events_.top().time_ns;
+      while (!events_.empty() && events_.top().time_ns == now_ns_) {
+        const Event event = events_.top();
+        events_.pop();
+        State& state = states_[static_cast<std::size_t>(event.transfer)];
+        if (event.version != state.version) continue;
+        if (state.is_flowing) {
+          finish(event.transfer);
+          last_end_ns_ = now_ns_;
+          ++num_done;
+        } else {
+          begin_flow(event.transfer);
+        }
+      }
+      share();
+    }
+    if (num_done != states_.size()) throw Error("simulation: messages wait for one another");
+    // Void events may come later.
+    return static_cast<double>(last_end_ns_) / kNsPerS;
+  }
+
+ private:
+  struct State {
+    double left_bytes = 0.0;
+    std::int64_t since_ns = 0;  // from when on `left_bytes` shrinks
+    double rate_Bps = 0.0;
+    std::int32_t num_awaited = 0;
+    std::uint32_t version = 0;
+    bool is_flowing = false;
+  };
+
+  void sort_dependencies() {
+    for (const Dependency& dependency : program_.dependencies) {
+      ++first_later_[static_cast<std::size_t>(dependency.earlier) + 1];
+      ++states_[static_cast<std::size_t>(dependency.later)].num_awaited;
+    }
+    for (std::size_t index = 0; index + 1 < first_later_.size(); ++index) {
+      first_later_[index + 1] += first_later_[index];
+    }
+    later_.resize(program_.dependencies.size());
+    std::vector<std::uint32_t> next(first_later_.begin(), first_later_.end() - 1);
+    for (const Dependency& dependency : program_.dependencies) {
+      later_[next[static_cast<std::size_t>(dependency.earlier)]++] = dependency.later;
+    }
+  }
+
+  void push(std::int64_t time_ns, std::int32_t transfer) {
+    events_.push(
+        {time_ns, num_events_++, transfer, states_[static_cast<std::size_t>(transfer)].version});
+  }
+
+  void make_ready(std::int32_t index) {
+    const auto src =
+        static_cast<std::size_t>(program_.transfers[static_cast<std::size_t>(index)].src);
+    if (program_.max_sends > 0 && num_sends_[src] >= program_.max_sends) {
+      waiting_[src].push_back(index);
+    } else {
+      start(index);
+    }
+  }
+
+  void start(std::int32_t index) {
+    const Transfer& transfer = program_.transfers[static_cast<std::size_t>(index)];
+    const auto src = static_cast<std::size_t>(transfer.src);
+    ++num_sends_[src];
+    const double latency_s = links_.latency_s(src, static_cast<std::size_t>(transfer.dst));
+    push(now_ns_ + std::llround(latency_s * kNsPerS), index);
+  }
+
+  void begin_flow(std::int32_t index) {
+    State& state = states_[static_cast<std::size_t>(index)];
+    const Transfer& transfer = program_.transfers[static_cast<std::size_t>(index)];
+    state.is_flowing = true;
+    state.left_bytes = transfer.num_bytes;
+    state.since_ns = now_ns_;
+    ++state.version;
+    if (transfer.num_bytes > 0.0) {
+      sharing_.add(index, static_cast<std::size_t>(transfer.src),
+                   static_cast<std::size_t>(transfer.dst));
+    } else {
+      push(now_ns_, index);
+    }
+  }
+
+  void finish(std::int32_t index) {
+    State& state = states_[static_cast<std::size_t>(index)];
+    ++state.version;
+    const Transfer& transfer = program_.transfers[static_cast<std::size_t>(index)];
+    if (transfer.num_bytes > 0.0) sharing_.remove(index);
+    const auto src = static_cast<std::size_t>(transfer.src);
+    --num_sends_[src];
+    if (!waiting_[src].empty()) {
+      const std::int32_t next = waiting_[src].front();
+      waiting_[src].pop_front();
+      start(next);
+    }
+    const auto number = static_cast<std::size_t>(index);
+    for (std::uint32_t entry = first_later_[number]; entry < first_later_[number + 1]; ++entry) {
+      const std::int32_t later = later_[entry];
+      if (--states_[static_cast<std::size_t>(later)].num_awaited == 0) make_ready(later);
+    }
+  }
+
+  /// Gives the flows their new rates and their new ends.
+  void share() {
+    for (const std::int32_t index : sharing_.update()) {
+      State& state = states_[static_cast<std::size_t>(index)];
+      const double passed_s = static_cast<double>(now_ns_ - state.since_ns) / kNsPerS;
+      state.left_bytes = std::max(0.0, state.left_bytes - passed_s * state.rate_Bps);
+      state.since_ns = now_ns_;
+      state.rate_Bps = sharing_.rate_Bps(index);
+      ++state.version;
+      push(now_ns_ +
+               static_cast<std::int64_t>(std::ceil(state.left_bytes / state.rate_Bps * kNsPerS)),
+           index);
+    }
+  }
+
+  const Program& program_;
+  const Links& links_;
+  FairSharing sharing_;
+  std::vector<State> states_;
+  std::vector<std::uint32_t> first_later_;  // where those begin that wait for a transfer
+  std::vector<std::int32_t> later_;
+  std::vector<std::int32_t> num_sends_;
+  std::vector<std::deque<std::int32_t>> waiting_;  // ready, but the host has its sends under way
+  std::priority_queue<Event, std::vector<Event>, IsLater> events_;
+  std::uint64_t num_events_ = 0;
+  std::int64_t now_ns_ = 0;
+  std::int64_t last_end_ns_ = 0;
+};
+
+}  // namespace
+
+double simulate_s(const Program& program, const Links& links, double tolerance_ratio) {
+  return Simulation(program, links, tolerance_ratio).run_s();
+}
+
+}  // namespace fairlead::collectives
