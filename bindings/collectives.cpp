@@ -2,6 +2,8 @@
 // The part of fairlead._core that plans collectives: converts and forwards, no logic.
 #include "collectives.hpp"
 
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -9,10 +11,14 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "fairlead/collectives/hierarchy.hpp"
+#include "fairlead/collectives/planning.hpp"
 #include "fairlead/collectives/schedule.hpp"
 #include "fairlead/error.hpp"
+#include "network_arrays.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -38,6 +44,14 @@ std::vector<Value> column(const fl::Schedule& schedule, Value fl::Segment::* mem
   std::vector<Value> values;
   for (const fl::Segment& segment : schedule.segments) values.push_back(segment.*member);
   return values;
+}
+
+fl::Request to_request(const std::string& operation, std::int32_t root, std::uint64_t message_bytes,
+                       const Values& block_bytes) {
+  return {.operation = fl::operation_of(operation),
+          .root = root,
+          .message_bytes = message_bytes,
+          .block_bytes = {block_bytes.data(), block_bytes.size()}};
 }
 
 }  // namespace
@@ -107,4 +121,71 @@ void bind_collectives(nb::module_& module) {
         return fl::read_schedule(rest, name, line_number);
       },
       "text"_a, "name"_a, "Reads what Schedule.to_text wrote.");
+
+  module.def(
+      "collective_methods",
+      [] {
+        std::vector<std::pair<std::string, std::string>> known;
+        for (const fl::Method& method : fl::methods()) {
+          known.emplace_back(method.name, method.summary);
+        }
+        return known;
+      },
+      "Names and summaries of all methods that plan collectives.");
+
+  module.def(
+      "is_collective_method_for",
+      [](const std::string& name, const std::string& operation) {
+        for (const fl::Method& method : fl::methods()) {
+          if (method.name == name) return method.is_for(fl::operation_of(operation));
+        }
+        return false;
+      },
+      "name"_a, "operation"_a, "Whether the method plans the operation.");
+
+  module.def(
+      "plan_collective",
+      [](const NetworkArrays& network, const std::string& operation, std::int32_t root,
+         std::uint64_t message_bytes, const Values& block_bytes, const std::string& method) {
+        const nb::gil_scoped_release unlocked;
+        return fl::plan(network.view(), to_request(operation, root, message_bytes, block_bytes),
+                        method);
+      },
+      "network"_a, "operation"_a, "root"_a, "message_bytes"_a, "block_bytes"_a, "method"_a,
+      "The method's schedule with predicted time and lower bound.");
+
+  module.def(
+      "predicted_s",
+      [](const NetworkArrays& network, const fl::Schedule& schedule, const Values& block_bytes) {
+        const nb::gil_scoped_release unlocked;
+        return fl::predicted_s(network.view(), schedule, {block_bytes.data(), block_bytes.size()});
+      },
+      "network"_a, "schedule"_a, "block_bytes"_a, "Simulated time of a schedule.");
+
+  module.def(
+      "lower_bound_s",
+      [](const NetworkArrays& network, const std::string& operation, std::int32_t root,
+         std::uint64_t message_bytes, const Values& block_bytes) {
+        const nb::gil_scoped_release unlocked;
+        return fl::lower_bound_s(network.view(),
+                                 to_request(operation, root, message_bytes, block_bytes));
+      },
+      "network"_a, "operation"_a, "root"_a, "message_bytes"_a, "block_bytes"_a,
+      "No algorithm is faster.");
+
+  nb::class_<fl::Hierarchy>(module, "Hierarchy", "CMPI's nested groups of hosts.")
+      .def_ro("group_of_host", &fl::Hierarchy::group_of_host)
+      .def_ro("transfer_s", &fl::Hierarchy::transfer_s)
+      .def_ro("level_of_pair", &fl::Hierarchy::level_of_pair)
+      .def_ro("asymmetry_ratio", &fl::Hierarchy::asymmetry_ratio);
+
+  module.def(
+      "build_hierarchy",
+      [](const NetworkArrays& network, double message_bytes, double factor, std::int32_t max_span) {
+        const nb::gil_scoped_release unlocked;
+        return fl::build_hierarchy(
+            network.view(),
+            {.message_bytes = message_bytes, .factor = factor, .max_span = max_span});
+      },
+      "network"_a, "message_bytes"_a, "factor"_a, "max_span"_a, "Groups by CMPI's Algorithms.");
 }

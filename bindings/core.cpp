@@ -19,6 +19,7 @@
 #include "fairlead/mapping/scotch_mapping.hpp"
 #include "fairlead/mapping/tree_mapping.hpp"
 #include "jobs.hpp"
+#include "network_arrays.hpp"
 #include "search_limits.hpp"
 #include "simulation.hpp"
 
@@ -27,8 +28,6 @@ using namespace nb::literals;
 
 namespace {
 
-using Values = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Square = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using IndexRows = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using IndexTable = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<2>, nb::c_contig>;
 
@@ -44,33 +43,9 @@ struct Csr {
   }
 };
 
-fairlead::HostMatrix view(const Square& matrix) {
-  return {.num_hosts = matrix.shape(0), .values = {matrix.data(), matrix.size()}};
-}
-
 std::span<const std::int64_t> view(const Indices& indices) {
   return {indices.data(), indices.size()};
 }
-
-/// A network in Python's form; arrays that were not measured are empty.
-struct NetworkArrays {
-  Square latency_s, bandwidth_Bps;
-  Values nic_out_Bps, nic_in_Bps;
-  Indices group_of_pair, src_of_pair, dst_of_pair;
-  Values capacity_Bps;
-
-  [[nodiscard]] fairlead::MeasuredNetwork view() const {
-    const auto look = [](const auto& array) { return std::span(array.data(), array.size()); };
-    return {.latency_s = ::view(latency_s),
-            .bandwidth_Bps = ::view(bandwidth_Bps),
-            .nic_out_Bps = look(nic_out_Bps),
-            .nic_in_Bps = look(nic_in_Bps),
-            .groups = {.group_of_pair = look(group_of_pair),
-                       .src_of_pair = look(src_of_pair),
-                       .dst_of_pair = look(dst_of_pair),
-                       .capacity_Bps = look(capacity_Bps)}};
-  }
-};
 
 IndexTable to_table(const std::vector<std::vector<std::int64_t>>& rows) {
   const std::size_t num_columns = rows.empty() ? 0 : rows.front().size();

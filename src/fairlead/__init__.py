@@ -7,6 +7,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from fairlead.decide import collectives
     from fairlead.decide.jobs import place_jobs
     from fairlead.decide.placement import place
     from fairlead.errors import (
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from fairlead.model.cluster import Cluster
     from fairlead.model.cost import Cost, TreeCost, evaluate, evaluate_on_tree
     from fairlead.model.flows_summary import FlowsSummary
+    from fairlead.model.hierarchy import Hierarchy, build_hierarchy
     from fairlead.model.host_tree import HostTree
     from fairlead.model.network import Network
     from fairlead.model.placement import Placement
@@ -46,6 +48,7 @@ __all__ = [
     "Cost",
     "Error",
     "FlowsSummary",
+    "Hierarchy",
     "HostTree",
     "InputError",
     "Job",
@@ -67,6 +70,8 @@ __all__ = [
     "TreeCost",
     "Uncounted",
     "Workload",
+    "build_hierarchy",
+    "collectives",
     "evaluate",
     "evaluate_on_tree",
     "place",
@@ -85,6 +90,7 @@ _MODULES = (
     "model.flows_summary",
     "model.host_tree",
     "model.cost",
+    "model.hierarchy",
     "model.schedule",
     "decide.placement",
     "simulation",
@@ -94,6 +100,8 @@ _MODULES = (
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used: importing NumPy and SciPy takes long."""
+    if name == "collectives":
+        return importlib.import_module("fairlead.decide.collectives")
     if name in __all__:
         for module in _MODULES:
             home = importlib.import_module(f"fairlead.{module}")

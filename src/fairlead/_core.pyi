@@ -195,6 +195,39 @@ class Schedule:
 def read_schedule(text: str, name: str) -> Schedule:
     """Reads what Schedule.to_text wrote."""
 
+def collective_methods() -> list[tuple[str, str]]:
+    """Names and summaries of all methods that plan collectives."""
+
+def is_collective_method_for(name: str, operation: str) -> bool:
+    """Whether the method plans the operation."""
+
+def plan_collective(network: NetworkArrays, operation: str, root: int, message_bytes: int, block_bytes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], method: str) -> Schedule:
+    """The method's schedule with predicted time and lower bound."""
+
+def predicted_s(network: NetworkArrays, schedule: Schedule, block_bytes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+    """Simulated time of a schedule."""
+
+def lower_bound_s(network: NetworkArrays, operation: str, root: int, message_bytes: int, block_bytes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+    """No algorithm is faster."""
+
+class Hierarchy:
+    """CMPI's nested groups of hosts."""
+
+    @property
+    def group_of_host(self) -> list[list[int]]: ...
+
+    @property
+    def transfer_s(self) -> list[float]: ...
+
+    @property
+    def level_of_pair(self) -> list[int]: ...
+
+    @property
+    def asymmetry_ratio(self) -> float: ...
+
+def build_hierarchy(network: NetworkArrays, message_bytes: float, factor: float, max_span: int) -> Hierarchy:
+    """Groups by CMPI's Algorithms."""
+
 class PlacementCost:
     """Costs of one placement."""
 

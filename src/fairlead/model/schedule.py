@@ -74,7 +74,7 @@ class Schedule:
         object.__setattr__(self, "trees", tuple(_hosts(tree) for tree in self.trees))
         levels = tuple(tuple(_hosts(group) for group in groups) for groups in self.levels)
         object.__setattr__(self, "levels", levels)
-        self._core().check()
+        to_core(self).check()
 
     @property
     def parent(self) -> npt.NDArray[np.int64] | None:
@@ -89,7 +89,7 @@ class Schedule:
 
     def to_text(self) -> str:
         """Lines of the plan (docs/reference/plan.md), which the preload library reads."""
-        return self._core().to_text()
+        return to_core(self).to_text()
 
     @classmethod
     def from_text(cls, text: str, source: str = "schedule") -> Schedule:
@@ -116,10 +116,6 @@ class Schedule:
         with naming("schedule"):
             return pydantic.TypeAdapter(cls).validate_python(record.model_extra)
 
-    def _core(self) -> _core.Schedule:
-        names = [field.name for field in dataclasses.fields(self)]
-        return _core.Schedule(**{name: getattr(self, name) for name in names})
-
 
 class _Record(pydantic.BaseModel, extra="allow"):
     kind: str = pydantic.Field(pattern="^schedule$")
@@ -134,3 +130,9 @@ def from_core(schedule: _core.Schedule) -> Schedule:
     """The schedule that the core made."""
     names = [field.name for field in dataclasses.fields(Schedule)]
     return Schedule(**{name: getattr(schedule, name) for name in names})
+
+
+def to_core(schedule: Schedule) -> _core.Schedule:
+    """The schedule as the core reads it."""
+    names = [field.name for field in dataclasses.fields(schedule)]
+    return _core.Schedule(**{name: getattr(schedule, name) for name in names})
