@@ -15,6 +15,10 @@
 #include "pmpi/simulated.hpp"
 
 namespace fairlead::intercept {
+namespace detail {
+std::atomic<std::uint64_t> generation{1};
+}
+
 namespace {
 
 // A call that releases a handle, under way in one thread.
@@ -35,8 +39,6 @@ Table& table() {
   static Table* const instance = new Table;
   return *instance;
 }
-
-std::atomic<std::uint64_t> generation{1};
 
 // Whether a call is releasing this handle; under the lock. One that this thread has left by a jump
 // is over, although nobody has ended it.
@@ -157,7 +159,7 @@ FoundCommunicator find_communicator(MPI_Comm comm) {
 void begin_release(MPI_Comm comm) {
   const std::lock_guard guard(table().lock);
   table().releases.push_back({comm, std::this_thread::get_id()});
-  if (table().communicators.erase(comm)) generation.fetch_add(1, std::memory_order_release);
+  if (table().communicators.erase(comm)) detail::generation.fetch_add(1, std::memory_order_release);
 }
 
 void end_release(MPI_Comm comm) noexcept {
@@ -167,10 +169,6 @@ void end_release(MPI_Comm comm) noexcept {
     return release.comm == comm && release.thread == std::this_thread::get_id();
   });
   if (ended != releases.end()) releases.erase(ended);
-}
-
-std::uint64_t communicator_generation() noexcept {
-  return generation.load(std::memory_order_acquire);
 }
 
 }  // namespace fairlead::intercept

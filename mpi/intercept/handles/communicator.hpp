@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -50,7 +51,13 @@ struct FoundCommunicator {
 void begin_release(MPI_Comm comm);
 void end_release(MPI_Comm comm) noexcept;
 
-/// Changes whenever a handle may have got another meaning.
-[[nodiscard]] std::uint64_t communicator_generation() noexcept;
+namespace detail {
+extern std::atomic<std::uint64_t> generation;
+}
+
+/// Changes whenever a handle may have got another meaning. Read at each message.
+[[nodiscard]] inline std::uint64_t communicator_generation() noexcept {
+  return detail::generation.load(std::memory_order_acquire);
+}
 
 }  // namespace fairlead::intercept
