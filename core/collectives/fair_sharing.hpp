@@ -12,8 +12,8 @@
 
 namespace fairlead::collectives {
 
-/// Rates of the flows under way through NICs, pairs and groups. Each resource knows the rate that
-/// it can give to those flows which nothing else holds back; a change spreads from resource to
+/// Rates of the flows under way through NICs, pairs and groups. Each resource keeps the rate that
+/// it can give to those flows which nothing else limits; a change spreads from resource to
 /// resource until nothing changes by more than the tolerance.
 ///
 /// Source: Charny, Clark, Jain 1995, "Congestion control with explicit rate indication", where the

@@ -27,7 +27,7 @@ struct Release {
   std::thread::id thread;
 };
 
-// All is protected by `lock`, as threads keep what they find. Entries die with the handle.
+// Everything is protected by `lock`, since threads add their results. Entries die with the handle.
 struct Table {
   std::mutex lock;
   HandleTable<MPI_Comm, std::shared_ptr<const Communicator>> communicators;
@@ -40,8 +40,8 @@ Table& table() {
   return *instance;
 }
 
-// Whether a call is releasing this handle; under the lock. One that this thread has left by a jump
-// is over, although nobody has ended it.
+// Whether a call is releasing this handle; under the lock. A release that this thread has left by a
+// jump is over, although its `end` was not called.
 bool is_being_released(MPI_Comm comm) {
   std::vector<Release>& releases = table().releases;
   const auto is_left = [comm, thread = std::this_thread::get_id()](const Release& release) {

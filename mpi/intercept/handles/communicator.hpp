@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tracer keeps about a communicator, so that no call has to ask MPI again.
+// The tracer's data about a communicator, so that no call has to ask MPI again.
 #pragma once
 
 #include <mpi.h>
@@ -46,8 +46,9 @@ struct FoundCommunicator {
 [[nodiscard]] FoundCommunicator find_communicator(MPI_Comm comm);
 
 /// Drops a communicator whose handle is about to die, and starts a new generation. Until the
-/// release has ended, the handle is looked at anew at each use: at first an attribute's delete
-/// callback may communicate by it, and later another thread may have got it for a new communicator.
+/// release has ended, the handle is examined anew at each use: at first an attribute's delete
+/// callback may communicate by it, and later it may be the handle of another thread's new
+/// communicator.
 void begin_release(MPI_Comm comm);
 void end_release(MPI_Comm comm) noexcept;
 

@@ -20,7 +20,7 @@ void complain(const char* problem) noexcept {
   std::fprintf(stderr, "fairlead: ranks are not reordered: %s\n", problem);
 }
 
-// The same text on all ranks gives the same plan or the same error; one rank tells of it.
+// The same text on all ranks gives the same plan or the same error; one rank reports it.
 bool parse(const Session& session, ReorderPlan& plan) noexcept try {
   const Plan& files = session.plan;
   plan = parse_reorder_plan({files.path(kNetworkFile), files.text(kNetworkFile)},
@@ -37,7 +37,7 @@ int own_host(const ReorderPlan& plan) noexcept try {
   return kUnknownHost;
 }
 
-// Whether every process knows its host; the first that does not says so.
+// Whether every process has found its host; the first that has not reports it.
 bool find_hosts(Site& site, const Session& session) {
   const std::int32_t own = own_host(site.plan);
   auto& hosts = site.host_of_world_rank;

@@ -23,7 +23,7 @@ struct World {
   int num_ranks = 0;
 };
 
-// Of a program that is traced; without a file in one that is not.
+// Of a traced program; without a file if it is not traced.
 struct Tracing {
   std::string file;
   MPI_Comm comm{};
@@ -72,14 +72,14 @@ void begin_tracing(const char* file, const World& world) {
   tracing().file = file;
   tracing().world = world;
   mpi().Comm_dup(comm_world(), &tracing().comm);
-  // A program that survives the loss of a rank is not ended by what we send in MPI_Finalize.
+  // Our messages in MPI_Finalize must not end a program that survives the loss of a rank.
   mpi().Comm_set_errhandler(tracing().comm, errors_return());
   prepare_records(static_cast<std::size_t>(world.num_ranks));
   tracing().start_s = now_s();
   recording.store(true, std::memory_order_release);
 }
 
-// A feature is on where the plan asks for it and it could begin.
+// A feature is on if the plan has its file and it could begin.
 void begin_features(const char* folder, const World& world) {
   const Plan plan = read_plan(folder, world.rank, world.num_ranks);
   const Session session{world.rank, world.num_ranks, plan};
@@ -117,7 +117,7 @@ void begin() noexcept try {
   enter_wrappers();
 } catch (const std::exception& error) {
   complain("tracing", error.what());
-  // What has begun has begun on all ranks.
+  // A feature that has begun here has begun on all ranks.
   enter_wrappers();
 }
 

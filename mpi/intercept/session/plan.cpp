@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank reads the folder, all get the same texts.
+// One rank reads the folder, and all get the same texts.
 #include "session/plan.hpp"
 
 #include <unistd.h>
@@ -37,14 +37,14 @@ std::string read_file(const std::string& path) {
   const bool is_whole = std::ferror(stream) == 0;
   std::fclose(stream);
   if (!is_whole) throw InputError(path + ": cannot be read to its end");
-  // What is broadcast has a size that is an int.
+  // The size of a broadcast is an int.
   if (text.size() > std::numeric_limits<int>::max()) {
     throw InputError(path + ": is larger than 2 GiB");
   }
   return text;
 }
 
-// A plan without a feature's file is one in which nobody asks for the feature.
+// A plan without a feature's file does not request the feature.
 std::vector<std::string> wanted_files(const Plan& plan) {
   const bool has_folder = access(plan.folder.c_str(), X_OK) == 0;
   std::vector<std::string> files;

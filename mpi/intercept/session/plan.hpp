@@ -7,7 +7,7 @@
 
 namespace fairlead::intercept {
 
-/// The files of the plan that there are. Empty where the program has no plan or cannot use it.
+/// The plan's existing files. Empty if the program has no plan or cannot use it.
 struct Plan {
   std::string folder;
   std::map<std::string, std::string> text_of_file;
@@ -23,7 +23,7 @@ struct Plan {
 inline constexpr const char* kNetworkFile = "network.json";
 
 /// Reads the network and the file of each feature (FEATURE.json) on the first rank that sees the
-/// folder, and gives them to all; where that fails, it says so in one line. Collective over
+/// folder, and sends them to all; if that fails, it reports so in one line. Collective over
 /// MPI_COMM_WORLD.
 [[nodiscard]] Plan read_plan(const char* folder, int rank, int num_ranks);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one thread has counted: messages per destination, and collective calls per kind.
+// The counts of one thread: messages per destination, and collective calls per kind.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +59,7 @@ class CollectiveTable {
   /// Whether it is the first of its kind.
   bool add(const CollectiveTally& added);
 
-  /// Calls that found no place any more.
+  /// Calls for which there was no place left.
   [[nodiscard]] std::uint64_t num_dropped() const { return num_dropped_; }
 
   template <class Visit>
@@ -98,8 +98,8 @@ class CommunicatorMembers {
   std::size_t num_members_ = 0;
 };
 
-/// All that one thread counts. Written by its thread only; read in MPI_Finalize, when no thread
-/// of a correct program is in MPI any more.
+/// All counts of one thread. Written by its thread only; read in MPI_Finalize, when no thread of a
+/// correct program is in MPI any more.
 struct Counters {
   explicit Counters(std::size_t num_ranks) : sent(num_ranks), exchanged(num_ranks) {}
 

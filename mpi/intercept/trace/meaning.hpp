@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a collective call means: the bytes that one rank hands in, and for exchanges the bytes for
+// The meaning of a collective call: the bytes that one rank sends, and for exchanges the bytes for
 // each peer. Pure: everything about MPI's state comes in through the constructor.
 #pragma once
 
@@ -75,7 +75,7 @@ class Collective {
                                 : bytes(sendcount, sendtype);
   }
 
-  /// The part of one rank, at the root too: so all ranks of one call have the same size.
+  /// The part of one rank, also at the root, so that all ranks of one call have the same size.
   std::uint64_t scatter(MPI_Count sendcount, MPI_Datatype sendtype, MPI_Count recvcount,
                         MPI_Datatype recvtype, int root) const {
     keep_root(root);
@@ -122,7 +122,7 @@ class Collective {
     const Count* const counts = is_in_place(sendbuf) ? recvcounts : sendcounts;
     const MPI_Datatype* const types = is_in_place(sendbuf) ? recvtypes : sendtypes;
     return to_each_peer([=, this](int peer) {
-      // The type of an empty part may be no valid datatype.
+      // The type of an empty part may be invalid.
       return counts[peer] == 0 ? 0 : bytes(counts[peer], types[peer]);
     });
   }
@@ -167,7 +167,7 @@ class Collective {
     return root == MPI_ROOT || (!comm_.is_inter && root == comm_.rank);
   }
 
-  // In the root's group of an intercommunicator nobody hands anything in to a gather or reduce.
+  // In the root's group of an intercommunicator no rank sends anything to a gather or reduce.
   static bool is_bystander(int root) { return root == MPI_ROOT || root == MPI_PROC_NULL; }
 
   template <class Count>
@@ -191,7 +191,7 @@ class Collective {
     return total;
   }
 
-  // The same rank may be a neighbour several times; beyond the edge of a grid there is nobody.
+  // The same rank may be a neighbour several times; beyond the edge of a grid there is no rank.
   template <class PartOf>
   std::uint64_t to_each_neighbor(PartOf part_of) const {
     std::uint64_t total = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns calls that succeeded into counts. Nothing here throws: on trouble the tracer says one line
-// and switches itself off.
+// Turns calls that succeeded into counts. Nothing here throws: after an error the tracer prints one
+// line and switches itself off.
 #pragma once
 
 #include <mpi.h>
@@ -21,13 +21,13 @@
 
 namespace fairlead::intercept {
 
-/// True between MPI_Init and MPI_Finalize of a traced program. All a disabled tracer costs.
+/// True between MPI_Init and MPI_Finalize of a traced program. The only cost of a disabled tracer.
 extern std::atomic<bool> recording;
 [[nodiscard]] inline bool is_recording() noexcept {
   return recording.load(std::memory_order_acquire);
 }
 
-/// Says one line on stderr and stops recording; the program goes on as it would without us.
+/// Prints one line on stderr and stops recording; the program continues as without the tracer.
 void switch_off(const char* reason) noexcept;
 
 /// One thread's counters, and the communicators it used last.
@@ -65,7 +65,7 @@ struct ThreadRecord {
 /// This thread's record, made at its first traced call; null when that fails.
 [[nodiscard]] ThreadRecord* this_thread() noexcept;
 
-/// Says how many ranks there are; before the first traced call.
+/// Sets the number of ranks; before the first traced call.
 void prepare_records(std::size_t num_ranks);
 
 /// The counters of all threads, those that ended included.
@@ -86,8 +86,8 @@ void will_send(const MPI_Request* request, int dest, MPI_Count count, MPI_Dataty
                MPI_Comm comm) noexcept;
 void started(int num_requests, const MPI_Request* requests) noexcept;
 
-/// A communicator that is being released: before the call its handle is forgotten, and until the
-/// call has ended nobody remembers it again. `end` is no destructor: the call may be left by a
+/// A communicator that is being released: its handle is removed from the table before the call, and
+/// not added again until the call has ended. `end` is not a destructor: the call may be left by a
 /// jump.
 struct CommunicatorRelease {
   MPI_Comm comm;
@@ -96,7 +96,7 @@ struct CommunicatorRelease {
 };
 CommunicatorRelease forget_communicator(const MPI_Comm* comm) noexcept;
 
-/// Nothing uses a persistent request while it is released, so it is forgotten before.
+/// Nothing uses a persistent request while it is released, so it is removed before.
 struct RequestRelease {
   void end() const noexcept {}
 };
@@ -136,7 +136,7 @@ template <class Meaning>
   switch_off(error.what());
 }
 
-/// Remembers what a persistent collective hands over at each start.
+/// Stores what a persistent collective sends at each start.
 template <class Meaning>
 [[gnu::noinline]] void record_collective_init(Call call, MPI_Comm comm, const MPI_Request* request,
                                               Meaning meaning) noexcept try {

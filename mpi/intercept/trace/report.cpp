@@ -31,13 +31,13 @@ constexpr std::uint64_t kMaxChunkBytes = std::uint64_t{1} << 28;
 // The tables begin at a multiple of it, so that a reader may map the file into memory.
 constexpr std::size_t kHeaderAlignment = 64;
 
-/// What rank 0 knows of a rank before its tables come.
+/// Rank 0's data about a rank before its tables arrive.
 struct Announcement {
   RankRow rank;
   std::array<std::uint64_t, kNumTables> num_bytes{};
 };
 
-// A file that takes its name only when all of it has been written.
+// A file that gets its name only after all of it has been written.
 class NewFile {
  public:
   explicit NewFile(const std::string& path)
@@ -115,7 +115,7 @@ Announcement announcement_of(const RankRecord& record) {
   return announcement;
 }
 
-// Where it fails, the file will lack this rank, and its reader says so.
+// If this fails, the file lacks this rank, and its reader reports that.
 void send(MPI_Comm comm, const RankRecord& own) {
   const Announcement announcement = announcement_of(own);
   mpi().Send(&announcement, sizeof announcement, byte_type(), 0, kTag, comm);
@@ -174,7 +174,7 @@ void write_trace(MPI_Comm comm, const std::string& path, const RankRecord& own) 
   for (const Announcement& one : announcements) {
     file.write(std::as_bytes(std::span(&one.rank, 1)));
   }
-  // Everything is received, whether or not it can be written: the others must not be kept waiting.
+  // Everything is received even if it cannot be written: the other ranks must not wait.
   std::vector<std::byte> room;
   for (std::size_t table = 0; table < kNumTables; ++table) {
     file.write(own.tables()[table]);

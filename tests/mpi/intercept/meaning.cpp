@@ -146,7 +146,7 @@ TEST_CASE("alltoallv and alltoallw: empty parts are no messages") {
   CHECK(by_w.parts == Parts{{1, 8}, {2, 24}});
 }
 
-TEST_CASE("neighbours: parts follow the send buffer, beyond an edge there is nobody") {
+TEST_CASE("neighbours: parts follow the send buffer, beyond an edge there is no rank") {
   View view = rank_of(0, 4);
   view.communicator.neighbors = {MPI_PROC_NULL, 3, 0, 3};
   const std::array counts = {9, 1, 2, 4};

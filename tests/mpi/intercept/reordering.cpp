@@ -188,7 +188,7 @@ TEST_CASE("adjacent: arguments come out of the package as they went in") {
   CHECK(out.edges(2, kMarks) == Edges{{2, 1, 9}});
 }
 
-TEST_CASE("adjacent: weights on one side only, and ranks of nobody, are not packed") {
+TEST_CASE("adjacent: weights on one side only, and missing ranks, are not packed") {
   const int zero = 0;
   const int two = 2;
   const auto is_packed = [](int indegree, const int* sources, const int* source_weights,

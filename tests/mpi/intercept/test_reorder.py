@@ -120,7 +120,7 @@ def by_role(found: list[Line]) -> dict[tuple[str, str, int, int], dict[str, str]
 
 
 def orders(found: list[Line]) -> list[tuple[str | int, ...]]:
-    """Who got which rank."""
+    """The new rank of each process."""
     return [line[:-1] for line in found]
 
 
