@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace fairlead::optimizing {
+namespace fairlead {
 
 /// SplitMix64. Source: Steele, Lea, Flood: Fast splittable pseudorandom number generators
 /// (OOPSLA 2014).
@@ -13,6 +13,13 @@ class Random {
   /// Streams of one seed are independent of each other.
   explicit Random(std::uint64_t seed, std::uint64_t stream = 0)
       : state_(mix(seed + kGolden) ^ mix(stream * kGolden + 1)) {}
+
+  /// The generator as it was published, which starts from a state.
+  static Random from_state(std::uint64_t state) {
+    Random random(0);
+    random.state_ = state;
+    return random;
+  }
 
   std::uint64_t next() { return mix(state_ += kGolden); }
 
@@ -36,4 +43,4 @@ class Random {
   std::uint64_t state_;
 };
 
-}  // namespace fairlead::optimizing
+}  // namespace fairlead

@@ -7,42 +7,28 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/random.hpp"
 #include "fairlead/sim/simulation.hpp"
 
 namespace fairlead::sim {
 
-/// Random numbers of one stream. Source: Steele, Lea and Flood 2014, SplitMix64.
-class SplitMix {
- public:
-  SplitMix(std::uint64_t seed, std::uint64_t stream) : state_(seed) {
-    state_ = next() + stream;
-    next();
-  }
-
-  /// In (0, 1], so that its logarithm is finite.
-  double uniform() { return (static_cast<double>(next() >> 11U) + 1.0) * 0x1p-53; }
-
- private:
-  std::uint64_t next() {
-    std::uint64_t mixed = (state_ += 0x9e3779b97f4a7c15U);
-    mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
-    mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
-    return mixed ^ (mixed >> 31U);
-  }
-
-  std::uint64_t state_;
-};
+/// Random numbers of one stream.
+inline Random random_of_stream(std::uint64_t seed, std::uint64_t stream) {
+  Random random = Random::from_state(Random::from_state(seed).next() + stream);
+  random.next();
+  return random;
+}
 
 /// The times at which one stream sends its messages without delays.
 class ArrivalTimes {
  public:
   ArrivalTimes(const MessageStream& stream, std::size_t index, const Options& options)
-      : random_(options.seed, index),
+      : random_(random_of_stream(options.seed, index)),
         is_poisson_(options.arrivals == Arrivals::poisson),
         period_ns_(stream.period_ns),
         next_ns_(stream.first_ns),
         left_(stream.num_messages) {
-    if (options.arrivals == Arrivals::random_phase) next_ns_ += random_.uniform() * period_ns_;
+    if (options.arrivals == Arrivals::random_phase) next_ns_ += random_.fraction() * period_ns_;
     if (is_poisson_) next_ns_ += exponential();
     first_ns_ = next_ns_;
   }
@@ -59,9 +45,9 @@ class ArrivalTimes {
   }
 
  private:
-  double exponential() { return -std::log(random_.uniform()) * period_ns_; }
+  double exponential() { return -std::log(random_.fraction()) * period_ns_; }
 
-  SplitMix random_;
+  Random random_;
   bool is_poisson_;
   double period_ns_;
   double next_ns_;

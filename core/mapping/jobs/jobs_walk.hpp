@@ -23,7 +23,7 @@ class JobsWalk {
  public:
   /// @param latest_ns  latest end of a placement
   JobsWalk(LoadState& state, const JobStreams& streams, std::int64_t sockets_per_node,
-           std::int64_t num_occupants, double latest_ns, optimizing::Random random)
+           std::int64_t num_occupants, double latest_ns, Random random)
       : state_(state),
         streams_(streams),
         latest_ns_(latest_ns * (1.0 + kRounding)),
@@ -139,7 +139,7 @@ class JobsWalk {
   double done_ns_;  // of the placement where the walk is
   std::int32_t sockets_per_node_;
   std::int32_t num_occupants_;
-  optimizing::Random random_;
+  Random random_;
   std::vector<std::int32_t> best_;
   double best_ns_ = 0.0;
 };

@@ -16,7 +16,6 @@
 namespace fairlead::sim {
 
 using optimizing::Occupancy;
-using optimizing::Random;
 using optimizing::StopCriterion;
 
 namespace {

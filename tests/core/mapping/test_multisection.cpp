@@ -16,6 +16,7 @@
 namespace {
 
 using namespace fairlead::optimizing;
+using fairlead::Random;
 using fairlead::Timer;
 using Indices = std::vector<std::int64_t>;
 

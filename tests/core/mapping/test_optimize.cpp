@@ -23,6 +23,7 @@
 namespace {
 
 using namespace fairlead::optimizing;
+using fairlead::Random;
 using fairlead::BottleneckObjective;
 using fairlead::OptimizeOptions;
 using fairlead::Timer;
