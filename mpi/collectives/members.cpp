@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attributes of communicators, and the communicators beside them.
+#include "members.hpp"
+#include "mpi_calls.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace fairlead::collectives {
+namespace {
+
+/// A duplicate of a communicator has none.
+int copy_nothing(MPI_Comm, int, void*, void*, void*, int* is_copied) {
+  *is_copied = 0;
+  return MPI_SUCCESS;
+}
+
+int free_members(MPI_Comm, int, void* value, void*) {
+  delete static_cast<Members*>(value);
+  return MPI_SUCCESS;
+}
+
+/// The key of the attribute, made at the first use.
+int key() {
+  static const int created = [] {
+    int value = MPI_KEYVAL_INVALID;
+    mpi().Comm_create_keyval(copy_nothing, free_members, &value, nullptr);
+    return value;
+  }();
+  return created;
+}
+
+void free_all(std::vector<MPI_Comm>& comms) {
+  for (MPI_Comm& comm : comms) {
+    if (comm != comm_null()) mpi().Comm_free(&comm);
+  }
+}
+
+}  // namespace
+
+int Members::attach(MPI_Comm comm, std::span<const int> host_of_rank, Members*& members) {
+  members = find(comm);
+  if (members != nullptr) return MPI_SUCCESS;
+  std::unique_ptr<Members> made(new Members(host_of_rank));
+  if (const int code = made->make_comms(comm); code != MPI_SUCCESS) return code;
+  if (const int code = mpi().Comm_set_attr(comm, key(), made.get()); code != MPI_SUCCESS) {
+    return code;
+  }
+  members = made.release();
+  return MPI_SUCCESS;
+}
+
+Members* Members::find(MPI_Comm comm) {
+  void* value = nullptr;
+  int is_there = 0;
+  if (mpi().Comm_get_attr(comm, key(), &value, &is_there) != MPI_SUCCESS) return nullptr;
+  return is_there != 0 ? static_cast<Members*>(value) : nullptr;
+}
+
+Members::Members(std::span<const int> host_of_rank)
+    : host_of_rank_(host_of_rank.begin(), host_of_rank.end()) {
+  const int num_hosts = 1 + *std::max_element(host_of_rank.begin(), host_of_rank.end());
+  ranks_of_host_.resize(static_cast<std::size_t>(num_hosts));
+  for (std::size_t rank = 0; rank < host_of_rank.size(); ++rank) {
+    ranks_of_host_[static_cast<std::size_t>(host_of_rank[rank])].push_back(static_cast<int>(rank));
+  }
+  for (const auto& ranks : ranks_of_host_) {
+    leaders_.push_back(ranks.front());
+    const auto span = static_cast<std::size_t>(ranks.back() - ranks.front());
+    is_consecutive_ = is_consecutive_ && span + 1 == ranks.size();
+  }
+}
+
+Members::~Members() {
+  forget();
+  if (host_comm_ != comm_null()) mpi().Comm_free(&host_comm_);
+  if (comm_ != comm_null()) mpi().Comm_free(&comm_);
+}
+
+int Members::make_comms(MPI_Comm comm) {
+  if (const int code = mpi().Comm_rank(comm, &rank_); code != MPI_SUCCESS) return code;
+  if (const int code = mpi().Comm_dup(comm, &comm_); code != MPI_SUCCESS) return code;
+  // Errors are for the communicator that the program knows, and its error handler.
+  if (const int code = mpi().Comm_set_errhandler(comm_, errors_return()); code != MPI_SUCCESS) {
+    return code;
+  }
+  if (is_one_per_host()) return MPI_SUCCESS;
+  const int code = mpi().Comm_split(comm_, host(), rank_, &host_comm_);
+  return code;
+}
+
+Team Members::team(int root) {
+  for (std::size_t host = 0; host < leaders_.size(); ++host) {
+    leaders_[host] = ranks_of_host_[host].front();
+  }
+  if (root != kNoHost) leaders_[static_cast<std::size_t>(host_of(root))] = root;
+  return {.comm = comm_, .rank_of_host = leaders_, .host = host()};
+}
+
+int Members::leader_of(int host, int root) const {
+  return root != kNoHost && host_of(root) == host ? root : ranks_of(host).front();
+}
+
+int Members::local_leader(int root) const {
+  const auto& ranks = ranks_of(host());
+  const auto found = std::find(ranks.begin(), ranks.end(), leader_of(host(), root));
+  return static_cast<int>(found - ranks.begin());
+}
+
+const ForestPart& Members::forest_part_of(const Schedule& schedule) {
+  const auto found = forest_parts_.find(&schedule);
+  if (found != forest_parts_.end()) return found->second;
+  return forest_parts_.emplace(&schedule, forest_part(schedule, host())).first->second;
+}
+
+std::vector<int> Members::ranks_in_order(const Schedule& schedule) const {
+  std::vector<int> result;
+  for (const std::int32_t host : schedule.order) {
+    const auto& ranks = ranks_of(host);
+    result.insert(result.end(), ranks.begin(), ranks.end());
+  }
+  return result;
+}
+
+int Members::comm_in_order(std::span<const int> ranks, MPI_Comm& comm) {
+  for (const Ordered& known : ordered_) {
+    comm = known.comm;
+    if (std::equal(ranks.begin(), ranks.end(), known.ranks.begin())) return MPI_SUCCESS;
+  }
+  const auto found = std::find(ranks.begin(), ranks.end(), rank_);
+  const auto position = static_cast<int>(found - ranks.begin());
+  if (const int code = mpi().Comm_split(comm_, 0, position, &comm); code != MPI_SUCCESS)
+    return code;
+  ordered_.push_back({.ranks = std::vector<int>(ranks.begin(), ranks.end()), .comm = comm});
+  return MPI_SUCCESS;
+}
+
+int Members::comms_of_levels(const Schedule& schedule, int root, std::span<const MPI_Comm>& comms) {
+  for (const Levels& known : levels_) {
+    comms = known.comms;
+    if (known.schedule == &schedule && known.root == root) return MPI_SUCCESS;
+  }
+  Levels made{.schedule = &schedule, .root = root, .comms = {}};
+  for (const auto& groups : schedule.levels) {
+    int color = MPI_UNDEFINED;
+    int place = 0;
+    for (std::size_t group = 0; is_leader(root) && group < groups.size(); ++group) {
+      const auto found = std::find(groups[group].begin(), groups[group].end(), host());
+      if (found == groups[group].end()) continue;
+      color = static_cast<int>(group);
+      place = static_cast<int>(found - groups[group].begin());
+    }
+    MPI_Comm comm = comm_null();
+    if (const int code = mpi().Comm_split(comm_, color, place, &comm); code != MPI_SUCCESS) {
+      free_all(made.comms);
+      return code;
+    }
+    made.comms.push_back(comm);
+  }
+  levels_.push_back(std::move(made));
+  comms = levels_.back().comms;
+  return MPI_SUCCESS;
+}
+
+void Members::forget() {
+  for (Ordered& known : ordered_) mpi().Comm_free(&known.comm);
+  for (Levels& known : levels_) free_all(known.comms);
+  ordered_.clear();
+  levels_.clear();
+  forest_parts_.clear();
+}
+
+}  // namespace fairlead::collectives

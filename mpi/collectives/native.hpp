@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The forms that leave the messages to the MPI: its own collectives in groups, or in a better
+// order.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "mpi_calls.hpp"
+#include "team.hpp"
+
+namespace fairlead::collectives {
+
+/// @param comm_of_level  `Members::comms_of_levels`
+int levels_bcast(std::span<const MPI_Comm> comm_of_level, std::byte* message,
+                 std::uint64_t num_bytes);
+/// @param own, result  the same address for MPI_IN_PLACE; `result` counts at the root only
+int levels_reduce(std::span<const MPI_Comm> comm_of_level, const Reduction& reduction,
+                  const void* own, void* result, bool is_root, Buffers& buffers);
+
+/// A communicator of the same processes in another order, and the old rank at each new one.
+struct InOrder {
+  MPI_Comm comm = comm_null();
+  std::span<const int> ranks;
+
+  [[nodiscard]] int new_rank_of(int rank) const;
+};
+
+/// Blocks of one length, by the old ranks; `all` counts at the root only.
+int native_gather(const InOrder& order, int root, const std::byte* own, std::byte* all,
+                  std::uint64_t block_bytes, Buffers& buffers);
+int native_scatter(const InOrder& order, int root, const std::byte* all, std::byte* own,
+                   std::uint64_t block_bytes, Buffers& buffers);
+/// `all` holds the own block at first, and all in the end.
+int native_allgather(const InOrder& order, int rank, std::byte* all, std::uint64_t block_bytes,
+                     Buffers& buffers);
+int native_alltoall(const InOrder& order, const std::byte* out, std::byte* in,
+                    std::uint64_t block_bytes, Buffers& buffers);
+/// @param counts  elements of each old rank's block, in whose order they lie in `vector`
+int native_reduce_scatter(const InOrder& order, std::span<const int> counts,
+                          const Reduction& reduction, const void* vector, void* own,
+                          Buffers& buffers);
+
+}  // namespace fairlead::collectives

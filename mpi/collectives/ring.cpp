@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of blocks around a ring: reduce_scatter, allgather, and one after the other.
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "forms.hpp"
+#include "messages.hpp"
+#include "mpi_calls.hpp"
+
+namespace fairlead::collectives {
+namespace {
+
+constexpr int kTag = 0;  // Parts go in order on each edge.
+enum Edge : int { from_before, to_next };
+
+/// A message of the ring, or where it lies in memory.
+struct Part {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+class Ring {
+ public:
+  /// @param block_at  the block of each position
+  Ring(const Schedule& schedule, const Team& team, const Reduction& reduction, std::byte* vector,
+       std::vector<Block> block_at, bool reduces, bool gathers)
+      : schedule_(schedule),
+        team_(team),
+        reduction_(reduction),
+        vector_(vector),
+        block_at_(std::move(block_at)),
+        num_hosts_(team.num_hosts()),
+        num_reduce_rounds_(reduces ? num_hosts_ - 1 : 0),
+        num_messages_((num_reduce_rounds_ + (gathers ? num_hosts_ - 1 : 0)) * schedule.num_parts) {
+    const auto found = std::find(schedule.order.begin(), schedule.order.end(), team.host);
+    position_ = static_cast<int>(found - schedule.order.begin());
+    has_arrived_.assign(static_cast<std::size_t>(num_messages_), false);
+    is_sent_.assign(static_cast<std::size_t>(num_messages_), false);
+  }
+
+  int run(Buffers* buffers) {
+    if (num_reduce_rounds_ > 0) make_slots(*buffers);
+    Messages messages(team_.comm, 2 * static_cast<std::size_t>(schedule_.window));
+    for (;;) {
+      if (const int code = post_receives(messages); code != MPI_SUCCESS) return code;
+      if (const int code = start_sends(messages); code != MPI_SUCCESS) return code;
+      if (!messages.is_any_under_way()) return MPI_SUCCESS;
+      MessageName name;
+      if (const int code = messages.wait(name); code != MPI_SUCCESS) return code;
+      if (name.edge == to_next) {
+        is_sent_[static_cast<std::size_t>(name.number)] = true;
+        --num_sends_;
+      } else if (const int code = take(name.number); code != MPI_SUCCESS) {
+        return code;
+      }
+    }
+  }
+
+ private:
+  void make_slots(Buffers& buffers) {
+    for (const Block& block : block_at_) {
+      slot_elements_ = std::max(slot_elements_, block.length());
+    }
+    const auto num_parts = static_cast<std::uint64_t>(schedule_.num_parts);
+    slot_elements_ = (slot_elements_ + num_parts - 1) / num_parts;
+    slots_ = buffers.slots.room_for(reduction_.elements,
+                                    slot_elements_ * static_cast<std::uint64_t>(schedule_.window));
+  }
+
+  std::byte* slot(int message) const {
+    const auto index = static_cast<std::uint64_t>(message % schedule_.window);
+    return reduction_.elements.at(static_cast<void*>(slots_), index * slot_elements_);
+  }
+
+  [[nodiscard]] bool is_reduced(int message) const {
+    return message / schedule_.num_parts < num_reduce_rounds_;
+  }
+
+  /// Position whose block this host sends in a round: p - 1, p - 2, .. while combining, and then
+  /// p, p - 1, ..
+  [[nodiscard]] int block_sent_in(int round) const {
+    return round < num_reduce_rounds_ ? position_ - 1 - round
+                                      : position_ - (round - num_reduce_rounds_);
+  }
+
+  /// What the host before sends is one position further back.
+  [[nodiscard]] Part part_of(int message, bool is_incoming) const {
+    const int round = message / schedule_.num_parts;
+    const int block = block_sent_in(round) - (is_incoming ? 1 : 0) + 2 * num_hosts_;
+    const Block& found = block_at_[static_cast<std::size_t>(block % num_hosts_)];
+    const std::uint64_t length = found.length();
+    const auto num_parts = static_cast<std::uint64_t>(schedule_.num_parts);
+    const auto part = static_cast<std::uint64_t>(message % schedule_.num_parts);
+    const std::uint64_t longer = std::min(part, length % num_parts);
+    return {.first = found.first + part * (length / num_parts) + longer,
+            .count = length / num_parts + (part < length % num_parts ? 1 : 0)};
+  }
+
+  [[nodiscard]] int rank_at(int position) const {
+    const auto index = static_cast<std::size_t>((position + num_hosts_) % num_hosts_);
+    return team_.rank_of(schedule_.order[index]);
+  }
+
+  int post_receives(Messages& messages) {
+    for (; next_receive_ < num_messages_ && may_receive(next_receive_); ++next_receive_) {
+      const Part part = part_of(next_receive_, true);
+      void* memory = is_reduced(next_receive_)
+                         ? slot(next_receive_)
+                         : reduction_.elements.at(static_cast<void*>(vector_), part.first);
+      const int code =
+          messages.receive(memory, part.count, reduction_.elements.type, rank_at(position_ - 1),
+                           kTag, {.edge = from_before, .number = next_receive_});
+      if (code != MPI_SUCCESS) return code;
+    }
+    return MPI_SUCCESS;
+  }
+
+  [[nodiscard]] bool may_receive(int message) const {
+    // A slot, or the place in the window, is free when the message that had it has arrived.
+    if (message >= schedule_.window &&
+        !has_arrived_[static_cast<std::size_t>(message - schedule_.window)]) {
+      return false;
+    }
+    // A block that comes back overwrites what has been sent from its memory.
+    const int sent = message - num_reduce_rounds_ * schedule_.num_parts;
+    return is_reduced(message) || num_reduce_rounds_ == 0 ||
+           is_sent_[static_cast<std::size_t>(sent)];
+  }
+
+  int start_sends(Messages& messages) {
+    for (; next_send_ < num_messages_ && num_sends_ < schedule_.window; ++next_send_) {
+      const int needed = next_send_ - schedule_.num_parts;
+      if (needed >= 0 && !has_arrived_[static_cast<std::size_t>(needed)]) return MPI_SUCCESS;
+      const Part part = part_of(next_send_, false);
+      const int code =
+          messages.send(reduction_.elements.at(static_cast<void*>(vector_), part.first), part.count,
+                        reduction_.elements.type, rank_at(position_ + 1), kTag,
+                        {.edge = to_next, .number = next_send_});
+      if (code != MPI_SUCCESS) return code;
+      ++num_sends_;
+    }
+    return MPI_SUCCESS;
+  }
+
+  int take(int message) {
+    has_arrived_[static_cast<std::size_t>(message)] = true;
+    const Part part = part_of(message, true);
+    if (!is_reduced(message) || part.count == 0) return MPI_SUCCESS;
+    return mpi().Reduce_local(
+        slot(message), reduction_.elements.at(static_cast<void*>(vector_), part.first),
+        static_cast<int>(part.count), reduction_.elements.type, reduction_.op);
+  }
+
+  const Schedule& schedule_;
+  const Team& team_;
+  const Reduction& reduction_;
+  std::byte* vector_;
+  std::vector<Block> block_at_;
+  int num_hosts_;
+  int num_reduce_rounds_;
+  int num_messages_;  ///< in each direction, numbered by round and part
+  int position_ = 0;
+  int next_receive_ = 0;
+  int next_send_ = 0;
+  int num_sends_ = 0;
+  std::vector<bool> has_arrived_;
+  std::vector<bool> is_sent_;
+  std::byte* slots_ = nullptr;
+  std::uint64_t slot_elements_ = 0;
+};
+
+/// The block at a position is that of the host there.
+std::vector<Block> blocks_at_positions(const Schedule& schedule, Blocks layout) {
+  std::vector<Block> blocks;
+  for (const std::int32_t host : schedule.order) {
+    blocks.push_back(layout[static_cast<std::size_t>(host)]);
+  }
+  return blocks;
+}
+
+}  // namespace
+
+int ring_allgather(const Schedule& schedule, const Team& team, std::byte* blocks, Blocks layout) {
+  const Reduction none{.elements = bytes_of(0), .op = {}};
+  Ring ring(schedule, team, none, blocks, blocks_at_positions(schedule, layout), false, true);
+  return ring.run(nullptr);
+}
+
+int ring_reduce_scatter(const Schedule& schedule, const Team& team, const Reduction& reduction,
+                        void* vector, Blocks layout, Buffers& buffers) {
+  Ring ring(schedule, team, reduction, static_cast<std::byte*>(vector),
+            blocks_at_positions(schedule, layout), true, false);
+  return ring.run(&buffers);
+}
+
+int ring_allreduce(const Schedule& schedule, const Team& team, const Reduction& reduction,
+                   void* vector, Buffers& buffers) {
+  const auto starts = part_starts(team.num_hosts(), reduction.elements.count);
+  std::vector<Block> blocks;
+  for (std::size_t position = 0; position + 1 < starts.size(); ++position) {
+    blocks.push_back({.first = starts[position], .end = starts[position + 1]});
+  }
+  Ring ring(schedule, team, reduction, static_cast<std::byte*>(vector), std::move(blocks), true,
+            true);
+  return ring.run(&buffers);
+}
+
+}  // namespace fairlead::collectives

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// allgather, allreduce, reduce_scatter, alltoall and barrier, and what a schedule is good for.
+#include <climits>
+#include <cstring>
+
+#include "guarded.hpp"
+#include "host_blocks.hpp"
+#include "mpi_calls.hpp"
+#include "native.hpp"
+#include "operations.hpp"
+#include "packing.hpp"
+
+namespace fairlead::collectives {
+namespace {
+
+int ordered_comm(const Schedule& schedule, Members& members, std::vector<int>& ranks,
+                 InOrder& order) {
+  ranks = members.ranks_in_order(schedule);
+  order.ranks = ranks;
+  return members.comm_in_order(ranks, order.comm);
+}
+
+int allgather_between_hosts(const Schedule& schedule, Members& members, std::byte* all,
+                            const HostBlocks& blocks) {
+  const Team team = members.team(kNoHost);
+  if (schedule.form == Form::dissemination) {
+    return dissemination_allgather(schedule, team, all, blocks.layout(), members.buffers);
+  }
+  return ring_allgather(schedule, team, all, blocks.layout());
+}
+
+/// @param all  holds the own block at first
+int allgather_bytes(const Schedule& schedule, Members& members, std::byte* all,
+                    std::uint64_t block_bytes) {
+  if (schedule.form == Form::native) {
+    std::vector<int> ranks;
+    InOrder order;
+    const int code = ordered_comm(schedule, members, ranks, order);
+    if (code != MPI_SUCCESS) return code;
+    return native_allgather(order, members.rank(), all, block_bytes, members.buffers);
+  }
+  const auto num_ranks = static_cast<std::size_t>(members.num_ranks());
+  const HostBlocks blocks(members, std::vector<std::uint64_t>(num_ranks, block_bytes));
+  if (members.is_one_per_host()) return allgather_between_hosts(schedule, members, all, blocks);
+  std::byte* by_host = all;
+  const std::byte* own = all + static_cast<std::uint64_t>(members.rank()) * block_bytes;
+  if (blocks.is_moved()) by_host = members.buffers.order.bytes(num_ranks * block_bytes);
+  const bool is_leader = members.is_leader(kNoHost);
+  const auto length = static_cast<int>(block_bytes);
+  std::byte* of_host = by_host + blocks.of_host(members.host()).first;
+  // The leader is the first of its host: without a move its block is in place.
+  int code = mpi().Gather(is_leader && own == of_host ? MPI_IN_PLACE : own, length, byte_type(),
+                          of_host, length, byte_type(), 0, members.host_comm());
+  if (code == MPI_SUCCESS && is_leader) {
+    code = allgather_between_hosts(schedule, members, by_host, blocks);
+  }
+  if (code != MPI_SUCCESS) return code;
+  code = mpi().Bcast(by_host, static_cast<int>(num_ranks * block_bytes), byte_type(), 0,
+                     members.host_comm());
+  if (code == MPI_SUCCESS && blocks.is_moved()) blocks.move_out(by_host, all);
+  return code;
+}
+
+int allreduce_between_hosts(const Schedule& schedule, Members& members, const Reduction& reduction,
+                            const void* own, void* result) {
+  const Team team = members.team(kNoHost);
+  if (schedule.form == Form::forest) {
+    return forest_allreduce(schedule, members.forest_part_of(schedule), team, reduction, own,
+                            result, members.buffers);
+  }
+  const int code = copy(reduction.elements, own, result, 0, reduction.elements.count);
+  if (code != MPI_SUCCESS) return code;
+  if (schedule.form == Form::doubling) {
+    return doubling_allreduce(schedule, team, reduction, result, members.buffers);
+  }
+  return ring_allreduce(schedule, team, reduction, result, members.buffers);
+}
+
+/// The own values of this process, or those of its host at the leader, by host in `vector`.
+int bring_together(Members& members, const Reduction& reduction, const HostBlocks& blocks,
+                   const void* own, void* vector) {
+  const Elements& elements = reduction.elements;
+  const void* from = own;
+  if (!members.is_one_per_host()) {
+    void* sum = members.is_leader(kNoHost) ? members.buffers.host.room_for(elements, elements.count)
+                                           : nullptr;
+    const int code = mpi().Reduce(own, sum, static_cast<int>(elements.count), elements.type,
+                                  reduction.op, 0, members.host_comm());
+    if (code != MPI_SUCCESS || sum == nullptr) return code;
+    from = sum;
+  }
+  return blocks.move_in([&](std::uint64_t there, std::uint64_t here, std::uint64_t length) {
+    return copy(elements, elements.at(from, there), elements.at(vector, here), 0, length);
+  });
+}
+
+/// From the leader's `vector` to the processes of its host.
+int deal_out(Members& members, const Reduction& reduction, const HostBlocks& blocks,
+             const void* vector, void* receive, const int* counts) {
+  const Elements& elements = reduction.elements;
+  if (members.is_one_per_host()) {
+    const Block& block = blocks.of_rank(members.rank());
+    return copy(elements, elements.at(vector, block.first), receive, 0, block.length());
+  }
+  const auto& ranks = members.ranks_of(members.host());
+  std::vector<int> lengths;
+  std::vector<int> offsets;
+  for (const int rank : ranks) {
+    lengths.push_back(counts[rank]);
+    offsets.push_back(static_cast<int>(blocks.of_rank(rank).first));
+  }
+  return mpi().Scatterv(vector, lengths.data(), offsets.data(), elements.type, receive,
+                        counts[members.rank()], elements.type, 0, members.host_comm());
+}
+
+int alltoall_bytes(const Schedule& schedule, Members& members, const std::byte* out, std::byte* in,
+                   std::uint64_t block_bytes) {
+  std::vector<int> ranks;
+  InOrder order;
+  if (schedule.form == Form::native) {
+    const int code = ordered_comm(schedule, members, ranks, order);
+    if (code != MPI_SUCCESS) return code;
+    return native_alltoall(order, out, in, block_bytes, members.buffers);
+  }
+  ranks = members.ranks_in_order(schedule);
+  return linear_alltoall(members.comm(), ranks, schedule.max_sends, out, in, block_bytes);
+}
+
+}  // namespace
+
+bool fits(const Schedule& schedule, const Members& members, int root, std::uint64_t message_bytes) {
+  if (schedule.num_hosts != members.num_hosts()) return false;
+  if (root != kNoHost && members.host_of(root) != schedule.root) return false;
+  const bool is_whole = schedule.operation == Operation::bcast ||
+                        schedule.operation == Operation::reduce ||
+                        schedule.operation == Operation::allreduce;
+  const bool is_by_block = schedule.form == Form::linear || schedule.form == Form::ring;
+  // MPI counts what is in one message, or between two processes of a host, in an int.
+  const auto num_ranks = static_cast<std::uint64_t>(members.num_ranks());
+  const bool is_one_block = is_whole || (is_by_block && members.is_one_per_host());
+  return message_bytes <= static_cast<std::uint64_t>(INT_MAX) / (is_one_block ? 1 : num_ranks);
+}
+
+bool commutes(MPI_Op op) {
+  int result = 0;
+  return mpi().Op_commutative(op, &result) == MPI_SUCCESS && result != 0;
+}
+
+int allgather(const Schedule& schedule, Members& members, const void* send, int send_count,
+              MPI_Datatype send_type, void* receive, int receive_count,
+              MPI_Datatype receive_type) noexcept {
+  return guarded([&]() -> int {
+    const auto num_ranks = static_cast<std::uint64_t>(members.num_ranks());
+    const auto rank = static_cast<std::uint64_t>(members.rank());
+    AsBytes all(receive, num_ranks, receive_count, receive_type, members.comm());
+    if (const int code = all.open(); code != MPI_SUCCESS) return code;
+    if (all.block_bytes() == 0) return MPI_SUCCESS;
+    std::byte* all_bytes = nullptr;
+    int code = MPI_SUCCESS;
+    if (send == MPI_IN_PLACE) {
+      code = all.to_receive_around(rank, members.buffers.in, all_bytes);
+    } else {
+      AsBytes own(send, 1, send_count, send_type, members.comm());
+      const std::byte* own_bytes = nullptr;
+      code = all.to_receive(members.buffers.in, all_bytes);
+      if (code == MPI_SUCCESS) code = own.open();
+      if (code == MPI_SUCCESS) code = own.to_send(members.buffers.out, own_bytes);
+      if (code == MPI_SUCCESS) {
+        std::memcpy(all_bytes + rank * all.block_bytes(), own_bytes, all.block_bytes());
+      }
+    }
+    if (code != MPI_SUCCESS) return code;
+    code = allgather_bytes(schedule, members, all_bytes, all.block_bytes());
+    return code == MPI_SUCCESS ? all.received() : code;
+  });
+}
+
+int allreduce(const Schedule& schedule, Members& members, const void* send, void* receive,
+              int count, MPI_Datatype type, MPI_Op op) noexcept {
+  return guarded([&]() -> int {
+    if (count == 0) return MPI_SUCCESS;
+    if (schedule.form == Form::native) {
+      std::vector<int> ranks;
+      InOrder order;
+      const int code = ordered_comm(schedule, members, ranks, order);
+      if (code != MPI_SUCCESS) return code;
+      return mpi().Allreduce(send, receive, count, type, op, order.comm);
+    }
+    Reduction reduction{.elements = {}, .op = op};
+    int code = elements_of(type, static_cast<std::uint64_t>(count), reduction.elements);
+    if (code != MPI_SUCCESS) return code;
+    const void* own = send == MPI_IN_PLACE ? receive : send;
+    if (members.is_one_per_host()) {
+      return allreduce_between_hosts(schedule, members, reduction, own, receive);
+    }
+    const bool is_leader = members.is_leader(kNoHost);
+    code = mpi().Reduce(is_leader && own == receive ? MPI_IN_PLACE : own, receive, count, type, op,
+                        0, members.host_comm());
+    if (code == MPI_SUCCESS && is_leader) {
+      code = allreduce_between_hosts(schedule, members, reduction, receive, receive);
+    }
+    if (code != MPI_SUCCESS) return code;
+    return mpi().Bcast(receive, count, type, 0, members.host_comm());
+  });
+}
+
+int reduce_scatter(const Schedule& schedule, Members& members, const void* send, void* receive,
+                   const int* counts, MPI_Datatype type, MPI_Op op) noexcept {
+  return guarded([&]() -> int {
+    std::vector<std::uint64_t> lengths(static_cast<std::size_t>(members.num_ranks()));
+    std::uint64_t total = 0;
+    for (std::size_t rank = 0; rank < lengths.size(); ++rank) {
+      lengths[rank] = static_cast<std::uint64_t>(counts[rank]);
+      total += lengths[rank];
+    }
+    if (total == 0) return MPI_SUCCESS;
+    Reduction reduction{.elements = {}, .op = op};
+    int code = elements_of(type, total, reduction.elements);
+    if (code != MPI_SUCCESS) return code;
+    const void* own = send == MPI_IN_PLACE ? receive : send;
+    Buffers& buffers = members.buffers;
+    if (schedule.form == Form::native) {
+      std::vector<int> ranks;
+      InOrder order;
+      if (code = ordered_comm(schedule, members, ranks, order); code != MPI_SUCCESS) return code;
+      if (send == MPI_IN_PLACE) {
+        void* copied = buffers.host.room_for(reduction.elements, total);
+        if (code = copy(reduction.elements, own, copied, 0, total); code != MPI_SUCCESS)
+          return code;
+        own = copied;
+      }
+      return native_reduce_scatter(order, {counts, lengths.size()}, reduction, own, receive,
+                                   buffers);
+    }
+    const HostBlocks blocks(members, lengths);
+    const bool is_leader = members.is_leader(kNoHost);
+    void* vector = is_leader ? buffers.order.room_for(reduction.elements, total) : nullptr;
+    code = bring_together(members, reduction, blocks, own, vector);
+    if (code == MPI_SUCCESS && is_leader) {
+      code = ring_reduce_scatter(schedule, members.team(kNoHost), reduction, vector,
+                                 blocks.layout(), buffers);
+    }
+    if (code != MPI_SUCCESS) return code;
+    return deal_out(members, reduction, blocks, vector, receive, counts);
+  });
+}
+
+int alltoall(const Schedule& schedule, Members& members, const void* send, int send_count,
+             MPI_Datatype send_type, void* receive, int receive_count,
+             MPI_Datatype receive_type) noexcept {
+  return guarded([&]() -> int {
+    const auto num_ranks = static_cast<std::uint64_t>(members.num_ranks());
+    const bool is_in_place = send == MPI_IN_PLACE;
+    AsBytes in(receive, num_ranks, receive_count, receive_type, members.comm());
+    AsBytes out(is_in_place ? receive : send, num_ranks, is_in_place ? receive_count : send_count,
+                is_in_place ? receive_type : send_type, members.comm());
+    if (const int code = in.open(); code != MPI_SUCCESS) return code;
+    if (const int code = out.open(); code != MPI_SUCCESS) return code;
+    const std::uint64_t num_bytes = num_ranks * in.block_bytes();
+    if (num_bytes == 0) return MPI_SUCCESS;
+    std::byte* in_bytes = nullptr;
+    const std::byte* out_bytes = nullptr;
+    int code = out.to_send(members.buffers.out, out_bytes);
+    if (code == MPI_SUCCESS) code = in.to_receive(members.buffers.in, in_bytes);
+    if (code != MPI_SUCCESS) return code;
+    if (out_bytes == in_bytes) {
+      std::byte* copied = members.buffers.order.bytes(num_bytes);
+      std::memcpy(copied, out_bytes, num_bytes);
+      out_bytes = copied;
+    }
+    code = alltoall_bytes(schedule, members, out_bytes, in_bytes, in.block_bytes());
+    return code == MPI_SUCCESS ? in.received() : code;
+  });
+}
+
+int barrier(const Schedule& schedule, Members& members) noexcept {
+  return guarded([&]() -> int {
+    if (schedule.form == Form::native) {
+      std::vector<int> ranks;
+      InOrder order;
+      const int code = ordered_comm(schedule, members, ranks, order);
+      return code == MPI_SUCCESS ? mpi().Barrier(order.comm) : code;
+    }
+    if (members.is_one_per_host()) return dissemination_barrier(schedule, members.team(kNoHost));
+    if (const int code = mpi().Barrier(members.host_comm()); code != MPI_SUCCESS) return code;
+    if (members.is_leader(kNoHost)) {
+      const int code = dissemination_barrier(schedule, members.team(kNoHost));
+      if (code != MPI_SUCCESS) return code;
+    }
+    return mpi().Barrier(members.host_comm());
+  });
+}
+
+}  // namespace fairlead::collectives
