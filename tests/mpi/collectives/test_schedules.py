@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collectives that follow a schedule deliver what the MPI's own deliver, byte for byte.
+
+Hypothesis draws schedules and calls; a program makes many of them at one start.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from tracing import MPIS, TracedMpi, compiled
+
+from fairlead.act.launch import detect
+from fairlead.model.schedule import Schedule
+
+pytestmark = [pytest.mark.mpi]
+
+ROOT = Path(__file__).parents[3]
+EXECUTORS = sorted((ROOT / "mpi" / "collectives").glob("*.cpp"))
+CORE = [ROOT / "core" / "collectives" / name for name in ("schedule.cpp", "schedule_text.cpp")]
+HEADERS = [
+    *(ROOT / "mpi" / "collectives").glob("*.hpp"),
+    ROOT / "core" / "include" / "fairlead" / "collectives" / "schedule.hpp",
+]
+
+FORMS = {
+    "bcast": ("native", "levels", "forest"),
+    "reduce": ("native", "levels", "forest"),
+    "gather": ("native", "linear", "split_tree"),
+    "scatter": ("native", "linear", "split_tree"),
+    "allgather": ("native", "ring", "dissemination"),
+    "allreduce": ("native", "forest", "ring", "doubling"),
+    "reduce_scatter": ("native", "ring"),
+    "alltoall": ("native", "linear"),
+    "barrier": ("native", "dissemination"),
+}
+ROOTED = ("bcast", "reduce", "gather", "scatter")
+COMBINING = ("reduce", "allreduce", "reduce_scatter")
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Call:
+    """One line of the program's file, and the schedule it follows."""
+
+    schedule: Schedule
+    comm: str
+    host_of_rank: tuple[int, ...]
+    root: int
+    count: int
+    kind: str
+    is_in_place: bool
+    seed: int
+
+    def __repr__(self) -> str:
+        return f"{self.schedule.operation} by {self.schedule.form}"
+
+    def text(self) -> str:
+        hosts = ",".join(map(str, self.host_of_rank))
+        return (
+            f"case {self.schedule.operation} {self.comm} {hosts} {self.root} {self.count} "
+            f"{self.kind} {int(self.is_in_place)} {self.seed}\n{self.schedule.to_text()}"
+        )
+
+
+@st.composite
+def trees(draw: st.DrawFn, num_hosts: int, root: int) -> tuple[int, ...]:
+    """Parents of a random tree: each host hangs below one that came before it."""
+    others = draw(st.permutations([host for host in range(num_hosts) if host != root]))
+    hosts = [root, *others]
+    parent = {root: -1}
+    for place, host in enumerate(others, start=1):
+        parent[host] = hosts[draw(st.integers(0, place - 1))]
+    return tuple(parent[host] for host in range(num_hosts))
+
+
+@st.composite
+def levels(draw: st.DrawFn, num_hosts: int, root: int) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """Groups level by level: each leader was reached before, the others are new."""
+    reached, left = [root], [host for host in range(num_hosts) if host != root]
+    result = []
+    while left:
+        groups = []
+        for leader in list(reached):
+            size = draw(st.integers(0, len(left)))
+            groups.append((leader, *left[:size]))
+            reached += left[:size]
+            left = left[size:]
+        result.append(tuple(groups))
+    return tuple(result) or (((root,),),)
+
+
+@st.composite
+def schedules(draw: st.DrawFn, operation: str, num_hosts: int, root: int) -> Schedule:
+    """Any schedule of the operation."""
+    form = draw(st.sampled_from(FORMS[operation]))
+    fields: dict[str, object] = {"window": draw(st.integers(1, 3))}
+    if form == "forest":
+        num_trees = draw(st.integers(1, 3))
+        fields["trees"] = tuple(
+            draw(trees(num_hosts, root if root >= 0 else draw(st.integers(0, num_hosts - 1))))
+            for _ in range(num_trees)
+        )
+        weights = draw(st.lists(st.integers(1, 5), min_size=1, max_size=12))
+        fields["share_of_segment"] = tuple(weight / sum(weights) for weight in weights)
+        fields["tree_of_segment"] = tuple(draw(st.integers(0, num_trees - 1)) for _ in weights)
+        fields["max_sends"] = draw(st.integers(0, 2))
+    elif form == "split_tree":
+        fields["trees"] = (draw(trees(num_hosts, root)),)
+    elif form == "levels":
+        fields["levels"] = draw(levels(num_hosts, root))
+    else:
+        fields["order"] = tuple(draw(st.permutations(range(num_hosts))))
+        fields["num_parts"] = draw(st.integers(1, 5)) if form == "ring" else 0
+        fields["max_sends"] = draw(st.integers(0, 2)) if form == "linear" else 0
+    return Schedule(
+        operation=operation, form=form, method="drawn", num_hosts=num_hosts, root=root, **fields
+    )  # type: ignore[arg-type]
+
+
+@st.composite
+def calls(draw: st.DrawFn, num_ranks: int) -> Call:
+    """Any call on some of the ranks, which are on any hosts."""
+    num_members = draw(st.integers(1, num_ranks))
+    num_hosts = draw(st.integers(1, num_members))
+    others = [draw(st.integers(0, num_hosts - 1)) for _ in range(num_members - num_hosts)]
+    host_of_rank = tuple(draw(st.permutations([*range(num_hosts), *others])))
+    operation = draw(st.sampled_from(sorted(FORMS)))
+    root = draw(st.integers(0, num_members - 1)) if operation in ROOTED else 0
+    root_host = host_of_rank[root] if operation in ROOTED else -1
+    kinds = (
+        ("integers", "pairs", "strided", "swapped", "places", "reals")
+        if operation in COMBINING
+        else ("integers", "pairs", "strided", "swapped", "mixed")
+    )
+    return Call(
+        schedule=draw(schedules(operation, num_hosts, root_host)),
+        comm=draw(st.sampled_from(["world", "backwards"])),
+        host_of_rank=host_of_rank,
+        root=root,
+        count=draw(st.sampled_from([0, 1, 2, 7, 100, 5000])),
+        kind=draw(st.sampled_from(kinds)),
+        is_in_place=draw(st.booleans()),
+        seed=draw(st.integers(0, 2**20)),
+    )
+
+
+@pytest.fixture(scope="module", params=sorted(MPIS))
+def mpi(request: pytest.FixtureRequest) -> TracedMpi:
+    return MPIS[request.param]
+
+
+@pytest.fixture(scope="module")
+def program(mpi: TracedMpi) -> Path:
+    flags = ["-std=c++20", "-O1", "-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1"]
+    folders = ["core", "core/include", "mpi/collectives"]
+    return compiled(
+        [mpi.compilers[".cpp"], *flags, *(f"-I{ROOT / folder}" for folder in folders)],
+        [Path(__file__).with_name("follow.cpp"), *EXECUTORS, *CORE],
+        depends_on=HEADERS,
+    )
+
+
+def output(mpi: TracedMpi, num_ranks: int, folder: Path, *words: Path | str) -> str:
+    """What the program prints on this many ranks."""
+    command = detect(mpi.mpirun).prepare_command(mpi.spec(num_ranks, *words), folder)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("num_ranks", [1, 2, 3, 5, 8])
+def test_a_call_by_any_schedule_delivers_what_the_native_one_does(
+    mpi: TracedMpi, program: Path, num_ranks: int, tmp_path: Path
+) -> None:
+    # A failing call is named by the program; to shrink it would start the program many times.
+    @settings(
+        max_examples=4,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.data())
+    def deliver_the_same(data: st.DataObject) -> None:
+        drawn = data.draw(st.lists(calls(num_ranks), min_size=20, max_size=40))
+        (tmp_path / "cases").write_text("".join(call.text() for call in drawn))
+        printed = output(mpi, num_ranks, tmp_path, program, "cases", tmp_path / "cases")
+        differing = {int(word) for word in re.findall(r"^case (\d+)", printed, re.MULTILINE)}
+        shown = printed + "".join(drawn[index].text() for index in sorted(differing))
+        assert printed == f"compared {len(drawn)}\n", shown
+
+    deliver_the_same()
+
+
+def test_ten_thousand_calls_leave_no_memory_behind(
+    mpi: TracedMpi, program: Path, tmp_path: Path
+) -> None:
+    forest = Schedule(
+        operation="allreduce", form="forest", method="drawn", num_hosts=2,
+        trees=((-1, 0), (1, -1)), tree_of_segment=(0, 1), share_of_segment=(0.5, 0.5), window=2,
+    )  # fmt: skip
+    call = Call(forest, "world", (0, 1), 0, 2, "integers", False, 1)
+    (tmp_path / "cases").write_text(call.text())
+
+    printed = output(mpi, 2, tmp_path, program, "leaks", tmp_path / "cases", "10000")
+
+    grown_bytes = int(printed.split()[1])
+    assert grown_bytes < 32 * 1024, printed  # less than 4 bytes a call
