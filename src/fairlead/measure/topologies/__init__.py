@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Topologies as sites, clouds and fabrics tell them."""
+
+from fairlead.measure.topologies.catalogue import IMPORTS, import_topology
+
+__all__ = ["IMPORTS", "import_topology"]

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All kinds of topologies that can be imported, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from fairlead.errors import InputError
+from fairlead.measure.topologies import clouds, gemini, infiniband, slurm
+from fairlead.model.topology import Topology
+
+
+class Given(NamedTuple):
+    """The files that a user gave.
+
+    Attributes:
+        file: The topology.
+        nodes: Which host is where, or None.
+        routes: The routes as the network has them, or None.
+    """
+
+    file: Path
+    nodes: Path | None = None
+    routes: Path | None = None
+
+
+class Import(NamedTuple):
+    """One form of topology.
+
+    Attributes:
+        read: Makes the topology.
+        summary: What is read, in one line.
+        uses: Which further files it has a use for.
+    """
+
+    read: Callable[[Given], Topology]
+    summary: str
+    uses: frozenset[str] = frozenset()
+
+
+IMPORTS: dict[str, Import] = {
+    "gemini": Import(
+        lambda given: gemini.read(given.file, given.nodes, given.routes),
+        "rtr --interconnect of a Cray Gemini; --nodes xtprocadmin or ldms_ls, --routes rtr "
+        "--phys-routes",
+        frozenset({"nodes", "routes"}),
+    ),
+    "infiniband": Import(
+        lambda given: infiniband.read(given.file, given.routes),
+        "ibnetdiscover; --routes the forwarding tables by ibroute",
+        frozenset({"routes"}),
+    ),
+    "slurm": Import(
+        lambda given: slurm.read(given.file),
+        "topology.conf, topology.yaml or scontrol show topology; trees and blocks",
+    ),
+    "aws": Import(
+        lambda given: clouds.read_aws(given.file, given.nodes),
+        "aws ec2 describe-instance-topology; --nodes lines of instance and host",
+        frozenset({"nodes"}),
+    ),
+    "gcp": Import(
+        lambda given: clouds.read_gcp(given.file, given.nodes),
+        "gcloud compute instances list --format json; --nodes lines of instance and host",
+        frozenset({"nodes"}),
+    ),
+    "oci": Import(
+        lambda given: clouds.read_oci(given.file, given.nodes),
+        "an object of hosts and their rdmaTopologyData",
+        frozenset({"nodes"}),
+    ),
+}
+"""Each is a file or a function of one; a further one is a line here."""
+
+
+def import_topology(kind: str, given: Given) -> Topology:
+    """Read a topology of a kind.
+
+    Raises:
+        InputError: The kind is unknown, a file is not of this kind, or has no use here; the
+            message names file and line.
+    """
+    if kind not in IMPORTS:
+        raise InputError(f"topology: unknown kind {kind!r}; there are {', '.join(IMPORTS)}")
+    for name in ("nodes", "routes"):
+        if getattr(given, name) is not None and name not in IMPORTS[kind].uses:
+            raise InputError(f"{getattr(given, name)}: {kind} has no use for a file of {name}")
+    return IMPORTS[kind].read(given)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What clouds tell of where machines stand: AWS, GCP and OCI."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fairlead.errors import InputError
+from fairlead.files.whole_file import read_text
+from fairlead.measure.topologies.switch_tree import tree_topology
+from fairlead.model.topology import Topology
+
+__all__ = ["read_aws", "read_gcp", "read_oci"]
+
+_OF_GCP = ("cluster", "block", "subblock", "host")
+_OF_OCI = ("customerHPCIslandId", "customerNetworkBlock", "customerLocalBlock")
+
+
+def read_aws(path: Path, nodes: Path | None = None) -> Topology:
+    """`aws ec2 describe-instance-topology`: three or four network nodes above each instance.
+
+    Raises:
+        InputError: It is something else.
+    """
+    document = _json(path)
+    instances = document.get("Instances") if isinstance(document, dict) else None
+    above = {}
+    for index, instance in enumerate(_list(path, "Instances", instances)):
+        where = f"Instances[{index}]"
+        name = _text(path, f"{where}.InstanceId", instance.get("InstanceId"))
+        above[name] = _names(path, f"{where}.NetworkNodes", instance.get("NetworkNodes", []))
+    problems = []
+    if document.get("NextToken"):
+        problems.append("it is one page of several: NextToken is set; ask without --max-results")
+    return _tree(path, "aws", above, nodes, problems)
+
+
+def read_gcp(path: Path, nodes: Path | None = None) -> Topology:
+    """`gcloud compute instances list --format json`: cluster, block, subblock and host.
+
+    Raises:
+        InputError: It is something else.
+    """
+    above = {}
+    for index, instance in enumerate(_list(path, "the document", _json(path))):
+        name = _text(path, f"[{index}].name", instance.get("name"))
+        place = (instance.get("resourceStatus") or {}).get("physicalHostTopology") or {}
+        levels = []
+        for level in _OF_GCP:
+            if level not in place:
+                break
+            levels.append(_text(path, f"[{index}].{level}", place[level]))
+        above[name] = _qualified(levels)
+    return _tree(path, "gcp", above, nodes, [])
+
+
+def read_oci(path: Path, nodes: Path | None = None) -> Topology:
+    """An object of hosts and what the metadata service told each: rdmaTopologyData.
+
+    Raises:
+        InputError: It is something else.
+    """
+    document = _json(path)
+    if not isinstance(document, dict) or not all(isinstance(v, dict) for v in document.values()):
+        raise InputError(f"{path}: expected an object of hosts and their rdmaTopologyData")
+    above = {
+        host: [
+            _text(path, f"{host}.{level}", place[level]) for level in _OF_OCI if place.get(level)
+        ]
+        for host, place in document.items()
+    }
+    return _tree(path, "oci", above, nodes, [])
+
+
+def _tree(
+    path: Path,
+    how: str,
+    above: dict[str, list[str]],
+    nodes: Path | None,
+    problems: Sequence[str],
+) -> Topology:
+    unknown = [name for name, switches in above.items() if not switches]
+    told = list(problems)
+    if unknown:
+        more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+        told.append(f"nothing is told of where {unknown[0]}{more} stands")
+    if nodes is not None:
+        above = _renamed(nodes, above)
+    return tree_topology(above, {"how": how, "file": str(path)}, str(path), told)
+
+
+def _renamed(nodes: Path, above: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The same by host names, from lines of an instance and its host."""
+    renamed = {}
+    for number, line in enumerate(read_text(nodes).splitlines(), 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        if len(words) != 2 or words[0] not in above or words[1] in renamed:
+            raise InputError(f"{nodes}:{number}: expected an instance and its host, got {line!r}")
+        renamed[words[1]] = above[words[0]]
+    return renamed
+
+
+def _qualified(levels: Sequence[str]) -> list[str]:
+    """Names that are unique: a subblock's name may be that of another block's, too."""
+    return ["/".join(levels[: end + 1]) for end in range(len(levels))]
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: is not JSON, or not all of it: {error}") from error
+
+
+def _list(path: Path, where: str, value: object) -> list[dict[str, Any]]:
+    if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
+        raise InputError(f"{path}: {where}: expected a list of instances")
+    return value
+
+
+def _text(path: Path, where: str, value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise InputError(f"{path}: {where}: expected a name, got {value!r}")
+    return value
+
+
+def _names(path: Path, where: str, value: object) -> list[str]:
+    if not isinstance(value, list):
+        raise InputError(f"{path}: {where}: expected a list of names, got {value!r}")
+    return [_text(path, where, name) for name in value]

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The links of a network, and which of them a message from host to host takes."""
+
+from fairlead.model.topology.links import Links
+from fairlead.model.topology.routes import Reducer, Reduction, Routes
+from fairlead.model.topology.table import TableRoutes
+from fairlead.model.topology.topology import Topology
+from fairlead.model.topology.torus import TorusRoutes
+from fairlead.model.topology.tree import TreeRoutes, ends_only
+
+__all__ = [
+    "Links",
+    "Reducer",
+    "Reduction",
+    "Routes",
+    "TableRoutes",
+    "Topology",
+    "TorusRoutes",
+    "TreeRoutes",
+    "ends_only",
+]

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts, the links between them, and the routes of messages."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.errors import InputError, ShapeError, TopologyError
+from fairlead.files.archive import Archive, save_archive
+from fairlead.model.topology.links import Links
+from fairlead.model.topology.routes import HostIndex, LinkIndex, Reducer, Reduction, Routes
+from fairlead.model.topology.table import TableRoutes
+from fairlead.model.topology.torus import TorusRoutes
+from fairlead.model.topology.tree import TreeRoutes
+
+__all__ = ["KIND", "Topology"]
+
+KIND = "topology"
+VERSION = 1
+
+_KINDS: dict[str, type[Routes]] = {
+    routes.kind: routes for routes in (TorusRoutes, TreeRoutes, TableRoutes)
+}
+_ARRAYS_OF_KIND: dict[str, dict[str, tuple[int, ...]]] = {
+    "torus": {"position_of_host": (-1, -1), "link_of_step": (), "is_ring": (-1,)},
+    "tree": {"parent_of_vertex": (-1,), "num_hosts": (1,)},
+    "table": {
+        "switch_of_host": (-1,),
+        "link_from_host": (-1,),
+        "next_link": (-1, -1),
+        "switch_after_link": (-1,),
+    },
+}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Topology:
+    """Where messages go.
+
+    Attributes:
+        hosts: Host names, length H.
+        links: The directed links.
+        routes: Which of them a message takes.
+        router_of_host: Name of the router or switch next to each host, length H.
+        coordinates: Of the hosts, shape (H, D), or None: where there are none.
+        origin: Where it comes from: a JSON-serialisable dictionary.
+        problems: What is wrong with it and left its routes usable: one line each.
+        source: What errors call it: the file it was read from.
+    """
+
+    hosts: Sequence[str]
+    links: Links
+    routes: Routes
+    router_of_host: Sequence[str]
+    coordinates: npt.NDArray[np.float64] | None = None
+    origin: dict[str, Any] = dataclasses.field(default_factory=dict)
+    problems: Sequence[str] = ()
+    source: str = "this topology"
+
+    def __post_init__(self) -> None:
+        for name in ("hosts", "router_of_host", "problems"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        if not self.hosts or len(set(self.hosts)) != len(self.hosts):
+            raise TopologyError("topology: hosts: expected at least one, each named once")
+        if len(self.router_of_host) != len(self.hosts):
+            raise ShapeError(
+                f"topology: {len(self.hosts)} hosts, but routers of {len(self.router_of_host)}"
+            )
+        object.__setattr__(
+            self, "_index_of_host", {host: index for index, host in enumerate(self.hosts)}
+        )
+
+    @property
+    def num_hosts(self) -> int:
+        """Number of hosts H."""
+        return len(self.hosts)
+
+    def indices(self, hosts: Sequence[str]) -> HostIndex:
+        """Positions of hosts.
+
+        Raises:
+            TopologyError: One of them is not in the topology.
+        """
+        known: dict[str, int] = self._index_of_host  # type: ignore[attr-defined]
+        try:
+            return np.array([known[host] for host in hosts], dtype=np.int64)
+        except KeyError as error:
+            raise TopologyError(
+                f"host {error.args[0]!r} is not in {self.source}, which has {self.num_hosts} hosts"
+            ) from None
+
+    def route(self, src: str, dst: str) -> LinkIndex:
+        """Links from host to host, in their order; -1 where one is missing."""
+        one, other = self.indices([src, dst]).tolist()
+        return self.routes.route(one, other)
+
+    def hops(self) -> Reducer:
+        """Counts the links of routes, missing ones included."""
+        return self.routes.reducer(np.ones(self.links.num_links + 1), Reduction.sum)
+
+    def save(self, path: Path | str) -> None:
+        """Write a `.topo.npz` file; it appears whole or not at all."""
+        arrays = {"capacity_Bps": self.links.capacity_Bps, "num_lanes": self.links.num_lanes}
+        if self.coordinates is not None:
+            arrays["coordinates"] = self.coordinates
+        meta = {
+            "hosts": list(self.hosts),
+            "router_of_host": list(self.router_of_host),
+            "in_ports": list(self.links.in_ports),
+            "out_ports": list(self.links.out_ports),
+            "routes": self.routes.kind,
+            "problems": list(self.problems),
+            "origin": self.origin,
+        }
+        save_archive(path, KIND, VERSION, meta, {**arrays, **self.routes.arrays()})
+
+    @classmethod
+    def load(cls, path: Path | str) -> Topology:
+        """Read a `.topo.npz` file.
+
+        Raises:
+            InputError: The file is missing, damaged, of another kind or version, or holds an
+                impossible value; the message names file and field.
+        """
+        names = {name for arrays in _ARRAYS_OF_KIND.values() for name in arrays}
+        archive = Archive(path, KIND, VERSION, {"capacity_Bps", "num_lanes", "coordinates", *names})
+        texts = {name: _texts(archive, name) for name in ("hosts", "router_of_host", "in_ports")}
+        texts["out_ports"] = _texts(archive, "out_ports")
+        kind = archive.meta_field("routes", str)
+        if kind not in _KINDS:
+            raise archive.error("meta.routes", f"unknown kind {kind!r}")
+        num_hosts, num_links = len(texts["hosts"]), len(texts["in_ports"])
+        coordinates = (
+            archive.array("coordinates", (num_hosts, -1)) if "coordinates" in archive else None
+        )
+        try:
+            links = Links(
+                in_ports=texts["in_ports"],
+                out_ports=texts["out_ports"],
+                capacity_Bps=archive.array("capacity_Bps", (num_links,)),
+                num_lanes=archive.array("num_lanes", (num_links,), is_whole=True),
+            )
+            return cls(
+                hosts=texts["hosts"],
+                links=links,
+                routes=_KINDS[kind].from_arrays(_arrays(archive, kind), num_links),
+                router_of_host=texts["router_of_host"],
+                coordinates=coordinates,
+                origin=archive.meta_field("origin", dict),
+                problems=_texts(archive, "problems"),
+                source=str(path),
+            )
+        except InputError as error:
+            if str(error).startswith(str(archive.path)):
+                raise
+            raise InputError(f"{archive.path}: {error}") from error
+
+
+def _arrays(archive: Archive, kind: str) -> dict[str, npt.NDArray[Any]]:
+    found: dict[str, npt.NDArray[Any]] = {}
+    for name, shape in _ARRAYS_OF_KIND[kind].items():
+        # The links of a torus have two axes more than it has dimensions.
+        axes = shape or (-1,) * (2 + found["position_of_host"].shape[1])
+        found[name] = archive.array(name, axes, is_whole=True)
+    return found
+
+
+def _texts(archive: Archive, name: str) -> list[str]:
+    texts: list[str] = archive.meta_field(name, list)
+    if not all(isinstance(text, str) for text in texts):
+        raise archive.error(f"meta.{name}", "expected a list of names")
+    return texts
