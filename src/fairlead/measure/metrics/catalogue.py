@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All sources of metrics by name."""
+
+from __future__ import annotations
+
+import urllib.parse
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from fairlead.errors import InputError
+from fairlead.measure.metrics.host import CxiSource, HostSource
+from fairlead.measure.metrics.ldms_source import LdmsCommandSource, LdmsFileSource
+from fairlead.measure.metrics.prometheus import PrometheusSource
+from fairlead.measure.metrics.series import MetricSource
+from fairlead.units import parse_duration
+
+Options = Mapping[str, str]
+
+
+class Source(NamedTuple):
+    """One kind of source.
+
+    Attributes:
+        open: Makes the source from what follows its name, options, and headers of HTTP.
+        form: How it is written.
+        summary: What it is, in one line.
+        options: What may follow after `?`.
+    """
+
+    open: Callable[[str, Options, Mapping[str, str]], MetricSource]
+    form: str
+    summary: str
+    options: frozenset[str] = frozenset()
+
+
+def _prometheus(rest: str, options: Options, headers: Mapping[str, str]) -> MetricSource:
+    step = options.get("step")
+    return PrometheusSource(
+        rest,
+        headers=headers,
+        host_label=options.get("host", ""),
+        step_s=None if step is None else parse_duration(step),
+        selector=options.get("select", ""),
+    )
+
+
+def _ldms_daemon(rest: str, options: Options, headers: Mapping[str, str]) -> MetricSource:
+    host, _, port = rest.partition(":")
+    if not host or not port.isdecimal():
+        raise InputError(f"ldmsd:{rest}: expected ldmsd:HOST:PORT")
+    transport = options.get("transport", "sock")
+    command = ["ldms_ls", "-h", host, "-p", port, "-x", transport, "-l"]
+    return LdmsCommandSource(f"ldmsd:{rest}", command)
+
+
+SOURCES: dict[str, Source] = {
+    "prometheus": Source(
+        _prometheus,
+        "prometheus:URL",
+        "raw samples of node_exporter and the exporters for InfiniBand, by Prometheus' HTTP API",
+        frozenset({"host", "step", "select"}),
+    ),
+    "ldms": Source(
+        lambda rest, _options, _headers: LdmsFileSource(Path(rest)),
+        "ldms:FILE",
+        "what ldms_ls -l printed, with -f json or without; the file is read again",
+    ),
+    "ldmsd": Source(
+        _ldms_daemon, "ldmsd:HOST:PORT", "an LDMS daemon, by ldms_ls", frozenset({"transport"})
+    ),
+    "host": Source(
+        lambda rest, _options, _headers: HostSource(rest),
+        "host:[NAME]",
+        "interfaces of this host, and what AWS held back",
+    ),
+    "cxi": Source(
+        lambda rest, options, _headers: CxiSource(Path(rest), options.get("host", "")),
+        "cxi:FOLDER",
+        "Slingshot's counters of this host",
+        frozenset({"host"}),
+    ),
+}
+"""Each is a file or a function of one; a further one is a line here."""
+
+
+def open_source(text: str, headers: Mapping[str, str] | None = None) -> MetricSource:
+    """The source that a user named.
+
+    Args:
+        text: `NAME:REST`, with options after `?`.
+        headers: Of HTTP, where it is asked by that.
+
+    Raises:
+        InputError: The name or an option is unknown.
+    """
+    name, colon, rest = text.partition(":")
+    if not colon or name not in SOURCES:
+        forms = ", ".join(source.form for source in SOURCES.values())
+        raise InputError(f"metrics {text!r}: expected one of {forms}")
+    rest, _, query = rest.partition("?")
+    options = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
+    unknown = [option for option in options if option not in SOURCES[name].options]
+    if unknown:
+        allowed = ", ".join(sorted(SOURCES[name].options)) or "none"
+        raise InputError(f"metrics {text!r}: unknown option {unknown[0]!r}; there are {allowed}")
+    return SOURCES[name].open(rest, options, headers or {})

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The counters of the host this runs on, read in place: interfaces, ENA allowances, Slingshot."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+
+from fairlead.errors import InputError
+from fairlead.files.whole_file import read_text
+from fairlead.measure.metrics.prometheus import NO_INTERFACE
+from fairlead.measure.metrics.series import MetricError, MetricSource, Quantity, Series
+from fairlead.measure.topologies.switch_tree import host_port
+
+__all__ = ["CxiSource", "HostSource", "parse_ethtool", "parse_net_dev"]
+
+ETHTOOL_S = 5.0
+"""Longest that `ethtool -S` may take."""
+
+ALLOWANCES = {"bw_in_allowance_exceeded": True, "bw_out_allowance_exceeded": False}
+"""Packets that AWS held back or dropped, and whether they were coming in.
+
+Source: ENA driver, statistics of the elastic network interface.
+"""
+
+CXI_COUNTERS = {
+    "hni_sts_rx_ok_octets": (True, Quantity.carried_bytes, 1.0),
+    "hni_sts_tx_ok_octets": (False, Quantity.carried_bytes, 1.0),
+}
+
+_LINE = re.compile(r"\s*([^\s:]+):\s*((?:\d+\s*){16})", re.A)
+_STATISTIC = re.compile(r"\s*([\w.\[\]-]+):\s*(\d+)\s*", re.A)
+_AT = re.compile(r"(\d+)(?:@(\d+(?:\.\d+)?))?\s*", re.A)
+
+RX_BYTES, RX_PACKETS, TX_BYTES, TX_PACKETS = 0, 1, 8, 9
+"""Columns of /proc/net/dev. Source: proc_net(5)."""
+
+
+def parse_net_dev(text: str, name: str = "/proc/net/dev") -> dict[str, list[int]]:
+    """The sixteen counters of each interface.
+
+    Raises:
+        MetricError: It is something else.
+    """
+    found = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if "|" in line or not line.strip():
+            continue
+        match = _LINE.fullmatch(line)
+        if match is None:
+            raise MetricError(f"{name}:{number}: expected an interface and 16 counters: {line!r}")
+        found[match[1]] = [int(word) for word in match[2].split()]
+    if not found:
+        raise MetricError(f"{name}: names no interface")
+    return found
+
+
+def parse_ethtool(text: str) -> dict[str, int]:
+    """The statistics that `ethtool -S` prints."""
+    found = (_STATISTIC.fullmatch(line) for line in text.splitlines())
+    return {match[1]: int(match[2]) for match in found if match is not None}
+
+
+class HostSource(MetricSource):
+    """/proc/net/dev, and `ethtool -S` where it is installed."""
+
+    def __init__(self, host: str = "", net_dev: Path = Path("/proc/net/dev")):
+        """This host.
+
+        Args:
+            host: Its name in the topology; empty: what the system says, without its domain.
+            net_dev: Where the kernel tells it.
+        """
+        self._host = host or socket.gethostname().partition(".")[0]
+        self._net_dev = net_dev
+        self.name = f"host:{self._host}"
+
+    def read(self, now_s: float, window_s: float) -> list[Series]:
+        """The counters now."""
+        try:
+            text = read_text(self._net_dev)
+        except InputError as error:
+            raise MetricError(f"{self.name}: {error}") from error
+        at_s = time.time()
+        counters = {
+            device: values
+            for device, values in parse_net_dev(text, str(self._net_dev)).items()
+            if not NO_INTERFACE.fullmatch(device)
+        }
+        if not counters:
+            return []
+        found = []
+        for is_into, octets, packets in (
+            (True, RX_BYTES, RX_PACKETS),
+            (False, TX_BYTES, TX_PACKETS),
+        ):
+            for quantity, column in (
+                (Quantity.carried_bytes, octets),
+                (Quantity.packets, packets),
+            ):
+                total = sum(values[column] for values in counters.values())
+                found.append(self._now(is_into, quantity, at_s, float(total)))
+        statistics = [self._ethtool(device) for device in counters]
+        for name, is_into in ALLOWANCES.items():
+            told = [values[name] for values in statistics if name in values]
+            if told:
+                found.append(self._now(is_into, Quantity.shaped_packets, at_s, float(sum(told))))
+        return found
+
+    def _now(self, is_into: bool, quantity: Quantity, at_s: float, value: float) -> Series:
+        port = host_port(self._host)
+        return Series(port, is_into, quantity, np.array([at_s]), np.array([value]))
+
+    @staticmethod
+    def _ethtool(device: str) -> dict[str, int]:
+        """Statistics of a device; none where there is no ethtool, or the device has none."""
+        program = shutil.which("ethtool")
+        if program is None:
+            return {}
+        try:
+            done = subprocess.run(
+                [program, "-S", device],
+                capture_output=True, text=True, timeout=ETHTOOL_S, check=False,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired):
+            return {}
+        return parse_ethtool(done.stdout)
+
+
+class CxiSource(MetricSource):
+    """Slingshot's counters below a path: a file for each, `value@time`."""
+
+    def __init__(self, path: Path, host: str = ""):
+        """A folder of counters, as /sys/class/cxi/cxi0/device/telemetry."""
+        self._path = path
+        self._host = host or socket.gethostname().partition(".")[0]
+        self.name = f"cxi:{path}"
+
+    def read(self, now_s: float, window_s: float) -> list[Series]:
+        """The counters now."""
+        found = []
+        for name, (is_into, quantity, factor) in CXI_COUNTERS.items():
+            file = self._path / name
+            if not file.exists():
+                continue
+            match = _AT.fullmatch(read_text(file))
+            if match is None:
+                raise MetricError(f"{file}: expected value@time, got {read_text(file)[:80]!r}")
+            at_s = float(match[2]) if match[2] else time.time()
+            value = np.array([int(match[1]) * factor])
+            found.append(Series(host_port(self._host), is_into, quantity, np.array([at_s]), value))
+        if not found:
+            raise MetricError(f"{self.name}: holds none of {', '.join(CXI_COUNTERS)}")
+        return found

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Documents by HTTP: bounded in time and size, with one line when it does not work."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Mapping
+from typing import Any
+
+from fairlead.measure.metrics.series import MetricError
+
+__all__ = ["fetch_json", "require_http"]
+
+MOST_BYTES = 2**28
+"""Of one answer: a matrix of 4,000 hosts takes some 200 MB as text."""
+
+USER_AGENT = "fairlead"
+
+
+def require_http(url: str) -> str:
+    """The URL without a slash at its end.
+
+    Raises:
+        MetricError: It is none of HTTP with a host.
+    """
+    parts = urllib.parse.urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise MetricError(f"{url}: expected http://HOST:PORT or https://HOST:PORT")
+    return url.rstrip("/")
+
+
+def fetch_json(
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    body: Any = None,
+    form: Mapping[str, str] | None = None,
+    timeout_s: float = 30.0,
+) -> Any:
+    """What a server answers.
+
+    Args:
+        url: Where.
+        headers: Sent along.
+        body: A JSON document to send; None: none.
+        form: Fields of a form to send instead; queries of many names are too long for a URL.
+        timeout_s: For each step: to connect, and for each piece of the answer.
+
+    Raises:
+        MetricError: There is no server, it answers with an error, with something else than JSON,
+            with half of it, or with more than MOST_BYTES.
+    """
+    sent = {"User-Agent": USER_AGENT, "Accept": "application/json", **(headers or {})}
+    data = None
+    if form is not None:
+        data = urllib.parse.urlencode(form).encode()
+        sent["Content-Type"] = "application/x-www-form-urlencoded"
+    elif body is not None:
+        data = json.dumps(body).encode()
+        sent["Content-Type"] = "application/json"
+    request = urllib.request.Request(url, data=data, headers=sent)
+    try:
+        with urllib.request.urlopen(request, timeout=timeout_s) as answer:
+            text = answer.read(MOST_BYTES + 1)
+            length = answer.headers.get("Content-Length")
+    except urllib.error.HTTPError as error:
+        raise MetricError(f"{url}: answers {error.code} {_reason(error)}") from error
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        reason = getattr(error, "reason", None) or error
+        raise MetricError(f"{url}: cannot be reached: {reason}") from error
+    if len(text) > MOST_BYTES:
+        raise MetricError(f"{url}: answers with more than {MOST_BYTES} bytes")
+    if length is not None and len(text) < int(length):
+        raise MetricError(f"{url}: the answer ends after {len(text)} of {length} bytes")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MetricError(f"{url}: the answer is not JSON, or not all of it: {error}") from error
+
+
+def _reason(error: urllib.error.HTTPError) -> str:
+    """What a server says of its error, in one line."""
+    try:
+        document = json.loads(error.read(2**16))
+    except (OSError, ValueError, http.client.HTTPException):
+        return str(error.reason)
+    told = document.get("error") or document.get("detail") if isinstance(document, dict) else None
+    return " ".join(str(told).split())[:300] if told else str(error.reason)

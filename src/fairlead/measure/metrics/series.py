@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every source of metrics gives: samples of one counter or gauge of one port."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.errors import Error
+
+__all__ = ["MetricError", "MetricSource", "Quantity", "Series"]
+
+
+class MetricError(Error):
+    """A source could not be read, or told nonsense; the message names it."""
+
+
+class Quantity(Enum):
+    """What is told of a link.
+
+    The first four are counters, of which only growth means something; the others are values.
+    """
+
+    carried_bytes = "carried_bytes"
+    stalled_s = "stalled_s"
+    packets = "packets"
+    shaped_packets = "shaped_packets"
+    used_ratio = "used_ratio"
+    stalled_ratio = "stalled_ratio"
+    capacity_Bps = "capacity_Bps"
+
+    @property
+    def is_counter(self) -> bool:
+        """Whether it only grows, but for wrap-around and restarts."""
+        return self in _COUNTERS
+
+
+_COUNTERS = frozenset(
+    {Quantity.carried_bytes, Quantity.stalled_s, Quantity.packets, Quantity.shaped_packets}
+)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Series:
+    """Samples of one quantity at one port.
+
+    Attributes:
+        port: The port, named as in the topology's links.
+        is_into: Whether it tells of the link that the port receives; else of the one it sends.
+        quantity: What is told.
+        times_s: Seconds since 1970 by the clock of who counted, in the order they came, shape (N,).
+        values: In the quantity's unit, shape (N,); `nan` where a sample has none.
+        largest: What a counter holds before it begins again at 0, in the quantity's unit.
+    """
+
+    port: str
+    is_into: bool
+    quantity: Quantity
+    times_s: npt.NDArray[np.float64]
+    values: npt.NDArray[np.float64]
+    largest: float = 2.0**64
+
+    @property
+    def key(self) -> tuple[str, bool, Quantity]:
+        """What makes two series one."""
+        return self.port, self.is_into, self.quantity
+
+
+class MetricSource(abc.ABC):
+    """Somebody who counts.
+
+    Attributes:
+        name: As the user wrote it; errors and reports name it so.
+    """
+
+    name: str
+
+    @abc.abstractmethod
+    def read(self, now_s: float, window_s: float) -> list[Series]:
+        """What it has for the time window that ends now; at least the newest samples.
+
+        A series that is not given has no sample. Nothing is ever made up.
+
+        Raises:
+            Error: The source is gone, too slow, or tells nonsense; the message names it.
+        """

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers of Prometheus' HTTP API, good ones and bad ones."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import socket
+import threading
+import urllib.parse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fairlead.errors import Error
+from fairlead.measure.metrics import Quantity, open_source
+from fairlead.measure.metrics.prometheus import PrometheusSource
+
+GOLDEN = Path(__file__).parents[3] / "golden" / "oracle" / "prometheus"
+RECEIVED = "node_network_receive_bytes_total"
+
+
+class Engine(http.server.ThreadingHTTPServer):
+    """Answers every question with what a test put in; keeps what it was asked."""
+
+    answer = b""
+    status = 200
+    cut = 0
+    asked: list[tuple[str, dict[str, str], dict[str, str]]]
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        engine = self.server
+        assert isinstance(engine, Engine)
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        engine.asked.append(
+            (self.path, dict(urllib.parse.parse_qsl(body)), dict(self.headers.items()))
+        )
+        self.send_response(engine.status)
+        self.send_header("Content-Length", str(len(engine.answer)))
+        self.end_headers()
+        self.wfile.write(engine.answer[: len(engine.answer) - engine.cut])
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine(("127.0.0.1", 0), Handler) as server:
+        server.asked = []
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def result(*series: tuple[dict[str, str], list[list[Any]]]) -> bytes:
+    entries = [{"metric": labels, "values": samples} for labels, samples in series]
+    data = {"resultType": "matrix", "result": entries}
+    return json.dumps({"status": "success", "data": data}).encode()
+
+
+def test_raw_samples_are_asked_for(engine: Engine) -> None:
+    engine.answer = result()
+
+    PrometheusSource(
+        f"{engine.url}/prefix/", headers={"Authorization": "Bearer x"}, selector='job="n"'
+    ).read(1000.0, 60.0)
+
+    ((path, form, headers),) = engine.asked
+    assert path == "/prefix/api/v1/query"
+    assert form["query"].endswith(',job="n"}[60s]') and form["time"] == "1000.000"
+    assert headers["Authorization"] == "Bearer x"
+
+
+def test_range_is_asked_for_where_a_step_is_given(engine: Engine) -> None:
+    engine.answer = result()
+
+    open_source(f"prometheus:{engine.url}?step=15s").read(1000.0, 60.0)
+
+    ((path, form, _),) = engine.asked
+    assert path == "/api/v1/query_range"
+    assert (form["start"], form["end"], form["step"]) == ("940.000", "1000.000", "15")
+
+
+def test_interfaces_of_a_host_are_added_up(engine: Engine) -> None:
+    engine.answer = result(
+        ({"__name__": RECEIVED, "device": "eth0", "host": "a"}, [[1, "10"], [2, "20"], [3, "30"]]),
+        ({"__name__": RECEIVED, "device": "eth1", "host": "a"}, [[2, "1"], [3, "2"]]),
+        ({"__name__": RECEIVED, "device": "lo", "host": "a"}, [[2, "99"], [3, "99"]]),
+        ({"__name__": RECEIVED, "device": "eth0", "instance": "b:9100"}, [[2, "5"]]),
+    )
+
+    first, second = PrometheusSource(engine.url).read(3.0, 60.0)
+
+    assert (first.port, first.is_into) == ("host a", True)
+    assert (first.times_s.tolist(), first.values.tolist()) == ([2, 3], [21, 32])
+    assert (second.port, second.values.tolist()) == ("host b", [5])
+
+
+def test_cable_of_infiniband_is_told_by_its_ports(engine: Engine) -> None:
+    labels = {"local_guid": "0x00000a01", "local_port": "1", "remote_guid": "0x1001"}
+    engine.answer = result(
+        ({"__name__": "infiniband_portxmitdata_total", **labels}, [[1, "100"]]),
+        ({"__name__": "infiniband_portrcvdata_total", **labels}, [[1, "200"]]),
+        ({"__name__": "infiniband_portxmitwait_total", **labels}, [[1, "250000000"]]),
+    )
+
+    series = PrometheusSource(engine.url).read(1, 60)
+
+    assert {one.key: float(one.values[0]) for one in series} == {
+        ("a01:1", False, Quantity.carried_bytes): 400,
+        ("a01:1", True, Quantity.carried_bytes): 800,
+        ("a01:1", False, Quantity.stalled_s): 1.0,
+    }
+
+
+def test_empty_result_is_missing(engine: Engine) -> None:
+    engine.answer = result()
+
+    assert PrometheusSource(engine.url).read(1, 60) == []
+
+
+def test_stale_marker_is_no_value(engine: Engine) -> None:
+    labels = {"__name__": "infiniband_portxmitdata_total", "local_guid": "0x1", "local_port": "2"}
+    engine.answer = result((labels, [[1, "1"], [2, "NaN"], [3, "+Inf"]]))
+
+    (series,) = PrometheusSource(engine.url).read(3, 60)
+
+    np.testing.assert_equal(series.values, [4.0, np.nan, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ((GOLDEN / "error.json").read_bytes(), "1:6: parse error: unclosed left parenthesis"),
+        ((GOLDEN / "instant.json").read_bytes(), "expected samples, got a vector"),
+        (b'{"status": "success"}', "is not the answer of Prometheus: KeyError"),
+        (b"<html>", "the answer is not JSON, or not all of it"),
+        (b"[]", "no object"),
+        (
+            result(({"__name__": "infiniband_portxmitdata_total"}, [[1, "1"]])),
+            "infiniband_portxmitdata_total: its labels name no port: 'local_guid'",
+        ),
+    ],
+)
+def test_answer_that_is_none_is_named(engine: Engine, answer: bytes, problem: str) -> None:
+    engine.answer = answer
+
+    with pytest.raises(Error, match=problem) as failed:
+        PrometheusSource(engine.url).read(1, 60)
+
+    assert engine.url in str(failed.value) and "\n" not in str(failed.value)
+
+
+def test_half_an_answer_is_named(engine: Engine) -> None:
+    engine.answer, engine.cut = result(), 10
+
+    with pytest.raises(Error, match=r"the answer ends after \d+ of \d+ bytes|cannot be reached"):
+        PrometheusSource(engine.url, timeout_s=2).read(1, 60)
+
+
+def test_status_of_an_error_is_told_with_its_reason(engine: Engine) -> None:
+    engine.status, engine.answer = 422, (GOLDEN / "error.json").read_bytes()
+
+    with pytest.raises(Error, match=r"answers 422 invalid parameter .*unclosed left parenthesis"):
+        PrometheusSource(engine.url).read(1, 60)
+
+
+def test_engine_that_is_gone_is_named() -> None:
+    with pytest.raises(Error, match=r"http://127.0.0.1:9/api/v1/query: cannot be reached: "):
+        PrometheusSource("http://127.0.0.1:9").read(1, 60)
+
+
+def test_slow_engine_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(Error, match="cannot be reached: timed out"):
+            PrometheusSource(url, timeout_s=0.2).read(1, 60)
