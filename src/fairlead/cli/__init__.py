@@ -32,10 +32,16 @@ COMMANDS = {
     "runs": "List your runs, the latest last: their folders, times, and how they ended.",
     "report": "Write a self-contained page of a run: heatmaps, measured times, and conclusions.",
     "advise": "Say which hosts are bad, whether leaving them out helps, and how many are enough.",
+    "import": "Read a topology from what AWS, GCP, OCI, Slurm, InfiniBand or a Cray Gemini tells of "
+    "it.",
+    "oracle": "What the network does now, along the routes that messages take.",
     "lab": "An emulated cloud on this machine: hosts with an uneven network between them.",
     "mpi": "The MPIs that Fairlead is built for.",
 }
 """What each command does, as its own help begins."""
+
+_MODULES = {"import": "import_topology"}
+"""Of commands whose name no module can have."""
 
 
 class _Commands(HelpGroup):
@@ -45,7 +51,8 @@ class _Commands(HelpGroup):
         name = args[0]
         if name in COMMANDS:
             loaded = App()
-            importlib.import_module(f"fairlead.cli.{name}").register(loaded)
+            module = _MODULES.get(name, name)
+            importlib.import_module(f"fairlead.cli.{module}").register(loaded)
             self.commands[name] = typer.main.get_group(loaded).commands[name]
         return super().resolve_command(ctx, args)
 

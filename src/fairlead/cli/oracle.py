@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead oracle`: what the network does now, along the routes that messages take."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from fairlead.act.launch import parse_hostfile
+from fairlead.cli.help import App, listed
+from fairlead.cli.output import JsonOption, print_json, stderr, stdout
+from fairlead.errors import Error, InputError
+from fairlead.files.whole_file import read_text
+from fairlead.measure.metrics import SOURCES, open_source
+from fairlead.measure.oracle import TOKEN_VARIABLE, ask_oracle
+from fairlead.model.network import Network
+from fairlead.model.topology import Topology
+from fairlead.units import parse_duration
+from fairlead.watch.oracle import METRICS, Oracle
+
+PORT = 8765
+
+MOST_SHOWN = 16
+"""Nodes of a table in the terminal; of more --json."""
+
+_oracle = App(
+    help="What the network does now, along the routes that messages take.",
+    no_args_is_help=True,
+)
+
+
+def _metrics() -> str:
+    return "".join(f"\n{name}: {summary}" for name, summary in METRICS.items())
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.add_typer(_oracle, name="oracle")
+
+
+@_oracle.command(
+    epilog="Example: fairlead oracle serve site.topo.npz --metrics prometheus:http://monitor:9090"
+)
+def serve(
+    topology: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A topology, as fairlead import writes it.")
+    ],
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SOURCE",
+            help="Where counters are read; repeatable. One of"
+            + listed({source.form: source for source in SOURCES.values()}),
+        ),
+    ] = None,
+    latency: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Latencies as fairlead probe measured them (.net.npz); read again."
+        ),
+    ] = None,
+    header: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME:VALUE", help="A header for prometheus:; repeatable."),
+    ] = None,
+    bearer_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A bearer token for prometheus:.")
+    ] = None,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address to answer on.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="0: any.")] = PORT,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help=f"Answer only who knows this token; or set {TOKEN_VARIABLE}.",
+        ),
+    ] = None,
+    every: Annotated[str, typer.Option(metavar="TIME", help="How often sources are read.")] = "10s",
+    stale: Annotated[
+        str, typer.Option(metavar="TIME", help="What is older is no value for now.")
+    ] = "60s",
+    rate: Annotated[
+        float, typer.Option(min=1, metavar="N", help="Requests a second of one client.")
+    ] = 2000.0,
+    recorded: Annotated[
+        bool,
+        typer.Option(
+            "--recorded", help="Metrics are a recording: now is the time of its newest sample."
+        ),
+    ] = False,
+) -> None:
+    """Answer questions about routes until it is stopped."""
+    _require_packages()
+    known = Topology.load(topology)
+    token = _token(token_file)
+    headers = dict(_header(text) for text in header or [])
+    if bearer_file is not None:
+        headers["Authorization"] = f"Bearer {read_text(bearer_file).strip()}"
+    oracle = Oracle(
+        known,
+        [open_source(text, headers) for text in metrics or []],
+        latency=_LatencyFile(latency) if latency else lambda: None,
+        stale_s=parse_duration(stale),
+        tell=_tell,
+    )
+    if recorded:
+        oracle.use_clock_of_samples()
+    for problem in known.problems:
+        _tell(f"{topology}: {problem}")
+    is_local = host in ("127.0.0.1", "::1", "localhost")
+    if not is_local and not token:
+        _tell(f"answers everybody who reaches {host}:{port}; --token-file lets only some ask")
+    from fairlead.watch.oracle.serving import run  # noqa: PLC0415 - needs the extra packages
+
+    run(oracle, host=host, port=port, token=token, rate=rate, every_s=parse_duration(every))
+
+
+@_oracle.command(epilog="Example: fairlead oracle query nid00050,nid00052 --metric stalls")
+def query(
+    nodes: Annotated[str, typer.Argument(metavar="NODES", help="Nodes h0,h1,h2 or a hostfile.")],
+    url: Annotated[
+        str, typer.Option(metavar="URL", help="Of the service.")
+    ] = f"http://127.0.0.1:{PORT}",
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help=f"Repeatable; without it stalls. One of{_metrics()}"),
+    ] = None,
+    reduce: Annotated[
+        str | None,
+        typer.Option(
+            metavar="min|max|sum",
+            show_default="max; min of bandwidths",
+            help="How the links of a route become one value.",
+        ),
+    ] = None,
+    window: Annotated[str, typer.Option(metavar="TIME", help="Time window until now.")] = "60s",
+    as_json: JsonOption = False,
+) -> None:
+    """Ask a service about all pairs of some nodes."""
+    is_file = Path(nodes).is_file()
+    text = read_text(Path(nodes)) if is_file else nodes.replace(",", "\n")
+    names = list(parse_hostfile(text, nodes if is_file else "NODES").hosts)
+    answer = ask_oracle(
+        url, names, metric or ["stalls"], reduce=reduce, window_s=parse_duration(window)
+    )
+    if as_json:
+        print_json(answer)
+        return
+    for name, part in answer["metrics"].items():
+        stdout.print(f"{name}: {METRICS.get(name, '')}", highlight=False)
+        if len(names) > MOST_SHOWN:
+            stdout.print(f"{len(names)} nodes; --json gives the values", highlight=False)
+        else:
+            stdout.print(_table(names, part["values"]))
+        stdout.print(_coverage(part, answer.get("age_s")), highlight=False)
+
+
+def _table(names: list[str], values: list[list[float | None]]) -> Table:
+    table = Table("", *names, box=None, pad_edge=False)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name, row in zip(names, values, strict=True):
+        table.add_row(name, *("-" if value is None else f"{value:.3g}" for value in row))
+    return table
+
+
+def _coverage(part: dict[str, Any], age_s: float | None) -> str:
+    share = f"{100 * part['coverage_ratio']:.0f} % of the links on routes are known"
+    return share if age_s is None else f"{share}; data of {age_s:.0f} s ago"
+
+
+def _tell(line: str) -> None:
+    stderr.print(f"fairlead: {line}", soft_wrap=True, markup=False)
+
+
+def _require_packages() -> None:
+    """Say which package is missing, before a stack trace does."""
+    for package in ("fastapi", "uvicorn", "orjson"):
+        if importlib.util.find_spec(package) is None:
+            raise Error(f"fairlead oracle serve needs {package}: pip install 'fairlead[oracle]'")
+
+
+def _token(file: Path | None) -> str:
+    token = read_text(file).strip() if file is not None else os.environ.get(TOKEN_VARIABLE, "")
+    if file is not None and not token:
+        raise InputError(f"{file}: holds no token")
+    return token
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon or not name.strip():
+        raise typer.BadParameter(f"--header: expected NAME:VALUE, got {text!r}")
+    return name.strip(), value.strip()
+
+
+class _LatencyFile:
+    """A network that is read again when its file changes."""
+
+    def __init__(self, path: Path):
+        self._path = path
+        self._network = Network.load(path)
+        self._stamp = path.stat().st_mtime_ns
+
+    def __call__(self) -> Network | None:
+        """The network; the last one that could be read where the file is gone or damaged."""
+        try:
+            stamp = self._path.stat().st_mtime_ns
+            if stamp != self._stamp:
+                self._network, self._stamp = Network.load(self._path), stamp
+        except (OSError, InputError):
+            return self._network
+        return self._network

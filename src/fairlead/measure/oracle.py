@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A network as an oracle tells it now."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import urllib.parse
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.errors import InputError
+from fairlead.measure.metrics.http import fetch_json, require_http
+from fairlead.model.network import Network
+
+__all__ = ["TOKEN_VARIABLE", "ask_oracle", "cost_network", "oracle_network"]
+
+TOKEN_VARIABLE = "FAIRLEAD_ORACLE_TOKEN"
+"""Of the environment: a token on a command line could be read by all on the machine."""
+
+ANSWER_S = 10.0
+"""Longest that an oracle may take for each piece of its answer."""
+
+NOMINAL_BPS = 1e9
+"""Bandwidth of a link where nobody tells one: only ratios of costs then count."""
+
+HOP_S = 1e-6
+"""Latency of a link where none is measured: only ratios count, as above."""
+
+LEAST_SHARE = 0.01
+"""Of a bandwidth that remains, however long its link stalls: no cost is infinite."""
+
+_METRICS = ("hops", "bw", "stalls", "free_Bps", "latency_s")
+_OPTIONS = ("metric", "reduce", "window")
+
+Matrix = npt.NDArray[np.float64]
+
+
+def ask_oracle(
+    url: str,
+    nodes: Sequence[str],
+    metrics: Sequence[str],
+    *,
+    reduce: str | None = None,
+    window_s: float = 60.0,
+) -> dict[str, Any]:
+    """What an oracle answers.
+
+    Args:
+        url: Of the service, without a path.
+        nodes: Names of hosts.
+        metrics: As the service calls them.
+        reduce: min, max or sum; None: the usual one of each metric.
+        window_s: Time window that ends now.
+
+    Raises:
+        MetricError: It cannot be reached, or refuses; the message has its reason.
+    """
+    question = {"nodes": list(nodes), "metrics": list(metrics), "window_s": window_s}
+    if reduce is not None:
+        question["reduce"] = reduce
+    token = os.environ.get(TOKEN_VARIABLE, "")
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    answer = fetch_json(
+        f"{require_http(url)}/v1/query", headers=headers, body=question, timeout_s=ANSWER_S
+    )
+    if not isinstance(answer, dict) or not isinstance(answer.get("metrics"), dict):
+        raise InputError(f"{url}: is not the answer of an oracle")
+    return answer
+
+
+def oracle_network(source: str, hosts: Sequence[str]) -> Network:
+    """The network between hosts by one metric.
+
+    Args:
+        source: `URL?metric=stalls`, with `reduce=max` and `window=60` (seconds) as further options.
+        hosts: Names of hosts.
+
+    Raises:
+        InputError: An option is unknown, or the answer is not one of an oracle.
+        MetricError: The oracle cannot be reached, or refuses.
+    """
+    url, _, query = source.partition("?")
+    options = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
+    unknown = [name for name in options if name not in _OPTIONS]
+    if unknown:
+        raise InputError(
+            f"oracle:{source}: unknown option {unknown[0]!r}; there are {', '.join(_OPTIONS)}"
+        )
+    metric = options.get("metric", "stalls")
+    if metric not in _METRICS:
+        raise InputError(f"oracle:{source}: metric must be one of {', '.join(_METRICS)}")
+    try:
+        window_s = float(options.get("window", "60"))
+    except ValueError:
+        raise InputError(f"oracle:{source}: window must be a number of seconds") from None
+    metrics = list(dict.fromkeys(("hops", "capacity_Bps", metric)))
+    answer = ask_oracle(url, hosts, metrics, reduce=options.get("reduce"), window_s=window_s)
+    told = {name: _matrix(source, answer, name, len(hosts)) for name in metrics}
+    network = cost_network(hosts, metric, told[metric], told["hops"], told["capacity_Bps"])
+    network.origin.update(
+        {
+            "oracle": url,
+            "metric": metric,
+            "window_s": window_s,
+            "age_s": answer.get("age_s"),
+            "measured": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        }
+    )
+    return network
+
+
+def cost_network(
+    hosts: Sequence[str], metric: str, values: Matrix, hops: Matrix, capacity_Bps: Matrix
+) -> Network:
+    """The latencies and bandwidths whose ratios are those of a metric's costs.
+
+    A share of time stalled or of bandwidth used leaves the rest of the route's bandwidth; a hop
+    costs a latency, and by the metric `hops` also as much time a byte as the first.
+
+    Args:
+        hosts: Length N.
+        metric: hops, bw, stalls, free_Bps or latency_s.
+        values: Of the metric, shape (N, N); `nan` where unknown.
+        hops: Links on each route, shape (N, N).
+        capacity_Bps: Least bandwidth on each route, shape (N, N); `nan` where unknown or no link
+            is crossed.
+    """
+    known_Bps = capacity_Bps[np.isfinite(capacity_Bps)]
+    usual_Bps = float(known_Bps.max()) if known_Bps.size else NOMINAL_BPS
+    base_Bps = np.where(np.isfinite(capacity_Bps), capacity_Bps, usual_Bps)
+    latency_s = HOP_S * (1 + hops)
+    bandwidth_Bps = base_Bps
+    if metric == "hops":
+        bandwidth_Bps = base_Bps / (1 + hops)
+    elif metric in ("bw", "stalls"):
+        left = np.maximum(1 - values, LEAST_SHARE)
+        bandwidth_Bps, latency_s = base_Bps * left, latency_s / left
+    elif metric == "free_Bps":
+        bandwidth_Bps = np.maximum(np.where(hops > 0, values, usual_Bps), LEAST_SHARE * base_Bps)
+    elif metric == "latency_s":
+        latency_s = values
+    np.fill_diagonal(bandwidth_Bps, np.inf)
+    np.fill_diagonal(latency_s, 0.0)
+    return Network(hosts, latency_s, bandwidth_Bps, origin={"how": "oracle"})
+
+
+def _matrix(source: str, answer: dict[str, Any], metric: str, num_hosts: int) -> Matrix:
+    """Values of a metric; `nan` for null."""
+    try:
+        values = np.array(answer["metrics"][metric]["values"], dtype=np.float64)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"oracle:{source}: its answer has no {metric}: {error!r}") from error
+    if values.shape != (num_hosts, num_hosts):
+        raise InputError(
+            f"oracle:{source}: {metric}: expected shape {(num_hosts, num_hosts)}, "
+            f"got {values.shape}"
+        )
+    return values

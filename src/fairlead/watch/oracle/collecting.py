@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads all sources again and again; one that fails is told once, and asked again."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from fairlead.errors import Error
+from fairlead.measure.metrics import MetricSource
+from fairlead.watch.oracle.samples import SampleStore
+
+__all__ = ["Collector", "SourceState"]
+
+Teller = Callable[[str], None]
+
+
+@dataclasses.dataclass
+class SourceState:
+    """How a source does.
+
+    Attributes:
+        name: As the user wrote it.
+        last_s: When it was last read well, or None.
+        seconds: What that took.
+        num_series: What it gave.
+        num_unknown: Of these, series of no link of the topology.
+        problem: Why it cannot be read now, or None.
+        num_failures: Reads that failed, since the begin.
+    """
+
+    name: str
+    last_s: float | None = None
+    seconds: float = 0.0
+    num_series: int = 0
+    num_unknown: int = 0
+    problem: str | None = None
+    num_failures: int = 0
+
+
+class Collector:
+    """Fills a store from sources, in a thread of its own.
+
+    Attributes:
+        lock: Held while the store is changed or read.
+        generation: Grows with each round of reads.
+        states: Of the sources, in their order.
+    """
+
+    def __init__(
+        self,
+        store: SampleStore,
+        sources: Sequence[MetricSource],
+        *,
+        window_s: float,
+        tell: Teller = lambda line: None,
+    ):
+        """A collector that reads nothing yet.
+
+        Args:
+            store: Where samples go.
+            sources: Who is asked.
+            window_s: The longest window that is asked for.
+            tell: Gets a line when a source fails, and when it is back.
+        """
+        self.lock = threading.Lock()
+        self.generation = 0
+        self.states = [SourceState(source.name) for source in sources]
+        self._store = store
+        self._sources = list(sources)
+        self._window_s = window_s
+        self._tell = tell
+        self._is_over = threading.Event()
+
+    def read_all(self) -> None:
+        """One round."""
+        for source, state in zip(self._sources, self.states, strict=True):
+            self._read(source, state)
+        self.generation += 1
+
+    def _read(self, source: MetricSource, state: SourceState) -> None:
+        begun_s = time.monotonic()
+        try:
+            series = source.read(time.time(), self._window_s)
+        except (Error, OSError) as error:
+            state.num_failures += 1
+            if state.problem is None:
+                self._tell(f"{error}; asked again every round")
+            state.problem = str(error)
+            return
+        with self.lock:
+            is_whole = bool(getattr(source, "has_history", False))
+            state.num_unknown = self._store.add(series, is_whole=is_whole)
+        if state.problem is not None:
+            self._tell(f"{source.name}: is back")
+        state.problem = None
+        state.last_s, state.seconds = time.time(), time.monotonic() - begun_s
+        state.num_series = len(series)
+
+    def run(self, every_s: float) -> threading.Thread:
+        """Read in rounds until `stop`."""
+
+        def go_on() -> None:
+            while not self._is_over.is_set():
+                begun_s = time.monotonic()
+                self.read_all()
+                self._is_over.wait(max(0.0, every_s - (time.monotonic() - begun_s)))
+
+        thread = threading.Thread(target=go_on, name="oracle-collector", daemon=True)
+        thread.start()
+        return thread
+
+    def stop(self) -> None:
+        """End the rounds."""
+        self._is_over.set()

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stands before the service: tokens, bounded rates and bounded requests."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import hmac
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+import orjson
+
+__all__ = ["Guard", "Limiter"]
+
+MOST_BYTES = 2**19
+"""Of a request: the names of the most nodes that may be asked for, 256 bytes each."""
+
+MOST_CLIENTS = 1024
+"""Clients whose rate is kept; of more the one that was quiet longest is forgotten."""
+
+BODY_S = 10.0
+"""Longest that a client may take for each piece of its request."""
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Refusal = tuple[int, str, dict[str, str]]
+"""Status, reason and headers."""
+
+Application = Callable[[Message, Receive, Send], Awaitable[None]]
+
+
+_CLOSING = {"connection": "close"}
+"""Where the rest of a request is not read."""
+
+
+class Limiter:
+    """A token bucket for each client.
+
+    Attributes:
+        rate: Requests a second that a client may make for long; as many at once.
+    """
+
+    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic):
+        self.rate = rate
+        self._clock = clock
+        self._left: collections.OrderedDict[str, tuple[float, float]] = collections.OrderedDict()
+
+    def take(self, client: str, cost: float = 1.0) -> float:
+        """Take a request's cost; seconds until there is any again, 0 where it may be answered."""
+        now_s = self._clock()
+        left, at_s = self._left.pop(client, (self.rate, now_s))
+        left = min(self.rate, left + (now_s - at_s) * self.rate)
+        wait_s = 0.0 if left > 0 else (1 - left) / self.rate
+        self._left[client] = (left - cost if not wait_s else left, now_s)
+        while len(self._left) > MOST_CLIENTS:
+            self._left.popitem(last=False)
+        return wait_s
+
+    def charge(self, client: str, cost: float) -> None:
+        """Take more for a request that turned out large; what comes next waits for it."""
+        left, at_s = self._left.get(client, (self.rate, self._clock()))
+        self._left[client] = (left - cost, at_s)
+
+
+class _TooLarge(Exception):  # noqa: N818 - never leaves this file
+    """A request of more than MOST_BYTES."""
+
+
+class Guard:
+    """Lets a request pass, or answers it with what is wrong.
+
+    Attributes:
+        num_answers: By status.
+        busy_s: Time that answers took, all together.
+    """
+
+    def __init__(self, inner: Application, limiter: Limiter, token: str = ""):
+        """A guard before an application.
+
+        Args:
+            inner: The application.
+            limiter: Of each client.
+            token: What a client has to know; empty: nothing.
+        """
+        self._inner = inner
+        self._limiter = limiter
+        self._expected = f"Bearer {token}".encode() if token else b""
+        self.num_answers: collections.Counter[int] = collections.Counter()
+        self.busy_s = 0.0
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._inner(scope, receive, send)
+            return
+        begun_s = time.perf_counter()
+
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self.num_answers[message["status"]] += 1
+            await send(message)
+
+        refusal = self._refusal(scope)
+        if refusal is None:
+            try:
+                receive = await _whole(receive)
+            except _TooLarge:
+                refusal = 413, f"a request may have {MOST_BYTES} bytes", _CLOSING
+            except asyncio.TimeoutError:
+                told = f"the request did not come within {BODY_S:.0f} s"
+                refusal = 408, told, _CLOSING
+        try:
+            if refusal is None:
+                await self._inner(scope, receive, counted)
+            else:
+                await _refuse(counted, *refusal)
+        finally:
+            self.busy_s += time.perf_counter() - begun_s
+
+    def _refusal(self, scope: Message) -> Refusal | None:
+        """What to say instead of an answer; None where the request may pass."""
+        headers = dict(scope["headers"])
+        client = (scope.get("client") or ("",))[0]
+        wait_s = self._limiter.take(client)
+        if wait_s:
+            told = {"retry-after": str(max(1, round(wait_s)))}
+            return 429, f"more than {self._limiter.rate:g} requests a second", told
+        given = headers.get(b"authorization", b"")
+        # The time must not tell how much of a token is right.
+        if self._expected and not hmac.compare_digest(given, self._expected):
+            return 401, "a token is needed: Authorization: Bearer TOKEN", {
+                "www-authenticate": "Bearer"
+            }  # fmt: skip
+        length = headers.get(b"content-length", b"0")
+        if not length.isdigit():
+            return 400, "Content-Length is no number", {}
+        if int(length) > MOST_BYTES:
+            return 413, f"a request may have {MOST_BYTES} bytes", _CLOSING
+        return None
+
+
+async def _whole(receive: Receive) -> Receive:
+    """The request, read up to MOST_BYTES and BODY_S for each piece, to be received at once.
+
+    Raises:
+        _TooLarge: It has more.
+        TimeoutError: A piece took longer.
+    """
+    body = b""
+    is_over = False
+    while not is_over:
+        message = await asyncio.wait_for(receive(), BODY_S)
+        body += message.get("body", b"")
+        if len(body) > MOST_BYTES:
+            raise _TooLarge
+        is_over = not message.get("more_body", False)
+    pieces = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+    async def whole() -> Message:
+        # What comes after is the end of the connection, whenever that is.
+        return next(pieces, None) or await receive()
+
+    return whole
+
+
+async def _refuse(send: Send, status: int, reason: str, headers: dict[str, str]) -> None:
+    body = orjson.dumps({"detail": reason})
+    told = {"content-type": "application/json", "content-length": str(len(body)), **headers}
+    raw = [(name.encode(), value.encode()) for name, value in told.items()]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers for pairs of nodes: metrics of the links on their routes, reduced to one value."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.errors import InputError
+from fairlead.measure.metrics import MetricSource
+from fairlead.model.network import Network
+from fairlead.model.topology import Reducer, Reduction, TableRoutes, Topology
+from fairlead.model.topology.routes import NO_LINK, reduced
+from fairlead.watch.oracle.collecting import Collector, Teller
+from fairlead.watch.oracle.link_metrics import LinkMetrics, link_metrics
+from fairlead.watch.oracle.samples import SampleStore
+
+__all__ = ["METRICS", "MOST_NODES", "MOST_WINDOW_S", "Answer", "Oracle", "Question"]
+
+METRICS = {
+    "hops": "links on the route",
+    "bw": "share of a link's bandwidth that is used",
+    "stalls": "share of the time that packets waited for a link",
+    "free_Bps": "bandwidth of a link that is left, in bytes per second",
+    "capacity_Bps": "bandwidth of a link, in bytes per second",
+    "latency_s": "latency that a probe measured, in seconds",
+}
+"""What can be asked. Source: HOPS, BW and STALLS of ORACLE."""
+
+_USUAL = {"free_Bps": Reduction.min, "capacity_Bps": Reduction.min}
+"""The reduction unless one is asked for: what is left on a route is what its fullest link leaves;
+of the others the largest, as ORACLE does."""
+
+MOST_NODES = 2048
+"""Of one question: an answer of 4 million pairs, 32 MB a metric."""
+
+MOST_WINDOW_S = 600.0
+"""Longest window: for it samples are kept."""
+
+MOST_KEPT = 8
+"""Windows whose link metrics are kept until the next round of reads."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """What is asked.
+
+    Attributes:
+        nodes: Names of hosts.
+        metrics: Of METRICS.
+        reduction: How links become a route; None: the usual one of each metric.
+        window_s: Time window, in seconds, that ends now.
+    """
+
+    nodes: tuple[str, ...]
+    metrics: tuple[str, ...] = ("stalls",)
+    reduction: Reduction | None = None
+    window_s: float = 60.0
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Told:
+    """One metric of all pairs.
+
+    Attributes:
+        values: Shape (N, N), [src, dst]; `nan` where no link of the route is known. 0 for one node
+            or router; of a bandwidth `nan`, as no link is crossed.
+        coverage: Share of the links of each route that are known, shape (N, N).
+    """
+
+    values: npt.NDArray[np.float64]
+    coverage: npt.NDArray[np.float64]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Answer:
+    """What is told.
+
+    Attributes:
+        question: What was asked.
+        told: By metric.
+        age_s: Age of the oldest newest sample among all links that are known; `nan` without any.
+    """
+
+    question: Question
+    told: dict[str, Told]
+    age_s: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Window:
+    """What was computed of one window, for one generation of samples."""
+
+    links: LinkMetrics
+    reducers: dict[tuple[str, Reduction], Reducer]
+
+
+class _Pairs(NamedTuple):
+    """Positions of sending and receiving hosts, shape (N, N)."""
+
+    src: npt.NDArray[np.int64]
+    dst: npt.NDArray[np.int64]
+
+
+class Oracle:
+    """Knows a topology and what its links do."""
+
+    def __init__(
+        self,
+        topology: Topology,
+        sources: Sequence[MetricSource] = (),
+        *,
+        latency: Callable[[], Network | None] = lambda: None,
+        stale_s: float = 60.0,
+        tell: Teller = lambda line: None,
+        clock: Callable[[], float] = time.time,
+    ):
+        """An oracle that has read nothing yet.
+
+        Args:
+            topology: Where messages go.
+            sources: Who counts.
+            latency: What probes measured, or None: nothing.
+            stale_s: What is older is no value for now.
+            tell: Gets lines about sources.
+            clock: Seconds since 1970.
+        """
+        self.topology = topology
+        self.stale_s = stale_s
+        into, out_of = topology.links.into(), topology.links.out_of()
+        _add_interfaces(topology, into, out_of)
+        self.store = SampleStore(into, out_of)
+        self.collector = Collector(self.store, sources, window_s=MOST_WINDOW_S, tell=tell)
+        self._latency = latency
+        self._clock = clock
+        self._hops = topology.hops()
+        self._windows: dict[float, tuple[int, _Window]] = {}
+
+    def use_clock_of_samples(self) -> None:
+        """Let now be the time of the newest sample, for recordings."""
+        self._clock = self.store.newest_s
+
+    def ask(self, question: Question) -> Answer:
+        """What is known now.
+
+        Raises:
+            InputError: Too many nodes, an unknown metric or node, or a window out of range.
+        """
+        _check(question)
+        hosts = self.topology.indices(question.nodes)
+        pairs = _Pairs(*np.broadcast_arrays(hosts[:, None], hosts[None, :]))
+        window = self._window(question.window_s)
+        hops = self._hops(*pairs)
+        told = {
+            metric: self._told(metric, question, window, pairs, hops) for metric in question.metrics
+        }
+        newest_s = window.links.newest_s[np.isfinite(window.links.newest_s)]
+        age_s = self._clock() - float(newest_s.min()) if newest_s.size else float("nan")
+        return Answer(question, told, age_s)
+
+    def links(self, window_s: float = 60.0) -> LinkMetrics:
+        """What every link does."""
+        return self._window(window_s).links
+
+    def _told(
+        self,
+        metric: str,
+        question: Question,
+        window: _Window,
+        pairs: _Pairs,
+        hops: npt.NDArray[np.float64],
+    ) -> Told:
+        if metric == "hops":
+            return Told(hops, np.ones(hops.shape))
+        if metric == "latency_s":
+            return self._measured(question.nodes)
+        reduction = question.reduction or _USUAL.get(metric, Reduction.max)
+        value_of_link = {
+            "bw": window.links.used_ratio,
+            "stalls": window.links.stalled_ratio,
+            "free_Bps": window.links.free_Bps,
+            "capacity_Bps": window.links.capacity_Bps,
+        }[metric]
+
+        def reducer(name: str, values: npt.NDArray[np.float64], how: Reduction) -> Reducer:
+            if (name, how) not in window.reducers:
+                window.reducers[name, how] = reduced(self.topology.routes, values, how)
+            return window.reducers[name, how]
+
+        values = reducer(metric, value_of_link, reduction)(*pairs)
+        is_known = np.isfinite(value_of_link).astype(np.float64)
+        known = reducer(f"{metric} known", is_known, Reduction.sum)(*pairs)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            coverage = np.where(hops > 0, known / hops, 1.0)
+        nowhere = np.nan if metric in _USUAL else 0.0
+        values = np.where(hops > 0, np.where(known > 0, values, np.nan), nowhere)
+        return Told(values, coverage)
+
+    def _measured(self, nodes: tuple[str, ...]) -> Told:
+        """Latency by the probe; `nan` for what it did not measure."""
+        network = self._latency()
+        latency_s = np.full((len(nodes), len(nodes)), np.nan)
+        if network is not None:
+            position = {host: index for index, host in enumerate(network.hosts)}
+            here = np.array([i for i, node in enumerate(nodes) if node in position], dtype=int)
+            there = np.array([position[nodes[index]] for index in here], dtype=int)
+            latency_s[np.ix_(here, here)] = network.latency_s[np.ix_(there, there)]
+        np.fill_diagonal(latency_s, 0.0)
+        return Told(latency_s, np.isfinite(latency_s).astype(np.float64))
+
+    def _window(self, window_s: float) -> _Window:
+        """Link metrics of a window, computed once for each round of reads."""
+        generation, now_s = self.collector.generation, self._clock()
+        kept = self._windows.get(window_s)
+        if kept is not None and kept[0] == generation and not _has_aged(kept[1], now_s, self):
+            return kept[1]
+        with self.collector.lock:
+            found = link_metrics(self.store, self.topology.links, now_s, window_s, self.stale_s)
+        window = _Window(found, {})
+        while len(self._windows) >= MOST_KEPT and window_s not in self._windows:
+            self._windows.pop(next(iter(self._windows)))
+        self._windows[window_s] = (generation, window)
+        return window
+
+
+def _has_aged(window: _Window, now_s: float, oracle: Oracle) -> bool:
+    """Whether something that is kept as known is too old by now."""
+    newest_s = window.links.newest_s
+    return bool(np.any(newest_s < now_s - oracle.stale_s))
+
+
+def _check(question: Question) -> None:
+    if not 1 <= len(question.nodes) <= MOST_NODES:
+        raise InputError(f"nodes: expected 1 to {MOST_NODES}, got {len(question.nodes)}")
+    for metric in question.metrics:
+        if metric not in METRICS:
+            raise InputError(f"metrics: unknown {metric!r}; there are {', '.join(METRICS)}")
+    if not question.metrics:
+        raise InputError(f"metrics: expected at least one of {', '.join(METRICS)}")
+    if not 0 < question.window_s <= MOST_WINDOW_S:
+        raise InputError(
+            f"window_s: must be > 0 and <= {MOST_WINDOW_S:.0f}, got {question.window_s}"
+        )
+
+
+def _add_interfaces(topology: Topology, into: dict[str, int], out_of: dict[str, int]) -> None:
+    """Let counters of hosts tell of the cables that the hosts are on, where those have names."""
+    routes = topology.routes
+    if not isinstance(routes, TableRoutes):
+        return
+    for index, host in enumerate(topology.hosts):
+        up = int(routes.link_from_host[index])
+        if up != NO_LINK:
+            out_of.setdefault(f"host {host}", up)
+            down = int(routes.next_link[routes.switch_of_host[index], index])
+            if down != NO_LINK:
+                into.setdefault(f"host {host}", down)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The oracle as a service by HTTP. It needs the extra `fairlead[oracle]`."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import orjson
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field
+
+from fairlead.errors import Error, InputError
+from fairlead.model.topology import Reduction
+from fairlead.watch.oracle.giving import FORMS, prometheus_text
+from fairlead.watch.oracle.guarding import Guard, Limiter
+from fairlead.watch.oracle.oracle import MOST_NODES, MOST_WINDOW_S, Answer, Oracle, Question
+
+__all__ = ["service"]
+
+REQUESTS_PER_S = 2000.0
+"""Of one client, unless told otherwise; twice what ORACLE's successors need."""
+
+PAIRS_OF_REQUEST = 4096
+"""So many pairs cost a client as much as one small request."""
+
+SMALL_NODES = 128
+"""Up to here an answer is computed at once; larger ones in a thread."""
+
+LARGE_ANSWERS = 2
+"""At the same time: each may take some 100 MB."""
+
+JSON = "application/json"
+
+
+class Query(BaseModel):
+    """A question of `POST /v1/query`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    nodes: list[str] = Field(min_length=1, max_length=MOST_NODES)
+    metrics: list[str] = Field(default=["stalls"], min_length=1, max_length=8)
+    reduce: Reduction | None = None
+    window_s: float = Field(default=60.0, gt=0, le=MOST_WINDOW_S)
+    coverage: bool = Field(default=False, description="Also the coverage of each pair.")
+
+
+def service(oracle: Oracle, *, token: str = "", rate: float = REQUESTS_PER_S) -> Guard:
+    """The application that a server runs.
+
+    Args:
+        oracle: Who knows.
+        token: What a client has to know; empty: nothing.
+        rate: Requests a second that a client may make.
+    """
+    app = FastAPI(
+        title="Fairlead oracle",
+        version=version("fairlead"),
+        summary="What the network does now, along the routes that messages take.",
+    )
+    limiter = Limiter(rate)
+    guard = Guard(app, limiter, token)
+    large = asyncio.Semaphore(LARGE_ANSWERS)
+
+    async def query(request: Request, asked: Query) -> Response:
+        """Metrics of all pairs of nodes, [src, dst]; null where nothing is known."""
+        num_pairs = len(asked.nodes) ** 2 * len(asked.metrics)
+        if request.client is not None:
+            limiter.charge(request.client.host, num_pairs / PAIRS_OF_REQUEST)
+        if len(asked.nodes) <= SMALL_NODES:
+            return Response(_told(oracle, asked), media_type=JSON)
+        async with large:
+            return Response(await asyncio.to_thread(_told, oracle, asked), media_type=JSON)
+
+    async def nodes() -> Response:
+        """All nodes with their router and coordinates."""
+        return Response(await asyncio.to_thread(_nodes, oracle), media_type=JSON)
+
+    async def health() -> Response:
+        """Whether sources answer; status 200 also where none does, as the service itself does."""
+        return Response(orjson.dumps(_health(oracle)), media_type=JSON)
+
+    async def metrics() -> Response:
+        """For Prometheus."""
+        text = await asyncio.to_thread(
+            prometheus_text, oracle, dict(guard.num_answers), guard.busy_s, time.time()
+        )
+        return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    async def export(form: str) -> Response:
+        """What is known as text: ldms, slurm or labels."""
+        if form not in FORMS:
+            raise InputError(f"export: unknown form {form!r}; there are {', '.join(FORMS)}")
+        return Response(await asyncio.to_thread(FORMS[form], oracle), media_type="text/plain")
+
+    app.add_api_route("/v1/query", query, methods=["POST"], response_class=Response)
+    app.add_api_route("/v1/nodes", nodes, methods=["GET"], response_class=Response)
+    app.add_api_route("/v1/export/{form}", export, methods=["GET"], response_class=Response)
+    app.add_api_route("/health", health, methods=["GET"], response_class=Response)
+    app.add_api_route("/metrics", metrics, methods=["GET"], response_class=Response)
+    app.add_exception_handler(Error, _refused)
+    app.add_exception_handler(RequestValidationError, _malformed)
+    return guard
+
+
+def _told(oracle: Oracle, asked: Query) -> bytes:
+    answer = oracle.ask(
+        Question(tuple(asked.nodes), tuple(asked.metrics), asked.reduce, asked.window_s)
+    )
+    return orjson.dumps(_document(oracle, answer, asked), option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def _document(oracle: Oracle, answer: Answer, asked: Query) -> dict[str, Any]:
+    topology = oracle.topology
+    document: dict[str, Any] = {
+        "nodes": asked.nodes,
+        "window_s": asked.window_s,
+        "age_s": answer.age_s,
+        "metrics": {},
+    }
+    if topology.coordinates is not None:
+        document["coordinates"] = topology.coordinates[topology.indices(asked.nodes)]
+    off_diagonal = ~np.eye(len(asked.nodes), dtype=bool)
+    for metric, told in answer.told.items():
+        values = np.where(np.isfinite(told.values), told.values, np.nan)
+        part: dict[str, Any] = {"values": np.ascontiguousarray(values)}
+        pairs = told.coverage[off_diagonal]
+        part["coverage_ratio"] = float(pairs.mean()) if pairs.size else 1.0
+        if asked.coverage:
+            part["coverage"] = np.ascontiguousarray(told.coverage)
+        document["metrics"][metric] = part
+    return document
+
+
+def _nodes(oracle: Oracle) -> bytes:
+    topology = oracle.topology
+    at = [None] * topology.num_hosts if topology.coordinates is None else topology.coordinates
+    return orjson.dumps(
+        {
+            "nodes": [
+                {"name": name, "router": router, "coordinates": place}
+                for name, router, place in zip(
+                    topology.hosts, topology.router_of_host, at, strict=True
+                )
+            ]
+        },
+        option=orjson.OPT_SERIALIZE_NUMPY,
+    )
+
+
+def _health(oracle: Oracle) -> dict[str, Any]:
+    states = oracle.collector.states
+    is_well = all(state.problem is None and state.last_s is not None for state in states)
+    return {
+        "status": "ok" if is_well else "degraded",
+        "num_nodes": oracle.topology.num_hosts,
+        "num_links": oracle.topology.links.num_links,
+        "problems": list(oracle.topology.problems),
+        "sources": [vars(state) for state in states],
+    }
+
+
+async def _refused(_request: Request, error: Exception) -> Response:
+    """What a question is wrong in."""
+    status = 422 if isinstance(error, InputError) else 500
+    return Response(orjson.dumps({"detail": str(error)}), status, media_type=JSON)
+
+
+async def _malformed(_request: Request, error: Exception) -> Response:
+    """One line, and none of what was sent."""
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"][1:])
+    told = f"{place}: {first['msg']}" if place else str(first["msg"])
+    return Response(orjson.dumps({"detail": told[:300]}), 422, media_type=JSON)
