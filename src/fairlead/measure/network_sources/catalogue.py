@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from fairlead.errors import InputError
 from fairlead.measure.network_sources.file import FileSource
+from fairlead.measure.network_sources.oracle import OracleSource
 from fairlead.measure.network_sources.probe import KeptSource, ProbeSource
 from fairlead.measure.network_sources.source import Measuring, NetworkSource
+from fairlead.measure.network_sources.topology import TopologySource
 from fairlead.measure.network_sources.tree import TreeSource
 from fairlead.model.cluster import Cluster
 from fairlead.model.host_tree import HostTree
@@ -17,6 +19,8 @@ __all__ = ["SOURCES", "network_from", "network_source", "source_kind"]
 SOURCES: tuple[type[NetworkSource], ...] = (
     KeptSource,
     ProbeSource,
+    OracleSource,
+    TopologySource,
     TreeSource,
     FileSource,
 )

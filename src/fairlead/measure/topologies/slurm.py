@@ -34,10 +34,9 @@ class _Record:
         if not text:
             return []
         try:
-            return expand_node_list(text)
+            return expand_node_list(text, field)
         except InputError as error:
-            problem = str(error).partition(": ")[2]
-            raise InputError(f"{self.where}: {field}={text}: {problem}") from error
+            raise InputError(f"{self.where}: {error}") from error
 
 
 def read(path: Path) -> Topology:

@@ -265,7 +265,7 @@ def test_slurm_blocks_of_the_next_size_are_grouped() -> None:
         ("SwitchName=a Switches=b\n", ":1: switch 'a' names 'b', unknown"),
         ("SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "names no host below a switch"),
         ("SwitchName=a Nodes=n1\nSwitchName=b Nodes=n1\n", ":2: host 'n1' is below two switches"),
-        ("SwitchName=a Nodes=n[1-\n", r":1: Nodes=n\[1-: brackets do not match"),
+        ("SwitchName=a Nodes=n[1-\n", r":1: Nodes='n\[1-': brackets do not match"),
         ("SwitchName\n", ":1: expected Name=value fields"),
         ("BlockName=a Nodes=n1\nBlockSizes=4,six\n", ":2: BlockSizes: expected whole numbers"),
         ("BlockName=a Nodes=n1\nBlockSizes=4,6\n", ":2: BlockSizes: 6 is no multiple of 4"),

@@ -18,7 +18,10 @@ from torus_files import host, shares, topology
 
 from fairlead.errors import Error, InputError
 from fairlead.measure.metrics import open_source
+from fairlead.measure.network_sources import Measuring, network_from, network_source
 from fairlead.measure.oracle import TOKEN_VARIABLE, ask_oracle, cost_network, oracle_network
+from fairlead.model.cluster import Cluster
+from fairlead.model.network import Network
 from fairlead.watch.oracle import Oracle
 
 uvicorn = pytest.importorskip("uvicorn", reason="the extra fairlead[oracle] is not installed")
@@ -249,6 +252,18 @@ def test_network_of_an_oracle_has_less_bandwidth_where_links_stall(serve, tmp_pa
 def test_source_of_a_network_that_is_none_is_named(source: str, problem: str) -> None:
     with pytest.raises((InputError, Error), match=problem):
         oracle_network(source, ["a"])
+
+
+def test_topology_alone_is_a_network_by_hops(tmp_path: Path) -> None:
+    topology(tmp_path, 3, 2, 8).save(tmp_path / "torus.topo.npz")
+    nodes = [host(0, 0, 6), "c0-0c0s6n1", host(1, 0, 7)]
+    source = network_source(f"{tmp_path}/torus.topo.npz", Measuring(lambda: pytest.fail("probed")))
+
+    network = network_from(source, Cluster.uniform(nodes, 1))
+
+    assert isinstance(network, Network)
+    tile_Bps = 3.125e9 * 3 / 8
+    assert network.bandwidth_Bps[0].tolist() == [np.inf, tile_Bps, tile_Bps / 3]
 
 
 def test_hops_cost_time_and_bandwidth() -> None:

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A network by its topology alone: what a route costs by its number of links."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairlead.errors import InputError
+from fairlead.measure.network_sources.source import NetworkSource
+from fairlead.measure.oracle import cost_network
+from fairlead.model.cluster import Cluster
+from fairlead.model.network import Network
+from fairlead.model.topology import Reduction, Topology
+from fairlead.model.topology.routes import reduced
+
+MOST_HOSTS = 4096
+"""Of whose pairs a matrix is made."""
+
+
+class TopologySource(NetworkSource):
+    """A `.topo.npz` file, as `fairlead import` writes it."""
+
+    form = "FILE.topo.npz"
+
+    @classmethod
+    def recognises(cls, text: str | None) -> bool:
+        """By the ending of the name."""
+        return text is not None and text.endswith(".topo.npz")
+
+    def at_hand(self, cluster: Cluster | None) -> Network:
+        """The network of the file, by hops."""
+        topology = Topology.load(self.name)
+        names = topology.hosts if cluster is None else cluster.hosts
+        if len(names) > MOST_HOSTS:
+            raise InputError(f"{self.name}: {len(names)} hosts, at most {MOST_HOSTS} are placed on")
+        hosts = topology.indices(names)
+        src, dst = np.broadcast_arrays(hosts[:, None], hosts[None, :])
+        hops = topology.hops()(src, dst)
+        least = reduced(topology.routes, topology.links.capacity_Bps, Reduction.min)(src, dst)
+        least_Bps = np.where(np.isfinite(least), least, np.nan)
+        network = cost_network(names, "hops", hops, hops, least_Bps)
+        network.origin.update({"how": "topology", "file": self.name, **topology.origin})
+        return network

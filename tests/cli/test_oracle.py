@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From what rtr and ldms_ls print to a placement: import, oracle serve and query, map."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from torus_files import host, interconnect, shares
+
+import fairlead as fl
+
+PROGRAM = [sys.executable, "-m", "fairlead"]
+
+
+def fairlead(*arguments: str | Path, code: int = 0) -> str:
+    done = subprocess.run(
+        [*PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
+def stalling(place: tuple[int, int, int]) -> dict:
+    """Nothing stalls but for what comes into one router from above and below in Z."""
+    everywhere = {
+        ((x, 0, z), way): 0.0
+        for x in range(3)
+        for z in range(4)
+        for way in ("X-", "X+", "Z-", "Z+")
+    }
+    return everywhere | {(place, "Z-"): 0.9, (place, "Z+"): 0.9}
+
+
+@pytest.fixture
+def torus(tmp_path: Path) -> Path:
+    (tmp_path / "interconnect.txt").write_text(interconnect(3, 1, 4))
+    (tmp_path / "ldms.txt").write_text(shares(stalling((0, 0, 2))))
+    fairlead("import", "gemini", tmp_path / "interconnect.txt", "-o", tmp_path / "t.topo.npz")
+    return tmp_path
+
+
+@pytest.fixture
+def url(torus: Path) -> Iterator[str]:
+    pytest.importorskip("uvicorn", reason="the extra fairlead[oracle] is not installed")
+    command = [*PROGRAM, "oracle", "serve", "t.topo.npz", "--metrics", "ldms:ldms.txt"]
+    with subprocess.Popen(
+        [*command, "--recorded", "--port", "0", "--every", "200ms"],
+        cwd=torus, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"},
+    ) as service:  # fmt: skip
+        assert service.stderr is not None
+        found = re.search(r"http://127\.0\.0\.1:\d+", service.stderr.readline())
+        assert found is not None
+        yield found[0]
+        service.send_signal(signal.SIGTERM)
+        assert service.wait(timeout=60) in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
+
+
+def test_import_tells_what_it_read(torus: Path) -> None:
+    said = fairlead("import", "gemini", torus / "interconnect.txt")
+
+    assert said == "24 hosts on 12 routers or switches, 72 links, routes of a torus\n"
+
+
+def test_import_refuses_another_kind(torus: Path) -> None:
+    said = fairlead("import", "token-ring", torus / "interconnect.txt", code=2)
+
+    assert "gemini, infiniband, slurm, aws, gcp, oci" in " ".join(said.split())
+
+
+def test_query_shows_the_stalls_of_routes(url: str) -> None:
+    nodes = ",".join(host(0, 0, z) for z in range(3))
+
+    said = fairlead("oracle", "query", nodes, "--url", url, "--metric", "stalls")
+
+    rows = [line.split() for line in said.splitlines()]
+    assert rows[2] == [host(0, 0, 0), "0", "0", "0.9"]
+    assert rows[5][:2] == ["100", "%"]
+
+
+def test_query_gives_its_answer_to_machines(url: str) -> None:
+    nodes = f"{host(0, 0, 0)},{host(0, 0, 1)}"
+
+    said = fairlead("oracle", "query", nodes, "--url", url, "--metric", "hops", "--json")
+
+    assert json.loads(said)["metrics"]["hops"]["values"] == [[0, 1], [1, 0]]
+
+
+def test_service_that_is_gone_is_named() -> None:
+    said = fairlead("oracle", "query", "a,b", "--url", "http://127.0.0.1:9", code=1)
+
+    assert said.startswith("fairlead: http://127.0.0.1:9/v1/query: cannot be reached: ")
+
+
+def test_map_puts_what_talks_where_no_link_stalls(url: str, torus: Path) -> None:
+    # Two pairs of ranks; of four routers in a line of Z one stalls.
+    traffic = np.zeros((3, 3))
+    traffic[0, 1] = traffic[1, 0] = 1e9
+    fl.Traffic(traffic, (traffic > 0) * 1000.0).save(torus / "app.traffic.npz")
+    hosts = ",".join(f"{host(0, 0, z)}:1" for z in (1, 2, 3, 0))
+
+    said = fairlead(
+        "map", "--network", f"oracle:{url}?metric=stalls", "--traffic", torus / "app.traffic.npz",
+        "--cluster", hosts, "--json",
+    )  # fmt: skip
+
+    chosen = json.loads(said)
+    busy = {chosen["hosts"][chosen["host_of_rank"][rank]] for rank in (0, 1)}
+    assert host(0, 0, 2) not in busy
+
+
+def test_map_places_by_an_imported_topology(torus: Path) -> None:
+    traffic = np.zeros((2, 2))
+    traffic[0, 1] = traffic[1, 0] = 1e9
+    fl.Traffic(traffic, (traffic > 0) * 1000.0).save(torus / "app.traffic.npz")
+    hosts = ",".join(f"{name}:1" for name in (host(0, 0, 0), host(0, 0, 2), "c0-0c0s2n1"))
+
+    said = fairlead(
+        "map", "--network", torus / "t.topo.npz", "--traffic", torus / "app.traffic.npz",
+        "--cluster", hosts, "--json",
+    )  # fmt: skip
+
+    chosen = json.loads(said)
+    assert sorted(chosen["host_of_rank"]) == [1, 2]  # the two nodes of one router
