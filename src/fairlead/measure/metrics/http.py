@@ -20,6 +20,9 @@ MOST_BYTES = 2**28
 
 USER_AGENT = "fairlead"
 
+_MOST_LETTERS = 300
+"""Of a server's reason."""
+
 
 def require_http(url: str) -> str:
     """The URL without a slash at its end.
@@ -89,4 +92,8 @@ def _reason(error: urllib.error.HTTPError) -> str:
     except (OSError, ValueError, http.client.HTTPException):
         return str(error.reason)
     told = document.get("error") or document.get("detail") if isinstance(document, dict) else None
-    return " ".join(str(told).split())[:300] if told else str(error.reason)
+    if not told:
+        return str(error.reason)
+    line = " ".join(str(told).split())
+    # An engine may repeat the query, which is long, before it says what is wrong with it.
+    return line if len(line) <= _MOST_LETTERS else f"{line[:120]} ... {line[120 - _MOST_LETTERS :]}"

@@ -128,8 +128,9 @@ class Topology:
             InputError: The file is missing, damaged, of another kind or version, or holds an
                 impossible value; the message names file and field.
         """
-        names = {name for arrays in _ARRAYS_OF_KIND.values() for name in arrays}
-        archive = Archive(path, KIND, (VERSION,), {"capacity_Bps", "num_lanes", "coordinates", *names})
+        names = {"capacity_Bps", "num_lanes", "coordinates"}
+        names |= {name for arrays in _ARRAYS_OF_KIND.values() for name in arrays}
+        archive = Archive(path, KIND, (VERSION,), names)
         texts = {name: _texts(archive, name) for name in ("hosts", "router_of_host", "in_ports")}
         texts["out_ports"] = _texts(archive, "out_ports")
         kind = archive.meta_field("routes", str)

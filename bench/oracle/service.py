@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the oracle takes: time of a query, queries a second, memory of a large torus.
+
+Prints the figures of docs/design/oracle.md beside ORACLE's own and what issue and paper ask for.
+
+    .venv/bin/python bench/oracle/service.py [--seconds 5] [--short]
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import multiprocessing
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from fairlead.measure.metrics import MetricSource, Quantity, Series
+from fairlead.measure.topologies.gemini import DIRECTIONS, port
+from fairlead.measure.topologies.gemini_nodes import Position
+from fairlead.model.topology import Links, Topology, TorusRoutes
+from fairlead.watch.oracle import Oracle, Question
+
+NODES_OF_ROUTER = 2
+NODES_OF_QUERY = 16  # 256 routes, as ORACLE's 0.27 s
+
+
+def torus(*sizes: int) -> Topology:
+    """A whole torus with two nodes on each router."""
+    link_of_step = np.arange(6 * np.prod(sizes), dtype=np.int32).reshape(3, 2, *sizes)
+    places = list(np.ndindex(*sizes))
+    in_ports = [""] * link_of_step.size
+    out_ports = [""] * link_of_step.size
+    for number, place in enumerate(np.ndindex(*link_of_step.shape)):
+        dimension, minus, *at = place
+        other = list(at)
+        other[dimension] = (at[dimension] + (-1 if minus else 1)) % sizes[dimension]
+        axis = "XYZ"[dimension]
+        out_ports[number] = port(Position(*at), axis + "+-"[minus])
+        in_ports[number] = port(Position(*other), axis + "-+"[minus])
+    return Topology(
+        hosts=[f"nid{node:05d}" for node in range(NODES_OF_ROUTER * len(places))],
+        links=Links(in_ports, out_ports, np.full(link_of_step.size, 9.375e9)),
+        routes=TorusRoutes(sizes, np.repeat(places, NODES_OF_ROUTER, axis=0), link_of_step),
+        router_of_host=[str(place) for place in places for _ in range(NODES_OF_ROUTER)],
+        coordinates=np.repeat(places, NODES_OF_ROUTER, axis=0).astype(float),
+    )
+
+
+class Everything(MetricSource):
+    """Every link has traffic and stalls, a sample every ten seconds."""
+
+    name = "everything"
+
+    def __init__(self, sizes: tuple[int, ...]):
+        self.ports = [
+            port(Position(*place), way) for place in np.ndindex(*sizes) for way in DIRECTIONS
+        ]
+        self.at_s = time.time() - 640
+
+    def read(self, now_s: float, window_s: float) -> list[Series]:
+        self.at_s += 10
+        at = np.array([self.at_s])
+        return [
+            Series(name, True, quantity, at, np.array([share * self.at_s]))
+            for number, name in enumerate(self.ports)
+            for quantity, share in (
+                (Quantity.carried_bytes, 1e6 * (number % 97)),
+                (Quantity.stalled_s, 0.01 * (number % 89)),
+            )
+        ]
+
+
+def filled(*sizes: int, rounds: int) -> Oracle:
+    oracle = Oracle(torus(*sizes), [Everything(sizes)])
+    for _ in range(rounds):
+        oracle.collector.read_all()
+    return oracle
+
+
+def in_process(short: bool) -> None:
+    """Times and memory without HTTP."""
+    sizes = (10, 10, 10) if short else (25, 10, 20)
+    before_s = time.perf_counter()
+    oracle = filled(*sizes, rounds=64)
+    hosts = oracle.topology.hosts
+    print(f"torus of {len(hosts)} nodes, {oracle.topology.links.num_links} links, 64 samples each,")
+    print(f"  filled in {time.perf_counter() - before_s:.1f} s")
+    spread = hosts[:: len(hosts) // NODES_OF_QUERY][:NODES_OF_QUERY]
+    oracle.ask(Question(spread, window_s=600))
+    times_s = []
+    for _ in range(200):
+        begun_s = time.perf_counter()
+        oracle.ask(Question(spread, window_s=600))
+        times_s.append(time.perf_counter() - begun_s)
+    print(f"STALLS of 256 routes: {1e3 * statistics.median(times_s):.2f} ms (ORACLE: 270 ms)")
+    thousand = hosts[:: len(hosts) // 1000][:1000]
+    begun_s = time.perf_counter()
+    oracle.ask(Question(thousand, window_s=600))
+    print(f"STALLS of all pairs of 1000 nodes: {time.perf_counter() - begun_s:.2f} s (limit: 1 s)")
+    begun_s = time.perf_counter()
+    oracle.collector.read_all()
+    oracle.ask(Question(spread, window_s=600))
+    print(f"a round of reads and the first answer after it: {time.perf_counter() - begun_s:.2f} s")
+    most_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(f"most memory of the process: {most_kib / 2**20:.2f} GiB (limit: 1 GB)")
+
+
+def ask_for(port_of: int, nodes: list[str], seconds: float, told: multiprocessing.Queue) -> None:
+    """Asks as fast as one connection can; tells times."""
+    body = json.dumps({"nodes": nodes, "metrics": ["stalls"]}).encode()
+    connection = http.client.HTTPConnection("127.0.0.1", port_of)
+    times_s = []
+    end_s = time.perf_counter() + seconds
+    while time.perf_counter() < end_s:
+        begun_s = time.perf_counter()
+        connection.request("POST", "/v1/query", body, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        answer.read()
+        assert answer.status == 200, answer.status
+        times_s.append(time.perf_counter() - begun_s)
+    told.put(times_s)
+
+
+def by_http(seconds: float) -> None:
+    """Queries a second of 256 routes by one server process."""
+    with tempfile.TemporaryDirectory() as folder:
+        topology = torus(10, 10, 10)
+        topology.save(Path(folder) / "torus.topo.npz")
+        command = [sys.executable, "-m", "fairlead", "oracle", "serve", "torus.topo.npz"]
+        with subprocess.Popen(
+            [*command, "--port", "0", "--rate", "100000"],
+            cwd=folder, stderr=subprocess.PIPE, text=True,
+        ) as server:  # fmt: skip
+            assert server.stderr is not None
+            found = re.search(r"http://127\.0\.0\.1:(\d+)", server.stderr.readline())
+            assert found is not None
+            nodes = list(topology.hosts[::125][:NODES_OF_QUERY])
+            for clients in (1, 2, 4):
+                told: multiprocessing.Queue = multiprocessing.Queue()
+                asking = [
+                    multiprocessing.Process(
+                        target=ask_for, args=(int(found[1]), nodes, seconds, told)
+                    )
+                    for _ in range(clients)
+                ]
+                for process in asking:
+                    process.start()
+                times_s = sorted(t for _ in asking for t in told.get())
+                for process in asking:
+                    process.join()
+                print(
+                    f"by HTTP, {clients} clients: {len(times_s) / seconds:.0f} queries a second of "
+                    f"256 routes, median {1e3 * times_s[len(times_s) // 2]:.2f} ms, 99 of 100 "
+                    f"within {1e3 * times_s[int(0.99 * len(times_s))]:.2f} ms (wanted: 1000 a "
+                    "second, 5 ms)"
+                )
+            server.terminate()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=5.0, help="of each row by HTTP")
+    parser.add_argument("--short", action="store_true", help="a smaller torus, a second a row")
+    options = parser.parse_args()
+    in_process(options.short)
+    by_http(1.0 if options.short else options.seconds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Debian's Prometheus, VictoriaMetrics and node_exporter: a real scrape of real counters."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairlead.errors import Error
+from fairlead.measure.metrics import Quantity, Series
+from fairlead.measure.metrics.prometheus import PrometheusSource
+from fairlead.model.topology import Topology, ends_only
+from fairlead.model.topology.tree import links_of_tree
+from fairlead.watch.oracle import Oracle, Question
+
+pytestmark = [pytest.mark.slow]
+
+SCRAPES = """global: {{scrape_interval: 1s, scrape_timeout: 1s}}
+scrape_configs:
+- job_name: node
+  static_configs:
+  - targets: ['127.0.0.1:{exporter}']
+    labels: {{host: node001}}
+"""
+
+LONGEST_S = 120.0
+"""Until the first samples are there: these machines may be busy."""
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def wait_until(is_true: Callable[[], bool], what: str) -> None:
+    end_s = time.monotonic() + LONGEST_S
+    while not is_true():
+        assert time.monotonic() < end_s, f"{what} within {LONGEST_S} s"
+        time.sleep(0.2)
+
+
+def answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def exporter() -> Iterator[int]:
+    """node_exporter of this machine, with its network alone."""
+    program = shutil.which("prometheus-node-exporter")
+    if program is None:
+        pytest.skip("prometheus-node-exporter is not installed")
+    port = free_port()
+    with subprocess.Popen(
+        [program, f"--web.listen-address=127.0.0.1:{port}", "--collector.disable-defaults",
+         "--collector.netdev", "--collector.netclass"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        wait_until(lambda: answers(f"http://127.0.0.1:{port}/metrics"), "node_exporter answers")
+        yield port
+        process.kill()
+
+
+@pytest.fixture(params=["prometheus", "victoria-metrics"])
+def engine(request: pytest.FixtureRequest, exporter: int, tmp_path: Path) -> Iterator[str]:
+    """An engine that scrapes it once a second."""
+    program = shutil.which(request.param)
+    if program is None:
+        pytest.skip(f"{request.param} is not installed")
+    scrapes = tmp_path / "scrapes.yml"
+    scrapes.write_text(SCRAPES.format(exporter=exporter))
+    port = free_port()
+    commands = {
+        "prometheus": [
+            f"--config.file={scrapes}", f"--storage.tsdb.path={tmp_path}/data",
+            f"--web.listen-address=127.0.0.1:{port}", "--web.route-prefix=/metrics-of-us",
+        ],
+        "victoria-metrics": [
+            f"-promscrape.config={scrapes}", f"-storageDataPath={tmp_path}/data",
+            f"-httpListenAddr=127.0.0.1:{port}", "-http.pathPrefix=/metrics-of-us",
+            "-memory.allowedBytes=64MB",
+        ],
+    }  # fmt: skip
+    url = f"http://127.0.0.1:{port}/metrics-of-us"
+    with subprocess.Popen(
+        [program, *commands[request.param]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        wait_until(lambda: answers(f"{url}/api/v1/labels"), f"{request.param} answers")
+        yield url
+        process.kill()
+
+
+def read(url: str, step_s: float | None = None) -> dict[tuple[str, bool, Quantity], Series]:
+    source = PrometheusSource(url, step_s=step_s, selector='job="node"')
+    return {series.key: series for series in source.read(time.time(), 60.0)}
+
+
+RECEIVED = ("host node001", True, Quantity.carried_bytes)
+
+
+def has_samples(url: str, count: int, step_s: float | None = None) -> bool:
+    series = read(url, step_s).get(RECEIVED)
+    return series is not None and int(np.isfinite(series.values).sum()) >= count
+
+
+@pytest.mark.parametrize("step_s", [None, 1.0])
+def test_scraped_counters_come_back_as_samples(engine: str, step_s: float | None) -> None:
+    wait_until(lambda: has_samples(engine, 5, step_s), "five samples are there")
+
+    series = read(engine, step_s)[RECEIVED]
+
+    assert np.all(np.diff(series.times_s) > 0)
+    assert np.all(np.diff(series.values) >= 0)
+    assert abs(series.times_s[-1] - time.time()) < 60
+
+
+def test_selector_without_a_match_is_missing_and_not_0(engine: str) -> None:
+    source = PrometheusSource(engine, selector='job="nobody"')
+
+    assert source.read(time.time(), 60.0) == []
+
+
+def test_wrong_selector_is_named_by_the_engine(engine: str) -> None:
+    with pytest.raises(Error, match=r"/api/v1/query: answers 4\d\d .*pars"):
+        PrometheusSource(engine, selector="job=").read(time.time(), 60.0)
+
+
+def test_oracle_tells_what_the_engine_scraped(engine: str) -> None:
+    hosts = ("node001", "node002")
+    names = [*(f"host {host}" for host in hosts), "switch"]
+    links = links_of_tree(names, np.full(3, 1e10))
+    topology = Topology(hosts, links, ends_only(2), ("network",) * 2)
+    oracle = Oracle(topology, [PrometheusSource(engine)])
+    wait_until(lambda: has_samples(engine, 3), "three samples are there")
+
+    oracle.collector.read_all()
+    told = oracle.ask(Question(hosts, ("bw", "free_Bps"))).told
+
+    assert 0 <= told["bw"].values[0, 1] < 1
+    assert told["bw"].coverage[0, 1] == 0.5  # nobody counts at node002
+    assert 0 < told["free_Bps"].values[1, 0] <= 1e10
