@@ -32,8 +32,7 @@ COMMANDS = {
     "runs": "List your runs, the latest last: their folders, times, and how they ended.",
     "report": "Write a self-contained page of a run: heatmaps, measured times, and conclusions.",
     "advise": "Say which hosts are bad, whether leaving them out helps, and how many are enough.",
-    "import": "Read a topology from what AWS, GCP, OCI, Slurm, InfiniBand or a Cray Gemini tells of "
-    "it.",
+    "import": "Read a topology from what a cloud, Slurm, InfiniBand or a Cray Gemini tells of it.",
     "oracle": "What the network does now, along the routes that messages take.",
     "lab": "An emulated cloud on this machine: hosts with an uneven network between them.",
     "mpi": "The MPIs that Fairlead is built for.",

@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli import options
 from fairlead.cli.help import OUTPUT, listed
-from fairlead.cli.output import JsonOption, print_json, require_folder, stderr, stdout
+from fairlead.cli.output import JsonOption, print_json, print_lines, require_folder, warn
+from fairlead.cli.parsers import one_of, usage
 from fairlead.measure.topologies import IMPORTS, import_topology
 from fairlead.measure.topologies.catalogue import Given
+from fairlead.report import topology_view
 
 EXAMPLE = "Example: fairlead import slurm /etc/slurm/topology.conf -o site.topo.npz"
 
@@ -27,7 +28,7 @@ def import_file(
         str,
         typer.Argument(
             metavar="KIND",
-            parser=options.usage(options.one_of(IMPORTS)),
+            parser=usage(one_of(IMPORTS)),
             help=f"One of{listed(IMPORTS)}",
         ),
     ],
@@ -51,33 +52,15 @@ def import_file(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read a topology from what AWS, GCP, OCI, Slurm, InfiniBand or a Cray Gemini tells of it."""
+    """Read a topology from what a cloud, Slurm, InfiniBand or a Cray Gemini tells of it."""
     if output is not None:
         require_folder(output)
     topology = import_topology(kind, Given(file, nodes, routes))
     for problem in topology.problems:
-        stderr.print(f"fairlead: {file}: {problem}", soft_wrap=True, markup=False)
+        warn(f"{file}: {problem}")
     if output is not None:
         topology.save(output)
-    num_routers = len(set(topology.router_of_host))
     if as_json:
-        print_json(
-            {
-                "hosts": list(topology.hosts),
-                "router_of_host": list(topology.router_of_host),
-                "num_links": topology.links.num_links,
-                "routes": topology.routes.kind,
-                "coordinates": None
-                if topology.coordinates is None
-                else topology.coordinates.tolist(),
-                "problems": list(topology.problems),
-                "origin": topology.origin,
-            }
-        )
-        return
-    stdout.print(
-        f"{topology.num_hosts} hosts on {num_routers} routers or switches, "
-        f"{topology.links.num_links} links, routes of a {topology.routes.kind}",
-        highlight=False,
-        soft_wrap=True,
-    )
+        print_json(topology_view.facts(topology))
+    else:
+        print_lines(topology_view.lines(topology))

@@ -6,29 +6,27 @@ from __future__ import annotations
 import importlib.util
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from fairlead.act.launch import parse_hostfile
 from fairlead.cli.help import App, listed
-from fairlead.cli.output import JsonOption, print_json, stderr, stdout
+from fairlead.cli.output import JsonOption, print_json, stdout, warn
+from fairlead.cli.parsers import parse_cluster, usage
 from fairlead.errors import Error, InputError
 from fairlead.files.whole_file import read_text
 from fairlead.measure.metrics import SOURCES, open_source
 from fairlead.measure.oracle import TOKEN_VARIABLE, ask_oracle
 from fairlead.model.network import Network
 from fairlead.model.topology import Topology
+from fairlead.report import oracle_view
 from fairlead.units import parse_duration
 from fairlead.watch.oracle import METRICS, Oracle
 
 PORT = 8765
 
-MOST_SHOWN = 16
-"""Nodes of a table in the terminal; of more --json."""
-
 _oracle = App(
+    name="oracle",
     help="What the network does now, along the routes that messages take.",
     no_args_is_help=True,
 )
@@ -40,7 +38,7 @@ def _metrics() -> str:
 
 def register(app: typer.Typer) -> None:
     """Add the command to the command line."""
-    app.add_typer(_oracle, name="oracle")
+    app.add_typer(_oracle)
 
 
 @_oracle.command(
@@ -82,10 +80,24 @@ def serve(
             help=f"Answer only who knows this token; or set {TOKEN_VARIABLE}.",
         ),
     ] = None,
-    every: Annotated[str, typer.Option(metavar="TIME", help="How often sources are read.")] = "10s",
+    every: Annotated[
+        float,
+        typer.Option(
+            parser=usage(parse_duration),
+            show_default="10s",
+            metavar="TIME",
+            help="How often sources are read.",
+        ),
+    ] = 10.0,
     stale: Annotated[
-        str, typer.Option(metavar="TIME", help="What is older is no value for now.")
-    ] = "60s",
+        float,
+        typer.Option(
+            parser=usage(parse_duration),
+            show_default="60s",
+            metavar="TIME",
+            help="What is older is no value for now.",
+        ),
+    ] = 60.0,
     rate: Annotated[
         float, typer.Option(min=1, metavar="N", help="Requests a second of one client.")
     ] = 2000.0,
@@ -107,19 +119,19 @@ def serve(
         known,
         [open_source(text, headers) for text in metrics or []],
         latency=_LatencyFile(latency) if latency else lambda: None,
-        stale_s=parse_duration(stale),
-        tell=_tell,
+        stale_s=stale,
+        tell=warn,
     )
     if recorded:
         oracle.use_clock_of_samples()
     for problem in known.problems:
-        _tell(f"{topology}: {problem}")
+        warn(f"{topology}: {problem}")
     is_local = host in ("127.0.0.1", "::1", "localhost")
     if not is_local and not token:
-        _tell(f"answers everybody who reaches {host}:{port}; --token-file lets only some ask")
+        warn(f"answers everybody who reaches {host}:{port}; --token-file lets only some ask")
     from fairlead.watch.oracle.serving import run  # noqa: PLC0415 - needs the extra packages
 
-    run(oracle, host=host, port=port, token=token, rate=rate, every_s=parse_duration(every))
+    run(oracle, host=host, port=port, token=token, rate=rate, every_s=every)
 
 
 @_oracle.command(epilog="Example: fairlead oracle query nid00050,nid00052 --metric stalls")
@@ -140,44 +152,25 @@ def query(
             help="How the links of a route become one value.",
         ),
     ] = None,
-    window: Annotated[str, typer.Option(metavar="TIME", help="Time window until now.")] = "60s",
+    window: Annotated[
+        float,
+        typer.Option(
+            parser=usage(parse_duration),
+            show_default="60s",
+            metavar="TIME",
+            help="Time window until now.",
+        ),
+    ] = 60.0,
     as_json: JsonOption = False,
 ) -> None:
     """Ask a service about all pairs of some nodes."""
-    is_file = Path(nodes).is_file()
-    text = read_text(Path(nodes)) if is_file else nodes.replace(",", "\n")
-    names = list(parse_hostfile(text, nodes if is_file else "NODES").hosts)
-    answer = ask_oracle(
-        url, names, metric or ["stalls"], reduce=reduce, window_s=parse_duration(window)
-    )
+    names = list(parse_cluster(nodes).hosts)
+    answer = ask_oracle(url, names, metric or ["stalls"], reduce=reduce, window_s=window)
     if as_json:
         print_json(answer)
         return
-    for name, part in answer["metrics"].items():
-        stdout.print(f"{name}: {METRICS.get(name, '')}", highlight=False)
-        if len(names) > MOST_SHOWN:
-            stdout.print(f"{len(names)} nodes; --json gives the values", highlight=False)
-        else:
-            stdout.print(_table(names, part["values"]))
-        stdout.print(_coverage(part, answer.get("age_s")), highlight=False)
-
-
-def _table(names: list[str], values: list[list[float | None]]) -> Table:
-    table = Table("", *names, box=None, pad_edge=False)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for name, row in zip(names, values, strict=True):
-        table.add_row(name, *("-" if value is None else f"{value:.3g}" for value in row))
-    return table
-
-
-def _coverage(part: dict[str, Any], age_s: float | None) -> str:
-    share = f"{100 * part['coverage_ratio']:.0f} % of the links on routes are known"
-    return share if age_s is None else f"{share}; data of {age_s:.0f} s ago"
-
-
-def _tell(line: str) -> None:
-    stderr.print(f"fairlead: {line}", soft_wrap=True, markup=False)
+    for part in oracle_view.view(names, answer):
+        stdout.print(part)
 
 
 def _require_packages() -> None:
@@ -209,7 +202,7 @@ class _LatencyFile:
         self._network = Network.load(path)
         self._stamp = path.stat().st_mtime_ns
 
-    def __call__(self) -> Network | None:
+    def __call__(self) -> Network:
         """The network; the last one that could be read where the file is gone or damaged."""
         try:
             stamp = self._path.stat().st_mtime_ns

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an oracle answers, in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from fairlead.report.terminal_table import table
+from fairlead.watch.oracle import METRICS
+
+MOST_SHOWN = 16
+"""Nodes of a table; of more --json."""
+
+
+def view(nodes: Sequence[str], answer: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """A table of pairs for each metric, with how much of it is known."""
+    for name, part in answer["metrics"].items():
+        yield Text(f"{name}: {METRICS.get(name, '')}")
+        if len(nodes) > MOST_SHOWN:
+            yield Text(f"{len(nodes)} nodes; --json gives the values")
+        else:
+            shown = table(["", *nodes])
+            for node, row in zip(nodes, part["values"], strict=True):
+                values = ("-" if value is None else f"{value:.3g}" for value in row)
+                shown.add_row(Text(node), *values)
+            yield shown
+        share = f"{100 * part['coverage_ratio']:.0f} % of the links on routes are known"
+        age_s = answer.get("age_s")
+        yield Text(share if age_s is None else f"{share}; data of {age_s:.0f} s ago")
