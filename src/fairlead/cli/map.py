@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import typer
 
 from fairlead.act.launch import (
@@ -35,6 +36,7 @@ EXAMPLE = (
 )
 RANKFILE = "rankfile"
 
+_OF_GEOMETRIC = frozenset({"rank_grid"})
 _OF_OPTIMIZE = frozenset({"start", "max_moves", "fix"})
 _OF_FILES = frozenset({"format", "cores"})
 
@@ -53,6 +55,7 @@ def map_ranks(
     metric: options.MetricOption = options.Metric.bytes,
     objective: options.ObjectiveOption = options.DEFAULT_OBJECTIVE,
     time_limit: options.TimeLimit = None,
+    rank_grid: choices.RankGrid = None,
     start: choices.Start = None,
     max_moves: choices.MostMoves = None,
     fix: choices.Fixed = None,
@@ -73,6 +76,8 @@ def map_ranks(
     options.require_optimize(context, [method])
     if method != "optimize":
         options.refuse(context, _OF_OPTIMIZE, "only the method optimize has a use for it")
+    if method != "geometric":
+        options.refuse(context, _OF_GEOMETRIC, "only the method geometric has a use for it")
     if source_kind(network).is_given:
         options.refuse(context, {"mpirun"}, "only --network probe: starts a launcher")
     pattern = Traffic.load(traffic)
@@ -86,6 +91,7 @@ def map_ranks(
             start=None if start is None else Placement.load(start),
             fixed=parse_fixed(fix or []),
             on_progress=going_on(on_progress) if method == "optimize" else None,
+            rank_coordinates=None if rank_grid is None else list(np.ndindex(*rank_grid)),
         )  # fmt: skip
     launchers = place(pattern, known, hosts, "launcher", objective=objective.value)
     cost, launcher_cost = evaluate_on(known, chosen, pattern), None

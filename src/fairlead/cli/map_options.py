@@ -19,8 +19,8 @@ NetworkSource = Annotated[
     typer.Option(
         metavar="FILE",
         rich_help_panel=NETWORK,
-        help="A .net.npz file, a .toml file of racks and their costs, or probe: to measure the "
-        "cluster now.",
+        help="A .net.npz file, a .toml file of racks and their costs, probe: to measure the "
+        "cluster now, oracle:URL?metric=stalls, or a .topo.npz file.",
     ),
 ]
 TrafficFile = Annotated[
@@ -34,6 +34,15 @@ Method = Annotated[
         metavar="NAME",
         rich_help_panel=PLACING,
         help=f"One of{listed(METHODS)}",
+    ),
+]
+RankGrid = Annotated[
+    tuple[int, ...] | None,
+    typer.Option(
+        parser=parsers.usage(parsers.grid_sizes),
+        metavar="4x4x4",
+        rich_help_panel=PLACING,
+        help="Grid of the ranks, the last dimension fastest as in MPI_Cart_create, for geometric.",
     ),
 ]
 Start = Annotated[

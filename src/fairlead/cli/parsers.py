@@ -106,6 +106,18 @@ def probability(text: str) -> float:
     return number
 
 
+def grid_sizes(text: str) -> tuple[int, ...]:
+    """Sizes of a grid from `4x4x4`, for `usage`.
+
+    Raises:
+        InputError: It is none.
+    """
+    sizes = text.split("x")
+    if not all(size.isdecimal() and int(size) > 0 for size in sizes):
+        raise InputError(f"expected sizes such as 4x4x4, got {text!r}")
+    return tuple(map(int, sizes))
+
+
 def split_arguments(text: str) -> tuple[str, ...]:
     """Split a string of arguments as a shell would."""
     try:

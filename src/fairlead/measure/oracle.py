@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import os
 import urllib.parse
@@ -101,6 +102,9 @@ def oracle_network(source: str, hosts: Sequence[str]) -> Network:
     answer = ask_oracle(url, hosts, metrics, reduce=options.get("reduce"), window_s=window_s)
     told = {name: _matrix(source, answer, name, len(hosts)) for name in metrics}
     network = cost_network(hosts, metric, told[metric], told["hops"], told["capacity_Bps"])
+    if answer.get("coordinates") is not None:
+        at = np.array(answer["coordinates"], dtype=np.float64)
+        network = dataclasses.replace(network, coordinates=at)
     network.origin.update(
         {
             "oracle": url,

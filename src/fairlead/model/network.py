@@ -43,6 +43,7 @@ class Network:
         samples: Measurements behind each pair, shape (H, H), or None; 0 where it was estimated.
         nic_out_Bps, nic_in_Bps: What each host can send or receive in all, shape (H,); `nan`
             where unmeasured, or None.
+        coordinates: Where each host is in the network's own space, shape (H, D), or None.
         groups: Directed pairs that share a bottleneck, with its capacity; none unless measured.
         flows: Outcome of running flows together, which finds interfaces and groups; None where none
             were run.
@@ -64,6 +65,7 @@ class Network:
     samples: npt.NDArray[np.int64] | None = None
     nic_out_Bps: npt.NDArray[np.float64] | None = None
     nic_in_Bps: npt.NDArray[np.float64] | None = None
+    coordinates: npt.NDArray[np.float64] | None = None
     groups: Sequence[BottleneckGroup] = ()
     flows: FlowsSummary | None = None
     unreachable: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -83,6 +85,7 @@ class Network:
         for name in _PER_HOST:
             self._check_shape(name, np.float64, (num_hosts,))
         self._check_shape("samples", np.int64, (num_hosts, num_hosts))
+        self._check_coordinates()
         self._check_values()
         object.__setattr__(self, "unreachable", dict(self.unreachable))
         object.__setattr__(self, "groups", tuple(self.groups))
@@ -105,6 +108,14 @@ class Network:
                 f"network: {name}: expected shape {shape} for {shape[0]} hosts, got {array.shape}"
             )
         object.__setattr__(self, name, array)
+
+    def _check_coordinates(self) -> None:
+        if self.coordinates is None:
+            return
+        dimensions = np.shape(self.coordinates)[1] if np.ndim(self.coordinates) == 2 else 1
+        self._check_shape("coordinates", np.float64, (self.num_hosts, dimensions))
+        if not np.all(np.isfinite(self.coordinates)):
+            raise InputError("network: coordinates: every value must be finite")
 
     def _check_whole(self, name: str, values: npt.NDArray[Any]) -> None:
         with np.errstate(invalid="ignore"):
@@ -179,7 +190,7 @@ class Network:
             origin=dict(self.origin),
             groups=[group for group in kept if group is not None],
             **{name: pick(name) for name in (*_CONSTANT, *_PER_PAIR, "samples")},
-            **{name: pick_hosts(name) for name in _PER_HOST},
+            **{name: pick_hosts(name) for name in (*_PER_HOST, "coordinates")},
         )
 
     def updated(self, later: Network) -> Network:
@@ -254,7 +265,7 @@ class Network:
 
     def save(self, path: Path | str) -> None:
         """Write a `.net.npz` file; a reader never sees part of it."""
-        arrays = (*_CONSTANT, *_PER_PAIR, *_PER_HOST, "samples")
+        arrays = (*_CONSTANT, *_PER_PAIR, *_PER_HOST, "samples", "coordinates")
         facts = ("hosts", "unreachable", "flows", "launch_s", "origin")
         save_network(
             path,

@@ -50,6 +50,9 @@ def save_network(
     save_archive(path, KIND, VERSION, meta, present | table_of_groups(groups))
 
 
+_COORDINATES = "coordinates"
+
+
 def load_network(
     path: Path | str,
     per_pair: tuple[str, ...],
@@ -69,7 +72,7 @@ def load_network(
             another kind; the message names file and field.
     """
     names = (*per_pair, *optional, *per_host)
-    archive = Archive(path, KIND, READABLE, (*names, *TABLE_OF_GROUPS))
+    archive = Archive(path, KIND, READABLE, (*names, _COORDINATES, *TABLE_OF_GROUPS))
     hosts = archive.meta_field("hosts", list)
     if not hosts or not all(isinstance(host, str) and host for host in hosts):
         raise archive.error("meta.hosts", "expected a list of host names")
@@ -79,6 +82,9 @@ def load_network(
         "groups": groups_from_table(archive, len(hosts)),
         "source": str(path),
         **_facts(archive),
+        _COORDINATES: archive.array(_COORDINATES, (len(hosts), -1))
+        if _COORDINATES in archive
+        else None,
         **{name: archive.array(name, shape) for name in per_pair},
         **{name: archive.array(name, shape) for name in optional if name in archive},
         **{name: archive.array(name, shape[:1]) for name in per_host if name in archive},

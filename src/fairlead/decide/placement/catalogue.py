@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from fairlead.decide.placement import filling, optimizing, scotch
+from fairlead.decide.placement import filling, geometric, optimizing, scotch
 from fairlead.decide.placement.problem import HostOfRank, Problem
 
 
@@ -36,6 +36,9 @@ METHODS: dict[str, Method] = {
     ),
     "scotch-groups": Method(scotch.scotch_groups, "ranks grouped by traffic, hosts in their order"),
     "scotch-hosts": Method(scotch.scotch_hosts, "launcher's groups, hosts chosen by the network"),
+    "geometric": Method(
+        geometric.geometric, "ranks and hosts cut by their coordinates in the same way"
+    ),
     "optimize": Method(optimizing.optimize, "Fairlead: anneals the objective, from many starts"),
 }
 """`launcher` leaves the choice to the launcher; as a placement it is what Open MPI and MPICH do by

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 import numpy as np
+import numpy.typing as npt
 
 from fairlead.decide.placement.catalogue import METHODS
 from fairlead.decide.placement.problem import (
@@ -43,6 +44,7 @@ def place(
     start: Placement | None = None,
     max_moves: int | None = None,
     on_progress: OnProgress | None = None,
+    rank_coordinates: npt.ArrayLike | None = None,
 ) -> Placement:
     """Choose a host for each rank; no host gets more ranks than slots.
 
@@ -68,6 +70,8 @@ def place(
         max_moves: For `optimize`: most ranks that may leave the host they have in `start`.
         on_progress: For `optimize`: gets proposals made and proposals in all; the search ends
             with what it has when it returns False.
+        rank_coordinates: For `geometric`: where the ranks are in the program's own space, shape
+            (T, D), such as a grid of processes; None: made up from the traffic.
 
     Raises:
         InputError: A name is unknown; the message lists those there are. Or an argument is out of
@@ -89,6 +93,8 @@ def place(
             max_moves=max_moves,
             on_progress=on_progress,
         )
+    if method != "geometric" and rank_coordinates is not None:
+        raise InputError("rank_coordinates: only the method 'geometric' has a use for them")
     limits = SearchLimits(
         time_limit_s=_checked_limit(time_limit_s),
         num_threads=_checked_count("num_threads", num_threads),
@@ -104,7 +110,8 @@ def place(
             f"{used.source}: a host tree has costs but no rates: place on it by the objective "
             f"'sum', got {objective!r}"
         )
-    problem = Problem(carried, used, cluster, metric, objective, seed, limits)
+    at = _checked_coordinates(rank_coordinates, traffic.num_ranks)
+    problem = Problem(carried, used, cluster, metric, objective, seed, limits, at)
     host_of_rank = METHODS[method].place(problem)
     return Placement(
         hosts=cluster.hosts,
@@ -119,6 +126,22 @@ def _require_absent(**given: object) -> None:
     for name, value in given.items():
         if value is not None:
             raise InputError(f"{name}: only the method 'optimize' has a use for it")
+
+
+def _checked_coordinates(
+    given: npt.ArrayLike | None, num_ranks: int
+) -> npt.NDArray[np.float64] | None:
+    if given is None:
+        return None
+    at = np.asarray(given, dtype=np.float64)
+    if at.ndim != 2 or at.shape[0] != num_ranks or not at.shape[1]:
+        raise ShapeError(
+            f"rank_coordinates: expected shape ({num_ranks}, D) for {num_ranks} ranks, "
+            f"got {at.shape}"
+        )
+    if not np.all(np.isfinite(at)):
+        raise InputError("rank_coordinates: each must be finite")
+    return at
 
 
 def _checked_limit(time_limit_s: float | None) -> float | None:

@@ -76,6 +76,7 @@ class Problem:
         metric: One of METRICS.
         objective: One of OBJECTIVES.
         seed: Where random numbers start.
+        rank_coordinates: Of the ranks, shape (T, D), or None; only `geometric` uses them.
         limits: Bounds on the search of `optimize`; the other methods ignore them.
     """
 
@@ -86,6 +87,12 @@ class Problem:
     objective: str
     seed: int
     limits: SearchLimits = dataclasses.field(default_factory=SearchLimits)
+    rank_coordinates: npt.NDArray[np.float64] | None = None
+
+    @property
+    def host_coordinates(self) -> npt.NDArray[np.float64] | None:
+        """Of the hosts, shape (H, D), or None; only `geometric` uses them."""
+        return self.network.coordinates if isinstance(self.network, Network) else None
 
     @property
     def num_ranks(self) -> int:

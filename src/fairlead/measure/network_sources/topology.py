@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from fairlead.errors import InputError
@@ -39,5 +41,9 @@ class TopologySource(NetworkSource):
         least = reduced(topology.routes, topology.links.capacity_Bps, Reduction.min)(src, dst)
         least_Bps = np.where(np.isfinite(least), least, np.nan)
         network = cost_network(names, "hops", hops, hops, least_Bps)
-        network.origin.update({"how": "topology", "file": self.name, **topology.origin})
-        return network
+        at = topology.coordinates
+        return dataclasses.replace(
+            network,
+            coordinates=None if at is None else at[hosts],
+            origin={"file": self.name, **topology.origin},
+        )
