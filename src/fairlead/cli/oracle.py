@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fairlead.act.launch import detect
 from fairlead.cli.help import App, listed
 from fairlead.cli.output import JsonOption, print_json, stdout, warn
 from fairlead.cli.parsers import parse_cluster, usage
@@ -17,11 +19,14 @@ from fairlead.errors import Error, InputError
 from fairlead.files.whole_file import read_text
 from fairlead.measure.metrics import SOURCES, open_source
 from fairlead.measure.oracle import TOKEN_VARIABLE, ask_oracle
+from fairlead.measure.probe import probe
+from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
 from fairlead.model.topology import Topology
 from fairlead.report import oracle_view
 from fairlead.units import parse_duration
 from fairlead.watch.oracle import METRICS, Oracle
+from fairlead.watch.oracle.probing import Prober
 
 PORT = 8765
 
@@ -62,6 +67,23 @@ def serve(
             metavar="FILE", help="Latencies as fairlead probe measured them (.net.npz); read again."
         ),
     ] = None,
+    probe_hosts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOSTS",
+            help="Instead of --latency: a few hosts h0:1,h1:1 or a hostfile, whose latencies are "
+            "probed again and again by MPI.",
+        ),
+    ] = None,
+    probe_every: Annotated[
+        float,
+        typer.Option(
+            parser=usage(parse_duration),
+            show_default="10min",
+            metavar="TIME",
+            help="How often they are probed.",
+        ),
+    ] = 600.0,
     header: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME:VALUE", help="A header for prometheus:; repeatable."),
@@ -115,10 +137,14 @@ def serve(
     headers = dict(_header(text) for text in header or [])
     if bearer_file is not None:
         headers["Authorization"] = f"Bearer {read_text(bearer_file).strip()}"
+    prober = None if probe_hosts is None else Prober(_probe_of(parse_cluster(probe_hosts)), warn)
+    measured: Callable[[], Network | None] = _nothing if prober is None else prober
+    if latency is not None:
+        measured = _LatencyFile(latency)
     oracle = Oracle(
         known,
         [open_source(text, headers) for text in metrics or []],
-        latency=_LatencyFile(latency) if latency else lambda: None,
+        latency=measured,
         stale_s=stale,
         tell=warn,
     )
@@ -131,6 +157,8 @@ def serve(
         warn(f"answers everybody who reaches {host}:{port}; --token-file lets only some ask")
     from fairlead.watch.oracle.serving import run  # noqa: PLC0415 - needs the extra packages
 
+    if prober is not None:
+        prober.run(probe_every)
     run(oracle, host=host, port=port, token=token, rate=rate, every_s=every)
 
 
@@ -178,6 +206,15 @@ def _require_packages() -> None:
     for package in ("fastapi", "uvicorn", "orjson"):
         if importlib.util.find_spec(package) is None:
             raise Error(f"fairlead oracle serve needs {package}: pip install 'fairlead[oracle]'")
+
+
+def _nothing() -> None:
+    """Latencies where nobody measures them."""
+
+
+def _probe_of(cluster: Cluster) -> Callable[[], Network]:
+    launcher = detect(None)
+    return lambda: probe(launcher, cluster, mode="quick")
 
 
 def _token(file: Path | None) -> str:

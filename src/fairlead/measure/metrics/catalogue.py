@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from fairlead.errors import InputError
 from fairlead.measure.metrics.host import CxiSource, HostSource
-from fairlead.measure.metrics.ldms_source import LdmsCommandSource, LdmsFileSource
+from fairlead.measure.metrics.ldms_source import LdmsCommandSource, LdmsFileSource, LdmsModuleSource
 from fairlead.measure.metrics.prometheus import PrometheusSource
 from fairlead.measure.metrics.series import MetricSource
 from fairlead.units import parse_duration
@@ -46,12 +46,21 @@ def _prometheus(rest: str, options: Options, headers: Mapping[str, str]) -> Metr
 
 
 def _ldms_daemon(rest: str, options: Options, headers: Mapping[str, str]) -> MetricSource:
+    host, port = _address("ldmsd", rest)
+    transport = options.get("transport", "sock")
+    command = ["ldms_ls", "-h", host, "-p", str(port), "-x", transport, "-l"]
+    return LdmsCommandSource(f"ldmsd:{rest}", command)
+
+
+def _ldms_module(rest: str, options: Options, headers: Mapping[str, str]) -> MetricSource:
+    return LdmsModuleSource(*_address("ldms-python", rest), options.get("transport", "sock"))
+
+
+def _address(name: str, rest: str) -> tuple[str, int]:
     host, _, port = rest.partition(":")
     if not host or not port.isdecimal():
-        raise InputError(f"ldmsd:{rest}: expected ldmsd:HOST:PORT")
-    transport = options.get("transport", "sock")
-    command = ["ldms_ls", "-h", host, "-p", port, "-x", transport, "-l"]
-    return LdmsCommandSource(f"ldmsd:{rest}", command)
+        raise InputError(f"{name}:{rest}: expected {name}:HOST:PORT")
+    return host, int(port)
 
 
 SOURCES: dict[str, Source] = {
@@ -68,6 +77,12 @@ SOURCES: dict[str, Source] = {
     ),
     "ldmsd": Source(
         _ldms_daemon, "ldmsd:HOST:PORT", "an LDMS daemon, by ldms_ls", frozenset({"transport"})
+    ),
+    "ldms-python": Source(
+        _ldms_module,
+        "ldms-python:HOST:PORT",
+        "an LDMS daemon, by LDMS' Python module",
+        frozenset({"transport"}),
     ),
     "host": Source(
         lambda rest, _options, _headers: HostSource(rest),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -42,8 +43,11 @@ MOST_NODES = 2048
 MOST_WINDOW_S = 600.0
 """Longest window: for it samples are kept."""
 
-MOST_KEPT = 8
+MOST_WINDOWS = 3
 """Windows whose link metrics are kept until the next round of reads."""
+
+MOST_REDUCERS = 12
+"""Of a window; for a torus of 10,000 nodes each takes some 2 MB."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,6 +144,7 @@ class Oracle:
         self._clock = clock
         self._hops = topology.hops()
         self._windows: dict[float, tuple[int, _Window]] = {}
+        self._keeping = threading.Lock()
 
     def use_clock_of_samples(self) -> None:
         """Let now be the time of the newest sample, for recordings."""
@@ -188,9 +193,14 @@ class Oracle:
         }[metric]
 
         def reducer(name: str, values: npt.NDArray[np.float64], how: Reduction) -> Reducer:
-            if (name, how) not in window.reducers:
-                window.reducers[name, how] = reduced(self.topology.routes, values, how)
-            return window.reducers[name, how]
+            found = window.reducers.get((name, how))
+            if found is None:
+                found = reduced(self.topology.routes, values, how)
+                with self._keeping:
+                    while len(window.reducers) >= MOST_REDUCERS:
+                        window.reducers.pop(next(iter(window.reducers)))
+                    window.reducers[name, how] = found
+            return found
 
         values = reducer(metric, value_of_link, reduction)(*pairs)
         is_known = np.isfinite(value_of_link).astype(np.float64)
@@ -213,25 +223,32 @@ class Oracle:
         np.fill_diagonal(latency_s, 0.0)
         return Told(latency_s, np.isfinite(latency_s).astype(np.float64))
 
+    def is_ready(self, window_s: float) -> bool:
+        """Whether link metrics of a window are at hand; else they take some time."""
+        return self._kept(window_s, self.collector.generation, self._clock()) is not None
+
+    def _kept(self, window_s: float, generation: int, now_s: float) -> _Window | None:
+        kept = self._windows.get(window_s)
+        if kept is None or kept[0] != generation:
+            return None
+        # What is kept as known may be too old by now.
+        has_aged = np.any(kept[1].links.newest_s < now_s - self.stale_s)
+        return None if has_aged else kept[1]
+
     def _window(self, window_s: float) -> _Window:
         """Link metrics of a window, computed once for each round of reads."""
         generation, now_s = self.collector.generation, self._clock()
-        kept = self._windows.get(window_s)
-        if kept is not None and kept[0] == generation and not _has_aged(kept[1], now_s, self):
-            return kept[1]
+        kept = self._kept(window_s, generation, now_s)
+        if kept is not None:
+            return kept
         with self.collector.lock:
             found = link_metrics(self.store, self.topology.links, now_s, window_s, self.stale_s)
         window = _Window(found, {})
-        while len(self._windows) >= MOST_KEPT and window_s not in self._windows:
-            self._windows.pop(next(iter(self._windows)))
-        self._windows[window_s] = (generation, window)
+        with self._keeping:
+            while len(self._windows) >= MOST_WINDOWS and window_s not in self._windows:
+                self._windows.pop(next(iter(self._windows)))
+            self._windows[window_s] = (generation, window)
         return window
-
-
-def _has_aged(window: _Window, now_s: float, oracle: Oracle) -> bool:
-    """Whether something that is kept as known is too old by now."""
-    newest_s = window.links.newest_s
-    return bool(np.any(newest_s < now_s - oracle.stale_s))
 
 
 def _check(question: Question) -> None:

@@ -28,6 +28,9 @@ REQUESTS_PER_S = 2000.0
 PAIRS_OF_REQUEST = 4096
 """So many pairs cost a client as much as one small request."""
 
+REQUESTS_OF_WINDOW = 10
+"""So many requests a window costs that nobody asked for since sources were read."""
+
 SMALL_NODES = 128
 """Up to here an answer is computed at once; larger ones in a thread."""
 
@@ -69,9 +72,11 @@ def service(oracle: Oracle, *, token: str = "", rate: float = REQUESTS_PER_S) ->
     async def query(request: Request, asked: Query) -> Response:
         """Metrics of all pairs of nodes, [src, dst]; null where nothing is known."""
         num_pairs = len(asked.nodes) ** 2 * len(asked.metrics)
+        is_ready = oracle.is_ready(asked.window_s)
         if request.client is not None:
-            limiter.charge(request.client.host, num_pairs / PAIRS_OF_REQUEST)
-        if len(asked.nodes) <= SMALL_NODES:
+            cost = num_pairs / PAIRS_OF_REQUEST + (0 if is_ready else REQUESTS_OF_WINDOW)
+            limiter.charge(request.client.host, cost)
+        if len(asked.nodes) <= SMALL_NODES and is_ready:
             return Response(_told(oracle, asked), media_type=JSON)
         async with large:
             return Response(await asyncio.to_thread(_told, oracle, asked), media_type=JSON)

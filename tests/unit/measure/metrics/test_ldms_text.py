@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import sys
+import types
 from pathlib import Path
 
 import pytest
 
 from fairlead.errors import Error
-from fairlead.measure.metrics import Quantity
+from fairlead.measure.metrics import Quantity, open_source
 from fairlead.measure.metrics.ldms import parse, series_of
 from fairlead.measure.metrics.ldms_source import LdmsCommandSource
 
@@ -85,3 +87,50 @@ def test_what_is_not_of_ldms_is_named(text: str, problem: str) -> None:
 def test_command_that_fails_is_named(command: list[str], problem: str) -> None:
     with pytest.raises(Error, match=problem):
         LdmsCommandSource("ldmsd:h:1", command).read(0, 1)
+
+
+class Xprt:
+    """LDMS' Python module as far as it is used, with the set that was recorded from it."""
+
+    def __init__(self, transport: str):
+        assert transport == "sock"
+
+    def connect(self, host: str, port: int) -> None:
+        if port != 411:
+            raise RuntimeError("connection refused")
+
+    def dir(self) -> list[types.SimpleNamespace]:
+        return [types.SimpleNamespace(name="node001/procnetdev2")]
+
+    def lookup(self, name: str) -> types.SimpleNamespace:
+        text = (GOLDEN / "ldms" / "python_Set_json.json").read_text().strip()
+        return types.SimpleNamespace(update=lambda: None, json=lambda: text)
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def module(monkeypatch) -> None:
+    ldms = types.SimpleNamespace(init=lambda size: None, Xprt=Xprt)
+    monkeypatch.setitem(sys.modules, "ovis_ldms", types.SimpleNamespace(ldms=ldms))
+    monkeypatch.setitem(sys.modules, "ovis_ldms.ldms", ldms)
+
+
+@pytest.mark.usefixtures("module")
+def test_module_of_ldms_gives_its_sets() -> None:
+    received, sent = open_source("ldms-python:host:411").read(0, 60)
+
+    assert (received.port, received.values[0]) == ("host node001", 454695569)
+    assert (sent.is_into, sent.values[0]) == (False, 513484)
+
+
+@pytest.mark.usefixtures("module")
+def test_daemon_that_refuses_the_module_is_named() -> None:
+    with pytest.raises(Error, match="ldms-python:host:1: connection refused"):
+        open_source("ldms-python:host:1").read(0, 60)
+
+
+def test_missing_module_of_ldms_is_named() -> None:
+    with pytest.raises(Error, match="ldms-python:host:411: needs LDMS' Python module"):
+        open_source("ldms-python:host:411")

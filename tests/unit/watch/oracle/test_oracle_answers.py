@@ -14,6 +14,7 @@ from fairlead.measure.metrics import MetricSource, Quantity, Series, open_source
 from fairlead.model.network import Network
 from fairlead.model.topology import Reduction
 from fairlead.watch.oracle import Oracle, Question
+from fairlead.watch.oracle.probing import Prober
 
 
 class Counters(MetricSource):
@@ -217,3 +218,41 @@ def test_question_that_cannot_be_answered_is_named(
 ) -> None:
     with pytest.raises(InputError, match=problem):
         Oracle(topology(tmp_path, 3, 2, 2)).ask(question)
+
+
+def test_probe_that_fails_leaves_latencies_unknown_until_it_works() -> None:
+    told: list[str] = []
+    outcomes: list[Network | Error] = [
+        Error("no launcher"),
+        Error("no launcher"),
+        Network(["a"], np.zeros((1, 1)), np.full((1, 1), np.inf)),
+    ]
+
+    def probe() -> Network:
+        outcome = outcomes.pop(0)
+        if isinstance(outcome, Error):
+            raise outcome
+        return outcome
+
+    prober = Prober(probe, told.append)
+    prober.measure()
+    prober.measure()
+    assert prober() is None
+    prober.measure()
+
+    assert prober() is not None
+    assert told == ["probe: no launcher; tried again", "probe: works again"]
+
+
+def test_what_is_kept_for_windows_is_bounded(tmp_path: Path) -> None:
+    oracle = recorded(tmp_path, {((1, 0, 6), "X-"): 0.5})
+    nodes = (host(0, 0, 6), host(1, 0, 6))
+
+    for window_s in range(1, 20):
+        for reduction in Reduction:
+            metrics = ("stalls", "bw", "free_Bps", "capacity_Bps")
+            oracle.ask(Question(nodes, metrics, reduction, float(window_s)))
+
+    assert len(oracle._windows) == 3
+    assert all(len(window.reducers) <= 12 for _, window in oracle._windows.values())
+    assert oracle.is_ready(19.0) and not oracle.is_ready(1.0)

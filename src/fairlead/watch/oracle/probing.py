@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Probes the latencies of a few hosts again and again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from fairlead.errors import Error
+from fairlead.model.network import Network
+from fairlead.watch.oracle.collecting import Teller
+
+__all__ = ["Prober"]
+
+
+class Prober:
+    """The network between a few hosts as the last probe measured it."""
+
+    def __init__(self, probe: Callable[[], Network], tell: Teller):
+        """A prober that has measured nothing yet.
+
+        Args:
+            probe: Measures.
+            tell: Gets a line when that fails, and when it works again.
+        """
+        self._probe = probe
+        self._tell = tell
+        self._network: Network | None = None
+        self._problem: str | None = None
+        self._is_over = threading.Event()
+
+    def __call__(self) -> Network | None:
+        """What was measured last; None where the last probe failed."""
+        return self._network
+
+    def measure(self) -> None:
+        """One probe."""
+        try:
+            self._network = self._probe()
+        except (Error, OSError) as error:
+            self._network = None
+            if self._problem is None:
+                self._tell(f"probe: {error}; tried again")
+            self._problem = str(error)
+            return
+        if self._problem is not None:
+            self._tell("probe: works again")
+        self._problem = None
+
+    def run(self, every_s: float) -> None:
+        """Probe in a thread of its own, until this process ends or `stop`."""
+
+        def go_on() -> None:
+            self.measure()
+            while not self._is_over.wait(every_s):
+                self.measure()
+
+        threading.Thread(target=go_on, name="oracle-prober", daemon=True).start()
+
+    def stop(self) -> None:
+        """Probe no more."""
+        self._is_over.set()
