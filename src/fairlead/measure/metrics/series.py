@@ -6,6 +6,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from enum import Enum
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -75,9 +76,11 @@ class MetricSource(abc.ABC):
 
     Attributes:
         name: As the user wrote it; errors and reports name it so.
+        has_history: Each read gives the whole window anew, and nothing kept counts any more.
     """
 
     name: str
+    has_history: ClassVar[bool] = False
 
     @abc.abstractmethod
     def read(self, now_s: float, window_s: float) -> list[Series]:

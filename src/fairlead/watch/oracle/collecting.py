@@ -91,8 +91,7 @@ class Collector:
             state.problem = str(error)
             return
         with self.lock:
-            is_whole = bool(getattr(source, "has_history", False))
-            state.num_unknown = self._store.add(series, is_whole=is_whole)
+            state.num_unknown = self._store.add(series, is_whole=source.has_history)
         if state.problem is not None:
             self._tell(f"{source.name}: is back")
         state.problem = None
