@@ -30,7 +30,9 @@ COMMANDS = [
         ["runs"],
         ["report"],
         ["advise"],
+        ["import"],
     ),
+    ["oracle", "query"],
     *(["mpi", "list"], ["mpi", "add"]),
     *(["lab", name] for name in ("up", "exec", "run", "degrade", "down", "list")),
 ]

@@ -19,8 +19,8 @@ NetworkSource = Annotated[
     typer.Option(
         metavar="FILE",
         rich_help_panel=NETWORK,
-        help="A .net.npz file, a .toml file of racks and their costs, probe: to measure the "
-        "cluster now, oracle:URL?metric=stalls, or a .topo.npz file.",
+        help="A .net.npz or .topo.npz file, a .toml file of racks and their costs, probe: to "
+        "measure the cluster now, or oracle:URL.",
     ),
 ]
 TrafficFile = Annotated[

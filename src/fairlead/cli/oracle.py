@@ -86,7 +86,7 @@ def serve(
     ] = 600.0,
     header: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME:VALUE", help="A header for prometheus:; repeatable."),
+        typer.Option(metavar="HEADER", help="NAME:TEXT, sent along to prometheus:; repeatable."),
     ] = None,
     bearer_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A bearer token for prometheus:.")
@@ -227,7 +227,7 @@ def _token(file: Path | None) -> str:
 def _header(text: str) -> tuple[str, str]:
     name, colon, value = text.partition(":")
     if not colon or not name.strip():
-        raise typer.BadParameter(f"--header: expected NAME:VALUE, got {text!r}")
+        raise typer.BadParameter(f"--header: expected NAME:TEXT, got {text!r}")
     return name.strip(), value.strip()
 
 
