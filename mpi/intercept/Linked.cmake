@@ -28,9 +28,8 @@ add_custom_command(
     COMMAND
         ${CMAKE_LINKER} -r -o ${object} --whole-archive
         $<TARGET_FILE:fairlead_intercept_linked> --no-whole-archive
-        $<TARGET_FILE:fairlead_json>
-        $<TARGET_FILE:fairlead_roles> $<TARGET_FILE:fairlead_anneal>
-        $<TARGET_FILE:fairlead_cost>
+        $<TARGET_FILE:fairlead_json> $<TARGET_FILE:fairlead_roles>
+        $<TARGET_FILE:fairlead_anneal> $<TARGET_FILE:fairlead_cost>
     DEPENDS fairlead_intercept_linked
     VERBATIM
 )

@@ -123,14 +123,13 @@ template <class Meaning>
   };
   const Collective collective(communicator, &size_of, emit);
   const std::uint64_t bytes = meaning(collective);
-  const bool is_first = thread->counters.collectives.add(
-      {.call = call,
-       .root = collective.root(),
-       .communicator_size = communicator.size,
-       .communicator = communicator.id,
-       .message_bytes = bytes,
-       .calls = 1,
-       .seconds = duration_s});
+  const bool is_first = thread->counters.collectives.add({.call = call,
+                                                          .root = collective.root(),
+                                                          .communicator_size = communicator.size,
+                                                          .communicator = communicator.id,
+                                                          .message_bytes = bytes,
+                                                          .calls = 1,
+                                                          .seconds = duration_s});
   if (is_first) thread->counters.communicators.add(communicator);
 } catch (const std::exception& error) {
   switch_off(error.what());

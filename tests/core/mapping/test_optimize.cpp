@@ -23,9 +23,9 @@
 namespace {
 
 using namespace fairlead::optimizing;
-using fairlead::Random;
 using fairlead::BottleneckObjective;
 using fairlead::OptimizeOptions;
+using fairlead::Random;
 using fairlead::Timer;
 using Doubles = std::vector<double>;
 using Indices = std::vector<std::int64_t>;
