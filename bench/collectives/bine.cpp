@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bine trees: binomial trees and butterflies whose partners are at negabinary distances.
+//
+// Source: De Sensi et al., "Bine Trees: Enhancing Collective Operations by Optimizing
+// Communication Locality", SC25, arXiv 2508.17311, sections 3 and 4. Blocks that are sent together
+// are packed into one message, as their "permute" variant does.
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+#include "collectives.hpp"
+
+namespace bench {
+namespace {
+
+constexpr int kTag = 25;
+
+struct Group {
+  explicit Group(MPI_Comm communicator) : comm(communicator) {
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &num_ranks);
+    while ((1 << num_steps) < num_ranks) ++num_steps;
+  }
+  MPI_Comm comm;
+  int rank = 0;
+  int num_ranks = 1;
+  int num_steps = 0;
+
+  /// Partner at distance 1, 1, 3, 5, 11 for `step` 0, 1, 2..; both ranks find each other.
+  int partner(int of, int step) const {
+    int distance = 0;
+    for (int k = 0, term = 1; k <= step; ++k, term *= -2) distance += term;
+    const int there = of % 2 == 0 ? of + distance : of - distance;
+    return (there % num_ranks + num_ranks) % num_ranks;
+  }
+
+  /// Rank counted from the root as 0, which trees go by.
+  int from_root(int of, int root) const {
+    return ((of - root) % num_ranks + num_ranks) % num_ranks;
+  }
+  int to_rank(int relative, int root) const { return (relative + root) % num_ranks; }
+};
+
+/// For each rank and step of the butterfly, far partners first: whose blocks it holds before it.
+class Holdings {
+ public:
+  explicit Holdings(const Group& group) : after_(1) {
+    for (int rank = 0; rank < group.num_ranks; ++rank) after_[0].push_back({rank});
+    for (int step = group.num_steps - 1; step >= 0; --step) {
+      auto next = after_.back();
+      for (int rank = 0; rank < group.num_ranks; ++rank) {
+        const auto& theirs = after_.back()[index(group.partner(rank, step))];
+        auto& mine = next[index(rank)];
+        mine.insert(mine.end(), theirs.begin(), theirs.end());
+        std::sort(mine.begin(), mine.end());
+      }
+      after_.push_back(std::move(next));
+    }
+  }
+  /// Blocks that `rank` holds after `num_done` steps of gathering.
+  const std::vector<int>& after(int num_done, int rank) const {
+    return after_[index(num_done)][index(rank)];
+  }
+
+ private:
+  static std::size_t index(int value) { return static_cast<std::size_t>(value); }
+  std::vector<std::vector<std::vector<int>>> after_;
+};
+
+/// Blocks of equal size, packed and unpacked by their numbers.
+struct Blocks {
+  std::size_t bytes = 0;
+  char* at(std::vector<char>& data, int block) const {
+    return data.data() + bytes * static_cast<std::size_t>(block);
+  }
+  std::vector<char> packed(std::vector<char>& data, const std::vector<int>& numbers) const {
+    std::vector<char> result(bytes * numbers.size());
+    for (std::size_t index = 0; index < numbers.size(); ++index)
+      std::memcpy(result.data() + bytes * index, at(data, numbers[index]), bytes);
+    return result;
+  }
+  void unpack(const std::vector<char>& message, std::vector<char>& data,
+              const std::vector<int>& numbers) const {
+    for (std::size_t index = 0; index < numbers.size(); ++index)
+      std::memcpy(at(data, numbers[index]), message.data() + bytes * index, bytes);
+  }
+};
+
+int size_of(MPI_Datatype type) {
+  int bytes = 0;
+  MPI_Type_size(type, &bytes);
+  return bytes;
+}
+
+std::size_t bytes_of(int count, MPI_Datatype type) {
+  return static_cast<std::size_t>(count) * static_cast<std::size_t>(size_of(type));
+}
+
+int exchange(const Group& group, int peer, const std::vector<char>& out, std::vector<char>& in) {
+  return MPI_Sendrecv(out.data(), static_cast<int>(out.size()), MPI_BYTE, peer, kTag, in.data(),
+                      static_cast<int>(in.size()), MPI_BYTE, peer, kTag, group.comm,
+                      MPI_STATUS_IGNORE);
+}
+
+/// Every rank's block to every rank: `data` holds all blocks in the end.
+int gather_blocks(const Group& group, const Holdings& holdings, Blocks blocks,
+                  std::vector<char>& data) {
+  for (int done = 0, step = group.num_steps - 1; step >= 0; --step, ++done) {
+    const int peer = group.partner(group.rank, step);
+    const auto& theirs = holdings.after(done, peer);
+    std::vector<char> in(blocks.bytes * theirs.size());
+    exchange(group, peer, blocks.packed(data, holdings.after(done, group.rank)), in);
+    blocks.unpack(in, data, theirs);
+  }
+  return MPI_SUCCESS;
+}
+
+/// The same backwards, adding up: block `rank` of `data` is the sum over all ranks in the end.
+int reduce_blocks(const Group& group, const Holdings& holdings, Blocks blocks, MPI_Datatype type,
+                  MPI_Op op, std::vector<char>& data) {
+  const int count = static_cast<int>(blocks.bytes) / size_of(type);
+  for (int step = 0, done = group.num_steps - 1; step < group.num_steps; ++step, --done) {
+    const int peer = group.partner(group.rank, step);
+    const auto& mine = holdings.after(done, group.rank);
+    std::vector<char> in(blocks.bytes * mine.size());
+    exchange(group, peer, blocks.packed(data, holdings.after(done, peer)), in);
+    for (std::size_t index = 0; index < mine.size(); ++index)
+      MPI_Reduce_local(in.data() + blocks.bytes * index, blocks.at(data, mine[index]), count, type,
+                       op);
+  }
+  return MPI_SUCCESS;
+}
+
+/// Bytes that are dealt out in equal blocks, one for each rank, with padding at the end.
+struct Dealt {
+  Dealt(const Group& group, const void* buffer, std::size_t bytes, std::size_t unit)
+      : blocks{(bytes / unit + static_cast<std::size_t>(group.num_ranks) - 1) /
+               static_cast<std::size_t>(group.num_ranks) * unit},
+        data(blocks.bytes * static_cast<std::size_t>(group.num_ranks)) {
+    if (buffer != nullptr) std::memcpy(data.data(), buffer, bytes);
+  }
+  Blocks blocks;
+  std::vector<char> data;
+};
+
+/// Step at which rank `relative` of a tree gets its data, far partners first; -1 for the root.
+int step_of(const Group& group, int relative) {
+  std::vector<bool> has(static_cast<std::size_t>(group.num_ranks));
+  has[0] = true;
+  for (int step = group.num_steps - 1; step >= 0; --step) {
+    auto next = has;
+    for (int rank = 0; rank < group.num_ranks; ++rank)
+      if (has[static_cast<std::size_t>(rank)])
+        next[static_cast<std::size_t>(group.partner(rank, step))] = true;
+    if (!has[static_cast<std::size_t>(relative)] && next[static_cast<std::size_t>(relative)])
+      return step;
+    has = std::move(next);
+  }
+  return group.num_steps;
+}
+
+int bcast_tree(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  const Group group(comm);
+  const int relative = group.from_root(group.rank, root), mine = step_of(group, relative);
+  for (int step = mine; step >= 0; --step) {
+    if (step == group.num_steps) continue;
+    const int peer = group.to_rank(group.partner(relative, step), root);
+    if (step == mine)
+      MPI_Recv(buffer, count, type, peer, kTag, comm, MPI_STATUS_IGNORE);
+    else
+      MPI_Send(buffer, count, type, peer, kTag, comm);
+  }
+  return MPI_SUCCESS;
+}
+
+int reduce_tree(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root,
+                MPI_Comm comm) {
+  const Group group(comm);
+  const int relative = group.from_root(group.rank, root), mine = step_of(group, relative);
+  const std::size_t bytes = bytes_of(count, type);
+  std::vector<char> sum(static_cast<const char*>(out), static_cast<const char*>(out) + bytes);
+  std::vector<char> other(bytes);
+  for (int step = 0; step <= mine && step < group.num_steps; ++step) {
+    const int peer = group.to_rank(group.partner(relative, step), root);
+    if (step == mine) return MPI_Send(sum.data(), count, type, peer, kTag, comm);
+    MPI_Recv(other.data(), count, type, peer, kTag, comm, MPI_STATUS_IGNORE);
+    MPI_Reduce_local(other.data(), sum.data(), count, type, op);
+  }
+  std::memcpy(in, sum.data(), bytes);
+  return MPI_SUCCESS;
+}
+
+/// Blocks of the subtree below a rank, itself among them, when it has got its data at `step`.
+std::vector<int> subtree(const Group& group, int relative, int step) {
+  std::vector<int> result{relative};
+  for (int later = step - 1; later >= 0; --later) {
+    const auto below = subtree(group, group.partner(relative, later), later);
+    result.insert(result.end(), below.begin(), below.end());
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+/// Blocks by relative rank go down the tree; `data` holds all at the root, and its own elsewhere.
+void scatter_blocks(const Group& group, int root, Blocks blocks, std::vector<char>& data) {
+  const int relative = group.from_root(group.rank, root), mine = step_of(group, relative);
+  if (mine < group.num_steps) {
+    const auto numbers = subtree(group, relative, mine);
+    std::vector<char> message(blocks.bytes * numbers.size());
+    MPI_Recv(message.data(), static_cast<int>(message.size()), MPI_BYTE,
+             group.to_rank(group.partner(relative, mine), root), kTag, group.comm,
+             MPI_STATUS_IGNORE);
+    blocks.unpack(message, data, numbers);
+  }
+  for (int step = std::min(mine, group.num_steps) - 1; step >= 0; --step) {
+    const int peer = group.partner(relative, step);
+    const auto message = blocks.packed(data, subtree(group, peer, step));
+    MPI_Send(message.data(), static_cast<int>(message.size()), MPI_BYTE, group.to_rank(peer, root),
+             kTag, group.comm);
+  }
+}
+
+/// The same upwards: `data` holds all blocks by relative rank at the root in the end.
+void collect_blocks(const Group& group, int root, Blocks blocks, std::vector<char>& data) {
+  const int relative = group.from_root(group.rank, root), mine = step_of(group, relative);
+  for (int step = 0; step < std::min(mine, group.num_steps); ++step) {
+    const int peer = group.partner(relative, step);
+    const auto numbers = subtree(group, peer, step);
+    std::vector<char> message(blocks.bytes * numbers.size());
+    MPI_Recv(message.data(), static_cast<int>(message.size()), MPI_BYTE, group.to_rank(peer, root),
+             kTag, group.comm, MPI_STATUS_IGNORE);
+    blocks.unpack(message, data, numbers);
+  }
+  if (mine < group.num_steps) {
+    const auto message = blocks.packed(data, subtree(group, relative, mine));
+    MPI_Send(message.data(), static_cast<int>(message.size()), MPI_BYTE,
+             group.to_rank(group.partner(relative, mine), root), kTag, group.comm);
+  }
+}
+
+/// Blocks of the root's buffer in the order of relative ranks, or back again.
+std::vector<int> blocks_by_relative_rank(const Group& group, int root) {
+  std::vector<int> result;
+  for (int relative = 0; relative < group.num_ranks; ++relative)
+    result.push_back(group.to_rank(relative, root));
+  return result;
+}
+
+int bcast_split(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  const Group group(comm);
+  const std::size_t bytes = bytes_of(count, type);
+  Dealt dealt(group, group.rank == root ? buffer : nullptr, bytes, 1);
+  scatter_blocks(group, root, dealt.blocks, dealt.data);
+  // The butterfly is over relative ranks, as the blocks are.
+  Group turned = group;
+  turned.rank = group.from_root(group.rank, root);
+  const Holdings holdings(group);
+  for (int done = 0, step = group.num_steps - 1; step >= 0; --step, ++done) {
+    const int peer = group.partner(turned.rank, step);
+    const auto& theirs = holdings.after(done, peer);
+    std::vector<char> in(dealt.blocks.bytes * theirs.size());
+    exchange(group, group.to_rank(peer, root),
+             dealt.blocks.packed(dealt.data, holdings.after(done, turned.rank)), in);
+    dealt.blocks.unpack(in, dealt.data, theirs);
+  }
+  std::memcpy(buffer, dealt.data.data(), bytes);
+  return MPI_SUCCESS;
+}
+
+int reduce_split(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op, int root,
+                 MPI_Comm comm) {
+  const Group group(comm);
+  const std::size_t bytes = bytes_of(count, type);
+  Dealt dealt(group, out, bytes, static_cast<std::size_t>(size_of(type)));
+  reduce_blocks(group, Holdings(group), dealt.blocks, type, op, dealt.data);
+  std::vector<char> turned(dealt.data.size());
+  const int relative = group.from_root(group.rank, root);
+  std::memcpy(dealt.blocks.at(turned, relative), dealt.blocks.at(dealt.data, group.rank),
+              dealt.blocks.bytes);
+  collect_blocks(group, root, dealt.blocks, turned);
+  if (group.rank == root) {
+    dealt.blocks.unpack(turned, dealt.data, blocks_by_relative_rank(group, root));
+    std::memcpy(in, dealt.data.data(), bytes);
+  }
+  return MPI_SUCCESS;
+}
+
+int allreduce_whole(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op,
+                    MPI_Comm comm) {
+  const Group group(comm);
+  const std::size_t bytes = bytes_of(count, type);
+  std::vector<char> sum(static_cast<const char*>(out), static_cast<const char*>(out) + bytes);
+  std::vector<char> other(bytes);
+  for (int step = 0; step < group.num_steps; ++step) {
+    exchange(group, group.partner(group.rank, step), sum, other);
+    MPI_Reduce_local(other.data(), sum.data(), count, type, op);
+  }
+  std::memcpy(in, sum.data(), bytes);
+  return MPI_SUCCESS;
+}
+
+int allreduce_split(const void* out, void* in, int count, MPI_Datatype type, MPI_Op op,
+                    MPI_Comm comm) {
+  const Group group(comm);
+  const Holdings holdings(group);
+  const std::size_t bytes = bytes_of(count, type);
+  Dealt dealt(group, out, bytes, static_cast<std::size_t>(size_of(type)));
+  reduce_blocks(group, holdings, dealt.blocks, type, op, dealt.data);
+  gather_blocks(group, holdings, dealt.blocks, dealt.data);
+  std::memcpy(in, dealt.data.data(), bytes);
+  return MPI_SUCCESS;
+}
+
+int scatter(const void* out, int, MPI_Datatype, void* in, int count, MPI_Datatype type, int root,
+            MPI_Comm comm) {
+  const Group group(comm);
+  const Blocks blocks{bytes_of(count, type)};
+  std::vector<char> data(blocks.bytes * static_cast<std::size_t>(group.num_ranks));
+  if (group.rank == root) {
+    std::vector<char> all(static_cast<const char*>(out),
+                          static_cast<const char*>(out) + data.size());
+    data = blocks.packed(all, blocks_by_relative_rank(group, root));
+  }
+  scatter_blocks(group, root, blocks, data);
+  std::memcpy(in, blocks.at(data, group.from_root(group.rank, root)), blocks.bytes);
+  return MPI_SUCCESS;
+}
+
+int gather(const void* out, int count, MPI_Datatype type, void* in, int, MPI_Datatype, int root,
+           MPI_Comm comm) {
+  const Group group(comm);
+  const Blocks blocks{bytes_of(count, type)};
+  std::vector<char> data(blocks.bytes * static_cast<std::size_t>(group.num_ranks));
+  std::memcpy(blocks.at(data, group.from_root(group.rank, root)), out, blocks.bytes);
+  collect_blocks(group, root, blocks, data);
+  if (group.rank == root) {
+    std::vector<char> all(data.size());
+    blocks.unpack(data, all, blocks_by_relative_rank(group, root));
+    std::memcpy(in, all.data(), all.size());
+  }
+  return MPI_SUCCESS;
+}
+
+int allgather(const void* out, int count, MPI_Datatype type, void* in, int, MPI_Datatype,
+              MPI_Comm comm) {
+  const Group group(comm);
+  const Blocks blocks{bytes_of(count, type)};
+  std::vector<char> data(blocks.bytes * static_cast<std::size_t>(group.num_ranks));
+  std::memcpy(blocks.at(data, group.rank), out, blocks.bytes);
+  gather_blocks(group, Holdings(group), blocks, data);
+  std::memcpy(in, data.data(), data.size());
+  return MPI_SUCCESS;
+}
+
+int reduce_scatter(const void* out, void* in, const int* counts, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm comm) {
+  const Group group(comm);
+  const Blocks blocks{bytes_of(counts[0], type)};
+  const auto* first = static_cast<const char*>(out);
+  std::vector<char> data(first, first + blocks.bytes * static_cast<std::size_t>(group.num_ranks));
+  reduce_blocks(group, Holdings(group), blocks, type, op, data);
+  std::memcpy(in, blocks.at(data, group.rank), blocks.bytes);
+  return MPI_SUCCESS;
+}
+
+/// What a rank holds in the course of an alltoall: blocks by their way, source * N + destination.
+struct Held {
+  std::vector<int> ways;
+  std::vector<char> data;
+};
+
+/// Those of `held` that go to one of `destinations`, or the others.
+Held chosen(Held& held, Blocks blocks, const std::vector<int>& destinations, int num_ranks,
+            bool is_wanted) {
+  Held result;
+  std::vector<int> positions;
+  for (std::size_t index = 0; index < held.ways.size(); ++index) {
+    const bool goes_there =
+        std::binary_search(destinations.begin(), destinations.end(), held.ways[index] % num_ranks);
+    if (goes_there != is_wanted) continue;
+    positions.push_back(static_cast<int>(index));
+    result.ways.push_back(held.ways[index]);
+  }
+  result.data = blocks.packed(held.data, positions);
+  return result;
+}
+
+/// log2 N exchanges of half the data each: what goes to ranks on the partner's side of the
+/// butterfly goes to the partner, with a list of the ways.
+int alltoall(const void* out, int count, MPI_Datatype type, void* in, int, MPI_Datatype,
+             MPI_Comm comm) {
+  const Group group(comm);
+  const Holdings holdings(group);
+  const Blocks blocks{bytes_of(count, type)};
+  const auto num_ranks = static_cast<std::size_t>(group.num_ranks);
+  const auto* first = static_cast<const char*>(out);
+  Held held{.ways = {}, .data = std::vector<char>(first, first + blocks.bytes * num_ranks)};
+  for (int destination = 0; destination < group.num_ranks; ++destination)
+    held.ways.push_back(group.rank * group.num_ranks + destination);
+  for (int step = 0, done = group.num_steps - 1; step < group.num_steps; ++step, --done) {
+    const int peer = group.partner(group.rank, step);
+    const auto& theirs = holdings.after(done, peer);
+    const Held leaving = chosen(held, blocks, theirs, group.num_ranks, true);
+    Held staying = chosen(held, blocks, theirs, group.num_ranks, false);
+    Held coming{.ways = std::vector<int>(leaving.ways.size()),
+                .data = std::vector<char>(leaving.data.size())};
+    const auto num_ways = static_cast<int>(leaving.ways.size());
+    MPI_Sendrecv(leaving.ways.data(), num_ways, MPI_INT, peer, kTag, coming.ways.data(), num_ways,
+                 MPI_INT, peer, kTag, comm, MPI_STATUS_IGNORE);
+    exchange(group, peer, leaving.data, coming.data);
+    staying.ways.insert(staying.ways.end(), coming.ways.begin(), coming.ways.end());
+    staying.data.insert(staying.data.end(), coming.data.begin(), coming.data.end());
+    held = std::move(staying);
+  }
+  for (std::size_t index = 0; index < num_ranks; ++index)
+    std::memcpy(static_cast<char*>(in) +
+                    blocks.bytes * static_cast<std::size_t>(held.ways[index] / group.num_ranks),
+                held.data.data() + blocks.bytes * index, blocks.bytes);
+  return MPI_SUCCESS;
+}
+
+int barrier(MPI_Comm comm) {
+  const int mine = 0;
+  int all = 0;
+  return allreduce_whole(&mine, &all, 1, MPI_INT, MPI_MAX, comm);
+}
+
+}  // namespace
+
+Collectives bine_small() {
+  return {bcast_tree, reduce_tree,    allreduce_whole, scatter, gather,
+          allgather,  reduce_scatter, alltoall,        barrier};
+}
+
+Collectives bine_large() {
+  return {bcast_split, reduce_split,   allreduce_split, scatter, gather,
+          allgather,   reduce_scatter, alltoall,        barrier};
+}
+
+Collectives native() {
+  return {MPI_Bcast,     MPI_Reduce,         MPI_Allreduce, MPI_Scatter, MPI_Gather,
+          MPI_Allgather, MPI_Reduce_scatter, MPI_Alltoall,  MPI_Barrier};
+}
+
+}  // namespace bench

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Times what others have for each collective operation, on the clouds of `clouds.py`.
+
+The selectors of four MPI libraries as SMPI has them, every single algorithm that SMPI has, and Bine
+trees. The simulation is deterministic: one run each. What has been timed is kept in
+`recorded/peers.json` and not timed again; `--again` does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import tempfile
+from pathlib import Path
+
+from clouds import CLOUDS, platform_of
+from recording import FOLDER, Recording
+from simulating import MODELS, Call, Simulation, built
+
+SIZES = (64 * 1024, 1024 * 1024, 8 * 1024 * 1024)
+
+SELECTORS = ("mpich", "ompi", "mvapich2", "impi")
+
+BINE = ("bine_small", "bine_large")
+
+ALGORITHMS = {
+    "bcast": "NTSB NTSL NTSL_Isend SMP_binary SMP_binomial SMP_linear arrival_pattern_aware "
+    "arrival_pattern_aware_wait arrival_scatter binomial_tree flattree flattree_pipeline "
+    "mvapich2_inter_node mvapich2_intra_node mvapich2_knomial_intra_node ompi_pipeline "
+    "ompi_split_bintree scatter_LR_allgather scatter_rdb_allgather",
+    "reduce": "NTSL arrival_pattern_aware binomial flat_tree mvapich2_knomial mvapich2_two_level "
+    "ompi_basic_linear ompi_binary ompi_binomial ompi_chain ompi_in_order_binary ompi_pipeline "
+    "rab scatter_gather",
+    "allreduce": "lr mvapich2_rs mvapich2_two_level ompi_ring_segmented rab rab1 rab2 rab_rdb rdb "
+    "redbcast smp_binomial smp_binomial_pipeline smp_rdb smp_rsag smp_rsag_lr smp_rsag_rab",
+    "allgather": "2dmesh 3dmesh GB NTSLR NTSLR_NB SMP_NTS bruck loosely_lr mvapich2_smp "
+    "ompi_neighborexchange pair rdb rhv ring smp_simple spreading_simple",
+    "scatter": "mvapich2_two_level_binomial mvapich2_two_level_direct ompi_basic_linear "
+    "ompi_binomial ompi_linear_nb",
+    "gather": "mvapich2_two_level ompi_basic_linear ompi_binomial ompi_linear_sync",
+    "alltoall": "2dmesh 3dmesh basic_linear bruck mvapich2_scatter_dest pair pair_light_barrier "
+    "pair_mpi_barrier pair_one_barrier rdb ring ring_light_barrier ring_mpi_barrier "
+    "ring_one_barrier",
+    "reduce_scatter": "mpich_noncomm mpich_pair mpich_rdb ompi_basic_recursivehalving "
+    "ompi_butterfly ompi_ring",
+    "barrier": "mpich_smp mvapich2_pair ompi_basic_linear ompi_bruck ompi_doublering "
+    "ompi_recursivedoubling ompi_tree",
+}
+"""Every algorithm of SimGrid 3.32 but its selectors and those for two ranks."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--short", action="store_true", help="bcast on 8 hosts in racks")
+    parser.add_argument("--cloud", action="append", choices=CLOUDS, help="repeatable")
+    parser.add_argument("--hosts", action="append", type=int, help="default: 64; repeatable")
+    parser.add_argument("--model", action="append", choices=MODELS, help="default: plain")
+    parser.add_argument("--operation", action="append", choices=ALGORITHMS, help="repeatable")
+    parser.add_argument("--selectors", action="store_true", help="without the single algorithms")
+    parser.add_argument("--again", action="store_true", help="also what was timed before")
+    options = parser.parse_args()
+    if options.short:
+        options.cloud, options.hosts, options.operation = ["racks"], [8], ["bcast"]
+        options.selectors = True
+    with tempfile.TemporaryDirectory() as name:
+        recording = recorded(Path(name) if options.short else FOLDER, options.again)
+        program = built(Path(name))
+        for cloud, num_hosts, model in itertools.product(
+            options.cloud or CLOUDS, options.hosts or [64], options.model or ["plain"]
+        ):
+            platform = platform_of(CLOUDS[cloud](num_hosts, 0), Path(name))
+            simulation = Simulation(program, platform, model)
+            for operation in options.operation or ALGORITHMS:
+                where = f"{cloud}/{num_hosts}/{model}"
+                time_peers(recording, simulation, where, operation, options.selectors)
+
+
+def recorded(folder: Path = FOLDER, is_new: bool = False) -> Recording:
+    """What was timed before."""
+    how = "bench/collectives/peers.py, SimGrid 3.32; seconds by peer, null where it fails"
+    return Recording(folder / "peers.json", how, is_new)
+
+
+def cell(where: str, call: Call) -> str:
+    """Name of a cell of the tables, at `cloud/hosts/model`."""
+    return f"{where}/{call.operation}/{call.size_bytes}"
+
+
+def calls_of(operation: str) -> list[Call]:
+    """The sizes at which an operation is timed."""
+    sizes = [0] if operation == "barrier" else SIZES
+    return [Call(operation, size_bytes) for size_bytes in sizes]
+
+
+def settings_of(operation: str, without_algorithms: bool) -> dict[str, tuple[str, list[str]]]:
+    """Method of the program and settings of SMPI by the peer's name."""
+    peers = {name: ("native", [f"smpi/coll-selector:{name}"]) for name in SELECTORS}
+    peers |= {name: (name, []) for name in BINE}
+    if not without_algorithms:
+        for name in ALGORITHMS[operation].split():
+            peers[f"smpi {name}"] = ("native", [f"smpi/{operation}:{name}"])
+    return peers
+
+
+def time_peers(
+    recording: Recording,
+    simulation: Simulation,
+    where: str,
+    operation: str,
+    without_algorithms: bool,
+) -> None:
+    """Time what was not timed yet, and keep it."""
+    calls = calls_of(operation)
+    for peer, (method, settings) in settings_of(operation, without_algorithms).items():
+        if all(peer in recording.row(cell(where, call)) for call in calls):
+            continue
+        found = simulation.times_s(method, calls, settings)
+        for call in calls:
+            recording.add(cell(where, call), peer, found[call])
+        print(where, operation, peer, *found.values(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

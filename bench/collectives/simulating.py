@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the program that times collective operations, in SimGrid's SMPI."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import resource
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+SOURCES = [
+    *(HERE / name for name in ("timed.cpp", "bine.cpp", "planned.cpp")),
+    *sorted((ROOT / "mpi" / "collectives").glob("*.cpp")),
+    *(ROOT / "core" / "collectives" / name for name in ("schedule.cpp", "schedule_text.cpp")),
+]
+INCLUDED = [ROOT / folder for folder in ("core", "core/include", "mpi/collectives")]
+
+PLAIN = (
+    "network/model:CM02",
+    "network/bandwidth-factor:1",
+    "network/latency-factor:1",
+    "network/crosstraffic:no",
+)
+MODELS: dict[str, Sequence[str]] = {"plain": PLAIN, "smpi": ()}
+"""Without SMPI's correction factors, and with its defaults (for Gigabit Ethernet with TCP)."""
+
+CPU_LIMIT_S = 120
+"""A broken algorithm may run forever; a deadlock ends by itself."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Call:
+    """An operation to time.
+
+    Attributes:
+        size_bytes: The whole message of bcast, reduce and allreduce, the block of one rank of
+            scatter and gather, and what a rank holds in all of the others.
+    """
+
+    operation: str
+    size_bytes: int
+    root: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.operation}:{self.size_bytes}:{self.root}"
+
+
+def built(folder: Path) -> Path:
+    """The program for SMPI; takes half a minute.
+
+    Raises:
+        SystemExit: SMPI is not installed.
+    """
+    if shutil.which("smpicxx") is None:
+        raise SystemExit("SMPI is needed: apt install libsimgrid-dev")
+    program = folder / "timed"
+    command = ["smpicxx", "-std=c++20", "-O2", *(f"-I{path}" for path in INCLUDED)]
+    subprocess.run([*command, *map(str, SOURCES), "-o", str(program)], check=True)
+    return program
+
+
+@dataclasses.dataclass(frozen=True)
+class Simulation:
+    """The program on one cloud.
+
+    Attributes:
+        program: What `built` returned.
+        platform: What `clouds.platform_of` wrote, with `hosts.txt` beside it.
+        model: One of `MODELS`.
+    """
+
+    program: Path
+    platform: Path
+    model: str
+
+    def times_s(
+        self, method: str, calls: Sequence[Call], settings: Sequence[str] = ()
+    ) -> dict[Call, float | None]:
+        """Simulated seconds of each call; None where it failed or delivered a wrong result.
+
+        Args:
+            method: `native`, one of the program's own, or a file with a schedule for each call.
+            calls: Each operation at most once with a size.
+            settings: More of SMPI's, `NAME:VALUE`.
+        """
+        hosts = self.platform.with_name("hosts.txt")
+        configured = ("smpi/simulate-computation:no", *MODELS[self.model], *settings)
+        command = [
+            *("smpirun", "-np", str(len(hosts.read_text().split()))),
+            *("-platform", str(self.platform), "-hostfile", str(hosts), "--log=root.t:error"),
+            *(f"--cfg={value}" for value in configured),
+            *(str(self.program), method, *map(str, calls)),
+        ]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, preexec_fn=_limit_cpu
+        )
+        found = {
+            (operation, int(size_bytes)): float(time_s) if is_right == "1" else None
+            for operation, size_bytes, time_s, is_right in re.findall(
+                r"^timed (\w+) (\d+) \d+ (\S+) ([01])$", done.stdout, re.MULTILINE
+            )
+        }
+        return {call: found.get((call.operation, call.size_bytes)) for call in calls}
+
+
+def _limit_cpu() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT_S, CPU_LIMIT_S))
