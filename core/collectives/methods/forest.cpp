@@ -28,6 +28,7 @@ struct Shape {
   std::int32_t segments_per_tree = 1;
   double width = 1.0;  ///< fan-out over what the NIC carries at the full rate of the message
   double headroom_ratio = 1.3;
+  double latency_sharing = 1.0;
   double unevenness = 0.0;     ///< segments are 1 - this to 1 + this of their mean
   std::int32_t num_short = 0;  ///< segments at either end of a tree's part that grow and shrink
   std::int32_t window = 1;
@@ -71,6 +72,11 @@ class ForestSearch {
       for (const double headroom_ratio : {1.0, 1.3, 1.8}) {
         Shape other = shape;
         other.headroom_ratio = headroom_ratio;
+        try_shape(other);
+      }
+      for (const double latency_sharing : {0.0, 0.5, 1.0, 2.0}) {
+        Shape other = shape;
+        other.latency_sharing = latency_sharing;
         try_shape(other);
       }
       for (const std::int32_t window : {1, 2}) {
@@ -137,7 +143,8 @@ class ForestSearch {
                                 {.num_trees = shape.num_trees,
                                  .message_Bps = largest_Bps_ / shape.width,
                                  .segment_bytes = segment_bytes,
-                                 .headroom_ratio = shape.headroom_ratio});
+                                 .headroom_ratio = shape.headroom_ratio,
+                                 .latency_sharing = shape.latency_sharing});
     // Equal segments run in lockstep where several trees meet; the same seed for the same plan.
     std::mt19937 random(1);
     double sum = 0.0;

@@ -148,14 +148,18 @@ class Growth {
     const double segment_bytes = options_.segment_bytes * (links_.is_both_ways() ? 2.0 : 1.0);
     hop_s_.assign(num_hosts * num_hosts, 0.0);
     pair_left_Bps_.assign(num_hosts * num_hosts, 0.0);
+    const double usual_s = links_.usual_latency_s();
     for (std::size_t parent = 0; parent < num_hosts; ++parent) {
       for (std::size_t child = 0; child < num_hosts; ++child) {
         if (parent == child) continue;
         const double pair_Bps = links_.bandwidth_Bps(parent, child);
         pair_left_Bps_[parent * num_hosts + child] = pair_Bps;
         const double rate_Bps = std::min(tree_Bps_, pair_Bps / options_.headroom_ratio);
+        // Flows of one NIC share it by their latencies.
+        const double longer_ratio = std::max(0.0, links_.latency_s(parent, child) / usual_s - 1.0);
         hop_s_[parent * num_hosts + child] =
-            links_.latency_s(parent, child) + segment_bytes / rate_Bps;
+            links_.latency_s(parent, child) +
+            segment_bytes / rate_Bps * (1.0 + options_.latency_sharing * longer_ratio);
       }
     }
   }

@@ -15,6 +15,9 @@ struct GrowthOptions {
   double message_Bps = 0.0;     ///< rate of the whole message; each tree carries an equal part
   double segment_bytes = 0.0;   ///< what is passed on at once
   double headroom_ratio = 1.3;  ///< a pair should carry this many times the rate of a tree
+  /// How much an edge's latency counts against its share of the NIC: 0 not at all, 1 as its rate
+  /// is the inverse of its latency.
+  double latency_sharing = 0.0;
 };
 
 /// Grows spanning trees from `root_of_tree`, breadth first by the time at which a segment arrives:

@@ -6,11 +6,29 @@
 #include <map>
 
 namespace fairlead::collectives {
+namespace {
+
+constexpr double kLeastLatency_s = 1e-9;
+
+}  // namespace
 
 TreeLinks::TreeLinks(const Links& links, Operation operation)
     : links_(links),
       is_down_(operation != Operation::reduce),
       is_up_(operation != Operation::bcast) {}
+
+double TreeLinks::usual_latency_s() const {
+  std::vector<double> latencies_s;
+  for (std::size_t parent = 0; parent < num_hosts(); ++parent) {
+    for (std::size_t child = 0; child < num_hosts(); ++child) {
+      if (parent != child) latencies_s.push_back(latency_s(parent, child));
+    }
+  }
+  if (latencies_s.empty()) return kLeastLatency_s;
+  const auto tenth = latencies_s.begin() + static_cast<std::ptrdiff_t>(latencies_s.size() / 10);
+  std::nth_element(latencies_s.begin(), tenth, latencies_s.end());
+  return std::max(kLeastLatency_s, *tenth);
+}
 
 std::vector<std::int32_t> islands_of(const Links& links) {
   const std::size_t num_hosts = links.num_hosts();

@@ -49,6 +49,9 @@ class TreeLinks {
     return is_down_ ? std::min(links_.in_Bps(host), links_.out_Bps(host)) : links_.out_Bps(host);
   }
 
+  /// The latency that one pair in ten has at most: edges of a tree are among the shorter ones.
+  [[nodiscard]] double usual_latency_s() const;
+
   template <typename Visit>
   void for_each_group(std::size_t parent, std::size_t child, Visit&& visit) const {
     if (is_down_) {
