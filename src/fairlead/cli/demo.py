@@ -59,4 +59,4 @@ def demo(
         print_json({**comparison_facts(comparison), "report": str(output)})
     else:
         stdout.print(comparison_table(comparison))
-        warn(f"{output} shows it; everything is in {folder.path}")
+        warn(f"{output} shows it")
