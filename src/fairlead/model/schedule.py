@@ -88,7 +88,7 @@ class Schedule:
         return trees[0] if len(trees) == 1 else trees
 
     def to_text(self) -> str:
-        """Lines of the plan (docs/reference/plan.md), which the preload library reads."""
+        """Lines of text (docs/reference/plan.md), which the executors in C++ read."""
         return to_core(self).to_text()
 
     @classmethod
