@@ -108,12 +108,3 @@ def test_hosts_may_be_spelled_as_mpiruns_on_either_side_of_the_file() -> None:
     for words in (["-machinefile", "gone", "jobs.toml"], ["jobs.toml", "-machinefile", "gone"]):
         said = CliRunner().invoke(app, ["jobs", "run", *words])
         assert "gone: hostfile cannot be read" in str(said.exception)
-
-
-@pytest.mark.parametrize("command", [["run"], ["run", "-n", "4"], ["map", "--cluster=h0:4"]])
-def test_the_former_option_names_the_commands_that_stand_for_it(command: list[str]) -> None:
-    said = CliRunner().invoke(app, [*command, "--job", "-n 4 ./ring"], env={"COLUMNS": "200"})
-
-    assert said.exit_code == 2
-    (line,) = [line for line in said.stderr.splitlines() if "--job" in line]
-    assert "fairlead jobs run JOBS.toml, fairlead jobs map JOBS.toml" in line

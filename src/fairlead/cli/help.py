@@ -49,7 +49,7 @@ class HelpCommand(TyperCommand):
         options: dict[str, list[Row]] = {group: [] for group in GROUPS}
         parameters: list[Any] = self.get_params(ctx)
         for option in parameters:
-            if option.param_type_name == "option" and not getattr(option, "hidden", False):
+            if option.param_type_name == "option":
                 group = getattr(option, "rich_help_panel", None) or OTHERS
                 options[group].append(_option(option))
         arguments = [

@@ -64,7 +64,6 @@ def map_ranks(
     format: choices.Format = "json",
     cores: choices.CoresOfHost = None,
     mpirun: options.Mpirun = None,
-    _job: options.FormerJob = None,
     as_json: JsonOption = False,
 ) -> None:
     """Choose a host for each rank, and print the costs beside the launcher's."""

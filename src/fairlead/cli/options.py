@@ -23,13 +23,6 @@ from fairlead.seed import MAX_SEED
 from fairlead.units import parse_duration
 
 
-def _refuse_job(_text: str) -> Any:
-    raise typer.BadParameter(
-        "several jobs are described in a file: fairlead jobs run JOBS.toml, fairlead jobs map "
-        "JOBS.toml; see their --help"
-    )
-
-
 class Metric(str, enum.Enum):
     """How traffic is weighted."""
 
@@ -291,11 +284,6 @@ Program = Annotated[
         help="The program and its arguments.",
     ),
 ]
-FormerJob = Annotated[
-    list[str] | None,
-    typer.Option("--job", hidden=True, is_eager=True, parser=_refuse_job),
-]
-"""Former options for several jobs; `fairlead jobs` replaces them."""
 
 _OF_PROBE = frozenset({"mode", "budget", "contention", "max_age"})
 

@@ -50,7 +50,6 @@ def run(
     reorder: options.Reorder = True,
     risk: options.Risk = DEFAULT_RULE.risk,
     dry_run: options.DryRun = False,
-    _job: options.FormerJob = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure the network, trace the program, map its ranks, then run it.
