@@ -53,6 +53,7 @@ def runs(hosts, host_of_rank, times_s, comm_time_s):
         comm_time_s=comm_time_s,
         serial_time_s=comm_time_s,
         bottleneck_s=comm_time_s,
+        bottleneck_and_mean_s=None,
     )
     return MethodRuns(
         hosts=tuple(hosts),

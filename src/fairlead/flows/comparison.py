@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,8 +13,7 @@ import pydantic
 
 from fairlead.errors import TopologyError
 from fairlead.files.archive import write_text
-from fairlead.files.json_files import parse_json
-from fairlead.files.whole_file import read_bytes
+from fairlead.files.json_files import read_json
 from fairlead.flows import statistics
 from fairlead.flows.statistics import Agreement, Interval
 from fairlead.model.cost_names import COST_NAMES
@@ -50,9 +48,9 @@ class PredictedCost(_Record):
     inter_bytes: _Amount
     intra_bytes: _Amount
     comm_time_s: _Amount
-    serial_time_s: _Amount = None
+    serial_time_s: _Amount
     bottleneck_s: _Amount
-    bottleneck_and_mean_s: _Amount = None
+    bottleneck_and_mean_s: _Amount
 
 
 class MethodRuns(_Record):
@@ -142,7 +140,7 @@ class Comparison(_Record):
             InputError: The file is missing, damaged, of another kind or version, or holds an
                 impossible value; the message names file and field.
         """
-        return parse_json(_as_version_2(read_bytes(path)), cls, path, is_strict=True)
+        return read_json(path, cls, is_strict=True)
 
     def placement(self, method: str) -> Placement:
         """The placement that `method` ran with."""
@@ -183,20 +181,6 @@ class Comparison(_Record):
             prediction: A field of `PredictedCost`, for example "comm_time_s".
         """
         return RankAgreement.of(self, prediction)
-
-
-def _as_version_2(text: bytes) -> bytes | str:
-    """Version 1 had `serial_time_s` under the name `comm_time_s`, and no eq. 4."""
-    try:
-        stored = json.loads(text)
-        if stored["version"] != 1:
-            return text
-        for runs in stored["methods"].values():
-            runs["predicted"]["serial_time_s"] = runs["predicted"].pop("comm_time_s")
-            runs["predicted"]["comm_time_s"] = None
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return text  # Damaged: the checks that follow name the field.
-    return json.dumps(stored | {"version": 2})
 
 
 class RankAgreement(_Record):

@@ -24,6 +24,7 @@ from hypothesis.extra import numpy as hnp
 import fairlead as fl
 from fairlead.files.archive import save_archive, write_text
 from fairlead.files.archive_arrays import ArchiveArrays
+from fairlead.flows.comparison import PredictedCost
 from fairlead.report import load_any
 
 same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -305,7 +306,7 @@ def test_a_comparison_with_impossible_times_is_refused(times_s: tuple, tmp_path:
         "hosts": ["a"],
         "host_of_rank": [0],
         "times_s": times_s,
-        "predicted": {"inter_bytes": 1.0, "intra_bytes": 1.0, "bottleneck_s": 1.0},
+        "predicted": dict.fromkeys(PredictedCost.model_fields, 1.0),
     }
     document = {
         **{"kind": "comparison", "version": 2, "methods": {"launcher": runs}, "program": ["cg"]},

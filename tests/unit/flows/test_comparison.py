@@ -30,23 +30,11 @@ def test_unmeasured_prediction_survives_the_file(tmp_path):
     assert Comparison.load(tmp_path / "c.json").methods["launcher"].predicted.comm_time_s is None
 
 
-def test_a_file_of_version_1_called_the_serial_time_comm_time(tmp_path):
-    stored = json.loads(comparison(HOSTS).model_dump_json())
-    stored["version"] = 1
-    for method in stored["methods"].values():
-        del method["predicted"]["serial_time_s"]
-    (tmp_path / "c.json").write_text(json.dumps(stored))
-
-    predicted = Comparison.load(tmp_path / "c.json").methods["cyclic"].predicted
-
-    assert (predicted.comm_time_s, predicted.serial_time_s) == (None, 4.0)
-
-
 @pytest.mark.parametrize(
     ("field", "value", "named"),
     [
         ("kind", "placement", "kind"),
-        ("version", 3, "version"),
+        ("version", 1, "version"),
         ("baseline", "nobody", "nobody"),
         ("num_ranks", 9, "not 9"),
         ("num_ranks", "8", "num_ranks"),
