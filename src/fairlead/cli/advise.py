@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli import options, parsers
+from fairlead.cli import option_kinds, options, parsers
 from fairlead.cli.help import HOSTS, TRAFFIC
 from fairlead.cli.network_input import network_named
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
@@ -49,11 +49,8 @@ def advise(
             "which has all three inputs; without it the latest run.",
         ),
     ] = None,
-    traffic: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", rich_help_panel=TRAFFIC, help="A .traffic.npz file."),
-    ] = None,
-    cluster: Annotated[str | None, options.cluster()] = None,
+    traffic: Annotated[Path | None, option_kinds.file("A .traffic.npz file.", TRAFFIC)] = None,
+    cluster: Annotated[str | None, option_kinds.cluster()] = None,
     prices: Annotated[
         str | None,
         typer.Option(
@@ -63,7 +60,7 @@ def advise(
         ),
     ] = None,
     wanted_time: Annotated[
-        float | None, options.duration("Time that a run may take, for example 10s.", HOSTS)
+        float | None, option_kinds.duration("Time that a run may take, for example 10s.", HOSTS)
     ] = None,
     method: options.Method = "scotch",
     metric: options.MetricOption = options.Metric.bytes,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli import options
+from fairlead.cli import option_kinds, options
 from fairlead.cli.help import HOSTS, OUTPUT
 from fairlead.cli.output import JsonOption, print_json, require_folder, stdout, warn
 from fairlead.files import run_directory
@@ -34,13 +34,13 @@ def demo(
             help="A scenario of the emulated cloud: a name or a TOML file.",
         ),
     ] = "two-racks",
-    num_ranks: Annotated[int, options.num_ranks("Ranks, a power of two.")] = 32,
+    num_ranks: Annotated[int, option_kinds.num_ranks("Ranks, a power of two.")] = 32,
     repeats: Annotated[
         int,
         typer.Option(min=1, metavar="N", rich_help_panel=OUTPUT, help="Runs per method."),
     ] = 5,
     mpirun: options.Mpirun = None,
-    output: Annotated[Path, options.output("Where the report goes.")] = Path("report.html"),
+    output: Annotated[Path, option_kinds.output("Where the report goes.")] = Path("report.html"),
     as_json: JsonOption = False,
 ) -> None:
     """Place a conjugate-gradient solver by many methods in an emulated cloud, and compare.

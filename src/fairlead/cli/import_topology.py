@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli.help import OUTPUT, listed
+from fairlead.cli import option_kinds
+from fairlead.cli.help import listed
 from fairlead.cli.output import JsonOption, print_json, print_lines, require_folder, warn
 from fairlead.cli.parsers import one_of, usage
 from fairlead.measure.topologies import IMPORTS, import_topology
@@ -42,13 +43,7 @@ def import_file(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            rich_help_panel=OUTPUT,
-            help="Where the topology goes: a .topo.npz file, for fairlead oracle.",
-        ),
+        option_kinds.output("Where the topology goes: a .topo.npz file, for fairlead oracle."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli import map_options, options, parsers
-from fairlead.cli.help import HOSTS, MODEL, OUTPUT, PLACING, App, listed
+from fairlead.cli import map_options, option_kinds, options, parsers
+from fairlead.cli.help import HOSTS, MODEL, OUTPUT, App
 from fairlead.cli.mpirun_spellings import SpelledCommand
 from fairlead.cli.output import (
     JsonOption,
@@ -41,15 +41,7 @@ JobsFile = Annotated[
         'optionally name = "cg" and traffic = "cg.traffic.npz", which map needs.',
     ),
 ]
-Method = Annotated[
-    str,
-    typer.Option(
-        parser=parsers.usage(parsers.one_of(JOB_METHODS)),
-        metavar="NAME",
-        rich_help_panel=PLACING,
-        help=f"One of{listed(JOB_METHODS)}",
-    ),
-]
+Method = Annotated[str, option_kinds.method(JOB_METHODS)]
 Taken = Annotated[
     list[str] | None,
     typer.Option(
@@ -60,25 +52,17 @@ Taken = Annotated[
 ]
 MachineFile = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        rich_help_panel=MODEL,
-        help="A TOML file whose [machine] describes the hosts: rates, sockets and cores.",
+    option_kinds.file(
+        "A TOML file whose [machine] describes the hosts: rates, sockets and cores.", MODEL
     ),
 ]
 Scale = Annotated[
     float | None,
-    typer.Option(
-        parser=parsers.part_of_all,
-        metavar="NUMBER",
-        rich_help_panel=MODEL,
-        show_default="all messages, up to 20 million",
-        help="Part of the messages to simulate.",
-    ),
+    option_kinds.scale("Part of the messages to simulate.", "all messages, up to 20 million"),
 ]
 OutputFolder = Annotated[
     Path | None,
-    options.output("Where a launcher's file for each job and jobs.json go.", metavar="FOLDER"),
+    option_kinds.output("Where a launcher's file for each job and jobs.json go.", metavar="FOLDER"),
 ]
 Bind = Annotated[
     bool,

@@ -9,33 +9,21 @@ from typing import Annotated
 import typer
 
 from fairlead.act.launch import FORMATS
-from fairlead.cli import options, parsers
-from fairlead.cli.help import NETWORK, OUTPUT, PLACING, TRAFFIC, listed
+from fairlead.cli import option_kinds, parsers
+from fairlead.cli.help import NETWORK, OUTPUT, PLACING, TRAFFIC
 from fairlead.decide.placement import METHODS
 
-Hosts = Annotated[str, options.cluster()]
+Hosts = Annotated[str, option_kinds.cluster()]
 NetworkSource = Annotated[
     str,
-    typer.Option(
-        metavar="FILE",
-        rich_help_panel=NETWORK,
-        help="A .net.npz or .topo.npz file, a .toml file of racks and their costs, probe: to "
-        "measure the cluster now, or oracle:URL.",
+    option_kinds.file(
+        "A .net.npz or .topo.npz file, a .toml file of racks and their costs, probe: to measure "
+        "the cluster now, or oracle:URL.",
+        NETWORK,
     ),
 ]
-TrafficFile = Annotated[
-    Path,
-    typer.Option(metavar="FILE", rich_help_panel=TRAFFIC, help="A .traffic.npz file."),
-]
-Method = Annotated[
-    str,
-    typer.Option(
-        parser=parsers.usage(parsers.one_of(METHODS)),
-        metavar="NAME",
-        rich_help_panel=PLACING,
-        help=f"One of{listed(METHODS)}",
-    ),
-]
+TrafficFile = Annotated[Path, option_kinds.file("A .traffic.npz file.", TRAFFIC)]
+Method = Annotated[str, option_kinds.method(METHODS)]
 RankGrid = Annotated[
     tuple[int, ...] | None,
     typer.Option(
@@ -47,11 +35,7 @@ RankGrid = Annotated[
 ]
 Start = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        rich_help_panel=PLACING,
-        help="A placement (JSON, written by map -o) from which optimize begins.",
-    ),
+    option_kinds.file("A placement (JSON, written by map -o) from which optimize begins.", PLACING),
 ]
 MostMoves = Annotated[
     int | None,
@@ -70,15 +54,9 @@ Fixed = Annotated[
         help="A rank that must be on this host; repeatable, for optimize.",
     ),
 ]
-Output = Annotated[Path | None, options.output("Where the placement goes.")]
+Output = Annotated[Path | None, option_kinds.output("Where the placement goes.")]
 Format = Annotated[
-    str,
-    typer.Option(
-        parser=parsers.usage(parsers.one_of(FORMATS)),
-        metavar="NAME",
-        rich_help_panel=OUTPUT,
-        help=f"Format of the output: {', '.join(FORMATS)}.",
-    ),
+    str, option_kinds.name(FORMATS, f"Format of the output: {', '.join(FORMATS)}.", OUTPUT)
 ]
 CoresOfHost = Annotated[
     int | None,

@@ -11,8 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from fairlead.act.launch import parse_hostfile
+from fairlead.cli import option_kinds
 from fairlead.cli.help import HOSTS, NETWORK, OUTPUT, PLACING, TRAFFIC
-from fairlead.cli.parsers import one_of, probability, split_arguments, time_limit, usage
+from fairlead.cli.parsers import probability, split_arguments, time_limit, usage
 from fairlead.decide import placement
 from fairlead.decide.placement import METHODS
 from fairlead.decide.rule import DEFAULT_RULE, Rule
@@ -20,7 +21,6 @@ from fairlead.flows.request import Request
 from fairlead.measure.network_sources import source_kind
 from fairlead.model.cluster import Cluster
 from fairlead.seed import MAX_SEED
-from fairlead.units import parse_duration
 
 
 class Metric(str, enum.Enum):
@@ -48,45 +48,7 @@ class Mode(str, enum.Enum):
     full = "full"
 
 
-def duration(meaning: str, group: str, default: bool | str = True) -> Any:
-    """An option that is a time, for example 10s."""
-    return typer.Option(
-        parser=usage(parse_duration),
-        metavar="TIME",
-        rich_help_panel=group,
-        show_default=default,
-        help=meaning,
-    )
-
-
-def num_ranks(meaning: str) -> Any:
-    """The option -n."""
-    return typer.Option("-n", "--np", min=1, metavar="N", rich_help_panel=HOSTS, help=meaning)
-
-
-def cluster() -> Any:
-    """The option --cluster, which `parse_cluster` reads."""
-    return typer.Option(
-        "--cluster",
-        metavar="HOSTS",
-        rich_help_panel=HOSTS,
-        help="A hostfile, or hosts and slots: h0:4,h1:4.",
-    )
-
-
-def output(meaning: str, default: bool | str = True, *, metavar: str = "FILE") -> Any:
-    """The option -o of a command that writes a file or a folder."""
-    return typer.Option(
-        "-o",
-        "--output",
-        metavar=metavar,
-        rich_help_panel=OUTPUT,
-        show_default=default,
-        help=meaning,
-    )
-
-
-Ranks = Annotated[int, num_ranks("Number of ranks.")]
+Ranks = Annotated[int, option_kinds.num_ranks("Number of ranks.")]
 
 
 def _hostfile(without: str) -> Any:
@@ -130,29 +92,16 @@ LauncherArgs = Annotated[
 ]
 Method = Annotated[
     str,
-    typer.Option(
-        parser=usage(one_of(METHODS)),
-        metavar="NAME",
-        rich_help_panel=PLACING,
-        help="Mapping method; fairlead map --help lists them.",
-    ),
+    option_kinds.name(METHODS, "Mapping method; fairlead map --help lists them.", PLACING),
 ]
 NetworkSource = Annotated[
     str | None,
-    typer.Option(
-        "--network",
-        metavar="FILE",
-        rich_help_panel=NETWORK,
-        help="A .net.npz file, or probe: to measure now in any case.",
-    ),
+    option_kinds.file("A .net.npz file, or probe: to measure now in any case.", NETWORK),
 ]
 TrafficFile = Annotated[
     Path | None,
-    typer.Option(
-        "--traffic",
-        metavar="FILE",
-        rich_help_panel=TRAFFIC,
-        help="A .traffic.npz file, or trace: to trace the program now in any case.",
+    option_kinds.file(
+        "A .traffic.npz file, or trace: to trace the program now in any case.", TRAFFIC
     ),
 ]
 MetricOption = Annotated[
@@ -183,10 +132,12 @@ ModeOption = Annotated[
 ]
 
 
-Budget = Annotated[float | None, duration("Most time for the probe.", NETWORK, "no limit")]
+Budget = Annotated[
+    float | None, option_kinds.duration("Most time for the probe.", NETWORK, "no limit")
+]
 RunBudget = Annotated[
     float | None,
-    duration(
+    option_kinds.duration(
         "Most time for the decision, including the probe; the first rehearsal takes place in any "
         "case.",
         NETWORK,
@@ -222,7 +173,7 @@ Contention = Annotated[
 ]
 MaxAge = Annotated[
     float,
-    duration(
+    option_kinds.duration(
         "Greatest age at which a kept profile of the same hosts is used again.", NETWORK, "1h"
     ),
 ]

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from fairlead.act import launch
-from fairlead.cli import options, parsers
+from fairlead.cli import option_kinds, options, parsers
 from fairlead.cli.help import HOSTS, NETWORK
 from fairlead.cli.output import JsonOption, print_json, print_lines, progress, require_folder
 from fairlead.measure.probe import PRECISIONS
@@ -92,15 +92,21 @@ Concurrency = Annotated[
 ]
 Timeout = Annotated[
     float | None,
-    options.duration("End the launcher after this time.", NETWORK, _defaults("timeout_s", "s")),
+    option_kinds.duration(
+        "End the launcher after this time.", NETWORK, _defaults("timeout_s", "s")
+    ),
 ]
 ReachTimeout = Annotated[
     float,
-    options.duration("Time within which each host must answer before the launch.", NETWORK, "10s"),
+    option_kinds.duration(
+        "Time within which each host must answer before the launch.", NETWORK, "10s"
+    ),
 ]
 Patience = Annotated[
     float,
-    options.duration("Silence after which a host is given up while measuring.", NETWORK, "10s"),
+    option_kinds.duration(
+        "Silence after which a host is given up while measuring.", NETWORK, "10s"
+    ),
 ]
 
 
@@ -112,7 +118,7 @@ def register(app: typer.Typer) -> None:
 def probe(
     context: typer.Context,
     hostfile: Hosts,
-    output: Annotated[Path, options.output("File to write.")] = Path("network.net.npz"),
+    output: Annotated[Path, option_kinds.output("File to write.")] = Path("network.net.npz"),
     full: Full = False,
     budget: options.Budget = None,
     target: Target = None,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli import options
+from fairlead.cli import option_kinds
 from fairlead.cli.output import JsonOption, print_json, warn
 from fairlead.cli.runs import tell_latest
 from fairlead.report import write_report
@@ -32,7 +32,7 @@ def report(
             "recorded NAS benchmark, such as cg.C.32, is a traffic; without any the latest run.",
         ),
     ] = None,
-    output: Annotated[Path, options.output("Where the page goes.")] = Path("report.html"),
+    output: Annotated[Path, option_kinds.output("Where the page goes.")] = Path("report.html"),
     as_json: JsonOption = False,
 ) -> None:
     """Write a self-contained page of a run: heatmaps, measured times, and conclusions."""

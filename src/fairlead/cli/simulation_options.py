@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fairlead.cli import parsers
+from fairlead.cli import option_kinds, parsers
 from fairlead.cli.help import MODEL, OUTPUT, PLACING, listed
 from fairlead.decide.jobs import JOB_METHODS
 from fairlead.errors import InputError
@@ -21,14 +21,9 @@ _WORKLOADS = "as the workload says"
 
 
 def word(words: Sequence[str], meaning: str, default: str | bool = True) -> Any:
-    """An option that is one of these words."""
-    return typer.Option(
-        show_default=default,
-        parser=parsers.usage(parsers.one_of(words)),
-        metavar="WORD",
-        rich_help_panel=MODEL,
-        help=f"{meaning}: {', '.join(words)}.",
-    )
+    """An option of the model that is one of these words."""
+    listed_words = f"{meaning}: {', '.join(words)}."
+    return option_kinds.name(words, listed_words, MODEL, default, metavar="WORD")
 
 
 def _job_methods(text: str) -> str:
@@ -58,30 +53,16 @@ Methods = Annotated[
 ]
 Placements = Annotated[
     list[Path] | None,
-    typer.Option(
-        metavar="FILE",
-        rich_help_panel=PLACING,
-        help="Your own placement, shown beside those of the methods: a jobs.json, as jobs map "
-        "and run write it, or a JSON list with a list of cores for each job; repeatable.",
+    option_kinds.file(
+        "Your own placement, shown beside those of the methods: a jobs.json, as jobs map and run "
+        "write it, or a JSON list with a list of cores for each job; repeatable.",
+        PLACING,
     ),
 ]
 MachineFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        rich_help_panel=MODEL,
-        help="A TOML file whose [machine] replaces the workload's.",
-    ),
+    Path | None, option_kinds.file("A TOML file whose [machine] replaces the workload's.", MODEL)
 ]
-Scale = Annotated[
-    float,
-    typer.Option(
-        parser=parsers.part_of_all,
-        metavar="NUMBER",
-        rich_help_panel=MODEL,
-        help="Part of the messages to simulate, at the same rates.",
-    ),
-]
+Scale = Annotated[float, option_kinds.scale("Part of the messages to simulate, at the same rates.")]
 Servers = Annotated[
     int,
     typer.Option(

@@ -10,7 +10,7 @@ import typer
 
 from fairlead.act import launch
 from fairlead.act.launch import LaunchSpec
-from fairlead.cli import options, parsers
+from fairlead.cli import option_kinds, options, parsers
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, print_json, print_lines, require_folder
 from fairlead.measure.trace import trace as trace_program
@@ -29,7 +29,9 @@ def trace(
     num_ranks: options.Ranks,
     hostfile: options.TraceHostfile = None,
     host: options.Hosts = None,
-    output: Annotated[Path | None, options.output("File to write.", "PROGRAM.traffic.npz")] = None,
+    output: Annotated[
+        Path | None, option_kinds.output("File to write.", "PROGRAM.traffic.npz")
+    ] = None,
     mpirun: options.Mpirun = None,
     launcher_args: options.LauncherArgs = "",
     as_json: JsonOption = False,
