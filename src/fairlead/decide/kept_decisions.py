@@ -86,7 +86,13 @@ def decision_path(
     """
     facts = (cluster.hosts, cluster.slots, cluster.sockets, *options)
     digest = hashlib.sha256(repr(facts).encode())
-    sent = traffic.total.bytes
-    for array in (network.latency_s, network.bandwidth_Bps, sent.data, sent.indices):
-        digest.update(np.ascontiguousarray(array).tobytes())
+    arrays = network.arrays()
+    for name in ("bytes", "messages"):
+        sent = getattr(traffic.total, name)
+        arrays |= {f"{name}.{part}": getattr(sent, part) for part in ("data", "indices", "indptr")}
+    for name, array in arrays.items():
+        digest.update(f"{name} {array.shape} ".encode())
+        # In memory, whole numbers may be shorter than those from a file.
+        wide = np.float64 if array.dtype.kind == "f" else np.int64
+        digest.update(np.ascontiguousarray(array, dtype=wide).tobytes())
     return cache_folder() / "decisions" / f"{digest.hexdigest()[:24]}.json"

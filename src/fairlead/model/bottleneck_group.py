@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -86,7 +87,7 @@ class BottleneckGroup:
         return dataclasses.replace(self, pairs=np.array(kept, dtype=np.int64))
 
 
-def table_of_groups(groups: Sequence[BottleneckGroup]) -> dict[str, npt.NDArray[np.generic]]:
+def table_of_groups(groups: Sequence[BottleneckGroup]) -> dict[str, npt.NDArray[Any]]:
     """The groups as arrays: a row (group, src, dst) per pair, a row of capacities per group."""
     if not groups:
         return {}

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairlead.errors import InputError, ShapeError, TopologyError
-from fairlead.model.bottleneck_group import BottleneckGroup
+from fairlead.model.bottleneck_group import BottleneckGroup, table_of_groups
 from fairlead.model.flows_summary import FlowsSummary
 from fairlead.model.network_file import load_network, save_network
 
@@ -263,16 +263,17 @@ class Network:
             )
         return cost_s
 
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Its numbers by their names in the file, the table of its groups among them."""
+        names = (*_CONSTANT, *_PER_PAIR, *_PER_HOST, "samples", "coordinates")
+        arrays = {name: getattr(self, name) for name in names}
+        present = {name: array for name, array in arrays.items() if array is not None}
+        return present | table_of_groups(self.groups)
+
     def save(self, path: Path | str) -> None:
         """Write a `.net.npz` file; a reader never sees part of it."""
-        arrays = (*_CONSTANT, *_PER_PAIR, *_PER_HOST, "samples", "coordinates")
         facts = ("hosts", "unreachable", "flows", "launch_s", "origin")
-        save_network(
-            path,
-            {name: getattr(self, name) for name in arrays},
-            tuple(self.groups),
-            {name: getattr(self, name) for name in facts},
-        )
+        save_network(path, self.arrays(), {name: getattr(self, name) for name in facts})
 
     @classmethod
     def load(cls, path: Path | str) -> Network:

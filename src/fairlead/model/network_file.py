@@ -7,14 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy.typing as npt
+
 from fairlead.errors import InputError
 from fairlead.files.archive import Archive, save_archive
-from fairlead.model.bottleneck_group import (
-    TABLE_OF_GROUPS,
-    BottleneckGroup,
-    groups_from_table,
-    table_of_groups,
-)
+from fairlead.model.bottleneck_group import TABLE_OF_GROUPS, groups_from_table
 from fairlead.model.flows_summary import FlowsSummary
 
 KIND = "network"
@@ -27,16 +24,14 @@ _FIELDS = ("unreachable", "flows", "launch_s")
 
 def save_network(
     path: Path | str,
-    arrays: Mapping[str, Any],
-    groups: tuple[BottleneckGroup, ...],
+    arrays: dict[str, npt.NDArray[Any]],
     facts: Mapping[str, Any],
 ) -> None:
     """Write the file; a reader never sees part of it.
 
     Args:
         path: The file.
-        arrays: Arrays by their names; None where there is none.
-        groups: Pairs that share a bottleneck.
+        arrays: The network's numbers by their names.
         facts: Hosts, unreachable, flows, launch_s and origin.
     """
     flows = facts["flows"]
@@ -46,8 +41,7 @@ def save_network(
         "orientation": "[src, dst]",
         "units": {"latency_s": "s", "bandwidth_Bps": "B/s"},
     }
-    present = {name: array for name, array in arrays.items() if array is not None}
-    save_archive(path, KIND, VERSION, meta, present | table_of_groups(groups))
+    save_archive(path, KIND, VERSION, meta, arrays)
 
 
 _COORDINATES = "coordinates"

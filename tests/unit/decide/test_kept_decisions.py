@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,14 +52,44 @@ def test_a_decision_for_other_hosts_or_a_damaged_one_does_not_serve(tmp_path: Pa
     assert recalled(tmp_path / "none.json", CLUSTER) is None
 
 
-def test_all_that_a_decision_depends_on_is_in_its_name() -> None:
-    traffic = fl.Traffic(bytes=np.eye(2), messages=np.eye(2))
-    paths = {
-        decision_path(CLUSTER, network(1e8), traffic, ("scotch", 0)),
-        decision_path(CLUSTER, network(1e8), traffic, ("scotch", 0)),
-        decision_path(fl.Cluster.uniform(["a", "b"], 2), network(1e8), traffic, ("scotch", 0)),
-        decision_path(CLUSTER, network(2e8), traffic, ("scotch", 0)),
-        decision_path(CLUSTER, network(1e8), fl.Traffic(traffic.bytes * 2, traffic.bytes), ()),
-        decision_path(CLUSTER, network(1e8), traffic, ("scotch", 1)),
+SENT = np.array([[0, 3.0], [0, 0]])
+TRAFFIC = fl.Traffic(bytes=SENT, messages=SENT)
+GROUP = fl.BottleneckGroup(np.array([[0, 1], [1, 0]]), capacity_Bps=1e8)
+INPUTS = {"cluster": CLUSTER, "network": network(1e8), "traffic": TRAFFIC, "options": ("scotch", 0)}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"cluster": fl.Cluster.uniform(["a", "b"], 2)},
+        {"cluster": fl.Cluster.uniform(["a", "c"], 1)},
+        {"network": network(2e8)},
+        {"network": replace(network(1e8), latency_s=np.ones((2, 2)))},
+        {"network": replace(network(1e8), bandwidth_low_Bps=np.ones((2, 2)))},
+        {"network": replace(network(1e8), nic_out_Bps=[1e8, 1e8])},
+        {"network": replace(network(1e8), nic_in_Bps=[1e8, 1e8])},
+        {"network": replace(network(1e8), coordinates=[[0], [1]])},
+        {"network": replace(network(1e8), groups=[GROUP])},
+        {"traffic": fl.Traffic(bytes=SENT * 2, messages=SENT)},
+        {"traffic": fl.Traffic(bytes=SENT, messages=SENT * 2)},
+        {"traffic": fl.Traffic(bytes=SENT[::-1], messages=SENT)},  # another sender
+        {"options": ("scotch", 1)},
+    ],
+)
+def test_a_kept_decision_does_not_serve_for_another_input(change: dict[str, Any]) -> None:
+    assert decision_path(**INPUTS) == decision_path(**INPUTS | {"network": network(1e8)})
+    assert decision_path(**INPUTS) != decision_path(**INPUTS | change)
+
+
+def test_a_kept_decision_serves_for_the_same_inputs_from_their_files(tmp_path: Path) -> None:
+    measured = replace(network(1e8), groups=[GROUP], samples=np.ones((2, 2)))
+    measured.save(tmp_path / "a.net.npz")
+    TRAFFIC.save(tmp_path / "a.traffic.npz")
+    from_files = {
+        "network": fl.Network.load(tmp_path / "a.net.npz"),
+        "traffic": fl.Traffic.load(tmp_path / "a.traffic.npz"),
     }
-    assert len(paths) == 5
+
+    now, later = INPUTS | {"network": measured}, INPUTS | from_files
+
+    assert decision_path(**now) == decision_path(**later)
