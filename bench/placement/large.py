@@ -28,7 +28,7 @@ HOSTS_PER_RACK = 20
 HOSTS_PER_POD = 200
 
 MOST_S = 60.0
-MOST_BYTES = 2e9
+MOST_BYTES = 2 * 2**30
 
 
 def main() -> None:
@@ -62,8 +62,8 @@ def main() -> None:
         f"{MOST_S:g}; of processors {cpu_s:.1f}"
     )
     print(
-        f"peak memory, MB     {peak_bytes() / 1e6:8.0f}  {verdict(peak_bytes() < MOST_BYTES)}, "
-        f"wanted: below {MOST_BYTES / 1e6:g}; {before_bytes / 1e6:.0f} before placing"
+        f"peak memory, MiB    {peak_bytes() / 2**20:8.0f}  {verdict(peak_bytes() < MOST_BYTES)}, "
+        f"wanted: below {MOST_BYTES / 2**20:g}; {before_bytes / 2**20:.0f} before placing"
     )
 
 
@@ -96,7 +96,7 @@ def value(traffic: fl.Traffic, tree: fl.HostTree, host_of_task: np.ndarray) -> f
 
 
 def peak_bytes() -> int:
-    """The most memory this process ever had; Linux tells KiB."""
+    """The most memory this process ever had; in KiB on Linux."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 

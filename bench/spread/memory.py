@@ -29,9 +29,9 @@ def main() -> None:
     machine = fl.Machine(nodes=num_nodes, sockets=SOCKETS, cores=CORES)
     workload = fl.Workload("ring", [fl.Job.from_traffic(ring(num_ranks), 1.0, "ring")], machine)
     table = Table(title=f"{num_ranks} ranks on {num_nodes} nodes, one process")
-    for column in ("method", "waiting, s", "longest queue", "core s", "peak memory after it, MB"):
+    for column in ("method", "waiting, s", "longest queue", "core s", "peak memory after it, MiB"):
         table.add_column(column, justify="left" if column == "method" else "right")
-    table.add_row("before simulating", "", "", "", f"{peak_bytes() / 1e6:.0f}")
+    table.add_row("before simulating", "", "", "", f"{peak_bytes() / 2**20:.0f}")
     for method in ("blocked", "cyclic", "spread"):
         placement = fl.place_jobs(workload, method)
         start_s = time.process_time()
@@ -43,7 +43,7 @@ def main() -> None:
             f"{result.waiting_time_s:.6g}",
             f"{queue}",
             f"{cpu_s:.1f}",
-            f"{peak_bytes() / 1e6:.0f}",
+            f"{peak_bytes() / 2**20:.0f}",
         )
     Console(width=100).print(table)
 
@@ -59,7 +59,7 @@ def ring(num_ranks: int) -> fl.Traffic:
 
 
 def peak_bytes() -> int:
-    """The most memory this process ever had; Linux tells KiB."""
+    """The most memory this process ever had; in KiB on Linux."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
