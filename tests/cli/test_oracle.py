@@ -50,7 +50,6 @@ def torus(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def url(torus: Path) -> Iterator[str]:
-    pytest.importorskip("uvicorn", reason="the extra fairlead[oracle] is not installed")
     command = [*PROGRAM, "oracle", "serve", "t.topo.npz", "--metrics", "ldms:ldms.txt"]
     with subprocess.Popen(
         [*command, "--recorded", "--port", "0", "--every", "200ms"],

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import uvicorn
 from torus_files import host, shares, topology
 
 from fairlead.errors import Error, InputError
@@ -23,8 +24,6 @@ from fairlead.measure.oracle import TOKEN_VARIABLE, ask_oracle, cost_network, or
 from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
 from fairlead.watch.oracle import Oracle
-
-uvicorn = pytest.importorskip("uvicorn", reason="the extra fairlead[oracle] is not installed")
 
 
 class Running(NamedTuple):
