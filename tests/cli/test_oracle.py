@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -61,6 +62,12 @@ def url(torus: Path) -> Iterator[str]:
         yield found[0]
         service.send_signal(signal.SIGTERM)
         assert service.wait(timeout=60) in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
+
+
+def test_service_is_announced_once_it_answers(url: str) -> None:
+    # The line with the address was read just now: a client that waited for it connects.
+    with urllib.request.urlopen(f"{url}/health", timeout=60) as answer:
+        assert answer.status == 200
 
 
 def test_import_tells_what_it_read(torus: Path) -> None:

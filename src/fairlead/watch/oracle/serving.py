@@ -46,11 +46,23 @@ def run(oracle: Oracle, *, host: str, port: int, token: str, rate: float, every_
     )
     oracle.collector.read_all()
     oracle.collector.run(every_s)
-    at = listener.getsockname()
-    # Whoever started it may wait for this line, and reads the port from it.
-    print(f"fairlead: oracle answers on http://{host}:{at[1]}", file=sys.stderr, flush=True)
     try:
-        uvicorn.Server(config).run(sockets=[listener])
+        _Server(config).run(sockets=[listener])
     finally:
         oracle.collector.stop()
         listener.close()
+
+
+class _Server(uvicorn.Server):
+    """Prints its address as soon as it answers there, and not earlier."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen, then print the address.
+
+        Whoever started it may wait for this line, and reads the port from it.
+        """
+        await super().startup(sockets)
+        if self.started and sockets:
+            host, port = sockets[0].getsockname()[:2]
+            shown = f"[{host}]" if ":" in host else host
+            print(f"fairlead: oracle answers on http://{shown}:{port}", file=sys.stderr, flush=True)
