@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -15,18 +13,16 @@ from fairlead.act.launch import detect
 from fairlead.cli.help import App, listed
 from fairlead.cli.output import JsonOption, print_json, stdout, warn
 from fairlead.cli.parsers import parse_cluster, usage
-from fairlead.errors import Error, InputError
-from fairlead.files.whole_file import read_text
+from fairlead.errors import Error
 from fairlead.measure.metrics import SOURCES, open_source
-from fairlead.measure.oracle import TOKEN_VARIABLE, ask_oracle
+from fairlead.measure.metrics.http import headers_from
+from fairlead.measure.oracle import TOKEN_VARIABLE, ask_oracle, read_token
 from fairlead.measure.probe import probe
-from fairlead.model.cluster import Cluster
-from fairlead.model.network import Network
 from fairlead.model.topology import Topology
 from fairlead.report import oracle_view
 from fairlead.units import parse_duration
 from fairlead.watch.oracle import METRICS, Oracle
-from fairlead.watch.oracle.probing import Prober
+from fairlead.watch.oracle.latencies import LatencyFile, Prober
 
 PORT = 8765
 
@@ -133,18 +129,12 @@ def serve(
     """Answer questions about routes until it is stopped."""
     _require_packages()
     known = Topology.load(topology)
-    token = _token(token_file)
-    headers = dict(_header(text) for text in header or [])
-    if bearer_file is not None:
-        headers["Authorization"] = f"Bearer {read_text(bearer_file).strip()}"
-    prober = None if probe_hosts is None else Prober(_probe_of(parse_cluster(probe_hosts)), warn)
-    measured: Callable[[], Network | None] = _nothing if prober is None else prober
-    if latency is not None:
-        measured = _LatencyFile(latency)
+    token = read_token(token_file)
+    headers = headers_from(header or [], bearer_file)
     oracle = Oracle(
         known,
         [open_source(text, headers) for text in metrics or []],
-        latency=measured,
+        latency=_latencies(latency, probe_hosts, probe_every),
         stale_s=stale,
         tell=warn,
     )
@@ -157,8 +147,6 @@ def serve(
         warn(f"answers everybody who reaches {host}:{port}; --token-file lets only some ask")
     from fairlead.watch.oracle.serving import run  # noqa: PLC0415 - needs the extra packages
 
-    if prober is not None:
-        prober.run(probe_every)
     run(oracle, host=host, port=port, token=token, rate=rate, every_s=every)
 
 
@@ -208,43 +196,15 @@ def _require_packages() -> None:
             raise Error(f"fairlead oracle serve needs {package}: pip install 'fairlead[oracle]'")
 
 
-def _nothing() -> None:
-    """Latencies where nobody measures them."""
-
-
-def _probe_of(cluster: Cluster) -> Callable[[], Network]:
-    launcher = detect(None)
-    return lambda: probe(launcher, cluster, mode="quick")
-
-
-def _token(file: Path | None) -> str:
-    token = read_text(file).strip() if file is not None else os.environ.get(TOKEN_VARIABLE, "")
-    if file is not None and not token:
-        raise InputError(f"{file}: holds no token")
-    return token
-
-
-def _header(text: str) -> tuple[str, str]:
-    name, colon, value = text.partition(":")
-    if not colon or not name.strip():
-        raise typer.BadParameter(f"--header: expected NAME:TEXT, got {text!r}")
-    return name.strip(), value.strip()
-
-
-class _LatencyFile:
-    """A network that is read again when its file changes."""
-
-    def __init__(self, path: Path):
-        self._path = path
-        self._network = Network.load(path)
-        self._stamp = path.stat().st_mtime_ns
-
-    def __call__(self) -> Network:
-        """The network; the last one that could be read where the file is gone or damaged."""
-        try:
-            stamp = self._path.stat().st_mtime_ns
-            if stamp != self._stamp:
-                self._network, self._stamp = Network.load(self._path), stamp
-        except (OSError, InputError):
-            return self._network
-        return self._network
+def _latencies(file: Path | None, hosts: str | None, every_s: float) -> LatencyFile | Prober | None:
+    """Who tells latencies: a file, or a probe that begins now; None: nobody."""
+    if file is not None and hosts is not None:
+        raise typer.BadParameter("give either --latency or --probe-hosts")
+    if file is not None:
+        return LatencyFile(file, warn)
+    if hosts is None:
+        return None
+    launcher, cluster = detect(None), parse_cluster(hosts)
+    prober = Prober(lambda: probe(launcher, cluster, mode="quick"), warn)
+    prober.run(every_s)
+    return prober

@@ -8,16 +8,24 @@ import datetime
 import os
 import urllib.parse
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fairlead.errors import InputError
+from fairlead.files.whole_file import read_text
 from fairlead.measure.metrics.http import fetch_json, require_http
 from fairlead.model.network import Network
 
-__all__ = ["TOKEN_VARIABLE", "ask_oracle", "cost_network", "oracle_network"]
+__all__ = [
+    "TOKEN_VARIABLE",
+    "ask_oracle",
+    "cost_network",
+    "oracle_network",
+    "read_token",
+]
 
 TOKEN_VARIABLE = "FAIRLEAD_ORACLE_TOKEN"
 """Of the environment: a token on a command line could be read by all on the machine."""
@@ -38,6 +46,20 @@ _METRICS = ("hops", "bw", "stalls", "free_Bps", "latency_s")
 _OPTIONS = ("metric", "reduce", "window")
 
 Matrix = npt.NDArray[np.float64]
+
+
+def read_token(file: Path | None = None) -> str:
+    """The token of a file, or of the environment; empty without one.
+
+    Raises:
+        InputError: The file cannot be read, or is empty.
+    """
+    if file is None:
+        return os.environ.get(TOKEN_VARIABLE, "")
+    token = read_text(file).strip()
+    if not token:
+        raise InputError(f"{file}: holds no token")
+    return token
 
 
 def ask_oracle(
@@ -63,14 +85,17 @@ def ask_oracle(
     question = {"nodes": list(nodes), "metrics": list(metrics), "window_s": window_s}
     if reduce is not None:
         question["reduce"] = reduce
-    token = os.environ.get(TOKEN_VARIABLE, "")
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
     answer = fetch_json(
-        f"{require_http(url)}/v1/query", headers=headers, body=question, timeout_s=ANSWER_S
+        f"{require_http(url)}/v1/query", headers=_headers(), body=question, timeout_s=ANSWER_S
     )
     if not isinstance(answer, dict) or not isinstance(answer.get("metrics"), dict):
         raise InputError(f"{url}: is not the answer of an oracle")
     return answer
+
+
+def _headers() -> dict[str, str]:
+    token = read_token()
+    return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 def oracle_network(source: str, hosts: Sequence[str]) -> Network:

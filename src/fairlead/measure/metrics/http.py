@@ -8,12 +8,15 @@ import json
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
+from fairlead.errors import InputError
+from fairlead.files.whole_file import read_text
 from fairlead.measure.metrics.series import MetricError
 
-__all__ = ["fetch_json", "require_http"]
+__all__ = ["fetch_json", "headers_from", "require_http"]
 
 MOST_BYTES = 2**28
 """Of one answer: a matrix of 4,000 hosts takes some 200 MB as text."""
@@ -34,6 +37,27 @@ def require_http(url: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise MetricError(f"{url}: expected http://HOST:PORT or https://HOST:PORT")
     return url.rstrip("/")
+
+
+def headers_from(lines: Iterable[str], bearer_file: Path | None = None) -> dict[str, str]:
+    """Headers that a user wrote.
+
+    Args:
+        lines: `NAME:TEXT` each.
+        bearer_file: Holds a bearer token; None: none.
+
+    Raises:
+        InputError: A line has no name, or the file cannot be read.
+    """
+    headers = {}
+    for line in lines:
+        name, colon, value = line.partition(":")
+        if not colon or not name.strip():
+            raise InputError(f"header: expected NAME:TEXT, got {line!r}")
+        headers[name.strip()] = value.strip()
+    if bearer_file is not None:
+        headers["Authorization"] = f"Bearer {read_text(bearer_file).strip()}"
+    return headers
 
 
 def fetch_json(

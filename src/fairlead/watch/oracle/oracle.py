@@ -119,7 +119,7 @@ class Oracle:
         topology: Topology,
         sources: Sequence[MetricSource] = (),
         *,
-        latency: Callable[[], Network | None] = lambda: None,
+        latency: Callable[[], Network | None] | None = None,
         stale_s: float = 60.0,
         tell: Teller = lambda line: None,
         clock: Callable[[], float] = time.time,
@@ -129,7 +129,7 @@ class Oracle:
         Args:
             topology: Where messages go.
             sources: Who counts.
-            latency: What probes measured, or None: nothing.
+            latency: Tells what was measured last, None for nothing; None: nobody measures.
             stale_s: What is older is no value for now.
             tell: Gets lines about sources.
             clock: Seconds since 1970.
@@ -213,7 +213,7 @@ class Oracle:
 
     def _measured(self, nodes: tuple[str, ...]) -> Told:
         """Latency by the probe; `nan` for what it did not measure."""
-        network = self._latency()
+        network = None if self._latency is None else self._latency()
         latency_s = np.full((len(nodes), len(nodes)), np.nan)
         if network is not None:
             position = {host: index for index, host in enumerate(network.hosts)}

@@ -17,6 +17,7 @@ import pytest
 
 from fairlead.errors import Error
 from fairlead.measure.metrics import Quantity, open_source
+from fairlead.measure.metrics.http import headers_from
 from fairlead.measure.metrics.prometheus import PrometheusSource
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "oracle" / "prometheus"
@@ -187,3 +188,13 @@ def test_slow_engine_is_named() -> None:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(Error, match="cannot be reached: timed out"):
             PrometheusSource(url, timeout_s=0.2).read(1, 60)
+
+
+def test_headers_are_those_that_the_user_wrote(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("secret\n")
+
+    headers = headers_from(["X-Scope-OrgID: site: a"], tmp_path / "token")
+
+    assert headers == {"X-Scope-OrgID": "site: a", "Authorization": "Bearer secret"}
+    with pytest.raises(Error, match="header: expected NAME:TEXT, got 'X-Scope-OrgID'"):
+        headers_from(["X-Scope-OrgID"])

@@ -14,7 +14,7 @@ from fairlead.measure.metrics import MetricSource, Quantity, Series, open_source
 from fairlead.model.network import Network
 from fairlead.model.topology import Reduction
 from fairlead.watch.oracle import Oracle, Question
-from fairlead.watch.oracle.probing import Prober
+from fairlead.watch.oracle.latencies import Prober
 
 
 class Counters(MetricSource):

@@ -1,16 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Probes the latencies of a few hosts again and again."""
+"""Latencies as they were measured last: kept in a file, or probed again and again."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 from fairlead.errors import Error
 from fairlead.model.network import Network
 from fairlead.watch.oracle.collecting import Teller
 
-__all__ = ["Prober"]
+__all__ = ["LatencyFile", "Prober"]
+
+
+class LatencyFile:
+    """The network of a file, read again when that changes."""
+
+    def __init__(self, path: Path, tell: Teller):
+        """The file as it is now.
+
+        Args:
+            path: A network, as `fairlead probe` writes it.
+            tell: Gets a line when it cannot be read any more, and when it can again.
+
+        Raises:
+            InputError: It is no network.
+        """
+        self._path = path
+        self._tell = tell
+        self._network = Network.load(path)
+        self._stamp = path.stat().st_mtime_ns
+        self._problem: str | None = None
+
+    def __call__(self) -> Network:
+        """The network; the last one that could be read where the file is gone or damaged."""
+        try:
+            stamp = self._path.stat().st_mtime_ns
+            if stamp != self._stamp:
+                self._network, self._stamp = Network.load(self._path), stamp
+        except (Error, OSError) as error:
+            if self._problem is None:
+                self._tell(f"{error}; the latencies read before are told")
+            self._problem = str(error)
+            return self._network
+        if self._problem is not None:
+            self._tell(f"{self._path}: can be read again")
+        self._problem = None
+        return self._network
 
 
 class Prober:
