@@ -7,25 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from torus_files import interconnect
 
 from fairlead.errors import InputError
 from fairlead.measure.topologies.catalogue import Given, import_topology
 from fairlead.model.topology import TableRoutes, Topology, TorusRoutes
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "oracle"
-
-
-def torus_lines(*sizes: int) -> list[str]:
-    """A tile for each link of a whole torus, as rtr --interconnect prints it."""
-    lines = []
-    for place in np.ndindex(*sizes):
-        for dimension, axis in enumerate("XYZ"):
-            for sign, step in (("+", 1), ("-", -1)):
-                other = list(place)
-                other[dimension] = (place[dimension] + step) % sizes[dimension]
-                ends = [f"{cname(at)}l00[({','.join(map(str, at))})]" for at in (place, other)]
-                lines.append(f"{ends[0]} {axis}{sign} -> {ends[1]} LinkType: cable11x")
-    return lines
 
 
 def cname(at: object) -> str:
@@ -52,7 +40,7 @@ def test_gemini_has_the_maximum_of_its_medium_for_each_tile() -> None:
 
 
 def test_counter_of_a_link_belongs_to_its_receiving_end(tmp_path: Path) -> None:
-    file = written(tmp_path, "\n".join(torus_lines(3, 2, 2)))
+    file = written(tmp_path, interconnect(3, 2, 2))
     topology = import_topology("gemini", Given(file))
 
     (link,) = topology.route("c0-0c0s0n0", "c1-0c0s0n0")
@@ -74,7 +62,7 @@ def test_missing_router_is_told_and_leaves_the_others_usable() -> None:
 
 
 def test_nodes_come_from_xtprocadmin(tmp_path: Path) -> None:
-    file = written(tmp_path, "\n".join(torus_lines(2, 2, 2)))
+    file = written(tmp_path, interconnect(2, 2, 2))
     nodes = written(
         tmp_path,
         "NODEID     (HEX)      NODENAME     TYPE    STATUS         MODE\n"
@@ -90,7 +78,7 @@ def test_nodes_come_from_xtprocadmin(tmp_path: Path) -> None:
 
 
 def test_nodes_come_from_their_coordinates_in_ldms(tmp_path: Path) -> None:
-    file = written(tmp_path, "\n".join(torus_lines(3, 2, 8)))
+    file = written(tmp_path, interconnect(3, 2, 8))
     nodes = GOLDEN / "cray" / "ldms_ls-l-gemini-v2-style.txt"
 
     topology = import_topology("gemini", Given(file, nodes))
@@ -105,7 +93,7 @@ def route_line(*places: tuple[int, int, int]) -> str:
 
 
 def test_routes_by_rule_stay_formulas(tmp_path: Path) -> None:
-    file = written(tmp_path, "\n".join(torus_lines(4, 2, 2)))
+    file = written(tmp_path, interconnect(4, 2, 2))
     routes = written(tmp_path, route_line((0, 0, 0), (1, 0, 0)), "routes.txt")
 
     topology = import_topology("gemini", Given(file, None, routes))
@@ -115,7 +103,7 @@ def test_routes_by_rule_stay_formulas(tmp_path: Path) -> None:
 
 
 def test_routes_that_differ_from_the_rule_are_taken_as_they_are(tmp_path: Path) -> None:
-    file = written(tmp_path, "\n".join(torus_lines(3, 3, 3)))
+    file = written(tmp_path, interconnect(3, 3, 3))
     listed = route_line((0, 0, 0), (0, 1, 0), (1, 1, 0)) + route_line((2, 2, 2), (0, 2, 2))
     routes = written(tmp_path, listed, "routes.txt")
 
