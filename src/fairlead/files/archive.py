@@ -101,15 +101,13 @@ def save_archive(
 class Archive:
     """One archive read from disk, with checks that name the file and the field."""
 
-    def __init__(
-        self, path: Path | str, kind: str, versions: Collection[int], names: Collection[str]
-    ):
+    def __init__(self, path: Path | str, kind: str, version: int, names: Collection[str]):
         """Open the file and check that it is a whole Fairlead archive of this kind.
 
         Args:
             path: The file.
             kind: The required kind of file, for example "network".
-            versions: Schema versions of this kind that can be read.
+            version: The required schema version of this kind.
             names: Arrays that a file of this kind may have.
 
         Raises:
@@ -125,12 +123,10 @@ class Archive:
         if found != kind:
             raise self.error("meta.kind", f"expected a {kind} file, got {found!r}")
         stored = self.meta.get("version")
-        if not isinstance(stored, int) or isinstance(stored, bool) or stored not in versions:
-            known = " or ".join(map(str, versions))
+        if isinstance(stored, bool) or stored != version:
             raise self.error(
-                "meta.version", f"expected {known}, got {stored!r}; make the file again"
+                "meta.version", f"expected {version}, got {stored!r}; make the file again"
             )
-        self.version = stored
         unknown = sorted(self._arrays.names - {"meta", *names})
         if unknown:
             raise self.error(unknown[0], f"is no array of a {kind} file")

@@ -16,10 +16,6 @@ from fairlead.model.flows_summary import FlowsSummary
 
 KIND = "network"
 VERSION = 2
-READABLE = (1, VERSION)
-"""Version 1 had these fields in the origin."""
-
-_FIELDS = ("unreachable", "flows", "launch_s")
 
 
 def save_network(
@@ -66,7 +62,7 @@ def load_network(
             another kind; the message names file and field.
     """
     names = (*per_pair, *optional, *per_host)
-    archive = Archive(path, KIND, READABLE, (*names, _COORDINATES, *TABLE_OF_GROUPS))
+    archive = Archive(path, KIND, VERSION, (*names, _COORDINATES, *TABLE_OF_GROUPS))
     hosts = archive.meta_field("hosts", list)
     if not hosts or not all(isinstance(host, str) and host for host in hosts):
         raise archive.error("meta.hosts", "expected a list of host names")
@@ -86,35 +82,16 @@ def load_network(
 
 
 def _facts(archive: Archive) -> dict[str, Any]:
-    origin: dict[str, Any] = archive.meta_field("origin", dict)
-    if archive.version == 1:
-        facts, where = _facts_of_version_1(origin), "meta.origin"
-    else:
-        facts, where = {name: archive.meta.get(name) for name in _FIELDS}, "meta"
     return {
-        "origin": origin,
-        "unreachable": _checked_reasons(archive, f"{where}.unreachable", facts["unreachable"]),
-        "flows": _checked_flows(archive, where, facts["flows"]),
-        "launch_s": _checked_seconds(archive, f"{where}.launch_s", facts["launch_s"]),
+        "origin": archive.meta_field("origin", dict),
+        "unreachable": _checked_reasons(archive),
+        "flows": _checked_flows(archive),
+        "launch_s": _checked_launch_s(archive),
     }
 
 
-def _facts_of_version_1(origin: dict[str, Any]) -> dict[str, Any]:
-    """The fields from the origin, which are removed from it."""
-    flows = origin.get("contention")
-    if isinstance(flows, dict):
-        error = flows.pop("error", None)
-        flows = {"is_complete": flows.pop("is_complete", error is None), "error": error}
-    return {
-        "unreachable": origin.pop("unreachable", None),
-        "flows": flows,
-        "launch_s": origin.pop("launch_s", None),
-    }
-
-
-def _checked_reasons(archive: Archive, name: str, value: Any) -> dict[str, str]:
-    if value is None:
-        return {}
+def _checked_reasons(archive: Archive) -> dict[str, str]:
+    name, value = "meta.unreachable", archive.meta.get("unreachable", {})
     if not isinstance(value, dict):
         raise archive.error(name, f"expected an object, got {value!r}")
     for host, why in value.items():
@@ -123,10 +100,10 @@ def _checked_reasons(archive: Archive, name: str, value: Any) -> dict[str, str]:
     return value
 
 
-def _checked_flows(archive: Archive, where: str, value: Any) -> FlowsSummary | None:
+def _checked_flows(archive: Archive) -> FlowsSummary | None:
+    name, value = "meta.flows", archive.meta.get("flows")
     if value is None:
         return None
-    name = f"{where}.{'contention' if archive.version == 1 else 'flows'}"
     if not isinstance(value, dict):
         raise archive.error(name, f"expected an object, got {value!r}")
     is_complete, error = value.get("is_complete"), value.get("error")
@@ -137,7 +114,8 @@ def _checked_flows(archive: Archive, where: str, value: Any) -> FlowsSummary | N
     return FlowsSummary(is_complete, error)
 
 
-def _checked_seconds(archive: Archive, name: str, value: Any) -> float | None:
+def _checked_launch_s(archive: Archive) -> float | None:
+    name, value = "meta.launch_s", archive.meta.get("launch_s")
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -22,7 +22,6 @@ __all__ = ["CollectiveCall", "Traffic", "Uncounted", "summed_over_communicators"
 
 KIND = "traffic"
 VERSION = 2
-_OLDER_VERSIONS = (1,)  # without communicators
 
 _POINT_TO_POINT = ("bytes", "messages", "max_message_bytes")
 _EXCHANGE = ("exchange_bytes", "exchange_messages", "exchange_max_message_bytes")
@@ -188,7 +187,7 @@ class Traffic:
             InputError: The file is missing, damaged, of another kind or version, or holds an
                 impossible value; the message names file and field.
         """
-        archive = Archive(path, KIND, (VERSION, *_OLDER_VERSIONS), (*_MATRICES, *_MEMBERS))
+        archive = Archive(path, KIND, VERSION, (*_MATRICES, *_MEMBERS))
         num_ranks = archive.meta_field("num_ranks", int)
         if num_ranks < 1:
             raise archive.error("meta.num_ranks", f"must be >= 1, got {num_ranks}")
@@ -197,7 +196,7 @@ class Traffic:
             return cls(
                 **{n: _sparse(archive, n, num_ranks) for n in (*_POINT_TO_POINT, *_EXCHANGE)},
                 collectives=_calls(archive),
-                communicators=_communicators(archive) if archive.version > 1 else (),
+                communicators=_communicators(archive),
                 run_time_s=math.nan if run_time_s is None else run_time_s,
                 uncounted=_uncounted(archive),
                 origin=archive.meta_field("origin", dict),

@@ -118,22 +118,6 @@ def test_traffic_file_keeps_collectives_and_run_time(tmp_path: Path) -> None:
     assert loaded.exchange_bytes[0, 2] == 3
 
 
-def test_traffic_file_of_version_1_has_no_communicators(tmp_path: Path) -> None:
-    meta = {"num_ranks": 2, "run_time_s": None, "origin": {}, "collectives": [CALL]}
-    nothing = {"data": np.zeros(0), "indices": np.zeros(0, int), "indptr": np.zeros(3, int)}
-    names = ("bytes", "messages", "max_message_bytes")
-    arrays = {
-        f"{prefix}{name}.{part}": values
-        for prefix in ("", "exchange_") for name in names for part, values in nothing.items()
-    }  # fmt: skip
-    save_archive(tmp_path / "a.npz", "traffic", 1, meta, arrays)
-
-    loaded = fl.Traffic.load(tmp_path / "a.npz")
-
-    assert loaded.collectives == (fl.CollectiveCall(**CALL),)
-    assert loaded.communicators == ()
-
-
 @same_folder
 @given(hosts=st.lists(st.integers(0, 3), min_size=1, max_size=20))
 def test_placement_survives_its_file(hosts: list[int], tmp_path: Path) -> None:
@@ -196,8 +180,8 @@ def test_foreign_numpy_archive_is_refused(tmp_path: Path) -> None:
 
 
 def test_older_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    save_archive(tmp_path / "a.npz", "network", 0, {}, {})
-    with pytest.raises(fl.InputError, match=r"meta\.version: expected 1 or 2, got 0; make"):
+    save_archive(tmp_path / "a.npz", "network", 1, {}, {})
+    with pytest.raises(fl.InputError, match=r"meta\.version: expected 2, got 1; make"):
         fl.Network.load(tmp_path / "a.npz")
 
 
@@ -225,7 +209,7 @@ def network_arrays() -> dict[str, np.ndarray]:
 def test_an_unknown_array_is_refused_and_not_unpacked(tmp_path: Path) -> None:
     meta = {"hosts": ["a", "b"], "origin": {}}
     arrays = {**network_arrays(), "more": np.zeros(MANY)}
-    save_archive(tmp_path / "a.npz", "network", 1, meta, arrays)
+    save_archive(tmp_path / "a.npz", "network", 2, meta, arrays)
     with pytest.raises(fl.InputError, match=r"a\.npz: more: is no array of a network file"):
         without_unpacking(lambda: fl.Network.load(tmp_path / "a.npz"))
 
@@ -233,7 +217,7 @@ def test_an_unknown_array_is_refused_and_not_unpacked(tmp_path: Path) -> None:
 def test_an_array_of_another_shape_is_refused_and_not_unpacked(tmp_path: Path) -> None:
     meta = {"hosts": ["a", "b"], "origin": {}}
     arrays = {**network_arrays(), "latency_s": np.zeros((2**11, 2**12))}
-    save_archive(tmp_path / "a.npz", "network", 1, meta, arrays)
+    save_archive(tmp_path / "a.npz", "network", 2, meta, arrays)
     with pytest.raises(
         fl.InputError, match=r"latency_s: expected shape \(2, 2\), got \(2048, 4096"
     ):
@@ -256,7 +240,7 @@ def test_an_array_that_claims_more_than_it_has_is_refused(tmp_path: Path) -> Non
     np.lib.format.write_array_header_1_0(
         header, {"descr": "<f8", "fortran_order": False, "shape": (2**20, 2**20)}
     )
-    save_archive(tmp_path / "a.npz", "network", 1, {"hosts": ["a"], "origin": {}}, {})
+    save_archive(tmp_path / "a.npz", "network", 2, {"hosts": ["a"], "origin": {}}, {})
     with zipfile.ZipFile(tmp_path / "a.npz", "a") as archive:
         archive.writestr("latency_s.npy", header.getvalue())
     with pytest.raises(fl.InputError, match=r"latency_s: is damaged: .* claims 8796093022208 b"):
@@ -291,7 +275,7 @@ def test_a_device_that_never_ends_is_refused(load) -> None:
 @pytest.mark.parametrize("kind", [[], {}, ["network"], 3, None, True, "x" * 10_000])
 def test_a_kind_that_is_no_name_is_refused(kind: object, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps({"kind": kind}))
-    save_archive(tmp_path / "a.npz", "network", 1, {"kind": kind}, {})
+    save_archive(tmp_path / "a.npz", "network", 2, {"kind": kind}, {})
     for name in ("a.json", "a.npz"):
         with pytest.raises(
             fl.InputError, match=rf"{name}: kind: expected one of network"
@@ -334,7 +318,7 @@ def test_a_comparison_with_impossible_times_is_refused(times_s: tuple, tmp_path:
 def test_impossible_value_in_file_is_named(field, value, problem, tmp_path: Path) -> None:
     arrays = {"latency_s": np.zeros((2, 2)), "bandwidth_Bps": np.full((2, 2), np.inf)}
     meta = {"hosts": ["a", "b"], "origin": {}}
-    save_archive(tmp_path / "a.npz", "network", 1, meta, {**arrays, field: np.array(value)})
+    save_archive(tmp_path / "a.npz", "network", 2, meta, {**arrays, field: np.array(value)})
     with pytest.raises(fl.InputError, match=rf"a\.npz: .*{problem}"):
         fl.Network.load(tmp_path / "a.npz")
 
@@ -348,7 +332,7 @@ def test_an_interval_the_wrong_way_round_is_refused() -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"version": True}, r"meta\.version: expected 1 or 2, got True"),
+        ({"version": True}, r"meta\.version: expected 2, got True"),
         ({"hosts": "ab"}, r"meta\.hosts: expected a list, got 'ab'"),
         ({"unreachable": 5}, r"meta\.unreachable: expected an object, got 5"),
         ({"unreachable": {"b": 5}}, r"meta\.unreachable\.b: expected a reason in words, got 5"),
@@ -358,14 +342,6 @@ def test_an_interval_the_wrong_way_round_is_refused() -> None:
         ({"launch_s": "1"}, r"meta\.launch_s: expected a number or null, got '1'"),
         ({"launch_s": -1}, r"launch_s: must be finite and >= 0, got -1"),
         ({"launch_s": 10**400}, r"meta\.launch_s: "),
-        (
-            {"version": 1, "origin": {"unreachable": 5}},
-            r"meta\.origin\.unreachable: expected an object, got 5",
-        ),
-        (
-            {"version": 1, "origin": {"contention": 7}},
-            r"meta\.origin\.contention: expected an object, got 7",
-        ),
     ],
 )
 def test_impossible_header_of_a_network_is_named(change, problem, tmp_path: Path) -> None:
@@ -387,28 +363,6 @@ def test_a_network_keeps_hosts_without_an_answer_and_incomplete_parts(tmp_path: 
     loaded = fl.Network.load(tmp_path / "a.net.npz")
 
     assert (loaded.flows, loaded.unreachable, loaded.launch_s) == (flows, {"c": "no answer"}, 1.5)
-
-
-@pytest.mark.parametrize(
-    ("contention", "flows"),
-    [
-        ({"num_steps": 3, "is_complete": True}, fl.FlowsSummary(is_complete=True)),
-        ({"num_steps": 3, "is_complete": False}, fl.FlowsSummary(is_complete=False)),
-        ({"error": "lost"}, fl.FlowsSummary(is_complete=False, error="lost")),
-    ],
-)
-def test_a_network_of_version_1_is_read(
-    contention: dict[str, object], flows: fl.FlowsSummary, tmp_path: Path
-) -> None:
-    arrays = {"latency_s": np.zeros((2, 2)), "bandwidth_Bps": np.full((2, 2), np.inf)}
-    origin = {"how": "measured", "unreachable": {"b": "no answer"}, "launch_s": 2.0}
-    meta = {"hosts": ["a", "b"], "origin": origin | {"contention": contention}}
-    save_archive(tmp_path / "a.npz", "network", 1, meta, arrays)
-
-    loaded = fl.Network.load(tmp_path / "a.npz")
-
-    assert (loaded.flows, loaded.unreachable, loaded.launch_s) == (flows, {"b": "no answer"}, 2.0)
-    assert loaded.origin.keys() == {"how", "contention"}
 
 
 CALL = {"operation": "bcast", "communicator_size": 3, "message_bytes": 8, "calls": 1, "seconds": 0}
@@ -442,7 +396,7 @@ def test_impossible_header_of_a_traffic_is_named(change, problem, tmp_path: Path
     with np.load(tmp_path / "a.npz") as archive:
         arrays = {name: archive[name] for name in archive.files if name != "meta"}
         meta = json.loads(str(archive["meta"][()]))
-    save_archive(tmp_path / "a.npz", "traffic", 1, {**meta, **change}, arrays)
+    save_archive(tmp_path / "a.npz", "traffic", 2, {**meta, **change}, arrays)
     with pytest.raises(fl.InputError, match=rf"a\.npz: .*{problem}"):
         fl.Traffic.load(tmp_path / "a.npz")
 

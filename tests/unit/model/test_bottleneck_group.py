@@ -85,6 +85,6 @@ def test_file_with_an_impossible_group_is_refused(
         "group_confidence_ratio": np.ones(1),
         name: value,
     }
-    save_archive(file, "network", 1, {"hosts": HOSTS, "origin": {}}, arrays)
+    save_archive(file, "network", 2, {"hosts": HOSTS, "origin": {}}, arrays)
     with pytest.raises(fl.InputError, match=rf"a\.net\.npz.*{message}"):
         fl.Network.load(file)

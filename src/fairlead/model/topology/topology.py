@@ -130,7 +130,7 @@ class Topology:
         """
         names = {"capacity_Bps", "num_lanes", "coordinates"}
         names |= {name for arrays in _ARRAYS_OF_KIND.values() for name in arrays}
-        archive = Archive(path, KIND, (VERSION,), names)
+        archive = Archive(path, KIND, VERSION, names)
         texts = {name: _texts(archive, name) for name in ("hosts", "router_of_host", "in_ports")}
         texts["out_ports"] = _texts(archive, "out_ports")
         kind = archive.meta_field("routes", str)
