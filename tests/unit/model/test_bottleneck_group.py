@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from saved_samples import save_network
 
 import fairlead as fl
-from fairlead.files.archive import save_archive
 
 HOSTS = ["a", "b", "c", "d"]
 LATENCY_S = np.full((4, 4), 1e-5)
@@ -65,7 +65,7 @@ def test_network_refuses_capacities_that_do_not_fit() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("group_pairs", np.array([[0, 0, 9]]), "outside 0..3"),
+        ("group_pairs", np.array([[0, 0, 9]]), "outside 0..1"),
         ("group_pairs", np.array([[1, 0, 1]]), "each of the 1 groups"),
         ("group_pairs", np.array([[0.0, 0.5, 1.0]]), "whole numbers"),
         ("group_capacity_Bps", np.array([[-1.0, 1.0, 1.0]]), "capacity_Bps"),
@@ -78,13 +78,11 @@ def test_file_with_an_impossible_group_is_refused(
 ) -> None:
     file = tmp_path / "a.net.npz"
     arrays = {
-        "latency_s": LATENCY_S,
-        "bandwidth_Bps": BANDWIDTH_BPS,
         "group_pairs": np.array([[0, 0, 1]]),
         "group_capacity_Bps": np.ones((1, 3)),
         "group_confidence_ratio": np.ones(1),
         name: value,
     }
-    save_archive(file, "network", 2, {"hosts": HOSTS, "origin": {}}, arrays)
+    save_network(file, arrays)
     with pytest.raises(fl.InputError, match=rf"a\.net\.npz.*{message}"):
         fl.Network.load(file)

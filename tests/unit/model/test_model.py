@@ -8,6 +8,7 @@ import importlib
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from saved_samples import three_ranks
 
 import fairlead as fl
 
@@ -49,6 +50,12 @@ def test_network_refuses_a_host_named_twice() -> None:
 def test_network_refuses_matrices_of_another_size() -> None:
     with pytest.raises(fl.ShapeError, match=r"expected shape \(2, 2\) for 2 hosts, got \(3, 3\)"):
         fl.Network(["a", "b"], np.zeros((3, 3)), np.ones((2, 2)))
+
+
+def test_an_interval_the_wrong_way_round_is_refused() -> None:
+    low, high = np.full((2, 2), 2.0), np.full((2, 2), 1.0)
+    with pytest.raises(fl.InputError, match="latency_low_s: a value is above that of latency_high"):
+        fl.Network(["a", "b"], low, low, latency_low_s=low, latency_high_s=high)
 
 
 def test_unknown_host_is_named_with_those_there_are() -> None:
@@ -103,6 +110,11 @@ def test_mean_message_counts_messages_and_exchanges() -> None:
 
     assert traffic.mean_message_bytes == 200
     assert fl.Traffic(bytes=one_pair * 0, messages=one_pair * 0).mean_message_bytes == 0
+
+
+def test_total_adds_exchange_to_point_to_point() -> None:
+    total = three_ranks().total
+    assert total.bytes.toarray().tolist() == [[0, 10, 3], [0, 0, 2.0**40], [5, 0, 0]]
 
 
 def test_total_of_a_traffic_is_computed_once_from_what_cannot_change() -> None:
