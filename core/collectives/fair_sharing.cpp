@@ -21,7 +21,11 @@ constexpr double kLeastLatency_s = 1e-9;
 }  // namespace
 
 FairSharing::FairSharing(const Links& links, std::size_t num_flows, double tolerance_ratio)
-    : links_(links), tolerance_ratio_(tolerance_ratio), flows_(num_flows) {
+    : links_(links),
+      tolerance_ratio_(tolerance_ratio),
+      flows_(num_flows),
+      max_uses_(3 + links.max_groups_of_pair()),
+      uses_(num_flows * max_uses_) {
   const std::size_t num_hosts = links.num_hosts();
   resources_.resize(2 * num_hosts + links.num_groups());
   for (std::size_t host = 0; host < num_hosts; ++host) {
@@ -47,19 +51,28 @@ std::size_t FairSharing::resource_of_pair(std::size_t src, std::size_t dst) {
   return static_cast<std::size_t>(found);
 }
 
+std::span<const FairSharing::Use> FairSharing::uses(std::int32_t flow) const {
+  const auto index = static_cast<std::size_t>(flow);
+  return std::span(uses_).subspan(index * max_uses_, flows_[index].num_uses);
+}
+
+std::span<FairSharing::Use> FairSharing::uses(std::int32_t flow) {
+  const auto index = static_cast<std::size_t>(flow);
+  return std::span(uses_).subspan(index * max_uses_, flows_[index].num_uses);
+}
+
 void FairSharing::add(std::int32_t index, std::size_t src, std::size_t dst) {
   Flow& flow = flows_[static_cast<std::size_t>(index)];
   const std::size_t num_hosts = links_.num_hosts();
-  flow.num_resources = 0;
+  flow.num_uses = 0;
   flow.weight = kUnitLatency_s / std::max(kLeastLatency_s, links_.latency_s(src, dst));
   const auto use = [this, &flow, index](std::size_t resource) {
-    if (static_cast<std::size_t>(flow.num_resources) == kMaxResources) return;
     auto& flows = resources_[resource].flows;
-    const auto place = static_cast<std::size_t>(flow.num_resources++);
-    flow.resources[place] = static_cast<std::int32_t>(resource);
-    flow.places[place] = static_cast<std::int32_t>(flows.size());
+    const auto number = static_cast<std::int32_t>(resource);
+    ++flow.num_uses;
+    uses(index).back() = {.resource = number, .place = static_cast<std::int32_t>(flows.size())};
     flows.push_back(index);
-    queue(static_cast<std::int32_t>(resource));
+    queue(number);
   };
   use(src);
   use(num_hosts + dst);
@@ -71,34 +84,30 @@ void FairSharing::add(std::int32_t index, std::size_t src, std::size_t dst) {
 }
 
 void FairSharing::remove(std::int32_t index) {
-  Flow& flow = flows_[static_cast<std::size_t>(index)];
-  for (std::size_t entry = 0; entry < static_cast<std::size_t>(flow.num_resources); ++entry) {
-    const std::int32_t resource = flow.resources[entry];
-    auto& flows = resources_[static_cast<std::size_t>(resource)].flows;
-    const auto place = static_cast<std::size_t>(flow.places[entry]);
-    const std::int32_t moved = flows[place] = flows.back();
+  for (const Use& use : uses(index)) {
+    auto& flows = resources_[static_cast<std::size_t>(use.resource)].flows;
+    const std::int32_t moved = flows[static_cast<std::size_t>(use.place)] = flows.back();
     flows.pop_back();
     if (moved != index) {
-      Flow& other = flows_[static_cast<std::size_t>(moved)];
-      const auto& used = other.resources;
-      const auto at = std::find(used.begin(), used.end(), resource) - used.begin();
-      other.places[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(place);
+      const auto of_moved = uses(moved);
+      std::find_if(of_moved.begin(), of_moved.end(), [&use](const Use& other) {
+        return other.resource == use.resource;
+      })->place = use.place;
     }
-    queue(resource);
+    queue(use.resource);
   }
-  flow.num_resources = 0;
+  Flow& flow = flows_[static_cast<std::size_t>(index)];
+  flow.num_uses = 0;
   flow.rate_Bps = 0.0;
 }
 
-double FairSharing::limit_elsewhere_Bps(const Flow& flow, std::int32_t resource) const {
-  double limit_Bps = kUnlimited;
-  for (std::size_t entry = 0; entry < static_cast<std::size_t>(flow.num_resources); ++entry) {
-    const std::int32_t other = flow.resources[entry];
-    if (other == resource) continue;
-    limit_Bps =
-        std::min(limit_Bps, flow.weight * resources_[static_cast<std::size_t>(other)].share_Bps);
+double FairSharing::limit_elsewhere_Bps(std::int32_t flow, std::int32_t resource) const {
+  double least_Bps = kUnlimited;
+  for (const Use& use : uses(flow)) {
+    if (use.resource == resource) continue;
+    least_Bps = std::min(least_Bps, resources_[static_cast<std::size_t>(use.resource)].share_Bps);
   }
-  return limit_Bps;
+  return flows_[static_cast<std::size_t>(flow)].weight * least_Bps;
 }
 
 double FairSharing::fair_share_Bps(std::int32_t index) {
@@ -107,7 +116,7 @@ double FairSharing::fair_share_Bps(std::int32_t index) {
   double sum_weights = 0.0;
   for (const std::int32_t number : resource.flows) {
     const Flow& flow = flows_[static_cast<std::size_t>(number)];
-    limits_.push_back({.rate_Bps = limit_elsewhere_Bps(flow, index), .weight = flow.weight});
+    limits_.push_back({.rate_Bps = limit_elsewhere_Bps(number, index), .weight = flow.weight});
     sum_weights += flow.weight;
   }
   double left_Bps = resource.capacity_Bps;
@@ -154,15 +163,13 @@ void FairSharing::spread(std::int32_t index, double share_Bps) {
   Resource& resource = resources_[static_cast<std::size_t>(index)];
   const double before_Bps = std::exchange(resource.share_Bps, share_Bps);
   for (const std::int32_t number : resource.flows) {
-    const Flow& flow = flows_[static_cast<std::size_t>(number)];
-    for (std::size_t entry = 0; entry < static_cast<std::size_t>(flow.num_resources); ++entry) {
-      const std::int32_t other = flow.resources[entry];
-      if (other == index) continue;
+    for (const Use& use : uses(number)) {
+      if (use.resource == index) continue;
       // What the other resource sees of this flow: its limit elsewhere, as far as that binds.
-      const double own_Bps = resources_[static_cast<std::size_t>(other)].share_Bps;
+      const double own_Bps = resources_[static_cast<std::size_t>(use.resource)].share_Bps;
       const double was_Bps = std::min(before_Bps, own_Bps);
       const double is_Bps = std::min(share_Bps, own_Bps);
-      if (is_changed(was_Bps, is_Bps)) queue(other);
+      if (is_changed(was_Bps, is_Bps)) queue(use.resource);
     }
     mark(number);
   }
@@ -189,8 +196,8 @@ std::span<const std::int32_t> FairSharing::update() {
   for (const std::int32_t index : marked_) {
     Flow& flow = flows_[static_cast<std::size_t>(index)];
     flow.is_marked = false;
-    if (flow.num_resources == 0) continue;
-    const double rate_Bps = limit_elsewhere_Bps(flow, -1);
+    if (flow.num_uses == 0) continue;
+    const double rate_Bps = limit_elsewhere_Bps(index, -1);
     if (rate_Bps == flow.rate_Bps) continue;
     flow.rate_Bps = rate_Bps;
     changed_.push_back(index);

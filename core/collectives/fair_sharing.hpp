@@ -2,7 +2,6 @@
 // Max-min fair rates of flows that come and go.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -33,16 +32,17 @@ class FairSharing {
   }
 
  private:
-  /// Two NICs, the pair, and at most seven groups; a pair with more is simulated without them.
-  static constexpr std::size_t kMaxResources = 10;
-
   struct Flow {
     double rate_Bps = 0.0;
     double weight = 1.0;  // of its share
-    std::array<std::int32_t, kMaxResources> resources{};
-    std::array<std::int32_t, kMaxResources> places{};  // in the resource's list of flows
-    std::int32_t num_resources = 0;
+    std::uint32_t num_uses = 0;
     bool is_marked = false;
+  };
+
+  /// A resource of a flow, and the flow's place in the resource's list.
+  struct Use {
+    std::int32_t resource = 0;
+    std::int32_t place = 0;
   };
 
   /// What holds a flow back elsewhere.
@@ -60,7 +60,9 @@ class FairSharing {
 
   /// The resource that flows of one pair share; made when the first of them comes.
   [[nodiscard]] std::size_t resource_of_pair(std::size_t src, std::size_t dst);
-  [[nodiscard]] double limit_elsewhere_Bps(const Flow& flow, std::int32_t resource) const;
+  [[nodiscard]] std::span<const Use> uses(std::int32_t flow) const;
+  [[nodiscard]] std::span<Use> uses(std::int32_t flow);
+  [[nodiscard]] double limit_elsewhere_Bps(std::int32_t flow, std::int32_t resource) const;
   [[nodiscard]] double fair_share_Bps(std::int32_t resource);
   [[nodiscard]] bool is_changed(double was_Bps, double is_Bps) const;
   void queue(std::int32_t resource);
@@ -70,6 +72,8 @@ class FairSharing {
   const Links& links_;
   double tolerance_ratio_;
   std::vector<Flow> flows_;
+  std::size_t max_uses_;                          // of a flow: two NICs, the pair, and its groups
+  std::vector<Use> uses_;                         // max_uses_ of each flow
   std::vector<Resource> resources_;               // NICs out, NICs in, groups, pairs
   std::vector<std::int32_t> resource_of_pair_{};  // (H, H), -1 where there is none yet
   std::vector<std::int32_t> queue_, next_queue_, marked_, changed_;

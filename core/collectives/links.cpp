@@ -42,6 +42,7 @@ Links::Links(const MeasuredNetwork& network)
     ++first_entry_[pair + 1];
   }
   for (std::size_t pair = 0; pair < hosts * hosts; ++pair) {
+    max_groups_of_pair_ = std::max(max_groups_of_pair_, std::size_t{first_entry_[pair + 1]});
     first_entry_[pair + 1] += first_entry_[pair];
   }
   std::vector<std::uint32_t> next(first_entry_.begin(), first_entry_.end() - 1);

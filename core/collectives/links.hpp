@@ -45,12 +45,15 @@ class Links {
     return std::span(group_of_entry_)
         .subspan(first_entry_[pair], first_entry_[pair + 1] - first_entry_[pair]);
   }
+  /// The most that any pair has.
+  [[nodiscard]] std::size_t max_groups_of_pair() const { return max_groups_of_pair_; }
 
  private:
   MeasuredNetwork network_;
   std::vector<double> out_Bps_, in_Bps_, alone_Bps_;
   std::vector<std::uint32_t> first_entry_;  // length H * H + 1, or empty without groups
   std::vector<std::int32_t> group_of_entry_;
+  std::size_t max_groups_of_pair_ = 0;
 };
 
 }  // namespace fairlead::collectives

@@ -212,6 +212,17 @@ TEST_CASE("simulation: pairs of one group share what it carries") {
   CHECK(simulated_s(program, network) == Approx(0.02));
 }
 
+TEST_CASE("simulation: pairs share each of their groups, however many these are") {
+  TestNetwork network = even_network(4, 0.0, kRate_Bps);
+  const auto crosses = [](std::size_t src, std::size_t dst) { return src < 2 && dst > 1; };
+  for (int group = 0; group < 20; ++group) network.add_group(10.0 * kRate_Bps, crosses);
+  network.add_group(kRate_Bps, crosses);
+  Program program;
+  program.add(0, 2, 1e6);
+  program.add(1, 3, 1e6);
+  CHECK(simulated_s(program, network) == Approx(0.02));
+}
+
 TEST_CASE("simulation: a host sends one after the other where it may not send more at once") {
   Program program;
   program.add(0, 1, 1e6);
