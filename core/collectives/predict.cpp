@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The predicted time of a schedule.
 #include <algorithm>
+#include <cstddef>
+#include <string>
 #include <vector>
 
 #include "collectives/program.hpp"
 #include "fairlead/collectives/planning.hpp"
+#include "fairlead/error.hpp"
 
 namespace fairlead::collectives {
 namespace {
@@ -46,6 +49,12 @@ double load_s(const Program& program, const Links& links) {
 
 }  // namespace
 
+void check_blocks(std::span<const double> block_bytes, std::size_t num_hosts) {
+  if (block_bytes.empty() || block_bytes.size() == num_hosts) return;
+  throw ShapeError("collectives: block_bytes: expected " + std::to_string(num_hosts) +
+                   " values, got " + std::to_string(block_bytes.size()));
+}
+
 double predicted_s(const Schedule& schedule, const Links& links,
                    std::span<const double> block_bytes) {
   const Program program = program_of(schedule, block_bytes);
@@ -56,7 +65,13 @@ double predicted_s(const Schedule& schedule, const Links& links,
 
 double predicted_s(const MeasuredNetwork& network, const Schedule& schedule,
                    std::span<const double> block_bytes) {
-  return predicted_s(schedule, Links(network), block_bytes);
+  const Links links(network);
+  if (static_cast<std::size_t>(schedule.num_hosts) != links.num_hosts()) {
+    throw InputError("collectives: the schedule is for " + std::to_string(schedule.num_hosts) +
+                     " hosts, but the network has " + std::to_string(links.num_hosts()));
+  }
+  check_blocks(block_bytes, links.num_hosts());
+  return predicted_s(schedule, links, block_bytes);
 }
 
 }  // namespace fairlead::collectives

@@ -55,6 +55,9 @@ class BlockBytes {
   std::span<const double> given_;
 };
 
+/// @throws ShapeError  block sizes were given, but not one for each host
+void check_blocks(std::span<const double> block_bytes, std::size_t num_hosts);
+
 /// The messages of a schedule. Where the MPI's own algorithm runs, those of the textbook: binomial
 /// trees for short messages, scatter and allgather for long ones (Thakur, Rabenseifner, Gropp
 /// 2005).

@@ -51,10 +51,7 @@ void check_request(const Request& request, std::size_t num_hosts) {
                      std::string(name_of(request.operation)) + " on " + std::to_string(num_hosts) +
                      " hosts");
   }
-  if (!request.block_bytes.empty() && request.block_bytes.size() != num_hosts) {
-    throw ShapeError("collectives: block_bytes: expected " + std::to_string(num_hosts) +
-                     " values, got " + std::to_string(request.block_bytes.size()));
-  }
+  check_blocks(request.block_bytes, num_hosts);
 }
 
 Schedule planned(std::size_t method, const Problem& problem) {

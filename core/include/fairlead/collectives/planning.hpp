@@ -38,12 +38,15 @@ struct Method {
 /// @param method  name of a method, or "fastest": of all those for the operation the one with the
 ///     least predicted time
 /// @throws InputError  unknown method, one that is not for the operation, or a root out of range
+/// @throws ShapeError  block_bytes has another length
 /// @throws TopologyError  a pair of hosts was not measured
 [[nodiscard]] Schedule plan(const MeasuredNetwork& network, const Request& request,
                             std::string_view method);
 
 /// Time that the simulation says; docs/design/collectives.md.
 /// @param block_bytes  as in Request
+/// @throws InputError  the schedule is for another number of hosts
+/// @throws ShapeError  block_bytes has another length
 [[nodiscard]] double predicted_s(const MeasuredNetwork& network, const Schedule& schedule,
                                  std::span<const double> block_bytes = {});
 

@@ -16,7 +16,7 @@ from fairlead.decide.collectives.catalogue import (
     WITH_BLOCKS,
     WITH_ROOT,
 )
-from fairlead.errors import InputError
+from fairlead.errors import InputError, ShapeError
 from fairlead.model.cost import network_arrays
 from fairlead.model.network import Network
 from fairlead.model.schedule import Schedule, from_core, to_core
@@ -77,13 +77,11 @@ def predicted_s(
 
     Raises:
         InputError: The schedule is for another number of hosts.
+        ShapeError: There are not as many blocks as hosts.
         TopologyError: A pair of hosts was not measured.
     """
-    if schedule.num_hosts != network.num_hosts:
-        raise InputError(
-            f"schedule: is for {schedule.num_hosts} hosts, but the network has {network.num_hosts}"
-        )
-    _, blocks = _sizes(schedule.operation, block_bytes or schedule.message_bytes)
+    given = schedule.message_bytes if block_bytes is None else block_bytes
+    _, blocks = _sizes(schedule.operation, given)
     return _core.predicted_s(network_arrays(network), to_core(schedule), blocks)
 
 
@@ -120,6 +118,8 @@ def _sizes(operation: str, message_bytes: int | Sequence[int]) -> tuple[int, Blo
         raise InputError("message_bytes: must be finite and >= 0")
     if np.ndim(message_bytes) == 0:
         return int(sizes[0]), np.zeros(0)
+    if sizes.size == 0:
+        raise ShapeError("message_bytes: expected a block for each host, got none")
     if operation not in WITH_BLOCKS:
         raise InputError(f"message_bytes: {operation} has no blocks of different sizes")
     return round(float(sizes.mean())), sizes

@@ -119,6 +119,7 @@ def test_plan_for_256_hosts_takes_few_seconds_at_most(operation: str) -> None:
         ("bcast", {"message_bytes": -1}, "finite and >= 0"),
         ("bcast", {"message_bytes": [1] * NUM_HOSTS}, "no blocks"),
         ("gather", {"message_bytes": [1, 2]}, "expected 12 values, got 2"),
+        ("gather", {"message_bytes": []}, "expected a block for each host, got none"),
     ],
 )
 def test_arguments_that_make_no_sense_are_refused(
@@ -143,3 +144,12 @@ def test_schedule_of_another_number_of_hosts_is_refused() -> None:
 
     with pytest.raises(fl.InputError, match="is for 4 hosts"):
         fl.collectives.predicted_s(drawn(5), schedule)
+
+
+@pytest.mark.parametrize("block_bytes", [[], [1000], [1000] * 13])
+def test_prediction_with_another_number_of_blocks_is_refused(block_bytes: list[int]) -> None:
+    network = drawn()
+    schedule = fl.collectives.plan("gather", network, 1000)
+
+    with pytest.raises(fl.ShapeError, match="expected"):
+        fl.collectives.predicted_s(network, schedule, block_bytes)
