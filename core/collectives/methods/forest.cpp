@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <initializer_list>
 #include <numeric>
 #include <random>
 
@@ -52,48 +53,18 @@ class ForestSearch {
       is_better_ = false;
       const Shape shape = best_shape_;
       if (has_many_trees) {
-        for (const std::int32_t step : {-1, 1}) {
-          Shape other = shape;
-          other.num_trees += step;
-          try_shape(other);
-        }
+        try_values(shape, &Shape::num_trees, {shape.num_trees - 1, shape.num_trees + 1});
       }
       for (const double ratio : {0.5, 0.75, 1.4, 2.0}) {
-        Shape other = shape;
-        other.segments_per_tree =
-            static_cast<std::int32_t>(std::lround(ratio * other.segments_per_tree));
-        try_shape(other);
+        const auto segments = std::lround(ratio * shape.segments_per_tree);
+        try_values(shape, &Shape::segments_per_tree, {static_cast<std::int32_t>(segments)});
       }
-      for (const double ratio : {0.5, 2.0}) {
-        Shape other = shape;
-        other.width *= ratio;
-        try_shape(other);
-      }
-      for (const double headroom_ratio : {1.0, 1.3, 1.8}) {
-        Shape other = shape;
-        other.headroom_ratio = headroom_ratio;
-        try_shape(other);
-      }
-      for (const double latency_sharing : {0.0, 0.5, 1.0, 2.0}) {
-        Shape other = shape;
-        other.latency_sharing = latency_sharing;
-        try_shape(other);
-      }
-      for (const std::int32_t window : {1, 2}) {
-        Shape other = shape;
-        other.window = window;
-        try_shape(other);
-      }
-      for (const std::int32_t num_short : {0, 3, 6}) {
-        Shape other = shape;
-        other.num_short = num_short;
-        try_shape(other);
-      }
-      for (const double unevenness : {0.0, 0.6}) {
-        Shape other = shape;
-        other.unevenness = unevenness;
-        try_shape(other);
-      }
+      try_values(shape, &Shape::width, {0.5 * shape.width, 2.0 * shape.width});
+      try_values(shape, &Shape::headroom_ratio, {1.0, 1.3, 1.8});
+      try_values(shape, &Shape::latency_sharing, {0.0, 0.5, 1.0, 2.0});
+      try_values(shape, &Shape::window, {1, 2});
+      try_values(shape, &Shape::num_short, {0, 3, 6});
+      try_values(shape, &Shape::unevenness, {0.0, 0.6});
     }
     return best_;
   }
@@ -112,6 +83,14 @@ class ForestSearch {
   }
 
  private:
+  template <typename Value>
+  void try_values(Shape shape, Value Shape::* member, std::initializer_list<Value> values) {
+    for (const Value value : values) {
+      shape.*member = value;
+      try_shape(shape);
+    }
+  }
+
   void try_shape(const Shape& shape) {
     if (shape.num_trees < 1 || shape.num_trees > 8 || shape.segments_per_tree < 1 ||
         shape.segments_per_tree > kMaxSegmentsPerTree || shape.width < 1.0 ||

@@ -4,14 +4,10 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "collectives/program.hpp"
 
 namespace fairlead::collectives {
-
-/// Messages after which a host has all that it waits for, one list for each host.
-using AwaitedOfHost = std::vector<std::vector<std::int32_t>>;
 
 [[nodiscard]] Program forest_program(const Schedule& schedule);
 [[nodiscard]] Program ring_program(const Schedule& schedule, const BlockBytes& blocks);
@@ -23,15 +19,5 @@ using AwaitedOfHost = std::vector<std::vector<std::int32_t>>;
                                          const BlockBytes& blocks, bool upwards);
 [[nodiscard]] Program levels_program(const Schedule& schedule);
 [[nodiscard]] Program native_program(const Schedule& schedule, const BlockBytes& blocks);
-
-/// A textbook bcast among the hosts of `order`, the first of which is the root.
-void append_bcast(Program& program, std::span<const std::int32_t> order, double num_bytes,
-                  AwaitedOfHost& awaited_of_host);
-
-/// Position of the parent in a binomial tree; `position` > 0.
-[[nodiscard]] std::size_t binomial_parent(std::size_t position);
-
-/// The same messages backwards: bcast becomes reduce, scatter becomes gather.
-[[nodiscard]] Program reversed(const Program& program);
 
 }  // namespace fairlead::collectives

@@ -21,6 +21,9 @@ constexpr double kLongReduceScatterBytes = 524288.0;
 /// Section 4.5: shorter ones by recursive doubling.
 constexpr double kLongAllreduceBytes = 2048.0;
 
+/// Messages after which a host has all that it waits for, one list for each host.
+using AwaitedOfHost = std::vector<std::vector<std::int32_t>>;
+
 void add_dependencies(Program& program, const std::vector<std::int32_t>& earlier,
                       std::int32_t later) {
   for (const std::int32_t transfer : earlier) program.add_dependency(transfer, later);
@@ -61,28 +64,7 @@ void append_long_bcast(Program& program, std::span<const std::int32_t> order, do
   }
 }
 
-ParentOfHost binomial_tree(std::span<const std::int32_t> order) {
-  ParentOfHost parent_of_host(order.size(), kNoHost);
-  for (std::size_t position = 1; position < order.size(); ++position) {
-    parent_of_host[static_cast<std::size_t>(order[position])] = order[binomial_parent(position)];
-  }
-  return parent_of_host;
-}
-
-std::vector<std::int32_t> from_root(const Schedule& schedule) {
-  std::vector<std::int32_t> order = schedule.order;
-  if (schedule.root != kNoHost) {
-    std::rotate(order.begin(), std::find(order.begin(), order.end(), schedule.root), order.end());
-  }
-  return order;
-}
-
-}  // namespace
-
-std::size_t binomial_parent(std::size_t position) {
-  return position & (position - 1);
-}
-
+/// A textbook bcast among the hosts of `order`, the first of which is the root.
 void append_bcast(Program& program, std::span<const std::int32_t> order, double num_bytes,
                   AwaitedOfHost& awaited_of_host) {
   const std::size_t num_hosts = order.size();
@@ -99,12 +81,32 @@ void append_bcast(Program& program, std::span<const std::int32_t> order, double 
   }
 }
 
+/// The same messages backwards: bcast becomes reduce, scatter becomes gather.
 Program reversed(const Program& program) {
   Program back = program;
   for (Transfer& transfer : back.transfers) std::swap(transfer.src, transfer.dst);
   for (Dependency& dependency : back.dependencies) std::swap(dependency.earlier, dependency.later);
   return back;
 }
+
+ParentOfHost binomial_tree(std::span<const std::int32_t> order) {
+  ParentOfHost parent_of_host(order.size(), kNoHost);
+  for (std::size_t position = 1; position < order.size(); ++position) {
+    // The parent's position lacks the lowest bit.
+    parent_of_host[static_cast<std::size_t>(order[position])] = order[position & (position - 1)];
+  }
+  return parent_of_host;
+}
+
+std::vector<std::int32_t> from_root(const Schedule& schedule) {
+  std::vector<std::int32_t> order = schedule.order;
+  if (schedule.root != kNoHost) {
+    std::rotate(order.begin(), std::find(order.begin(), order.end(), schedule.root), order.end());
+  }
+  return order;
+}
+
+}  // namespace
 
 Program split_tree_program(std::span<const std::int32_t> parent_of_host, const BlockBytes& blocks,
                            bool upwards) {

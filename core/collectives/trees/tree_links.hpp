@@ -43,12 +43,6 @@ class TreeLinks {
     return is_down_ ? std::min(out_Bps, in_Bps) - message_Bps : in_Bps;
   }
 
-  /// Most of the message that can reach a host at all.
-  [[nodiscard]] double entry_Bps(std::size_t host) const {
-    if (!is_up_) return links_.in_Bps(host);
-    return is_down_ ? std::min(links_.in_Bps(host), links_.out_Bps(host)) : links_.out_Bps(host);
-  }
-
   /// The latency that one pair in ten has at most: edges of a tree are among the shorter ones.
   [[nodiscard]] double usual_latency_s() const;
 
