@@ -65,17 +65,19 @@ TEST_CASE("hierarchy: a level with more than half the groups of the one below is
 }
 
 TEST_CASE("hierarchy: the span keeps pairs apart that differ by more levels") {
-  // Pairs of 1 ms, between them 5 ms (level 1) and 20 ms (level 2).
-  const TestNetwork network = latencies_ms({{0, 1, 5, 5, 20, 20},
-                                            {1, 0, 5, 5, 20, 20},
-                                            {5, 5, 0, 1, 20, 20},
-                                            {5, 5, 1, 0, 20, 20},
-                                            {20, 20, 20, 20, 0, 1},
-                                            {20, 20, 20, 20, 1, 0}});
-  CHECK(built(network, 4.0, 0).group_of_host ==
-        std::vector<Row>{{0, 0, 1, 1, 2, 2}, {0, 0, 0, 0, 0, 0}});
-  CHECK(built(network, 4.0, 2).group_of_host ==
-        std::vector<Row>{{0, 0, 1, 1, 2, 2}, {0, 0, 0, 0, 0, 0}});
+  // Pairs of 1 ms; two of them are 5 ms apart (level 1), and two such groups 20 ms (level 2).
+  TestNetwork network = even_network(8, 0.0, 1e9);
+  for (std::size_t src = 0; src < 8; ++src) {
+    for (std::size_t dst = 0; dst < 8; ++dst) {
+      if (src == dst) continue;
+      network.latency(src, dst) = src / 2 == dst / 2 ? 1e-3 : src / 4 == dst / 4 ? 5e-3 : 20e-3;
+    }
+  }
+  const Row pairs{0, 0, 1, 1, 2, 2, 3, 3};
+  const Row halves{0, 0, 0, 0, 1, 1, 1, 1};
+  const Row all(8, 0);
+  CHECK(built(network, 4.0, 0).group_of_host == std::vector<Row>{pairs, all});
+  CHECK(built(network, 4.0, 1).group_of_host == std::vector<Row>{pairs, halves, all});
 }
 
 TEST_CASE("hierarchy: hosts of one rack are near where the uplink is shared") {

@@ -144,7 +144,7 @@ TEST_CASE("ring order: slow pairs are left out where fast ones make a ring") {
   }
 }
 
-TEST_CASE("rounds order: never worse than it began, by its own measure and by simulation here") {
+TEST_CASE("rounds order: doubling is simulated faster than in the order it began with") {
   const TestNetwork network = drawn_network(16, kLatency_s, kRate_Bps, 5);
   const auto view = network.view();
   const Links links(view);

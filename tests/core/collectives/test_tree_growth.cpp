@@ -19,14 +19,18 @@ constexpr double kRate_Bps = 1e8;
 constexpr double kLatency_s = 1e-4;
 
 std::vector<ParentOfHost> grown(const TestNetwork& network, std::int32_t num_trees,
-                                Operation operation = Operation::bcast, std::int32_t root = 0) {
+                                Operation operation = Operation::bcast,
+                                double latency_sharing = 0.0) {
   const auto view = network.view();
   const Links links(view);
   const TreeLinks tree_links(links, operation);
   const double message_Bps = operation == Operation::allreduce ? kRate_Bps / 2.0 : kRate_Bps;
-  const std::vector<std::int32_t> roots(static_cast<std::size_t>(num_trees), root);
+  const std::vector<std::int32_t> roots(static_cast<std::size_t>(num_trees), 0);
   return grow_trees(tree_links, islands_of(links), roots,
-                    {.num_trees = num_trees, .message_Bps = message_Bps, .segment_bytes = 65536.0});
+                    {.num_trees = num_trees,
+                     .message_Bps = message_Bps,
+                     .segment_bytes = 65536.0,
+                     .latency_sharing = latency_sharing});
 }
 
 std::size_t depth(const ParentOfHost& parents) {
@@ -110,6 +114,20 @@ TEST_CASE("trees: edges use pairs that carry their share") {
             kRate_Bps / 3.0 * (1.0 - 1e-9));
     }
   }
+}
+
+TEST_CASE("trees: edges are shorter when their latency counts as a smaller share of the NIC") {
+  TestNetwork network = drawn_network(48, kLatency_s, kRate_Bps, GENERATE(1U, 2U, 3U));
+  const auto sum_s = [&network](double latency_sharing) {
+    double sum = 0.0;
+    for (const ParentOfHost& parents : grown(network, 3, Operation::bcast, latency_sharing)) {
+      for (std::size_t host = 1; host < parents.size(); ++host) {
+        sum += network.latency(static_cast<std::size_t>(parents[host]), host);
+      }
+    }
+    return sum;
+  };
+  CHECK(sum_s(1.0) < sum_s(0.0));
 }
 
 TEST_CASE("trees: a reduce uses pairs towards the root") {

@@ -47,6 +47,19 @@ def test_a_larger_factor_makes_fewer_levels() -> None:
     assert fl.build_hierarchy(two_racks(), 0, k=16).num_levels == 1
 
 
+def test_a_larger_span_joins_groups_that_are_farther_apart() -> None:
+    # Pairs of 1 ms; two of them are 5 ms apart, and two such groups 20 ms.
+    host = np.arange(8)
+    is_same_pair, is_same_half = (host[:, None] // size == host // size for size in (2, 4))
+    latency_s = np.select(
+        [np.eye(8, dtype=bool), is_same_pair, is_same_half], [0, 1e-3, 5e-3], 0.02
+    )
+    network = fl.Network([f"n{n}" for n in host], latency_s, np.full((8, 8), 1e9))
+
+    assert fl.build_hierarchy(network, 0, max_span=0).num_levels == 2
+    assert fl.build_hierarchy(network, 0, max_span=1).num_levels == 3
+
+
 def test_size_of_the_message_decides_what_is_near() -> None:
     # 1 ms against 3 ms is one level; with 100 MB it is 1 s against 2 s, and k = 2 keeps them apart.
     network = two_racks(across_s=1e-3)
