@@ -38,8 +38,11 @@ class Grid {
   [[nodiscard]] int num_rows() const { return num_rows_; }
   [[nodiscard]] int num_cols() const { return num_cols_; }
 
-  /// Unknowns of the vector piece that this rank holds: the columns of its matrix block.
+  /// Unknowns of the vector piece that this rank holds.
   [[nodiscard]] Range piece() const { return piece(col_); }
+
+  /// Columns of this rank's matrix block.
+  [[nodiscard]] Range col_block() const { return piece(); }
 
   /// Rows of this rank's matrix block.
   [[nodiscard]] Range row_block() const {

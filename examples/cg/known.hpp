@@ -10,7 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "exchange.hpp"
 #include "matrix.hpp"
 
 namespace cg {
@@ -49,8 +48,10 @@ struct Deviation {
 };
 
 /// Collective. All ranks get the same answer.
-[[nodiscard]] inline Deviation deviation(Exchange& exchange, const Grid& grid, std::int64_t system,
-                                         std::span<const double> x, std::span<const double> rhs) {
+/// @param piece  Unknowns that this rank holds.
+template <typename AnyExchange>
+[[nodiscard]] Deviation deviation(AnyExchange& exchange, Range piece, std::int64_t system,
+                                  std::span<const double> x, std::span<const double> rhs) {
   std::vector<double> product(x.size());
   exchange.multiply(x, product);
   double residual2 = 0.0;
@@ -58,7 +59,7 @@ struct Deviation {
   double error2 = 0.0;
   double known2 = 0.0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const double known = known_solution(system, grid.piece().begin + static_cast<std::int64_t>(i));
+    const double known = known_solution(system, piece.begin + static_cast<std::int64_t>(i));
     residual2 += (rhs[i] - product[i]) * (rhs[i] - product[i]);
     rhs2 += rhs[i] * rhs[i];
     error2 += (x[i] - known) * (x[i] - known);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Solves sparse systems by conjugate gradients on a 2-D process grid and checks the solutions.
+// Solves sparse systems by conjugate gradients, on a 2-D process grid or by rows, and checks the
+// solutions.
 #include <mpi.h>
 
 #include <array>
@@ -7,6 +8,7 @@
 #include <cstdio>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "../common/options.hpp"
@@ -16,6 +18,7 @@
 #include "known.hpp"
 #include "matrix.hpp"
 #include "solve.hpp"
+#include "whole_vector.hpp"
 
 namespace {
 
@@ -31,6 +34,7 @@ struct Settings {
   std::int64_t iterations = 25;
   std::int64_t systems = 4;
   std::int64_t seed = 1;
+  std::int64_t allgather = 0;
 };
 
 struct Solved {
@@ -38,7 +42,8 @@ struct Solved {
   double elapsed_s = 0.0;
 };
 
-Solved solve_all(cg::Exchange& exchange, const std::vector<std::vector<double>>& rhs_of_system,
+template <typename AnyExchange>
+Solved solve_all(AnyExchange& exchange, const std::vector<std::vector<double>>& rhs_of_system,
                  std::int64_t num_iterations) {
   Solved solved;
   MPI_Barrier(MPI_COMM_WORLD);
@@ -56,12 +61,13 @@ double worse_of(double a, double b) {
 }
 
 /// The largest deviation of all systems; `nan` if one is.
-cg::Deviation worst_deviation(cg::Exchange& exchange, const cg::Grid& grid, const Solved& solved,
+template <typename AnyExchange>
+cg::Deviation worst_deviation(AnyExchange& exchange, cg::Range piece, const Solved& solved,
                               const std::vector<std::vector<double>>& rhs_of_system) {
   cg::Deviation worst;
   for (std::size_t system = 0; system < rhs_of_system.size(); ++system) {
     const cg::Deviation one =
-        cg::deviation(exchange, grid, static_cast<std::int64_t>(system),
+        cg::deviation(exchange, piece, static_cast<std::int64_t>(system),
                       solved.solution_of_system[system], rhs_of_system[system]);
     worst.residual_ratio = worse_of(worst.residual_ratio, one.residual_ratio);
     worst.error_ratio = worse_of(worst.error_ratio, one.error_ratio);
@@ -69,19 +75,65 @@ cg::Deviation worst_deviation(cg::Exchange& exchange, const cg::Grid& grid, cons
   return worst;
 }
 
-void report(const Settings& settings, const cg::Grid& grid, double elapsed_s,
-            const cg::Deviation& worst) {
+/// What one way of exchanging found.
+struct Result {
+  int num_rows = 1;  ///< Of the grid of ranks.
+  int num_cols = 1;
+  double elapsed_s = 0.0;
+  double allgather_s = 0.0;
+  cg::Deviation worst;
+};
+
+void report(const Settings& settings, const Result& result) {
+  const cg::Deviation& worst = result.worst;
   std::printf("cg: %lld unknowns, %lld nonzeros per row, %d x %d ranks\n",
               static_cast<long long>(settings.size), static_cast<long long>(settings.nonzeros),
-              grid.num_rows(), grid.num_cols());
+              result.num_rows, result.num_cols);
   std::printf("iterations     %lld (%lld systems, %lld each)\n",
               static_cast<long long>(settings.systems * settings.iterations),
               static_cast<long long>(settings.systems),
               static_cast<long long>(settings.iterations));
-  std::printf("solve_s        %.6f\n", elapsed_s);
+  std::printf("solve_s        %.6f\n", result.elapsed_s);
+  if (settings.allgather != 0) {
+    std::printf("allgather_s    %.6f (the slowest rank's)\n", result.allgather_s);
+  }
   std::printf("residual_ratio %.3e (allowed: %.0e)\n", worst.residual_ratio, kTolerance_ratio);
   std::printf("error_ratio    %.3e (allowed: %.0e)\n", worst.error_ratio, kTolerance_ratio);
   std::printf("%s\n", worst.is_within(kTolerance_ratio) ? "PASSED" : "FAILED");
+}
+
+/// Solves all systems and compares what comes out. Collective.
+/// @param layout  A `Grid` or `Rows`.
+template <typename AnyExchange, typename Layout>
+Result solve_on(const Layout& layout, const Settings& settings) {
+  const cg::Matrix matrix({settings.size, settings.nonzeros, settings.seed});
+  const cg::Block block(matrix, layout.row_block(), layout.col_block());
+  std::vector<std::vector<double>> rhs_of_system;
+  for (std::int64_t system = 0; system < settings.systems; ++system) {
+    rhs_of_system.push_back(cg::right_hand_side(matrix, layout.piece(), system));
+  }
+  AnyExchange exchange(layout, block, MPI_COMM_WORLD);
+  const Solved solved = solve_all(exchange, rhs_of_system, settings.iterations);
+  Result result;
+  result.elapsed_s = solved.elapsed_s;
+  if constexpr (std::is_same_v<AnyExchange, cg::WholeVector>) {
+    result.allgather_s = exchange.allgather_s();
+  }
+  result.worst = worst_deviation(exchange, layout.piece(), solved, rhs_of_system);
+  return result;
+}
+
+Result solve_as_asked(const Settings& settings, int num_ranks, int rank) {
+  if (settings.allgather != 0) {
+    Result result = solve_on<cg::WholeVector>(cg::Rows(settings.size, num_ranks, rank), settings);
+    result.num_rows = num_ranks;
+    return result;
+  }
+  const cg::Grid grid(settings.size, num_ranks, rank);
+  Result result = solve_on<cg::Exchange>(grid, settings);
+  result.num_rows = grid.num_rows();
+  result.num_cols = grid.num_cols();
+  return result;
 }
 
 int run(std::span<char* const> arguments) {
@@ -96,6 +148,8 @@ int run(std::span<char* const> arguments) {
       example::Option{"--systems", example::one(settings.systems), 1, kMax,
                       "right-hand sides, one by one"},
       example::Option{"--seed", example::one(settings.seed), 0, kMax, "of the random matrix"},
+      example::Option{"--allgather", example::one(settings.allgather), 0, 1,
+                      "1: every rank gets the whole vector in each step, by gather and bcast"},
   };
   const int rank = example::rank_in(MPI_COMM_WORLD);
   if (!example::parse_options(arguments, options)) {
@@ -103,19 +157,9 @@ int run(std::span<char* const> arguments) {
     return example::kPassed;
   }
 
-  const cg::Grid grid(settings.size, example::num_ranks_in(MPI_COMM_WORLD), rank);
-  const cg::Matrix matrix({settings.size, settings.nonzeros, settings.seed});
-  const cg::Block block(matrix, grid);
-  std::vector<std::vector<double>> rhs_of_system;
-  for (std::int64_t system = 0; system < settings.systems; ++system) {
-    rhs_of_system.push_back(cg::right_hand_side(matrix, grid.piece(), system));
-  }
-  cg::Exchange exchange(grid, block, MPI_COMM_WORLD);
-
-  const Solved solved = solve_all(exchange, rhs_of_system, settings.iterations);
-  const cg::Deviation worst = worst_deviation(exchange, grid, solved, rhs_of_system);
-  if (rank == 0) report(settings, grid, solved.elapsed_s, worst);
-  return worst.is_within(kTolerance_ratio) ? example::kPassed : example::kFailed;
+  const Result result = solve_as_asked(settings, example::num_ranks_in(MPI_COMM_WORLD), rank);
+  if (rank == 0) report(settings, result);
+  return result.worst.is_within(kTolerance_ratio) ? example::kPassed : example::kFailed;
 }
 
 }  // namespace

@@ -78,10 +78,7 @@ class Matrix {
 /// One rank's block of the matrix in compressed sparse rows.
 class Block {
  public:
-  Block(const Matrix& matrix, const Grid& grid)
-      : first_entry_of_row_(grid.row_block().size() + 1, 0) {
-    const Range rows = grid.row_block();
-    const Range cols = grid.piece();
+  Block(const Matrix& matrix, Range rows, Range cols) : first_entry_of_row_(rows.size() + 1, 0) {
     for_each_entry(matrix, rows, cols, [this](std::size_t row, std::size_t, double) {
       ++first_entry_of_row_[row + 1];
     });

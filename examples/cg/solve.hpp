@@ -6,8 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "exchange.hpp"
-
 namespace cg {
 
 /// `numerator / denominator`, or 0 once nothing is left to divide.
@@ -20,11 +18,13 @@ namespace cg {
 }
 
 /// Solves A x = rhs from x = 0. Collective.
+/// @param exchange  An `Exchange` or a `WholeVector`.
 /// @param rhs This rank's piece. @return This rank's piece of x.
 ///
 /// Source: Hestenes, Stiefel, Methods of conjugate gradients (1952), section 3.
-[[nodiscard]] inline std::vector<double> solve(Exchange& exchange, std::span<const double> rhs,
-                                               std::int64_t num_iterations) {
+template <typename AnyExchange>
+[[nodiscard]] std::vector<double> solve(AnyExchange& exchange, std::span<const double> rhs,
+                                        std::int64_t num_iterations) {
   std::vector<double> x(rhs.size(), 0.0);
   std::vector<double> residual(rhs.begin(), rhs.end());
   std::vector<double> direction = residual;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts a range of indices into consecutive parts whose lengths differ by at most one.
+// Cuts a range of indices into consecutive parts of nearly equal length.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,6 +25,12 @@ struct Range {
 /// Part number `part` of [0, length) cut into `num_parts`.
 [[nodiscard]] inline Range part_of(std::int64_t length, int num_parts, int part) {
   return {length * part / num_parts, length * (part + 1) / num_parts};
+}
+
+/// The same with all parts of one length, except that the range may end before the last ones do.
+[[nodiscard]] inline Range equal_part_of(std::int64_t length, int num_parts, int part) {
+  const std::int64_t part_length = (length + num_parts - 1) / num_parts;
+  return {std::min(length, part_length * part), std::min(length, part_length * (part + 1))};
 }
 
 }  // namespace example

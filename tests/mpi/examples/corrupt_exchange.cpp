@@ -36,6 +36,12 @@ extern "C" int MPI_Sendrecv(const void* send_buffer, int send_count, MPI_Datatyp
   return code;
 }
 
+extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  const int code = PMPI_Bcast(buffer, count, type, root, comm);
+  corrupt_if_chosen(buffer, type);
+  return code;
+}
+
 extern "C" int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int source, int tag,
                          MPI_Comm comm, MPI_Request* request) {
   if (source != MPI_PROC_NULL) {

@@ -20,7 +20,9 @@ WHEEL_BIN = Path(sys.executable).parent
 SMALL_CG = ("--size", "600", "--systems", "1")
 SMALL_STENCIL = ("--size", "12", "--steps", "20")
 SMALL_FFT = ("--size", "16", "--systems", "2")
-SMALL = {"cg": SMALL_CG, "stencil": SMALL_STENCIL, "fft": SMALL_FFT}
+SMALL_NBODY = ("--bodies", "60", "--steps", "10")
+SMALL = {"cg": SMALL_CG, "stencil": SMALL_STENCIL, "fft": SMALL_FFT, "nbody": SMALL_NBODY}
+WHOLE_VECTOR = ("--allgather", "1")
 
 
 # Name: folder of the wrappers ("" for the search path), their suffix, the launcher's arguments.
@@ -108,6 +110,31 @@ def test_fft_finds_the_known_solution(mpi: Mpi, num_ranks: int) -> None:
     run = mpi.run(num_ranks, "fft", *SMALL_FFT)
 
     assert passed(run), run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("num_ranks", [1, 3, 8])
+def test_cg_finds_it_by_allgathers_too(mpi: Mpi, num_ranks: int) -> None:
+    run = mpi.run(num_ranks, "cg", *SMALL_CG, *WHOLE_VECTOR)
+
+    assert passed(run), run.stdout + run.stderr
+    assert 0 < figure(run, "allgather_s") <= figure(run, "solve_s")
+
+
+@pytest.mark.parametrize("num_ranks", [1, 2, 7])
+def test_nbody_turns_as_a_ring_does(mpi: Mpi, num_ranks: int) -> None:
+    run = mpi.run(num_ranks, "nbody", *SMALL_NBODY)
+
+    assert passed(run), run.stdout + run.stderr
+    assert 0 < figure(run, "allgather_s") <= figure(run, "solve_s")
+
+
+@pytest.mark.parametrize("bodies", ["1", "2", "5", "16"])
+def test_nbody_deals_out_any_number_of_bodies(openmpi: Mpi, bodies: str) -> None:
+    run = openmpi.run(4, "nbody", "--bodies", bodies, "--steps", "3")
+
+    assert passed(run), run.stdout + run.stderr
+    assert f"nbody: {bodies} bodies, 4 ranks" in run.stdout
+    assert "steps          3" in run.stdout
 
 
 @pytest.mark.parametrize("num_ranks", [16, 32, 64])
@@ -214,8 +241,9 @@ def test_wrong_usage_is_one_line(
 def test_help_lists_the_options_and_succeeds(openmpi: Mpi, example: str) -> None:
     run = openmpi.run(2, example, "--help")
 
+    size = SMALL[example][0]
     assert run.returncode == 0
-    assert run.stdout.count("--size N") == 1
+    assert run.stdout.count(f"{size} N") == 1
 
 
 @pytest.fixture(scope="module")
@@ -263,7 +291,21 @@ def test_fft_notices_one_wrong_number_in_any_turn(
     assert failed_check(run), run.stdout + run.stderr
 
 
-@pytest.mark.parametrize(("example", "num_ranks"), [("cg", 4), ("stencil", 2), ("fft", 4)])
+@pytest.mark.parametrize("bcast", [0, 5, 9])
+@pytest.mark.parametrize(
+    ("example", "arguments"), [("cg", (*SMALL_CG, *WHOLE_VECTOR)), ("nbody", SMALL_NBODY)]
+)
+def test_a_wrong_number_in_an_allgather_is_noticed(
+    openmpi: Mpi, corrupter: Path, example: str, arguments: tuple[str, ...], bcast: int
+) -> None:
+    run = openmpi.run(4, example, *arguments, prefix=corrupted(corrupter, bcast))
+
+    assert failed_check(run), run.stdout + run.stderr
+
+
+@pytest.mark.parametrize(
+    ("example", "num_ranks"), [("cg", 4), ("stencil", 2), ("fft", 4), ("nbody", 2)]
+)
 def test_the_corrupter_itself_does_no_harm(
     openmpi: Mpi, corrupter: Path, example: str, num_ranks: int
 ) -> None:
