@@ -130,7 +130,9 @@ def recording(*sizes: int) -> str:
     lines = []
     for number, place in enumerate(np.ndindex(*sizes)):
         lines.append(f"nid{number:05d}/torus: consistent, last update: {update} [0us]")
-        lines += [f"U64 {at} nettopo_mesh_coord_{axis}" for axis, at in zip("XYZ", place, strict=True)]
+        lines += [
+            f"U64 {at} nettopo_mesh_coord_{axis}" for axis, at in zip("XYZ", place, strict=True)
+        ]
         lines += [
             f"U64 {(7919 * number + 104729 * index) % 100_000_000} "
             f"{way}_SAMPLE_GEMINI_LINK_CREDIT_STALL (% x1e6)"

@@ -4,13 +4,10 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from typing import Literal
 
-from pyroute2 import IPRoute
-
 from fairlead.errors import LabError
-from fairlead.lab.ends import index_of
-from fairlead.lab.netem import has_netem
 from fairlead.lab.topology import Topology
 
 __all__ = ["DelayBy", "choose_delay"]
@@ -26,14 +23,14 @@ class DelayBy(str, enum.Enum):
 
 
 def choose_delay(
-    topology: Topology, switch: IPRoute, wanted: Literal["netem", "line"] | None
+    topology: Topology, wanted: Literal["netem", "line"] | None, has_netem: Callable[[], bool]
 ) -> DelayBy:
     """How packets are delayed on this machine.
 
     Args:
         topology: The delays, if there are any.
-        switch: Connection in the network of the switches, on one of which netem is tried.
         wanted: The scenario's `latency.by`.
+        has_netem: Tries whether the kernel has netem.
 
     Raises:
         LabError: netem was requested, and the kernel does not have it.
@@ -42,7 +39,7 @@ def choose_delay(
         return DelayBy.nothing
     if wanted == "line":
         return DelayBy.line
-    if has_netem(switch, index_of(switch, "core")):
+    if has_netem():
         return DelayBy.netem
     if wanted == "netem":
         raise LabError('latency.by: this kernel has no netem; leave it out, or say "line"')

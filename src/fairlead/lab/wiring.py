@@ -20,6 +20,7 @@ from fairlead.lab.delay_line import add_delay_line
 from fairlead.lab.delaying import DelayBy, choose_delay
 from fairlead.lab.ends import End, index_of, introduce
 from fairlead.lab.namespaces import in_network_of
+from fairlead.lab.netem import has_netem
 from fairlead.lab.shaping import MTU_BYTES, Shaper
 from fairlead.lab.topology import Matrix, Topology
 
@@ -53,7 +54,7 @@ class Wiring:
         self._topology = topology
         self._switch = IPRoute()
         self._add_switches()
-        self.delay_by = choose_delay(topology, self._switch, delay_by)
+        self.delay_by = choose_delay(topology, delay_by, self._has_netem)
         self._egress: list[Shaper] = []
         self._ingress: list[Shaper] = []
         ends: list[End] = []
@@ -106,6 +107,9 @@ class Wiring:
 
     def _rack_name(self, rack: int) -> str:
         return f"rack{rack}" if self._topology.uplink_Bps else "core"
+
+    def _has_netem(self) -> bool:
+        return has_netem(self._switch, index_of(self._switch, "core"))
 
     def _add_switches(self) -> None:
         self._switch.link("set", index=1, state="up")

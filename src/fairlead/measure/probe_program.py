@@ -40,8 +40,8 @@ GRACE_S = 5.0
 forever; ranks that end normally take about 3 s."""
 
 MOST_ARGUMENT_TEXT = 60_000
-"""Letters of an order that fits into the command. Open MPI 4 repeats all arguments in one
-environment variable, which Linux limits to 128 KiB (MAX_ARG_STRLEN)."""
+"""Open MPI 4 repeats all arguments in one environment variable, which Linux limits to 128 KiB
+(MAX_ARG_STRLEN)."""
 
 _NO_PAIRS = '{"mode":"long-trains","pairs":[],"more_orders":true}'
 
@@ -54,14 +54,22 @@ class ProbeProgram:
     it again.
     """
 
-    def __init__(self, launcher: Launcher, launcher_args: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        launcher: Launcher,
+        launcher_args: Sequence[str] = (),
+        *,
+        most_argument_text: int = MOST_ARGUMENT_TEXT,
+    ) -> None:
         """Nothing is started yet.
 
         Args:
             launcher: Starts the program.
             launcher_args: The user's own arguments for the launcher.
+            most_argument_text: Letters of an order that fits into the command.
         """
         self.launcher = launcher
+        self._most_argument_text = most_argument_text
         self.launcher_args = tuple(launcher_args)
         self._cluster: Cluster | None = None
         self._conversation: Conversation | None = None
@@ -130,7 +138,7 @@ class ProbeProgram:
             if self._conversation or answer.returncode or answer.stdout:
                 return answer
         self.close()
-        if len(order) <= MOST_ARGUMENT_TEXT:
+        if len(order) <= self._most_argument_text:
             self._start(cluster, order)
             return ask(None, formats)
         self._start(cluster, _NO_PAIRS)

@@ -17,7 +17,6 @@ from probing import NAMES, find_ranks, hosts, rank_of
 import fairlead as fl
 from fairlead.act import mpi_builds
 from fairlead.act.launch import Launcher
-from fairlead.measure import probe_program
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.rehearsal import Rehearsal, rehearse
 
@@ -40,7 +39,7 @@ def traffic(sent_bytes: list[list[float]], messages: float = 10.0) -> fl.Traffic
 
 
 def rehearsed(
-    launcher: Launcher,
+    by: Launcher | ProbeProgram,
     sent: fl.Traffic,
     *hosts_of_rank: list[int],
     num_hosts: int = 3,
@@ -48,7 +47,7 @@ def rehearsed(
     bandwidth_Bps: float = FAST,
 ) -> Rehearsal:
     placements = [fl.Placement(NAMES[:num_hosts], np.array(one)) for one in hosts_of_rank]
-    with ProbeProgram(launcher) as program:
+    with by if isinstance(by, ProbeProgram) else ProbeProgram(by) as program:
         return rehearse(
             placements,
             sent,
@@ -104,11 +103,9 @@ def test_chosen_pairs_are_measured_before_and_no_others(launcher: Launcher) -> N
     assert found.num_rounds >= 3
 
 
-def test_what_is_too_long_for_a_command_is_written_to_the_program(
-    launcher: Launcher, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(probe_program, "MOST_ARGUMENT_TEXT", 10)
-    found = rehearsed(launcher, traffic(ALL_TO_ONE), [0, 1, 2], [2, 1, 0])
+def test_what_is_too_long_for_a_command_is_written_to_the_program(launcher: Launcher) -> None:
+    program = ProbeProgram(launcher, most_argument_text=10)
+    found = rehearsed(program, traffic(ALL_TO_ONE), [0, 1, 2], [2, 1, 0])
     assert found.num_rounds >= 3
 
 

@@ -19,21 +19,23 @@ __all__ = ["LAUNCHERS", "detect"]
 LAUNCHERS = (OpenMpi5, OpenMpi4, Mpich)
 
 _KNOWN = "Open MPI 4, Open MPI 5 and MPICH"
-_VERSION_TIMEOUT_S = 20.0
+ANSWER_TIMEOUT_S = 20.0
+"""Guards against a launcher that hangs; `--version` takes a tenth of a second."""
 
 
-def detect(mpirun: str | None = None) -> Launcher:
+def detect(mpirun: str | None = None, timeout_s: float = ANSWER_TIMEOUT_S) -> Launcher:
     """Find the MPI launcher and identify it by `--version`.
 
     Args:
         mpirun: Name or path of the launcher. Without it, the environment variable FAIRLEAD_MPIRUN
             is used, then `mpirun` or `mpiexec` on PATH.
+        timeout_s: Time within which it must answer.
 
     Raises:
         LaunchError: There is none, it does not answer, or it is not supported.
     """
     path = _find(mpirun)
-    banner = _banner(path)
+    banner = _banner(path, timeout_s)
     for launcher in LAUNCHERS:
         found: Launcher | None = launcher.recognise(path, banner)
         if found is not None:
@@ -67,6 +69,6 @@ def _find(mpirun: str | None) -> Path:
     )
 
 
-def _banner(path: Path) -> str:
-    answer = run([str(path), "--version"], capture=True, timeout_s=_VERSION_TIMEOUT_S)
+def _banner(path: Path, timeout_s: float) -> str:
+    answer = run([str(path), "--version"], capture=True, timeout_s=timeout_s)
     return answer.stdout + answer.stderr

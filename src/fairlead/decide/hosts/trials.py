@@ -100,8 +100,16 @@ class Trials:
             `traced.bottleneck_s`, at least 0; `nan` where the run time is unknown.
     """
 
-    def __init__(self, question: Question) -> None:
+    def __init__(
+        self,
+        question: Question,
+        *,
+        most_sets: int = MOST_SETS,
+        most_candidates: int = MOST_CANDIDATES,
+    ) -> None:
         self.question = question
+        self._most_sets = most_sets
+        self._most_candidates = most_candidates
         launchers = place(question.traffic, question.network, question.cluster, "launcher")
         self.traced = evaluate(launchers, question.traffic, question.network)
         rest_s = question.traffic.run_time_s - self.traced.bottleneck_s
@@ -133,7 +141,7 @@ class Trials:
         prediction is best; with prices there is a second chain, by the price of a run.
         """
         hosts = self._slowest_first
-        if 2 ** len(hosts) <= MOST_SETS:
+        if 2 ** len(hosts) <= self._most_sets:
             sets = [one for one in _subsets(hosts[::-1]) if self.have_room(one)]
             for done, one in enumerate(sets, 1):
                 self.host_set(one)
@@ -159,11 +167,11 @@ class Trials:
     def _candidates(self, hosts: frozenset[str]) -> list[str]:
         """Hosts to try leaving out; of equals, the first one is."""
         slowest = [host for host in self._slowest_first if host in hosts]
-        candidates = slowest[:MOST_CANDIDATES]
+        candidates = slowest[: self._most_candidates]
         prices = self.question.prices
         if prices is None:
             return candidates
-        dearest = sorted(slowest, key=lambda host: -prices[host])[:MOST_CANDIDATES]
+        dearest = sorted(slowest, key=lambda host: -prices[host])[: self._most_candidates]
         return list(dict.fromkeys([*candidates, *dearest]))
 
     def _predicted(self, hosts: frozenset[str]) -> HostSet:

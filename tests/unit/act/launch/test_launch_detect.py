@@ -104,14 +104,11 @@ def test_unknown_launcher_is_shown_with_what_it_says(says: str, shown: str, tmp_
     assert "Open MPI 4, Open MPI 5 and MPICH" in str(caught.value)
 
 
-def test_launcher_that_never_answers_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_launcher_that_never_answers_is_given_up(tmp_path: Path) -> None:
     path = make_program(tmp_path / "mpirun", "", more="/bin/sleep 300")
-    monkeypatch.setattr("fairlead.act.launch.catalogue._VERSION_TIMEOUT_S", 0.2)
 
     with pytest.raises(LaunchError, match=r"mpirun did not end within 0.2 s"):
-        detect(str(path))
+        detect(str(path), timeout_s=0.2)
 
 
 @pytest.mark.parametrize(

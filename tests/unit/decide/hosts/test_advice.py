@@ -13,8 +13,8 @@ from instances import network, random_network, random_traffic
 
 import fairlead as fl
 from fairlead.decide.hosts import advise, parse_prices
-from fairlead.decide.hosts import trials as trials_module
 from fairlead.decide.hosts.advise import ENOUGH_RATIO
+from fairlead.decide.hosts.trials import Question, Trials
 from fairlead.errors import InputError, TopologyError
 
 
@@ -73,31 +73,41 @@ def test_every_set_of_few_hosts_is_tried() -> None:
     assert advice.enough is close[0]
 
 
-def test_many_hosts_are_left_out_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trials_module, "MOST_SETS", 1)
-    calls = []
-
-    advice = advise(
-        one_slow(6), ring(8), cluster(6), on_progress=lambda *step: calls.append(step)
-    ).hosts
-
-    assert advice is not None
-    assert [len(choice.hosts) for choice in advice.best_of_size] == [4, 5, 6]
-    assert "h1" not in advice.best_of_size[0].hosts
-    assert calls == [(1, 6), (2, 6), (3, 6)]
+def tried_sets(trials: Trials) -> set[frozenset[str]]:
+    trials.search()
+    return {frozenset(one.hosts) for one in trials.tried()}
 
 
-def test_only_the_slowest_and_the_dearest_are_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trials_module, "MOST_SETS", 1)
-    monkeypatch.setattr(trials_module, "MOST_CANDIDATES", 1)
+def test_many_hosts_are_left_out_one_by_one() -> None:
+    question = Question(ring(8), one_slow(6), cluster(6))
+
+    tried = tried_sets(Trials(question, most_sets=1))
+
+    # All, each one left out, and h1 with each of the others left out; 8 ranks need 4 hosts.
+    hosts = frozenset(cluster(6).hosts)
+    without_h1 = hosts - {"h1"}
+    smaller = [without_h1 - {host} for host in without_h1]
+    assert tried == {hosts, *(hosts - {host} for host in hosts), *smaller}
+
+
+def test_each_step_of_leaving_out_is_told() -> None:
+    told = []
+
+    Trials(Question(ring(8), one_slow(6), cluster(6)), most_sets=1).search(
+        lambda *step: told.append(step)
+    )
+
+    assert told == [(1, 6), (2, 6), (3, 6)]
+
+
+def test_only_the_slowest_and_the_dearest_are_candidates() -> None:
     prices = dict.fromkeys(cluster(6).hosts, 1.0) | {"h4": 5.0}
+    question = Question(ring(10), one_slow(6), cluster(6), prices=prices)
 
-    advice = advise(one_slow(6), ring(10), cluster(6), prices=prices).hosts
+    tried = tried_sets(Trials(question, most_sets=1, most_candidates=1))
 
-    assert advice is not None
-    assert advice.best_of_size[0].hosts == ("h0", "h2", "h3", "h4", "h5")
-    assert advice.wanted is not None
-    assert advice.wanted.hosts == ("h0", "h1", "h2", "h3", "h5")
+    hosts = frozenset(cluster(6).hosts)
+    assert tried == {hosts, hosts - {"h1"}, hosts - {"h4"}}
 
 
 def test_leaving_a_bad_host_out_helps_where_it_would_be_used() -> None:
