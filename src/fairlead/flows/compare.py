@@ -82,6 +82,8 @@ def compare(
     announce: Callable[[Comparison, Path], None],
     *,
     time_pattern: str | None = None,
+    prepared_by: Callable[[Request, Narrator], Prepared] | None = None,
+    start: Callable[..., Finished] = launch.run,
 ) -> None:
     """Run the program `repeats` times by each method, in turns.
 
@@ -94,6 +96,8 @@ def compare(
             interruption too, with the rounds that were complete, if these are two or more.
         time_pattern: Regular expression whose first group is a number of seconds in the program's
             output; None takes the time of the whole launcher command.
+        prepared_by: Finds hosts, network and traffic; None measures and traces.
+        start: Starts a command, as `fairlead.act.launch.run`.
 
     Raises:
         Error: A step failed, or a run of the program did.
@@ -102,31 +106,8 @@ def compare(
         raise InputError(f"--repeats must be >= 1, got {repeats}")
     for method in methods:
         require_method(method)
-    _compiled(time_pattern)  # Refused before anything is measured.
-    with probe_program_for(request) as probe_program:
-        prepared = prepare(request, narrator, probe_program)
-    compare_prepared(
-        prepared, request, methods, repeats, narrator, announce=announce, time_pattern=time_pattern
-    )
-
-
-def compare_prepared(
-    prepared: Prepared,
-    request: Request,
-    methods: Sequence[str],
-    repeats: int,
-    narrator: Narrator,
-    *,
-    announce: Callable[[Comparison, Path], None],
-    time_pattern: str | None = None,
-    start: Callable[..., Finished] = launch.run,
-) -> None:
-    """As `compare`, with what was prepared; `start` starts a command, as `fairlead.act.launch.run`.
-
-    Raises:
-        Error: A step failed, or a run of the program did.
-    """
     pattern = _compiled(time_pattern)
+    prepared = (prepared_by or _measured_now)(request, narrator)
     candidates = [candidate(prepared, request, method) for method in _with_baseline(methods)]
     series = Series(candidates, repeats, datetime.datetime.now(datetime.timezone.utc))
 
@@ -144,6 +125,11 @@ def compare_prepared(
             conclude()
         raise
     conclude()
+
+
+def _measured_now(request: Request, narrator: Narrator) -> Prepared:
+    with probe_program_for(request) as probe_program:
+        return prepare(request, narrator, probe_program)
 
 
 def candidate(prepared: Prepared, request: Request, method: str) -> Candidate:

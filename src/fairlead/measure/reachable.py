@@ -52,13 +52,9 @@ def measured_part(cluster: Cluster, network: Network) -> tuple[Cluster, Network]
     if not kept:
         raise TopologyError("network: none of these hosts could be reached")
     part, measured = cluster.select(kept), network.select(kept)
-    gaps = measured.unmeasured_pairs()
-    if gaps:
-        (src, dst), more = gaps[0], len(gaps) - 1
-        raise TopologyError(
-            f"network: {src} -> {dst} was not measured{f', nor {more} more pairs' if more else ''}"
-            ": give the probe more time (--budget), or leave the host out of the hostfile"
-        )
+    measured.require_measured(
+        "give the probe more time (--budget), or leave the host out of the hostfile"
+    )
     return part, measured
 
 

@@ -221,6 +221,21 @@ class Network:
         missing = np.isnan(self.latency_s) | np.isnan(self.bandwidth_Bps)
         return [(self.hosts[src], self.hosts[dst]) for src, dst in np.argwhere(missing)]
 
+    def require_measured(self, remedy: str) -> None:
+        """Check that every pair has a latency and a bandwidth.
+
+        Args:
+            remedy: What to do about a pair that has not.
+
+        Raises:
+            TopologyError: One was not measured; the message ends with the remedy.
+        """
+        gaps = self.unmeasured_pairs()
+        if gaps:
+            (src, dst), more = gaps[0], len(gaps) - 1
+            others = f", nor {more} more pairs" if more else ""
+            raise TopologyError(f"network: {src} -> {dst} was not measured{others}: {remedy}")
+
     def is_estimated(self) -> npt.NDArray[np.bool_]:
         """Pairs that have a value and no measurement, shape (H, H); all False without `samples`."""
         if self.samples is None:

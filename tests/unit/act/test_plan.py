@@ -64,7 +64,9 @@ def test_unmeasured_pair_is_refused(tmp_path: Path) -> None:
     gap = network("a.invalid", "b.invalid")
     gap.latency_s[1, 0] = np.nan
 
-    with pytest.raises(fl.TopologyError, match=r"plan: b\.invalid -> a\.invalid was not measured"):
+    with pytest.raises(
+        fl.TopologyError, match=r"network: b\.invalid -> a\.invalid was not measured"
+    ):
         write_reorder_plan(tmp_path, gap)
     assert not any(tmp_path.iterdir())
 

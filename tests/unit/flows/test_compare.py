@@ -16,7 +16,7 @@ import fairlead as fl
 from fairlead.act.launch import Finished
 from fairlead.errors import LaunchError
 from fairlead.files.run_directory import RunDirectory
-from fairlead.flows.compare import compare_prepared
+from fairlead.flows import compare as flow
 from fairlead.flows.comparison import Comparison
 from fairlead.flows.inputs import Prepared
 from fairlead.flows.request import Request
@@ -54,14 +54,14 @@ def compare(
     time_pattern: str | None = None,
 ) -> None:
     """Five runs by the launcher and by Scotch; `run` stands for a start, by the method's name."""
-    compare_prepared(
-        prepared,
+    flow.compare(
         Request(("./solver",), 4),
         ["scotch"],
         5,
         narrator or Narrator(),
-        announce=lambda comparison, folder: announced.append((comparison, folder)),
+        lambda comparison, folder: announced.append((comparison, folder)),
         time_pattern=time_pattern,
+        prepared_by=lambda *_: prepared,
         start=lambda command, **_options: run(Path(command[0]).name),
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from fairlead.act.launch.host_names import further_names, host_name_problem
 from fairlead.act.plan.plan_file import write_plan_file
-from fairlead.errors import InputError, TopologyError
+from fairlead.errors import InputError
 from fairlead.model.network import Matrix, Network
 
 __all__ = ["NETWORK_FILE", "write_network_plan"]
@@ -29,10 +29,7 @@ def write_network_plan(folder: Path | str, network: Network) -> None:
         TopologyError: A pair was not measured.
         InputError: A host's name cannot be used, or the folder cannot be written.
     """
-    gaps = network.unmeasured_pairs()
-    if gaps:
-        src, dst = gaps[0]
-        raise TopologyError(f"plan: {src} -> {dst} was not measured: give the probe more time")
+    network.require_measured("give the probe more time")
     for host in network.hosts:
         problem = host_name_problem(host)
         if problem:

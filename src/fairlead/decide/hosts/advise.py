@@ -172,13 +172,7 @@ def _require_usable(
             "traffic: its run time is unknown, so neither a price nor a time can be predicted; "
             "trace the program again"
         )
-    gaps = network.unmeasured_pairs()
-    if gaps:
-        (src, dst), more = gaps[0], len(gaps) - 1
-        raise TopologyError(
-            f"network: {src} -> {dst} was not measured{f', nor {more} more pairs' if more else ''}"
-            ": probe again, or leave the host out of the cluster"
-        )
+    network.require_measured("probe again, or leave the host out of the cluster")
 
 
 def _host_advice(
