@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         Workload,
         simulate,
     )
+    from fairlead.watch.remap import Remapper
 
 __all__ = [
     "BottleneckGroup",
@@ -60,6 +61,7 @@ __all__ = [
     "NoTraceError",
     "Placement",
     "ProbeError",
+    "Remapper",
     "Schedule",
     "ShapeError",
     "SimulationOptions",
@@ -95,6 +97,7 @@ _MODULES = (
     "decide.placement",
     "simulation",
     "decide.jobs",
+    "watch.remap",
 )
 
 

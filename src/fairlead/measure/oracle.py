@@ -7,9 +7,9 @@ import dataclasses
 import datetime
 import os
 import urllib.parse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,11 @@ from fairlead.model.network import Network
 
 __all__ = [
     "TOKEN_VARIABLE",
+    "HotLink",
+    "ask_for_tasks",
     "ask_oracle",
     "cost_network",
+    "hot_links",
     "oracle_network",
     "read_token",
 ]
@@ -32,6 +35,9 @@ TOKEN_VARIABLE = "FAIRLEAD_ORACLE_TOKEN"
 
 ANSWER_S = 10.0
 """Longest that an oracle may take for each piece of its answer."""
+
+TASKS_S = 5.0
+"""The same where all ranks of a program wait for it."""
 
 NOMINAL_BPS = 1e9
 """Bandwidth of a link where nobody tells one: only ratios of costs then count."""
@@ -91,6 +97,62 @@ def ask_oracle(
     if not isinstance(answer, dict) or not isinstance(answer.get("metrics"), dict):
         raise InputError(f"{url}: is not the answer of an oracle")
     return answer
+
+
+class HotLink(NamedTuple):
+    """A link that messages wait for.
+
+    Attributes:
+        src, dst: Names of its ports.
+        stalled_ratio: Share of the time that packets waited for it; None where unknown.
+        used_ratio: Share of its bandwidth that is used; None where unknown.
+    """
+
+    src: str
+    dst: str
+    stalled_ratio: float | None
+    used_ratio: float | None
+
+
+def hot_links(source: str) -> list[HotLink]:
+    """The links that messages wait for longest, the worst first.
+
+    Args:
+        source: URL of an oracle; what follows `?` is left out.
+
+    Raises:
+        InputError: The answer is not one of an oracle.
+        MetricError: The oracle cannot be reached, or refuses.
+    """
+    url = require_http(source.partition("?")[0])
+    answer = fetch_json(f"{url}/v1/links", headers=_headers(), timeout_s=ANSWER_S)
+    try:
+        return [HotLink(*(link[name] for name in HotLink._fields)) for link in answer["links"]]
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{url}: is not the answer of an oracle") from error
+
+
+def ask_for_tasks(url: str, options: Mapping[str, str], question: Mapping[str, Any]) -> list[int]:
+    """The next task of each process of a running program.
+
+    Args:
+        url: Of the service, without a path.
+        options: metric, method and window_s.
+        question: The program, as `POST /v1/remap` takes it.
+
+    Raises:
+        InputError: The answer is not one of an oracle, or has not each task once.
+        MetricError: The oracle cannot be reached, or refuses.
+    """
+    query = f"?{urllib.parse.urlencode(options)}" if options else ""
+    answer = fetch_json(
+        f"{require_http(url)}/v1/remap{query}",
+        headers=_headers(), body=question, timeout_s=TASKS_S,
+    )  # fmt: skip
+    tasks = answer.get("task_of_process") if isinstance(answer, dict) else None
+    if not isinstance(tasks, list) or sorted(tasks) != sorted(question["task_of_process"]):
+        raise InputError(f"{url}: its answer gives not each task to one process")
+    return tasks
 
 
 def _headers() -> dict[str, str]:

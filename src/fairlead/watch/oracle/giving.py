@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,10 @@ from fairlead.model.topology import Topology, TreeRoutes
 from fairlead.model.topology.routes import NO_LINK
 from fairlead.watch.oracle.oracle import Oracle
 
-__all__ = ["FORMS", "prometheus_text"]
+__all__ = ["FORMS", "hottest_links", "prometheus_text"]
+
+MOST_HOT_LINKS = 16
+"""That are named; of more `/metrics` tells all."""
 
 
 def prometheus_text(
@@ -63,6 +67,22 @@ def _lines(
 
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def hottest_links(oracle: Oracle) -> list[dict[str, Any]]:
+    """The links that messages wait for longest; where nobody counts that, the fullest ones."""
+    links, found = oracle.topology.links, oracle.links()
+    order = np.lexsort((np.nan_to_num(found.used_ratio), np.nan_to_num(found.stalled_ratio)))[::-1]
+    is_known = np.isfinite(found.used_ratio) | np.isfinite(found.stalled_ratio)
+    return [
+        {
+            "src": links.out_ports[link],
+            "dst": links.in_ports[link],
+            "stalled_ratio": found.stalled_ratio[link],
+            "used_ratio": found.used_ratio[link],
+        }
+        for link in order[is_known[order]][:MOST_HOT_LINKS].tolist()
+    ]
 
 
 def _ldms(oracle: Oracle) -> str:

@@ -16,9 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fairlead.errors import Error, InputError
 from fairlead.model.topology import Reduction
-from fairlead.watch.oracle.giving import FORMS, prometheus_text
+from fairlead.watch.oracle.giving import FORMS, hottest_links, prometheus_text
 from fairlead.watch.oracle.guarding import Guard, Limiter
 from fairlead.watch.oracle.oracle import MOST_NODES, MOST_WINDOW_S, Answer, Oracle, Question
+from fairlead.watch.oracle.remapping import MOST_TASKS, RemapQuestion, remap
 
 __all__ = ["service"]
 
@@ -37,6 +38,12 @@ SMALL_NODES = 128
 LARGE_ANSWERS = 2
 """At the same time: each may take some 100 MB."""
 
+MOST_SENT = 64 * MOST_TASKS
+"""Rows of traffic in a question; a request of MOST_BYTES has fewer."""
+
+REQUESTS_OF_REMAP = 20
+"""So many requests a remapping costs a client."""
+
 JSON = "application/json"
 
 
@@ -50,6 +57,21 @@ class Query(BaseModel):
     reduce: Reduction | None = None
     window_s: float = Field(default=60.0, gt=0, le=MOST_WINDOW_S)
     coverage: bool = Field(default=False, description="Also the coverage of each pair.")
+
+
+class Running(BaseModel):
+    """A running program, of `POST /v1/remap`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    host_of_process: list[str] = Field(min_length=1, max_length=MOST_TASKS)
+    task_of_process: list[int] = Field(min_length=1, max_length=MOST_TASKS)
+    sent: list[tuple[int, int, float]] = Field(
+        max_length=MOST_SENT, description="Sending task, receiving task, bytes in one repeat."
+    )
+    move_bytes_of_process: list[float] | None = None
+    repeats_left: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    least_gain_ratio: float = Field(default=0.1, ge=0, lt=1)
 
 
 def service(oracle: Oracle, *, token: str = "", rate: float = REQUESTS_PER_S) -> Guard:
@@ -81,9 +103,34 @@ def service(oracle: Oracle, *, token: str = "", rate: float = REQUESTS_PER_S) ->
         async with large:
             return Response(await asyncio.to_thread(_told, oracle, asked), media_type=JSON)
 
+    async def remapping(
+        request: Request,
+        running: Running,
+        metric: str = "stalls",
+        method: str = "optimize",
+        window_s: float = 60.0,
+    ) -> Response:
+        """The next task of each process, where what the network does now makes moving pay."""
+        if request.client is not None:
+            limiter.charge(request.client.host, REQUESTS_OF_REMAP)
+        asked = RemapQuestion(
+            **running.model_dump(), metric=metric, method=method, window_s=window_s
+        )
+        async with large:
+            found = await asyncio.to_thread(remap, oracle, asked)
+        return Response(
+            orjson.dumps(vars(found), option=orjson.OPT_SERIALIZE_NUMPY), media_type=JSON
+        )
+
     async def nodes() -> Response:
         """All nodes with their router and coordinates."""
         return Response(await asyncio.to_thread(_nodes, oracle), media_type=JSON)
+
+    async def links() -> Response:
+        """The links that messages wait for longest."""
+        found = await asyncio.to_thread(hottest_links, oracle)
+        told = orjson.dumps({"links": found}, option=orjson.OPT_SERIALIZE_NUMPY)
+        return Response(told, media_type=JSON)
 
     async def health() -> Response:
         """Whether sources answer; status 200 also where none does, as the service itself does."""
@@ -103,7 +150,9 @@ def service(oracle: Oracle, *, token: str = "", rate: float = REQUESTS_PER_S) ->
         return Response(await asyncio.to_thread(FORMS[form], oracle), media_type="text/plain")
 
     app.add_api_route("/v1/query", query, methods=["POST"], response_class=Response)
+    app.add_api_route("/v1/remap", remapping, methods=["POST"], response_class=Response)
     app.add_api_route("/v1/nodes", nodes, methods=["GET"], response_class=Response)
+    app.add_api_route("/v1/links", links, methods=["GET"], response_class=Response)
     app.add_api_route("/v1/export/{form}", export, methods=["GET"], response_class=Response)
     app.add_api_route("/health", health, methods=["GET"], response_class=Response)
     app.add_api_route("/metrics", metrics, methods=["GET"], response_class=Response)

@@ -272,3 +272,23 @@ def test_hops_cost_time_and_bandwidth() -> None:
 
     np.testing.assert_allclose(network.bandwidth_Bps, [[np.inf, 2.5e8], [5e8, np.inf]])
     np.testing.assert_allclose(network.latency_s, [[0, 4e-6], [2e-6, 0]])
+
+
+def test_running_program_is_told_its_next_tasks(serve) -> None:
+    running = serve()
+    program = {"host_of_process": PAIR, "task_of_process": [1, 0], "sent": [[1, 0, 1e6]]}
+
+    status, answer = running.ask("POST", "/v1/remap?metric=hops&method=blocked", program)
+
+    assert status == 200
+    assert answer["task_of_process"] == [1, 0]
+    assert answer["now_s"] == answer["then_s"] > 0
+    assert answer["reason"].startswith("it would save less than")
+
+
+def test_program_that_cannot_be_is_refused(serve) -> None:
+    program = {"host_of_process": PAIR, "task_of_process": [0, 0], "sent": []}
+
+    status, answer = serve().ask("POST", "/v1/remap", program)
+
+    assert (status, answer) == (422, {"detail": "task_of_process: expected each of 0 to 1 once"})

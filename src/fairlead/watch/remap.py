@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Remapping for programs in Python; `fairlead.h` has the same for C."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+import urllib.parse
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from fairlead.errors import Error, InputError
+from fairlead.measure.oracle import ask_for_tasks
+
+__all__ = ["Remapper"]
+
+ORACLE_VARIABLE = "FAIRLEAD_ORACLE"
+"""Of the environment: URL?metric=stalls&method=optimize&window_s=60."""
+
+MOST_GAIN_RATIO = 0.5
+MOST_FACTOR = 64
+
+T = TypeVar("T")
+
+
+class Communicator(Protocol):
+    """What is used of mpi4py's communicators."""
+
+    def Get_rank(self) -> int: ...
+
+    def gather(self, sendobj: Any, root: int = 0) -> Any: ...
+
+    def bcast(self, obj: Any, root: int = 0) -> Any: ...
+
+
+@dataclasses.dataclass
+class Remapper:
+    """Shares the tasks of a communicator out anew, again and again.
+
+    Attributes:
+        comm: Of mpi4py; it is not changed.
+        oracle: URL with options, read on rank 0; None: of the environment.
+        least_gain_ratio: Least part of the time on the network that a move has to save. It doubles
+            with each move and goes back by half with each call that keeps all, so that two
+            placements do not take turns.
+    """
+
+    comm: Communicator
+    oracle: str | None = None
+    least_gain_ratio: float = 0.1
+    _factor: float = dataclasses.field(default=1.0, init=False)
+
+    def __call__(
+        self,
+        task: int,
+        bytes_to: Mapping[int, float],
+        *,
+        move_bytes: float = 0.0,
+        repeats_left: float = 0.0,
+    ) -> int:
+        """The next task of this process. Collective.
+
+        Args:
+            task: What it does now; at first its rank.
+            bytes_to: Bytes that its task sends to others in one repeat, by task.
+            move_bytes: Data of its task that a move has to send.
+            repeats_left: How often the bytes will be sent from now on; 0: unknown.
+
+        Returns:
+            The next task; the same as before on all ranks where no oracle answers, which rank 0
+            says on stderr.
+
+        Raises:
+            InputError: On all ranks: an argument of one is wrong.
+        """
+        own = (os.uname().nodename.partition(".")[0], task, dict(bytes_to), float(move_bytes))
+        told = self.comm.gather(own, root=0)
+        answer: tuple[str, list[int]] | None = None
+        if self.comm.Get_rank() == 0:
+            answer = self._asked(told, repeats_left)
+        problem, tasks = self.comm.bcast(answer, root=0)
+        if problem:
+            raise InputError(f"remap: {problem}")
+        return int(tasks[self.comm.Get_rank()])
+
+    def _asked(
+        self, told: Sequence[tuple[str, int, dict[int, float], float]], repeats_left: float
+    ) -> tuple[str, list[int]]:
+        """On rank 0: what is wrong with the arguments, and the tasks."""
+        now = [task for _, task, _, _ in told]
+        sent = [(task, to, size) for _, task, sizes, _ in told for to, size in sizes.items()]
+        problem = _problem(now, sent, [size for *_, size in told])
+        if problem:
+            return problem, now
+        least = min(
+            self.least_gain_ratio * self._factor, max(self.least_gain_ratio, MOST_GAIN_RATIO)
+        )
+        question = {
+            "host_of_process": [host for host, _, _, _ in told],
+            "task_of_process": now,
+            "sent": sent,
+            "move_bytes_of_process": [size for *_, size in told],
+            "repeats_left": repeats_left,
+            "least_gain_ratio": least,
+        }
+        try:
+            source = self.oracle or os.environ.get(ORACLE_VARIABLE, "")
+            if not source:
+                raise Error(f"{ORACLE_VARIABLE} names no oracle")
+            url, _, query = source.partition("?")
+            then = ask_for_tasks(url, dict(urllib.parse.parse_qsl(query)), question)
+        except Error as error:
+            print(f"fairlead: {error}; all tasks stay", file=sys.stderr)
+            return "", now
+        has_moved = then != now
+        self._factor = min(2 * self._factor, MOST_FACTOR) if has_moved else max(self._factor / 2, 1)
+        return "", then
+
+
+def _problem(
+    now: Sequence[int], sent: Sequence[tuple[int, int, float]], sizes: Sequence[float]
+) -> str:
+    """What is wrong with the arguments of all ranks; empty where nothing is."""
+    tasks = range(len(now))
+    if sorted(now) != list(tasks):
+        return f"expected each task of 0 to {len(now) - 1} on one rank, got {now}"
+    for src, dst, size_bytes in sent:
+        if dst not in tasks or not 0 <= size_bytes < float("inf"):
+            return f"task {src} cannot send {size_bytes} bytes to task {dst}"
+    wrong = [size for size in sizes if not 0 <= size < float("inf")]
+    return f"move_bytes must be finite and >= 0, got {wrong[0]}" if wrong else ""

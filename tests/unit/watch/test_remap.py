@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks learn their next task by an oracle, and keep the one they have without."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fairlead.errors import InputError, ProbeError
+from fairlead.watch import remap as module
+from fairlead.watch.remap import Remapper
+
+
+class Ranks:
+    """Threads as ranks; each gets a communicator."""
+
+    def __init__(self, num_ranks: int):
+        self.barrier = threading.Barrier(num_ranks, timeout=60)
+        self.slots: list[Any] = [None] * num_ranks
+
+    def run(self, body: Callable[[Any], Any]) -> list[Any]:
+        results: list[Any] = [None] * len(self.slots)
+
+        def start(rank: int) -> None:
+            try:
+                results[rank] = body(Comm(self, rank))
+            except InputError as error:
+                results[rank] = error
+
+        threads = [threading.Thread(target=start, args=(r,)) for r in range(len(self.slots))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return results
+
+
+class Comm:
+    """Of mpi4py what is used."""
+
+    def __init__(self, ranks: Ranks, rank: int):
+        self.ranks, self.rank = ranks, rank
+
+    def Get_rank(self) -> int:
+        return self.rank
+
+    def gather(self, sendobj: Any, root: int = 0) -> Any:
+        self.ranks.slots[self.rank] = sendobj
+        self.ranks.barrier.wait()
+        found = list(self.ranks.slots) if self.rank == root else None
+        self.ranks.barrier.wait()
+        return found
+
+    def bcast(self, obj: Any, root: int = 0) -> Any:
+        if self.rank == root:
+            self.ranks.slots[0] = obj
+        self.ranks.barrier.wait()
+        found = self.ranks.slots[0]
+        self.ranks.barrier.wait()
+        return found
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Questions to an oracle that lets neighbours swap their tasks."""
+    questions: list[dict[str, Any]] = []
+
+    def answer(url: str, options: dict[str, str], question: dict[str, Any]) -> list[int]:
+        questions.append({"url": url, **options, **question})
+        return [task ^ 1 for task in question["task_of_process"]]
+
+    monkeypatch.setattr(module, "ask_for_tasks", answer)
+    return questions
+
+
+SOURCE = "http://127.0.0.1:9?metric=bw&method=scotch"
+
+
+def test_all_ranks_learn_their_next_task(asked: list[dict[str, Any]]) -> None:
+    def body(comm: Any) -> int:
+        remapper = Remapper(comm, SOURCE)
+        return remapper(comm.rank, {(comm.rank + 1) % 4: 10.0}, move_bytes=5.0, repeats_left=7)
+
+    assert Ranks(4).run(body) == [1, 0, 3, 2]
+    assert asked[0]["url"] == "http://127.0.0.1:9"
+    assert (asked[0]["metric"], asked[0]["method"]) == ("bw", "scotch")
+    assert asked[0]["sent"] == [(0, 1, 10.0), (1, 2, 10.0), (2, 3, 10.0), (3, 0, 10.0)]
+    assert (asked[0]["move_bytes_of_process"], asked[0]["repeats_left"]) == ([5.0] * 4, 7)
+
+
+def test_each_move_asks_for_more_gain_so_that_none_flaps(asked: list[dict[str, Any]]) -> None:
+    def body(comm: Any) -> None:
+        remapper, task = Remapper(comm, SOURCE), comm.rank
+        for _ in range(4):
+            task = remapper(task, {})
+
+    Ranks(2).run(body)
+
+    assert [question["least_gain_ratio"] for question in asked] == [0.1, 0.2, 0.4, 0.5]
+
+
+def test_oracle_that_dies_leaves_all_tasks_where_they_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def gone(*_: Any) -> list[int]:
+        raise ProbeError("the oracle cannot be reached")
+
+    monkeypatch.setattr(module, "ask_for_tasks", gone)
+
+    tasks = Ranks(3).run(lambda comm: Remapper(comm, SOURCE)((comm.rank + 1) % 3, {}))
+
+    assert tasks == [1, 2, 0]
+    assert capsys.readouterr().err == "fairlead: the oracle cannot be reached; all tasks stay\n"
+
+
+def test_without_an_oracle_all_tasks_stay(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("FAIRLEAD_ORACLE", raising=False)
+
+    assert Ranks(2).run(lambda comm: Remapper(comm)(comm.rank, {})) == [0, 1]
+    assert "FAIRLEAD_ORACLE names no oracle; all tasks stay" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("task", "bytes_to", "problem"),
+    [
+        (0, {}, r"expected each task of 0 to 1 on one rank, got \[0, 0\]"),
+        (None, {2: 1.0}, "task 1 cannot send 1.0 bytes to task 2"),
+        (None, {0: -1.0}, "task 1 cannot send -1.0 bytes to task 0"),
+    ],
+)
+def test_wrong_argument_of_one_rank_is_refused_on_all(
+    asked: list[dict[str, Any]], task: int | None, bytes_to: dict[int, float], problem: str
+) -> None:
+    def body(comm: Any) -> int:
+        own = comm.rank if task is None else task
+        return Remapper(comm, SOURCE)(own, bytes_to if comm.rank == 1 else {})
+
+    errors = Ranks(2).run(body)
+
+    assert not asked
+    for error in errors:
+        with pytest.raises(InputError, match=problem):
+            raise error
