@@ -18,6 +18,7 @@ import pytest
 from torus_files import host, interconnect, shares
 
 import fairlead as fl
+from fairlead.measure.oracle import hot_links
 
 PROGRAM = [sys.executable, "-m", "fairlead"]
 
@@ -136,3 +137,24 @@ def test_map_places_by_an_imported_topology(torus: Path) -> None:
 
     chosen = json.loads(said)
     assert sorted(chosen["host_of_rank"]) == [1, 2]  # the two nodes of one router
+
+
+def test_links_that_messages_wait_for_come_first(url: str) -> None:
+    first, second, third = hot_links(url)[:3]
+
+    assert {(first.src, first.dst), (second.src, second.dst)} == {
+        ("0,0,1 Z+", "0,0,2 Z-"),
+        ("0,0,3 Z-", "0,0,2 Z+"),
+    }
+    assert (first.stalled_ratio, third.stalled_ratio) == (0.9, 0)
+
+
+def test_dashboard_shows_what_the_service_tells(url: str) -> None:
+    said = json.loads(fairlead("oracle", "dashboard"))
+    with urllib.request.urlopen(f"{url}/metrics", timeout=60) as answer:
+        told = set(re.findall(r"^# TYPE (\w+)", answer.read().decode(), re.MULTILINE))
+
+    asked = " ".join(target["expr"] for panel in said["panels"] for target in panel["targets"])
+    named = set(re.findall(r"fairlead_\w+", asked))
+    assert named <= told
+    assert len(named) >= 8

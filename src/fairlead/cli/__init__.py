@@ -30,6 +30,7 @@ COMMANDS = {
     "simulate": "Simulate every message of jobs that share nodes, placed by each method.",
     "show": "Show a network, a traffic, a placement, a comparison or several placed jobs.",
     "runs": "List your runs, the latest last: their folders, times, and how they ended.",
+    "watch": "Compare the network with the plan of a run while its program runs.",
     "report": "Write a self-contained page of a run: heatmaps, measured times, and conclusions.",
     "advise": "Say which hosts are bad, whether leaving them out helps, and how many are enough.",
     "import": "Read a topology from what a cloud, Slurm, InfiniBand or a Cray Gemini tells of it.",

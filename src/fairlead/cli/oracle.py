@@ -11,9 +11,11 @@ import typer
 
 from fairlead.act.launch import detect
 from fairlead.cli.help import App, listed
-from fairlead.cli.output import JsonOption, print_json, stdout, warn
+from fairlead.cli.output import JsonOption, print_json, print_lines, stdout, warn
 from fairlead.cli.parsers import parse_cluster, usage
 from fairlead.errors import Error
+from fairlead.files.package_folders import data_folder
+from fairlead.files.whole_file import read_text
 from fairlead.measure.metrics import SOURCES, open_source
 from fairlead.measure.metrics.http import headers_from
 from fairlead.measure.oracle import TOKEN_VARIABLE, ask_oracle, read_token
@@ -187,6 +189,12 @@ def query(
         return
     for part in oracle_view.view(names, answer):
         stdout.print(part)
+
+
+@_oracle.command(epilog="Example: fairlead oracle dashboard > fairlead-dashboard.json")
+def dashboard() -> None:
+    """Print a Grafana dashboard of what Prometheus scrapes at the service's /metrics."""
+    print_lines([read_text(data_folder("watch/oracle") / "dashboard.json").rstrip()])
 
 
 def _require_packages() -> None:

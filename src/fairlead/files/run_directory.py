@@ -16,6 +16,7 @@ from fairlead.errors import InputError
 from fairlead.files.archive import write_text
 
 NETWORK = "network.net.npz"
+MEASURED_AGAIN = "long-trains.net.npz"
 TRAFFIC = "traffic.traffic.npz"
 PLACEMENT = "placement.json"
 PLAN = "plan"

@@ -131,7 +131,15 @@ def prepare(
     directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": program.trace_s})
     cluster, network = found.settled(traffic, measures_again=request.network is None)
     network.save(directory.file(run_directory.NETWORK))
-    noted = {"hosts": cluster.hosts, "slots": cluster.slots, "probe_s": found.seconds}
+    # A network of some of the hosts is not kept as a profile of all.
+    profile_path = source.profile_path(whole) if cluster.hosts == whole.hosts else None
+    noted = {
+        "hosts": cluster.hosts,
+        "slots": cluster.slots,
+        "probe_s": found.seconds,
+        "is_given": source.is_given,
+        "profile": profile_path,
+    }
     directory.note("network", noted)
     return Prepared(
         probe_program,
@@ -143,8 +151,7 @@ def prepare(
         program.trace_s,
         stdin,
         is_network_given=source.is_given,
-        # A network of some of the hosts is not kept as a profile of all.
-        profile_path=source.profile_path(whole) if cluster.hosts == whole.hosts else None,
+        profile_path=profile_path,
         traced_s=program.seconds,
     )
 

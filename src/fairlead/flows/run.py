@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -83,8 +84,10 @@ def _decided(
     kept = recalled(_path(prepared, request, method, prepared.network), prepared.cluster)
     if kept is not None and not (kept.placement and history.has_proved_slower(kept.placement)):
         narrator.tell("decision: kept from an earlier run; program, hosts and network are the same")
+        _leave_baseline(prepared, None)
         return dataclasses.replace(kept, seconds=prepared.probe_s)
     found = search(_problem(prepared, request, method, history, narrator))
+    _leave_baseline(prepared, found.by_long_trains)
     decision = judged(found, request.rule)
     try:
         if found.by_long_trains is not None and prepared.profile_path is not None:
@@ -97,6 +100,15 @@ def _decided(
     except InputError as error:
         narrator.tell(f"decision: not kept for later runs: {error}")
     return dataclasses.replace(decision, seconds=prepared.probe_s + decision.seconds)
+
+
+def _leave_baseline(prepared: Prepared, by_long_trains: Network | None) -> None:
+    """Leave in the run's folder the pairs that `fairlead watch` can measure in the same way."""
+    if by_long_trains is None and prepared.profile_path is not None:
+        kept = profile_cache.recall(prepared.profile_path, prepared.cluster, math.inf)
+        by_long_trains = None if kept is None else kept.by_long_trains
+    if by_long_trains is not None:
+        by_long_trains.save(prepared.directory.file(run_directory.MEASURED_AGAIN))
 
 
 def _path(prepared: Prepared, request: Request, method: str, network: Network) -> Path:

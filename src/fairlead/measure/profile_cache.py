@@ -91,6 +91,12 @@ def remember(profile: Profile) -> None:
     profile.network.save(profile.path)
 
 
+def forget(path: Path) -> None:
+    """Keep a network no longer, so that the next run measures."""
+    for file in (path, _long_trains_path(path)):
+        file.unlink(missing_ok=True)
+
+
 def _long_trains_path(path: Path) -> Path:
     return path.with_name(path.name.replace(".net.npz", ".long-trains.net.npz"))
 

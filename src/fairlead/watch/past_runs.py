@@ -17,7 +17,15 @@ from fairlead.files.naming import naming
 from fairlead.files.run_directory import COMPARISON, RECORD, state_folder
 from fairlead.model.cluster import Cluster
 
-__all__ = ["PastRun", "find_run", "latest_run", "past_runs", "recorded_cluster", "runs_folder"]
+__all__ = [
+    "PastRun",
+    "find_run",
+    "latest_run",
+    "past_runs",
+    "recorded_cluster",
+    "recorded_steps",
+    "runs_folder",
+]
 
 _Seconds = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]
 
@@ -135,12 +143,21 @@ def recorded_cluster(folder: Path) -> Cluster:
         InputError: The folder has no record, or the record does not contain them.
     """
     path = folder / RECORD
-    steps = [step for step in read_json(path, _Record).steps if step.get("step") == "network"]
-    if not steps:
+    steps = recorded_steps(folder)
+    if "network" not in steps:
         raise InputError(f"{path}: steps: does not tell hosts and slots of the run")
     with naming(path):
-        noted = _NetworkStep.model_validate(steps[0])
+        noted = _NetworkStep.model_validate(steps["network"])
         return Cluster(noted.hosts, noted.slots)
+
+
+def recorded_steps(folder: Path) -> dict[str, dict[str, Any]]:
+    """The facts that the run in `folder` has noted so far, by step.
+
+    Raises:
+        InputError: The folder has no record, or one of something else.
+    """
+    return {str(step.get("step")): step for step in read_json(folder / RECORD, _Record).steps}
 
 
 def _read(folder: Path) -> PastRun:

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A plan is stale when a pair has changed for certain, and not by the program's own messages."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import fairlead as fl
+from fairlead.watch.plan_watch import CONFIRMING_ROUNDS, PlanWatcher, program_rates
+
+HOSTS = ("a", "b", "c")
+
+
+def network(bandwidth_Bps: float, hosts: tuple[str, ...] = HOSTS, **pairs: float) -> fl.Network:
+    """All pairs alike but for those named src_dst."""
+    matrix = np.full((len(hosts), len(hosts)), bandwidth_Bps)
+    for pair, value in pairs.items():
+        src, dst = pair.split("_")
+        matrix[hosts.index(src), hosts.index(dst)] = value
+    return fl.Network(hosts, np.full(matrix.shape, 1e-5), matrix)
+
+
+def observed(watcher: PlanWatcher, now: fl.Network, rounds: int) -> PlanWatcher:
+    for _ in range(rounds):
+        watcher.add(now)
+    return watcher
+
+
+def test_network_as_it_was_is_no_drift() -> None:
+    watcher = observed(PlanWatcher(network(1e8)), network(0.85e8), CONFIRMING_ROUNDS)
+
+    assert not watcher.is_stale
+    assert watcher.drifted() == []
+
+
+def test_pair_that_lost_more_than_a_fifth_makes_the_plan_stale() -> None:
+    watcher = observed(PlanWatcher(network(1e8)), network(1e8, a_b=0.5e8), CONFIRMING_ROUNDS)
+
+    assert watcher.is_stale
+    assert watcher.drifted()[0] == ("a", "b", 1e8, 0.5e8)
+
+
+def test_single_observation_is_no_proof() -> None:
+    watcher = observed(PlanWatcher(network(1e8)), network(1e8, a_b=0.5e8), CONFIRMING_ROUNDS - 1)
+    watcher.add(network(1e8))
+    watcher.add(network(1e8, a_b=0.5e8))
+
+    assert not watcher.is_stale
+
+
+def test_what_the_program_sends_itself_is_no_drift() -> None:
+    own_Bps = np.full((3, 3), 0.5e8)
+
+    watcher = observed(PlanWatcher(network(1e8), own_Bps), network(0.6e8), CONFIRMING_ROUNDS)
+
+    assert not watcher.is_stale
+    assert observed(watcher, network(0.2e8), CONFIRMING_ROUNDS).is_stale
+
+
+def test_network_that_became_faster_makes_the_plan_stale_too() -> None:
+    own_Bps = np.full((3, 3), 0.5e8)
+
+    watcher = observed(PlanWatcher(network(1e8), own_Bps), network(2e8), CONFIRMING_ROUNDS)
+
+    assert watcher.is_stale
+
+
+def test_pair_without_a_plan_is_compared_with_its_first_observation() -> None:
+    unknown = fl.Network(HOSTS, np.full((3, 3), np.nan), np.full((3, 3), np.nan))
+    watcher = PlanWatcher(unknown)
+
+    watcher.add(network(1e8))
+    observed(watcher, network(1e8, b_c=0.3e8), CONFIRMING_ROUNDS)
+
+    assert watcher.drifted()[0] == ("b", "c", 1e8, 0.3e8)
+
+
+def test_doubtful_pair_is_measured_next() -> None:
+    watcher = PlanWatcher(network(1e8))
+    pair = network(0.5e8, ("b", "c"))
+
+    watcher.add(pair)
+
+    assert watcher.next_hosts(seed=1) == ["b", "c"]
+    assert not observed(watcher, network(1e8, ("a", "b")), 5).is_stale
+    assert observed(watcher, pair, CONFIRMING_ROUNDS - 1).is_stale
+
+
+def test_host_whose_pairs_lost_bandwidth_is_named() -> None:
+    watcher = PlanWatcher(network(1e8))
+
+    watcher.add(network(1e8, a_b=0.5e8, b_a=0.5e8, a_c=0.5e8, c_a=0.5e8))
+
+    assert watcher.hot_hosts()[0] == ("a", 0.5)
+
+
+def test_rate_of_a_program_is_that_of_the_busier_interface() -> None:
+    sent = np.zeros((3, 3))
+    sent[0, 1], sent[0, 2], sent[2, 1] = 10.0, 20.0, 5.0
+    traffic = fl.Traffic(sent, (sent > 0) * 1.0, run_time_s=2.0)
+    placement = fl.Placement(HOSTS, np.array([0, 1, 2]))
+
+    rates_Bps = program_rates(traffic, placement, HOSTS)
+
+    # a sends 30 bytes in 2 s; c sends 5 and receives 20; b receives 15.
+    assert rates_Bps.tolist() == [[15, 15, 15], [0, 7.5, 10], [2.5, 7.5, 10]]
