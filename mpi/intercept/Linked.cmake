@@ -6,7 +6,6 @@ add_library(
     fairlead_intercept_linked
     STATIC
     ${fairlead_intercept_sources}
-    pmpi/linked_symbols.cpp
     session/linked_agreement.cpp
 )
 target_include_directories(

@@ -5,7 +5,7 @@ add_library(
     fairlead_intercept
     SHARED
     ${fairlead_intercept_sources}
-    pmpi/mpi_symbols.cpp
+    pmpi/symbol_lookup.cpp
     session/agreement.cpp
 )
 target_include_directories(

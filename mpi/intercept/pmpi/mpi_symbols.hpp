@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The traced program's own MPI library, reached by name: the tracer is linked with none, so that
-// it can be loaded into programs that are not MPI programs.
+// The program's own MPI library. The preload library reaches it by name: it is linked with none, so
+// that it can be loaded into programs that are not MPI programs.
 #pragma once
 
 #include <mpi.h>
@@ -70,14 +70,19 @@ bool bind_mpi() noexcept;
 /// Ends the program with one line if its MPI has no function of that name.
 void require_bound(const void* function, const char* name) noexcept;
 
-// Open MPI's predefined handles are addresses of variables in its library, so they too have to be
-// looked up by name.
-[[nodiscard]] MPI_Comm comm_world() noexcept;
-[[nodiscard]] MPI_Comm comm_self() noexcept;
-[[nodiscard]] MPI_Comm comm_null() noexcept;
-[[nodiscard]] MPI_Errhandler errors_return() noexcept;
-[[nodiscard]] MPI_Info info_null() noexcept;
-[[nodiscard]] MPI_Datatype byte_type() noexcept;
+#define FAIRLEAD_MPI_HANDLES(HANDLE)                                               \
+  HANDLE(MPI_Comm, comm_world, MPI_COMM_WORLD, ompi_mpi_comm_world)                \
+  HANDLE(MPI_Comm, comm_self, MPI_COMM_SELF, ompi_mpi_comm_self)                   \
+  HANDLE(MPI_Comm, comm_null, MPI_COMM_NULL, ompi_mpi_comm_null)                   \
+  HANDLE(MPI_Errhandler, errors_return, MPI_ERRORS_RETURN, ompi_mpi_errors_return) \
+  HANDLE(MPI_Info, info_null, MPI_INFO_NULL, ompi_mpi_info_null)                   \
+  HANDLE(MPI_Datatype, byte_type, MPI_BYTE, ompi_mpi_byte)
+
+// Open MPI's predefined handles are addresses of variables in its library, so a preloaded library
+// has to look them up by name, too.
+#define FAIRLEAD_HANDLE_OF(Type, function, handle, variable) [[nodiscard]] Type function() noexcept;
+FAIRLEAD_MPI_HANDLES(FAIRLEAD_HANDLE_OF)
+#undef FAIRLEAD_HANDLE_OF
 
 // MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY; here it is MPICH that has variables.
 [[nodiscard]] int* unweighted() noexcept;
