@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "entries.hpp"
+#include "fake_mpi.hpp"
 #include "table/handlers.hpp"
 #include "trace/recorder.hpp"
 
@@ -68,8 +69,7 @@ struct Fake<int (*)(Parameters...)> {
 
 namespace fairlead::intercept {
 
-// Stands in for mpi_symbols.cpp and handlers.cpp: every function is a fake.
-constinit Mpi detail::bound_mpi;
+// Every function is a fake.
 constinit OriginalCalls detail::handlers;
 
 bool bind_mpi() noexcept {
@@ -78,10 +78,6 @@ bool bind_mpi() noexcept {
 #define LIFECYCLE(name)
 #include "table/calls.def"
   return true;
-}
-void require_bound(const void*, const char*) noexcept {}
-MPI_Comm comm_world() noexcept {
-  return {};
 }
 
 }  // namespace fairlead::intercept

@@ -5,44 +5,9 @@
 #include <thread>
 
 #include "../../core/catch.hpp"
+#include "fake_mpi.hpp"
 #include "handles/communicator.hpp"
-#include "pmpi/mpi_symbols.hpp"
 #include "pmpi/nesting.hpp"
-
-namespace {
-
-int owner = 0;  // world rank of the only member of every communicator
-
-template <class Result, class... Parameters>
-Result succeed(Parameters...) {
-  return MPI_SUCCESS;
-}
-
-template <class Result, class... Parameters>
-void set(Result (*&function)(Parameters...)) {
-  function = &succeed<Result, Parameters...>;
-}
-
-int group_of_one(MPI_Group, int* size) {
-  *size = 1;
-  return MPI_SUCCESS;
-}
-
-int owner_of_rank(MPI_Group, int, const int*, MPI_Group, int* ranks) {
-  *ranks = owner;
-  return MPI_SUCCESS;
-}
-
-}  // namespace
-
-namespace fairlead::intercept {
-
-constinit Mpi detail::bound_mpi;
-MPI_Comm comm_world() noexcept {
-  return {};
-}
-
-}  // namespace fairlead::intercept
 
 namespace {
 
@@ -51,16 +16,8 @@ using fairlead::intercept::end_release;
 using fairlead::intercept::FoundCommunicator;
 
 MPI_Comm handle() {
-  fairlead::intercept::Mpi& mpi = fairlead::intercept::detail::bound_mpi;
-  set(mpi.Comm_test_inter);
-  set(mpi.Comm_size);
-  set(mpi.Comm_rank);
-  set(mpi.Comm_group);
-  set(mpi.Topo_test);
-  set(mpi.Group_free);
-  mpi.Group_size = &group_of_one;
-  mpi.Group_translate_ranks = &owner_of_rank;
-  return (MPI_Comm)0x440;
+  fake::set_communicators();
+  return fake::some_comm();
 }
 
 FoundCommunicator find_in_another_thread(MPI_Comm comm) {
@@ -91,12 +48,12 @@ FAIRLEAD_WRAPPER_SECTION [[gnu::noinline]] FoundCommunicator find_while_releasin
 TEST_CASE(
     "release: a thread that gets the handle before the call has ended is told its own ranks") {
   const MPI_Comm comm = handle();
-  owner = 1;
+  fake::world_rank = 1;
   REQUIRE(find_in_another_thread(comm).is_lasting);
 
   begin_release(comm);
   const FoundCommunicator dying = find_in_another_thread(comm);
-  owner = 2;
+  fake::world_rank = 2;
   const FoundCommunicator born = find_in_another_thread(comm);
   end_release(comm);
 
@@ -104,7 +61,7 @@ TEST_CASE(
   CHECK(!dying.is_lasting);
   CHECK(peer_of(born) == 2);
   CHECK(!born.is_lasting);
-  owner = 3;
+  fake::world_rank = 3;
   CHECK(peer_of(find_in_another_thread(comm)) == 3);
   CHECK(find_in_another_thread(comm).is_lasting);
   begin_release(comm);

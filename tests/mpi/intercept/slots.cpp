@@ -1,39 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two slots of a row at work, over an MPI of a few lines: this rank is alone in every
-// communicator.
+// The two slots of a row at work, over an MPI of a few lines.
 #include <mpi.h>
 
 #include "../../core/catch.hpp"
 #include "entries.hpp"
+#include "fake_mpi.hpp"
 #include "table/handlers.hpp"
 #include "trace/recorder.hpp"
 
 namespace {
-
-template <class Result, class... Parameters>
-Result succeed(Parameters...) {
-  return MPI_SUCCESS;
-}
-
-template <class Result, class... Parameters>
-void set(Result (*&function)(Parameters...)) {
-  function = &succeed<Result, Parameters...>;
-}
-
-int set_one(MPI_Comm, int* size) {
-  *size = 1;
-  return MPI_SUCCESS;
-}
-
-int set_one_in_group(MPI_Group, int* size) {
-  *size = 1;
-  return MPI_SUCCESS;
-}
-
-int set_first_rank(MPI_Group, int, const int*, MPI_Group, int* ranks) {
-  *ranks = 0;
-  return MPI_SUCCESS;
-}
 
 int set_eight_bytes(MPI_Datatype, MPI_Count* bytes) {
   *bytes = 8;
@@ -44,15 +19,10 @@ int set_eight_bytes(MPI_Datatype, MPI_Count* bytes) {
 
 namespace fairlead::intercept {
 
-constinit Mpi detail::bound_mpi;
 constinit OriginalCalls detail::handlers;
 
 bool bind_mpi() noexcept {
   return true;
-}
-void require_bound(const void*, const char*) noexcept {}
-MPI_Comm comm_world() noexcept {
-  return {};
 }
 
 }  // namespace fairlead::intercept
@@ -65,9 +35,6 @@ const char kOutgoing = 0;
 char incoming = 0;
 int num_handled = 0;
 
-MPI_Comm some_comm() {
-  return (MPI_Comm)0x440;
-}
 MPI_Datatype some_type() {
   return (MPI_Datatype)0x880;
 }
@@ -75,24 +42,17 @@ MPI_Datatype some_type() {
 // By way of the entry, as a program's callback would.
 int handle_allreduce(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm) {
   ++num_handled;
-  return MPI_Send(&kOutgoing, 1, some_type(), 0, 0, some_comm());
+  return MPI_Send(&kOutgoing, 1, some_type(), 0, 0, fake::some_comm());
 }
 
 // Sets both slots: an MPI whose calls succeed, and tracing.
 void begin(bool is_traced) {
   Mpi& mpi = detail::bound_mpi;
-#define SET(name, ...) set(mpi.name);
+#define SET(name, ...) fake::let_succeed(mpi.name);
 #define CALL(...) SET(__VA_ARGS__)
 #define LIFECYCLE(name)
 #include "table/calls.def"
-  set(mpi.Comm_test_inter);
-  set(mpi.Comm_rank);
-  set(mpi.Comm_group);
-  set(mpi.Topo_test);
-  set(mpi.Group_free);
-  mpi.Comm_size = &set_one;
-  mpi.Group_size = &set_one_in_group;
-  mpi.Group_translate_ranks = &set_first_rank;
+  fake::set_communicators();
   mpi.Type_size_x = &set_eight_bytes;
   detail::handlers = mpi;
   num_handled = 0;
@@ -108,7 +68,7 @@ std::uint64_t num_collectives() {
 }
 
 int allreduce() {
-  return MPI_Allreduce(&kOutgoing, &incoming, 3, some_type(), MPI_Op{}, some_comm());
+  return MPI_Allreduce(&kOutgoing, &incoming, 3, some_type(), MPI_Op{}, fake::some_comm());
 }
 
 }  // namespace
