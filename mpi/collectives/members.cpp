@@ -38,6 +38,10 @@ void free_all(std::vector<MPI_Comm>& comms) {
 
 }  // namespace
 
+int InOrder::new_rank_of(int rank) const {
+  return static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
+}
+
 int Members::attach(MPI_Comm comm, std::span<const int> host_of_rank, Members*& members) {
   members = find(comm);
   if (members != nullptr) return MPI_SUCCESS;
@@ -122,16 +126,18 @@ std::vector<int> Members::ranks_in_order(const Schedule& schedule) const {
   return result;
 }
 
-int Members::comm_in_order(std::span<const int> ranks, MPI_Comm& comm) {
+int Members::in_order(const Schedule& schedule, InOrder& order) {
+  std::vector<int> ranks = ranks_in_order(schedule);
   for (const Ordered& known : ordered_) {
-    comm = known.comm;
-    if (std::equal(ranks.begin(), ranks.end(), known.ranks.begin())) return MPI_SUCCESS;
+    order = {.comm = known.comm, .ranks = known.ranks};
+    if (known.ranks == ranks) return MPI_SUCCESS;
   }
   const auto found = std::find(ranks.begin(), ranks.end(), rank_);
   const auto position = static_cast<int>(found - ranks.begin());
-  if (const int code = mpi().Comm_split(comm_, 0, position, &comm); code != MPI_SUCCESS)
-    return code;
-  ordered_.push_back({.ranks = std::vector<int>(ranks.begin(), ranks.end()), .comm = comm});
+  const int code = mpi().Comm_split(comm_, 0, position, &order.comm);
+  if (code != MPI_SUCCESS) return code;
+  ordered_.push_back({.ranks = std::move(ranks), .comm = order.comm});
+  order.ranks = ordered_.back().ranks;
   return MPI_SUCCESS;
 }
 

@@ -15,6 +15,14 @@
 
 namespace fairlead::collectives {
 
+/// A communicator of the same processes in another order, and the old rank at each new one.
+struct InOrder {
+  MPI_Comm comm = comm_null();
+  std::span<const int> ranks;
+
+  [[nodiscard]] int new_rank_of(int rank) const;
+};
+
 /// The processes of a communicator by host, and communicators of its own for what they send.
 ///
 /// One process of each host takes part in a schedule; the others give to it and get from it inside
@@ -67,9 +75,8 @@ class Members {
   /// Ranks in the order in which a schedule has the hosts.
   [[nodiscard]] std::vector<int> ranks_in_order(const Schedule& schedule) const;
 
-  /// A communicator of all processes whose rank p is `ranks[p]` here; made at the first use of the
-  /// order, collective then.
-  [[nodiscard]] int comm_in_order(std::span<const int> ranks, MPI_Comm& comm);
+  /// The processes in that order; made at the first use of the order, collective then.
+  [[nodiscard]] int in_order(const Schedule& schedule, InOrder& order);
 
   /// For each level from the top the communicator of this process's group, or MPI_COMM_NULL; made
   /// at the first use of the schedule from this root, collective then.

@@ -37,10 +37,6 @@ bool is_same_order(const InOrder& order) {
 
 }  // namespace
 
-int InOrder::new_rank_of(int rank) const {
-  return static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
-}
-
 int native_gather(const InOrder& order, int root, const std::byte* own, std::byte* all,
                   std::uint64_t block_bytes, Buffers& buffers) {
   const auto length = static_cast<int>(block_bytes);

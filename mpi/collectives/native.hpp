@@ -9,8 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "mpi_calls.hpp"
-#include "team.hpp"
+#include "members.hpp"
 
 namespace fairlead::collectives {
 
@@ -20,14 +19,6 @@ int levels_bcast(std::span<const MPI_Comm> comm_of_level, std::byte* message,
 /// @param own, result  the same address for MPI_IN_PLACE; `result` counts at the root only
 int levels_reduce(std::span<const MPI_Comm> comm_of_level, const Reduction& reduction,
                   const void* own, void* result, bool is_root, Buffers& buffers);
-
-/// A communicator of the same processes in another order, and the old rank at each new one.
-struct InOrder {
-  MPI_Comm comm = comm_null();
-  std::span<const int> ranks;
-
-  [[nodiscard]] int new_rank_of(int rank) const;
-};
 
 /// Blocks of one length, by the old ranks; `all` counts at the root only.
 int native_gather(const InOrder& order, int root, const std::byte* own, std::byte* all,

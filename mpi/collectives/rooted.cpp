@@ -12,10 +12,6 @@
 namespace fairlead::collectives {
 namespace {
 
-InOrder in_order(MPI_Comm comm, std::span<const int> ranks) {
-  return {.comm = comm, .ranks = ranks};
-}
-
 std::vector<std::uint64_t> equal_lengths(const Members& members, std::uint64_t block_bytes) {
   return std::vector<std::uint64_t>(static_cast<std::size_t>(members.num_ranks()), block_bytes);
 }
@@ -36,11 +32,10 @@ int bcast_bytes(const Schedule& schedule, Members& members, std::byte* bytes,
                 std::uint64_t num_bytes, int root) {
   const auto length = static_cast<int>(num_bytes);
   if (schedule.form == Form::native) {
-    const auto ranks = members.ranks_in_order(schedule);
-    MPI_Comm comm = comm_null();
-    const int code = members.comm_in_order(ranks, comm);
+    InOrder order;
+    const int code = members.in_order(schedule, order);
     if (code != MPI_SUCCESS) return code;
-    return mpi().Bcast(bytes, length, byte_type(), in_order(comm, ranks).new_rank_of(root), comm);
+    return mpi().Bcast(bytes, length, byte_type(), order.new_rank_of(root), order.comm);
   }
   const int code = bcast_between_hosts(schedule, members, bytes, num_bytes, root);
   if (code != MPI_SUCCESS || members.is_one_per_host()) return code;
@@ -105,10 +100,9 @@ int gather_between_hosts(const Schedule& schedule, Members& members, std::byte* 
 int gather_bytes(const Schedule& schedule, Members& members, const std::byte* own, std::byte* all,
                  std::uint64_t block_bytes, int root) {
   if (schedule.form == Form::native) {
-    const auto ranks = members.ranks_in_order(schedule);
-    MPI_Comm comm = comm_null();
-    if (const int code = members.comm_in_order(ranks, comm); code != MPI_SUCCESS) return code;
-    return native_gather(in_order(comm, ranks), root, own, all, block_bytes, members.buffers);
+    InOrder order;
+    if (const int code = members.in_order(schedule, order); code != MPI_SUCCESS) return code;
+    return native_gather(order, root, own, all, block_bytes, members.buffers);
   }
   const HostBlocks blocks(members, equal_lengths(members, block_bytes));
   const bool is_root = members.rank() == root;
@@ -148,11 +142,10 @@ int scatter_between_hosts(const Schedule& schedule, Members& members, const std:
 int scatter_bytes(const Schedule& schedule, Members& members, const std::byte* all, std::byte* own,
                   std::uint64_t block_bytes, int root) {
   if (schedule.form == Form::native) {
-    const auto ranks = members.ranks_in_order(schedule);
-    MPI_Comm comm = comm_null();
-    if (const int code = members.comm_in_order(ranks, comm); code != MPI_SUCCESS) return code;
+    InOrder order;
+    if (const int code = members.in_order(schedule, order); code != MPI_SUCCESS) return code;
     if (own == nullptr) own = members.buffers.host.bytes(block_bytes);
-    return native_scatter(in_order(comm, ranks), root, all, own, block_bytes, members.buffers);
+    return native_scatter(order, root, all, own, block_bytes, members.buffers);
   }
   const HostBlocks blocks(members, equal_lengths(members, block_bytes));
   const bool is_root = members.rank() == root;
@@ -208,13 +201,11 @@ int reduce(const Schedule& schedule, Members& members, const void* send, void* r
     const bool is_root = members.rank() == root;
     const void* own = send == MPI_IN_PLACE ? receive : send;
     if (schedule.form == Form::native) {
-      const auto ranks = members.ranks_in_order(schedule);
-      MPI_Comm comm = comm_null();
-      if (code = members.comm_in_order(ranks, comm); code != MPI_SUCCESS) return code;
+      InOrder order;
+      if (code = members.in_order(schedule, order); code != MPI_SUCCESS) return code;
       if (send == MPI_IN_PLACE) code = copy_aside(members, reduction.elements, own);
       if (code != MPI_SUCCESS) return code;
-      return mpi().Reduce(own, receive, count, type, op, in_order(comm, ranks).new_rank_of(root),
-                          comm);
+      return mpi().Reduce(own, receive, count, type, op, order.new_rank_of(root), order.comm);
     }
     void* result = is_root ? receive : nullptr;
     if (!members.is_one_per_host()) {

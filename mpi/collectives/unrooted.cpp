@@ -13,13 +13,6 @@
 namespace fairlead::collectives {
 namespace {
 
-int ordered_comm(const Schedule& schedule, Members& members, std::vector<int>& ranks,
-                 InOrder& order) {
-  ranks = members.ranks_in_order(schedule);
-  order.ranks = ranks;
-  return members.comm_in_order(ranks, order.comm);
-}
-
 int allgather_between_hosts(const Schedule& schedule, Members& members, std::byte* all,
                             const HostBlocks& blocks) {
   const Team team = members.team(kNoHost);
@@ -33,9 +26,8 @@ int allgather_between_hosts(const Schedule& schedule, Members& members, std::byt
 int allgather_bytes(const Schedule& schedule, Members& members, std::byte* all,
                     std::uint64_t block_bytes) {
   if (schedule.form == Form::native) {
-    std::vector<int> ranks;
     InOrder order;
-    const int code = ordered_comm(schedule, members, ranks, order);
+    const int code = members.in_order(schedule, order);
     if (code != MPI_SUCCESS) return code;
     return native_allgather(order, members.rank(), all, block_bytes, members.buffers);
   }
@@ -115,15 +107,14 @@ int deal_out(Members& members, const Reduction& reduction, const HostBlocks& blo
 
 int alltoall_bytes(const Schedule& schedule, Members& members, const std::byte* out, std::byte* in,
                    std::uint64_t block_bytes) {
-  std::vector<int> ranks;
-  InOrder order;
   if (schedule.form == Form::native) {
-    const int code = ordered_comm(schedule, members, ranks, order);
+    InOrder order;
+    const int code = members.in_order(schedule, order);
     if (code != MPI_SUCCESS) return code;
     return native_alltoall(order, out, in, block_bytes, members.buffers);
   }
-  ranks = members.ranks_in_order(schedule);
-  return linear_alltoall(members.comm(), ranks, schedule.max_sends, out, in, block_bytes);
+  return linear_alltoall(members.comm(), members.ranks_in_order(schedule), schedule.max_sends, out,
+                         in, block_bytes);
 }
 
 }  // namespace
@@ -180,9 +171,8 @@ int allreduce(const Schedule& schedule, Members& members, const void* send, void
   return guarded([&]() -> int {
     if (count == 0) return MPI_SUCCESS;
     if (schedule.form == Form::native) {
-      std::vector<int> ranks;
       InOrder order;
-      const int code = ordered_comm(schedule, members, ranks, order);
+      const int code = members.in_order(schedule, order);
       if (code != MPI_SUCCESS) return code;
       return mpi().Allreduce(send, receive, count, type, op, order.comm);
     }
@@ -220,9 +210,8 @@ int reduce_scatter(const Schedule& schedule, Members& members, const void* send,
     const void* own = send == MPI_IN_PLACE ? receive : send;
     Buffers& buffers = members.buffers;
     if (schedule.form == Form::native) {
-      std::vector<int> ranks;
       InOrder order;
-      if (code = ordered_comm(schedule, members, ranks, order); code != MPI_SUCCESS) return code;
+      if (code = members.in_order(schedule, order); code != MPI_SUCCESS) return code;
       if (send == MPI_IN_PLACE) {
         void* copied = buffers.host.room_for(reduction.elements, total);
         if (code = copy(reduction.elements, own, copied, 0, total); code != MPI_SUCCESS)
@@ -276,9 +265,8 @@ int alltoall(const Schedule& schedule, Members& members, const void* send, int s
 int barrier(const Schedule& schedule, Members& members) noexcept {
   return guarded([&]() -> int {
     if (schedule.form == Form::native) {
-      std::vector<int> ranks;
       InOrder order;
-      const int code = ordered_comm(schedule, members, ranks, order);
+      const int code = members.in_order(schedule, order);
       return code == MPI_SUCCESS ? mpi().Barrier(order.comm) : code;
     }
     if (members.is_one_per_host()) return dissemination_barrier(schedule, members.team(kNoHost));
