@@ -65,16 +65,64 @@ class Forest {
 
   int run() {
     Messages messages(team_.comm, edges_.size() * index_of(schedule_.window));
-    for (;;) {
-      if (const int code = post_receives(messages); code != MPI_SUCCESS) return code;
-      if (const int code = start_sends(messages); code != MPI_SUCCESS) return code;
-      if (!messages.is_any_under_way()) return MPI_SUCCESS;
-      MessageName name;
-      if (const int code = messages.wait(name); code != MPI_SUCCESS) return code;
-      if (const int code = finish(edges_[index_of(name.edge)], name.number); code != MPI_SUCCESS) {
-        return code;
+    return exchange(*this, messages);
+  }
+
+  int post_receives(Messages& messages) {
+    for (std::size_t index = 0; index < edges_.size(); ++index) {
+      Edge& edge = edges_[index];
+      if (edge.is_outgoing) continue;
+      const auto num_segments = static_cast<int>(tree_of(edge).segments.size());
+      while (edge.next < num_segments && may_receive(edge)) {
+        const int segment = segment_at(edge, edge.next);
+        void* memory = edge.way == Way::up ? slot(index, edge.next)
+                                           : reduction_.elements.at(static_cast<void*>(whole_),
+                                                                    starts_[index_of(segment)]);
+        const int code = messages.receive(memory, count_of(segment), reduction_.elements.type,
+                                          edge.rank, tag_of(edge, segment),
+                                          {.edge = static_cast<int>(index), .number = edge.next});
+        if (code != MPI_SUCCESS) return code;
+        ++edge.next;
+        ++edge.under_way;
       }
     }
+    return MPI_SUCCESS;
+  }
+
+  int start_sends(Messages& messages) {
+    for (;;) {
+      const int index = first_ready();
+      if (index < 0) return MPI_SUCCESS;
+      Edge& edge = edges_[index_of(index)];
+      const int segment = segment_at(edge, edge.next);
+      const bool is_own = edge.way == Way::up && tree_of(edge).children.empty();
+      const void* from = is_own ? own_ : whole_;
+      const int code = messages.send(reduction_.elements.at(from, starts_[index_of(segment)]),
+                                     count_of(segment), reduction_.elements.type, edge.rank,
+                                     tag_of(edge, segment), {.edge = index, .number = edge.next});
+      if (code != MPI_SUCCESS) return code;
+      ++edge.next;
+      ++edge.under_way;
+      if (edge.way == Way::down) ++num_sends_down_;
+    }
+  }
+
+  int finish(MessageName name) {
+    Edge& edge = edges_[index_of(name.edge)];
+    --edge.under_way;
+    const int segment = segment_at(edge, name.number);
+    Progress& progress = progress_[index_of(segment)];
+    if (edge.is_outgoing) {
+      if (edge.way == Way::up) progress.is_sent_up = true;
+      if (edge.way == Way::down) --num_sends_down_;
+      return MPI_SUCCESS;
+    }
+    if (edge.way == Way::down) {
+      progress.ready_downwards = num_events_++;
+      return MPI_SUCCESS;
+    }
+    has_arrived_[index_of(name.edge)][index_of(name.number)] = true;
+    return combine(edge, name.number);
   }
 
  private:
@@ -149,27 +197,6 @@ class Forest {
     return comes_back ? segment + static_cast<int>(progress_.size()) : segment;
   }
 
-  int post_receives(Messages& messages) {
-    for (std::size_t index = 0; index < edges_.size(); ++index) {
-      Edge& edge = edges_[index];
-      if (edge.is_outgoing) continue;
-      const auto num_segments = static_cast<int>(tree_of(edge).segments.size());
-      while (edge.next < num_segments && may_receive(edge)) {
-        const int segment = segment_at(edge, edge.next);
-        void* memory = edge.way == Way::up ? slot(index, edge.next)
-                                           : reduction_.elements.at(static_cast<void*>(whole_),
-                                                                    starts_[index_of(segment)]);
-        const int code = messages.receive(memory, count_of(segment), reduction_.elements.type,
-                                          edge.rank, tag_of(edge, segment),
-                                          {.edge = static_cast<int>(index), .number = edge.next});
-        if (code != MPI_SUCCESS) return code;
-        ++edge.next;
-        ++edge.under_way;
-      }
-    }
-    return MPI_SUCCESS;
-  }
-
   bool may_receive(const Edge& edge) const {
     if (edge.under_way >= schedule_.window) return false;
     const Progress& progress = progress_[index_of(segment_at(edge, edge.next))];
@@ -180,24 +207,6 @@ class Forest {
     if (edge.next < schedule_.window) return true;
     const int before = segment_at(edge, edge.next - schedule_.window);
     return progress_[index_of(before)].num_combined > edge.child;
-  }
-
-  int start_sends(Messages& messages) {
-    for (;;) {
-      const int index = first_ready();
-      if (index < 0) return MPI_SUCCESS;
-      Edge& edge = edges_[index_of(index)];
-      const int segment = segment_at(edge, edge.next);
-      const bool is_own = edge.way == Way::up && tree_of(edge).children.empty();
-      const void* from = is_own ? own_ : whole_;
-      const int code = messages.send(reduction_.elements.at(from, starts_[index_of(segment)]),
-                                     count_of(segment), reduction_.elements.type, edge.rank,
-                                     tag_of(edge, segment), {.edge = index, .number = edge.next});
-      if (code != MPI_SUCCESS) return code;
-      ++edge.next;
-      ++edge.under_way;
-      if (edge.way == Way::down) ++num_sends_down_;
-    }
   }
 
   /// Edge of the send that may start and whose segment was ready first, or -1.
@@ -222,23 +231,6 @@ class Forest {
       }
     }
     return best;
-  }
-
-  int finish(Edge& edge, int position) {
-    --edge.under_way;
-    const int segment = segment_at(edge, position);
-    Progress& progress = progress_[index_of(segment)];
-    if (edge.is_outgoing) {
-      if (edge.way == Way::up) progress.is_sent_up = true;
-      if (edge.way == Way::down) --num_sends_down_;
-      return MPI_SUCCESS;
-    }
-    if (edge.way == Way::down) {
-      progress.ready_downwards = num_events_++;
-      return MPI_SUCCESS;
-    }
-    has_arrived_[static_cast<std::size_t>(&edge - edges_.data())][index_of(position)] = true;
-    return combine(edge, position);
   }
 
   /// Children are combined in their order, so that every run gives the same bits.

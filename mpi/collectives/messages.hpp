@@ -53,4 +53,19 @@ class Messages {
   std::size_t num_under_way_ = 0;
 };
 
+/// Exchanges all messages of one host: starts those that may start, waits for one, and so on.
+/// @param form  has `post_receives(messages)` and `start_sends(messages)`, which start all that may
+/// start, and `finish(name)`, which is told of each finished message
+template <class Form>
+int exchange(Form& form, Messages& messages) {
+  for (;;) {
+    if (const int code = form.post_receives(messages); code != MPI_SUCCESS) return code;
+    if (const int code = form.start_sends(messages); code != MPI_SUCCESS) return code;
+    if (!messages.is_any_under_way()) return MPI_SUCCESS;
+    MessageName name;
+    if (const int code = messages.wait(name); code != MPI_SUCCESS) return code;
+    if (const int code = form.finish(name); code != MPI_SUCCESS) return code;
+  }
+}
+
 }  // namespace fairlead::collectives

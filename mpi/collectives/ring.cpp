@@ -42,19 +42,43 @@ class Ring {
   int run(Buffers* buffers) {
     if (num_reduce_rounds_ > 0) make_slots(*buffers);
     Messages messages(team_.comm, 2 * static_cast<std::size_t>(schedule_.window));
-    for (;;) {
-      if (const int code = post_receives(messages); code != MPI_SUCCESS) return code;
-      if (const int code = start_sends(messages); code != MPI_SUCCESS) return code;
-      if (!messages.is_any_under_way()) return MPI_SUCCESS;
-      MessageName name;
-      if (const int code = messages.wait(name); code != MPI_SUCCESS) return code;
-      if (name.edge == to_next) {
-        is_sent_[static_cast<std::size_t>(name.number)] = true;
-        --num_sends_;
-      } else if (const int code = take(name.number); code != MPI_SUCCESS) {
-        return code;
-      }
+    return exchange(*this, messages);
+  }
+
+  int post_receives(Messages& messages) {
+    for (; next_receive_ < num_messages_ && may_receive(next_receive_); ++next_receive_) {
+      const Part part = part_of(next_receive_, true);
+      void* memory = is_reduced(next_receive_)
+                         ? slot(next_receive_)
+                         : reduction_.elements.at(static_cast<void*>(vector_), part.first);
+      const int code =
+          messages.receive(memory, part.count, reduction_.elements.type, rank_at(position_ - 1),
+                           kTag, {.edge = from_before, .number = next_receive_});
+      if (code != MPI_SUCCESS) return code;
     }
+    return MPI_SUCCESS;
+  }
+
+  int start_sends(Messages& messages) {
+    for (; next_send_ < num_messages_ && num_sends_ < schedule_.window; ++next_send_) {
+      const int needed = next_send_ - schedule_.num_parts;
+      if (needed >= 0 && !has_arrived_[static_cast<std::size_t>(needed)]) return MPI_SUCCESS;
+      const Part part = part_of(next_send_, false);
+      const int code =
+          messages.send(reduction_.elements.at(static_cast<void*>(vector_), part.first), part.count,
+                        reduction_.elements.type, rank_at(position_ + 1), kTag,
+                        {.edge = to_next, .number = next_send_});
+      if (code != MPI_SUCCESS) return code;
+      ++num_sends_;
+    }
+    return MPI_SUCCESS;
+  }
+
+  int finish(MessageName name) {
+    if (name.edge == from_before) return take(name.number);
+    is_sent_[static_cast<std::size_t>(name.number)] = true;
+    --num_sends_;
+    return MPI_SUCCESS;
   }
 
  private:
@@ -102,20 +126,6 @@ class Ring {
     return team_.rank_of(schedule_.order[index]);
   }
 
-  int post_receives(Messages& messages) {
-    for (; next_receive_ < num_messages_ && may_receive(next_receive_); ++next_receive_) {
-      const Part part = part_of(next_receive_, true);
-      void* memory = is_reduced(next_receive_)
-                         ? slot(next_receive_)
-                         : reduction_.elements.at(static_cast<void*>(vector_), part.first);
-      const int code =
-          messages.receive(memory, part.count, reduction_.elements.type, rank_at(position_ - 1),
-                           kTag, {.edge = from_before, .number = next_receive_});
-      if (code != MPI_SUCCESS) return code;
-    }
-    return MPI_SUCCESS;
-  }
-
   [[nodiscard]] bool may_receive(int message) const {
     // A slot, or the place in the window, is free when the message that had it has arrived.
     if (message >= schedule_.window &&
@@ -126,21 +136,6 @@ class Ring {
     const int sent = message - num_reduce_rounds_ * schedule_.num_parts;
     return is_reduced(message) || num_reduce_rounds_ == 0 ||
            is_sent_[static_cast<std::size_t>(sent)];
-  }
-
-  int start_sends(Messages& messages) {
-    for (; next_send_ < num_messages_ && num_sends_ < schedule_.window; ++next_send_) {
-      const int needed = next_send_ - schedule_.num_parts;
-      if (needed >= 0 && !has_arrived_[static_cast<std::size_t>(needed)]) return MPI_SUCCESS;
-      const Part part = part_of(next_send_, false);
-      const int code =
-          messages.send(reduction_.elements.at(static_cast<void*>(vector_), part.first), part.count,
-                        reduction_.elements.type, rank_at(position_ + 1), kTag,
-                        {.edge = to_next, .number = next_send_});
-      if (code != MPI_SUCCESS) return code;
-      ++num_sends_;
-    }
-    return MPI_SUCCESS;
   }
 
   int take(int message) {
