@@ -1,24 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MPI functions and handles that executors use: past all entries of the
-// preload library, and there found by name, since it is linked with no MPI.
+// All MPI functions and handles that executors use, in one place: a preload library is linked with
+// no MPI, and would have to find them by name. PMPI_ leads past wrappers of the calls.
 #pragma once
 
 #include <mpi.h>
-
-#ifdef FAIRLEAD_PRELOAD
-
-#include "pmpi/mpi_symbols.hpp"
-
-namespace fairlead::collectives {
-using intercept::byte_type;
-using intercept::comm_null;
-using intercept::comm_self;
-using intercept::errors_return;
-using intercept::mpi;
-using intercept::request_null;
-}  // namespace fairlead::collectives
-
-#else
 
 #define FAIRLEAD_EXECUTOR_CALLS(CALL) \
   CALL(Allgather)                     \
@@ -88,5 +73,3 @@ struct MpiCalls {
 }
 
 }  // namespace fairlead::collectives
-
-#endif
