@@ -39,7 +39,6 @@ foreach(
     folder
     mpi
     core/base
-    core/collectives
     core/include
     core/mapping
     core/network
