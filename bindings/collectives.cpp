@@ -110,17 +110,7 @@ void bind_collectives(nb::module_& module) {
       .def_ro("window", &fl::Schedule::window)
       .def_ro("max_sends", &fl::Schedule::max_sends)
       .def_ro("num_parts", &fl::Schedule::num_parts)
-      .def("check", &fl::check, "Raises InputError for the first thing no executor could follow.")
-      .def("to_text", &fl::to_text, "Lines of the plan.");
-
-  module.def(
-      "read_schedule",
-      [](const std::string& text, const std::string& name) {
-        std::string_view rest = text;
-        std::size_t line_number = 1;
-        return fl::read_schedule(rest, name, line_number);
-      },
-      "text"_a, "name"_a, "Reads what Schedule.to_text wrote.");
+      .def("check", &fl::check, "Raises InputError for the first thing no executor could follow.");
 
   module.def(
       "collective_methods",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives that follow a schedule of ours, by the executors of the preload library.
+// Collectives that follow a schedule of ours, by our executors.
 #include <numeric>
 #include <vector>
 

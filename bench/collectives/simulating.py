@@ -16,9 +16,9 @@ ROOT = HERE.parents[1]
 SOURCES = [
     *(HERE / name for name in ("timed.cpp", "bine.cpp", "planned.cpp")),
     *sorted((ROOT / "mpi" / "collectives").glob("*.cpp")),
-    *(ROOT / "core" / "collectives" / name for name in ("schedule.cpp", "schedule_text.cpp")),
+    *(ROOT / name for name in ("core/collectives/schedule.cpp", "mpi/json/value.cpp")),
 ]
-INCLUDED = [ROOT / folder for folder in ("core", "core/include", "mpi/collectives")]
+INCLUDED = [ROOT / folder for folder in ("core/include", "mpi", "mpi/collectives")]
 
 PLAIN = (
     "network/model:CM02",
@@ -84,7 +84,7 @@ class Simulation:
         """Simulated seconds of each call; None where it failed or delivered a wrong result.
 
         Args:
-            method: `native`, one of the program's own, or a file with a schedule for each call.
+            method: `native`, one of the program's own, or a file with a JSON list of schedules, one for each call.
             calls: Each operation at most once with a size.
             settings: More of SMPI's, `NAME:VALUE`.
         """

@@ -2,7 +2,7 @@
 // Times collective operations in SMPI, and checks what they deliver.
 //
 // timed METHOD OPERATION:BYTES:ROOT...   METHOD: native, bine_small, bine_large, or the path of a
-//                                        file with a schedule for each of the calls
+//                                        file with a list of schedules, one for each of the calls
 //
 // BYTES is the whole message of bcast, reduce and allreduce, the block of one rank of scatter and
 // gather, and what a rank holds in all of the others. Prints a line for each: operation, bytes,
@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "collectives.hpp"
+#include "schedule_json.hpp"
 
 namespace {
 
@@ -208,10 +209,10 @@ using Schedules = std::vector<fairlead::collectives::Schedule>;
 Schedules schedules_in(const std::string& path) {
   std::ifstream file(path);
   const std::string content((std::istreambuf_iterator<char>(file)), {});
+  const fairlead::json::Document document(path, content);
   Schedules result;
-  std::size_t line_number = 1;
-  for (std::string_view rest = content; !rest.empty();)
-    result.push_back(fairlead::collectives::read_schedule(rest, path, line_number));
+  for (const fairlead::json::Value& schedule : document.root().items())
+    result.push_back(fairlead::collectives::read_schedule(schedule));
   return result;
 }
 

@@ -189,12 +189,6 @@ class Schedule:
     def check(self) -> None:
         """Raises InputError for the first thing no executor could follow."""
 
-    def to_text(self) -> str:
-        """Lines of the plan."""
-
-def read_schedule(text: str, name: str) -> Schedule:
-    """Reads what Schedule.to_text wrote."""
-
 def collective_methods() -> list[tuple[str, str]]:
     """Names and summaries of all methods that plan collectives."""
 

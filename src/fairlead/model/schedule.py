@@ -87,19 +87,6 @@ class Schedule:
         trees = np.array(self.trees, dtype=np.int64)
         return trees[0] if len(trees) == 1 else trees
 
-    def to_text(self) -> str:
-        """Lines of text (docs/reference/plan.md), which the executors in C++ read."""
-        return to_core(self).to_text()
-
-    @classmethod
-    def from_text(cls, text: str, source: str = "schedule") -> Schedule:
-        """Read what `to_text` wrote.
-
-        Raises:
-            InputError: A line is not as the format says; the message names it.
-        """
-        return from_core(_core.read_schedule(text, source))
-
     def to_json(self) -> str:
         """The schedule as JSON; `from_json` reads it back."""
         return json.dumps({"kind": KIND, "version": VERSION, **dataclasses.asdict(self)})

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules: what is refused, what executors derive from one, and that its text reads back.
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "catch.hpp"
@@ -117,28 +116,4 @@ TEST_CASE("schedule: segments cover every element once, however few there are") 
 TEST_CASE("schedule: parts of a block differ by one element at most") {
   CHECK(part_starts(3, 8) == std::vector<std::uint64_t>{0, 3, 6, 8});
   CHECK(part_starts(4, 2) == std::vector<std::uint64_t>{0, 1, 2, 2, 2});
-}
-
-TEST_CASE("schedule: its text reads back as it was, and so does what stands behind it") {
-  const std::string first = to_text(two_trees());
-  const std::string second = to_text(grouped());
-  const std::string both = first + second;
-  std::string_view rest = both;
-  std::size_t line_number = 1;
-  CHECK(to_text(read_schedule(rest, "plan", line_number)) == first);
-  CHECK(to_text(read_schedule(rest, "plan", line_number)) == second);
-  CHECK(rest.empty());
-}
-
-TEST_CASE("schedule: an error of the text names file and line") {
-  std::string text = to_text(two_trees());
-  text.replace(text.find("root 0"), 6, "root x");
-  std::string_view rest = text;
-  std::size_t line_number = 1;
-  try {
-    (void)read_schedule(rest, "plan/collectives.txt", line_number);
-    FAIL("accepted");
-  } catch (const InputError& error) {
-    CHECK(std::string(error.what()) == "plan/collectives.txt:6: 'x' is not a number in range");
-  }
 }

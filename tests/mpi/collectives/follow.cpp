@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls collectives by their schedules and natively, and compares every byte of every buffer.
 //
-// follow cases FILE   a line "case OPERATION COMM HOSTS ROOT COUNT KIND IN_PLACE SEED" and a
-//                     schedule for each; prints "same N" or what differs
+// follow cases FILE   a JSON list of cases, each with its schedule; prints what differs, and then
+//                     "compared N"
 // follow leaks FILE CALLS   the first case again and again, on communicators that come and go;
 //                     prints what memory grew by
 #include <malloc.h>
 #include <mpi.h>
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -16,18 +17,18 @@
 #include <fstream>
 #include <iterator>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "operations.hpp"
+#include "schedule_json.hpp"
 
 namespace {
 
 using namespace fairlead::collectives;
 
 struct Case {
-  std::string operation, comm;
+  std::string comm;
   std::vector<int> host_of_rank;
   int root = 0;
   int count = 0;     // units of 6 integers
@@ -191,7 +192,7 @@ int call(const Case& wanted, const Kind& kind, World world, bool follows, Buffer
 
 /// In place, the elements behind the own result are undefined.
 void forget_undefined(const Case& wanted, const Kind& kind, World world, Buffers2& buffers) {
-  if (wanted.operation != "reduce_scatter" || !wanted.is_in_place) return;
+  if (wanted.schedule.operation != Operation::reduce_scatter || !wanted.is_in_place) return;
   int size = 0;
   MPI_Aint lower = 0, extent = 0;
   MPI_Type_size(kind.type, &size);
@@ -255,21 +256,23 @@ std::string difference(const Case& wanted, const Kind& kind, World world) {
 std::vector<Case> read_cases(const std::string& path) {
   std::ifstream file(path);
   const std::string content((std::istreambuf_iterator<char>(file)), {});
-  std::string_view rest = content;
+  const fairlead::json::Document document(path, content);
   std::vector<Case> cases;
-  for (std::size_t number = 0; !rest.empty();) {
-    const auto end = rest.find('\n');
-    std::istringstream line{std::string(rest.substr(0, end))};
-    rest.remove_prefix(end + 1);
-    Case next;
-    std::string keyword, hosts;
-    line >> keyword >> next.operation >> next.comm >> hosts >> next.root >> next.count >>
-        next.kind >> next.is_in_place >> next.seed;
-    std::istringstream split(hosts);
-    for (std::string host; std::getline(split, host, ',');) {
-      next.host_of_rank.push_back(std::stoi(host));
+  for (const fairlead::json::Value& value : document.root().items()) {
+    const auto number = [&value](const char* field) {
+      return static_cast<int>(value.at(field).whole_number(0, INT_MAX));
+    };
+    Case next{.comm = value.at("comm").text(),
+              .host_of_rank = {},
+              .root = number("root"),
+              .count = number("count"),
+              .kind = value.at("kind").text(),
+              .is_in_place = value.at("is_in_place").truth(),
+              .seed = static_cast<unsigned>(number("seed")),
+              .schedule = read_schedule(value.at("schedule"))};
+    for (const std::int64_t host : value.at("host_of_rank").whole_numbers(0, INT_MAX)) {
+      next.host_of_rank.push_back(static_cast<int>(host));
     }
-    next.schedule = read_schedule(rest, path, ++number);
     cases.push_back(std::move(next));
   }
   return cases;

@@ -7,6 +7,7 @@ Hypothesis draws schedules and calls; a program makes many of them at one start.
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -23,9 +24,10 @@ pytestmark = [pytest.mark.mpi]
 
 ROOT = Path(__file__).parents[3]
 EXECUTORS = sorted((ROOT / "mpi" / "collectives").glob("*.cpp"))
-CORE = [ROOT / "core" / "collectives" / name for name in ("schedule.cpp", "schedule_text.cpp")]
+OTHERS = [ROOT / "core" / "collectives" / "schedule.cpp", ROOT / "mpi" / "json" / "value.cpp"]
 HEADERS = [
     *(ROOT / "mpi" / "collectives").glob("*.hpp"),
+    ROOT / "mpi" / "json" / "value.hpp",
     ROOT / "core" / "include" / "fairlead" / "collectives" / "schedule.hpp",
 ]
 
@@ -46,7 +48,7 @@ COMBINING = ("reduce", "allreduce", "reduce_scatter")
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Call:
-    """One line of the program's file, and the schedule it follows."""
+    """A call, and the schedule it follows; the fields are those of the program's file."""
 
     schedule: Schedule
     comm: str
@@ -60,12 +62,9 @@ class Call:
     def __repr__(self) -> str:
         return f"{self.schedule.operation} by {self.schedule.form}"
 
-    def text(self) -> str:
-        hosts = ",".join(map(str, self.host_of_rank))
-        return (
-            f"case {self.schedule.operation} {self.comm} {hosts} {self.root} {self.count} "
-            f"{self.kind} {int(self.is_in_place)} {self.seed}\n{self.schedule.to_text()}"
-        )
+    def to_json(self) -> str:
+        own = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return json.dumps(own | {"schedule": json.loads(self.schedule.to_json())})
 
 
 @st.composite
@@ -158,12 +157,17 @@ def mpi(request: pytest.FixtureRequest) -> TracedMpi:
 @pytest.fixture(scope="module")
 def program(mpi: TracedMpi) -> Path:
     flags = ["-std=c++20", "-O1", "-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1"]
-    folders = ["core", "core/include", "mpi/collectives"]
+    folders = ["core/include", "mpi", "mpi/collectives"]
     return compiled(
         [mpi.compilers[".cpp"], *flags, *(f"-I{ROOT / folder}" for folder in folders)],
-        [Path(__file__).with_name("follow.cpp"), *EXECUTORS, *CORE],
+        [Path(__file__).with_name("follow.cpp"), *EXECUTORS, *OTHERS],
         depends_on=HEADERS,
     )
+
+
+def cases_of(calls: list[Call]) -> str:
+    """The program's file."""
+    return "[" + ",\n".join(call.to_json() for call in calls) + "]"
 
 
 def output(mpi: TracedMpi, num_ranks: int, folder: Path, *words: Path | str) -> str:
@@ -190,10 +194,10 @@ def test_a_call_by_any_schedule_delivers_what_the_native_one_does(
     @given(st.data())
     def deliver_the_same(data: st.DataObject) -> None:
         drawn = data.draw(st.lists(calls(num_ranks), min_size=20, max_size=40))
-        (tmp_path / "cases").write_text("".join(call.text() for call in drawn))
+        (tmp_path / "cases").write_text(cases_of(drawn))
         printed = output(mpi, num_ranks, tmp_path, program, "cases", tmp_path / "cases")
         differing = {int(word) for word in re.findall(r"^case (\d+)", printed, re.MULTILINE)}
-        shown = printed + "".join(drawn[index].text() for index in sorted(differing))
+        shown = printed + "".join(drawn[index].to_json() for index in sorted(differing))
         assert printed == f"compared {len(drawn)}\n", shown
 
     deliver_the_same()
@@ -207,7 +211,7 @@ def test_ten_thousand_calls_leave_no_memory_behind(
         trees=((-1, 0), (1, -1)), tree_of_segment=(0, 1), share_of_segment=(0.5, 0.5), window=2,
     )  # fmt: skip
     call = Call(forest, "world", (0, 1), 0, 2, "integers", False, 1)
-    (tmp_path / "cases").write_text(call.text())
+    (tmp_path / "cases").write_text(cases_of([call]))
 
     printed = output(mpi, 2, tmp_path, program, "leaks", tmp_path / "cases", "10000")
 

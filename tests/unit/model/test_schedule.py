@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Schedules are checked when they are made, and read back from text and JSON as they were."""
+"""Schedules are checked when they are made, and read back from JSON as they were."""
 
 from __future__ import annotations
 
@@ -36,11 +36,6 @@ GROUPED = Schedule(
 
 
 @pytest.mark.parametrize("schedule", [TWO_TREES, GROUPED])
-def test_text_reads_back_as_it_was(schedule: Schedule) -> None:
-    assert Schedule.from_text(schedule.to_text()) == schedule
-
-
-@pytest.mark.parametrize("schedule", [TWO_TREES, GROUPED])
 def test_json_reads_back_as_it_was(schedule: Schedule) -> None:
     assert Schedule.from_json(schedule.to_json()) == schedule
 
@@ -66,13 +61,6 @@ def test_form_without_trees_has_no_parent() -> None:
 def test_schedule_without_a_possible_execution_is_refused() -> None:
     with pytest.raises(InputError, match="shares do not add up to 1"):
         dataclasses.replace(TWO_TREES, share_of_segment=(0.3, 0.6))
-
-
-def test_error_of_a_text_names_file_and_line() -> None:
-    text = TWO_TREES.to_text().replace("window 1", "window one")
-
-    with pytest.raises(InputError, match=r"plan\.txt:10: 'one' is not a number in range"):
-        Schedule.from_text(text, "plan.txt")
 
 
 @pytest.mark.parametrize(

@@ -100,14 +100,4 @@ void check(const Schedule& schedule);
 [[nodiscard]] std::vector<std::uint64_t> part_starts(std::int32_t num_parts,
                                                      std::uint64_t num_elements);
 
-/// Lines "fairlead-schedule 1" to "end", docs/reference/plan.md.
-[[nodiscard]] std::string to_text(const Schedule& schedule);
-
-/// Reads one schedule from the start of `text` and moves `text` behind it.
-/// @param name  what errors call the text: the file it was read from
-/// @param line_number  of the first line of `text`; moves along
-/// @throws InputError  "NAME:LINE: ..." for the first thing that is wrong
-[[nodiscard]] Schedule read_schedule(std::string_view& text, const std::string& name,
-                                     std::size_t& line_number);
-
 }  // namespace fairlead::collectives
