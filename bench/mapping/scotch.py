@@ -8,6 +8,7 @@ python bench/mapping/scotch.py        about half a minute; --short for a few sec
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from fairlead.model.cost import rank_matrix
 
 DISTANCES = (1, 3, 10, 30, 100, 1000, 100_000)
 STARTS = (1, 2, 4, 8, 16)
+SMALL_SLOTS = ((2, 2, 2), (3, 2, 2), (4, 1, 1))
 PAPER_S = {(64, 8): 0.005, (256, 32): 0.028}  # CloudMap table II
 
 
@@ -41,6 +43,7 @@ def main() -> None:
     print(f"{len(cases)} cases, 25 to 256 ranks on 8 and 16 hosts; cost over the best known cost")
     report("largest distance, 4 starts", DISTANCES, cases, reference, by_distance)
     report("starts, largest distance 1000", STARTS, cases, reference, by_starts)
+    report_small(num_cases=5 if short else 60)
     report_times(repeats=3 if short else 15)
 
 
@@ -124,6 +127,42 @@ def report(
     print(f"\n{title}\n{'':>10} {'mean':>7} {'worst':>7}")
     for setting, values in found.items():
         print(f"{setting:>10} {np.mean(values / best):7.3f} {np.max(values / best):7.3f}")
+
+
+def report_small(num_cases: int) -> None:
+    """Six ranks on three hosts, random directed traffic and costs, against all placements."""
+    rng = np.random.default_rng(2)
+    print(f"\nsix ranks on three hosts, {num_cases} cases each: cost over the least")
+    print(f"{'slots':>10} {'median':>7} {'90 %':>7} {'launcher, median':>17}")
+    for slots in SMALL_SLOTS:
+        ratios = np.array([small_ratios(slots, rng) for _ in range(num_cases)])
+        scotch, launcher = np.median(ratios, axis=0)
+        title = ", ".join(map(str, slots))
+        print(f"{title:>10} {scotch:7.2f} {np.quantile(ratios[:, 0], 0.9):7.2f} {launcher:17.2f}")
+
+
+def small_ratios(slots: tuple[int, ...], rng: np.random.Generator) -> tuple[float, float]:
+    """The sums of Scotch's placement and of the launcher's over the least of all placements."""
+    sent = rng.lognormal(0, 1, (6, 6)) * (1 - np.eye(6))
+    cost = rng.lognormal(0, 1, (3, 3)) * (1 - np.eye(3))
+
+    def value(host_of_rank: Sequence[int]) -> float:
+        return float((sent * cost[np.ix_(host_of_rank, host_of_rank)]).sum())
+
+    least = min(
+        value(host_of_rank)
+        for host_of_rank in itertools.product(range(3), repeat=6)
+        if all(host_of_rank.count(host) <= slots[host] for host in range(3))
+    )
+    hosts = ["h0", "h1", "h2"]
+    network = fl.Network(hosts, np.zeros((3, 3)), 1 / np.maximum(cost, 1e-300))
+    traffic, cluster = fl.Traffic(sent, sent), fl.Cluster(hosts, slots)
+    found = [
+        fl.place(traffic, network, cluster, method, objective="sum")
+        for method in ("scotch", "launcher")
+    ]
+    scotch, launcher = (value(placement.host_of_rank) / least for placement in found)
+    return scotch, launcher
 
 
 def report_times(repeats: int) -> None:
