@@ -105,7 +105,7 @@ Demand demand_of(const Request& request, std::size_t num_hosts) {
     demand.total_out_bytes += out_bytes;
     demand.total_in_bytes += in_bytes;
   }
-  // Somebody sends whatever arrives; each part of an allreduce's vector is combined in N - 1 steps
+  // What arrives was sent; each part of an allreduce's vector is combined in N - 1 steps
   // and dealt in N - 1 more.
   demand.total_out_bytes = demand.total_in_bytes =
       request.operation == Operation::allreduce

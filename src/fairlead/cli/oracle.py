@@ -97,7 +97,7 @@ def serve(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help=f"Answer only who knows this token; or set {TOKEN_VARIABLE}.",
+            help=f"Answer only requests with the token in this file; or set {TOKEN_VARIABLE}.",
         ),
     ] = None,
     every: Annotated[
@@ -205,7 +205,7 @@ def _require_packages() -> None:
 
 
 def _latencies(file: Path | None, hosts: str | None, every_s: float) -> LatencyFile | Prober | None:
-    """Who tells latencies: a file, or a probe that begins now; None: nobody."""
+    """Where latencies come from: a file, a probe that begins now, or neither."""
     if file is not None and hosts is not None:
         raise typer.BadParameter("give either --latency or --probe-hosts")
     if file is not None:

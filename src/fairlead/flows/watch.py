@@ -74,7 +74,7 @@ class Observation:
     Attributes:
         run: What is watched.
         watcher: All pairs.
-        links: Those that messages wait for longest, where an oracle knows them.
+        links: Those that messages wait for longest, where an oracle tells them.
         is_stale: Whether the plan does not hold any more.
         problem: Why nothing could be observed, or None.
     """
@@ -159,7 +159,7 @@ def watch(
     Returns:
         The last observation.
     """
-    # An oracle tells what the links do, whoever sends; a probe meets the program's own messages.
+    # An oracle tells what the links do, by any sender; a probe meets the program's own messages.
     is_probed = run.source == ProbeSource.form
     program_Bps = program_rates(run.traffic, run.placement, run.network.hosts)
     watcher = PlanWatcher(run.planned, program_Bps if is_probed else None)

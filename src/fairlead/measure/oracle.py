@@ -40,7 +40,7 @@ TASKS_S = 5.0
 """The same where all ranks of a program wait for it."""
 
 NOMINAL_BPS = 1e9
-"""Bandwidth of a link where nobody tells one: only ratios of costs then count."""
+"""Bandwidth of a link where none is told: only ratios of costs then count."""
 
 HOP_S = 1e-6
 """Latency of a link where none is measured: only ratios count, as above."""

@@ -62,7 +62,7 @@ def view(record: JobsRecord, width: int, *, has_files: bool = False) -> Renderab
 
 def announcement_lines(record: JobsRecord) -> list[str]:
     """The placement and its prediction."""
-    return [title(record), expectation(record)]
+    return [title(record), prediction_line(record)]
 
 
 def mapped_facts(mapped: MappedJobs, files: Sequence[Path]) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def title(record: JobsRecord) -> str:
     return f"Placement of {len(record.jobs)} jobs on {len(record.hosts)} hosts by {record.method}"
 
 
-def expectation(record: JobsRecord) -> str:
+def prediction_line(record: JobsRecord) -> str:
     """The simulator's prediction, in one sentence."""
     prediction = record.prediction
     return (

@@ -50,7 +50,7 @@ def sentences(files: RunFiles) -> list[str]:
     if files.comparison is not None:
         found += _gain(files.comparison)
     if files.jobs is not None:
-        found.append(jobs_view.expectation(files.jobs))
+        found.append(jobs_view.prediction_line(files.jobs))
     if files.network is not None:
         found += _network(files.network)
     return found + _traffic(files)

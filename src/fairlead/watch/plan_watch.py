@@ -22,7 +22,7 @@ __all__ = ["CONFIRMING_ROUNDS", "DriftedPair", "PlanWatcher", "program_rates"]
 
 CONFIRMING_ROUNDS = 3
 """A pair has drifted when it did in so many observations one after another: a single one may have
-met a burst of somebody's messages."""
+met a burst of other messages."""
 
 Matrix = npt.NDArray[np.float64]
 

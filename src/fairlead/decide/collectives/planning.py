@@ -42,7 +42,7 @@ def plan(
         message_bytes: Whole vector of bcast, reduce and allreduce; one block of the others: what
             each host contributes to a gather or allgather, gets from a scatter or
             reduce_scatter, or sends to each other in an alltoall. A sequence of H sizes for
-            blocks that differ, of which gatherv, scatterv, allgatherv and reduce_scatter know.
+            blocks that differ: for gatherv, scatterv, allgatherv and reduce_scatter.
         root: Host from which or to which all goes; bcast, reduce, gather and scatter only, 0
             unless given.
         method: Name in `fairlead.collectives.METHODS`, or "fastest": of all for the operation the

@@ -19,7 +19,7 @@ from fairlead.errors import ShapeError
 __all__ = ["geometric", "graph_coordinates", "multi_jagged"]
 
 DIMENSIONS = 3
-"""Of coordinates that are made up where nobody gives any; ORACLE's machine and program have as
+"""Of coordinates that are made up where none are given; ORACLE's machine and program have as
 many."""
 
 Coordinates = npt.NDArray[np.float64]

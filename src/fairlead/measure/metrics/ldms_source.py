@@ -22,7 +22,7 @@ COMMAND_S = 30.0
 
 
 class LdmsFileSource(MetricSource):
-    """What `ldms_ls -l` printed to a file, which somebody writes again and again."""
+    """What `ldms_ls -l` printed to a file, which is written again and again."""
 
     def __init__(self, path: Path):
         """A file."""

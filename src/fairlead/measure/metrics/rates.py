@@ -161,7 +161,7 @@ def _ordered(
     is_ahead = is_there & (times_s > now_s + most_ahead_s)
     is_negative = is_there & (values < 0)
     kept = is_there & ~is_ahead & ~is_negative
-    # Before what came earlier: the clock was set back, or somebody lies.
+    # Before what came earlier: the clock was set back, or the time is false.
     so_far_s = np.maximum.accumulate(np.where(kept, times_s, -np.inf), axis=1)
     before_s = np.concatenate([np.full((len(times_s), 1), -np.inf), so_far_s[:, :-1]], axis=1)
     is_late = kept & (times_s < before_s)

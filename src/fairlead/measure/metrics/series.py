@@ -72,7 +72,7 @@ class Series:
 
 
 class MetricSource(abc.ABC):
-    """Somebody who counts.
+    """Where counters are read.
 
     Attributes:
         name: As the user wrote it; errors and reports name it so.

@@ -70,7 +70,7 @@ def _escaped(text: str) -> str:
 
 
 def hottest_links(oracle: Oracle) -> list[dict[str, Any]]:
-    """The links that messages wait for longest; where nobody counts that, the fullest ones."""
+    """The links that messages wait for longest; where that is not counted, the fullest ones."""
     links, found = oracle.topology.links, oracle.links()
     order = np.lexsort((np.nan_to_num(found.used_ratio), np.nan_to_num(found.stalled_ratio)))[::-1]
     is_known = np.isfinite(found.used_ratio) | np.isfinite(found.stalled_ratio)

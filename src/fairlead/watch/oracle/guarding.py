@@ -83,7 +83,7 @@ class Guard:
         Args:
             inner: The application.
             limiter: Of each client.
-            token: What a client has to know; empty: nothing.
+            token: What a client has to send; empty: nothing.
         """
         self._inner = inner
         self._limiter = limiter

@@ -78,7 +78,7 @@ def link_metrics(
     stalled = of(Quantity.stalled_s, links.num_lanes.astype(np.float64)) / links.num_lanes
     with np.errstate(divide="ignore", invalid="ignore"):
         shaped = of(Quantity.shaped_packets, nothing) / of(Quantity.packets, nothing)
-    # Counters come before shares that somebody else computed over windows of his own.
+    # Counters come before shares that a source computed over windows of its own.
     used = _first(carried_Bps / capacity_Bps, of(Quantity.used_ratio, nothing))
     stalled = _first(stalled, of(Quantity.stalled_ratio, nothing), shaped)
     used, stalled = np.clip(used, 0, 1), np.clip(stalled, 0, 1)

@@ -112,7 +112,7 @@ class _Pairs(NamedTuple):
 
 
 class Oracle:
-    """Knows a topology and what its links do."""
+    """A topology, and what its links do now."""
 
     def __init__(
         self,
@@ -128,8 +128,8 @@ class Oracle:
 
         Args:
             topology: Where messages go.
-            sources: Who counts.
-            latency: Tells what was measured last, None for nothing; None: nobody measures.
+            sources: Where counters are read.
+            latency: Tells what was measured last, None for nothing yet; None: it is not measured.
             stale_s: What is older is no value for now.
             tell: Gets lines about sources.
             clock: Seconds since 1970.

@@ -34,7 +34,7 @@ class Samples:
 
 
 class SampleStore:
-    """Samples of the links of a topology. Whoever uses it from two threads holds a lock."""
+    """Samples of the links of a topology. To be used by one thread at a time."""
 
     def __init__(self, into: dict[str, int], out_of: dict[str, int]):
         """An empty store.
@@ -83,7 +83,7 @@ class SampleStore:
         return num_unknown
 
     def of(self, quantity: Quantity) -> Samples | None:
-        """All samples of a quantity; None where nobody tells it."""
+        """All samples of a quantity; None where no source has it."""
         samples = self._samples.get(quantity)
         if samples is None:
             return None

@@ -30,7 +30,7 @@ PAIRS_OF_REQUEST = 4096
 """So many pairs cost a client as much as one small request."""
 
 REQUESTS_OF_WINDOW = 10
-"""So many requests a window costs that nobody asked for since sources were read."""
+"""So many requests a window costs that was not asked for since sources were read."""
 
 SMALL_NODES = 128
 """Up to here an answer is computed at once; larger ones in a thread."""
@@ -78,8 +78,8 @@ def service(oracle: Oracle, *, token: str = "", rate: float = REQUESTS_PER_S) ->
     """The application that a server runs.
 
     Args:
-        oracle: Who knows.
-        token: What a client has to know; empty: nothing.
+        oracle: Gives the answers.
+        token: What a client has to send; empty: nothing.
         rate: Requests a second that a client may make.
     """
     app = FastAPI(

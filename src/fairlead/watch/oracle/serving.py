@@ -59,7 +59,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen, then print the address.
 
-        Whoever started it may wait for this line, and reads the port from it.
+        The program that started it may wait for this line, and reads the port from it.
         """
         await super().startup(sockets)
         if self.started and sockets:
