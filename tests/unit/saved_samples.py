@@ -13,6 +13,11 @@ import scipy.sparse as sp
 import fairlead as fl
 from fairlead.files.archive import save_archive
 
+NETWORK_FACTS = {
+    **{"hosts": ["a", "b"], "origin": {}},
+    **{"unreachable": {}, "flows": None, "launch_s": None},
+}
+
 
 def two_hosts() -> fl.Network:
     return fl.Network(["a", "b"], [[0, 1e-5], [2e-5, 0]], [[np.inf, 1e8], [2e8, np.inf]])
@@ -35,9 +40,8 @@ def three_ranks() -> fl.Traffic:
 
 def save_network(path: Path, arrays: dict[str, Any] | None = None, **meta: object) -> None:
     """The file of a network with other arrays or another header."""
-    header = {"hosts": ["a", "b"], "origin": {}, **meta}
     whole = {"latency_s": np.zeros((2, 2)), "bandwidth_Bps": np.full((2, 2), np.inf)}
-    save_archive(path, "network", 2, header, {**whole, **(arrays or {})})
+    save_archive(path, "network", 2, {**NETWORK_FACTS, **meta}, {**whole, **(arrays or {})})
 
 
 def save_traffic(path: Path, arrays: dict[str, Any] | None = None, **meta: object) -> None:

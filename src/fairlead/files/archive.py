@@ -175,11 +175,15 @@ class Archive:
         return values
 
     def meta_field(self, name: str, *kinds: type) -> Any:
-        """Return one header field after checking that its type is one of these."""
+        """Return one header field after checking that its type is one of these.
+
+        A whole number is a number, too, and True is neither.
+        """
         if name not in self.meta:
             raise self.error(f"meta.{name}", "is missing")
         value = self.meta[name]
-        if not isinstance(value, kinds) or isinstance(value, bool):
+        accepted = (*kinds, int) if float in kinds else kinds
+        if not isinstance(value, accepted) or isinstance(value, bool):
             wanted = " or ".join(_IN_JSON[kind] for kind in kinds)
             raise self.error(f"meta.{name}", f"expected {wanted}, got {value!r}")
         return value

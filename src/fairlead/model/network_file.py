@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy.typing as npt
 
-from fairlead.errors import InputError
 from fairlead.files.archive import Archive, save_archive
 from fairlead.model.bottleneck_group import TABLE_OF_GROUPS, groups_from_table
 from fairlead.model.flows_summary import FlowsSummary
@@ -91,36 +90,30 @@ def _facts(archive: Archive) -> dict[str, Any]:
 
 
 def _checked_reasons(archive: Archive) -> dict[str, str]:
-    name, value = "meta.unreachable", archive.meta.get("unreachable", {})
-    if not isinstance(value, dict):
-        raise archive.error(name, f"expected an object, got {value!r}")
-    for host, why in value.items():
+    reasons: dict[str, str] = archive.meta_field("unreachable", dict)
+    for host, why in reasons.items():
         if not isinstance(why, str):
-            raise archive.error(f"{name}.{host}", f"expected a reason in words, got {why!r}")
-    return value
+            name = f"meta.unreachable.{host}"
+            raise archive.error(name, f"expected a reason in words, got {why!r}")
+    return reasons
 
 
 def _checked_flows(archive: Archive) -> FlowsSummary | None:
-    name, value = "meta.flows", archive.meta.get("flows")
+    value = archive.meta_field("flows", dict, type(None))
     if value is None:
         return None
-    if not isinstance(value, dict):
-        raise archive.error(name, f"expected an object, got {value!r}")
     is_complete, error = value.get("is_complete"), value.get("error")
     if not isinstance(is_complete, bool):
-        raise archive.error(f"{name}.is_complete", f"expected true or false, got {is_complete!r}")
+        problem = f"expected true or false, got {is_complete!r}"
+        raise archive.error("meta.flows.is_complete", problem)
     if not isinstance(error, str | None):
-        raise archive.error(f"{name}.error", f"expected text or null, got {error!r}")
+        raise archive.error("meta.flows.error", f"expected text or null, got {error!r}")
     return FlowsSummary(is_complete, error)
 
 
 def _checked_launch_s(archive: Archive) -> float | None:
-    name, value = "meta.launch_s", archive.meta.get("launch_s")
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise archive.error(name, f"expected a number or null, got {value!r}")
+    value = archive.meta_field("launch_s", float, type(None))
     try:
-        return float(value)
+        return None if value is None else float(value)
     except OverflowError as error:
-        raise InputError(f"{archive.path}: {name}: {error}") from error
+        raise archive.error("meta.launch_s", str(error)) from error

@@ -191,7 +191,7 @@ class Traffic:
         num_ranks = archive.meta_field("num_ranks", int)
         if num_ranks < 1:
             raise archive.error("meta.num_ranks", f"must be >= 1, got {num_ranks}")
-        run_time_s = archive.meta_field("run_time_s", float, int, type(None))
+        run_time_s = archive.meta_field("run_time_s", float, type(None))
         try:
             return cls(
                 **{n: _sparse(archive, n, num_ranks) for n in (*_POINT_TO_POINT, *_EXCHANGE)},
@@ -295,8 +295,7 @@ def _calls(archive: Archive) -> list[CollectiveCall]:
 
 
 def _uncounted(archive: Archive) -> Uncounted:
-    """All 0 in files that do not tell."""
-    value = archive.meta.get("uncounted", {})
+    value = archive.meta_field("uncounted", dict)
     try:
         uncounted = Uncounted(**value)
         if all(_whole(number) >= 0 for number in uncounted):

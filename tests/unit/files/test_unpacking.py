@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from saved_samples import save_network, save_traffic, three_ranks
+from saved_samples import NETWORK_FACTS, save_network, save_traffic, three_ranks
 
 import fairlead as fl
 from fairlead.files.archive import save_archive
@@ -47,7 +47,7 @@ def test_an_array_that_claims_more_than_it_has_is_refused(tmp_path: Path) -> Non
     np.lib.format.write_array_header_1_0(
         header, {"descr": "<f8", "fortran_order": False, "shape": (2**20, 2**20)}
     )
-    save_archive(tmp_path / "a.npz", "network", 2, {"hosts": ["a"], "origin": {}}, {})
+    save_archive(tmp_path / "a.npz", "network", 2, NETWORK_FACTS, {})
     with zipfile.ZipFile(tmp_path / "a.npz", "a") as archive:
         archive.writestr("latency_s.npy", header.getvalue())
     with pytest.raises(fl.InputError, match=r"latency_s: is damaged: .* claims 8796093022208 b"):
