@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running programs learn new tasks by fairlead.h, and go on whatever becomes of the oracle.
+
+Ranks run in UTS namespaces whose host names are those of a torus (programs/on-hosts.sh).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from torus_files import host, interconnect, shares
+from tracing import MPIS, PROGRAMS, TracedMpi, compiled
+
+from fairlead.act.launch import detect
+from fairlead.act.mpi_builds import find
+
+pytestmark = [pytest.mark.mpi]
+
+SMALL = ("--size", "8", "--vectors", "3", "--products", "30")
+LINE = [host(0, 0, z) for z in range(4)]
+
+
+@pytest.fixture(scope="module", params=sorted(MPIS))
+def mpi(request: pytest.FixtureRequest) -> TracedMpi:
+    return MPIS[request.param]
+
+
+@pytest.fixture(scope="module")
+def openmpi() -> TracedMpi:
+    """For what does not depend on the MPI."""
+    return MPIS["openmpi-4"]
+
+
+def run(
+    mpi: TracedMpi, hosts: list[str], *program: Path | str, **env: str
+) -> subprocess.CompletedProcess[str]:
+    """A process on each host."""
+    launcher = detect(mpi.mpirun)
+    on_hosts = (PROGRAMS / "on-hosts.sh", ",".join(hosts))
+    command = launcher.prepare_command(
+        mpi.spec(len(hosts), *on_hosts, *program, **env), Path("/nonexistent")
+    )
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def spmv(
+    mpi: TracedMpi, hosts: list[str], *arguments: str, **env: str
+) -> subprocess.CompletedProcess[str]:
+    return run(mpi, hosts, find(detect(mpi.mpirun)).example("spmv"), *SMALL, *arguments, **env)
+
+
+def has_passed(done: subprocess.CompletedProcess[str]) -> bool:
+    return done.returncode == 0 and done.stdout.splitlines()[-1] == "PASSED"
+
+
+def remappings(done: subprocess.CompletedProcess[str]) -> tuple[int, ...]:
+    """Asked for, moved, without an oracle."""
+    found = re.search(r"(\d+) asked for, (\d+) moved tasks, (\d+) without", done.stdout)
+    assert found is not None, done.stdout + done.stderr
+    return tuple(int(number) for number in found.groups())
+
+
+@pytest.fixture
+def oracle(tmp_path: Path) -> Iterator[str]:
+    """A real service; of a line of four routers the third is slow to reach."""
+    pytest.importorskip("uvicorn", reason="the extra fairlead[oracle] is not installed")
+    idle = {
+        ((x, 0, z), way): 0.0
+        for x in range(3)
+        for z in range(4)
+        for way in ("X-", "X+", "Z-", "Z+")
+    }
+    stalled = {((0, 0, 2), "Z-"): 0.9, ((0, 0, 2), "Z+"): 0.9}
+    (tmp_path / "ldms.txt").write_text(shares(idle | stalled))
+    (tmp_path / "interconnect.txt").write_text(interconnect(3, 1, 4))
+    fairlead = [sys.executable, "-m", "fairlead"]
+    command = [*fairlead, "import", "gemini", "interconnect.txt", "-o", "t.topo.npz"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    with subprocess.Popen(
+        [*fairlead, "oracle", "serve", "t.topo.npz", "--metrics", "ldms:ldms.txt", "--recorded",
+         "--port", "0"],
+        cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"},
+    ) as service:  # fmt: skip
+        assert service.stderr is not None
+        found = re.search(r"http://127\.0\.0\.1:\d+", service.stderr.readline())
+        assert found is not None
+        yield found[0]
+        service.terminate()
+
+
+Answer = Callable[[list[int]], bytes]
+
+
+@pytest.fixture
+def answering() -> Iterator[Callable[[Answer], str]]:
+    """Starts services that answer as a test says, to the tasks of each question; gives URLs."""
+    listeners = []
+
+    def start(answer: Answer) -> str:
+        listener = socket.create_server(("127.0.0.1", 0))
+        listeners.append(listener)
+
+        def serve() -> None:
+            while True:
+                try:
+                    connection = listener.accept()[0]
+                except OSError:
+                    return
+                with connection, connection.makefile("rb") as reader:
+                    length = 0
+                    while line := reader.readline().strip():
+                        if line.lower().startswith(b"content-length:"):
+                            length = int(line.split(b":")[1])
+                    question = json.loads(reader.read(length))
+                    connection.sendall(answer(question["task_of_process"]))
+
+        threading.Thread(target=serve, daemon=True).start()
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+    yield start
+    for listener in listeners:
+        listener.close()
+
+
+def told(tasks: list[int]) -> bytes:
+    body = json.dumps({"task_of_process": tasks}).encode()
+    return b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body)
+
+
+@pytest.mark.parametrize("num_ranks", [1, 2, 3, 5, 8])
+def test_spmv_computes_what_is_known(mpi: TracedMpi, num_ranks: int) -> None:
+    done = spmv(mpi, ["a"] * num_ranks, "--turn", "4")
+
+    assert has_passed(done), done.stdout + done.stderr
+
+
+def test_real_stalls_move_the_tasks_of_a_running_program(mpi: TracedMpi, oracle: str) -> None:
+    # Eight tasks in a cube on three hosts of a line and one beside it, two processes on each.
+    hosts = [name for name in (*LINE[:3], host(1, 0, 0)) for _ in range(2)]
+
+    done = spmv(
+        mpi, hosts, "--every", "10", FAIRLEAD_ORACLE=f"{oracle}?metric=stalls&method=optimize"
+    )
+
+    assert has_passed(done), done.stdout + done.stderr
+    assert remappings(done)[2] == 0
+
+
+def test_spmv_moves_matrix_and_vectors_with_its_tasks(
+    mpi: TracedMpi, answering: Callable[[Answer], str]
+) -> None:
+    url = answering(lambda tasks: told(tasks[3:] + tasks[:3]))
+
+    done = spmv(mpi, ["a"] * 8, "--every", "5", FAIRLEAD_ORACLE=url)
+
+    assert has_passed(done), done.stdout + done.stderr
+    assert remappings(done) == (5, 5, 0)
+
+
+FAULTS: dict[str, tuple[Answer, str]] = {
+    "half": (
+        lambda tasks: told(tasks)[:-4],
+        "gives half of an answer",
+    ),
+    "dies": (lambda _: b"", "gives half of an answer"),
+    "refuses": (lambda _: b"HTTP/1.1 503 Busy\r\n\r\nbusy", "refuses: busy"),
+    "no JSON": (lambda _: b"HTTP/1.1 200 OK\r\n\r\nhello", "the oracle's answer: "),
+    "twice": (lambda tasks: told([0] * len(tasks)), "gives a task to two processes"),
+    "few": (lambda tasks: told(tasks[:-1]), "has not all processes"),
+    "beyond": (lambda tasks: told([t + 1 for t in tasks]), "the oracle's answer: task_of_process"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_program_goes_on_where_the_oracle_fails(
+    openmpi: TracedMpi, answering: Callable[[Answer], str], fault: str
+) -> None:
+    answer, problem = FAULTS[fault]
+
+    done = spmv(openmpi, ["a"] * 4, "--every", "20", FAIRLEAD_ORACLE=answering(answer))
+
+    assert has_passed(done), done.stdout + done.stderr
+    assert remappings(done) == (1, 0, 1)
+    (line,) = (line for line in done.stderr.splitlines() if line.startswith("fairlead: "))
+    assert problem in line and line.endswith("; all tasks stay")
+
+
+def test_service_that_is_gone_is_named_once(openmpi: TracedMpi) -> None:
+    done = spmv(openmpi, ["a"] * 2, "--every", "20", FAIRLEAD_ORACLE="http://127.0.0.1:9")
+
+    assert has_passed(done), done.stdout + done.stderr
+    assert done.stderr.count("fairlead: oracle http://127.0.0.1:9: cannot be reached: ") == 1
+
+
+@pytest.fixture
+def program(mpi: TracedMpi) -> Path:
+    """A program in C, built as the page says."""
+    root = find(detect(mpi.mpirun)).root
+    # `--no-as-needed`, as the library comes before what refers to it.
+    flags = [f"-I{root}/include", f"-L{root}/lib", f"-Wl,-rpath,{root}/lib,--no-as-needed"]
+    return compiled(
+        [mpi.compilers[".c"], "-Wall", "-Wextra", "-Werror", *flags, "-lfairlead"],
+        [PROGRAMS / "remap.c"],
+        depends_on=[root / "include" / "fairlead.h"],
+    )
+
+
+def test_c_program_learns_its_tasks(
+    mpi: TracedMpi, program: Path, answering: Callable[[Answer], str]
+) -> None:
+    url = answering(lambda tasks: told(tasks[1:] + tasks[:1]))
+
+    done = run(mpi, ["a"] * 3, program, FAIRLEAD_ORACLE=url)
+
+    assert sorted(done.stdout.splitlines()) == [
+        f"turn {turn} rank {rank} task {(rank + turn + 1) % 3} state 1 same 1"
+        for turn in range(2)
+        for rank in range(3)
+    ], done.stderr
+
+
+def test_wrong_argument_of_one_rank_is_told_to_all(mpi: TracedMpi, program: Path) -> None:
+    done = run(mpi, ["a"] * 3, program, "wrong")
+
+    assert sorted(done.stdout.splitlines()) == [
+        f"turn {turn} rank {rank} task {rank} state -1 same 1"
+        for turn in range(2)
+        for rank in range(3)
+    ], done.stderr
