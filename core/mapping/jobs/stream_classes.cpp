@@ -35,8 +35,7 @@ StreamClasses::StreamClasses(const std::vector<RankStream>& streams) {
            std::tuple(other.duration_ns(), other.period_ns);
   };
   std::ranges::sort(classes_, is_before);
-  const auto [first, last] = std::ranges::unique(classes_);
-  classes_.erase(first, last);
+  classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
   for (const StreamClass& stream_class : of_stream) {
     const auto found = std::ranges::lower_bound(classes_, stream_class, is_before);
     class_of_stream_.push_back(static_cast<std::size_t>(found - classes_.begin()));

@@ -104,7 +104,7 @@ Sides GroupGrowth::grow(const FlowPair& seed, double capacity_Bps, bool is_expec
     });
     std::erase_if(members, [&](int h) { return std::ranges::find(in_seed, h) != in_seed.end(); });
     ask(std::move(members), is_new && !is_expected, as_source, [&](int host) {
-      return sharing_.share({.first = seed.first, .second = {host, y}}, capacity_Bps);
+      return sharing_.share({.first = seed.first, .second = {host, seed.second.dst}}, capacity_Bps);
     });
   }
   // Usually all hosts that do not send through it receive through it.
@@ -116,7 +116,7 @@ Sides GroupGrowth::grow(const FlowPair& seed, double capacity_Bps, bool is_expec
   }
   for (std::vector<int>* members : {&senders, &others}) {
     ask(std::move(*members), false, as_destination, [&](int host) {
-      return sharing_.share({.first = seed.first, .second = {c, host}}, capacity_Bps);
+      return sharing_.share({.first = seed.first, .second = {seed.second.src, host}}, capacity_Bps);
     });
   }
   return complete(as_source, as_destination);

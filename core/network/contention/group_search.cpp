@@ -44,8 +44,7 @@ std::vector<Flow> draw_flows(int num_hosts, RandomOrder& random) {
     }
   }
   std::ranges::sort(flows);
-  const auto repeated = std::ranges::unique(flows);
-  flows.erase(repeated.begin(), repeated.end());
+  flows.erase(std::unique(flows.begin(), flows.end()), flows.end());
   return flows;
 }
 

@@ -26,7 +26,7 @@ std::vector<Flow> flows_of(int host, Direction direction, int num_hosts,
     flows.push_back(direction == Direction::out ? Flow{host, partner} : Flow{partner, host});
   }
   random.shuffle(flows);
-  std::ranges::stable_partition(flows, [&](Flow flow) {
+  std::stable_partition(flows.begin(), flows.end(), [&](Flow flow) {
     return std::ranges::none_of(groups, [&](const auto& group) { return has(group, flow); });
   });
   return flows;

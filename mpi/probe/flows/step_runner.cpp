@@ -121,7 +121,7 @@ void StepRunner::send_orders() {
   });
   for (const auto& [rank, order] : orders_) {
     if (rank == 0) continue;
-    Sent& sent = sent_.emplace_back(order, MPI_REQUEST_NULL);
+    Sent& sent = sent_.emplace_back(Sent{.order = order, .request = MPI_REQUEST_NULL});
     MPI_Isend(&sent.order, sizeof(FlowOrder), MPI_BYTE, rank, order_tag, comm_, &sent.request);
   }
 }
