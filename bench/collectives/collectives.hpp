@@ -4,6 +4,9 @@
 
 #include <mpi.h>
 
+#include <string>
+#include <vector>
+
 #include "fairlead/collectives/schedule.hpp"
 
 namespace bench {
@@ -21,15 +24,17 @@ struct Collectives {
   int (*barrier)(MPI_Comm);
 };
 
-/// What SMPI was told to use: a library's selector, or one algorithm.
-Collectives native();
-
 /// Bine trees where messages are small.
 /// @pre The number of ranks is a power of two; no buffer is MPI_IN_PLACE.
 Collectives bine_small();
 
 /// The same with the data split over the ranks where that moves less of it.
 Collectives bine_large();
+
+using Schedules = std::vector<fairlead::collectives::Schedule>;
+
+/// The schedules of a file: a JSON list of what `Schedule.to_json` of the Python package wrote.
+Schedules schedules_in(const std::string& path);
 
 /// What follows the schedule, until the next call of this function; it has to stay where it is.
 Collectives planned(const fairlead::collectives::Schedule& schedule);

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times what others have for each collective operation, on the clouds of `clouds.py`.
 
-The selectors of four MPI libraries as SMPI has them, every single algorithm that SMPI has, and Bine
-trees. The simulation is deterministic: one run each. What has been timed is kept in
-`recorded/peers.json` and not timed again; `--again` does.
+The selectors of four MPI libraries as SMPI has them, Bine trees, and every single algorithm that
+SMPI has. The simulation is deterministic: one run each. What has been timed is kept in
+`recorded/peers.json`, which `compared.py` reads, and not timed again; `--again` does.
+
+python bench/collectives/peers.py     64 hosts, SMPI's factors left out; hours without the record
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ from pathlib import Path
 
 from clouds import CLOUDS, platform_of
 from recording import FOLDER, Recording
-from simulating import MODELS, Call, Simulation, built
+from simulating import MODELS, Call, Simulation, built, calls_of
 
-SIZES = (64 * 1024, 1024 * 1024, 8 * 1024 * 1024)
+PATH = FOLDER / "peers.json"
+HOW = "bench/collectives/peers.py, SimGrid 3.32; seconds by peer, null where it fails"
 
 SELECTORS = ("mpich", "ompi", "mvapich2", "impi")
 
@@ -49,10 +52,12 @@ ALGORITHMS = {
 }
 """Every algorithm of SimGrid 3.32 but its selectors and those for two ranks."""
 
+MAX_BINE_BYTES = 4 * 2**30
+"""Our program for Bine trees keeps room for all blocks on every rank."""
+
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="bcast on 8 hosts in racks")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cloud", action="append", choices=CLOUDS, help="repeatable")
     parser.add_argument("--hosts", action="append", type=int, help="default: 64; repeatable")
     parser.add_argument("--model", action="append", choices=MODELS, help="default: plain")
@@ -60,11 +65,8 @@ def main() -> None:
     parser.add_argument("--selectors", action="store_true", help="without the single algorithms")
     parser.add_argument("--again", action="store_true", help="also what was timed before")
     options = parser.parse_args()
-    if options.short:
-        options.cloud, options.hosts, options.operation = ["racks"], [8], ["bcast"]
-        options.selectors = True
+    recording = Recording(PATH, HOW, options.again)
     with tempfile.TemporaryDirectory() as name:
-        recording = recorded(Path(name) if options.short else FOLDER, options.again)
         program = built(Path(name))
         for cloud, num_hosts, model in itertools.product(
             options.cloud or CLOUDS, options.hosts or [64], options.model or ["plain"]
@@ -76,49 +78,45 @@ def main() -> None:
                 time_peers(recording, simulation, where, operation, options.selectors)
 
 
-def recorded(folder: Path = FOLDER, is_new: bool = False) -> Recording:
-    """What was timed before."""
-    how = "bench/collectives/peers.py, SimGrid 3.32; seconds by peer, null where it fails"
-    return Recording(folder / "peers.json", how, is_new)
-
-
-def cell(where: str, call: Call) -> str:
-    """Name of a cell of the tables, at `cloud/hosts/model`."""
-    return f"{where}/{call.operation}/{call.size_bytes}"
-
-
-def calls_of(operation: str) -> list[Call]:
-    """The sizes at which an operation is timed."""
-    sizes = [0] if operation == "barrier" else SIZES
-    return [Call(operation, size_bytes) for size_bytes in sizes]
-
-
-def settings_of(operation: str, without_algorithms: bool) -> dict[str, tuple[str, list[str]]]:
-    """Method of the program and settings of SMPI by the peer's name."""
-    peers = {name: ("native", [f"smpi/coll-selector:{name}"]) for name in SELECTORS}
-    peers |= {name: (name, []) for name in BINE}
-    if not without_algorithms:
-        for name in ALGORITHMS[operation].split():
-            peers[f"smpi {name}"] = ("native", [f"smpi/{operation}:{name}"])
-    return peers
-
-
 def time_peers(
-    recording: Recording,
-    simulation: Simulation,
-    where: str,
-    operation: str,
-    without_algorithms: bool,
+    recording: Recording, simulation: Simulation, where: str, operation: str, only_selectors: bool
 ) -> None:
-    """Time what was not timed yet, and keep it."""
-    calls = calls_of(operation)
-    for peer, (method, settings) in settings_of(operation, without_algorithms).items():
-        if all(peer in recording.row(cell(where, call)) for call in calls):
+    """Time an operation's peers that were not timed yet, and keep what they took."""
+    num_hosts = simulation.num_hosts
+    for peer, (method, settings) in settings_of(operation, only_selectors).items():
+        calls = [
+            call
+            for call in calls_of(operation)
+            if peer not in recording.row(cell(where, call))
+            and not (peer in BINE and bine_bytes(call, num_hosts) > MAX_BINE_BYTES)
+        ]
+        if not calls:
             continue
         found = simulation.times_s(method, calls, settings)
         for call in calls:
             recording.add(cell(where, call), peer, found[call])
         print(where, operation, peer, *found.values(), flush=True)
+
+
+def settings_of(operation: str, only_selectors: bool) -> dict[str, tuple[str, list[str]]]:
+    """Method of the program and settings of SMPI, by the peer's name."""
+    found = {name: ("native", [f"smpi/coll-selector:{name}"]) for name in SELECTORS}
+    found |= {name: (name, []) for name in BINE}
+    if not only_selectors:
+        for name in ALGORITHMS[operation].split():
+            found[f"smpi {name}"] = ("native", [f"smpi/{operation}:{name}"])
+    return found
+
+
+def bine_bytes(call: Call, num_hosts: int) -> int:
+    """What the blocks of all ranks take together."""
+    is_rooted = call.operation in ("scatter", "gather")
+    return call.size_bytes * num_hosts ** (2 if is_rooted else 1)
+
+
+def cell(where: str, call: Call) -> str:
+    """Name of a cell of the tables, at `cloud/hosts/model`."""
+    return f"{where}/{call.operation}/{call.size_bytes}"
 
 
 if __name__ == "__main__":

@@ -12,12 +12,11 @@ import argparse
 import time
 
 from clouds import CLOUDS
+from simulating import Call
 
 import fairlead as fl
 
 SIZES_BYTES = {"8 MiB": 8 * 2**20, "1 MiB": 2**20, "64 KiB": 2**16}
-PER_HOST = ("allgather", "reduce_scatter", "alltoall")
-"""Here a size is that of all hosts' blocks together."""
 
 
 def main() -> None:
@@ -53,7 +52,7 @@ def planned(
     operation: str, network: fl.Network, size_bytes: int, methods: list[str]
 ) -> tuple[str, float]:
     """The best of the methods as a cell of the table, and the CPU seconds of planning."""
-    message_bytes = size_bytes // network.num_hosts if operation in PER_HOST else size_bytes
+    message_bytes = Call(operation, size_bytes).message_bytes(network.num_hosts)
     known = (*fl.collectives.methods_for(operation), "fastest")
     begun_s = time.process_time()
     plans = [

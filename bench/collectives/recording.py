@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 Times = dict[str, dict[str, float | None]]
-"""Seconds by method, of each cell `cloud/hosts/model/operation/bytes`; None where it fails."""
+"""Seconds by name, of each cell `cloud/hosts/model/operation/bytes`; None where it fails."""
 
 FOLDER = Path(__file__).parent / "recorded"
 
@@ -21,13 +21,13 @@ class Recording:
         self.times: Times = json.loads(path.read_text())["times_s"] if is_there else {}
 
     def row(self, cell: str) -> dict[str, float | None]:
-        """What was timed of a cell, by method."""
+        """What was timed of a cell."""
         return self.times.get(cell, {})
 
-    def add(self, cell: str, method: str, time_s: float | None) -> None:
+    def add(self, cell: str, name: str, time_s: float | None) -> None:
         """Keep one time."""
         rounded = None if time_s is None else float(f"{time_s:.6g}")
-        self.times.setdefault(cell, {})[method] = rounded
+        self.times.setdefault(cell, {})[name] = rounded
         self._path.parent.mkdir(exist_ok=True)
         rows = ",\n".join(
             f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in sorted(self.times.items())

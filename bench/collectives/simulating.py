@@ -8,15 +8,20 @@ import re
 import resource
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import fairlead as fl
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-SOURCES = [
-    *(HERE / name for name in ("timed.cpp", "bine.cpp", "planned.cpp")),
+EXECUTORS = [
     *sorted((ROOT / "mpi" / "collectives").glob("*.cpp")),
     *(ROOT / name for name in ("core/collectives/schedule.cpp", "mpi/json/value.cpp")),
+]
+SOURCES = [
+    *(HERE / name for name in ("timed.cpp", "bine.cpp", "planned.cpp", "schedule_files.cpp")),
+    *EXECUTORS,
 ]
 INCLUDED = [ROOT / folder for folder in ("core/include", "mpi", "mpi/collectives")]
 
@@ -28,6 +33,12 @@ PLAIN = (
 )
 MODELS: dict[str, Sequence[str]] = {"plain": PLAIN, "smpi": ()}
 """Without SMPI's correction factors, and with its defaults (for Gigabit Ethernet with TCP)."""
+
+BLOCKS_TOGETHER = ("allgather", "reduce_scatter", "alltoall")
+"""Operations whose size is that of all hosts' blocks together."""
+
+SIZES_BYTES = (64 * 2**10, 2**20, 8 * 2**20)
+"""Of the comparisons."""
 
 CPU_LIMIT_S = 120
 """A broken algorithm may run forever; a deadlock ends by itself."""
@@ -46,8 +57,19 @@ class Call:
     size_bytes: int
     root: int = 0
 
+    def message_bytes(self, num_hosts: int) -> int:
+        """What `fl.collectives.plan` calls so."""
+        is_whole = self.operation not in BLOCKS_TOGETHER
+        return self.size_bytes if is_whole else self.size_bytes // num_hosts
+
     def __str__(self) -> str:
         return f"{self.operation}:{self.size_bytes}:{self.root}"
+
+
+def calls_of(operation: str) -> list[Call]:
+    """What an operation is timed with."""
+    sizes_bytes = (0,) if operation == "barrier" else SIZES_BYTES
+    return [Call(operation, size_bytes) for size_bytes in sizes_bytes]
 
 
 def built(folder: Path) -> Path:
@@ -78,21 +100,29 @@ class Simulation:
     platform: Path
     model: str
 
+    @property
+    def num_hosts(self) -> int:
+        return len(self._hosts.read_text().split())
+
+    @property
+    def _hosts(self) -> Path:
+        return self.platform.with_name("hosts.txt")
+
     def times_s(
         self, method: str, calls: Sequence[Call], settings: Sequence[str] = ()
     ) -> dict[Call, float | None]:
         """Simulated seconds of each call; None where it failed or delivered a wrong result.
 
         Args:
-            method: `native`, one of the program's own, or a file with a JSON list of schedules, one for each call.
+            method: `native`, one of the program's own, or a file that `written` made, with
+                a schedule for each call.
             calls: Each operation at most once with a size.
             settings: More of SMPI's, `NAME:VALUE`.
         """
-        hosts = self.platform.with_name("hosts.txt")
         configured = ("smpi/simulate-computation:no", *MODELS[self.model], *settings)
         command = [
-            *("smpirun", "-np", str(len(hosts.read_text().split()))),
-            *("-platform", str(self.platform), "-hostfile", str(hosts), "--log=root.t:error"),
+            *("smpirun", "-np", str(self.num_hosts), "--log=root.t:error"),
+            *("-platform", str(self.platform), "-hostfile", str(self._hosts)),
             *(f"--cfg={value}" for value in configured),
             *(str(self.program), method, *map(str, calls)),
         ]
@@ -106,6 +136,17 @@ class Simulation:
             )
         }
         return {call: found.get((call.operation, call.size_bytes)) for call in calls}
+
+    def planned_s(self, plans: Mapping[Call, fl.Schedule]) -> dict[Call, float | None]:
+        """The same of calls that follow a schedule each."""
+        path = written(list(plans.values()), self.platform.with_name("schedules.json"))
+        return self.times_s(str(path), list(plans))
+
+
+def written(schedules: Sequence[fl.Schedule], path: Path) -> Path:
+    """The path, with a list of schedules in the file."""
+    path.write_text("[" + ",\n".join(schedule.to_json() for schedule in schedules) + "]\n")
+    return path
 
 
 def _limit_cpu() -> None:

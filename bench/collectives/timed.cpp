@@ -13,15 +13,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "collectives.hpp"
-#include "schedule_json.hpp"
 
 namespace {
 
@@ -204,24 +200,18 @@ Call call_of(const std::string& text) {
           .root = std::stoi(text.substr(second + 1))};
 }
 
-using Schedules = std::vector<fairlead::collectives::Schedule>;
-
-Schedules schedules_in(const std::string& path) {
-  std::ifstream file(path);
-  const std::string content((std::istreambuf_iterator<char>(file)), {});
-  const fairlead::json::Document document(path, content);
-  Schedules result;
-  for (const fairlead::json::Value& schedule : document.root().items())
-    result.push_back(fairlead::collectives::read_schedule(schedule));
-  return result;
+/// What SMPI was told to use: a library's selector, or one algorithm.
+Collectives native() {
+  return {MPI_Bcast,     MPI_Reduce,         MPI_Allreduce, MPI_Scatter, MPI_Gather,
+          MPI_Allgather, MPI_Reduce_scatter, MPI_Alltoall,  MPI_Barrier};
 }
 
 /// For the call at each index its method.
 std::function<Collectives(std::size_t)> methods_of(const std::string& name) {
-  if (name == "native") return [](std::size_t) { return bench::native(); };
+  if (name == "native") return [](std::size_t) { return native(); };
   if (name == "bine_small") return [](std::size_t) { return bench::bine_small(); };
   if (name == "bine_large") return [](std::size_t) { return bench::bine_large(); };
-  return [schedules = schedules_in(name)](std::size_t index) {
+  return [schedules = bench::schedules_in(name)](std::size_t index) {
     return bench::planned(schedules.at(index));
   };
 }
