@@ -36,6 +36,14 @@ def test_the_program_runs_once_with_input_output_and_exit_code_its_own(tmp_path:
     assert f"fairlead: the record of this run: {run['folder']}\n" in done.stderr
 
 
+def test_a_dry_run_starts_nothing_and_is_listed_as_one(tmp_path: Path) -> None:
+    done = fairlead(tmp_path, "run", "-n", "1", "-H", "localhost", "--dry-run", "touch", "ran")
+
+    assert (done.returncode, (tmp_path / "ran").exists()) == (0, False)
+    (run,) = json.loads(fairlead(tmp_path, "runs", "--json").stdout)
+    assert (run["is_dry"], run["exit_code"]) == (True, None)
+
+
 def test_json_names_the_folder(tmp_path: Path) -> None:
     done = fairlead(tmp_path, "run", "-n", "2", "--host", "localhost:2", "--json", "true")
     said = json.loads(done.stderr)

@@ -61,6 +61,7 @@ def test_each_run_is_a_row_with_its_placement_times_and_end(runs: Path) -> None:
     kept = {"method": "optimize", "kept_launcher_placement": True}
     leave_run(runs / "2-cg", decision=kept, end={"exit_code": 7, "seconds": 0.25})
     leave_run(runs / "3-cg")
+    leave_run(runs / "4-cg", decision=kept, end={"is_dry": True})
 
     said = fairlead("runs", columns=80)
 
@@ -70,6 +71,7 @@ def test_each_run_is_a_row_with_its_placement_times_and_end(runs: Path) -> None:
         ["1-cg", "8", "2", "optimize", "2", "s", "1.5", "s", "done"],
         ["2-cg", "8", "2", "launcher", "-", "250", "ms", "exit", "code", "7"],
         ["3-cg", "8", "2", "-", "-", "-", "not", "ended"],
+        ["4-cg", "8", "2", "launcher", "-", "-", "dry", "run"],
         ["in", str(runs)],
     ]
 

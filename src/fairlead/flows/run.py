@@ -70,6 +70,7 @@ def run(
     announcement = _announcement(prepared, request, method, decision, history.kept)
     announce(announcement)
     if is_dry:
+        prepared.directory.note("end", {"is_dry": True})
         return 0
     seconds, exit_code = start(prepared, request, decision, narrator)
     if exit_code == 0:

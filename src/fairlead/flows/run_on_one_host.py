@@ -52,6 +52,7 @@ def run_on_one_host(
     narrator.tell(f"there is one host, {cluster.hosts[0]}: nothing to place")
     announce(directory.path)
     if is_dry:
+        directory.note("end", {"is_dry": True})
         return 0
     command = launcher.prepare_command(spec, directory.path)
     directory.note("start", {"launcher_command": command})

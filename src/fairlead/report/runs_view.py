@@ -49,6 +49,8 @@ def _end(run: PastRun) -> str:
         return "unreadable"
     if run.is_comparison:
         return "compared"
+    if run.is_dry:
+        return "dry run"
     if run.exit_code is None:
         return "not ended"
     return f"exit code {run.exit_code}" if run.exit_code else "done"

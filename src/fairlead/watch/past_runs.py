@@ -45,6 +45,7 @@ class PastRun:
         measured_s: Measured time; of several jobs the longest.
         exit_code: Its exit code; None if it did not end, or if it compared methods.
         is_comparison: Whether methods were compared.
+        is_dry: Whether it was only decided what to do.
         problem: Why the folder cannot be read; all else is None then.
     """
 
@@ -58,6 +59,7 @@ class PastRun:
     measured_s: float | None = None
     exit_code: int | None = None
     is_comparison: bool = False
+    is_dry: bool = False
     problem: str | None = None
 
 
@@ -78,6 +80,7 @@ class _Facts(pydantic.BaseModel):
     seconds: _Seconds | tuple[_Seconds, ...] | None = None
     exit_code: int | None = None
     exit_codes: tuple[int, ...] = ()
+    is_dry: bool = False
 
 
 class _Record(pydantic.BaseModel):
@@ -191,4 +194,5 @@ def _told(folder: Path, record: _Record, facts: _Facts) -> PastRun:
         max((each for each in seconds if each is not None), default=None),
         next((code for code in codes if code), codes[0]),
         (folder / COMPARISON).exists(),
+        facts.is_dry,
     )
