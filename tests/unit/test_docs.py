@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What README and docs name is there: links, files, names of the package, options of commands."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import fairlead as fl
+from fairlead.cli import app
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")]
+    + [*(ROOT / "docs").rglob("*.md")]
+)
+FOLDERS = "bench|bindings|cmake|core|docs|examples|lab|mpi|scripts|src|tests"
+TO_COME = {"core/routing/"}
+"""Named by ARCHITECTURE.md as the place of a part that is not there yet."""
+
+OPTION = r"(?<![\w-])--[a-z][a-z-]+"
+
+
+each_page = pytest.mark.parametrize(
+    "page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES]
+)
+
+
+@each_page
+def test_links_lead_to_files(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+)[^):]*\)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@each_page
+def test_named_files_and_folders_exist(page: Path) -> None:
+    paths = set(re.findall(rf"`((?:{FOLDERS})/[\w./-]+)[` ]", page.read_text()))
+    assert [path for path in paths - TO_COME if not (ROOT / path).exists()] == []
+
+
+@each_page
+def test_named_parts_of_the_package_exist(page: Path) -> None:
+    for name in re.findall(r"\bfl\.((?:\w+\.)*\w+)", page.read_text()):
+        assert operator.attrgetter(name)(fl) is not None, name
+
+
+@each_page
+def test_commands_are_there_with_the_options_that_are_shown(page: Path) -> None:
+    for command, given in shown_commands(page.read_text()):
+        assert [option for option in given if option not in options(command)] == [], command
+
+
+def shown_commands(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Names and options of our commands in code, also of one that another starts."""
+    for part in re.split(r"\n|`| -- |&& |\$ ", text):
+        found = re.match(r"\s*fairlead ([a-z]+)(?: ([a-z]+))?(.*)", part)
+        if found is not None:
+            first, second, rest = found.groups()
+            nested = f"{first} {second}"
+            is_nested = help_of(nested).startswith(f"Usage: fairlead {nested} ")
+            yield nested if is_nested else first, re.findall(OPTION, rest)
+
+
+def options(command: str) -> set[str]:
+    """The options of a command, by its help."""
+    assert help_of(command), f"there is no fairlead {command}"
+    return set(re.findall(OPTION, help_of(command)))
+
+
+@functools.cache
+def help_of(command: str) -> str:
+    """What --help says; nothing where there is no such command."""
+    said = CliRunner().invoke(app, [*command.split(), "--help"])
+    return "" if said.exit_code else said.stdout
