@@ -56,6 +56,13 @@ def test_commands_are_there_with_the_options_that_are_shown(page: Path) -> None:
         assert [option for option in given if option not in options(command)] == [], command
 
 
+@each_page
+def test_benchmarks_have_the_options_that_they_are_shown_with(page: Path) -> None:
+    for script, rest in re.findall(r"`(bench/[\w/]+\.py)([^`]*)`", page.read_text()):
+        source = (ROOT / script).read_text()
+        assert [one for one in re.findall(OPTION, rest) if f'"{one}"' not in source] == [], script
+
+
 def shown_commands(text: str) -> Iterator[tuple[str, list[str]]]:
     """Names and options of our commands in code, also of one that another starts."""
     for part in re.split(r"\n|`| -- |&& |\$ ", text):
