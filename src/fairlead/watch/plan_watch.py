@@ -16,13 +16,16 @@ import numpy.typing as npt
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic
-from fairlead.watch.drift import checked_hosts, drifted_pairs
+from fairlead.watch.drift import drifted_pairs
 
 __all__ = ["CONFIRMING_ROUNDS", "DriftedPair", "PlanWatcher", "program_rates"]
 
 CONFIRMING_ROUNDS = 3
 """A pair has drifted when it did in so many observations one after another: a single one may have
 met a burst of other messages."""
+
+HOSTS_AT_A_TIME = 3
+"""Starting three processes takes a fraction of the time of starting all, and gives three pairs."""
 
 Matrix = npt.NDArray[np.float64]
 
@@ -66,6 +69,7 @@ class PlanWatcher:
         self.num_rounds = 0
         self._program_Bps = np.zeros(shape) if program_Bps is None else program_Bps
         self._rounds_of_pair = np.zeros(shape, dtype=np.int64)
+        self._observations_of_host = np.zeros(shape[0], dtype=np.int64)
 
     def add(self, now: Network) -> None:
         """Take an observation.
@@ -88,6 +92,7 @@ class PlanWatcher:
         rounds = self._rounds_of_pair[grid]
         counted = np.where(is_drifted, rounds + 1, 0)
         self._rounds_of_pair[grid] = np.where(is_seen | is_seen.T, counted, rounds)
+        self._observations_of_host[places] += 1
         self.num_rounds += 1
 
     def _add_unknown(
@@ -135,17 +140,14 @@ class PlanWatcher:
         return sorted(found, key=lambda each: each[1])
 
     def next_hosts(self, seed: int) -> list[str]:
-        """The hosts to measure next: those of a pair that may have drifted, else a few others."""
+        """The hosts to measure next: a pair that may have drifted, else the hosts least known."""
         doubtful = (self._rounds_of_pair > 0) & (self._rounds_of_pair < CONFIRMING_ROUNDS)
         pairs = np.argwhere(doubtful)
         if pairs.size:
             return [self.planned.hosts[place] for place in pairs[0]]
-        places = checked_hosts(self.planned, seed)
-        if len(places) < 2:
-            random = np.random.default_rng(seed)
-            num_hosts = self.planned.num_hosts
-            places = random.permutation(num_hosts)[: min(3, num_hosts)].tolist()
-        return [self.planned.hosts[place] for place in places]
+        tie = np.random.default_rng(seed).permutation(self.planned.num_hosts)
+        order = np.lexsort((tie, self._observations_of_host))
+        return [self.planned.hosts[place] for place in order[:HOSTS_AT_A_TIME]]
 
 
 def program_rates(traffic: Traffic, placement: Placement, hosts: Sequence[str]) -> Matrix:

@@ -104,3 +104,16 @@ def test_rate_of_a_program_is_that_of_the_busier_interface() -> None:
 
     # a sends 30 bytes in 2 s; c sends 5 and receives 20; b receives 15.
     assert rates_Bps.tolist() == [[15, 15, 15], [0, 7.5, 10], [2.5, 7.5, 10]]
+
+
+def test_hosts_take_turns_so_that_none_is_left_out() -> None:
+    hosts = tuple("abcdefgh")
+    unknown = fl.Network(hosts, np.full((8, 8), np.nan), np.full((8, 8), np.nan))
+    watcher, seen = PlanWatcher(unknown), set()
+
+    for seed in range(3):
+        chosen = watcher.next_hosts(seed)
+        seen.update(chosen)
+        watcher.add(network(1e8, tuple(chosen)))
+
+    assert seen == set(hosts)
