@@ -24,35 +24,19 @@ from pathlib import Path
 import numpy as np
 
 from fairlead.measure.metrics import MetricSource, Quantity, Series
-from fairlead.measure.topologies.gemini import DIRECTIONS, port
-from fairlead.measure.topologies.gemini_nodes import Position
-from fairlead.model.topology import Links, Topology, TorusRoutes
+from fairlead.measure.topologies.gemini import DIRECTIONS
+from fairlead.model.topology import Topology, port_name, whole_torus
 from fairlead.watch.oracle import Oracle, Question
 
 NODES_OF_ROUTER = 2
+LINK_BPS = 9.375e9
 NODES_OF_QUERY = 16  # 256 routes, as ORACLE's 0.27 s
 
 
 def torus(*sizes: int) -> Topology:
     """A whole torus with two nodes on each router."""
-    link_of_step = np.arange(6 * np.prod(sizes), dtype=np.int32).reshape(3, 2, *sizes)
-    places = list(np.ndindex(*sizes))
-    in_ports = [""] * link_of_step.size
-    out_ports = [""] * link_of_step.size
-    for number, place in enumerate(np.ndindex(*link_of_step.shape)):
-        dimension, minus, *at = place
-        other = list(at)
-        other[dimension] = (at[dimension] + (-1 if minus else 1)) % sizes[dimension]
-        axis = "XYZ"[dimension]
-        out_ports[number] = port(Position(*at), axis + "+-"[minus])
-        in_ports[number] = port(Position(*other), axis + "-+"[minus])
-    return Topology(
-        hosts=[f"nid{node:05d}" for node in range(NODES_OF_ROUTER * len(places))],
-        links=Links(in_ports, out_ports, np.full(link_of_step.size, 9.375e9)),
-        routes=TorusRoutes(sizes, np.repeat(places, NODES_OF_ROUTER, axis=0), link_of_step),
-        router_of_host=[str(place) for place in places for _ in range(NODES_OF_ROUTER)],
-        coordinates=np.repeat(places, NODES_OF_ROUTER, axis=0).astype(float),
-    )
+    num_hosts = NODES_OF_ROUTER * int(np.prod(sizes))
+    return whole_torus(sizes, [f"nid{node:05d}" for node in range(num_hosts)], [LINK_BPS] * 3)
 
 
 class Everything(MetricSource):
@@ -61,9 +45,7 @@ class Everything(MetricSource):
     name = "everything"
 
     def __init__(self, sizes: tuple[int, ...]):
-        self.ports = [
-            port(Position(*place), way) for place in np.ndindex(*sizes) for way in DIRECTIONS
-        ]
+        self.ports = [port_name(place, way) for place in np.ndindex(*sizes) for way in DIRECTIONS]
         self.at_s = time.time() - 640
 
     def read(self, now_s: float, window_s: float) -> list[Series]:

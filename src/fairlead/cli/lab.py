@@ -141,6 +141,39 @@ def degrade(
         print_json(lab_view.shaped_facts(lab, lab.shaped_Bps()))
 
 
+@_lab.command(epilog="Example: fairlead lab load torus --pair h0,h8 --pair h2,h10")
+def load(
+    name: NameArgument,
+    pair: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B", help="Two hosts that send to one another; repeatable."),
+    ] = None,
+    stop: Annotated[bool, typer.Option("--stop", help="End all these pairs instead.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Let pairs of hosts stream 1 MiB messages both ways, until --stop or the end of the lab."""
+    if stop == bool(pair):
+        raise typer.BadParameter("give either --pair or --stop")
+    lab = Lab.attach(name)
+    if stop:
+        num_pairs = lab.end_loads()
+        if as_json:
+            print_json({"ended": num_pairs})
+        return
+    pairs = [_two_hosts(each) for each in pair or []]
+    for one, other in pairs:
+        lab.add_load(one, other)
+    if as_json:
+        print_json({"pairs": pairs})
+
+
+def _two_hosts(text: str) -> tuple[str, str]:
+    one, comma, other = text.partition(",")
+    if not comma or not one or not other:
+        raise typer.BadParameter(f"--pair: expected two hosts A,B, got {text!r}")
+    return one, other
+
+
 @_lab.command(epilog="Example: fairlead lab down --all")
 def down(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Name of the lab.")] = None,

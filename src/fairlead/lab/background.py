@@ -19,18 +19,22 @@ __all__ = ["start_background"]
 
 _SO_MAX_PACING_RATE = 47  # From <asm-generic/socket.h>; the socket module does not define it.
 _CHUNK = bytes(64 * 1024)
+_MESSAGE_BYTES = 1 << 20
+"""What a stream without a rate has under way. Source: ORACLE's generator of congestion, pairs that
+stream messages of 1 MiB both ways."""
 _CHUNK_S = 0.01
 """Send buffer, as time at the stream's rate."""
 
 
 def start_background(
-    pid_of_host: Sequence[int], streams: Sequence[tuple[int, int, float]]
+    pid_of_host: Sequence[int], streams: Sequence[tuple[int, int, float | None]]
 ) -> int | None:
     """Start the process that sends and receives all streams.
 
     Args:
         pid_of_host: A process on each host.
-        streams: Sending host, receiving host and bytes per second of each.
+        streams: Sending host, receiving host and bytes per second of each; None: as fast as the
+            network lets it, a megabyte at a time.
 
     Returns:
         Its process id, or None where there are no streams.
@@ -43,15 +47,17 @@ def start_background(
     return pid
 
 
-def _run(pid_of_host: Sequence[int], streams: Sequence[tuple[int, int, float]]) -> NoReturn:
+def _run(pid_of_host: Sequence[int], streams: Sequence[tuple[int, int, float | None]]) -> NoReturn:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         with selectors.DefaultSelector() as selector:
             for src, dst, rate_Bps in streams:
                 sender, receiver = open_stream(pid_of_host[src], pid_of_host[dst], dst)
-                sender.setsockopt(socket.SOL_SOCKET, _SO_MAX_PACING_RATE, int(rate_Bps))
-                buffer_bytes = max(int(rate_Bps * _CHUNK_S), len(_CHUNK))
+                buffer_bytes = _MESSAGE_BYTES
+                if rate_Bps is not None:
+                    sender.setsockopt(socket.SOL_SOCKET, _SO_MAX_PACING_RATE, int(rate_Bps))
+                    buffer_bytes = max(int(rate_Bps * _CHUNK_S), len(_CHUNK))
                 sender.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer_bytes)
                 selector.register(sender, selectors.EVENT_WRITE)
                 selector.register(receiver, selectors.EVENT_READ)

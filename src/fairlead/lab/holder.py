@@ -20,10 +20,12 @@ from typing import Any
 from fairlead.lab import control
 from fairlead.lab.addresses import LOGIN, hosts_file
 from fairlead.lab.background import start_background
+from fairlead.lab.link_counters import LinkCounters
 from fairlead.lab.namespaces import bind_file, mount, spawn_in_own_namespaces
 from fairlead.lab.network import LabNetwork
 from fairlead.lab.scenario import Scenario
 from fairlead.lab.serving import serve
+from fairlead.lab.torus import SYSCTLS_OF_ROUTERS, TorusWiring
 from fairlead.lab.wiring import Wiring
 
 # Settings of every network namespace: connections must not use values of earlier ones, a lost
@@ -78,8 +80,18 @@ def _build(scenario: Scenario, folder: Path) -> LabNetwork:
     for host, pid in pid_of_host.items():
         _written(pids / host, f"{pid}\n")
     network = LabNetwork(scenario, pid_of_host)
-    delay_by = None if scenario.latency is None else scenario.latency.by
-    network.wiring = Wiring(network.topology, pid_of_host, delay_by)
+    if network.topology.torus is not None:
+        routers = dict.fromkeys(network.topology.torus.router_of_host)
+        forward = functools.partial(_prepare_host, sysctls | SYSCTLS_OF_ROUTERS)
+        pid_of_router = {name: spawn_in_own_namespaces(name, forward) for name in routers}
+        torus = TorusWiring(network.topology, pid_of_host | pid_of_router)
+        network.wiring = torus
+        network.counters = LinkCounters(
+            [(pid_of_router[router], index) for router, index in torus.interface_of_link]
+        )
+    else:
+        delay_by = None if scenario.latency is None else scenario.latency.by
+        network.wiring = Wiring(network.topology, pid_of_host, delay_by)
     start_background(
         [pid_of_host[host] for host in scenario.host_names],
         [

@@ -177,6 +177,27 @@ class Lab:
         """
         control.ask(self._folder, do="cut", host=host)
 
+    def add_load(self, one: str, other: str) -> None:
+        """Let two hosts send to one another without a pause, until `end_loads` or the lab's end.
+
+        Raises:
+            InputError: A host is unknown, or both are the same.
+        """
+        control.ask(self._folder, do="load", src=one, dst=other)
+
+    def end_loads(self) -> int:
+        """End the traffic of `add_load`; returns the number of pairs."""
+        num_pairs: int = control.ask(self._folder, do="end loads")["num_pairs"]
+        return num_pairs
+
+    def link_counters(self) -> dict[str, Any]:
+        """Counters of the links of a torus: `ports` they come in by, `bytes`, `stalled_s`, `at_s`.
+
+        Raises:
+            InputError: There is no torus.
+        """
+        return control.ask(self._folder, do="links")
+
     def check(self, on_progress: Progress | None = None) -> tuple[Matrix, list[WrongPair]]:
         """Compare rates with quick transfers; meaningful while nothing else runs in the lab.
 

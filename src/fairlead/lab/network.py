@@ -3,9 +3,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+from typing import Any
+
 import numpy as np
 
 from fairlead.errors import InputError
+from fairlead.lab.background import start_background
+from fairlead.lab.link_counters import LinkCounters
 from fairlead.lab.scenario import Scenario
 from fairlead.lab.tables import Change
 from fairlead.lab.topology import draw_pairs, draw_topology
@@ -21,14 +28,17 @@ class LabNetwork:
         topology: The current rates.
         pid_of_host: A process in the namespaces of each host and of the head node.
         wiring: The shapers that hold the rates.
+        counters: What the links of a torus carry; None without a torus.
     """
 
     wiring: Wiring
+    counters: LinkCounters | None = None
 
     def __init__(self, scenario: Scenario, pid_of_host: dict[str, int]) -> None:
         self._scenario = scenario
         self.topology = draw_topology(scenario)
         self.pid_of_host = pid_of_host
+        self._loads: list[int] = []
 
     def index(self, host: str) -> int:
         """Number of a host.
@@ -65,6 +75,39 @@ class LabNetwork:
         self.topology.pair_Bps[index, :] = 0
         self.topology.pair_Bps[:, index] = 0
         self.wiring.cut_host(index)
+
+    def add_load(self, one: str, other: str) -> None:
+        """Let two hosts send to one another without a pause, until `end_loads`.
+
+        Raises:
+            InputError: A host is unknown, or both are the same.
+        """
+        ends = (self.index(one), self.index(other))
+        if ends[0] == ends[1]:
+            raise InputError(f"a pair has two hosts, got {one!r} twice")
+        pids = [self.pid_of_host[host] for host in self.topology.hosts]
+        both_ways = [(*ends, None), (*ends[::-1], None)]
+        pid = start_background(pids, both_ways)
+        assert pid is not None
+        self._loads.append(pid)
+
+    def end_loads(self) -> int:
+        """End what `add_load` began; returns the number of pairs."""
+        for pid in self._loads:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        num_loads, self._loads = len(self._loads), []
+        return num_loads
+
+    def told_links(self) -> dict[str, Any]:
+        """Ports and counters of all links.
+
+        Raises:
+            InputError: There is no torus.
+        """
+        if self.counters is None or self.topology.torus is None:
+            raise InputError("has no torus, whose links could be told")
+        return {"ports": self.topology.torus.links.in_ports, **self.counters.now()}
 
     def apply(self, change: Change) -> None:
         """Make a change planned by the scenario; cut pairs stay cut."""

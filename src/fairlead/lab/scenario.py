@@ -10,7 +10,17 @@ from pydantic import Field, model_validator
 
 from fairlead.files import toml_files
 from fairlead.files.package_folders import data_folder
-from fairlead.lab.tables import Change, Latency, PairDelay, PairRate, PairRates, Racks, Rate, Table
+from fairlead.lab.tables import (
+    Change,
+    Latency,
+    PairDelay,
+    PairRate,
+    PairRates,
+    Racks,
+    Rate,
+    Table,
+    Torus,
+)
 
 __all__ = ["Scenario", "packaged_scenarios"]
 
@@ -32,6 +42,8 @@ class Scenario(Table):
     order_seed: int = Field(default=0, ge=0)
     """Shuffles the hosts over the racks, so that their names do not show the rack."""
     racks: Racks | None = None
+    torus: Torus | None = None
+    """Instead of racks."""
     pairs: PairRates | None = None
     latency: Latency | None = None
     changes: list[Change] = Field(default_factory=list)
@@ -44,6 +56,7 @@ class Scenario(Table):
             raise ValueError(f"nic: {len(self.nic)} rates for {self.hosts} hosts")
         if self.racks is not None and self.racks.count > self.hosts:
             raise ValueError(f"racks.count: {self.racks.count} racks for {self.hosts} hosts")
+        self._check_torus()
         self._check_latency()
         fields: list[tuple[str, Sequence[PairRate | PairDelay]]] = [
             ("pairs.given", self.pairs.given if self.pairs else []),
@@ -59,6 +72,17 @@ class Scenario(Table):
             if change.seed is not None and (self.pairs is None or self.pairs.median is None):
                 raise ValueError(f"changes[{index}].seed: there is no pairs.median to draw from")
         return self
+
+    def _check_torus(self) -> None:
+        if self.torus is None:
+            return
+        if self.racks is not None or self.latency is not None:
+            raise ValueError("torus: has neither racks nor latencies of its own")
+        if self.hosts % self.torus.num_routers:
+            raise ValueError(
+                f"torus: {self.hosts} hosts cannot be shared out evenly on "
+                f"{self.torus.num_routers} routers"
+            )
 
     def _check_latency(self) -> None:
         if self.latency is None:

@@ -97,11 +97,23 @@ def _obey(network: LabNetwork, request: dict[str, Any]) -> dict[str, Any]:
             return {"s": measure_latency_s(pids, pairs, request["repeats"], farthest_s)}
         case "delay_by":
             return {"delay_by": network.wiring.delay_by.value}
+        case "links" | "load" | "end loads":
+            return _obey_links(network, request)
         case "end":
             pass
         case unknown:
             raise InputError(f"there is no request {unknown!r}")
     return {}
+
+
+def _obey_links(network: LabNetwork, request: dict[str, Any]) -> dict[str, Any]:
+    """What concerns the links: their counters, and traffic that fills them."""
+    if request["do"] == "links":
+        return network.told_links()
+    if request["do"] == "load":
+        network.add_load(request["src"], request["dst"])
+        return {}
+    return {"num_pairs": network.end_loads()}
 
 
 def _pairs(given: Any, num_hosts: int) -> list[tuple[int, int]]:

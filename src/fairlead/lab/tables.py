@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, model_validator
@@ -21,7 +22,11 @@ __all__ = [
     "Racks",
     "Rate",
     "Table",
+    "Torus",
 ]
+
+MAX_SIZE = 32
+"""Routers in a dimension of a torus."""
 
 MAX_DELAY_S = 1.0
 """Longest delay of a field; more than that of a satellite link."""
@@ -83,6 +88,28 @@ class Racks(Table):
     def uplink_Bps(self) -> list[float]:
         """Rate of each rack's uplink, length `count`."""
         return self.uplink if isinstance(self.uplink, list) else [self.uplink] * self.count
+
+
+class Torus(Table):
+    """A torus of routers with as many hosts on each; messages go along X, then Y, then Z."""
+
+    sizes: list[int] = Field(min_length=1, max_length=3)
+    """Routers in each dimension."""
+    links: list[Rate]
+    """Rate of the links of each dimension; the same in both directions."""
+
+    @model_validator(mode="after")
+    def _one_rate_per_dimension(self) -> Torus:
+        if any(not 1 <= size <= MAX_SIZE for size in self.sizes):
+            raise ValueError(f"sizes: expected 1 to {MAX_SIZE} routers, got {self.sizes}")
+        if len(self.links) != len(self.sizes):
+            raise ValueError(f"links: {len(self.links)} rates for {len(self.sizes)} dimensions")
+        return self
+
+    @property
+    def num_routers(self) -> int:
+        """Routers in all."""
+        return math.prod(self.sizes)
 
 
 class Draw(Table):

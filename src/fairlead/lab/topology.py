@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ import numpy.typing as npt
 
 from fairlead.lab.scenario import Scenario
 from fairlead.lab.tables import PairDelays, PairRates
+from fairlead.model import topology as model_topology
+from fairlead.model.topology import Reduction
+from fairlead.model.topology.routes import reduced
 
 __all__ = ["Topology", "draw_pairs", "draw_topology"]
 
@@ -29,6 +33,8 @@ class Topology:
         pair_Bps: Rate of each directed pair, shape (H, H), [src, dst]; `inf` where only NICs
             and uplinks limit it, 0 where the pair is cut.
         delay_s: Added one-way delay of each directed pair, shape (H, H), [src, dst], diagonal 0.
+        torus_sizes: Routers in each dimension; empty where there is no torus.
+        torus_Bps: Rate of the links of each dimension.
     """
 
     hosts: tuple[str, ...]
@@ -37,6 +43,15 @@ class Topology:
     uplink_Bps: list[float]
     pair_Bps: Matrix
     delay_s: Matrix
+    torus_sizes: list[int] = dataclasses.field(default_factory=list)
+    torus_Bps: list[float] = dataclasses.field(default_factory=list)
+
+    @functools.cached_property
+    def torus(self) -> model_topology.Topology | None:
+        """The routers and their links; None where there are no routers."""
+        if not self.torus_sizes:
+            return None
+        return model_topology.whole_torus(self.torus_sizes, self.hosts, self.torus_Bps)
 
     @property
     def num_hosts(self) -> int:
@@ -51,6 +66,8 @@ class Topology:
     def links(self, src: int, dst: int) -> list[str]:
         """Names of the shared links on the path from one host to another, in order."""
         path = [f"h{src}.out"]
+        if self.torus is not None:
+            path += [self.torus.links.out_ports[link] for link in self.torus.routes.route(src, dst)]
         if self.rack_of_host[src] != self.rack_of_host[dst]:
             path += [f"rack{self.rack_of_host[src]}.up", f"rack{self.rack_of_host[dst]}.down"]
         return [*path, f"h{dst}.in"]
@@ -69,6 +86,10 @@ class Topology:
             across = rack[:, None] != rack[None, :]
             between = np.minimum.outer(uplink_Bps, uplink_Bps)
             shaped = np.where(across, np.minimum(shaped, between), shaped)
+        if self.torus is not None:
+            slowest = reduced(self.torus.routes, self.torus.links.capacity_Bps, Reduction.min)
+            src, dst = np.indices(shaped.shape)
+            shaped = np.minimum(shaped, slowest(src, dst))
         np.fill_diagonal(shaped, np.inf)
         return np.asarray(shaped)
 
@@ -110,6 +131,8 @@ def draw_topology(scenario: Scenario) -> Topology:
         uplink_Bps=scenario.racks.uplink_Bps if scenario.racks else [],
         pair_Bps=pair_Bps,
         delay_s=_draw_delays(scenario, np.array(rack_of_host)),
+        torus_sizes=scenario.torus.sizes if scenario.torus else [],
+        torus_Bps=scenario.torus.links if scenario.torus else [],
     )
 
 

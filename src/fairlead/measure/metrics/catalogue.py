@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from fairlead.errors import InputError
 from fairlead.measure.metrics.host import CxiSource, HostSource
+from fairlead.measure.metrics.lab import LabSource
 from fairlead.measure.metrics.ldms_source import LdmsCommandSource, LdmsFileSource, LdmsModuleSource
 from fairlead.measure.metrics.prometheus import PrometheusSource
 from fairlead.measure.metrics.series import MetricSource
@@ -88,6 +89,11 @@ SOURCES: dict[str, Source] = {
         lambda rest, _options, _headers: HostSource(rest),
         "host:[NAME]",
         "interfaces of this host, and what AWS held back",
+    ),
+    "lab": Source(
+        lambda rest, _options, _headers: LabSource(rest),
+        "lab:NAME",
+        "links of a torus of fairlead lab",
     ),
     "cxi": Source(
         lambda rest, options, _headers: CxiSource(Path(rest), options.get("host", "")),

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fairlead.measure.metrics.series import MetricError, Quantity, Series
-from fairlead.measure.topologies.gemini import DIRECTIONS, port
+from fairlead.measure.topologies.gemini import DIRECTIONS
 from fairlead.measure.topologies.gemini_nodes import Position
 from fairlead.measure.topologies.switch_tree import host_port
+from fairlead.model.topology import port_name
 
 __all__ = ["MetricSet", "parse", "series_of"]
 
@@ -225,7 +226,7 @@ def _of_gemini(metrics: MetricSet) -> Iterator[Series]:
             elif not quantity.is_counter:
                 factor = PERCENT.get(metrics.units.get(name, "% x1e6"), float("nan"))
             yield _series(
-                (port(position, direction), True), quantity, metrics, value * factor, factor
+                (port_name(position, direction), True), quantity, metrics, value * factor, factor
             )
 
 

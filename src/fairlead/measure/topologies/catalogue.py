@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fairlead.errors import InputError
+from fairlead.lab import Lab
 from fairlead.measure.topologies import clouds, gemini, infiniband, slurm
 from fairlead.model.topology import Topology
 
@@ -66,6 +67,10 @@ IMPORTS: dict[str, Import] = {
         "gcloud compute instances list --format json; --nodes lines of instance and host",
         frozenset({"nodes"}),
     ),
+    "lab": Import(
+        lambda given: read_lab(given.file),
+        "a torus of fairlead lab that is up, by its name",
+    ),
     "oci": Import(
         lambda given: clouds.read_oci(given.file, given.nodes),
         "an object of hosts and their rdmaTopologyData",
@@ -73,6 +78,19 @@ IMPORTS: dict[str, Import] = {
     ),
 }
 """Each is a file or a function of one; a further one is a line here."""
+
+
+def read_lab(name: Path) -> Topology:
+    """The torus of a lab.
+
+    Raises:
+        InputError: It has none.
+        LabError: It is not up.
+    """
+    torus = Lab.attach(str(name)).topology().torus
+    if torus is None:
+        raise InputError(f"lab {str(name)!r}: has no torus")
+    return torus
 
 
 def import_topology(kind: str, given: Given) -> Topology:

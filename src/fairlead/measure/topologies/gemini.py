@@ -14,10 +14,10 @@ from fairlead.errors import InputError
 from fairlead.files.whole_file import read_text
 from fairlead.measure.topologies.gemini_nodes import Position, read_nodes
 from fairlead.measure.topologies.gemini_routes import with_routes
-from fairlead.model.topology import Links, Topology, TorusRoutes
+from fairlead.model.topology import Links, Topology, TorusRoutes, port_name
 from fairlead.model.topology.routes import NO_LINK
 
-__all__ = ["TILE_BPS", "port", "read"]
+__all__ = ["TILE_BPS", "read"]
 
 TILE_BPS = {
     "mezzanine": 6.25e9 * 3 / 8,
@@ -46,11 +46,6 @@ class _Link:
     dst: str
     capacity_Bps: float = 0.0
     num_tiles: int = 0
-
-
-def port(position: Position, direction: str) -> str:
-    """Name of a port of a router, as counters are named: `1,0,6 X-`."""
-    return f"{','.join(map(str, position))} {direction}"
 
 
 def read(interconnect: Path, nodes: Path | None = None, routes: Path | None = None) -> Topology:
@@ -93,8 +88,8 @@ def read(interconnect: Path, nodes: Path | None = None, routes: Path | None = No
         link_between.setdefault((gemini, link.dst), len(in_ports))
         # The counter of a link is at its receiving end: what came in by X- was sent by X+
         # (ORACLE's example of nid00050).
-        in_ports.append(port(dst, direction[0] + OPPOSITE[direction[1]]))
-        out_ports.append(port(src, direction))
+        in_ports.append(port_name(dst, direction[0] + OPPOSITE[direction[1]]))
+        out_ports.append(port_name(src, direction))
         capacity_Bps.append(link.capacity_Bps)
         num_lanes.append(link.num_tiles)
     topology = Topology(

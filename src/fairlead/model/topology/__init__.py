@@ -7,6 +7,7 @@ from fairlead.model.topology.table import TableRoutes
 from fairlead.model.topology.topology import Topology
 from fairlead.model.topology.torus import TorusRoutes
 from fairlead.model.topology.tree import TreeRoutes, ends_only
+from fairlead.model.topology.whole_torus import port_name, whole_torus
 
 __all__ = [
     "Links",
@@ -18,4 +19,6 @@ __all__ = [
     "TorusRoutes",
     "TreeRoutes",
     "ends_only",
+    "port_name",
+    "whole_torus",
 ]
