@@ -50,9 +50,7 @@ class Round(NamedTuple):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--short", action="store_true", help="one hour, and one round in the lab"
-    )
+    parser.add_argument("--short", action="store_true", help="one hour, and one round in the lab")
     parser.add_argument("--only", choices=("simulated", "lab"), help="one of the two series")
     parser.add_argument("--hours", type=float, help="length of the simulated series; default: 48")
     parser.add_argument("--step", type=float, default=0.5, help="hours between its rounds")

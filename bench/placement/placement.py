@@ -27,29 +27,7 @@ WANTED = {
     1024: {0.5: 1.10, 5.0: 1.03},
     4096: {2.0: 1.20, 20.0: 1.05},
 }
-"""Ratio that `optimize` is to reach by tasks and seconds of one core, as its issue wants it."""
-
-MEASURED_BEFORE = {
-    (64, "blocked"): "1.71",
-    (64, "Scotch, costs to 1..10"): "1.056 in 0.006",
-    (64, "Scotch"): "1.079 in 0.005",
-    (64, "Mt-KaHyPar"): "1.029 in 0.015",
-    (256, "blocked"): "3.04",
-    (256, "Scotch, costs to 1..10"): "1.319 in 0.01",
-    (256, "Scotch"): "1.207 in 0.012",
-    (256, "Mt-KaHyPar"): "1.162 in 0.23",
-    (512, "blocked"): "3.23",
-    (512, "Scotch, costs to 1..10"): "1.408 in 0.03",
-    (512, "Scotch"): "1.271 in 0.04",
-    (512, "Mt-KaHyPar"): "1.073 in 0.77",
-    (1024, "blocked"): "4.28",
-    (1024, "Scotch, costs to 1..10"): "1.547 in 0.07",
-    (1024, "Scotch"): "1.148 in 0.08",
-    (1024, "Mt-KaHyPar"): "1.259 in 4.8",
-    (4096, "blocked"): "4.11",
-    (4096, "Scotch"): "1.454 in 2.5",
-}
-"""The same issue's measurements of the others, on instances such as these."""
+"""Ratio that `optimize` is to reach by tasks and seconds of one core."""
 
 LATE_RATIO = 1.1
 """Seconds over the limit that still count as kept."""
@@ -143,11 +121,11 @@ def report(size: int, runs: list[Run], best_known: BestKnown) -> None:
     """A line for each method: geometric mean over the instances, mean over the seeds."""
     num_instances = len({run.instance.name for run in runs})
     print(f"\n{size} tasks, {num_instances} instances: value over the best known")
-    print(f"{'':40} {'ratio':>7} {'95 % interval':>17} {'CPU s':>8}  issue")
+    print(f"{'':40} {'ratio':>7} {'95 % interval':>17} {'CPU s':>8}  wanted")
     for method in dict.fromkeys(run.method for run in runs):
         ratio, cpu_s = summary(method, runs, best_known)
         interval = "" if np.isnan(ratio.low) else f"{ratio.low:.4f} .. {ratio.high:.4f}"
-        beside = MEASURED_BEFORE.get((size, method), "")
+        beside = ""
         for limit_s, wanted in WANTED[size].items():
             if method == f"optimize {limit_s:g} s":
                 beside = (

@@ -87,7 +87,7 @@ def main() -> None:
 
 
 def make_instances(is_large: bool) -> list[Instance]:
-    """The issue's grid first, then others that nothing was chosen by."""
+    """The grid by which the multisection was chosen first, then others."""
     wanted = [
         ("stencil 16x16x16", stencil(16, 16, 16), 8, 8, 64),
         ("stencil 24x18x20", stencil(24, 18, 20), 12, 6, 36),
