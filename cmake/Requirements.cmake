@@ -16,14 +16,26 @@ if(NOT SCOTCH_INCLUDE_DIR OR NOT SCOTCH_LIBRARY OR NOT SCOTCHERR_LIBRARY)
     list(APPEND fairlead_missing "Scotch (Debian, Ubuntu: libscotch-dev)")
 endif()
 
+find_path(FAIRLEAD_JSON_INCLUDE_DIR nlohmann/json.hpp)
+if(NOT FAIRLEAD_JSON_INCLUDE_DIR)
+    list(
+        APPEND fairlead_missing
+        "nlohmann_json (Debian, Ubuntu: nlohmann-json3-dev)"
+    )
+endif()
+
+find_path(ASIO_INCLUDE_DIR asio/awaitable.hpp)
+if(NOT ASIO_INCLUDE_DIR)
+    list(APPEND fairlead_missing "Asio (Debian, Ubuntu: libasio-dev)")
+endif()
+
+# Loaded when it is used; looked for here, so that its absence is told before that.
+find_library(SODIUM_LIBRARY NAMES sodium)
+if(NOT SODIUM_LIBRARY)
+    list(APPEND fairlead_missing "libsodium (Debian, Ubuntu: libsodium-dev)")
+endif()
+
 if(FAIRLEAD_MPI OR NOT DEFINED FAIRLEAD_MPI)
-    find_path(FAIRLEAD_JSON_INCLUDE_DIR nlohmann/json.hpp)
-    if(NOT FAIRLEAD_JSON_INCLUDE_DIR)
-        list(
-            APPEND fairlead_missing
-            "nlohmann_json (Debian, Ubuntu: nlohmann-json3-dev)"
-        )
-    endif()
     include(cmake/MpiWrappers.cmake)
     if(NOT fairlead_mpicxx)
         list(

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The unit in which routers forward: a header with the whole route, and a segment of a message
+// (docs/design/relay.md). Parsing is a pure function of bytes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace fairlead::relay {
+
+inline constexpr std::size_t kMaxHops = 4;
+inline constexpr std::size_t kFrameHeaderBytes = 72;
+/// Large enough that headers and system calls cost little, small enough to keep several hops busy.
+inline constexpr std::uint32_t kMaxSegmentBytes = 64 * 1024;
+
+enum class FrameKind : std::uint8_t {
+  data = 1,
+  /// The receiver has this segment. Without a payload, as all that follow.
+  acknowledgement = 2,
+  /// The receiver has matched the message: all of it may be sent.
+  claim = 3,
+  /// The receiver will not take the message.
+  refusal = 4,
+};
+
+/// Numbers are little-endian on the wire, at the offsets of docs/design/relay.md.
+struct FrameHeader {
+  FrameKind kind = FrameKind::data;
+  std::uint8_t num_hops = 1;
+  /// Index in `hops` of the router that comes next.
+  std::uint8_t hop = 0;
+  /// Routers after the sender's own one, by the index of their host; the last one delivers.
+  std::array<std::uint16_t, kMaxHops> hops{};
+  std::uint32_t src_rank = 0;
+  std::uint32_t dst_rank = 0;
+  /// Number of the message at its sender, from 1.
+  std::uint64_t message = 0;
+  std::uint64_t offset_bytes = 0;
+  std::uint64_t message_bytes = 0;
+  std::uint32_t segment_bytes = 0;
+  /// The sender's clock, which an acknowledgement returns.
+  std::uint32_t sent_us = 0;
+  /// How long each router on the way kept the frame, at most 65535; acknowledgements return it.
+  std::array<std::uint16_t, kMaxHops> held_16us{};
+  /// Of the fields that no router changes, and of the payload; a key of the job goes into it.
+  std::uint64_t digest = 0;
+
+  [[nodiscard]] std::uint32_t payload_bytes() const {
+    return kind == FrameKind::data ? segment_bytes : 0;
+  }
+
+  friend bool operator==(const FrameHeader&, const FrameHeader&) = default;
+};
+
+using FrameHeaderBytes = std::array<std::byte, kFrameHeaderBytes>;
+
+/// @return nothing if the bytes are no header, or one outside of the limits
+[[nodiscard]] std::optional<FrameHeader> parse_frame_header(
+    std::span<const std::byte, kFrameHeaderBytes> bytes);
+
+[[nodiscard]] FrameHeaderBytes to_bytes(const FrameHeader& header);
+
+}  // namespace fairlead::relay

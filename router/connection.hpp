@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A connection whose other end has proved the job's key.
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <asio/generic/stream_protocol.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "fairlead/relay/proof.hpp"
+#include "frame_queue.hpp"
+
+namespace fairlead::router {
+
+/// A Unix socket or a TCP connection.
+using Socket = asio::generic::stream_protocol::socket;
+
+/// How long another end may take to prove the key, and to take what is sent to it.
+inline constexpr std::chrono::seconds kGreetingTime{2};
+inline constexpr std::chrono::seconds kStallTime{10};
+
+class Connection {
+ public:
+  explicit Connection(Socket socket) : socket_(std::move(socket)), queue_(socket_.get_executor()) {}
+
+  [[nodiscard]] FrameQueue& queue() { return queue_; }
+  [[nodiscard]] Socket& socket() { return socket_; }
+  /// Whether a write has been under way for too long.
+  [[nodiscard]] bool is_stalled(Clock::time_point now) const {
+    return writing_since_ && now - *writing_since_ > kStallTime;
+  }
+
+  /// The next frame; nothing at the end of the connection, or after bytes that are no frame.
+  /// @param is_garbage  set in the last case
+  [[nodiscard]] asio::awaitable<std::optional<Frame>> read(bool& is_garbage);
+  /// Sends what comes into the queue until the connection ends.
+  [[nodiscard]] asio::awaitable<void> write_all();
+  void close();
+
+ private:
+  Socket socket_;
+  FrameQueue queue_;
+  std::optional<Clock::time_point> writing_since_;
+};
+
+/// Proves the key to the one who answers, and asks for its proof. False: it has none.
+[[nodiscard]] asio::awaitable<bool> greet(Socket& socket, const relay::Hello& hello,
+                                          const relay::Key& key);
+
+}  // namespace fairlead::router

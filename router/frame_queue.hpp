@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames that wait for one connection: bounded, so that a slow hop slows down those who send to it.
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <asio/steady_timer.hpp>
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fairlead/relay/frame.hpp"
+
+namespace fairlead::router {
+
+using Clock = std::chrono::steady_clock;
+
+/// A header, and a payload that is not initialised before it is read.
+struct Frame {
+  relay::FrameHeader header;
+  std::unique_ptr<std::byte[]> payload;
+  Clock::time_point arrived;
+
+  [[nodiscard]] std::span<std::byte> bytes() const {
+    return {payload.get(), header.payload_bytes()};
+  }
+  [[nodiscard]] std::size_t size_bytes() const {
+    return relay::kFrameHeaderBytes + header.payload_bytes();
+  }
+};
+
+class FrameQueue {
+ public:
+  /// A frame more may come, for each of those who have asked for room at the same time.
+  static constexpr std::size_t kMaxBytes = 4 * 1024 * 1024;
+
+  explicit FrameQueue(const asio::any_io_executor& executor)
+      : has_room_(executor, Clock::time_point::max()),
+        has_frames_(executor, Clock::time_point::max()) {}
+
+  [[nodiscard]] bool is_full() const { return size_bytes_ >= kMaxBytes; }
+  [[nodiscard]] bool is_closed() const { return is_closed_; }
+  [[nodiscard]] std::size_t size_bytes() const { return size_bytes_; }
+
+  /// Frames of a closed queue are dropped.
+  void push(Frame frame);
+  /// Returns at once where there is room, or the queue is closed.
+  [[nodiscard]] asio::awaitable<void> wait_for_room();
+  /// Some frames in order; none when the queue is closed.
+  [[nodiscard]] asio::awaitable<std::vector<Frame>> take();
+  void close();
+
+ private:
+  std::deque<Frame> frames_;
+  std::size_t size_bytes_ = 0;
+  bool is_closed_ = false;
+  // Timers that never expire; their cancellation wakes those who wait.
+  asio::steady_timer has_room_;
+  asio::steady_timer has_frames_;
+};
+
+}  // namespace fairlead::router

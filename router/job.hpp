@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job as its starter describes it to a router: one line of JSON on standard input.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fairlead/relay/proof.hpp"
+
+namespace fairlead::router {
+
+/// Where the router of a host listens.
+struct Peer {
+  std::string address;
+  std::uint16_t port = 0;
+};
+
+struct Job {
+  relay::Key key{};
+  /// Index of this router's host.
+  std::uint16_t host = 0;
+  /// The router of each host.
+  std::vector<Peer> peers{};
+};
+
+/// Reads `{"key": "64 hex digits", "host": 0, "peers": [["10.0.0.1", 4000], ...]}`.
+/// @throws InputError  what is wrong with the line; never its key
+[[nodiscard]] Job parse_job(std::string_view line);
+
+}  // namespace fairlead::router

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// fairlead-router: listens, says where, and forwards until its standard input ends. Whoever starts
+// it holds the other end of that pipe, so it does not outlive him.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <asio/buffer.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/io_context.hpp>
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/read_until.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/signal_set.hpp>
+#include <asio/use_awaitable.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include "fairlead/error.hpp"
+#include "options.hpp"
+#include "router.hpp"
+
+namespace fairlead::router {
+namespace {
+
+constexpr std::size_t kMaxLineBytes = 16 * 1024 * 1024;
+
+// A folder of an earlier router is used again; one of somebody else's is not.
+void make_folder(const std::string& folder) {
+  if (mkdir(folder.c_str(), 0700) == 0) return;
+  if (errno != EEXIST) throw InputError(folder + ": cannot be made: " + std::strerror(errno));
+  struct stat found{};
+  const bool is_own = lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) &&
+                      found.st_uid == geteuid() && (found.st_mode & 077) == 0;
+  if (!is_own) throw InputError(folder + ": must be a folder that only this user may enter");
+}
+
+void say_where(std::uint16_t port) {
+  std::printf("{\"port\": %u}\n", static_cast<unsigned>(port));
+  std::fflush(stdout);
+}
+
+asio::awaitable<void> read_jobs(asio::io_context& context, Router& router) {
+  asio::posix::stream_descriptor input(context, dup(STDIN_FILENO));
+  std::string text;
+  asio::error_code ended;
+  while (true) {
+    const std::size_t size =
+        co_await asio::async_read_until(input, asio::dynamic_buffer(text, kMaxLineBytes), '\n',
+                                        asio::redirect_error(asio::use_awaitable, ended));
+    if (ended) break;
+    try {
+      router.add(parse_job(std::string_view(text).substr(0, size)));
+      std::puts("{\"job\": \"taken\"}");
+    } catch (const Error& error) {
+      std::fprintf(stderr, "fairlead-router: %s\n", error.what());
+      std::puts("{\"job\": \"refused\"}");
+    }
+    std::fflush(stdout);
+    text.erase(0, size);
+  }
+  context.stop();
+}
+
+int run(const Options& options) {
+  asio::io_context context(1);
+  Router router(context);
+  make_folder(options.folder);
+  const std::uint16_t port = router.listen(options.address, options.port);
+  router.listen_locally(options.folder + "/router");
+  router.serve_metrics(options.folder + "/metrics");
+  asio::signal_set signals(context, SIGTERM, SIGINT, SIGHUP);
+  signals.async_wait([&context](const asio::error_code&, int) { context.stop(); });
+  asio::co_spawn(context, read_jobs(context, router), asio::detached);
+  say_where(port);
+  context.run();
+  for (const char* const name : {"/router", "/metrics", ""}) {
+    std::remove((options.folder + name).c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace fairlead::router
+
+int main(int argc, char** argv) {
+  using namespace fairlead;
+  std::signal(SIGPIPE, SIG_IGN);
+  router::Options options;
+  try {
+    options = router::parse_options(argc, argv);
+  } catch (const InputError& error) {
+    std::fprintf(stderr, "fairlead-router: %s\n%s", error.what(), router::kUsage);
+    return 2;
+  }
+  try {
+    (void)relay::Sodium::loaded();
+    return router::run(options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "fairlead-router: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+// Admission, forwarding and clean-up.
+#include "router.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/read.hpp>
+#include <asio/read_until.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/use_awaitable.hpp>
+#include <asio/write.hpp>
+#include <filesystem>
+#include <utility>
+
+#include "fairlead/error.hpp"
+
+namespace fairlead::router {
+namespace {
+
+constexpr std::chrono::seconds kSweepInterval{1};
+constexpr std::size_t kMaxRequestBytes = 4096;
+// A host whose router does not answer is left alone for so long.
+constexpr std::chrono::milliseconds kRetryTime{250};
+
+template <class Acceptor, class Endpoint>
+std::shared_ptr<Acceptor> listening(asio::io_context& context, const Endpoint& endpoint) {
+  auto acceptor = std::make_shared<Acceptor>(context);
+  acceptor->open(endpoint.protocol());
+  acceptor->bind(endpoint);
+  acceptor->listen();
+  return acceptor;
+}
+
+// Only the owner may connect: nobody else has the key, and nobody else shall try.
+std::shared_ptr<asio::local::stream_protocol::acceptor> listening_at(asio::io_context& context,
+                                                                     const std::string& path) {
+  std::filesystem::remove(path);
+  const mode_t former = umask(0177);
+  auto acceptor = listening<asio::local::stream_protocol::acceptor>(
+      context, asio::local::stream_protocol::endpoint(path));
+  umask(former);
+  return acceptor;
+}
+
+void send_at_once(Socket& socket) {
+  asio::error_code is_unix_socket;
+  socket.set_option(asio::ip::tcp::no_delay(true), is_unix_socket);
+}
+
+}  // namespace
+
+std::uint16_t Router::listen(const std::string& address, std::uint16_t port) {
+  const asio::ip::tcp::endpoint endpoint(asio::ip::make_address(address), port);
+  tcp_acceptors_.push_back(listening<asio::ip::tcp::acceptor>(context_, endpoint));
+  asio::co_spawn(context_, accept_all(tcp_acceptors_.back(), relay::Role::router), asio::detached);
+  return tcp_acceptors_.back()->local_endpoint().port();
+}
+
+void Router::listen_locally(const std::string& path) {
+  local_acceptors_.push_back(listening_at(context_, path));
+  asio::co_spawn(context_, accept_all(local_acceptors_.back(), relay::Role::process),
+                 asio::detached);
+}
+
+void Router::serve_metrics(const std::string& path) {
+  local_acceptors_.push_back(listening_at(context_, path));
+  asio::co_spawn(context_, serve_all(local_acceptors_.back()), asio::detached);
+}
+
+void Router::add(Job job) {
+  auto active = std::make_shared<ActiveJob>();
+  active->job = std::move(job);
+  jobs_[relay::job_of(active->job.key)] = active;
+  if (is_sweeping_) return;
+  is_sweeping_ = true;
+  asio::co_spawn(context_, sweep(), asio::detached);
+}
+
+template <class Acceptor>
+asio::awaitable<void> Router::accept_all(std::shared_ptr<Acceptor> acceptor, relay::Role role) {
+  while (acceptor->is_open()) {
+    asio::error_code failed;
+    Socket socket(
+        co_await acceptor->async_accept(asio::redirect_error(asio::use_awaitable, failed)));
+    if (!acceptor->is_open()) co_return;
+    if (failed) {
+      // Out of file descriptors, perhaps: try again when some have ended.
+      asio::steady_timer pause(context_, kSweepInterval);
+      co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, failed));
+      continue;
+    }
+    if (num_greetings_ >= kMaxGreetings) {
+      counters_.drop(Drop::too_many_connections);
+      continue;
+    }
+    asio::co_spawn(context_, admit(std::move(socket), role), asio::detached);
+  }
+}
+
+asio::awaitable<void> Router::admit(Socket socket, relay::Role role) {
+  std::uint32_t index = 0;
+  ++num_greetings_;
+  const JobPtr job = co_await check_greeting(socket, role, index);
+  --num_greetings_;
+  if (!job) co_return;
+  send_at_once(socket);
+  const auto connection = std::make_shared<Connection>(std::move(socket));
+  if (!enlist(*job, connection)) co_return;
+  ++counters_.accepted_connections;
+  if (role == relay::Role::process) {
+    // A process that comes again has lost its first connection.
+    if (const ConnectionPtr former = std::exchange(job->processes[index], connection)) {
+      former->close();
+    }
+    start_writing(connection);
+  }
+  co_await read_all(job, connection, role, index);
+  connection->close();
+  const auto found = job->processes.find(index);
+  if (role == relay::Role::process && found->second == connection) job->processes.erase(found);
+}
+
+// The job of the other end, if it has proved its key in time.
+asio::awaitable<Router::JobPtr> Router::check_greeting(Socket& socket, relay::Role role,
+                                                       std::uint32_t& index) {
+  asio::steady_timer deadline(context_, kGreetingTime);
+  deadline.async_wait([&socket](const asio::error_code& cancelled) {
+    asio::error_code ignored;
+    if (!cancelled) socket.close(ignored);
+  });
+  asio::error_code failed;
+  auto token = asio::redirect_error(asio::use_awaitable, failed);
+  relay::HelloBytes hello_bytes;
+  co_await asio::async_read(socket, asio::buffer(hello_bytes), token);
+  const auto hello = relay::parse_hello(hello_bytes);
+  const auto found = !failed && hello ? jobs_.find(hello->job) : jobs_.end();
+  if (found == jobs_.end() || hello->role != role) {
+    counters_.drop(Drop::bad_greeting);
+    co_return nullptr;
+  }
+  const JobPtr job = found->second;
+  const relay::AnswerBytes answer = relay::make_answer(hello_bytes, job->job.key);
+  co_await asio::async_write(socket, asio::buffer(answer), token);
+  relay::Proof proof{};
+  if (!failed) co_await asio::async_read(socket, asio::buffer(proof), token);
+  if (failed || !relay::check_proof(hello_bytes, answer, proof, job->job.key)) {
+    counters_.drop(Drop::wrong_key);
+    co_return nullptr;
+  }
+  index = hello->index;
+  co_return job;
+}
+
+asio::awaitable<void> Router::read_all(JobPtr job, ConnectionPtr from, relay::Role role,
+                                       std::uint32_t index) {
+  while (true) {
+    bool is_garbage = false;
+    std::optional<Frame> frame = co_await from->read(is_garbage);
+    if (is_garbage || (frame && !may_come_from(*job, frame->header, role, index))) {
+      counters_.drop(Drop::bad_frame);
+      co_return;
+    }
+    if (!frame) co_return;
+    const ConnectionPtr next = next_connection(job, frame->header);
+    if (next && next->queue().is_full()) {
+      ++counters_.pauses;
+      co_await next->queue().wait_for_room();
+    }
+    if (!next || next->queue().is_closed()) {
+      counters_.drop(Drop::unreachable);
+      continue;
+    }
+    next->queue().push(std::move(*frame));
+  }
+}
+
+// A process sends under its own rank, a router what is meant for this host.
+bool Router::may_come_from(const ActiveJob& job, const relay::FrameHeader& header, relay::Role role,
+                           std::uint32_t index) {
+  if (role == relay::Role::process) return header.hop == 0 && header.src_rank == index;
+  return header.hops[header.hop] == job.job.host;
+}
+
+// Steps over this host, which is the next hop of what came from another router.
+Router::ConnectionPtr Router::next_connection(const JobPtr& job, relay::FrameHeader& header) {
+  while (header.hops[header.hop] == job->job.host) {
+    if (header.hop + 1 == header.num_hops) {
+      ++counters_.delivered_frames;
+      counters_.delivered_bytes += header.payload_bytes();
+      const auto found = job->processes.find(header.dst_rank);
+      return found == job->processes.end() ? nullptr : found->second;
+    }
+    ++header.hop;
+  }
+  ++counters_.forwarded_frames;
+  counters_.forwarded_bytes += header.payload_bytes();
+  return connection_to(job, header.hops[header.hop], header.hop);
+}
+
+Router::ConnectionPtr Router::connection_to(const JobPtr& job, std::uint16_t host,
+                                            std::uint8_t hop) {
+  if (host >= job->job.peers.size()) return nullptr;
+  ConnectionPtr& kept = job->routers[{host, hop}];
+  if (kept && !kept->queue().is_closed()) return kept;
+  if (Clock::now() < job->unreachable_until[host]) return nullptr;
+  kept = std::make_shared<Connection>(Socket(context_));
+  if (!enlist(*job, kept)) return nullptr;
+  asio::co_spawn(context_, connect(job, kept, host), asio::detached);
+  return kept;
+}
+
+// Frames may be put into the queue at once; if nobody answers, they are lost.
+asio::awaitable<void> Router::connect(JobPtr job, ConnectionPtr connection, std::uint16_t host) {
+  const Peer& peer = job->job.peers[host];
+  Socket& socket = connection->socket();
+  asio::steady_timer deadline(context_, kGreetingTime);
+  deadline.async_wait([connection](const asio::error_code& cancelled) {
+    if (!cancelled) connection->close();
+  });
+  asio::error_code failed;
+  const auto address = asio::ip::make_address(peer.address, failed);
+  const asio::ip::tcp::endpoint endpoint(address, peer.port);
+  if (!failed) {
+    co_await socket.async_connect(endpoint, asio::redirect_error(asio::use_awaitable, failed));
+  }
+  bool is_greeted = false;
+  if (!failed) {
+    send_at_once(socket);
+    const auto hello = relay::make_hello(relay::Role::router, job->job.host, job->job.key);
+    is_greeted = co_await greet(socket, hello, job->job.key);
+  }
+  deadline.cancel();
+  if (!is_greeted || connection->queue().is_closed()) {
+    counters_.drop(Drop::unreachable);
+    job->unreachable_until[host] = Clock::now() + kRetryTime;
+    connection->close();
+    co_return;
+  }
+  start_writing(connection);
+  // Nothing is expected, so this ends with the connection.
+  bool is_garbage = false;
+  co_await connection->read(is_garbage);
+  connection->close();
+}
+
+void Router::start_writing(const ConnectionPtr& connection) {
+  asio::co_spawn(
+      context_,
+      [](ConnectionPtr kept) -> asio::awaitable<void> { co_await kept->write_all(); }(connection),
+      asio::detached);
+}
+
+bool Router::enlist(ActiveJob& job, const ConnectionPtr& connection) {
+  std::erase_if(job.connections, [](const auto& each) { return each.expired(); });
+  if (job.connections.size() >= kMaxConnectionsOfJob) {
+    counters_.drop(Drop::too_many_connections);
+    return false;
+  }
+  job.connections.push_back(connection);
+  return true;
+}
+
+// Drops who takes nothing of what is sent to him.
+asio::awaitable<void> Router::sweep() {
+  asio::error_code cancelled;
+  while (!cancelled) {
+    sweep_timer_.expires_after(kSweepInterval);
+    co_await sweep_timer_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    const auto now = Clock::now();
+    for (const auto& [id, job] : jobs_) {
+      for (const auto& each : job->connections) {
+        const ConnectionPtr connection = each.lock();
+        if (!connection || !connection->is_stalled(now)) continue;
+        counters_.drop(Drop::stalled);
+        connection->close();
+      }
+    }
+  }
+}
+
+Levels Router::levels() const {
+  Levels levels{.num_connections = 0, .num_jobs = jobs_.size(), .queued_bytes = 0};
+  for (const auto& [id, job] : jobs_) {
+    for (const auto& each : job->connections) {
+      const ConnectionPtr connection = each.lock();
+      if (!connection || connection->queue().is_closed()) continue;
+      ++levels.num_connections;
+      levels.queued_bytes += connection->queue().size_bytes();
+    }
+  }
+  return levels;
+}
+
+asio::awaitable<void> Router::serve_all(
+    std::shared_ptr<asio::local::stream_protocol::acceptor> acceptor) {
+  while (acceptor->is_open()) {
+    asio::error_code failed;
+    auto token = asio::redirect_error(asio::use_awaitable, failed);
+    auto socket = co_await acceptor->async_accept(token);
+    if (failed) co_return;
+    if (num_greetings_ >= kMaxGreetings) continue;
+    asio::co_spawn(context_, answer_metrics(std::move(socket)), asio::detached);
+  }
+}
+
+// The request is read, since an unread one would reset the connection, and otherwise ignored.
+asio::awaitable<void> Router::answer_metrics(asio::local::stream_protocol::socket socket) {
+  ++num_greetings_;
+  asio::steady_timer deadline(context_, kGreetingTime);
+  deadline.async_wait([&socket](const asio::error_code& cancelled) {
+    asio::error_code ignored;
+    if (!cancelled) socket.close(ignored);
+  });
+  asio::error_code failed;
+  auto token = asio::redirect_error(asio::use_awaitable, failed);
+  std::string request;
+  co_await asio::async_read_until(socket, asio::dynamic_buffer(request, kMaxRequestBytes),
+                                  "\r\n\r\n", token);
+  if (!failed) {
+    const std::string body = metrics_text(counters_, levels());
+    const std::string text =
+        "HTTP/1.0 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\n"
+        "Content-Length: " +
+        std::to_string(body.size()) + "\r\n\r\n" + body;
+    co_await asio::async_write(socket, asio::buffer(text), token);
+  }
+  --num_greetings_;
+}
+
+void Router::close() {
+  asio::error_code ignored;
+  for (const auto& acceptor : tcp_acceptors_) acceptor->close(ignored);
+  for (const auto& acceptor : local_acceptors_) acceptor->close(ignored);
+  sweep_timer_.cancel();
+  for (const auto& [id, job] : jobs_) {
+    for (const auto& each : job->connections) {
+      if (const ConnectionPtr connection = each.lock()) connection->close();
+    }
+  }
+}
+
+}  // namespace fairlead::router

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The virtual router of a host: takes frames from local processes and from other routers, and
+// passes each on by the route in its header. One thread; nothing here is shared with another.
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/steady_timer.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "connection.hpp"
+#include "counters.hpp"
+#include "job.hpp"
+
+namespace fairlead::router {
+
+class Router {
+ public:
+  /// More ends that have not yet proved a key than this are turned away.
+  static constexpr std::size_t kMaxGreetings = 128;
+  /// Connections of one job.
+  static constexpr std::size_t kMaxConnectionsOfJob = 4096;
+
+  explicit Router(asio::io_context& context) : context_(context), sweep_timer_(context) {}
+
+  /// Starts to listen. Port 0 takes a free one.
+  /// @return the port
+  std::uint16_t listen(const std::string& address, std::uint16_t port);
+  void listen_locally(const std::string& path);
+  /// Answers each connection with the counters.
+  void serve_metrics(const std::string& path);
+
+  /// From now on the job's routers and processes are admitted.
+  void add(Job job);
+
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+  [[nodiscard]] Levels levels() const;
+  /// Ends everything, so that the context runs out of work.
+  void close();
+
+ private:
+  using ConnectionPtr = std::shared_ptr<Connection>;
+
+  struct ActiveJob {
+    Job job;
+    /// By rank.
+    std::map<std::uint32_t, ConnectionPtr> processes;
+    /// By host and number of hops behind it. Frames that have come further use connections of
+    /// their own, so that no ring of full queues can form (docs/design/relay.md).
+    std::map<std::pair<std::uint16_t, std::uint8_t>, ConnectionPtr> routers;
+    std::map<std::uint16_t, Clock::time_point> unreachable_until;
+    std::vector<std::weak_ptr<Connection>> connections;
+  };
+  using JobPtr = std::shared_ptr<ActiveJob>;
+
+  template <class Acceptor>
+  asio::awaitable<void> accept_all(std::shared_ptr<Acceptor> acceptor, relay::Role role);
+  asio::awaitable<void> admit(Socket socket, relay::Role role);
+  asio::awaitable<JobPtr> check_greeting(Socket& socket, relay::Role role, std::uint32_t& index);
+  asio::awaitable<void> read_all(JobPtr job, ConnectionPtr from, relay::Role role,
+                                 std::uint32_t index);
+  static bool may_come_from(const ActiveJob& job, const relay::FrameHeader& header,
+                            relay::Role role, std::uint32_t index);
+  ConnectionPtr next_connection(const JobPtr& job, relay::FrameHeader& header);
+  ConnectionPtr connection_to(const JobPtr& job, std::uint16_t host, std::uint8_t hop);
+  asio::awaitable<void> connect(JobPtr job, ConnectionPtr connection, std::uint16_t host);
+  void start_writing(const ConnectionPtr& connection);
+  bool enlist(ActiveJob& job, const ConnectionPtr& connection);
+  asio::awaitable<void> sweep();
+  asio::awaitable<void> serve_all(std::shared_ptr<asio::local::stream_protocol::acceptor> acceptor);
+  asio::awaitable<void> answer_metrics(asio::local::stream_protocol::socket socket);
+
+  asio::io_context& context_;
+  std::map<relay::JobId, JobPtr> jobs_;
+  std::vector<std::shared_ptr<asio::ip::tcp::acceptor>> tcp_acceptors_;
+  std::vector<std::shared_ptr<asio::local::stream_protocol::acceptor>> local_acceptors_;
+  asio::steady_timer sweep_timer_;
+  bool is_sweeping_ = false;
+  std::size_t num_greetings_ = 0;
+  Counters counters_;
+};
+
+}  // namespace fairlead::router
