@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Greetings, and frames to and from a socket.
+#include "relay/messenger/channel.hpp"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <algorithm>
+#include <cerrno>
+
+namespace fairlead::intercept::relay {
+
+using fairlead::relay::FrameHeader;
+using fairlead::relay::kFrameHeaderBytes;
+
+namespace {
+constexpr int kMaxReads = 64;
+}
+
+Channel::Channel(Descriptor socket, const fairlead::relay::Key& key, Step step)
+    : socket_(std::move(socket)), key_(key), step_(step) {}
+
+Channel Channel::calling(Descriptor socket, std::uint32_t rank, const fairlead::relay::Key& key) {
+  Channel channel(std::move(socket), key, Step::answer);
+  channel.hello_ = to_bytes(make_hello(fairlead::relay::Role::process, rank, key));
+  channel.put_bytes(channel.hello_);
+  channel.expect(fairlead::relay::kAnswerBytes);
+  return channel;
+}
+
+Channel Channel::answering(Descriptor socket, const fairlead::relay::Key& key) {
+  Channel channel(std::move(socket), key, Step::hello);
+  channel.expect(fairlead::relay::kHelloBytes);
+  return channel;
+}
+
+void Channel::put_bytes(std::span<const std::byte> bytes) {
+  Part part;
+  std::copy(bytes.begin(), bytes.end(), part.start.begin());
+  part.start_bytes = bytes.size();
+  waiting_bytes_ += bytes.size();
+  waiting_.push_back(std::move(part));
+}
+
+void Channel::put(const FrameHeader& header, Payload payload) {
+  put_bytes(fairlead::relay::to_bytes(header));
+  if (!payload) return;
+  Part& part = waiting_.back();
+  part.payload = std::move(payload);
+  part.offset = header.offset_bytes;
+  part.size = header.segment_bytes;
+  waiting_bytes_ += part.size;
+}
+
+void Channel::write() {
+  while (!is_closed() && !waiting_.empty()) {
+    Part& part = waiting_.front();
+    std::array<iovec, 2> vectors{};
+    int num_vectors = 0;
+    const auto add = [&](const std::byte* bytes, std::size_t size) {
+      vectors[static_cast<std::size_t>(num_vectors++)] = {const_cast<std::byte*>(bytes), size};
+    };
+    if (part.written < part.start_bytes) {
+      add(part.start.data() + part.written, part.start_bytes - part.written);
+    }
+    const std::size_t done = part.written - std::min(part.written, part.start_bytes);
+    if (done < part.size) add(part.payload->data() + part.offset + done, part.size - done);
+    msghdr message{};
+    message.msg_iov = vectors.data();
+    message.msg_iovlen = static_cast<std::size_t>(num_vectors);
+    const ssize_t size = sendmsg(socket_.number(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (size < 0) {
+      if (errno == EINTR) continue;
+      // Not connected yet, in the case of ENOTCONN.
+      if (errno != EAGAIN && errno != EWOULDBLOCK && errno != ENOTCONN) close();
+      return;
+    }
+    part.written += static_cast<std::size_t>(size);
+    waiting_bytes_ -= static_cast<std::size_t>(size);
+    if (part.written == part.start_bytes + part.size) waiting_.pop_front();
+  }
+}
+
+void Channel::expect(std::size_t bytes) {
+  incoming_.resize(bytes);
+  num_read_ = 0;
+}
+
+void Channel::read(const OnFrame& on_frame) {
+  // Not for ever: what is answered has to be written, too.
+  for (int turn = 0; turn < kMaxReads && !is_closed(); ++turn) {
+    const ssize_t size = recv(socket_.number(), incoming_.data() + num_read_,
+                              incoming_.size() - num_read_, MSG_DONTWAIT);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    if (size <= 0) return close();
+    num_read_ += static_cast<std::size_t>(size);
+    if (num_read_ == incoming_.size()) take_read(on_frame);
+  }
+}
+
+void Channel::take_read(const OnFrame& on_frame) {
+  if (step_ != Step::frames) return take_greeting();
+  if (!has_header_) {
+    const auto header =
+        fairlead::relay::parse_frame_header(std::span(incoming_).first<kFrameHeaderBytes>());
+    if (!header) return close();
+    header_ = *header;
+    has_header_ = header_.payload_bytes() > 0;
+    if (has_header_) return expect(header_.payload_bytes());
+    on_frame(header_, {});
+  } else {
+    has_header_ = false;
+    on_frame(header_, incoming_);
+  }
+  expect(kFrameHeaderBytes);
+}
+
+void Channel::take_greeting() {
+  using namespace fairlead::relay;
+  if (step_ == Step::hello) {
+    std::copy(incoming_.begin(), incoming_.end(), hello_.begin());
+    const auto hello = parse_hello(hello_);
+    if (!hello || hello->role != Role::process || hello->job != job_of(key_)) return close();
+    answer_ = make_answer(hello_, key_);
+    put_bytes(std::span(answer_).first<kNonceBytes>());
+    put_bytes(std::span(answer_).subspan<kNonceBytes>());
+    step_ = Step::proof;
+    return expect(kProofBytes);
+  }
+  if (step_ == Step::answer) {
+    std::copy(incoming_.begin(), incoming_.end(), answer_.begin());
+    const auto proof = check_answer(hello_, answer_, key_);
+    if (!proof) return close();
+    put_bytes(*proof);
+  } else {
+    Proof proof{};
+    std::copy(incoming_.begin(), incoming_.end(), proof.begin());
+    if (!check_proof(hello_, answer_, proof, key_)) return close();
+  }
+  step_ = Step::frames;
+  expect(kFrameHeaderBytes);
+}
+
+void Channel::close() {
+  socket_.close();
+  waiting_.clear();
+  waiting_bytes_ = 0;
+}
+
+}  // namespace fairlead::intercept::relay

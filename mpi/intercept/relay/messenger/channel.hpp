@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// A connection of the messenger, with the own router or another process: a socket that never
+// blocks, a greeting, then frames both ways. Used by the messenger's thread only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fairlead/relay/proof.hpp"
+#include "relay/messenger/descriptor.hpp"
+#include "relay/messenger/outbox.hpp"
+
+namespace fairlead::intercept::relay {
+
+class Channel {
+ public:
+  using OnFrame =
+      std::function<void(const fairlead::relay::FrameHeader&, std::span<const std::byte> payload)>;
+  /// No more is put into a channel that has this much to send.
+  static constexpr std::size_t kFullBytes = 256 * 1024;
+
+  /// One that calls; `socket` may still be connecting.
+  static Channel calling(Descriptor socket, std::uint32_t rank, const fairlead::relay::Key& key);
+  /// One that was called.
+  static Channel answering(Descriptor socket, const fairlead::relay::Key& key);
+
+  [[nodiscard]] int descriptor() const { return socket_.number(); }
+  [[nodiscard]] bool is_closed() const { return !socket_.is_open(); }
+  /// Both ends have proved the key.
+  [[nodiscard]] bool is_open() const { return !is_closed() && step_ == Step::frames; }
+  [[nodiscard]] bool is_full() const { return waiting_bytes_ >= kFullBytes; }
+  [[nodiscard]] bool has_to_write() const { return !waiting_.empty(); }
+  [[nodiscard]] Time opened() const { return opened_; }
+
+  /// @param payload  null for a frame without one
+  void put(const fairlead::relay::FrameHeader& header, Payload payload);
+  /// Reads what is there, and tells of whole frames. Closes at the end and at what is no frame.
+  void read(const OnFrame& on_frame);
+  /// Writes what can be written.
+  void write();
+  void close();
+
+ private:
+  enum class Step : std::uint8_t { answer, hello, proof, frames };
+  struct Part {
+    fairlead::relay::FrameHeaderBytes start{};
+    std::size_t start_bytes = 0;
+    Payload payload{};
+    std::size_t offset = 0;
+    std::size_t size = 0;
+    std::size_t written = 0;
+  };
+
+  Channel(Descriptor socket, const fairlead::relay::Key& key, Step step);
+  void put_bytes(std::span<const std::byte> bytes);
+  void expect(std::size_t bytes);
+  void take_read(const OnFrame& on_frame);
+  void take_greeting();
+
+  Descriptor socket_;
+  fairlead::relay::Key key_{};
+  Step step_ = Step::answer;
+  Time opened_ = Clock::now();
+  fairlead::relay::HelloBytes hello_{};
+  fairlead::relay::AnswerBytes answer_{};
+  std::deque<Part> waiting_;
+  std::size_t waiting_bytes_ = 0;
+  std::vector<std::byte> incoming_;
+  std::size_t num_read_ = 0;
+  bool has_header_ = false;
+  fairlead::relay::FrameHeader header_{};
+};
+
+/// Connects to a Unix socket; closed if nobody listens there.
+[[nodiscard]] Descriptor connect_locally(const std::string& path);
+/// Begins to connect.
+[[nodiscard]] Descriptor connect_to(const Address& address);
+/// Listens at a free port of an address. @throws Error
+[[nodiscard]] Descriptor listen_at(const std::string& host, std::uint16_t& port);
+[[nodiscard]] Descriptor accept_from(const Descriptor& listener);
+
+}  // namespace fairlead::intercept::relay

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages on their way in: put together from segments that come in any order, perhaps twice. Pure:
+// no sockets, no threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "fairlead/relay/frame.hpp"
+
+namespace fairlead::intercept::relay {
+
+/// A message that has arrived as a whole.
+struct Arrived {
+  std::unique_ptr<std::byte[]> bytes;
+  std::uint64_t size_bytes = 0;
+
+  [[nodiscard]] std::span<const std::byte> span() const { return {bytes.get(), size_bytes}; }
+};
+
+class Inbox {
+ public:
+  /// Puts a segment in its place; what came before, or is of a message already taken, is dropped.
+  /// @pre the header is a valid one of kind data, the payload has its size and its digest
+  /// @return whether it is to be acknowledged: false for what does not fit the message's others
+  bool add(const fairlead::relay::FrameHeader& header, std::span<const std::byte> payload);
+
+  [[nodiscard]] bool is_complete(std::uint32_t src_rank, std::uint64_t message) const;
+  /// The message, if it is complete. It is then forgotten.
+  [[nodiscard]] std::optional<Arrived> take(std::uint32_t src_rank, std::uint64_t message);
+  /// Drops what has come and what will come of a message.
+  void refuse(std::uint32_t src_rank, std::uint64_t message);
+
+  [[nodiscard]] std::size_t num_messages() const { return messages_.size(); }
+
+ private:
+  using Key = std::pair<std::uint32_t, std::uint64_t>;
+  struct Message {
+    Arrived content;
+    std::vector<bool> has_segment;
+    std::size_t num_missing = 0;
+  };
+  /// Numbers of one sender that are taken: all up to one, and some after it.
+  struct Taken {
+    std::uint64_t all_up_to = 0;
+    std::set<std::uint64_t> others;
+
+    [[nodiscard]] bool has(std::uint64_t number) const {
+      return number <= all_up_to || others.contains(number);
+    }
+    void add(std::uint64_t number);
+  };
+
+  [[nodiscard]] bool is_taken(const Key& key) const;
+
+  std::map<Key, Message> messages_;
+  std::map<std::uint32_t, Taken> taken_of_rank_;
+};
+
+}  // namespace fairlead::intercept::relay

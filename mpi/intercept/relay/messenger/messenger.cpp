@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// The messenger's thread, and what the program's threads ask of it.
+#include "relay/messenger/messenger.hpp"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+
+#include "fairlead/error.hpp"
+
+namespace fairlead::intercept::relay {
+namespace {
+
+using fairlead::relay::FrameKind;
+using std::chrono::milliseconds;
+
+// A router that is gone is called again after this.
+constexpr milliseconds kCallInterval{200};
+constexpr milliseconds kClaimInterval{200};
+// A connection that has not proved the key until then is closed.
+constexpr std::chrono::seconds kGreetingTime{2};
+constexpr std::chrono::seconds kDrainTime{60};
+// A message by routers must be expected to be faster by this.
+constexpr double kMargin = 1.1;
+// So that a change is noticed well within a second, at the price of one message in that time.
+constexpr milliseconds kTrialInterval{250};
+constexpr int kPoll_ms = 50;
+
+// The program's signal handlers run in its own threads.
+std::thread start_without_signals(std::function<void()> work) {
+  sigset_t all;
+  sigset_t former;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &former);
+  std::thread thread(std::move(work));
+  pthread_sigmask(SIG_SETMASK, &former, nullptr);
+  return thread;
+}
+
+}  // namespace
+
+Messenger::Messenger(MessengerSite site, const std::string& own_address, OnClaim on_claim)
+    : site_(std::move(site)),
+      on_claim_(std::move(on_claim)),
+      listener_(listen_at(own_address, port_)),
+      alarm_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+      outbox_(site_, Clock::now()) {
+  if (!alarm_.is_open()) throw Error("no event file descriptor");
+}
+
+void Messenger::start(std::vector<Address> address_of_rank) {
+  address_of_rank_ = std::move(address_of_rank);
+  thread_ = start_without_signals([this] { work(); });
+}
+
+Messenger::~Messenger() {
+  is_ending_ = true;
+  wake();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Messenger::wake() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(alarm_.number(), &one, sizeof one);
+}
+
+std::uint64_t Messenger::send(std::uint32_t dst_rank, std::vector<std::byte> bytes) {
+  const std::uint64_t size = bytes.size();
+  auto payload = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  std::uint64_t number = 0;
+  {
+    const std::lock_guard guard(lock_);
+    number = outbox_.add(dst_rank, std::move(payload), Clock::now());
+    ++counts_.sent_messages;
+    counts_.sent_bytes += size;
+  }
+  wake();
+  return number;
+}
+
+bool Messenger::has(std::uint32_t src_rank, std::uint64_t message) {
+  const std::lock_guard guard(lock_);
+  return inbox_.is_complete(src_rank, message);
+}
+
+Arrived Messenger::receive(std::uint32_t src_rank, std::uint64_t message) {
+  std::unique_lock guard(lock_);
+  while (true) {
+    if (auto arrived = inbox_.take(src_rank, message)) return std::move(*arrived);
+    // The first claim may have been lost with a router.
+    if (changed_.wait_for(guard, kClaimInterval) == std::cv_status::timeout) {
+      guard.unlock();
+      claim(src_rank, message);
+      guard.lock();
+    }
+  }
+}
+
+void Messenger::claim(std::uint32_t src_rank, std::uint64_t message) {
+  tell(src_rank, message, FrameKind::claim);
+}
+
+void Messenger::refuse(std::uint32_t src_rank, std::uint64_t message) {
+  {
+    const std::lock_guard guard(lock_);
+    inbox_.refuse(src_rank, message);
+  }
+  tell(src_rank, message, FrameKind::refusal);
+}
+
+void Messenger::tell(std::uint32_t rank, std::uint64_t message, FrameKind kind) {
+  FrameHeader header;
+  header.kind = kind;
+  header.hops[0] = site_.host_of_rank[rank];
+  header.src_rank = site_.rank;
+  header.dst_rank = rank;
+  header.message = message;
+  {
+    const std::lock_guard guard(lock_);
+    notices_.push_back(header);
+  }
+  wake();
+}
+
+bool Messenger::drain() {
+  std::unique_lock guard(lock_);
+  auto last = Clock::now();
+  std::uint64_t num_acknowledged = num_acknowledged_;
+  while (!outbox_.is_empty() || !notices_.empty()) {
+    changed_.wait_for(guard, milliseconds(20));
+    if (num_acknowledged != num_acknowledged_) {
+      num_acknowledged = num_acknowledged_;
+      last = Clock::now();
+    }
+    if (Clock::now() - last > kDrainTime) return false;
+  }
+  return true;
+}
+
+bool Messenger::is_worth(std::uint16_t host, std::uint64_t bytes) {
+  const Time now = Clock::now();
+  const std::lock_guard guard(lock_);
+  const auto& paths = outbox_.paths_to(host);
+  // Without a relay there is nothing to choose.
+  if (paths.size() < 3) return false;
+  if (now - paths.front().last_used > kTrialInterval) return true;
+  return kMargin * outbox_.expected_s(host, bytes, now) < outbox_.expected_direct_s(host, bytes);
+}
+
+MessengerCounts Messenger::counts() {
+  const std::lock_guard guard(lock_);
+  counts_.repeated_segments = outbox_.num_repeated();
+  return counts_;
+}
+
+std::vector<PathState> Messenger::paths_to(std::uint16_t host) {
+  const std::lock_guard guard(lock_);
+  return outbox_.paths_to(host);
+}
+
+void Messenger::work() {
+  while (!is_ending_) poll_once();
+}
+
+void Messenger::connect_router(Time now) {
+  if (router_ && !router_->is_closed()) return;
+  if (router_) {
+    router_.reset();
+    const std::lock_guard guard(lock_);
+    outbox_.lose_router(now);
+  }
+  if (now < next_call_) return;
+  next_call_ = now + kCallInterval;
+  Descriptor socket = connect_locally(site_.socket);
+  if (!socket.is_open()) return;
+  router_ = std::make_unique<Channel>(Channel::calling(std::move(socket), site_.rank, site_.key));
+}
+
+Channel* Messenger::channel_to(std::uint32_t rank) {
+  std::unique_ptr<Channel>& kept = called_[rank];
+  if (kept && !kept->is_closed()) return kept.get();
+  Descriptor socket = connect_to(address_of_rank_[rank]);
+  if (!socket.is_open()) return nullptr;
+  auto channel = Channel::calling(std::move(socket), site_.rank, site_.key);
+  // Assigned, as somebody may hold the address.
+  if (kept) {
+    *kept = std::move(channel);
+  } else {
+    kept = std::make_unique<Channel>(std::move(channel));
+  }
+  return kept.get();
+}
+
+// Frames for a connection that is not there are lost, as on any path: they are repeated.
+void Messenger::put(const FrameHeader& header, Payload payload, bool is_past_routers) {
+  const bool has_router = router_ && router_->is_open();
+  Channel* const channel =
+      has_router && !is_past_routers ? router_.get() : channel_to(header.dst_rank);
+  if (channel != nullptr) channel->put(header, std::move(payload));
+}
+
+void Messenger::fill_channels(Time now) {
+  const bool is_called = router_ && !router_->is_closed();
+  if (is_called && !router_->is_open()) {
+    // It is about to answer; if it hangs, do without it.
+    if (now - router_->opened() > kGreetingTime) router_->close();
+    return;
+  }
+  std::vector<FrameHeader> notices;
+  {
+    const std::lock_guard guard(lock_);
+    notices.swap(notices_);
+    outbox_.expire(now);
+  }
+  for (FrameHeader& notice : notices) {
+    notice.digest = digest_of(notice, {}, site_.key);
+    put(notice, nullptr, false);
+  }
+  while (true) {
+    const OwnRouter router = !is_called           ? OwnRouter::absent
+                             : router_->is_full() ? OwnRouter::busy
+                                                  : OwnRouter::ready;
+    std::optional<Departure> departure;
+    {
+      const std::lock_guard guard(lock_);
+      departure = outbox_.next(now, router);
+    }
+    if (!departure) return;
+    departure->header.digest = digest_of(departure->header, departure->bytes(), site_.key);
+    put(departure->header, departure->payload, departure->is_past_routers);
+  }
+}
+
+void Messenger::poll_once() {
+  const Time now = Clock::now();
+  connect_router(now);
+  fill_channels(now);
+
+  std::vector<pollfd> waits{{alarm_.number(), POLLIN, 0}, {listener_.number(), POLLIN, 0}};
+  std::vector<Channel*> channels;
+  const auto add = [&](Channel& channel) {
+    if (channel.is_closed()) return;
+    channel.write();
+    if (channel.is_closed()) return;
+    const auto events = static_cast<short>(channel.has_to_write() ? POLLIN | POLLOUT : POLLIN);
+    waits.push_back({channel.descriptor(), events, 0});
+    channels.push_back(&channel);
+  };
+  if (router_) add(*router_);
+  for (auto& [rank, channel] : called_) {
+    if (channel) add(*channel);
+  }
+  std::erase_if(callers_, [&](const auto& each) {
+    return each->is_closed() || (!each->is_open() && now - each->opened() > kGreetingTime);
+  });
+  for (const auto& caller : callers_) add(*caller);
+
+  if (poll(waits.data(), waits.size(), kPoll_ms) < 0) return;
+  if ((waits[0].revents & POLLIN) != 0) {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto size = ::read(alarm_.number(), &count, sizeof count);
+  }
+  if ((waits[1].revents & POLLIN) != 0) {
+    Descriptor socket = accept_from(listener_);
+    if (socket.is_open()) {
+      callers_.push_back(
+          std::make_unique<Channel>(Channel::answering(std::move(socket), site_.key)));
+    }
+  }
+  for (std::size_t index = 0; index < channels.size(); ++index) {
+    if (waits[index + 2].revents == 0) continue;
+    Channel& channel = *channels[index];
+    const bool is_router = router_.get() == &channel;
+    channel.read([&](const FrameHeader& header, std::span<const std::byte> payload) {
+      FrameHeader reply;
+      if (!take_frame(header, payload, reply)) return;
+      reply.digest = digest_of(reply, {}, site_.key);
+      // What came past the routers is answered on the same connection.
+      if (is_router) {
+        put(reply, nullptr, false);
+      } else {
+        channel.put(reply, nullptr);
+      }
+    });
+  }
+}
+
+// The acknowledgement takes the hops the other way.
+bool Messenger::take_frame(const FrameHeader& header, std::span<const std::byte> payload,
+                           FrameHeader& reply) {
+  const bool is_meant =
+      header.dst_rank == site_.rank && header.src_rank < site_.host_of_rank.size();
+  if (!is_meant || header.digest != digest_of(header, payload, site_.key)) return false;
+  if (header.kind != FrameKind::data) {
+    {
+      const std::lock_guard guard(lock_);
+      ++num_acknowledged_;
+      if (header.kind == FrameKind::acknowledgement) outbox_.acknowledge(header, Clock::now());
+      if (header.kind == FrameKind::claim) outbox_.claim(header.src_rank, header.message);
+      if (header.kind == FrameKind::refusal) outbox_.refuse(header.src_rank, header.message);
+    }
+    if (header.kind != FrameKind::acknowledgement) on_claim_(header.src_rank, header.message);
+    changed_.notify_all();
+    return false;
+  }
+  bool is_complete = false;
+  {
+    const std::lock_guard guard(lock_);
+    if (!inbox_.add(header, payload)) return false;
+    is_complete = inbox_.is_complete(header.src_rank, header.message);
+  }
+  if (is_complete) changed_.notify_all();
+  reply = header;
+  reply.kind = FrameKind::acknowledgement;
+  reply.src_rank = site_.rank;
+  reply.dst_rank = header.src_rank;
+  reply.hop = 0;
+  reply.hops = {};
+  // Without the last hop, which is this host; the sender's host is the last one now.
+  const std::size_t num_between = header.num_hops - std::size_t{1};
+  std::reverse_copy(header.hops.begin(), header.hops.begin() + static_cast<long>(num_between),
+                    reply.hops.begin());
+  reply.hops[num_between] = site_.host_of_rank[header.src_rank];
+  return true;
+}
+
+}  // namespace fairlead::intercept::relay

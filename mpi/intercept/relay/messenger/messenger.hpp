@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Brings messages to other processes by routers, in a thread of its own that makes no call of MPI.
+// So what is on its way arrives whatever the program does, also in a blocking call of MPI.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "relay/messenger/channel.hpp"
+#include "relay/messenger/inbox.hpp"
+#include "relay/messenger/outbox.hpp"
+#include "relay/messenger/site.hpp"
+
+namespace fairlead::intercept::relay {
+
+struct MessengerCounts {
+  std::uint64_t sent_messages = 0;
+  std::uint64_t sent_bytes = 0;
+  std::uint64_t repeated_segments = 0;
+};
+
+class Messenger {
+ public:
+  /// Told in the messenger's thread that a receiver has matched a message.
+  using OnClaim = std::function<void(std::uint32_t dst_rank, std::uint64_t message)>;
+
+  /// Starts to listen; `start` does the rest, when the addresses of all processes are known.
+  /// @param own_address  numeric, of this host
+  Messenger(MessengerSite site, const std::string& own_address, OnClaim on_claim);
+  Messenger(const Messenger&) = delete;
+  Messenger& operator=(const Messenger&) = delete;
+  ~Messenger();
+
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+  /// @param address_of_rank  where each process listens
+  void start(std::vector<Address> address_of_rank);
+
+  /// Takes a message over. @return its number
+  std::uint64_t send(std::uint32_t dst_rank, std::vector<std::byte> bytes);
+  /// Whether a message is here as a whole.
+  [[nodiscard]] bool has(std::uint32_t src_rank, std::uint64_t message);
+  /// Waits for a message.
+  [[nodiscard]] Arrived receive(std::uint32_t src_rank, std::uint64_t message);
+  /// Tells the sender that a message is matched.
+  void claim(std::uint32_t src_rank, std::uint64_t message);
+  void refuse(std::uint32_t src_rank, std::uint64_t message);
+  /// Waits until all messages are acknowledged. False: nothing was, for a long time.
+  bool drain();
+
+  /// Whether a message is expected to arrive earlier by the routers than without them. Sometimes it
+  /// is to be tried, since only messages by routers tell how fast a path is.
+  [[nodiscard]] bool is_worth(std::uint16_t host, std::uint64_t bytes);
+  [[nodiscard]] MessengerCounts counts();
+  [[nodiscard]] std::vector<PathState> paths_to(std::uint16_t host);
+
+ private:
+  using FrameHeader = fairlead::relay::FrameHeader;
+
+  void work();
+  void wake();
+  void poll_once();
+  void connect_router(Time now);
+  void fill_channels(Time now);
+  /// @return whether `reply` has to be sent, which lacks its digest only
+  bool take_frame(const FrameHeader& header, std::span<const std::byte> payload,
+                  FrameHeader& reply);
+  void tell(std::uint32_t rank, std::uint64_t message, fairlead::relay::FrameKind kind);
+  void put(const FrameHeader& header, Payload payload, bool is_past_routers);
+  Channel* channel_to(std::uint32_t rank);
+
+  MessengerSite site_;
+  OnClaim on_claim_;
+  // Set by the listener's making.
+  std::uint16_t port_ = 0;
+  Descriptor listener_;
+  Descriptor alarm_;
+
+  // Of the thread alone.
+  std::vector<Address> address_of_rank_;
+  std::unique_ptr<Channel> router_;
+  Time next_call_{};
+  std::map<std::uint32_t, std::unique_ptr<Channel>> called_;
+  std::vector<std::unique_ptr<Channel>> callers_;
+
+  // Under the lock.
+  std::mutex lock_;
+  std::condition_variable changed_;
+  Outbox outbox_;
+  Inbox inbox_;
+  std::vector<FrameHeader> notices_;
+  MessengerCounts counts_;
+  std::uint64_t num_acknowledged_ = 0;
+
+  std::atomic<bool> is_ending_{false};
+  std::thread thread_;
+};
+
+}  // namespace fairlead::intercept::relay

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// Choice of paths, acknowledgements, and what is sent again.
+#include "relay/messenger/outbox.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace fairlead::intercept::relay {
+namespace {
+
+using fairlead::relay::FrameHeader;
+using fairlead::relay::FrameKind;
+using fairlead::relay::kMaxSegmentBytes;
+using std::chrono::duration;
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kFirstClosing{500};
+constexpr milliseconds kLongestClosing{8000};
+constexpr std::uint64_t kLeastWindowBytes = 512 * 1024;
+// New samples of a rate have this weight.
+constexpr double kSampleWeight = 0.25;
+// For a connection with the receiver, of which nothing is known.
+constexpr double kUnknownRate_Bps = 1e8;
+
+std::size_t num_segments(std::uint64_t bytes) {
+  return static_cast<std::size_t>((bytes + kMaxSegmentBytes - 1) / kMaxSegmentBytes);
+}
+
+// Twice what the path holds, so that it is always busy.
+std::uint64_t window_bytes(const PathState& path) {
+  const double held = 2.0 * path.rate_Bps * path.latency_s;
+  return std::max(kLeastWindowBytes, static_cast<std::uint64_t>(held));
+}
+
+std::uint32_t clock_us(Time now) {
+  const auto us = duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count();
+  return static_cast<std::uint32_t>(us);
+}
+
+}  // namespace
+
+double PathState::expected_s(std::uint64_t bytes) const {
+  return latency_s + static_cast<double>(in_flight_bytes + bytes) / rate_Bps;
+}
+
+Outbox::Outbox(const MessengerSite& site, Time now)
+    : rank_(site.rank),
+      host_of_rank_(site.host_of_rank),
+      capacity_Bps_of_host_(site.capacity_Bps_of_host),
+      lanes_(site.routes_of_host.size()),
+      last_number_of_rank_(host_of_rank_.size(), 0),
+      unclaimed_bytes_of_rank_(host_of_rank_.size(), 0) {
+  for (std::size_t host = 0; host < lanes_.size(); ++host) {
+    for (const Route& route : site.routes_of_host[host]) {
+      PathState path;
+      path.route = route;
+      path.rate_Bps = route.bandwidth_Bps;
+      path.latency_s = route.latency_s;
+      path.last_used = now;
+      path.next_closing = kFirstClosing;
+      lanes_[host].paths.push_back(path);
+    }
+    PathState past_routers;
+    past_routers.rate_Bps = kUnknownRate_Bps;
+    past_routers.last_used = now;
+    past_routers.next_closing = kFirstClosing;
+    lanes_[host].paths.push_back(past_routers);
+  }
+}
+
+std::uint64_t Outbox::add(std::uint32_t dst_rank, Payload payload, Time) {
+  const MessageKey key{dst_rank, ++last_number_of_rank_[dst_rank]};
+  const std::uint64_t bytes = payload->size();
+  const std::size_t segments = num_segments(bytes);
+  messages_[key] = {std::move(payload), std::vector<bool>(segments, false), segments, false};
+  Lane& lane = lanes_[host_of_rank_[dst_rank]];
+  for (std::size_t segment = 0; segment < segments; ++segment) {
+    lane.waiting.push_back({key, segment});
+  }
+  return key.number;
+}
+
+std::optional<Departure> Outbox::next(Time now, OwnRouter router) {
+  for (std::size_t turn = 0; turn < lanes_.size(); ++turn) {
+    next_lane_ = (next_lane_ + 1) % lanes_.size();
+    Lane& lane = lanes_[next_lane_];
+    for (auto each = lane.waiting.begin(); each != lane.waiting.end();) {
+      const auto message = messages_.find(each->message);
+      if (message == messages_.end() || message->second.is_acknowledged[each->segment]) {
+        each = lane.waiting.erase(each);
+        continue;
+      }
+      if (!may_go(message->first, message->second)) {
+        ++each;
+        continue;
+      }
+      const auto path = choose(lane, size_of(*each), now, router);
+      if (!path) break;
+      const SegmentKey segment = *each;
+      lane.waiting.erase(each);
+      return depart(lane, *path, segment, now);
+    }
+  }
+  return std::nullopt;
+}
+
+// A receiver keeps what it has not matched; more than that waits until it has.
+bool Outbox::may_go(const MessageKey& key, const Message& message) const {
+  if (message.is_claimed || unclaimed_.contains(key)) return true;
+  const std::uint64_t others = unclaimed_bytes_of_rank_[key.dst_rank];
+  return others == 0 || others + message.payload->size() <= kUnclaimedBytes;
+}
+
+std::optional<std::size_t> Outbox::choose(Lane& lane, std::uint64_t bytes, Time now,
+                                          OwnRouter router) const {
+  const std::size_t past_routers = lane.paths.size() - 1;
+  double least_s = std::numeric_limits<double>::infinity();
+  std::optional<std::size_t> best;
+  const bool has_router = router != OwnRouter::absent;
+  for (std::size_t index = 0; has_router && index < past_routers; ++index) {
+    PathState& path = lane.paths[index];
+    if (!path.is_open(now)) continue;
+    const bool is_stale = path.in_flight_bytes == 0 && now - path.last_used > kForgetTime;
+    if (is_stale) path.rate_Bps = path.route.bandwidth_Bps;
+    const double expected_s = path.expected_s(bytes) * (path.route.is_direct() ? 1 : kRelayMargin);
+    if (expected_s >= least_s) continue;
+    least_s = expected_s;
+    best = index;
+  }
+  if (best && router == OwnRouter::busy) return std::nullopt;
+  if (!best) best = past_routers;
+  const PathState& path = lane.paths[*best];
+  const bool has_room =
+      path.in_flight_bytes == 0 || path.in_flight_bytes + bytes <= window_bytes(path);
+  return has_room ? best : std::nullopt;
+}
+
+Departure Outbox::depart(Lane& lane, std::size_t index, const SegmentKey& segment, Time now) {
+  PathState& path = lane.paths[index];
+  const Message& message = messages_.at(segment.message);
+  const std::uint64_t bytes = size_of(segment);
+  const duration<double> expected(4.0 * path.expected_s(bytes));
+  if (!message.is_claimed && unclaimed_.emplace(segment.message, message.payload->size()).second) {
+    unclaimed_bytes_of_rank_[segment.message.dst_rank] += message.payload->size();
+  }
+  path.in_flight_bytes += bytes;
+  path.sent_bytes += bytes;
+  path.last_used = now;
+  const auto timeout =
+      std::max<Clock::duration>(kLeastTimeout, duration_cast<milliseconds>(expected));
+  in_flight_[segment] = {index, bytes, path.in_flight_bytes, now, now + timeout};
+
+  Departure departure{{}, message.payload, index + 1 == lane.paths.size()};
+  FrameHeader& header = departure.header;
+  header.kind = FrameKind::data;
+  if (departure.is_past_routers) {
+    header.hops[0] = host_of_rank_[segment.message.dst_rank];
+  } else {
+    header.num_hops = static_cast<std::uint8_t>(path.route.hops.size());
+    std::copy(path.route.hops.begin(), path.route.hops.end(), header.hops.begin());
+  }
+  header.src_rank = rank_;
+  header.dst_rank = segment.message.dst_rank;
+  header.message = segment.message.number;
+  header.offset_bytes = std::uint64_t{segment.segment} * kMaxSegmentBytes;
+  header.message_bytes = message.payload->size();
+  header.segment_bytes = static_cast<std::uint32_t>(bytes);
+  header.sent_us = clock_us(now);
+  return departure;
+}
+
+std::uint64_t Outbox::size_of(const SegmentKey& segment) const {
+  const std::uint64_t offset = std::uint64_t{segment.segment} * kMaxSegmentBytes;
+  const std::uint64_t rest = messages_.at(segment.message).payload->size() - offset;
+  return std::min<std::uint64_t>(rest, kMaxSegmentBytes);
+}
+
+void Outbox::acknowledge(const FrameHeader& header, Time now) {
+  // An acknowledgement goes the other way, so its source is the receiver of the message.
+  const MessageKey key{header.src_rank, header.message};
+  const auto message = messages_.find(key);
+  const auto segment = static_cast<std::size_t>(header.offset_bytes / kMaxSegmentBytes);
+  if (message == messages_.end() || segment >= message->second.is_acknowledged.size()) return;
+  if (const auto found = in_flight_.find({key, segment}); found != in_flight_.end()) {
+    const InFlight& sent = found->second;
+    PathState& path = lanes_[host_of_rank_[key.dst_rank]].paths[sent.path];
+    const double took_s = duration<double>(now - sent.sent).count();
+    const double busy_s = std::max(took_s - path.latency_s, 1e-6);
+    const double sample_Bps = static_cast<double>(sent.bytes_ahead) / busy_s;
+    // A single segment says more of the latency than of the rate.
+    if (sent.bytes_ahead > sent.bytes || sample_Bps < path.rate_Bps) {
+      path.rate_Bps += kSampleWeight * (sample_Bps - path.rate_Bps);
+    }
+    path.in_flight_bytes -= sent.bytes;
+    path.next_closing = kFirstClosing;
+    in_flight_.erase(found);
+  }
+  if (message->second.is_acknowledged[segment]) return;
+  message->second.is_acknowledged[segment] = true;
+  if (--message->second.num_left == 0) forget(message);
+}
+
+void Outbox::claim(std::uint32_t dst_rank, std::uint64_t number) {
+  end_claim_of({dst_rank, number});
+  const auto found = messages_.find({dst_rank, number});
+  if (found != messages_.end()) found->second.is_claimed = true;
+}
+
+void Outbox::end_claim_of(const MessageKey& key) {
+  const auto found = unclaimed_.find(key);
+  if (found == unclaimed_.end()) return;
+  unclaimed_bytes_of_rank_[key.dst_rank] -= found->second;
+  unclaimed_.erase(found);
+}
+
+void Outbox::refuse(std::uint32_t dst_rank, std::uint64_t number) {
+  end_claim_of({dst_rank, number});
+  const auto found = messages_.find({dst_rank, number});
+  if (found == messages_.end()) return;
+  const auto first = in_flight_.lower_bound({found->first, 0});
+  auto each = first;
+  while (each != in_flight_.end() && each->first.message == found->first) {
+    lanes_[host_of_rank_[dst_rank]].paths[each->second.path].in_flight_bytes -= each->second.bytes;
+    each = in_flight_.erase(each);
+  }
+  forget(found);
+}
+
+// The segments that wait are dropped when it is their turn.
+void Outbox::forget(std::map<MessageKey, Message>::iterator found) {
+  messages_.erase(found);
+}
+
+void Outbox::take_back(std::map<SegmentKey, InFlight>::iterator found) {
+  Lane& lane = lanes_[host_of_rank_[found->first.message.dst_rank]];
+  lane.paths[found->second.path].in_flight_bytes -= found->second.bytes;
+  lane.waiting.push_front(found->first);
+  in_flight_.erase(found);
+  ++num_repeated_;
+}
+
+void Outbox::expire(Time now) {
+  std::vector<std::pair<std::uint16_t, std::size_t>> closed;
+  for (const auto& [segment, sent] : in_flight_) {
+    if (sent.expires > now) continue;
+    const std::uint16_t host = host_of_rank_[segment.message.dst_rank];
+    PathState& path = lanes_[host].paths[sent.path];
+    if (!path.is_open(now)) continue;
+    path.closed_until = now + path.next_closing;
+    path.next_closing = std::min(2 * path.next_closing, kLongestClosing);
+    closed.emplace_back(host, sent.path);
+  }
+  // What else went by a path that does not answer is taken back as well.
+  for (auto each = in_flight_.begin(); each != in_flight_.end();) {
+    const auto found = each++;
+    const std::uint16_t host = host_of_rank_[found->first.message.dst_rank];
+    const std::pair key{host, found->second.path};
+    const bool is_closed = std::find(closed.begin(), closed.end(), key) != closed.end();
+    if (is_closed || found->second.expires <= now) take_back(found);
+  }
+}
+
+void Outbox::lose_router(Time) {
+  for (auto each = in_flight_.begin(); each != in_flight_.end();) {
+    const auto found = each++;
+    const Lane& lane = lanes_[host_of_rank_[found->first.message.dst_rank]];
+    if (found->second.path + 1 < lane.paths.size()) take_back(found);
+  }
+}
+
+std::optional<Time> Outbox::next_expiry() const {
+  std::optional<Time> first;
+  for (const auto& [segment, sent] : in_flight_) {
+    if (!first || sent.expires < *first) first = sent.expires;
+  }
+  return first;
+}
+
+double Outbox::expected_direct_s(std::uint16_t host, std::uint64_t bytes) const {
+  const auto& paths = lanes_[host].paths;
+  if (paths.size() < 2) return std::numeric_limits<double>::infinity();
+  return paths.front().expected_s(bytes);
+}
+
+// All paths together, each with its share.
+double Outbox::expected_s(std::uint16_t host, std::uint64_t bytes, Time now) const {
+  const auto& paths = lanes_[host].paths;
+  double rate_Bps = 0.0;
+  double latency_s = 0.0;
+  double in_flight_bytes = 0.0;
+  for (std::size_t index = 0; index + 1 < paths.size(); ++index) {
+    if (!paths[index].is_open(now)) continue;
+    rate_Bps += paths[index].rate_Bps;
+    latency_s = std::max(latency_s, paths[index].latency_s);
+    in_flight_bytes += static_cast<double>(paths[index].in_flight_bytes);
+  }
+  if (rate_Bps <= 0.0) return std::numeric_limits<double>::infinity();
+  rate_Bps = std::min(rate_Bps, capacity_Bps_of_host_[host]);
+  return latency_s + (in_flight_bytes + static_cast<double>(bytes)) / rate_Bps;
+}
+
+}  // namespace fairlead::intercept::relay

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages on their way out: cut into segments, each by the path on which it is expected to arrive
+// first, and kept until the receiver has acknowledged them. Pure: no sockets, no threads, no clock.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fairlead/relay/frame.hpp"
+#include "relay/messenger/site.hpp"
+
+namespace fairlead::intercept::relay {
+
+using Clock = std::chrono::steady_clock;
+using Time = Clock::time_point;
+using Payload = std::shared_ptr<const std::vector<std::byte>>;
+
+/// A segment to be sent now.
+struct Departure {
+  fairlead::relay::FrameHeader header;
+  Payload payload;
+  /// Not by routers, but by a connection with the receiver.
+  bool is_past_routers = false;
+
+  [[nodiscard]] std::span<const std::byte> bytes() const {
+    return std::span(*payload).subspan(header.offset_bytes, header.segment_bytes);
+  }
+};
+
+/// What is known of one path to one host.
+struct PathState {
+  Route route{};
+  /// Bytes that are not acknowledged.
+  std::uint64_t in_flight_bytes = 0;
+  /// Learned from acknowledgements; at first those of the plan.
+  double rate_Bps = 0.0;
+  double latency_s = 0.0;
+  Time last_used{};
+  Time closed_until{};
+  std::chrono::milliseconds next_closing{};
+  std::uint64_t sent_bytes = 0;
+
+  [[nodiscard]] bool is_open(Time now) const { return now >= closed_until; }
+  [[nodiscard]] double expected_s(std::uint64_t bytes) const;
+};
+
+/// Whether the own router takes segments. Without it they go to the receiver itself.
+enum class OwnRouter : std::uint8_t { absent, busy, ready };
+
+class Outbox {
+ public:
+  /// Segments that no path has acknowledged after this time at least are sent again.
+  static constexpr std::chrono::milliseconds kLeastTimeout{300};
+  /// Bytes that a receiver takes before it has matched their messages.
+  static constexpr std::uint64_t kUnclaimedBytes = 16 * 1024 * 1024;
+  /// A relay is taken if it is expected to be faster than the direct path by this.
+  static constexpr double kRelayMargin = 1.1;
+  /// A path that was idle for so long has its rate of the plan again, for one segment at first.
+  static constexpr std::chrono::seconds kForgetTime{2};
+
+  Outbox(const MessengerSite& site, Time now);
+
+  /// Takes a message. @return its number, from 1 for each receiver.
+  std::uint64_t add(std::uint32_t dst_rank, Payload payload, Time now);
+  /// The next segment for which a path has room.
+  [[nodiscard]] std::optional<Departure> next(Time now, OwnRouter router);
+
+  void acknowledge(const fairlead::relay::FrameHeader& header, Time now);
+  void claim(std::uint32_t dst_rank, std::uint64_t message);
+  void refuse(std::uint32_t dst_rank, std::uint64_t message);
+  /// Takes back what was sent too long ago, and closes those paths for a while.
+  void expire(Time now);
+  /// The own router is gone: takes back all that was sent by it.
+  void lose_router(Time now);
+
+  [[nodiscard]] bool is_empty() const { return messages_.empty(); }
+  [[nodiscard]] std::uint64_t num_repeated() const { return num_repeated_; }
+  /// When `expire` has something to do at the earliest.
+  [[nodiscard]] std::optional<Time> next_expiry() const;
+  /// Seconds that a message is expected to take by all paths, and by the direct one alone.
+  [[nodiscard]] double expected_s(std::uint16_t host, std::uint64_t bytes, Time now) const;
+  [[nodiscard]] double expected_direct_s(std::uint16_t host, std::uint64_t bytes) const;
+  [[nodiscard]] const std::vector<PathState>& paths_to(std::uint16_t host) const {
+    return lanes_[host].paths;
+  }
+
+ private:
+  struct MessageKey {
+    std::uint32_t dst_rank;
+    std::uint64_t number;
+    friend auto operator<=>(const MessageKey&, const MessageKey&) = default;
+  };
+  struct Message {
+    Payload payload;
+    std::vector<bool> is_acknowledged;
+    std::size_t num_left = 0;
+    bool is_claimed = false;
+  };
+  struct SegmentKey {
+    MessageKey message;
+    std::size_t segment;
+    friend auto operator<=>(const SegmentKey&, const SegmentKey&) = default;
+  };
+  struct InFlight {
+    std::size_t path;
+    std::uint64_t bytes;
+    /// With itself, at its start.
+    std::uint64_t bytes_ahead;
+    Time sent;
+    Time expires;
+  };
+  /// Everything for one host.
+  struct Lane {
+    std::vector<PathState> paths;
+    /// The last path: past all routers.
+    std::deque<SegmentKey> waiting;
+  };
+
+  [[nodiscard]] std::optional<std::size_t> choose(Lane& lane, std::uint64_t bytes, Time now,
+                                                  OwnRouter router) const;
+  [[nodiscard]] bool may_go(const MessageKey& key, const Message& message) const;
+  [[nodiscard]] Departure depart(Lane& lane, std::size_t path, const SegmentKey& segment, Time now);
+  void end_claim_of(const MessageKey& key);
+  void take_back(std::map<SegmentKey, InFlight>::iterator found);
+  void forget(std::map<MessageKey, Message>::iterator found);
+  [[nodiscard]] std::uint64_t size_of(const SegmentKey& segment) const;
+
+  std::uint32_t rank_;
+  std::vector<std::uint16_t> host_of_rank_;
+  std::vector<double> capacity_Bps_of_host_;
+  std::vector<Lane> lanes_;
+  std::vector<std::uint64_t> last_number_of_rank_;
+  /// What receivers have, or are about to have, without having matched it.
+  std::map<MessageKey, std::uint64_t> unclaimed_;
+  std::vector<std::uint64_t> unclaimed_bytes_of_rank_;
+  std::map<MessageKey, Message> messages_;
+  std::map<SegmentKey, InFlight> in_flight_;
+  std::size_t next_lane_ = 0;
+  std::uint64_t num_repeated_ = 0;
+};
+
+}  // namespace fairlead::intercept::relay

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process has to know to send by routers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fairlead/relay/proof.hpp"
+
+namespace fairlead::intercept::relay {
+
+/// One way to a host: the routers after the own one, the last of them at the host itself.
+struct Route {
+  std::vector<std::uint16_t> hops{};
+  double latency_s = 0.0;
+  double bandwidth_Bps = 0.0;
+
+  [[nodiscard]] bool is_direct() const { return hops.size() == 1; }
+};
+
+/// Where a process listens for those whose router is gone.
+struct Address {
+  std::string host;
+  std::uint16_t port = 0;
+};
+
+struct MessengerSite {
+  fairlead::relay::Key key{};
+  std::uint32_t rank = 0;
+  std::uint16_t host = 0;
+  /// Of all ranks.
+  std::vector<std::uint16_t> host_of_rank{};
+  /// Path of the own router's socket.
+  std::string socket{};
+  /// Routes to each host, the direct one first; none to the own host.
+  std::vector<std::vector<Route>> routes_of_host{};
+  /// What all routes to a host can carry together.
+  std::vector<double> capacity_Bps_of_host{};
+};
+
+}  // namespace fairlead::intercept::relay

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages between processes by routers, over real sockets.
+#include <chrono>
+#include <numeric>
+#include <random>
+#include <thread>
+
+#include "catch.hpp"
+#include "routers.hpp"
+
+using namespace fairlead;
+using namespace fairlead::intercept::relay;
+using fairlead::tests::Network;
+using fairlead::tests::some_key;
+
+namespace {
+
+std::vector<std::byte> random_bytes(std::size_t size, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::byte> bytes(size);
+  for (auto& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+// Process 0 on host 0 and process 1 on host 1, with a direct route and one by host 2.
+struct Pair {
+  explicit Pair(Network& network, std::vector<std::uint16_t> relayed = {2, 1})
+      : first(site(network, 0, relayed), "127.0.0.1", [](auto, auto) {}),
+        second(site(network, 1, relayed), "127.0.0.1", [](auto, auto) {}) {
+    const std::vector<Address> addresses{{"127.0.0.1", first.port()}, {"127.0.0.1", second.port()}};
+    first.start(addresses);
+    second.start(addresses);
+  }
+
+  static MessengerSite site(Network& network, std::uint16_t rank,
+                            const std::vector<std::uint16_t>& relayed) {
+    MessengerSite site;
+    site.key = some_key();
+    site.rank = rank;
+    site.host = rank;
+    site.host_of_rank = {0, 1};
+    site.socket = network.router(rank).socket();
+    site.routes_of_host.resize(3);
+    site.capacity_Bps_of_host = {1e12, 1e12, 1e12};
+    const std::uint16_t other = rank == 0 ? 1 : 0;
+    std::vector<std::uint16_t> by_relay = relayed;
+    by_relay.back() = other;
+    site.routes_of_host[other] = {
+        {.hops = {other}, .latency_s = 1e-4, .bandwidth_Bps = 1e8},
+        {.hops = by_relay, .latency_s = 1e-4, .bandwidth_Bps = 1e9},
+    };
+    return site;
+  }
+
+  Messenger first;
+  Messenger second;
+};
+
+bool is_equal(const Arrived& arrived, const std::vector<std::byte>& bytes) {
+  const auto span = arrived.span();
+  return std::equal(span.begin(), span.end(), bytes.begin(), bytes.end());
+}
+
+}  // namespace
+
+TEST_CASE("messenger: messages of many sizes arrive unchanged, both ways") {
+  Network network(3);
+  Pair pair(network);
+  unsigned seed = 0;
+  for (const std::size_t size : {1UL, 23UL, 65535UL, 65536UL, 65537UL, 1UL << 20, 20UL << 20}) {
+    const auto there = random_bytes(size, ++seed);
+    const auto back = random_bytes(size, ++seed);
+    const auto number = pair.first.send(1, there);
+    const auto other = pair.second.send(0, back);
+    CHECK(is_equal(pair.second.receive(0, number), there));
+    CHECK(is_equal(pair.first.receive(1, other), back));
+  }
+  CHECK(pair.first.drain());
+  CHECK(pair.second.drain());
+  // Both paths have served.
+  CHECK(network.router(2).counters().forwarded_bytes > 0);
+  CHECK(pair.first.paths_to(1)[0].sent_bytes > 0);
+}
+
+TEST_CASE("messenger: a message that is never taken holds up no other") {
+  Network network(3);
+  Pair pair(network);
+  pair.first.send(1, random_bytes(20 << 20, 1));
+  pair.first.send(1, random_bytes(20 << 20, 2));
+  const auto last = random_bytes(20 << 20, 3);
+  const auto number = pair.first.send(1, last);
+  CHECK(is_equal(pair.second.receive(0, number), last));
+  pair.second.refuse(0, 1);
+  pair.second.refuse(0, 2);
+  CHECK(pair.first.drain());
+}
+
+TEST_CASE("messenger: a relay that dies during a message loses nothing") {
+  Network network(3);
+  Pair pair(network);
+  const auto bytes = random_bytes(64 << 20, 1);
+  const auto number = pair.first.send(1, bytes);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  network.router(2).stop();
+  CHECK(is_equal(pair.second.receive(0, number), bytes));
+}
+
+TEST_CASE("messenger: without its own router a process reaches the receiver itself") {
+  Network network(3);
+  Pair pair(network);
+  const auto bytes = random_bytes(64 << 20, 1);
+  const auto number = pair.first.send(1, bytes);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  network.router(0).stop();
+  CHECK(is_equal(pair.second.receive(0, number), bytes));
+  network.router(1).stop();
+  const auto more = pair.second.send(0, bytes);
+  CHECK(is_equal(pair.first.receive(1, more), bytes));
+}

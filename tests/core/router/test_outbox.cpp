@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// The choice of paths, and what is sent again, with a clock of the test's own; and the inbox.
+#include <map>
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include "catch.hpp"
+#include "relay/messenger/inbox.hpp"
+#include "relay/messenger/outbox.hpp"
+
+using namespace fairlead::intercept::relay;
+using fairlead::relay::FrameHeader;
+using fairlead::relay::kMaxSegmentBytes;
+using std::chrono::milliseconds;
+
+namespace {
+
+const Time kStart = Time(std::chrono::seconds(1000));
+
+// Rank 0 on host 0, rank 1 on host 1; host 2 is a relay.
+MessengerSite site(double direct_Bps, double relayed_Bps) {
+  MessengerSite site;
+  site.host_of_rank = {0, 1};
+  site.routes_of_host.resize(3);
+  site.capacity_Bps_of_host = {1e12, 1e12, 1e12};
+  site.routes_of_host[1] = {{.hops = {1}, .latency_s = 1e-4, .bandwidth_Bps = direct_Bps},
+                            {.hops = {2, 1}, .latency_s = 2e-4, .bandwidth_Bps = relayed_Bps}};
+  return site;
+}
+
+Payload payload(std::size_t bytes) {
+  return std::make_shared<const std::vector<std::byte>>(bytes);
+}
+
+FrameHeader acknowledgement(const Departure& departure) {
+  FrameHeader header = departure.header;
+  std::swap(header.src_rank, header.dst_rank);
+  return header;
+}
+
+// Sends all that is in the box over two paths with these real rates; bytes by number of hops.
+std::map<int, double> share_of_paths(Outbox& box, double direct_Bps, double relayed_Bps) {
+  std::multimap<Time, Departure> arrivals;
+  std::map<int, Time> free_at{{1, kStart}, {2, kStart}};
+  std::map<int, double> share;
+  Time now = kStart;
+  while (!box.is_empty()) {
+    while (auto departure = box.next(now, OwnRouter::ready)) {
+      const int hops = departure->header.num_hops;
+      const double rate_Bps = hops == 1 ? direct_Bps : relayed_Bps;
+      const double bytes = departure->header.segment_bytes;
+      share[hops] += bytes;
+      free_at[hops] = std::max(now, free_at[hops]) +
+                      std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * bytes / rate_Bps));
+      arrivals.emplace(free_at[hops], *departure);
+    }
+    REQUIRE_FALSE(arrivals.empty());
+    now = arrivals.begin()->first;
+    box.acknowledge(acknowledgement(arrivals.begin()->second), now);
+    arrivals.erase(arrivals.begin());
+  }
+  return share;
+}
+
+}  // namespace
+
+TEST_CASE("outbox: a message leaves in segments that cover it once") {
+  Outbox box(site(1e9, 1e9), kStart);
+  const std::size_t bytes = 3 * kMaxSegmentBytes + 5;
+  CHECK(box.add(1, payload(bytes), kStart) == 1);
+  CHECK(box.add(1, payload(1), kStart) == 2);
+  std::set<std::uint64_t> offsets;
+  std::uint64_t sum = 0;
+  while (auto departure = box.next(kStart, OwnRouter::ready)) {
+    if (departure->header.message != 1) continue;
+    offsets.insert(departure->header.offset_bytes);
+    sum += departure->header.segment_bytes;
+  }
+  CHECK(offsets == std::set<std::uint64_t>{0, 65536, 131072, 196608});
+  CHECK(sum == bytes);
+}
+
+TEST_CASE("outbox: stripes are in proportion to the rates of the paths") {
+  Outbox box(site(1e8, 3e8), kStart);
+  box.add(1, payload(16 << 20), kStart);
+  const auto share = share_of_paths(box, 1e8, 3e8);
+  CHECK(share.at(2) / share.at(1) == Approx(3.0).epsilon(0.15));
+}
+
+TEST_CASE("outbox: a path that has become slower than planned gets a smaller share") {
+  // The plan says 300 MB/s for both; the direct path has a tenth of it.
+  Outbox box(site(3e8, 3e8), kStart);
+  box.add(1, payload(16 << 20), kStart);
+  const auto share = share_of_paths(box, 3e7, 3e8);
+  CHECK(share.at(1) < 0.2 * share.at(2));
+}
+
+TEST_CASE("outbox: a slow relay gets nothing of a small message") {
+  Outbox box(site(1e9, 1e7), kStart);
+  box.add(1, payload(4 * kMaxSegmentBytes), kStart);
+  const auto share = share_of_paths(box, 1e9, 1e7);
+  CHECK(share.count(2) == 0);
+}
+
+TEST_CASE("outbox: what is not acknowledged goes by another path") {
+  Outbox box(site(1e9, 1e9), kStart);
+  box.add(1, payload(100), kStart);
+  const auto first = box.next(kStart, OwnRouter::ready);
+  REQUIRE(first);
+  CHECK_FALSE(box.next(kStart, OwnRouter::ready));
+  const Time late = kStart + milliseconds(400);
+  box.expire(late);
+  const auto second = box.next(late, OwnRouter::ready);
+  REQUIRE(second);
+  CHECK(second->header.num_hops != first->header.num_hops);
+  CHECK(box.num_repeated() == 1);
+  // Either acknowledgement ends it.
+  box.acknowledge(acknowledgement(*first), late);
+  CHECK(box.is_empty());
+}
+
+TEST_CASE("outbox: without any router messages go to the receiver itself") {
+  Outbox box(site(1e9, 1e9), kStart);
+  box.add(1, payload(100), kStart);
+  REQUIRE(box.next(kStart, OwnRouter::ready));
+  box.lose_router(kStart);
+  const auto departure = box.next(kStart, OwnRouter::absent);
+  REQUIRE(departure);
+  CHECK(departure->is_past_routers);
+}
+
+TEST_CASE("outbox: what a receiver has not matched is bounded, and a claim frees it") {
+  Outbox box(site(1e12, 1e12), kStart);
+  const std::size_t bytes = Outbox::kUnclaimedBytes / 2 + 1;
+  std::set<std::uint64_t> seen;
+  for (int message = 0; message < 4; ++message) box.add(1, payload(bytes), kStart);
+  const auto send_all = [&] {
+    while (auto departure = box.next(kStart, OwnRouter::ready)) {
+      seen.insert(departure->header.message);
+      // Not the last segment, so that no message is done.
+      if (departure->header.offset_bytes + departure->header.segment_bytes < bytes) {
+        box.acknowledge(acknowledgement(*departure), kStart + milliseconds(1));
+      }
+    }
+  };
+  send_all();
+  CHECK(seen == std::set<std::uint64_t>{1});
+  box.claim(1, 3);
+  send_all();
+  CHECK(seen == std::set<std::uint64_t>{1, 3});
+}
+
+TEST_CASE("outbox: an unmatched message counts also when it has arrived") {
+  Outbox box(site(1e12, 1e12), kStart);
+  for (int message = 0; message < 2; ++message) {
+    box.add(1, payload(Outbox::kUnclaimedBytes), kStart);
+  }
+  const auto send_all = [&] {
+    std::uint64_t last = 0;
+    while (auto departure = box.next(kStart, OwnRouter::ready)) {
+      last = departure->header.message;
+      box.acknowledge(acknowledgement(*departure), kStart + milliseconds(1));
+    }
+    return last;
+  };
+  CHECK(send_all() == 1);
+  CHECK(send_all() == 0);
+  box.claim(1, 1);
+  CHECK(send_all() == 2);
+  CHECK(box.is_empty());
+}
+
+TEST_CASE("outbox: while the own router hangs, closed paths leave the way past it") {
+  Outbox box(site(1e9, 1e9), kStart);
+  box.add(1, payload(100), kStart);
+  CHECK_FALSE(box.next(kStart, OwnRouter::busy));
+  // Both paths fail, one after the other.
+  Time now = kStart;
+  for (int path = 0; path < 2; ++path) {
+    REQUIRE(box.next(now, OwnRouter::ready));
+    now += milliseconds(310);
+    box.expire(now);
+  }
+  const auto departure = box.next(now, OwnRouter::busy);
+  REQUIRE(departure);
+  CHECK(departure->is_past_routers);
+}
+
+TEST_CASE("outbox: a refused message is forgotten") {
+  Outbox box(site(1e9, 1e9), kStart);
+  box.add(1, payload(10 * kMaxSegmentBytes), kStart);
+  REQUIRE(box.next(kStart, OwnRouter::ready));
+  box.refuse(1, 1);
+  CHECK_FALSE(box.next(kStart, OwnRouter::ready));
+  CHECK(box.is_empty());
+  CHECK(box.paths_to(1)[0].in_flight_bytes == 0);
+  CHECK(box.paths_to(1)[1].in_flight_bytes == 0);
+}
+
+TEST_CASE("inbox: segments in any order, and twice, make the message once") {
+  Inbox box;
+  std::vector<std::byte> text(kMaxSegmentBytes + 3);
+  for (std::size_t index = 0; index < text.size(); ++index) {
+    text[index] = static_cast<std::byte>(index * 7);
+  }
+  FrameHeader header;
+  header.message = 1;
+  header.message_bytes = text.size();
+  header.offset_bytes = kMaxSegmentBytes;
+  header.segment_bytes = 3;
+  CHECK(box.add(header, std::span(text).last(3)));
+  CHECK(box.add(header, std::span(text).last(3)));
+  CHECK_FALSE(box.take(0, 1));
+  header.offset_bytes = 0;
+  header.segment_bytes = kMaxSegmentBytes;
+  CHECK(box.add(header, std::span(text).first(kMaxSegmentBytes)));
+  const auto arrived = box.take(0, 1);
+  REQUIRE(arrived);
+  CHECK(std::equal(text.begin(), text.end(), arrived->span().begin(), arrived->span().end()));
+  // A late copy is acknowledged and makes no message.
+  CHECK(box.add(header, std::span(text).first(kMaxSegmentBytes)));
+  CHECK(box.num_messages() == 0);
+}
+
+TEST_CASE("inbox: segments that do not fit the message are not acknowledged") {
+  Inbox box;
+  const std::vector<std::byte> text(100);
+  FrameHeader header;
+  header.message = 1;
+  header.message_bytes = 200;
+  header.segment_bytes = 100;
+  CHECK_FALSE(box.add(header, text));
+  header.offset_bytes = 100;
+  CHECK_FALSE(box.add(header, text));
+  header.offset_bytes = 0;
+  header.message_bytes = 100;
+  CHECK(box.add(header, text));
+  header.message_bytes = kMaxSegmentBytes + 100;
+  header.offset_bytes = kMaxSegmentBytes;
+  CHECK_FALSE(box.add(header, text));
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a router does with those who do not keep to the rules, and what it tells of itself.
+#include <sys/socket.h>
+
+#include <array>
+#include <asio/connect.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/read.hpp>
+#include <asio/write.hpp>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "catch.hpp"
+#include "fairlead/error.hpp"
+#include "options.hpp"
+#include "routers.hpp"
+
+using namespace fairlead;
+using fairlead::tests::Network;
+using fairlead::tests::RunningRouter;
+using fairlead::tests::some_key;
+using Local = asio::local::stream_protocol;
+
+namespace {
+
+asio::io_context context;
+
+Local::socket local_call(RunningRouter& router) {
+  Local::socket socket(context);
+  socket.connect(Local::endpoint(router.socket()));
+  return socket;
+}
+
+// A process that has proved the key.
+Local::socket greeted(RunningRouter& router, std::uint32_t rank, const relay::Key& key) {
+  Local::socket socket = local_call(router);
+  const auto hello = relay::to_bytes(relay::make_hello(relay::Role::process, rank, key));
+  asio::write(socket, asio::buffer(hello));
+  relay::AnswerBytes answer;
+  asio::read(socket, asio::buffer(answer));
+  const auto proof = relay::check_answer(hello, answer, key);
+  REQUIRE(proof.has_value());
+  asio::write(socket, asio::buffer(*proof));
+  return socket;
+}
+
+template <class Socket>
+bool ends(Socket& socket) {
+  std::array<std::byte, 256> bytes;
+  asio::error_code ended;
+  while (!ended) socket.read_some(asio::buffer(bytes), ended);
+  return true;
+}
+
+relay::FrameHeader frame_to(std::uint32_t rank, std::uint16_t host) {
+  relay::FrameHeader header;
+  header.hops[0] = host;
+  header.dst_rank = rank;
+  header.message = 1;
+  header.message_bytes = 3;
+  header.segment_bytes = 3;
+  return header;
+}
+
+template <class Claim>
+bool happens(const Claim& claim) {
+  for (int round = 0; round < 500; ++round) {
+    if (claim()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+std::uint64_t drops(RunningRouter& router, router::Drop reason) {
+  return router.counters().drops[static_cast<std::size_t>(reason)];
+}
+
+}  // namespace
+
+TEST_CASE("router: garbage instead of a greeting ends the connection") {
+  Network network(1);
+  Local::socket local = local_call(network.router(0));
+  asio::write(local, asio::buffer(std::string(200, 'x')));
+  CHECK(ends(local));
+  asio::ip::tcp::socket remote(context);
+  remote.connect({asio::ip::make_address("127.0.0.1"), network.router(0).port()});
+  asio::write(remote,
+              asio::buffer(std::string("GET / HTTP/1.1\r\nHost: somewhere\r\nmore\r\n\r\n")));
+  CHECK(ends(remote));
+  CHECK(drops(network.router(0), router::Drop::bad_greeting) == 2);
+}
+
+TEST_CASE("router: who does not know the key is turned away before a frame is read") {
+  Network network(1);
+  Local::socket socket = local_call(network.router(0));
+  // The job's number is known to all who have seen it; its key is not.
+  relay::Hello hello = relay::make_hello(relay::Role::process, 0, some_key());
+  asio::write(socket, asio::buffer(relay::to_bytes(hello)));
+  relay::AnswerBytes answer;
+  asio::read(socket, asio::buffer(answer));
+  asio::write(socket, asio::buffer(relay::Proof{}));
+  CHECK(ends(socket));
+  CHECK(drops(network.router(0), router::Drop::wrong_key) == 1);
+}
+
+TEST_CASE("router: an unknown job gets no answer") {
+  Network network(1);
+  Local::socket socket = local_call(network.router(0));
+  const relay::Hello hello = relay::make_hello(relay::Role::process, 0, some_key(9));
+  asio::write(socket, asio::buffer(relay::to_bytes(hello)));
+  CHECK(ends(socket));
+}
+
+TEST_CASE("router: who says nothing is dropped after a while") {
+  Network network(1);
+  Local::socket socket = local_call(network.router(0));
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(ends(socket));
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
+}
+
+TEST_CASE("router: a frame reaches a process on the same host") {
+  Network network(1);
+  Local::socket first = greeted(network.router(0), 0, some_key());
+  Local::socket second = greeted(network.router(0), 1, some_key());
+  // Known when its own frame, to nobody, has been dropped.
+  relay::FrameHeader probe = frame_to(7, 0);
+  probe.src_rank = 1;
+  asio::write(second, asio::buffer(relay::to_bytes(probe)));
+  asio::write(second, asio::buffer("abc", 3));
+  REQUIRE(happens([&] { return drops(network.router(0), router::Drop::unreachable) == 1; }));
+  asio::write(first, asio::buffer(relay::to_bytes(frame_to(1, 0))));
+  asio::write(first, asio::buffer("xyz", 3));
+  relay::FrameHeaderBytes bytes;
+  asio::read(second, asio::buffer(bytes));
+  std::string text(3, ' ');
+  asio::read(second, asio::buffer(text));
+  CHECK(relay::parse_frame_header(bytes)->dst_rank == 1);
+  CHECK(text == "xyz");
+}
+
+TEST_CASE("router: jobs are kept apart") {
+  Network network(1);
+  network.admit(some_key(2));
+  Local::socket ours = greeted(network.router(0), 0, some_key());
+  Local::socket theirs = greeted(network.router(0), 1, some_key(2));
+  // Rank 1 is a process of the other job only.
+  asio::write(ours, asio::buffer(relay::to_bytes(frame_to(1, 0))));
+  asio::write(ours, asio::buffer("xyz", 3));
+  CHECK(happens([&] { return drops(network.router(0), router::Drop::unreachable) == 1; }));
+}
+
+TEST_CASE("router: a process cannot send under another's rank") {
+  Network network(1);
+  Local::socket socket = greeted(network.router(0), 5, some_key());
+  asio::write(socket, asio::buffer(relay::to_bytes(frame_to(1, 0))));
+  CHECK(ends(socket));
+  CHECK(drops(network.router(0), router::Drop::bad_frame) == 1);
+}
+
+TEST_CASE("router: bytes that are no frame end the connection of one process only") {
+  Network network(1);
+  Local::socket bad = greeted(network.router(0), 0, some_key());
+  Local::socket good = greeted(network.router(0), 1, some_key());
+  asio::write(bad, asio::buffer(std::string(1000, 'x')));
+  CHECK(ends(bad));
+  relay::FrameHeader to_itself = frame_to(1, 0);
+  to_itself.src_rank = 1;
+  asio::write(good, asio::buffer(relay::to_bytes(to_itself)));
+  asio::write(good, asio::buffer("xyz", 3));
+  std::array<std::byte, relay::kFrameHeaderBytes + 3> bytes;
+  CHECK(asio::read(good, asio::buffer(bytes)) == bytes.size());
+}
+
+TEST_CASE("router: who takes nothing holds up its sender, and no other process") {
+  Network network(2);
+  Local::socket flood = greeted(network.router(0), 0, some_key());
+  Local::socket lazy = greeted(network.router(0), 1, some_key());
+  Local::socket good = greeted(network.router(0), 2, some_key());
+  relay::FrameHeader header = frame_to(1, 0);
+  header.message_bytes = header.segment_bytes = relay::kMaxSegmentBytes;
+  const std::string payload(relay::kMaxSegmentBytes, 'x');
+  flood.non_blocking(true);
+  asio::error_code full;
+  std::size_t sent = 0;
+  // Until nothing has moved for a while.
+  for (int idle = 0; idle < 20 && sent < (64U << 20); ++idle) {
+    const auto bytes = relay::to_bytes(header);
+    while (!full && sent < (64U << 20)) {
+      const std::array<asio::const_buffer, 2> parts{asio::buffer(bytes), asio::buffer(payload)};
+      const std::size_t size = flood.write_some(parts, full);
+      sent += size;
+      // A frame that was written in part cannot be continued here, and need not.
+      if (size < bytes.size() + payload.size()) break;
+      idle = 0;
+    }
+    if (full || sent % (bytes.size() + payload.size()) != 0) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  CHECK(sent < (32U << 20));
+  relay::FrameHeader to_itself = frame_to(2, 0);
+  to_itself.src_rank = 2;
+  asio::write(good, asio::buffer(relay::to_bytes(to_itself)));
+  asio::write(good, asio::buffer("xyz", 3));
+  std::array<std::byte, relay::kFrameHeaderBytes + 3> bytes;
+  CHECK(asio::read(good, asio::buffer(bytes)) == bytes.size());
+  CHECK(network.router(0).counters().pauses > 0);
+}
+
+TEST_CASE("router: the counters are text for Prometheus") {
+  Network network(1);
+  Local::socket socket(context);
+  socket.connect(Local::endpoint(network.router(0).metrics()));
+  asio::write(socket, asio::buffer(std::string("GET /metrics HTTP/1.0\r\n\r\n")));
+  std::string text;
+  asio::error_code ended;
+  asio::read(socket, asio::dynamic_buffer(text), ended);
+  CHECK(text.find("HTTP/1.0 200 OK") == 0);
+  CHECK(text.find("\nfairlead_router_jobs 1\n") != text.npos);
+  CHECK(text.find("fairlead_router_drops_total{reason=\"stalled\"} 0\n") != text.npos);
+}
+
+TEST_CASE("router: a line that describes no job is refused, and its key not repeated") {
+  const std::string key(64, 'a');
+  const std::string good =
+      R"({"key": ")" + key + R"(", "host": 1, "peers": [["::1", 1], ["::1", 2]]})";
+  CHECK(router::parse_job(good).peers[1].port == 2);
+  CHECK(router::parse_job(good).key[31] == std::byte{0xaa});
+  for (const std::string& bad :
+       {std::string("no JSON"), std::string("[]"), R"({"key": ")" + key + R"(z"})",
+        R"({"key": ")" + key + R"(", "host": 2, "peers": [["::1", 1], ["::1", 2]]})",
+        R"({"key": ")" + key + R"(", "host": 0, "peers": [["::1", 70000]]})"}) {
+    try {
+      (void)router::parse_job(bad);
+      FAIL("taken: " << bad);
+    } catch (const InputError& error) {
+      CHECK(std::string(error.what()).find(key) == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("router: addresses of options") {
+  const auto parsed = [](std::string listen) {
+    std::string name = "router";
+    std::string option = "--listen";
+    std::string folder_option = "--folder";
+    std::string folder = "/tmp/x";
+    char* argv[] = {name.data(), option.data(), listen.data(), folder_option.data(), folder.data()};
+    return router::parse_options(5, argv);
+  };
+  CHECK(parsed("10.0.0.1:4000").port == 4000);
+  CHECK(parsed("10.0.0.1").address == "10.0.0.1");
+  CHECK(parsed("[::1]:80").address == "::1");
+  CHECK(parsed("::1").address == "::1");
+  CHECK_THROWS_AS(parsed("10.0.0.1:x"), InputError);
+}
