@@ -7,6 +7,8 @@ import ipaddress
 import re
 import socket
 
+from fairlead.errors import LaunchError
+
 # Names reach ssh as an argument and launchers' files as text: a leading '-' would become an option
 # of ssh, white space or a shell's characters another command. RFC 1123 plus '_' (seen in
 # containers) and ':' (IPv6) is what real names are made of.
@@ -45,6 +47,20 @@ def further_names(name: str) -> list[str]:
         if not address.is_loopback:
             names.append(str(address))
     return [other for other in dict.fromkeys(names) if other != name]
+
+
+def address_of(name: str) -> str:
+    """The address by which other hosts reach this one, in numbers.
+
+    Raises:
+        LaunchError: The name has no address; the message names it.
+    """
+    addresses = [text.split("%")[0] for _, text in _addresses(name)]
+    # An address that only this machine knows is of no use to others, if there is any other.
+    addresses.sort(key=lambda text: ipaddress.ip_address(text).is_loopback)
+    if not addresses:
+        raise LaunchError(f"{name}: no name service knows its address")
+    return addresses[0]
 
 
 def _addresses(name: str) -> list[tuple[socket.AddressFamily, str]]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,13 +17,16 @@ VERSION = 2
 """Of all files of the plan; the preload library reads this one only."""
 
 
-def write_plan_file(folder: Path | str, name: str, fields: Mapping[str, object]) -> None:
+def write_plan_file(
+    folder: Path | str, name: str, fields: Mapping[str, object], *, is_private: bool = False
+) -> None:
     """Write a file of the plan; it appears whole or not at all.
 
     Args:
         folder: The plan; made when it is missing.
         name: The file's name, "KIND.json"; its format is "fairlead-KIND".
         fields: What it holds.
+        is_private: Only the owner may read it.
 
     Raises:
         InputError: The folder cannot be made or written.
@@ -33,4 +37,19 @@ def write_plan_file(folder: Path | str, name: str, fields: Mapping[str, object])
     except OSError as error:
         raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
     document = {"format": f"fairlead-{Path(name).stem}", "version": VERSION, **fields}
-    write_text(folder / name, json.dumps(document, allow_nan=False) + "\n")
+    text = json.dumps(document, allow_nan=False) + "\n"
+    if is_private:
+        _write_private(folder / name, text)
+    else:
+        write_text(folder / name, text)
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Write a file that was nobody else's at any moment."""
+    try:
+        path.unlink(missing_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plan by which messages go around slow pairs of hosts."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+
+from fairlead.act.plan.network import write_network_plan
+from fairlead.act.plan.plan_file import write_plan_file
+from fairlead.errors import InputError, ShapeError
+from fairlead.model.network import Network
+from fairlead.model.path_table import PathTable
+
+__all__ = [
+    "DEFAULT_THRESHOLD_BYTES",
+    "RELAY_FILE",
+    "RouterPlace",
+    "new_key",
+    "write_relay_plan",
+]
+
+RELAY_FILE = "relay.json"
+
+DEFAULT_THRESHOLD_BYTES = 65536
+
+
+@dataclasses.dataclass(frozen=True)
+class RouterPlace:
+    """Where the router of a host is reached.
+
+    Attributes:
+        host: Name of the host.
+        address: Address of the host on the job's network.
+        port: Port for other routers.
+        socket: Unix socket for processes of the host.
+    """
+
+    host: str
+    address: str
+    port: int
+    socket: str
+
+
+def new_key() -> str:
+    """A random key for one job, in hexadecimal digits."""
+    return secrets.token_hex(32)
+
+
+def write_relay_plan(
+    folder: Path | str,
+    network: Network,
+    table: PathTable,
+    routers: Sequence[RouterPlace],
+    key: str,
+    *,
+    threshold_bytes: int = DEFAULT_THRESHOLD_BYTES,
+    is_forced: bool = False,
+) -> None:
+    """Write the plan for relayed messages (docs/reference/plan.md). Only the owner can read it.
+
+    Args:
+        folder: Folder for the files; created if it is missing.
+        network: All pairs of hosts that the program may run on.
+        table: Routes between the same hosts.
+        routers: The router of each host, in the same order.
+        key: The job's key, by `new_key`.
+        threshold_bytes: Size from which messages may be relayed, the same on all ranks.
+        is_forced: All such messages are relayed, also where that is slower; for tests.
+
+    Raises:
+        ShapeError: The hosts differ.
+        TopologyError: A pair was not measured.
+        InputError: The size cannot be used, or the folder cannot be written.
+    """
+    hosts = tuple(network.hosts)
+    if table.hosts != hosts or tuple(router.host for router in routers) != hosts:
+        raise ShapeError("plan: expected the hosts of the network in table and routers")
+    if threshold_bytes < 0:
+        raise InputError(f"plan: threshold_bytes: expected >= 0, got {threshold_bytes}")
+    write_network_plan(folder, network)
+    fields = {
+        "key": key,
+        "threshold_bytes": threshold_bytes,
+        "is_forced": is_forced,
+        "sockets": [router.socket for router in routers],
+        "addresses": [router.address for router in routers],
+        "capacity_Bps": [
+            # JSON has no infinity.
+            [rate if rate < math.inf else None for rate in row]
+            for row in table.capacity_Bps
+        ],
+        "routes": [
+            {
+                "src": route.src,
+                "hops": list(route.hops),
+                "latency_s": route.latency_s,
+                "bandwidth_Bps": route.bandwidth_Bps,
+            }
+            for route in table.routes
+        ],
+    }
+    write_plan_file(folder, RELAY_FILE, fields, is_private=True)

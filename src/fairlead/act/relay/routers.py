@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts a router on each host, and ends them all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import selectors
+import shlex
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+from fairlead.act.launch import Launcher
+from fairlead.act.launch.host_names import address_of, is_local_host
+from fairlead.act.launch.reach import remote_agent
+from fairlead.act.plan.relay import RouterPlace
+from fairlead.errors import LaunchError
+from fairlead.files.package_folders import found_in_package
+
+__all__ = ["router_program", "running_routers"]
+
+_START_S = 20.0
+_END_S = 5.0
+
+
+def router_program() -> Path:
+    """The program `fairlead-router`.
+
+    Raises:
+        LaunchError: The package was built without it.
+    """
+    found = found_in_package("_router/fairlead-router")
+    if not found:
+        raise LaunchError("fairlead-router was not built; install Fairlead again")
+    return found[0]
+
+
+@contextlib.contextmanager
+def running_routers(
+    launcher: Launcher, hosts: Sequence[str], key: str, launcher_args: Sequence[str] = ()
+) -> Iterator[list[RouterPlace]]:
+    """Routers of one job on all hosts, until the end of the block.
+
+    They are started by the way in which the launcher reaches hosts, and each ends when its standard
+    input does: so none outlives this process, whatever happens to it.
+
+    Args:
+        launcher: Of the job; determines how hosts are reached.
+        hosts: Their names.
+        key: The job's key.
+        launcher_args: The user's own launcher arguments, which may name the way.
+
+    Raises:
+        LaunchError: A router did not start; the message names its host and says why.
+    """
+    agent = remote_agent(launcher, launcher_args) or ["ssh", "-o", "BatchMode=yes"]
+    folders = [f"/tmp/fairlead-router-{secrets.token_hex(8)}" for _ in hosts]
+    with contextlib.ExitStack() as stack:
+        started: list[subprocess.Popen[str]] = []
+        addresses = [address_of(host) for host in hosts]
+        for host, address, folder in zip(hosts, addresses, folders, strict=True):
+            started.append(stack.enter_context(_started(agent, host, address, folder)))
+        places = []
+        deadline_s = time.monotonic() + _START_S
+        rows = zip(hosts, addresses, folders, started, strict=True)
+        for host, address, folder, process in rows:
+            port = _said(process, host, deadline_s)["port"]
+            assert isinstance(port, int)
+            places.append(RouterPlace(host, address, port, f"{folder}/router"))
+        peers = [[place.address, place.port] for place in places]
+        for index, process in enumerate(started):
+            job = json.dumps({"key": key, "host": index, "peers": peers})
+            _pipe(process.stdin).write(job + "\n")
+            _pipe(process.stdin).flush()
+        for host, process in zip(hosts, started, strict=True):
+            if _said(process, host, deadline_s).get("job") != "taken":
+                raise LaunchError(f"{host}: the router refused the job")
+        yield places
+
+
+@contextlib.contextmanager
+def _started(
+    agent: Sequence[str], host: str, address: str, folder: str
+) -> Iterator[subprocess.Popen[str]]:
+    program = [str(router_program()), "--listen", address, "--folder", folder]
+    command = program if is_local_host(host) else [*agent, host, shlex.join(program)]
+    try:
+        # Signals of the terminal are for the program; routers outlive it.
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise LaunchError(f"{command[0]}: cannot be started: {error.strerror}") from error
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(OSError):
+            _pipe(process.stdin).close()
+        try:
+            process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        _pipe(process.stdout).close()
+
+
+def _said(process: subprocess.Popen[str], host: str, deadline_s: float) -> dict[str, object]:
+    """The next line of a router.
+
+    Raises:
+        LaunchError: It said nothing in time, or ended.
+    """
+    stream = _pipe(process.stdout)
+    with selectors.DefaultSelector() as selector:
+        selector.register(stream, selectors.EVENT_READ)
+        if not selector.select(max(0.0, deadline_s - time.monotonic())):
+            raise LaunchError(f"{host}: its router did not start within {_START_S:g} s")
+    line = stream.readline()
+    try:
+        answer = json.loads(line)
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict):
+        raise LaunchError(f"{host}: its router did not start: {line.strip() or 'it has ended'}")
+    return answer
+
+
+def _pipe(stream: IO[str] | None) -> IO[str]:
+    assert stream is not None
+    return stream

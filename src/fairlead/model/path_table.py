@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ways from each host to each other one: direct, and by way of third hosts."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from fairlead.errors import InputError
+
+__all__ = ["PathTable", "Route"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Route:
+    """One way from a host to another.
+
+    Attributes:
+        src: Index of the sending host.
+        hops: The hosts after it; the last one receives.
+        latency_s: Sum over the hops.
+        bandwidth_Bps: Smallest of the hops.
+    """
+
+    src: int
+    hops: tuple[int, ...]
+    latency_s: float
+    bandwidth_Bps: float
+
+    @property
+    def dst(self) -> int:
+        """Index of the receiving host."""
+        return self.hops[-1]
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether no other host is on the way."""
+        return len(self.hops) == 1
+
+    def transfer_s(self, message_bytes: float) -> float:
+        """Time of one message (CMPI section 4.1)."""
+        return self.latency_s + message_bytes / self.bandwidth_Bps
+
+
+@dataclasses.dataclass(frozen=True)
+class PathTable:
+    """Routes between hosts.
+
+    Attributes:
+        hosts: Host names.
+        routes: For each pair the direct route, then relayed ones, the best first.
+        capacity_Bps: What all routes of a pair can carry together, [src][dst]: the smaller of what
+            the sender can send and the receiver can receive.
+    """
+
+    hosts: tuple[str, ...]
+    routes: tuple[Route, ...]
+    capacity_Bps: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        seen: set[tuple[int, int]] = set()
+        for route in self.routes:
+            pair = (route.src, route.dst)
+            if route.is_direct == (pair in seen):
+                names = " -> ".join(self.hosts[host] for host in pair)
+                raise InputError(f"path table: {names}: expected the direct route first, once")
+            seen.add(pair)
+
+    def between(self, src: int, dst: int) -> list[Route]:
+        """The routes of one pair, the direct one first."""
+        return [route for route in self.routes if (route.src, route.dst) == (src, dst)]

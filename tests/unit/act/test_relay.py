@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Routers are started and ended, and the plan for relays is nobody else's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairlead.act.launch import Launcher, detect
+from fairlead.act.plan.relay import RELAY_FILE, RouterPlace, new_key, write_relay_plan
+from fairlead.act.relay.counters import router_counters
+from fairlead.act.relay.routers import running_routers
+from fairlead.decide.routes import path_table
+from fairlead.errors import InputError, LaunchError, ShapeError
+from fairlead.model.network import Network
+
+
+def network() -> Network:
+    rates = np.where(np.eye(2), np.inf, 1e8)
+    return Network(("a", "b"), np.where(np.eye(2), 0.0, 1e-4), rates)
+
+
+def places() -> list[RouterPlace]:
+    return [RouterPlace(host, "10.0.0.1", 4000, f"/tmp/{host}/router") for host in "ab"]
+
+
+@pytest.fixture
+def launcher() -> Launcher:
+    return detect("mpirun.openmpi")
+
+
+def test_only_the_owner_can_read_the_plan_with_the_key(tmp_path: Path) -> None:
+    key = new_key()
+
+    write_relay_plan(tmp_path, network(), path_table(network()), places(), key)
+
+    file = tmp_path / RELAY_FILE
+    assert file.stat().st_mode & 0o777 == 0o600
+    document = json.loads(file.read_text())
+    assert document["key"] == key
+    assert document["threshold_bytes"] == 65536
+    assert document["sockets"] == ["/tmp/a/router", "/tmp/b/router"]
+    assert [route["hops"] for route in document["routes"]] == [[1], [0]]
+
+
+def test_keys_differ() -> None:
+    assert len({new_key() for _ in range(100)}) == 100
+
+
+def test_a_plan_for_other_hosts_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ShapeError):
+        write_relay_plan(tmp_path, network(), path_table(network()), places()[:1], new_key())
+    with pytest.raises(InputError, match="threshold"):
+        write_relay_plan(
+            tmp_path, network(), path_table(network()), places(), new_key(), threshold_bytes=-1
+        )
+
+
+def test_routers_run_until_the_end_of_the_block(launcher: Launcher) -> None:
+    with running_routers(launcher, ["localhost", "127.0.0.1"], new_key()) as routers:
+        sockets = [Path(router.socket) for router in routers]
+        assert all(socket.is_socket() for socket in sockets)
+        assert all(socket.parent.stat().st_mode & 0o777 == 0o700 for socket in sockets)
+        counters = router_counters(sockets[0].with_name("metrics"))
+        assert counters is not None
+        assert counters["jobs"] == 1.0
+
+    assert not any(socket.parent.exists() for socket in sockets)
+    assert router_counters(sockets[0].with_name("metrics")) is None
+
+
+def test_a_host_whose_router_does_not_start_is_named(
+    launcher: Launcher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    agent = tmp_path / "agent"
+    agent.write_text("#!/bin/sh\necho no such host >&2\nexit 1\n")
+    agent.chmod(0o755)
+    monkeypatch.setenv("OMPI_MCA_plm_rsh_agent", str(agent))
+
+    # An address that is not this machine's (RFC 5737).
+    with (
+        pytest.raises(LaunchError, match=r"192\.0\.2\.7"),
+        running_routers(launcher, ["localhost", "192.0.2.7"], new_key()),
+    ):
+        pass
+
+
+def test_no_router_answers_where_none_is(tmp_path: Path) -> None:
+    assert router_counters(tmp_path / "metrics") is None

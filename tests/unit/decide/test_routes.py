@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ways around slow pairs of hosts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fairlead.decide.routes import path_table
+from fairlead.errors import InputError, TopologyError
+from fairlead.model.network import Network
+from fairlead.model.path_table import PathTable, Route
+
+
+def network(rates: list[list[float]], **more: np.ndarray) -> Network:
+    bandwidth_Bps = np.array(rates)
+    np.fill_diagonal(bandwidth_Bps, np.inf)
+    latency_s = np.where(np.eye(len(rates)), 0.0, 1e-4)
+    hosts = tuple("abcd"[: len(rates)])
+    return Network(hosts, latency_s, bandwidth_Bps, **more)
+
+
+def test_a_slow_pair_gets_the_relay_whose_slower_hop_is_fastest() -> None:
+    # From a to b: 10 MB/s directly, 50 by way of c, 80 by way of d.
+    table = path_table(
+        network([[0, 1e7, 9e7, 8e7], [1e8, 0, 1e8, 1e8], [1e8, 5e7, 0, 1e8], [1e8, 9e7, 1e8, 0]])
+    )
+
+    routes = table.between(0, 1)
+
+    assert [route.hops for route in routes] == [(1,), (3, 1), (2, 1)]
+    assert [route.bandwidth_Bps for route in routes] == [1e7, 8e7, 5e7]
+    assert routes[1].latency_s > 2e-4
+
+
+def test_a_route_that_is_far_slower_than_the_direct_one_is_left_out() -> None:
+    table = path_table(network([[0, 1e8, 1e7], [1e8, 0, 1e7], [1e7, 1e7, 0]]))
+
+    assert [route.hops for route in table.between(0, 1)] == [(1,)]
+
+
+def test_at_most_the_best_relays_are_kept() -> None:
+    table = path_table(network([[0 if a == b else 1e8 for b in range(4)] for a in range(4)]), 1)
+
+    assert all(len(table.between(a, b)) == 2 for a in range(4) for b in range(4) if a != b)
+
+
+def test_the_capacity_of_a_pair_is_that_of_the_interfaces() -> None:
+    rates = [[0, 1e7, 9e7], [1e8, 0, 1e8], [1e8, 5e7, 0]]
+
+    guessed = path_table(network(rates)).capacity_Bps
+    measured = path_table(
+        network(rates, nic_out_Bps=np.array([4e7, np.nan, 1e8]), nic_in_Bps=np.array([1e8] * 3))
+    ).capacity_Bps
+
+    # What a sends to c, and c to b, is the most that has been seen of them.
+    assert guessed[0][1] == 5e7
+    assert measured[0][1] == 4e7
+    assert measured[1][2] == 1e8
+
+
+def test_a_pair_that_was_not_measured_is_an_error() -> None:
+    with pytest.raises(TopologyError):
+        path_table(network([[0, np.nan], [1e8, 0]]))
+
+
+def test_a_table_begins_each_pair_with_its_direct_route() -> None:
+    relayed = Route(0, (2, 1), 1e-4, 1e8)
+    with pytest.raises(InputError, match="a -> b"):
+        PathTable(("a", "b", "c"), (relayed,), ((1.0,) * 3,) * 3)
