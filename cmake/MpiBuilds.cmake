@@ -23,7 +23,12 @@ foreach(
             -DFAIRLEAD_JSON_INCLUDE_DIR=${FAIRLEAD_JSON_INCLUDE_DIR}
             -DFAIRLEAD_CORE_BUILD=${PROJECT_BINARY_DIR}/core
             -DFAIRLEAD_CORE_COMPILER=${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION}
-        DEPENDS fairlead_network fairlead_cost fairlead_anneal fairlead_roles
+        DEPENDS
+            fairlead_network
+            fairlead_relay
+            fairlead_cost
+            fairlead_anneal
+            fairlead_roles
         BUILD_ALWAYS TRUE
     )
     # One by one: builds for removed MPIs stay in the folder.
@@ -42,6 +47,7 @@ foreach(
     core/include
     core/mapping
     core/network
+    core/relay
     cmake
     examples
 )

@@ -7,7 +7,13 @@ set(FAIRLEAD_CORE_COMPILER
     CACHE STRING
     "Identity and version of the compiler that built it"
 )
-set(core_parts network mapping/cost mapping/anneal mapping/roles)
+set(core_parts
+    network
+    relay
+    mapping/cost
+    mapping/anneal
+    mapping/roles
+)
 
 set(this_compiler ${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION})
 if(FAIRLEAD_CORE_COMPILER STREQUAL this_compiler)
@@ -23,6 +29,7 @@ if(FAIRLEAD_CORE_COMPILER STREQUAL this_compiler)
                     ${CMAKE_CURRENT_LIST_DIR}/../core/include
         )
     endforeach()
+    target_link_libraries(fairlead_relay INTERFACE ${CMAKE_DL_LIBS})
     target_link_libraries(fairlead_roles INTERFACE fairlead_anneal)
     target_link_libraries(fairlead_anneal INTERFACE fairlead_cost)
 else()

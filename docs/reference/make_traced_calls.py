@@ -43,6 +43,7 @@ MEANINGS = {
 }
 HANDLED = {
     "reorder": "with `reorder=1`: ranks placed by weighted edges, in a grid to its neighbours",
+    "relay": "a large message may go by way of other hosts",
 }
 SECTIONS = {
     "lifecycle": "Begin and end",

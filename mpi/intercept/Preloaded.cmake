@@ -6,8 +6,17 @@ add_library(
     SHARED
     ${fairlead_intercept_sources}
     pmpi/symbol_lookup.cpp
+    relay/completion.cpp
+    relay/landing.cpp
+    relay/peers.cpp
+    relay/probes.cpp
+    relay/receives.cpp
+    relay/relay.cpp
+    relay/relay_plan.cpp
+    relay/sends.cpp
     session/agreement.cpp
 )
+add_subdirectory(relay/messenger)
 target_include_directories(
     fairlead_intercept
     PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}
@@ -16,6 +25,7 @@ target_link_libraries(
     fairlead_intercept
     PRIVATE
         fairlead_json
+        fairlead_messenger
         fairlead_roles
         fairlead_warnings
         Threads::Threads

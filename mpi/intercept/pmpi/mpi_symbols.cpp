@@ -51,6 +51,7 @@ bool bind() noexcept {
 #define LIFECYCLE(name) FAIRLEAD_BIND(name)
 #include "table/calls.def"
   FAIRLEAD_MPI_QUERIES(FAIRLEAD_BIND)
+  FAIRLEAD_RELAY_QUERIES(FAIRLEAD_BIND)
   return uses_own_mpi();
 }
 
@@ -80,6 +81,7 @@ void require_bound(const void* function, const char* name) noexcept {
   }
 #endif
 FAIRLEAD_MPI_HANDLES(FAIRLEAD_HANDLE)
+FAIRLEAD_RELAY_HANDLES(FAIRLEAD_HANDLE)
 
 #if defined(FAIRLEAD_LINKED) || defined(OPEN_MPI)
 int* unweighted() noexcept {

@@ -39,6 +39,33 @@ namespace fairlead::intercept {
   QUERY(Unpublish_name)             \
   QUERY(Wtime)
 
+// What relays need, which are not for simulated programs.
+#if defined(FAIRLEAD_LINKED)
+#define FAIRLEAD_RELAY_QUERIES(QUERY)
+#define FAIRLEAD_RELAY_HANDLES(HANDLE)
+#else
+#define FAIRLEAD_RELAY_HANDLES(HANDLE)                                           \
+  HANDLE(MPI_Datatype, datatype_null, MPI_DATATYPE_NULL, ompi_mpi_datatype_null) \
+  HANDLE(MPI_Message, message_null, MPI_MESSAGE_NULL, ompi_message_null)         \
+  HANDLE(MPI_Request, request_null, MPI_REQUEST_NULL, ompi_request_null)
+#define FAIRLEAD_RELAY_QUERIES(QUERY) \
+  QUERY(Comm_call_errhandler)         \
+  QUERY(Comm_create_keyval)           \
+  QUERY(Comm_get_attr)                \
+  QUERY(Comm_set_attr)                \
+  QUERY(Get_elements_x)               \
+  QUERY(Pack)                         \
+  QUERY(Query_thread)                 \
+  QUERY(Status_set_cancelled)         \
+  QUERY(Status_set_elements_x)        \
+  QUERY(Test_cancelled)               \
+  QUERY(Type_dup)                     \
+  QUERY(Type_free)                    \
+  QUERY(Type_get_contents)            \
+  QUERY(Type_get_envelope)            \
+  QUERY(Type_get_extent)
+#endif
+
 /// A function for each row of the table.
 struct OriginalCalls {
 #define FAIRLEAD_MEMBER(name, ...) decltype(&PMPI_##name) name = nullptr;
@@ -51,6 +78,7 @@ struct OriginalCalls {
 /// before `bind_mpi`.
 struct Mpi : OriginalCalls {
   FAIRLEAD_MPI_QUERIES(FAIRLEAD_MEMBER)
+  FAIRLEAD_RELAY_QUERIES(FAIRLEAD_MEMBER)
 #undef FAIRLEAD_MEMBER
 };
 
@@ -82,6 +110,7 @@ void require_bound(const void* function, const char* name) noexcept;
 // has to look them up by name, too.
 #define FAIRLEAD_HANDLE_OF(Type, function, handle, variable) [[nodiscard]] Type function() noexcept;
 FAIRLEAD_MPI_HANDLES(FAIRLEAD_HANDLE_OF)
+FAIRLEAD_RELAY_HANDLES(FAIRLEAD_HANDLE_OF)
 #undef FAIRLEAD_HANDLE_OF
 
 // MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY; here it is MPICH that has variables.

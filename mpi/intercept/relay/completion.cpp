@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+// Completion of receives, and the calls that wait and test.
+#include "relay/completion.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "pmpi/mpi_symbols.hpp"
+#include "relay/relay.hpp"
+#include "table/handlers.hpp"
+
+namespace fairlead::intercept::relay {
+namespace {
+constexpr std::chrono::milliseconds kClaimInterval{200};
+}
+
+std::uint64_t received_bytes(const MPI_Status& status) {
+  MPI_Count count = 0;
+  mpi().Get_elements_x(&status, byte_type(), &count);
+  return count > 0 ? static_cast<std::uint64_t>(count) : 0;
+}
+
+std::optional<Envelope> envelope_in(const Landing& landing, const Peers& peers,
+                                    const MPI_Status& status) {
+  if (!peers.is_remote_rank(status.MPI_SOURCE)) return std::nullopt;
+  if (received_bytes(status) != kEnvelopeBytes) return std::nullopt;
+  return parse_envelope(landing.start(kEnvelopeBytes).first<kEnvelopeBytes>());
+}
+
+int deliver(const Landing& landing, const Envelope& envelope, MPI_Status& status) {
+  Messenger& messenger = *feature().messenger;
+  messenger.claim(envelope.src_rank, envelope.number);
+  const bool is_truncated = envelope.size_bytes > landing.capacity_bytes();
+  if (is_truncated) {
+    messenger.refuse(envelope.src_rank, envelope.number);
+  } else {
+    landing.put(messenger.receive(envelope.src_rank, envelope.number).span());
+  }
+  const std::uint64_t size = std::min(envelope.size_bytes, landing.capacity_bytes());
+  mpi().Status_set_elements_x(&status, byte_type(), static_cast<MPI_Count>(size));
+  return is_truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+}
+
+int finish_receive(const Landing& landing, const Peers& peers, MPI_Status& status) {
+  if (const auto envelope = envelope_in(landing, peers, status)) {
+    return deliver(landing, *envelope, status);
+  }
+  if (landing.has_room()) landing.put(landing.start(received_bytes(status)));
+  return MPI_SUCCESS;
+}
+
+namespace {
+
+// The MPI's request was not started, so its status is empty.
+int finish_served(Entry& entry, MPI_Status& status) {
+  const Pulled found = *std::exchange(entry.found, std::nullopt);
+  status = entry.served;
+  status.MPI_SOURCE = found.source;
+  status.MPI_TAG = found.tag;
+  if (found.envelope) return deliver(entry.landing, *found.envelope, status);
+  if (entry.landing.has_room()) entry.landing.put(entry.landing.start(received_bytes(status)));
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int finish(Entry& entry, MPI_Status& status) {
+  if (entry.kind == Entry::Kind::persistent_send) return MPI_SUCCESS;
+  if (entry.is_persistent() && !std::exchange(entry.is_active, false)) return MPI_SUCCESS;
+  if (std::exchange(entry.is_cancelled, false)) {
+    int is_cancelled = 0;
+    mpi().Test_cancelled(&status, &is_cancelled);
+    if (is_cancelled != 0) return MPI_SUCCESS;
+  }
+  if (!entry.found) return finish_receive(entry.landing, *entry.peers, status);
+  if (std::exchange(entry.is_served, false)) return finish_served(entry, status);
+  status.MPI_SOURCE = entry.found->source;
+  status.MPI_TAG = entry.found->tag;
+  mpi().Wait(&entry.feeding, MPI_STATUS_IGNORE);
+  return deliver(entry.landing, *entry.found->envelope, status);
+}
+
+int report(MPI_Comm comm, int code) {
+  if (code != MPI_SUCCESS) mpi().Comm_call_errhandler(comm, code);
+  return code;
+}
+
+bool is_ready(Entry& entry, MPI_Request request, MPI_Status& status) {
+  int is_complete = 0;
+  if (mpi().Request_get_status(request, &is_complete, &status) != MPI_SUCCESS) return true;
+  if (is_complete == 0) return false;
+  if (entry.kind == Entry::Kind::persistent_send) return true;
+  if (entry.is_persistent() && !entry.is_active) return true;
+  const auto envelope =
+      entry.found ? entry.found->envelope : envelope_in(entry.landing, *entry.peers, status);
+  if (entry.is_served && !envelope) status = entry.served;
+  if (!envelope) return true;
+  if (entry.found) {
+    status.MPI_SOURCE = entry.found->source;
+    status.MPI_TAG = entry.found->tag;
+  }
+  const std::uint64_t size = std::min(envelope->size_bytes, entry.landing.capacity_bytes());
+  mpi().Status_set_elements_x(&status, byte_type(), static_cast<MPI_Count>(size));
+  Messenger& messenger = *feature().messenger;
+  if (envelope->size_bytes > entry.landing.capacity_bytes()) return true;
+  if (messenger.has(envelope->src_rank, envelope->number)) return true;
+  // A large one does not come before; the first claim may have been lost.
+  const auto now = std::chrono::steady_clock::now();
+  if (now >= entry.next_claim) {
+    entry.next_claim = now + kClaimInterval;
+    messenger.claim(envelope->src_rank, envelope->number);
+  }
+  return false;
+}
+
+void complete_freed() {
+  Relay& relay = feature();
+  if (relay.num_freed.load(std::memory_order_relaxed) == 0) return;
+  const std::lock_guard guard(relay.freed_lock);
+  std::erase_if(relay.freed, [](auto& each) {
+    MPI_Status status{};
+    if (!is_ready(*each.second, each.first, status)) return false;
+    mpi().Wait(&each.first, &status);
+    (void)finish(*each.second, status);
+    if (each.second->is_persistent()) mpi().Request_free(&each.first);
+    return true;
+  });
+  relay.num_freed.store(relay.freed.size(), std::memory_order_relaxed);
+}
+
+namespace {
+
+// Persistent requests stay.
+void keep(MPI_Request request, EntryPtr entry) {
+  if (entry && entry->is_persistent()) feature().requests.insert(request, std::move(entry));
+}
+
+// The entries of some requests, null where one needs nothing. While they are held, they are nowhere
+// else.
+class Held {
+ public:
+  Held(int count, const MPI_Request* requests) {
+    complete_freed();
+    if (feature().requests.is_empty() || count <= 0) return;
+    entries_.resize(static_cast<std::size_t>(count));
+    handles_.assign(requests, requests + count);
+    for (std::size_t index = 0; index < entries_.size(); ++index) {
+      entries_[index] = feature().requests.extract(handles_[index]);
+      has_any_ |= entries_[index] != nullptr;
+    }
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  // What is left was not completed, or is persistent.
+  ~Held() {
+    for (std::size_t index = 0; index < entries_.size(); ++index) {
+      if (entries_[index]) feature().requests.insert(handles_[index], std::move(entries_[index]));
+    }
+  }
+
+  [[nodiscard]] bool has_any() const { return has_any_; }
+  [[nodiscard]] Entry* entry(std::size_t index) const { return entries_[index].get(); }
+
+  /// @pre the MPI has completed the request
+  int complete(std::size_t index, MPI_Status& status) {
+    EntryPtr entry = std::move(entries_[index]);
+    if (!entry) return MPI_SUCCESS;
+    const int code = finish(*entry, status);
+    comm_of_error_ = code == MPI_SUCCESS ? comm_of_error_ : entry->comm;
+    keep(handles_[index], std::move(entry));
+    return code;
+  }
+  /// The request has failed in the MPI.
+  void drop(std::size_t index) {
+    EntryPtr entry = std::move(entries_[index]);
+    keep(handles_[index], std::move(entry));
+  }
+  [[nodiscard]] MPI_Comm comm_of_error() const { return comm_of_error_; }
+
+ private:
+  std::vector<EntryPtr> entries_;
+  std::vector<MPI_Request> handles_;
+  bool has_any_ = false;
+  MPI_Comm comm_of_error_{};
+};
+
+// After a call that completes several: finishes those which the MPI has completed.
+// @param index_of  which request each status belongs to
+template <class IndexOf>
+int complete_all(Held& held, int code, int num_done, MPI_Status* statuses,
+                 const IndexOf& index_of) {
+  bool has_error = false;
+  for (int done = 0; done < num_done; ++done) {
+    const std::size_t index = index_of(done);
+    MPI_Status& status = statuses[done];
+    if (code == MPI_ERR_IN_STATUS && status.MPI_ERROR != MPI_SUCCESS) {
+      if (status.MPI_ERROR != MPI_ERR_PENDING) held.drop(index);
+      continue;
+    }
+    const int own_code = held.complete(index, status);
+    if (code == MPI_ERR_IN_STATUS || own_code != MPI_SUCCESS) status.MPI_ERROR = own_code;
+    if (own_code == MPI_SUCCESS || has_error) continue;
+    has_error = true;
+    if (code != MPI_ERR_IN_STATUS) {
+      // Those before it have been completed without an error.
+      for (int before = 0; before < done; ++before) statuses[before].MPI_ERROR = MPI_SUCCESS;
+      code = MPI_ERR_IN_STATUS;
+    }
+  }
+  if (has_error) mpi().Comm_call_errhandler(held.comm_of_error(), code);
+  return code;
+}
+
+// Statuses of our own where the program wants none.
+class Statuses {
+ public:
+  Statuses(int count, MPI_Status* wanted) {
+    if (wanted != MPI_STATUSES_IGNORE) {
+      statuses_ = wanted;
+      return;
+    }
+    own_.resize(static_cast<std::size_t>(std::max(count, 0)));
+    statuses_ = own_.data();
+  }
+  [[nodiscard]] MPI_Status* data() { return statuses_; }
+
+ private:
+  std::vector<MPI_Status> own_;
+  MPI_Status* statuses_ = nullptr;
+};
+
+// The requests without those whose message is still on its way.
+struct Visible {
+  std::vector<MPI_Request> requests;
+  int num_hidden = 0;
+
+  Visible(const Held& held, int count, const MPI_Request* all) : requests(all, all + count) {
+    for (std::size_t index = 0; index < requests.size(); ++index) {
+      MPI_Status status{};
+      Entry* const entry = held.entry(index);
+      if (entry == nullptr || is_ready(*entry, requests[index], status)) continue;
+      requests[index] = request_null();
+      ++num_hidden;
+    }
+  }
+};
+
+}  // namespace
+
+int Wait(MPI_Request* request, MPI_Status* status) {
+  Held held(1, request);
+  if (!held.has_any()) return mpi().Wait(request, status);
+  MPI_Status own{};
+  const MPI_Comm comm = held.entry(0)->comm;
+  if (const int code = mpi().Wait(request, &own); code != MPI_SUCCESS) {
+    held.drop(0);
+    copy_status(own, status);
+    return code;
+  }
+  const int code = held.complete(0, own);
+  copy_status(own, status);
+  return report(comm, code);
+}
+
+int Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  Held held(count, requests);
+  if (!held.has_any()) return mpi().Waitall(count, requests, statuses);
+  Statuses own(count, statuses);
+  const int code = mpi().Waitall(count, requests, own.data());
+  if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return code;
+  return complete_all(held, code, count, own.data(),
+                      [](int done) { return static_cast<std::size_t>(done); });
+}
+
+int Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  Held held(count, requests);
+  if (!held.has_any()) return mpi().Waitany(count, requests, index, status);
+  MPI_Status own{};
+  const int code = mpi().Waitany(count, requests, index, &own);
+  if (*index == MPI_UNDEFINED || *index < 0) {
+    copy_status(own, status);
+    return code;
+  }
+  const auto done = static_cast<std::size_t>(*index);
+  int own_code = MPI_SUCCESS;
+  if (code == MPI_SUCCESS) {
+    own_code = held.complete(done, own);
+  } else if (held.entry(done) != nullptr) {
+    held.drop(done);
+  }
+  copy_status(own, status);
+  return code != MPI_SUCCESS || own_code == MPI_SUCCESS ? code
+                                                        : report(held.comm_of_error(), own_code);
+}
+
+int Waitsome(int count, MPI_Request requests[], int* num_done, int indices[],
+             MPI_Status statuses[]) {
+  Held held(count, requests);
+  if (!held.has_any()) return mpi().Waitsome(count, requests, num_done, indices, statuses);
+  Statuses own(count, statuses);
+  const int code = mpi().Waitsome(count, requests, num_done, indices, own.data());
+  if (*num_done == MPI_UNDEFINED) return code;
+  return complete_all(held, code, *num_done, own.data(),
+                      [&](int done) { return static_cast<std::size_t>(indices[done]); });
+}
+
+int Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  Held held(1, request);
+  if (!held.has_any()) return mpi().Test(request, flag, status);
+  MPI_Status own{};
+  *flag = 0;
+  const MPI_Comm comm = held.entry(0)->comm;
+  if (!is_ready(*held.entry(0), *request, own)) return MPI_SUCCESS;
+  const int code = mpi().Test(request, flag, &own);
+  if (code != MPI_SUCCESS) held.drop(0);
+  if (code != MPI_SUCCESS || *flag == 0) return code;
+  const int own_code = held.complete(0, own);
+  copy_status(own, status);
+  return report(comm, own_code);
+}
+
+int Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  Held held(count, requests);
+  if (!held.has_any()) return mpi().Testall(count, requests, flag, statuses);
+  *flag = 0;
+  if (Visible(held, count, requests).num_hidden > 0) return MPI_SUCCESS;
+  Statuses own(count, statuses);
+  const int code = mpi().Testall(count, requests, flag, own.data());
+  if (*flag == 0) return code;
+  return complete_all(held, code, count, own.data(),
+                      [](int done) { return static_cast<std::size_t>(done); });
+}
+
+int Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  Held held(count, requests);
+  if (!held.has_any()) return mpi().Testany(count, requests, index, flag, status);
+  Visible visible(held, count, requests);
+  MPI_Status own{};
+  const int code = mpi().Testany(count, visible.requests.data(), index, flag, &own);
+  if (*flag != 0 && *index == MPI_UNDEFINED && visible.num_hidden > 0) *flag = 0;
+  if (*flag == 0) return code;
+  if (*index == MPI_UNDEFINED || *index < 0) {
+    copy_status(own, status);
+    return code;
+  }
+  const auto done = static_cast<std::size_t>(*index);
+  requests[done] = visible.requests[done];
+  int own_code = MPI_SUCCESS;
+  if (code == MPI_SUCCESS) {
+    own_code = held.complete(done, own);
+  } else if (held.entry(done) != nullptr) {
+    held.drop(done);
+  }
+  copy_status(own, status);
+  return code != MPI_SUCCESS || own_code == MPI_SUCCESS ? code
+                                                        : report(held.comm_of_error(), own_code);
+}
+
+int Testsome(int count, MPI_Request requests[], int* num_done, int indices[],
+             MPI_Status statuses[]) {
+  Held held(count, requests);
+  if (!held.has_any()) return mpi().Testsome(count, requests, num_done, indices, statuses);
+  Visible visible(held, count, requests);
+  Statuses own(count, statuses);
+  const int code = mpi().Testsome(count, visible.requests.data(), num_done, indices, own.data());
+  if (*num_done == MPI_UNDEFINED) {
+    if (visible.num_hidden > 0) *num_done = 0;
+    return code;
+  }
+  for (int done = 0; done < *num_done; ++done) {
+    const auto index = static_cast<std::size_t>(indices[done]);
+    requests[index] = visible.requests[index];
+  }
+  return complete_all(held, code, *num_done, own.data(),
+                      [&](int done) { return static_cast<std::size_t>(indices[done]); });
+}
+
+int Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  Held held(1, &request);
+  if (!held.has_any()) return mpi().Request_get_status(request, flag, status);
+  MPI_Status own{};
+  *flag = is_ready(*held.entry(0), request, own) ? 1 : 0;
+  if (*flag != 0) copy_status(own, status);
+  return MPI_SUCCESS;
+}
+
+int Cancel(MPI_Request* request) {
+  const int code = mpi().Cancel(request);
+  if (EntryPtr entry = feature().requests.extract(*request)) {
+    entry->is_cancelled = true;
+    feature().requests.insert(*request, std::move(entry));
+  }
+  return code;
+}
+
+// The message of a pending receive is still to come, also when nobody can ask for it any more.
+int Request_free(MPI_Request* request) {
+  Relay& relay = feature();
+  EntryPtr entry = relay.requests.extract(*request);
+  if (!entry) return mpi().Request_free(request);
+  const bool is_pending = entry->kind == Entry::Kind::receive || entry->is_active;
+  if (!is_pending || entry->kind == Entry::Kind::persistent_send) {
+    // The MPI may still be sending the envelope.
+    if (entry->envelope) {
+      const std::lock_guard guard(relay.envelopes_lock);
+      static std::uint64_t number = 0;
+      relay.envelopes[{~std::uint32_t{0}, ++number}] = std::move(entry->envelope);
+    }
+    return mpi().Request_free(request);
+  }
+  const std::lock_guard guard(relay.freed_lock);
+  relay.freed.emplace_back(*request, std::move(entry));
+  relay.num_freed.store(relay.freed.size(), std::memory_order_relaxed);
+  *request = request_null();
+  return MPI_SUCCESS;
+}
+
+}  // namespace fairlead::intercept::relay

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens to a receive when the MPI has completed it: an envelope is replaced by its message.
+#pragma once
+
+#include <mpi.h>
+
+#include <optional>
+
+#include "relay/requests.hpp"
+
+namespace fairlead::intercept::relay {
+
+/// Bytes of a received message.
+[[nodiscard]] std::uint64_t received_bytes(const MPI_Status& status);
+/// The envelope that has come into a landing, if one has.
+[[nodiscard]] std::optional<Envelope> envelope_in(const Landing& landing, const Peers& peers,
+                                                  const MPI_Status& status);
+
+/// Waits for the message of an envelope and puts it in place; the status then tells of it.
+/// @return MPI_SUCCESS, or MPI_ERR_TRUNCATE if the buffer is too small
+int deliver(const Landing& landing, const Envelope& envelope, MPI_Status& status);
+/// The same for what the MPI has received, envelope or not.
+int finish_receive(const Landing& landing, const Peers& peers, MPI_Status& status);
+/// The same for a request. @pre the MPI has completed it
+int finish(Entry& entry, MPI_Status& status);
+/// Hands an error to the communicator's error handler; returns it if that returns.
+int report(MPI_Comm comm, int code);
+
+/// Whether the request would complete at once; changes nothing.
+/// @param status  what it would say
+bool is_ready(Entry& entry, MPI_Request request, MPI_Status& status);
+
+/// Completes receives that the program freed, as far as they are ready.
+void complete_freed();
+
+/// Copies a status out; in calls that complete one request, its error field is left alone.
+inline void copy_status(const MPI_Status& from, MPI_Status* to) {
+  if (to == MPI_STATUS_IGNORE) return;
+  const int error = to->MPI_ERROR;
+  *to = from;
+  to->MPI_ERROR = error;
+}
+
+}  // namespace fairlead::intercept::relay

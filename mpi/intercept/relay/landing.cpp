@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packing and unpacking by the MPI, where memory holds anything but plain bytes.
+#include "relay/landing.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "pmpi/mpi_symbols.hpp"
+#include "relay/envelope.hpp"
+#include "relay/relay.hpp"
+
+namespace fairlead::intercept::relay {
+namespace {
+
+constexpr auto kMaxInt = static_cast<std::uint64_t>(std::numeric_limits<int>::max());
+
+}  // namespace
+
+bool is_plain(MPI_Datatype type) {
+  int num_integers = 0;
+  int num_addresses = 0;
+  int num_types = 0;
+  int combiner = MPI_COMBINER_NAMED;
+  mpi().Type_get_envelope(type, &num_integers, &num_addresses, &num_types, &combiner);
+  if (combiner == MPI_COMBINER_CONTIGUOUS && num_integers == 1 && num_types == 1) {
+    int count = 0;
+    MPI_Aint none = 0;
+    MPI_Datatype inner{};
+    mpi().Type_get_contents(type, 1, 0, 1, &count, &none, &inner);
+    const bool result = is_plain(inner);
+    mpi().Type_get_envelope(inner, &num_integers, &num_addresses, &num_types, &combiner);
+    if (combiner != MPI_COMBINER_NAMED) mpi().Type_free(&inner);
+    return result;
+  }
+  // Other types may list their bytes in any order. Pairs of numbers are named and have gaps.
+  if (combiner != MPI_COMBINER_NAMED) return false;
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  MPI_Count size = 0;
+  mpi().Type_get_extent(type, &lower, &extent);
+  mpi().Type_size_x(type, &size);
+  return lower == 0 && size == extent;
+}
+
+std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) {
+  MPI_Count size = 0;
+  mpi().Type_size_x(type, &size);
+  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
+}
+
+bool pack(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm,
+          std::vector<std::byte>& bytes) {
+  const std::uint64_t size = bytes_of(count, type);
+  if (is_plain(type)) {
+    if (buffer == nullptr) return false;
+    const auto* const first = static_cast<const std::byte*>(buffer);
+    bytes.assign(first, first + size);
+    return true;
+  }
+  if (size > kMaxInt || static_cast<std::uint64_t>(count) > kMaxInt) return false;
+  bytes.resize(size);
+  int position = 0;
+  const int code = mpi().Pack(buffer, static_cast<int>(count), type, bytes.data(),
+                              static_cast<int>(size), &position, comm);
+  return code == MPI_SUCCESS && static_cast<std::uint64_t>(position) == size;
+}
+
+Landing::Landing(void* buffer, MPI_Count count, MPI_Datatype type, bool must_hold_envelope)
+    : buffer_(buffer),
+      count_(count),
+      type_(type),
+      is_plain_(is_plain(type)),
+      capacity_bytes_(bytes_of(count, type)) {
+  if (must_hold_envelope) {
+    room_bytes_ = kEnvelopeBytes;
+  } else if (!is_plain_ && capacity_bytes_ >= kEnvelopeBytes && capacity_bytes_ <= kMaxInt) {
+    room_bytes_ = capacity_bytes_;
+  }
+  if (room_bytes_ > 0) room_ = std::make_unique_for_overwrite<std::byte[]>(room_bytes_);
+  // The program may free its type while the receive is pending.
+  if (!is_plain_) owns_type_ = mpi().Type_dup(type, &type_) == MPI_SUCCESS;
+}
+
+Landing::Landing(Landing&& other) noexcept {
+  *this = std::move(other);
+}
+
+Landing& Landing::operator=(Landing&& other) noexcept {
+  std::swap(buffer_, other.buffer_);
+  std::swap(count_, other.count_);
+  std::swap(type_, other.type_);
+  std::swap(owns_type_, other.owns_type_);
+  std::swap(is_plain_, other.is_plain_);
+  std::swap(capacity_bytes_, other.capacity_bytes_);
+  std::swap(room_bytes_, other.room_bytes_);
+  std::swap(room_, other.room_);
+  return *this;
+}
+
+Landing::~Landing() {
+  if (owns_type_) mpi().Type_free(&type_);
+}
+
+MPI_Count Landing::count() const {
+  return room_ ? static_cast<MPI_Count>(room_bytes_) : count_;
+}
+
+MPI_Datatype Landing::type() const {
+  return room_ ? byte_type() : type_;
+}
+
+void Landing::put(std::span<const std::byte> bytes) const {
+  const std::size_t size = std::min<std::size_t>(bytes.size(), capacity_bytes_);
+  if (size == 0) return;
+  if (is_plain_) {
+    std::memcpy(buffer_, bytes.data(), size);
+    return;
+  }
+  // A message to oneself: unlike MPI_Unpack it also takes a part of an element.
+  const std::lock_guard guard(feature().self_lock);
+  mpi().Sendrecv(bytes.data(), static_cast<int>(size), byte_type(), 0, kUnpackTag, buffer_,
+                 static_cast<int>(count_), type_, 0, kUnpackTag, feature().self, MPI_STATUS_IGNORE);
+}
+
+}  // namespace fairlead::intercept::relay

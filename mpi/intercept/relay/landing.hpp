@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a received message comes to lie, and which bytes a sent one has.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace fairlead::intercept::relay {
+
+/// Whether the bytes of a message of this type are those in memory, one after another.
+[[nodiscard]] bool is_plain(MPI_Datatype type);
+/// Bytes of a message; nothing sensible for a null type or a negative count.
+[[nodiscard]] std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type);
+/// The bytes of a message to be sent. False: the MPI cannot pack it.
+[[nodiscard]] bool pack(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm,
+                        std::vector<std::byte>& bytes);
+
+/// The buffer of a receive. An envelope must arrive as it is, so memory with gaps is replaced by a
+/// room of its own until the message is there.
+class Landing {
+ public:
+  Landing() = default;
+  /// @param must_hold_envelope  the room is used in any case
+  Landing(void* buffer, MPI_Count count, MPI_Datatype type, bool must_hold_envelope);
+  Landing(Landing&& other) noexcept;
+  Landing& operator=(Landing&& other) noexcept;
+  ~Landing();
+
+  /// What the MPI receives into.
+  [[nodiscard]] void* buffer() const { return room_ ? room_.get() : buffer_; }
+  [[nodiscard]] MPI_Count count() const;
+  [[nodiscard]] MPI_Datatype type() const;
+  [[nodiscard]] std::uint64_t capacity_bytes() const { return capacity_bytes_; }
+  [[nodiscard]] bool has_room() const { return room_ != nullptr; }
+  [[nodiscard]] std::span<const std::byte> start(std::size_t size) const {
+    return {static_cast<const std::byte*>(buffer()), size};
+  }
+  /// Puts the bytes of a message into the program's memory.
+  void put(std::span<const std::byte> bytes) const;
+
+ private:
+  void* buffer_ = nullptr;
+  MPI_Count count_ = 0;
+  MPI_Datatype type_{};
+  bool owns_type_ = false;
+  bool is_plain_ = true;
+  std::uint64_t capacity_bytes_ = 0;
+  std::uint64_t room_bytes_ = 0;
+  std::unique_ptr<std::byte[]> room_;
+};
+
+}  // namespace fairlead::intercept::relay

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is kept of a communicator: who its ranks are, and which messages a probe has taken out of
+// the MPI.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "relay/envelope.hpp"
+
+namespace fairlead::intercept::relay {
+
+/// A message that a probe has found, with its envelope opened, or before such a one.
+struct Pulled {
+  int source = 0;
+  int tag = 0;
+  std::uint64_t size_bytes = 0;
+  std::optional<Envelope> envelope{};
+  /// Without an envelope, the MPI's own.
+  MPI_Message message{};
+
+  [[nodiscard]] bool matches(int wanted_source, int wanted_tag) const {
+    return (wanted_source == MPI_ANY_SOURCE || wanted_source == source) &&
+           (wanted_tag == MPI_ANY_TAG || wanted_tag == tag);
+  }
+};
+
+struct Peers {
+  /// By rank (of the remote group in an intercommunicator); kOutsideWorld for others.
+  std::vector<int> world_rank_of_peer{};
+  /// Whether messages to and from it may go by routers. The same at both ends.
+  std::vector<bool> is_remote{};
+  bool has_remote = false;
+  /// Posting a receive and pulling messages exclude each other (docs/design/relay.md).
+  std::mutex lock{};
+  /// Of each source, the first messages that no receive has matched.
+  std::deque<Pulled> pulled{};
+
+  [[nodiscard]] bool is_remote_rank(int rank) const {
+    return rank >= 0 && rank < static_cast<int>(is_remote.size()) &&
+           is_remote[static_cast<std::size_t>(rank)];
+  }
+  /// Whether a receive with this source may match an envelope.
+  [[nodiscard]] bool may_send_envelopes(int source) const {
+    return source == MPI_ANY_SOURCE ? has_remote : is_remote_rank(source);
+  }
+  [[nodiscard]] std::uint32_t world_rank(int rank) const {
+    return static_cast<std::uint32_t>(world_rank_of_peer[static_cast<std::size_t>(rank)]);
+  }
+};
+
+/// Its facts, found at the first use and kept as an attribute; null for no communicator.
+[[nodiscard]] std::shared_ptr<Peers> peers_of(MPI_Comm comm);
+
+}  // namespace fairlead::intercept::relay

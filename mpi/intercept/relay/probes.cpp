@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Probes. An envelope does not show the size of its message, so it has to be opened. Then it cannot
+// go back into the MPI, and neither can those of the same source before it, as later receives would
+// find it or them in the wrong order: all of them are pulled out, in order.
+#include "relay/probes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "pmpi/mpi_symbols.hpp"
+#include "relay/completion.hpp"
+#include "relay/relay.hpp"
+#include "table/handlers.hpp"
+
+namespace fairlead::intercept::relay {
+namespace {
+
+bool is_envelope(const Peers& peers, const MPI_Status& status) {
+  return peers.is_remote_rank(status.MPI_SOURCE) && received_bytes(status) == kEnvelopeBytes;
+}
+
+const Pulled* find_pulled(const Peers& peers, int source, int tag) {
+  const auto found = std::find_if(peers.pulled.begin(), peers.pulled.end(),
+                                  [&](const Pulled& each) { return each.matches(source, tag); });
+  return found == peers.pulled.end() ? nullptr : &*found;
+}
+
+Pulled opened(MPI_Message message, const Peers& peers, const MPI_Status& status) {
+  Pulled pulled{.source = status.MPI_SOURCE, .tag = status.MPI_TAG};
+  pulled.size_bytes = received_bytes(status);
+  pulled.message = message;
+  if (!is_envelope(peers, status)) return pulled;
+  EnvelopeBytes bytes{};
+  mpi().Mrecv(bytes.data(), kEnvelopeBytes, byte_type(), &pulled.message, MPI_STATUS_IGNORE);
+  pulled.envelope = parse_envelope(bytes);
+  if (pulled.envelope) pulled.size_bytes = pulled.envelope->size_bytes;
+  return pulled;
+}
+
+// Until the message that a probe has found.
+void pull(Peers& peers, MPI_Comm comm, const MPI_Status& found) {
+  bool is_there = false;
+  while (!is_there) {
+    int flag = 0;
+    MPI_Message message{};
+    MPI_Status status{};
+    mpi().Improbe(found.MPI_SOURCE, MPI_ANY_TAG, comm, &flag, &message, &status);
+    if (flag == 0) return;
+    is_there = status.MPI_TAG == found.MPI_TAG;
+    peers.pulled.push_back(opened(message, peers, status));
+  }
+}
+
+void fill_status(const Pulled& pulled, MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  status->MPI_SOURCE = pulled.source;
+  status->MPI_TAG = pulled.tag;
+  mpi().Status_set_elements_x(status, byte_type(), static_cast<MPI_Count>(pulled.size_bytes));
+  mpi().Status_set_cancelled(status, 0);
+}
+
+// Whether a message is there; its status then tells of it, not of its envelope.
+int look(Peers& peers, int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  const std::lock_guard guard(peers.lock);
+  if (const Pulled* const pulled = find_pulled(peers, source, tag)) {
+    *flag = 1;
+    fill_status(*pulled, status);
+    return MPI_SUCCESS;
+  }
+  MPI_Status own{};
+  const int code = mpi().Iprobe(source, tag, comm, flag, &own);
+  if (code != MPI_SUCCESS || *flag == 0) return code;
+  if (is_envelope(peers, own)) {
+    pull(peers, comm, own);
+    if (const Pulled* const pulled = find_pulled(peers, own.MPI_SOURCE, own.MPI_TAG)) {
+      fill_status(*pulled, status);
+      return MPI_SUCCESS;
+    }
+  }
+  copy_status(own, status);
+  return MPI_SUCCESS;
+}
+
+// The same, with the message.
+int look_and_take(Peers& peers, int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
+                  MPI_Status* status) {
+  const std::lock_guard guard(peers.lock);
+  std::optional<Pulled> pulled = take_pulled(peers, source, tag);
+  if (!pulled) {
+    MPI_Status own{};
+    const int code = mpi().Improbe(source, tag, comm, flag, message, &own);
+    if (code != MPI_SUCCESS || *flag == 0) return code;
+    if (!is_envelope(peers, own)) {
+      copy_status(own, status);
+      return MPI_SUCCESS;
+    }
+    pulled = opened(*message, peers, own);
+  }
+  *flag = 1;
+  fill_status(*pulled, status);
+  *message = pulled->message;
+  if (!pulled->envelope) return MPI_SUCCESS;
+  Relay& relay = feature();
+  auto entry = std::make_unique<Entry>();
+  entry->comm = comm;
+  entry->found = pulled;
+  *message = feed(*entry, *pulled);
+  const std::lock_guard listing(relay.messages_lock);
+  relay.messages.emplace_back(*message, std::move(entry));
+  relay.num_messages.store(relay.messages.size(), std::memory_order_relaxed);
+  return MPI_SUCCESS;
+}
+
+std::shared_ptr<Peers> probed_peers(int source, MPI_Comm comm) {
+  if (source == MPI_PROC_NULL) return nullptr;
+  std::shared_ptr<Peers> peers = peers_of(comm);
+  return peers && peers->has_remote ? peers : nullptr;
+}
+
+}  // namespace
+
+std::optional<Pulled> take_pulled(Peers& peers, int source, int tag) {
+  const auto found = std::find_if(peers.pulled.begin(), peers.pulled.end(),
+                                  [&](const Pulled& each) { return each.matches(source, tag); });
+  if (found == peers.pulled.end()) return std::nullopt;
+  Pulled pulled = *found;
+  peers.pulled.erase(found);
+  return pulled;
+}
+
+MPI_Message feed(Entry& entry, const Pulled& pulled) {
+  Relay& relay = feature();
+  entry.envelope = std::make_unique<EnvelopeBytes>(to_bytes(*pulled.envelope));
+  MPI_Message message{};
+  const std::lock_guard guard(relay.self_lock);
+  mpi().Isend(entry.envelope->data(), kEnvelopeBytes, byte_type(), 0, kFeedTag, relay.self,
+              &entry.feeding);
+  mpi().Mprobe(0, kFeedTag, relay.self, &message, MPI_STATUS_IGNORE);
+  return message;
+}
+
+int Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  const auto peers = probed_peers(source, comm);
+  if (!peers) return mpi().Iprobe(source, tag, comm, flag, status);
+  return look(*peers, source, tag, comm, flag, status);
+}
+
+int Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  const auto peers = probed_peers(source, comm);
+  if (!peers) return mpi().Probe(source, tag, comm, status);
+  int flag = 0;
+  while (true) {
+    const int code = look(*peers, source, tag, comm, &flag, status);
+    if (code != MPI_SUCCESS || flag != 0) return code;
+    // Not by MPI_Probe: another thread may pull the message out meanwhile, so that it never comes.
+    std::this_thread::yield();
+  }
+}
+
+int Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
+            MPI_Status* status) {
+  const auto peers = probed_peers(source, comm);
+  if (!peers) return mpi().Improbe(source, tag, comm, flag, message, status);
+  return look_and_take(*peers, source, tag, comm, flag, message, status);
+}
+
+int Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+  const auto peers = probed_peers(source, comm);
+  if (!peers) return mpi().Mprobe(source, tag, comm, message, status);
+  int flag = 0;
+  while (true) {
+    const int code = look_and_take(*peers, source, tag, comm, &flag, message, status);
+    if (code != MPI_SUCCESS || flag != 0) return code;
+    std::this_thread::yield();
+  }
+}
+
+}  // namespace fairlead::intercept::relay

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages that a probe has taken out of the MPI to read their envelope. They come first in all
+// that follows.
+#pragma once
+
+#include <mpi.h>
+
+#include <optional>
+
+#include "relay/peers.hpp"
+#include "relay/requests.hpp"
+
+namespace fairlead::intercept::relay {
+
+/// The first message that matches, removed.
+/// @pre the lock of the peers is held
+[[nodiscard]] std::optional<Pulled> take_pulled(Peers& peers, int source, int tag);
+
+/// Sends an envelope to oneself, so that the MPI has a message, or a receive a request, for it.
+/// @param entry  gets the send's request
+[[nodiscard]] MPI_Message feed(Entry& entry, const Pulled& pulled);
+
+}  // namespace fairlead::intercept::relay

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+// Receives: the MPI matches them, as ever. What it receives is looked at when it is complete.
+#include <utility>
+
+#include "pmpi/mpi_symbols.hpp"
+#include "relay/completion.hpp"
+#include "relay/probes.hpp"
+#include "relay/relay.hpp"
+#include "relay/sends.hpp"
+#include "table/handlers.hpp"
+
+namespace fairlead::intercept::relay {
+namespace {
+
+// The MPI's own calls, by the type of their counts.
+template <class Count>
+struct Native {
+  static auto recv() { return mpi().Recv; }
+  static auto irecv() { return mpi().Irecv; }
+  static auto recv_init() { return mpi().Recv_init; }
+  static auto mrecv() { return mpi().Mrecv; }
+  static auto imrecv() { return mpi().Imrecv; }
+  static auto send() { return mpi().Send; }
+  static auto sendrecv() { return mpi().Sendrecv; }
+  static auto sendrecv_replace() { return mpi().Sendrecv_replace; }
+};
+#if FAIRLEAD_LARGE_COUNTS
+template <>
+struct Native<MPI_Count> {
+  static auto recv() { return mpi().Recv_c; }
+  static auto irecv() { return mpi().Irecv_c; }
+  static auto recv_init() { return mpi().Recv_init_c; }
+  static auto mrecv() { return mpi().Mrecv_c; }
+  static auto imrecv() { return mpi().Imrecv_c; }
+  static auto send() { return mpi().Send_c; }
+  static auto sendrecv() { return mpi().Sendrecv_c; }
+  static auto sendrecv_replace() { return mpi().Sendrecv_replace_c; }
+};
+#endif
+
+template <class Count>
+struct Wanted {
+  void* buffer;
+  Count count;
+  MPI_Datatype type;
+  int source;
+  int tag;
+  MPI_Comm comm;
+};
+
+// Null where the MPI alone can do it, or shall say what is wrong with the arguments.
+template <class Count>
+std::shared_ptr<Peers> peers_of_receive(const Wanted<Count>& wanted) {
+  if (wanted.source == MPI_PROC_NULL || wanted.count < 0 || wanted.type == datatype_null()) {
+    return nullptr;
+  }
+  std::shared_ptr<Peers> peers = peers_of(wanted.comm);
+  return peers && peers->has_remote ? peers : nullptr;
+}
+
+template <class Count>
+bool may_get_envelope(const Wanted<Count>& wanted, const Peers& peers) {
+  return peers.may_send_envelopes(wanted.source) &&
+         bytes_of(wanted.count, wanted.type) >= kEnvelopeBytes;
+}
+
+template <class Count>
+EntryPtr entry_of(const Wanted<Count>& wanted, std::shared_ptr<Peers> peers) {
+  auto entry = std::make_unique<Entry>();
+  entry->comm = wanted.comm;
+  entry->peers = std::move(peers);
+  entry->landing = Landing(wanted.buffer, wanted.count, wanted.type, false);
+  return entry;
+}
+
+// A receive of an envelope that is already open.
+template <class Count>
+int start_opened(const Wanted<Count>& wanted, EntryPtr entry, MPI_Message message,
+                 MPI_Request* request) {
+  entry->landing = Landing(wanted.buffer, wanted.count, wanted.type, true);
+  const int code =
+      mpi().Imrecv(entry->landing.buffer(), kEnvelopeBytes, byte_type(), &message, request);
+  if (code == MPI_SUCCESS) feature().requests.insert(*request, std::move(entry));
+  return code;
+}
+
+template <class Count>
+int start_pulled(const Wanted<Count>& wanted, Pulled& pulled, MPI_Request* request) {
+  if (!pulled.envelope) {
+    return Native<Count>::imrecv()(wanted.buffer, wanted.count, wanted.type, &pulled.message,
+                                   request);
+  }
+  auto entry = std::make_unique<Entry>();
+  entry->comm = wanted.comm;
+  entry->found = pulled;
+  const MPI_Message message = feed(*entry, pulled);
+  return start_opened(wanted, std::move(entry), message, request);
+}
+
+template <class Count>
+int start_receive(const Wanted<Count>& wanted, MPI_Request* request) {
+  const auto native = Native<Count>::irecv();
+  const auto post = [&](void* buffer, Count count, MPI_Datatype type) {
+    return native(buffer, count, type, wanted.source, wanted.tag, wanted.comm, request);
+  };
+  const auto peers = peers_of_receive(wanted);
+  if (!peers) return post(wanted.buffer, wanted.count, wanted.type);
+  const std::lock_guard guard(peers->lock);
+  if (auto pulled = take_pulled(*peers, wanted.source, wanted.tag)) {
+    return start_pulled(wanted, *pulled, request);
+  }
+  if (!may_get_envelope(wanted, *peers)) return post(wanted.buffer, wanted.count, wanted.type);
+  EntryPtr entry = entry_of(wanted, peers);
+  const Landing& landing = entry->landing;
+  const int code = post(landing.buffer(), static_cast<Count>(landing.count()), landing.type());
+  if (code == MPI_SUCCESS) feature().requests.insert(*request, std::move(entry));
+  return code;
+}
+
+template <class Count>
+int receive_pulled(const Wanted<Count>& wanted, Pulled& pulled, MPI_Status* status) {
+  if (!pulled.envelope) {
+    return Native<Count>::mrecv()(wanted.buffer, wanted.count, wanted.type, &pulled.message,
+                                  status);
+  }
+  MPI_Status own{};
+  own.MPI_SOURCE = pulled.source;
+  own.MPI_TAG = pulled.tag;
+  const Landing landing(wanted.buffer, wanted.count, wanted.type, false);
+  const int code = deliver(landing, *pulled.envelope, own);
+  copy_status(own, status);
+  return report(wanted.comm, code);
+}
+
+template <class Count>
+int receive(const Wanted<Count>& wanted, MPI_Status* status) {
+  const auto native = Native<Count>::recv();
+  const auto peers = peers_of_receive(wanted);
+  const auto [buffer, count, type, source, tag, comm] = wanted;
+  if (!peers) return native(buffer, count, type, source, tag, comm, status);
+  complete_freed();
+  if (feature().is_threaded) {
+    // Another thread's probe must not come between the look at what is pulled and the receive.
+    MPI_Request request{};
+    const int code = start_receive(wanted, &request);
+    return code == MPI_SUCCESS ? Wait(&request, status) : code;
+  }
+  if (auto pulled = take_pulled(*peers, source, tag)) {
+    return receive_pulled(wanted, *pulled, status);
+  }
+  if (!may_get_envelope(wanted, *peers)) {
+    return native(buffer, count, type, source, tag, comm, status);
+  }
+  const Landing landing(buffer, count, type, false);
+  MPI_Status own{};
+  int code = native(landing.buffer(), static_cast<Count>(landing.count()), landing.type(), source,
+                    tag, comm, &own);
+  if (code == MPI_SUCCESS) code = report(comm, finish_receive(landing, *peers, own));
+  copy_status(own, status);
+  return code;
+}
+
+template <class Count>
+int init_receive(const Wanted<Count>& wanted, MPI_Request* request) {
+  const auto native = Native<Count>::recv_init();
+  const auto peers = peers_of_receive(wanted);
+  if (!peers || !may_get_envelope(wanted, *peers)) {
+    return native(wanted.buffer, wanted.count, wanted.type, wanted.source, wanted.tag, wanted.comm,
+                  request);
+  }
+  EntryPtr entry = entry_of(wanted, peers);
+  entry->kind = Entry::Kind::persistent_receive;
+  entry->source = wanted.source;
+  entry->tag = wanted.tag;
+  const Landing& landing = entry->landing;
+  const int code = native(landing.buffer(), static_cast<Count>(landing.count()), landing.type(),
+                          wanted.source, wanted.tag, wanted.comm, request);
+  if (code == MPI_SUCCESS) feature().requests.insert(*request, std::move(entry));
+  return code;
+}
+
+// What a matched probe of ours has given out, if the message is one.
+EntryPtr entry_of_message(const MPI_Message* message) {
+  Relay& relay = feature();
+  if (relay.num_messages.load(std::memory_order_relaxed) == 0) return nullptr;
+  const std::lock_guard guard(relay.messages_lock);
+  for (auto each = relay.messages.begin(); each != relay.messages.end(); ++each) {
+    if (each->first != *message) continue;
+    EntryPtr entry = std::move(each->second);
+    relay.messages.erase(each);
+    relay.num_messages.store(relay.messages.size(), std::memory_order_relaxed);
+    return entry;
+  }
+  return nullptr;
+}
+
+template <class Count>
+int receive_matched(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,
+                    MPI_Status* status) {
+  const EntryPtr entry = entry_of_message(message);
+  if (!entry) return Native<Count>::mrecv()(buffer, count, type, message, status);
+  EnvelopeBytes envelope{};
+  mpi().Mrecv(envelope.data(), kEnvelopeBytes, byte_type(), message, MPI_STATUS_IGNORE);
+  mpi().Wait(&entry->feeding, MPI_STATUS_IGNORE);
+  Wanted<Count> wanted{buffer, count, type, entry->found->source, entry->found->tag, entry->comm};
+  return receive_pulled(wanted, *entry->found, status);
+}
+
+template <class Count>
+int start_matched(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,
+                  MPI_Request* request) {
+  EntryPtr entry = entry_of_message(message);
+  if (!entry) return Native<Count>::imrecv()(buffer, count, type, message, request);
+  const Wanted<Count> wanted{buffer, count, type, 0, 0, entry->comm};
+  const int code = start_opened(wanted, std::move(entry), *message, request);
+  *message = message_null();
+  return code;
+}
+
+bool has_remote(MPI_Comm comm) {
+  const auto peers = peers_of(comm);
+  return peers && peers->has_remote;
+}
+
+// The receive is posted, then the send is made: no order of the two can block.
+template <class Send>
+int exchange(int code_of_receive, MPI_Request& request, const Send& send, MPI_Status* status) {
+  if (code_of_receive != MPI_SUCCESS) return code_of_receive;
+  const int code = send();
+  if (code != MPI_SUCCESS) {
+    Cancel(&request);
+    Wait(&request, MPI_STATUS_IGNORE);
+    return code;
+  }
+  return Wait(&request, status);
+}
+
+template <class Count>
+int exchange_in_place(const Wanted<Count>& wanted, int dest, int sendtag, MPI_Status* status) {
+  std::vector<std::byte> bytes;
+  const bool is_packed = wanted.count > 0 && wanted.type != datatype_null() &&
+                         pack(wanted.buffer, wanted.count, wanted.type, wanted.comm, bytes) &&
+                         bytes.size() <= 0x7fffffff;
+  const auto size = static_cast<int>(bytes.size());
+  if (!is_packed) {
+    return Native<Count>::sendrecv_replace()(wanted.buffer, wanted.count, wanted.type, dest,
+                                             sendtag, wanted.source, wanted.tag, wanted.comm,
+                                             status);
+  }
+  MPI_Request request{};
+  return exchange(
+      start_receive(wanted, &request), request,
+      [&] { return Send(bytes.data(), size, byte_type(), dest, sendtag, wanted.comm); }, status);
+}
+
+#if FAIRLEAD_MPI4_REQUESTS
+// @param start  makes the MPI's call with this receive
+template <class Count, class Start>
+int start_exchange(const Wanted<Count>& wanted, const Start& start, MPI_Request* request) {
+  const auto peers = peers_of_receive(wanted);
+  if (!peers || !may_get_envelope(wanted, *peers)) {
+    return start(wanted.buffer, wanted.count, wanted.type);
+  }
+  EntryPtr entry = entry_of(wanted, peers);
+  const Landing& landing = entry->landing;
+  const int code = start(landing.buffer(), static_cast<Count>(landing.count()), landing.type());
+  if (code == MPI_SUCCESS) feature().requests.insert(*request, std::move(entry));
+  return code;
+}
+#endif
+
+}  // namespace
+
+#define RECEIVES(suffix, Count)                                                                    \
+  int Recv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,              \
+                   MPI_Comm comm, MPI_Status* status) {                                            \
+    return receive(Wanted<Count>{buffer, count, type, source, tag, comm}, status);                 \
+  }                                                                                                \
+  int Irecv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,             \
+                    MPI_Comm comm, MPI_Request* request) {                                         \
+    return start_receive(Wanted<Count>{buffer, count, type, source, tag, comm}, request);          \
+  }                                                                                                \
+  int Recv_init##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,         \
+                        MPI_Comm comm, MPI_Request* request) {                                     \
+    return init_receive(Wanted<Count>{buffer, count, type, source, tag, comm}, request);           \
+  }                                                                                                \
+  int Mrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,            \
+                    MPI_Status* status) {                                                          \
+    return receive_matched(buffer, count, type, message, status);                                  \
+  }                                                                                                \
+  int Imrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,           \
+                     MPI_Request* request) {                                                       \
+    return start_matched(buffer, count, type, message, request);                                   \
+  }                                                                                                \
+  int Sendrecv##suffix(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest,      \
+                       int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype,         \
+                       int source, int recvtag, MPI_Comm comm, MPI_Status* status) {               \
+    if (!has_remote(comm)) {                                                                       \
+      return mpi().Sendrecv##suffix(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,          \
+                                    recvcount, recvtype, source, recvtag, comm, status);           \
+    }                                                                                              \
+    MPI_Request request{};                                                                         \
+    const int code = Irecv##suffix(recvbuf, recvcount, recvtype, source, recvtag, comm, &request); \
+    return exchange(                                                                               \
+        code, request,                                                                             \
+        [&] { return Send##suffix(sendbuf, sendcount, sendtype, dest, sendtag, comm); }, status);  \
+  }                                                                                                \
+  int Sendrecv_replace##suffix(void* buffer, Count count, MPI_Datatype type, int dest,             \
+                               int sendtag, int source, int recvtag, MPI_Comm comm,                \
+                               MPI_Status* status) {                                               \
+    if (!has_remote(comm)) {                                                                       \
+      return mpi().Sendrecv_replace##suffix(buffer, count, type, dest, sendtag, source, recvtag,   \
+                                            comm, status);                                         \
+    }                                                                                              \
+    return exchange_in_place(Wanted<Count>{buffer, count, type, source, recvtag, comm}, dest,      \
+                             sendtag, status);                                                     \
+  }
+
+#define EXCHANGES(suffix, Count)                                                               \
+  int Isendrecv##suffix(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest, \
+                        int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype,    \
+                        int source, int recvtag, MPI_Comm comm, MPI_Request* request) {        \
+    const Outgoing out = outgoing(sendbuf, sendcount, sendtype, dest, comm);                   \
+    return start_exchange(                                                                     \
+        Wanted<Count>{recvbuf, recvcount, recvtype, source, recvtag, comm},                    \
+        [&](void* buffer, Count count, MPI_Datatype type) {                                    \
+          return mpi().Isendrecv##suffix(out.buffer, static_cast<Count>(out.count), out.type,  \
+                                         dest, sendtag, buffer, count, type, source, recvtag,  \
+                                         comm, request);                                       \
+        },                                                                                     \
+        request);                                                                              \
+  }                                                                                            \
+  int Isendrecv_replace##suffix(void* buffer, Count count, MPI_Datatype type, int dest,        \
+                                int sendtag, int source, int recvtag, MPI_Comm comm,           \
+                                MPI_Request* request) {                                        \
+    const Outgoing out = outgoing(buffer, count, type, dest, comm);                            \
+    return start_exchange(                                                                     \
+        Wanted<Count>{buffer, count, type, source, recvtag, comm},                             \
+        [&](void* landing, Count landing_count, MPI_Datatype landing_type) {                   \
+          if (!out.is_relayed && landing == buffer) {                                          \
+            return mpi().Isendrecv_replace##suffix(buffer, count, type, dest, sendtag, source, \
+                                                   recvtag, comm, request);                    \
+          }                                                                                    \
+          return mpi().Isendrecv##suffix(out.buffer, static_cast<Count>(out.count), out.type,  \
+                                         dest, sendtag, landing, landing_count, landing_type,  \
+                                         source, recvtag, comm, request);                      \
+        },                                                                                     \
+        request);                                                                              \
+  }
+
+RECEIVES(, int)
+#if FAIRLEAD_LARGE_COUNTS
+RECEIVES(_c, MPI_Count)
+#endif
+#if FAIRLEAD_MPI4_REQUESTS
+EXCHANGES(, int)
+#if FAIRLEAD_LARGE_COUNTS
+EXCHANGES(_c, MPI_Count)
+#endif
+#endif
+
+}  // namespace fairlead::intercept::relay

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Begin and end of the feature.
+#include "relay/relay.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "pmpi/mpi_symbols.hpp"
+#include "relay/completion.hpp"
+#include "reorder/own_names.hpp"
+#include "session/feature.hpp"
+
+namespace fairlead::intercept {
+namespace relay {
+namespace {
+
+constexpr const char* kRelayFile = "relay.json";
+// Counts of bytes are int in most calls.
+constexpr std::uint64_t kMostBytes = 0x7fffffff;
+
+void complain(const char* problem) noexcept {
+  std::fprintf(stderr, "fairlead: no message is relayed: %s\n", problem);
+}
+
+template <class Value>
+std::vector<Value> gather_all(const Value& own, int num_ranks) {
+  std::vector<Value> all(static_cast<std::size_t>(num_ranks));
+  mpi().Allgather(&own, sizeof own, byte_type(), all.data(), sizeof own, byte_type(), comm_world());
+  return all;
+}
+
+bool is_true_on_all(bool own, int num_ranks) {
+  const auto all = gather_all<char>(own ? 1 : 0, num_ranks);
+  return std::find(all.begin(), all.end(), 0) == all.end();
+}
+
+void release_envelope(std::uint32_t dst_rank, std::uint64_t number) {
+  Relay& relay = feature();
+  const std::lock_guard guard(relay.envelopes_lock);
+  relay.envelopes.erase({dst_rank, number});
+}
+
+MessengerSite site_of(const RelayPlan& plan) {
+  const Relay& relay = feature();
+  MessengerSite site;
+  site.key = plan.key;
+  site.rank = relay.own_rank;
+  site.host = relay.own_host;
+  site.host_of_rank = relay.host_of_rank;
+  site.socket = plan.socket_of_host[relay.own_host];
+  site.routes_of_host = plan.routes[relay.own_host];
+  site.capacity_Bps_of_host = plan.capacity_Bps[relay.own_host];
+  return site;
+}
+
+// The plan and the own host; the first rank with a problem tells it.
+bool prepare(const Session& session, RelayPlan& plan) {
+  Relay& relay = feature();
+  std::string problem;
+  try {
+    const Plan& files = session.plan;
+    plan = parse_relay_plan({files.path(kNetworkFile), files.text(kNetworkFile)},
+                            {files.path(kRelayFile), files.text(kRelayFile)});
+    const std::vector<std::string> names = own_names();
+    const int host = find_host(plan.network, names);
+    if (host == kUnknownHost) {
+      problem = "host '" + (names.empty() ? "?" : names.front()) + "' is not in the plan";
+    }
+    relay.own_host = static_cast<std::uint16_t>(std::max(host, 0));
+    (void)fairlead::relay::Sodium::loaded();
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  const auto fine = gather_all<char>(problem.empty() ? 1 : 0, session.num_ranks);
+  const auto first = std::find(fine.begin(), fine.end(), 0);
+  if (first == fine.end()) return true;
+  if (first - fine.begin() == session.rank) complain(problem.c_str());
+  return false;
+}
+
+bool start_messenger(const Session& session, const RelayPlan& plan) {
+  Relay& relay = feature();
+  relay.own_rank = static_cast<std::uint32_t>(session.rank);
+  relay.host_of_rank = gather_all(relay.own_host, session.num_ranks);
+  relay.threshold_bytes = plan.threshold_bytes;
+  relay.is_forced = plan.is_forced;
+  int level = MPI_THREAD_SINGLE;
+  mpi().Query_thread(&level);
+  relay.is_threaded = level == MPI_THREAD_MULTIPLE;
+  const std::string& address = plan.address_of_host[relay.own_host];
+  bool is_listening = true;
+  try {
+    relay.messenger = std::make_unique<Messenger>(site_of(plan), address, release_envelope);
+  } catch (const std::exception& error) {
+    complain(error.what());
+    is_listening = false;
+  }
+  if (!is_true_on_all(is_listening, session.num_ranks)) {
+    relay.messenger.reset();
+    return false;
+  }
+  const auto ports = gather_all(relay.messenger->port(), session.num_ranks);
+  std::vector<Address> addresses;
+  for (std::size_t rank = 0; rank < ports.size(); ++rank) {
+    addresses.push_back({plan.address_of_host[relay.host_of_rank[rank]], ports[rank]});
+  }
+  relay.messenger->start(std::move(addresses));
+  mpi().Comm_dup(comm_self(), &relay.self);
+  mpi().Comm_dup(comm_world(), &relay.world);
+  mpi().Comm_set_errhandler(relay.world, errors_return());
+  return true;
+}
+
+}  // namespace
+
+Relay& feature() {
+  static Relay* const instance = new Relay;
+  return *instance;
+}
+
+bool is_worth_relaying(std::uint32_t dst_rank, std::uint64_t size_bytes) {
+  Relay& relay = feature();
+  if (size_bytes == kEnvelopeBytes) return true;
+  if (size_bytes < std::max<std::uint64_t>(relay.threshold_bytes, kEnvelopeBytes)) return false;
+  if (size_bytes > kMostBytes) return false;
+  if (relay.is_forced) return true;
+  const std::uint16_t host = relay.host_of_rank[dst_rank];
+  return relay.messenger->is_worth(host, size_bytes);
+}
+
+bool begin(const Session& session) noexcept try {
+  if (!session.plan.has(kRelayFile)) return false;
+  RelayPlan plan;
+  return prepare(session, plan) && start_messenger(session, plan);
+} catch (const std::exception& error) {
+  complain(error.what());
+  return false;
+}
+
+// No process leaves before all messages are acknowledged: until then its acknowledgements may have
+// to be repeated.
+void end() noexcept try {
+  Relay& relay = feature();
+  if (!relay.messenger) return;
+  complete_freed();
+  if (!relay.messenger->drain()) complain("some messages were not acknowledged");
+  mpi().Barrier(relay.world);
+  complete_freed();
+  relay.messenger.reset();
+  mpi().Comm_free(&relay.world);
+  mpi().Comm_free(&relay.self);
+} catch (const std::exception& error) {
+  complain(error.what());
+}
+
+}  // namespace relay
+}  // namespace fairlead::intercept

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The key, the routers, and the routes between hosts.
+#include "relay/relay_plan.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "fairlead/relay/frame.hpp"
+#include "json/value.hpp"
+
+namespace fairlead::intercept::relay {
+namespace {
+
+int digit(char character) {
+  if (character >= '0' && character <= '9') return character - '0';
+  if (character >= 'a' && character <= 'f') return character - 'a' + 10;
+  return -1;
+}
+
+fairlead::relay::Key parse_key(const json::Value& value) {
+  const std::string text = value.text();
+  fairlead::relay::Key key{};
+  bool is_key = text.size() == 2 * key.size();
+  for (std::size_t index = 0; is_key && index < key.size(); ++index) {
+    const int high = digit(text[2 * index]);
+    const int low = digit(text[2 * index + 1]);
+    is_key = high >= 0 && low >= 0;
+    key[index] = static_cast<std::byte>(16 * high + low);
+  }
+  if (!is_key) value.refuse("expected 64 hexadecimal digits");
+  return key;
+}
+
+std::vector<std::string> texts(const json::Value& value, std::size_t num_hosts) {
+  std::vector<std::string> found;
+  for (const json::Value& item : value.items()) found.push_back(item.text());
+  if (found.size() != num_hosts) value.refuse("expected one of each host");
+  return found;
+}
+
+void parse_route(const json::Value& value, RelayPlan& plan) {
+  value.allow_only({"src", "hops", "latency_s", "bandwidth_Bps"});
+  const auto last = static_cast<std::int64_t>(plan.network.num_hosts()) - 1;
+  const auto src = static_cast<std::size_t>(value.at("src").whole_number(0, last));
+  Route route;
+  for (const std::int64_t hop : value.at("hops").whole_numbers(0, last)) {
+    route.hops.push_back(static_cast<std::uint16_t>(hop));
+  }
+  if (route.hops.empty() || route.hops.size() > fairlead::relay::kMaxHops) {
+    value.at("hops").refuse("expected 1 to 4 hosts");
+  }
+  route.latency_s = value.at("latency_s").number(json::Allowed::positive);
+  route.bandwidth_Bps = value.at("bandwidth_Bps").number(json::Allowed::positive);
+  auto& routes = plan.routes[src][route.hops.back()];
+  if (routes.empty() != route.is_direct()) value.refuse("expected the direct route first, once");
+  routes.push_back(std::move(route));
+}
+
+}  // namespace
+
+RelayPlan parse_relay_plan(const PlanFile& network, const PlanFile& relay) {
+  RelayPlan plan{.network = parse_network_plan(network)};
+  const std::size_t num_hosts = plan.network.num_hosts();
+  const json::Document document(relay.name, relay.text);
+  const json::Value root = document.root();
+  root.require_format("fairlead-relay", 2);
+  root.allow_only({"format", "version", "key", "threshold_bytes", "is_forced", "sockets",
+                   "addresses", "capacity_Bps", "routes"});
+  plan.key = parse_key(root.at("key"));
+  plan.threshold_bytes = static_cast<std::uint64_t>(
+      root.at("threshold_bytes").whole_number(0, std::numeric_limits<std::int64_t>::max()));
+  plan.is_forced = root.at("is_forced").truth();
+  plan.socket_of_host = texts(root.at("sockets"), num_hosts);
+  plan.address_of_host = texts(root.at("addresses"), num_hosts);
+  for (const json::Value& row : root.at("capacity_Bps").items()) {
+    plan.capacity_Bps.push_back(row.numbers(json::Allowed::positive_or_null));
+    if (plan.capacity_Bps.back().size() != num_hosts) row.refuse("expected one of each host");
+  }
+  if (plan.capacity_Bps.size() != num_hosts) {
+    root.at("capacity_Bps").refuse("expected a row of each host");
+  }
+  plan.routes.assign(num_hosts, std::vector<std::vector<Route>>(num_hosts));
+  for (const json::Value& item : root.at("routes").items()) parse_route(item, plan);
+  return plan;
+}
+
+}  // namespace fairlead::intercept::relay

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the plan of the feature. Pure: no MPI, no files (format: docs/reference/plan.md).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plan/network_plan.hpp"
+#include "relay/messenger/site.hpp"
+
+namespace fairlead::intercept::relay {
+
+struct RelayPlan {
+  NetworkPlan network;
+  fairlead::relay::Key key{};
+  /// Messages of at least this size may go by routers.
+  std::uint64_t threshold_bytes = 0;
+  /// They always do, for tests.
+  bool is_forced = false;
+  /// Of each host: the socket of its router, and the address by which others reach it.
+  std::vector<std::string> socket_of_host{};
+  std::vector<std::string> address_of_host{};
+  /// [src][dst]: the direct route first.
+  std::vector<std::vector<std::vector<Route>>> routes{};
+  /// [src][dst]: what all routes of the pair can carry together.
+  std::vector<std::vector<double>> capacity_Bps{};
+};
+
+/// @throws InputError "FILE: FIELD: ..." for the first thing that is wrong; never the key
+[[nodiscard]] RelayPlan parse_relay_plan(const PlanFile& network, const PlanFile& relay);
+
+}  // namespace fairlead::intercept::relay

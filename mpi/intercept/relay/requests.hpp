@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program's requests that need more than the MPI does: receives, which may find an envelope,
+// and persistent sends, whose message is taken at each start.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "relay/landing.hpp"
+#include "relay/peers.hpp"
+
+namespace fairlead::intercept::relay {
+
+struct Entry {
+  enum class Kind : std::uint8_t { receive, persistent_receive, persistent_send };
+
+  Kind kind = Kind::receive;
+  MPI_Comm comm{};
+  std::shared_ptr<Peers> peers{};
+  /// Of a receive.
+  Landing landing{};
+  bool is_cancelled = false;
+  /// When the sender of its message is told again that it is matched.
+  std::chrono::steady_clock::time_point next_claim{};
+  /// Of a persistent request: started, and not yet completed.
+  bool is_active = false;
+  /// Known before the receive, from a probe; the MPI's status is that of a message to oneself.
+  std::optional<Pulled> found{};
+  /// The send of that message.
+  MPI_Request feeding{};
+  /// Of a persistent receive. One that is served was not started in the MPI: its message had been
+  /// found by a probe.
+  int source = 0;
+  int tag = 0;
+  bool is_served = false;
+  MPI_Status served{};
+  /// Of a persistent send.
+  const void* send_buffer = nullptr;
+  MPI_Count send_count = 0;
+  MPI_Datatype send_type{};
+  std::uint32_t dst_rank = 0;
+  std::unique_ptr<EnvelopeBytes> envelope{};
+
+  [[nodiscard]] bool is_persistent() const { return kind != Kind::receive; }
+};
+
+using EntryPtr = std::unique_ptr<Entry>;
+
+class Requests {
+ public:
+  void insert(MPI_Request request, EntryPtr entry) {
+    const std::lock_guard guard(lock_);
+    entries_[key_of(request)] = std::move(entry);
+    num_entries_.store(entries_.size(), std::memory_order_relaxed);
+  }
+  /// Null if the request needs nothing. While it completes, its handle may become another's, so its
+  /// entry is taken out before.
+  [[nodiscard]] EntryPtr extract(MPI_Request request) {
+    if (is_empty()) return nullptr;
+    const std::lock_guard guard(lock_);
+    const auto found = entries_.find(key_of(request));
+    if (found == entries_.end()) return nullptr;
+    EntryPtr entry = std::move(found->second);
+    entries_.erase(found);
+    num_entries_.store(entries_.size(), std::memory_order_relaxed);
+    return entry;
+  }
+  [[nodiscard]] bool is_empty() const { return num_entries_.load(std::memory_order_relaxed) == 0; }
+
+ private:
+  static std::uintptr_t key_of(MPI_Request request) {
+    std::uintptr_t key = 0;
+    static_assert(sizeof request <= sizeof key);
+    std::memcpy(&key, &request, sizeof request);
+    return key;
+  }
+
+  std::mutex lock_;
+  std::unordered_map<std::uintptr_t, EntryPtr> entries_;
+  std::atomic<std::size_t> num_entries_{0};
+};
+
+}  // namespace fairlead::intercept::relay

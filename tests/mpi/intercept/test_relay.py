@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Relayed messages keep what MPI promises of messages (programs/relayed.c)."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from relaying import Routers, command, running, write_plan
+from tracing import MPIS, TracedMpi
+
+pytestmark = [pytest.mark.mpi, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module", params=sorted(MPIS))
+def mpi(request: pytest.FixtureRequest) -> TracedMpi:
+    return MPIS[request.param]
+
+
+def run(
+    mpi: TracedMpi, num_ranks: int, routers: Routers, plan: Path, threshold_bytes: int, *words: str
+) -> None:
+    write_plan(plan, routers, threshold_bytes)
+    argv = command(mpi, num_ranks, plan, mpi.build("relayed.c"), *words)
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=600)
+    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stdout + done.stderr
+    assert "fairlead" not in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("threshold_bytes", [0, 1024, 65536])
+@pytest.mark.parametrize("num_ranks", [2, 5])
+def test_relayed_messages_keep_mpi_semantics(
+    mpi: TracedMpi, num_ranks: int, threshold_bytes: int, tmp_path: Path
+) -> None:
+    with running(num_ranks) as routers:
+        run(mpi, num_ranks, routers, tmp_path, threshold_bytes)
+
+
+@pytest.mark.parametrize("threshold_bytes", [0, 65536])
+def test_relayed_messages_of_several_threads_stay_apart(
+    mpi: TracedMpi, threshold_bytes: int, tmp_path: Path
+) -> None:
+    with running(3) as routers:
+        run(mpi, 3, routers, tmp_path, threshold_bytes, "threads")
+
+
+def test_a_program_without_routers_finds_its_receivers(mpi: TracedMpi, tmp_path: Path) -> None:
+    with running(3) as routers:
+        routers.end()
+        run(mpi, 3, routers, tmp_path, 1024)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Routers of invented hosts on this machine, and the plan for programs that run on these hosts."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from tracing import PROGRAMS, TracedMpi
+
+from fairlead.act.launch import detect
+from fairlead.act.mpi_builds import find
+from fairlead.act.plan.relay import RouterPlace, new_key, write_relay_plan
+from fairlead.act.relay.routers import router_program
+from fairlead.decide.routes import path_table
+from fairlead.model.network import Network
+
+ON_HOSTS = PROGRAMS / "on-hosts.sh"
+
+
+def hosts_of(num_ranks: int) -> list[str]:
+    """A host for each rank."""
+    return [f"host{index}" for index in range(num_ranks)]
+
+
+def uneven_network(num_hosts: int) -> Network:
+    """Neighbours in a ring have a slow link between them, others a fast one."""
+    index = np.arange(num_hosts)
+    steps = (index[None, :] - index[:, None]) % num_hosts
+    rates = np.where((steps == 1) | (steps == num_hosts - 1), 1e8, 1e9)
+    np.fill_diagonal(rates, np.inf)
+    latency_s = np.where(np.eye(num_hosts), 0.0, 5e-5)
+    return Network(tuple(hosts_of(num_hosts)), latency_s, rates)
+
+
+class Routers:
+    """One router for each host, all on the loopback interface."""
+
+    def __init__(self, num_hosts: int, folder: Path):
+        self.key = new_key()
+        self.places: list[RouterPlace] = []
+        self.processes: list[subprocess.Popen[str]] = []
+        self._folder = folder
+        for host in hosts_of(num_hosts):
+            process, port = self._start(host, 0)
+            self.processes.append(process)
+            self.places.append(RouterPlace(host, "127.0.0.1", port, f"{folder}/{host}/router"))
+        for index in range(num_hosts):
+            self._admit(index)
+
+    def _start(self, host: str, port: int) -> tuple[subprocess.Popen[str], int]:
+        process = subprocess.Popen(
+            [router_program(), "--listen", f"127.0.0.1:{port}", "--folder", self._folder / host],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert process.stdout is not None
+        return process, json.loads(process.stdout.readline())["port"]
+
+    def _admit(self, index: int) -> None:
+        process = self.processes[index]
+        assert process.stdin is not None
+        assert process.stdout is not None
+        peers = [[place.address, place.port] for place in self.places]
+        job = {"key": self.key, "host": index, "peers": peers}
+        process.stdin.write(json.dumps(job) + "\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline()) == {"job": "taken"}
+
+    def end(self) -> None:
+        for process in self.processes:
+            process.kill()
+            process.communicate()
+
+
+@contextlib.contextmanager
+def running(num_hosts: int) -> Iterator[Routers]:
+    """Routers of that many hosts, until the end of the block."""
+    # Not pytest's folder: a socket's name may have 107 characters.
+    with tempfile.TemporaryDirectory(prefix="fl", ignore_cleanup_errors=True) as folder:
+        routers = Routers(num_hosts, Path(folder))
+        try:
+            yield routers
+        finally:
+            routers.end()
+
+
+def write_plan(folder: Path, routers: Routers, threshold_bytes: int) -> None:
+    """A plan by which every message of at least this size is relayed."""
+    network = uneven_network(len(routers.places))
+    table = path_table(network)
+    write_relay_plan(
+        folder, network, table, routers.places, routers.key,
+        threshold_bytes=threshold_bytes, is_forced=True,
+    )  # fmt: skip
+
+
+def command(mpi: TracedMpi, num_ranks: int, plan: Path, *program: Path | str) -> list[str]:
+    """The command line that runs a program with each rank on a host of its own."""
+    launcher = detect(mpi.mpirun)
+    env = {"LD_PRELOAD": str(find(launcher).intercept), "FAIRLEAD_PLAN": str(plan)}
+    spec = mpi.spec(num_ranks, ON_HOSTS, ",".join(hosts_of(num_ranks)), *program, **env)
+    return launcher.prepare_command(spec, Path("/nonexistent"))
