@@ -35,6 +35,7 @@ COMMANDS = {
     "advise": "Say which hosts are bad, whether leaving them out helps, and how many are enough.",
     "import": "Read a topology from what a cloud, Slurm, InfiniBand or a Cray Gemini tells of it.",
     "oracle": "What the network does now, along the routes that messages take.",
+    "relay": "Messages that go around slow pairs of hosts.",
     "lab": "An emulated cloud on this machine: hosts with an uneven network between them.",
     "mpi": "The MPIs that Fairlead is built for.",
 }

@@ -21,6 +21,7 @@ from fairlead.flows.request import Request
 from fairlead.measure.network_sources import source_kind
 from fairlead.model.cluster import Cluster
 from fairlead.seed import MAX_SEED
+from fairlead.units import parse_size
 
 
 class Metric(str, enum.Enum):
@@ -220,6 +221,24 @@ Reorder = Annotated[
         help="Place topologies that the program creates with reorder=1 by the measured network.",
     ),
 ]
+Relay = Annotated[
+    bool,
+    typer.Option(
+        "--relay/--no-relay",
+        rich_help_panel=PLACING,
+        help="Start a router on each host, and let large messages go around slow pairs of hosts.",
+    ),
+]
+RelayThreshold = Annotated[
+    int,
+    typer.Option(
+        metavar="SIZE",
+        rich_help_panel=PLACING,
+        parser=usage(parse_size),
+        show_default="64KiB",
+        help="With --relay: smaller messages always go directly.",
+    ),
+]
 Verbose = Annotated[
     bool,
     typer.Option(
@@ -286,6 +305,7 @@ def request_of(context: typer.Context) -> Request:
         seed=parameters["seed"],
         directory=parameters["run_dir"],
         reorder=parameters.get("reorder", False),
+        relay_bytes=parameters["relay_threshold"] if parameters.get("relay") else None,
     )
 
 

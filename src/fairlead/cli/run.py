@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from fairlead.act.plan.relay import DEFAULT_THRESHOLD_BYTES
 from fairlead.cli import options
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, TerminalNarrator, announce_json
@@ -48,6 +49,8 @@ def run(
     seed: options.Seed = 0,
     run_dir: options.RunFolder = None,
     reorder: options.Reorder = True,
+    relay: options.Relay = False,
+    relay_threshold: options.RelayThreshold = DEFAULT_THRESHOLD_BYTES,
     risk: options.Risk = DEFAULT_RULE.risk,
     dry_run: options.DryRun = False,
     as_json: JsonOption = False,

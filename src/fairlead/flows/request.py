@@ -42,6 +42,7 @@ class Request:
         seed: Seed of all random choices.
         directory: Folder of this run; None makes one under the user's state folder.
         reorder: Topologies that the program makes with `reorder=1` are placed by the network.
+        relay_bytes: Messages of at least this size may go by way of other hosts; None: none do.
     """
 
     program: tuple[str, ...]
@@ -63,6 +64,7 @@ class Request:
     seed: int = 0
     directory: Path | None = None
     reorder: bool = False
+    relay_bytes: int | None = None
 
 
 def hosts_of(hostfile: Path | Cluster | None) -> Cluster:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from fairlead.errors import Error, InputError
 from fairlead.files import run_directory
 from fairlead.flows.announcement import Announcement, decision_line
 from fairlead.flows.inputs import Prepared, place_prepared, prepare, probe_program_for
+from fairlead.flows.relaying import relaying
 from fairlead.flows.request import Request
 from fairlead.flows.run_log import RunLog
 from fairlead.measure import profile_cache
@@ -193,17 +195,21 @@ def start(
     Returns:
         Seconds from the start of the launcher to its end, and its exit code.
     """
-    spec = LaunchSpec(
-        request.program,
-        request.num_ranks,
-        prepared.cluster,
-        decision.placement,
-        reordering(prepared, narrator) if request.reorder else {},
-        launcher_args=request.launcher_args,
-    )
-    command = prepared.launcher.prepare_command(spec, prepared.directory.path)
-    prepared.directory.note("start", {"launcher_command": command})
-    with prepared.stdin.opened(last=True) as stdin:
+    with contextlib.ExitStack() as stack:
+        env = reordering(prepared, narrator) if request.reorder else {}
+        if request.relay_bytes is not None:
+            env |= stack.enter_context(relaying(prepared, request, request.relay_bytes, narrator))
+        spec = LaunchSpec(
+            request.program,
+            request.num_ranks,
+            prepared.cluster,
+            decision.placement,
+            env,
+            launcher_args=request.launcher_args,
+        )
+        command = prepared.launcher.prepare_command(spec, prepared.directory.path)
+        prepared.directory.note("start", {"launcher_command": command})
+        stdin = stack.enter_context(prepared.stdin.opened(last=True))
         finished = launch.run(command, stdin=stdin)
     end = {"exit_code": finished.returncode, "seconds": finished.seconds}
     try:

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead relay`: routers and paths of a run with relayed messages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairlead.cli.help import App
+from fairlead.cli.output import JsonOption, print_json, stdout
+from fairlead.flows.relay_status import relay_status
+from fairlead.report import relay_view
+
+_relay = App(help="Messages that go around slow pairs of hosts.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.add_typer(_relay, name="relay")
+
+
+@_relay.command(epilog="Example: fairlead relay status")
+def status(
+    run: Annotated[
+        Path | None,
+        typer.Argument(metavar="RUN", show_default="the latest", help="Record of a run."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the path table of a run, and what its routers on this machine have forwarded."""
+    found = relay_status(run)
+    if as_json:
+        print_json(relay_view.facts(found))
+    else:
+        stdout.print(relay_view.view(found))
