@@ -34,6 +34,7 @@ COMMANDS = [
     ),
     ["oracle", "query"],
     *(["mpi", "list"], ["mpi", "add"]),
+    ["relay", "status"],
     *(["lab", name] for name in ("up", "exec", "run", "degrade", "down", "list")),
 ]
 

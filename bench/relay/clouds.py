@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs in an emulated cloud, by the MPI alone and with relays: what the benchmarks share."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairlead.act import mpi_builds
+from fairlead.act.launch import LaunchSpec, detect
+from fairlead.act.launch.hostfile import read_hostfile
+from fairlead.act.plan.relay import new_key, write_relay_plan
+from fairlead.act.preload import preloaded
+from fairlead.act.relay.counters import router_counters
+from fairlead.act.relay.routers import running_routers
+from fairlead.decide.routes import path_table
+from fairlead.lab import Lab
+from fairlead.model.network import Network
+
+LATENCY_S = 1e-4
+"""Of a pair of the emulated cloud, about; what matters here is the bandwidth."""
+
+
+def compiled(source: Path, folder: Path) -> Path:
+    program = folder / source.stem
+    subprocess.run(["mpicc.openmpi", "-O2", source, "-o", program], check=True)
+    return program
+
+
+def network_of(lab: Lab) -> Network:
+    """What the cloud is shaped to, as if it had been measured before."""
+    rates = np.minimum(lab.shaped_Bps(), 1e12)
+    np.fill_diagonal(rates, np.inf)
+    return Network(lab.hosts, np.where(np.eye(len(lab.hosts)), 0.0, LATENCY_S), rates)
+
+
+def run_in(
+    lab: Lab,
+    network: Network,
+    argv: list[str],
+    num_ranks: int,
+    folder: Path,
+    *,
+    with_relays: bool,
+    threshold_bytes: int = 65536,
+) -> dict[str, Any]:
+    """Run a program on the head node, one rank a host in turn.
+
+    Returns:
+        Its output, and the counters of the routers at its end.
+    """
+    folder.mkdir(parents=True)
+    network.save(folder / "network.net.npz")
+    request = {
+        "argv": argv, "num_ranks": num_ranks, "folder": str(folder),
+        "hostfile": str(lab.hostfile), "with_relays": with_relays,
+        "threshold_bytes": threshold_bytes,
+    }  # fmt: skip
+    command = [sys.executable, str(Path(__file__)), json.dumps(request)]
+    env = {**os.environ, "FAIRLEAD_MPIRUN": "mpirun.openmpi"}
+    done = lab.run(command, capture_output=True, text=True, env=env)
+    if done.returncode != 0:
+        raise SystemExit(f"{argv[0]} failed:\n{done.stdout}{done.stderr}")
+    return json.loads((folder / "result.json").read_text())
+
+
+def _inside(request: dict[str, Any]) -> None:
+    """On the head node."""
+    folder = Path(request["folder"])
+    launcher = detect()
+    hosts = read_hostfile(Path(request["hostfile"]))
+    network = Network.load(folder / "network.net.npz")
+    counters: list[Any] = []
+    if not request["with_relays"]:
+        output = _launched(launcher, hosts, request, {}, folder)
+    else:
+        key = new_key()
+        with running_routers(launcher, network.hosts, key) as routers:
+            write_relay_plan(
+                folder / "plan", network, path_table(network), routers, key,
+                threshold_bytes=request["threshold_bytes"],
+            )  # fmt: skip
+            library = mpi_builds.find(launcher).intercept
+            env = preloaded({}, library, FAIRLEAD_PLAN=str(folder / "plan"))
+            output = _launched(launcher, hosts, request, env, folder)
+            counters = [router_counters(Path(each.socket).with_name("metrics")) for each in routers]
+    (folder / "result.json").write_text(json.dumps({"output": output, "counters": counters}))
+
+
+def _launched(launcher: Any, hosts: Any, request: dict[str, Any], env: dict[str, str],
+              folder: Path) -> str:  # fmt: skip
+    spec = LaunchSpec(
+        tuple(request["argv"]), request["num_ranks"], hosts, env=env,
+        launcher_args=("--map-by", "node"),
+    )  # fmt: skip
+    command = launcher.prepare_command(spec, folder)
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout
+
+
+if __name__ == "__main__":
+    _inside(json.loads(sys.argv[1]))

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""All pairs of hosts, 1 MiB one way: by the MPI alone and with relays, in turns (MCM's experiment).
+
+The paper found 12.7 % and 29.3 % on two pairs, and one that keeps the direct way. Printed is which
+share of the pairs gains, and how much; with `--degrade` the same for the pair that has fallen to a
+tenth.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from clouds import compiled, network_of, run_in
+from rich.console import Console
+
+from fairlead.flows.statistics import mean_interval
+from fairlead.lab import Lab
+
+GAIN_RATIO = 0.05
+"""A pair gains if its time falls by more than this."""
+
+
+def main() -> None:
+    options = parsed()
+    console = Console(width=140)
+    with (
+        tempfile.TemporaryDirectory() as name,
+        Lab.up(options.scenario, hosts=options.hosts) as lab,
+    ):
+        folder = Path(name)
+        argv = [str(compiled(Path(__file__).with_name("pingpong.c"), folder))]
+        argv += [str(options.bytes), str(options.rounds)]
+        network = network_of(lab)
+        if options.degrade:
+            lab.degrade("h0", "h1", 0.1)
+        times = {False: [], True: []}
+        for repeat in range(options.repeats):
+            for with_relays in [(False, True), (True, False)][repeat % 2]:
+                work = folder / f"{repeat}-{with_relays}"
+                result = run_in(lab, network, argv, len(lab.hosts), work, with_relays=with_relays)
+                times[with_relays].append(matrix(result["output"], len(lab.hosts)))
+    report(console, options, times)
+
+
+def matrix(output: str, num_hosts: int) -> np.ndarray:
+    seconds = np.full((num_hosts, num_hosts), np.nan)
+    for line in output.splitlines():
+        src, dst, value = line.split()
+        seconds[int(src), int(dst)] = float(value)
+    return seconds
+
+
+def report(console: Console, options: argparse.Namespace, times: dict[bool, list]) -> None:
+    direct = np.median(times[False], axis=0)
+    relayed = np.median(times[True], axis=0)
+    there = ~np.isnan(direct)
+    saved = 1.0 - relayed[there] / direct[there]
+    console.print(
+        f"{options.scenario}: {there.sum()} pairs, {options.bytes} bytes, "
+        f"{options.repeats} runs each, {options.rounds} rounds"
+    )
+    gaining = saved > GAIN_RATIO
+    console.print(
+        f"{gaining.mean():.0%} of the pairs gain more than {GAIN_RATIO:.0%}; of these the median "
+        f"saves {np.median(saved[gaining]) if gaining.any() else 0:.1%} of the time, the best "
+        f"{saved.max():.1%} (paper: 12.7 %, 29.3 %, none on three pairs)"
+    )
+    console.print(
+        f"worst pair: {saved.min():+.1%}; {np.mean(saved < -GAIN_RATIO):.0%} lose as much"
+    )
+    ratios = [
+        float(np.nanmean(one) / np.nanmean(other))
+        for one, other in zip(times[True], times[False], strict=True)
+    ]
+    mean = mean_interval(ratios) if len(ratios) > 1 else None
+    console.print(
+        f"time of all pairs, as part of the MPI's own: {np.mean(ratios):.3f}"
+        + (f" [{mean.low:.3f}, {mean.high:.3f}]" if mean else "")
+    )
+    if options.degrade:
+        console.print(
+            f"h0 -> h1 at a tenth: {options.bytes / direct[0, 1] / 1e6:.1f} MB/s directly, "
+            f"{options.bytes / relayed[0, 1] / 1e6:.1f} MB/s with relays, "
+            f"{direct[0, 1] / relayed[0, 1]:.1f} times (wanted: 4)"
+        )
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--short", action="store_true", help="4 hosts, 2 runs, 5 rounds")
+    parser.add_argument("--scenario", default="pairwise")
+    parser.add_argument("--degrade", action="store_true", help="h0 -> h1 falls to a tenth first")
+    parser.add_argument("--bytes", type=int, default=1 << 20)
+    parser.add_argument("--hosts", type=int, help="default: the scenario's")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=21)
+    options = parser.parse_args()
+    if options.short:
+        options.hosts, options.repeats, options.rounds = 4, 2, 5
+    return options
+
+
+if __name__ == "__main__":
+    main()
