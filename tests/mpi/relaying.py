@@ -71,6 +71,17 @@ class Routers:
         process.stdin.flush()
         assert json.loads(process.stdout.readline()) == {"job": "taken"}
 
+    def kill(self, index: int) -> None:
+        """As by the kernel when memory runs out."""
+        self.processes[index].kill()
+        self.processes[index].communicate()
+
+    def start_again(self, index: int) -> None:
+        """At the same place; it knows the job again."""
+        place = self.places[index]
+        self.processes[index], _ = self._start(place.host, place.port)
+        self._admit(index)
+
     def end(self) -> None:
         for process in self.processes:
             process.kill()

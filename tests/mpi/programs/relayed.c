@@ -2,7 +2,7 @@
 // What MPI promises of messages between two ranks, checked for messages of all sizes around an
 // envelope's (23 bytes) and a threshold. Prints "ok" if all of it holds; each rank is paired with
 // its neighbours in a ring.
-//   relayed [threads]
+//   relayed [threads | rounds N]
 #include <mpi.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -570,6 +570,25 @@ static void threads(void) {
   for (int index = 0; index < kNum; ++index) pthread_join(all[index], NULL);
 }
 
+// Messages of random sizes around the ring, for as long as somebody wants to disturb their routers.
+static void rounds(int num_rounds) {
+  unsigned random = 1;
+  for (int round = 0; round < num_rounds; ++round) {
+    random = random * 1103515245u + 12345u;
+    const int size = (int)(random >> 8) % kLarge;
+    unsigned char* out = filled(size, seed_of(rank, round));
+    unsigned char* in = room(size);
+    MPI_Request request;
+    MPI_Status status;
+    MPI_Irecv(in, size, MPI_BYTE, previous, round % 1000, comm, &request);
+    MPI_Send(out, size, MPI_BYTE, next, round % 1000, comm);
+    MPI_Wait(&request, &status);
+    CHECK(count_of(&status) == size && is_filled(in, size, seed_of(previous, round)));
+    free(in);
+    free(out);
+  }
+}
+
 static void say(const char* what) {
   MPI_Barrier(comm);
   if (rank == 0 && getenv("RELAYED_VERBOSE")) fprintf(stderr, "%s\n", what);
@@ -606,6 +625,8 @@ int main(int argc, char** argv) {
   previous = (rank + num_ranks - 1) % num_ranks;
   if (has_threads) {
     threads();
+  } else if (argc > 2) {
+    rounds(atoi(argv[2]));
   } else {
     all_calls();
     MPI_Comm world = comm;
