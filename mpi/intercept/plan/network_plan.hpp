@@ -4,9 +4,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "fairlead/mapping/placement_cost.hpp"
 
 namespace fairlead::intercept {
 
@@ -16,6 +19,16 @@ struct PlanFile {
   std::string text;
 };
 
+inline constexpr int kUnknownHost = -1;
+
+/// Directed pairs of hosts behind one bottleneck each.
+struct BottleneckGroups {
+  std::vector<std::int64_t> group_of_pair{};
+  std::vector<std::int64_t> src_of_pair{};
+  std::vector<std::int64_t> dst_of_pair{};
+  std::vector<double> capacity_Bps{};
+};
+
 /// Matrices are (H, H), rows first, [src, dst].
 struct NetworkPlan {
   /// All names of each host: host name first, then further ones and addresses.
@@ -23,11 +36,19 @@ struct NetworkPlan {
   std::vector<double> latency_s{};
   /// Infinite where nothing limits it.
   std::vector<double> bandwidth_Bps{};
+  /// What each host sends or receives in all, `nan` where unknown; or empty.
+  std::vector<double> nic_out_Bps{};
+  std::vector<double> nic_in_Bps{};
+  BottleneckGroups groups{};
 
   [[nodiscard]] std::size_t num_hosts() const { return names_of_host.size(); }
-};
 
-inline constexpr int kUnknownHost = -1;
+  /// As planning takes it.
+  [[nodiscard]] MeasuredNetwork measured() const;
+
+  /// Some of the hosts, in this order, which is their new numbering.
+  [[nodiscard]] NetworkPlan select(std::span<const std::int32_t> hosts) const;
+};
 
 /// Reads `network.json`.
 /// @throws InputError "FILE: FIELD: ..." for the first thing that is wrong

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan, and the arguments of graphs and grids, without any MPI at work.
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,8 +25,10 @@ namespace {
 using Edges = std::vector<fairlead::RoleEdge>;
 
 const std::string kNetwork =
-    R"({"format":"fairlead-network","version":2,"hosts":[["n1.site.org","10.0.0.1"],["n2","login"]],)"
-    R"("latency_s":[[0,0.25],[0.5,0]],"bandwidth_Bps":[[null,100],[50,null]]})";
+    R"({"format":"fairlead-network","version":3,"hosts":[["n1.site.org","10.0.0.1"],["n2","login"]],)"
+    R"("latency_s":[[0,0.25],[0.5,0]],"bandwidth_Bps":[[null,100],[50,null]],)"
+    R"("nic_out_Bps":[80,null],"nic_in_Bps":[],)"
+    R"("groups":[{"pairs":[[1,0]],"capacity_Bps":40}]})";
 const std::string kReorder = R"({"format":"fairlead-reorder","version":2,"message_bytes":200})";
 
 ReorderPlan plan_of(const std::string& network, const std::string& reorder = kReorder) {
@@ -68,7 +72,7 @@ TEST_CASE("plan: each wrong field is named") {
   CHECK(problem_of(with(kNetwork, "0.25", "1e999")) ==
         "N: holds a number beyond all floating-point numbers");
   CHECK(problem_of("[]") == "N: expected an object, got a list");
-  CHECK(problem_of(with(kNetwork, ":2,", ":1,")) == "N: version: expected 2, got 1");
+  CHECK(problem_of(with(kNetwork, ":3,", ":1,")) == "N: version: expected 3, got 1");
   CHECK(problem_of(with(kNetwork, "-network", "-reorder")) ==
         "N: format: expected \"fairlead-network\", got \"fairlead-reorder\"");
   CHECK(problem_of(with(kNetwork, "\"latency_s\"", "\"latency\"")) ==
@@ -88,9 +92,31 @@ TEST_CASE("plan: each wrong field is named") {
         "N: bandwidth_Bps[1][0]: expected a number > 0 or null, got 0");
   CHECK(problem_of(with(kNetwork, "50", "\"50\"")) ==
         "N: bandwidth_Bps[1][0]: expected a number > 0 or null, got \"50\"");
+  CHECK(problem_of(with(kNetwork, "[80,null]", "[80]")) ==
+        "N: nic_out_Bps: expected a list of length 2, got one of 1");
+  CHECK(problem_of(with(kNetwork, "[[1,0]]", "[[2,0]]")) ==
+        "N: groups[0]: pairs[0][0]: expected a whole number from 0 to 1, got 2");
+  CHECK(problem_of(with(kNetwork, "[[1,0]]", "[[1,1]]")) ==
+        "N: groups[0]: pairs[0]: expected two different hosts");
+  CHECK(problem_of(with(kNetwork, ":40", ":0")) ==
+        "N: groups[0]: capacity_Bps: expected a number > 0, got 0");
   CHECK(problem_of(kNetwork, with(kReorder, "200", "0")) ==
         "R: message_bytes: expected a number > 0, got 0");
   CHECK(problem_of(kNetwork) == "none");
+}
+
+TEST_CASE("plan: a selection of hosts keeps what lies between them") {
+  const NetworkPlan network = plan_of(kNetwork).network;
+  const std::vector<std::int32_t> swapped{1, 0};
+  const std::vector<std::int32_t> second{1};
+
+  const NetworkPlan turned = network.select(swapped);
+  CHECK(turned.latency_s == std::vector<double>{0.0, 0.5, 0.25, 0.0});
+  CHECK(turned.nic_out_Bps[1] == 80.0);
+  CHECK(std::isnan(turned.nic_out_Bps[0]));
+  CHECK(turned.groups.src_of_pair == std::vector<std::int64_t>{0});
+  CHECK(turned.groups.dst_of_pair == std::vector<std::int64_t>{1});
+  CHECK(network.select(second).groups.src_of_pair.empty());
 }
 
 TEST_CASE("plan: brackets without end are refused, whatever their number") {

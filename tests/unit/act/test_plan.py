@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import socket
 from pathlib import Path
@@ -32,13 +33,29 @@ def test_plan_is_the_documented_json(tmp_path: Path) -> None:
     write_reorder_plan(tmp_path / "plan", network("a.invalid", "b.invalid"), 1000)
 
     assert (tmp_path / "plan" / "network.json").read_text() == (
-        '{"format": "fairlead-network", "version": 2, "hosts": [["a.invalid"], ["b.invalid"]], '
+        '{"format": "fairlead-network", "version": 3, "hosts": [["a.invalid"], ["b.invalid"]], '
         '"latency_s": [[0.0, 5e-05], [5e-05, 0.0]], '
-        '"bandwidth_Bps": [[null, 0.3333333333333333], [0.3333333333333333, null]]}\n'
+        '"bandwidth_Bps": [[null, 0.3333333333333333], [0.3333333333333333, null]], '
+        '"nic_out_Bps": [], "nic_in_Bps": [], "groups": []}\n'
     )
     assert (tmp_path / "plan" / "reorder.json").read_text() == (
         '{"format": "fairlead-reorder", "version": 2, "message_bytes": 1000.0}\n'
     )
+
+
+def test_plan_holds_what_hosts_share(tmp_path: Path) -> None:
+    shared = dataclasses.replace(
+        network("a.invalid", "b.invalid"),
+        nic_out_Bps=np.array([2.0, np.nan]),
+        groups=[fl.BottleneckGroup(np.array([[1, 0]]), 0.25)],
+    )
+
+    write_reorder_plan(tmp_path, shared)
+
+    written = json.loads((tmp_path / "network.json").read_text())
+    assert written["nic_out_Bps"] == [2.0, None]
+    assert written["nic_in_Bps"] == []
+    assert written["groups"] == [{"pairs": [[1, 0]], "capacity_Bps": 0.25}]
 
 
 def test_this_machine_is_known_by_its_own_name(tmp_path: Path) -> None:

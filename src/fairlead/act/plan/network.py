@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fairlead.act.launch.host_names import further_names, host_name_problem
 from fairlead.act.plan.plan_file import write_plan_file
@@ -15,7 +16,12 @@ from fairlead.model.network import Matrix, Network
 
 __all__ = ["NETWORK_FILE", "write_network_plan"]
 
+Vector = npt.NDArray[np.float64]
+
 NETWORK_FILE = "network.json"
+
+VERSION = 3
+"""2 had neither interfaces nor groups."""
 
 
 def write_network_plan(folder: Path | str, network: Network) -> None:
@@ -38,8 +44,21 @@ def write_network_plan(folder: Path | str, network: Network) -> None:
         "hosts": [[host, *further_names(host)] for host in network.hosts],
         "latency_s": _rows(network.latency_s),
         "bandwidth_Bps": _rows(network.bandwidth_Bps),
+        "nic_out_Bps": _rates(network.nic_out_Bps),
+        "nic_in_Bps": _rates(network.nic_in_Bps),
+        "groups": [
+            {"pairs": group.pairs.tolist(), "capacity_Bps": group.capacity_Bps}
+            for group in network.groups
+        ],
     }
-    write_plan_file(folder, NETWORK_FILE, fields)
+    write_plan_file(folder, NETWORK_FILE, fields, VERSION)
+
+
+def _rates(values: Vector | None) -> list[float | None]:
+    """Rate of each host, null where unknown; empty where no host's is known."""
+    if values is None:
+        return []
+    return [float(rate) if np.isfinite(rate) else None for rate in values]
 
 
 def _rows(matrix: Matrix) -> list[list[Any]]:

@@ -14,11 +14,16 @@ from fairlead.files.archive import write_text
 __all__ = ["VERSION", "write_plan_file"]
 
 VERSION = 2
-"""Of all files of the plan; the preload library reads this one only."""
+"""Of files that have no version of their own; the preload library reads this one only."""
 
 
 def write_plan_file(
-    folder: Path | str, name: str, fields: Mapping[str, object], *, is_private: bool = False
+    folder: Path | str,
+    name: str,
+    fields: Mapping[str, object],
+    version: int = VERSION,
+    *,
+    is_private: bool = False,
 ) -> None:
     """Write a file of the plan; it appears whole or not at all.
 
@@ -26,6 +31,7 @@ def write_plan_file(
         folder: The plan; made when it is missing.
         name: The file's name, "KIND.json"; its format is "fairlead-KIND".
         fields: What it holds.
+        version: Of this file's format.
         is_private: Only the owner may read it.
 
     Raises:
@@ -36,7 +42,7 @@ def write_plan_file(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
-    document = {"format": f"fairlead-{Path(name).stem}", "version": VERSION, **fields}
+    document = {"format": f"fairlead-{Path(name).stem}", "version": version, **fields}
     text = json.dumps(document, allow_nan=False) + "\n"
     if is_private:
         _write_private(folder / name, text)
