@@ -12,8 +12,6 @@
 namespace fairlead::collectives {
 namespace {
 
-/// Rates within this of the exact fair ones; ten times less changes predictions by less than 1 %.
-constexpr double kToleranceRatio = 1e-3;
 /// Flows under way at once, beyond which each event changes too many rates.
 constexpr std::size_t kMaxFlows = 1024;
 
@@ -56,11 +54,11 @@ void check_blocks(std::span<const double> block_bytes, std::size_t num_hosts) {
 }
 
 double predicted_s(const Schedule& schedule, const Links& links,
-                   std::span<const double> block_bytes) {
+                   std::span<const double> block_bytes, double tolerance_ratio) {
   const Program program = program_of(schedule, block_bytes);
   const bool is_at_once = program.dependencies.empty() && program.max_sends == 0;
   if (is_at_once && program.transfers.size() > kMaxFlows) return load_s(program, links);
-  return simulate_s(program, links, kToleranceRatio);
+  return simulate_s(program, links, tolerance_ratio);
 }
 
 double predicted_s(const MeasuredNetwork& network, const Schedule& schedule,

@@ -91,6 +91,7 @@ Schedule plan(const MeasuredNetwork& network, const Request& request, std::strin
     throw InputError("collectives: unknown method '" + std::string(method) + "'; there are " +
                      names + std::string(kFastest));
   }
+  best.predicted_s = predicted_s(best, links, request.block_bytes);
   best.lower_bound_s = lower_bound_s(links, request);
   return best;
 }
@@ -112,7 +113,8 @@ Schedule begun(const Problem& problem, Form form) {
 }
 
 void keep_faster(const Problem& problem, Schedule candidate, Schedule& best) {
-  candidate.predicted_s = predicted_s(candidate, problem.links, problem.request.block_bytes);
+  candidate.predicted_s =
+      predicted_s(candidate, problem.links, problem.request.block_bytes, kCoarseRatio);
   if (best.num_hosts == 0 || candidate.predicted_s < best.predicted_s) best = std::move(candidate);
 }
 

@@ -16,6 +16,8 @@ namespace {
 
 /// Messages that one search may simulate: bounds the time of planning, whatever the machine.
 constexpr double kMaxMessages = 200'000.0;
+/// Messages both ways at once take longer each.
+constexpr double kMaxMessagesOfManyHostsBothWays = 80'000.0;
 /// A search of one tree seldom wins, and is the smaller one.
 constexpr double kMaxMessagesOfOneTree = 60'000.0;
 /// Growing an edge of a tree takes as long as simulating so many messages.
@@ -185,7 +187,9 @@ Schedule plan_pipeline(const Problem& problem) {
 }
 
 Schedule plan_forest(const Problem& problem) {
-  ForestSearch search(problem, kMaxMessages);
+  const bool is_long =
+      problem.request.operation == Operation::allreduce && problem.links.num_hosts() >= kManyHosts;
+  ForestSearch search(problem, is_long ? kMaxMessagesOfManyHostsBothWays : kMaxMessages);
   const std::int32_t segments = search.likely_segments();
   return search.searched({.num_trees = segments > 2 ? 3 : 1,
                           .segments_per_tree = segments,

@@ -35,7 +35,7 @@ struct Problem {
 /// A schedule of this form, nothing else decided yet.
 [[nodiscard]] Schedule begun(const Problem& problem, Form form);
 
-/// Predicts the time and keeps the faster of the two.
+/// Predicts the time, not finely, and keeps the faster of the two.
 void keep_faster(const Problem& problem, Schedule candidate, Schedule& best);
 
 /// Size of a message of a block operation: that of the largest block.
