@@ -75,7 +75,7 @@ def busiest(result: SimulationResult) -> str:
     server = max(result.servers, key=lambda server: server.waiting_time_s)
     return (
         f"{result.method}: most waiting at {server.name}, busy {server.utilisation_ratio:.0%} "
-        f"of the time, up to {server.longest_queue} messages in its queue"
+        f"of the time, at most {server.longest_queue} waiting in its queue"
     )
 
 
