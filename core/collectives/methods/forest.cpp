@@ -51,6 +51,8 @@ class ForestSearch {
   /// Changes one thing of the best shape after the other as long as that helps.
   Schedule searched(Shape start, bool has_many_trees) {
     try_shape(start);
+    // A message that is too short for so many segments.
+    if (best_.num_hosts == 0) try_shape({});
     while (is_better_) {
       is_better_ = false;
       const Shape shape = best_shape_;

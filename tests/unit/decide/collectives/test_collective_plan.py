@@ -75,6 +75,19 @@ def test_larger_message_is_cut_into_more_segments() -> None:
     assert len(large.share_of_segment) > len(small.share_of_segment)
 
 
+@pytest.mark.parametrize("message_bytes", [1, 512, 4096, 8192])
+@pytest.mark.parametrize("method", ["forest", "pipeline"])
+def test_short_message_between_near_hosts_is_cut_into_few_segments(
+    method: str, message_bytes: int
+) -> None:
+    is_self = np.eye(3, dtype=bool)
+    near = fl.Network(["a", "b", "c"], np.where(is_self, 0.0, 1e-5), np.where(is_self, np.inf, 1e8))
+
+    schedule = fl.collectives.plan("bcast", near, message_bytes, method=method)
+
+    assert 1 <= len(schedule.share_of_segment) <= max(1, message_bytes // 512)
+
+
 def test_prediction_follows_the_network() -> None:
     network = drawn()
     schedule = fl.collectives.plan("bcast", network, 10**6)
