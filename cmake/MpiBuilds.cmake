@@ -44,6 +44,7 @@ foreach(
     folder
     mpi
     core/base
+    core/collectives
     core/include
     core/mapping
     core/network

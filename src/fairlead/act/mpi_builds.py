@@ -51,6 +51,11 @@ class MpiBuild:
         return self.root / "bin" / "fairlead-probe"
 
     @property
+    def tune(self) -> Path:
+        """The program that times collectives."""
+        return self.root / "bin" / "fairlead-tune"
+
+    @property
     def intercept(self) -> Path:
         """The preload library."""
         return self.root / "lib" / "libfairlead_intercept.so"

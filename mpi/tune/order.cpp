@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads an order; Python has checked the values, so error messages are short.
+#include "order.hpp"
+
+#include <limits>
+
+#include "json/value.hpp"
+#include "schedule_json.hpp"
+
+namespace fairlead::tune {
+namespace {
+
+constexpr int kMaxInt = std::numeric_limits<int>::max();
+constexpr std::int64_t kMostBytes = kMaxInt;  // Counts of MPI calls are of type int.
+
+std::vector<int> read_numbers(const json::Value& value) {
+  std::vector<int> numbers;
+  for (const std::int64_t number : value.whole_numbers(0, kMaxInt)) {
+    numbers.push_back(static_cast<int>(number));
+  }
+  return numbers;
+}
+
+std::vector<NativeSetting> read_settings(const json::Value& value) {
+  std::vector<NativeSetting> settings;
+  for (const json::Value& setting : value.items()) {
+    setting.allow_only({"variable", "item"});
+    settings.push_back(
+        {.variable = setting.at("variable").text(), .item = setting.at("item").text()});
+  }
+  return settings;
+}
+
+}  // namespace
+
+Order parse_order(std::string_view text) {
+  const json::Document document("order", text);
+  const json::Value order = document.root();
+  order.allow_only({"operation", "message_bytes", "root", "ranks", "host_of_rank", "settings",
+                    "schedules", "min_rounds", "max_rounds", "time_s", "trial_s", "drops_slower"});
+  Order result;
+  result.call = {.operation = collectives::operation_of(order.at("operation").text()),
+                 .message_bytes = static_cast<std::uint64_t>(
+                     order.at("message_bytes").whole_number(0, kMostBytes)),
+                 .root = static_cast<int>(order.at("root").whole_number(0, kMaxInt))};
+  result.ranks = read_numbers(order.at("ranks"));
+  result.host_of_rank = read_numbers(order.at("host_of_rank"));
+  if (result.host_of_rank.size() != result.ranks.size()) {
+    order.at("host_of_rank").refuse("expected as many as ranks");
+  }
+  if (const auto value = order.find("settings")) result.settings = read_settings(*value);
+  if (const auto value = order.find("schedules")) {
+    for (const json::Value& schedule : value->items()) {
+      result.schedules.push_back(collectives::read_schedule(schedule));
+    }
+  }
+  const auto read_rounds = [&order](const char* field, int& rounds) {
+    if (const auto value = order.find(field)) {
+      rounds = static_cast<int>(value->whole_number(1, kMaxInt));
+    }
+  };
+  read_rounds("min_rounds", result.min_rounds);
+  read_rounds("max_rounds", result.max_rounds);
+  if (const auto value = order.find("drops_slower")) result.drops_slower = value->truth();
+  const auto read_time = [&order](const char* field, double& time_s) {
+    if (const auto value = order.find(field)) time_s = value->number(json::Allowed::not_negative);
+  };
+  read_time("time_s", result.time_s);
+  read_time("trial_s", result.trial_s);
+  return result;
+}
+
+}  // namespace fairlead::tune
