@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which schedules of a call are worth measuring."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairlead.decide.collectives.catalogue import WITH_BLOCKS, WITH_ROOT, methods_for
+from fairlead.decide.collectives.planning import plan
+from fairlead.model.network import Network
+from fairlead.model.schedule import Schedule
+
+__all__ = ["MOST_CANDIDATES", "candidates"]
+
+MOST_CANDIDATES = 3
+
+
+def candidates(
+    operation: str,
+    network: Network,
+    block_bytes: int,
+    ranks_of_host: Sequence[int],
+    root: int | None = None,
+    *,
+    most: int = MOST_CANDIDATES,
+) -> list[Schedule]:
+    """The schedules with the least predicted times, the fastest first, no two of them alike.
+
+    Args:
+        operation: One of `fairlead.collectives.OPERATIONS`.
+        network: Of the H hosts that take part.
+        block_bytes: Whole vector of bcast, reduce and allreduce, one rank's block of the others.
+        ranks_of_host: Ranks that take part on each host, length H.
+        root: Host of the root, where the operation has one.
+        most: How many.
+
+    Raises:
+        TopologyError: A pair of hosts was not measured.
+    """
+    message_bytes = host_message_bytes(operation, block_bytes, ranks_of_host)
+    at_root = root if operation in WITH_ROOT else None
+    planned = [
+        plan(operation, network, message_bytes, at_root, method=method)
+        for method in methods_for(operation)
+    ]
+    planned.sort(key=lambda schedule: schedule.predicted_s)
+    chosen: dict[tuple[object, ...], Schedule] = {}
+    for schedule in planned:
+        chosen.setdefault(_messages(schedule), schedule)
+    return list(chosen.values())[:most]
+
+
+def host_message_bytes(
+    operation: str, block_bytes: int, ranks_of_host: Sequence[int]
+) -> int | list[int]:
+    """What the planner takes for a size as users give it: blocks of hosts, not of ranks."""
+    ranks = np.asarray(ranks_of_host, dtype=np.int64)
+    if operation == "alltoall":
+        return round(block_bytes * float(ranks.mean()) ** 2)
+    if operation not in WITH_BLOCKS:
+        return block_bytes
+    blocks: list[int] = (block_bytes * ranks).tolist()
+    return blocks[0] if len(set(blocks)) == 1 else blocks
+
+
+def _messages(schedule: Schedule) -> tuple[object, ...]:
+    """What is sent, whoever planned it."""
+    return (
+        *(schedule.form, schedule.order, schedule.trees, schedule.tree_of_segment),
+        *(schedule.share_of_segment, schedule.levels),
+        *(schedule.window, schedule.max_sends, schedule.num_parts),
+    )

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The way of a collective call that is fastest beyond doubt, and the rules that follow from it."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from fairlead.decide.expected_gain import Gain
+from fairlead.decide.paired_median import paired_gain
+from fairlead.errors import InputError
+from fairlead.measure.collective_times import CollectiveTimes
+from fairlead.model.collective_rule import CollectiveRule
+
+__all__ = ["Choice", "choose", "rules_of"]
+
+LEAST_RATIO = 0.02
+"""Least saving for which a call leaves the MPI's own algorithm, as of placements."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """What was measured of one call, and what follows from it.
+
+    Attributes:
+        operation: The operation.
+        message_bytes: As in `TimedCall`.
+        hosts: Hosts of the communicator.
+        native_s: Time of the MPI's own algorithm, the median.
+        name: The fastest other way; None where none was right.
+        fastest_s: Its time.
+        gain: What it saves; None where none was timed often enough.
+        is_taken: Whether it is used.
+        num_rounds: Rounds behind it.
+    """
+
+    operation: str
+    message_bytes: int
+    hosts: frozenset[str]
+    native_s: float
+    name: str | None = None
+    fastest_s: float = float("nan")
+    gain: Gain | None = None
+    is_taken: bool = False
+    num_rounds: int = 0
+
+
+def choose(
+    operation: str,
+    message_bytes: int,
+    hosts: Iterable[str],
+    names: Sequence[str],
+    times: CollectiveTimes,
+) -> Choice:
+    """The fastest way whose interval is a gain throughout, or the MPI's own.
+
+    With several candidates each interval is wider, so that all of them hold together (Bonferroni).
+
+    Args:
+        operation: The operation.
+        message_bytes: As in `TimedCall`.
+        hosts: Hosts of the communicator.
+        names: Of the ways beside the MPI's own.
+        times: Of all ways, the MPI's own first.
+
+    Raises:
+        InputError: The MPI's own algorithm delivered something wrong.
+    """
+    if not times.is_right[0]:
+        raise InputError(f"{operation}: the MPI's own algorithm failed or delivered wrong values")
+    native_s = times.rounds_s[:, 0]
+    found = Choice(operation, message_bytes, frozenset(hosts), float(np.median(native_s)))
+    confidence = 1 - 0.05 / max(1, len(names))
+    timed = []
+    for index, name in enumerate(names, start=1):
+        way_s = times.rounds_s[:, index]
+        rounds = np.isfinite(way_s)
+        if times.is_right[index] and rounds.any():
+            gain = paired_gain(way_s[rounds], native_s[rounds], confidence)
+            taken = gain.is_beyond_noise and gain.ratio >= LEAST_RATIO
+            seconds = float(np.median(way_s[rounds]))
+            timed.append((taken, gain.ratio, name, seconds, gain, int(rounds.sum())))
+    if not timed:
+        return dataclasses.replace(found, num_rounds=len(native_s))
+    taken, _, name, seconds, gain, num_rounds = max(timed, key=lambda one: one[:2])
+    return dataclasses.replace(
+        found, name=name, fastest_s=seconds, gain=gain, is_taken=taken, num_rounds=num_rounds
+    )
+
+
+def rules_of(choices: Iterable[Choice]) -> list[CollectiveRule]:
+    """The rules of all choices; neighbouring sizes with the same method share one.
+
+    A measured size stands for those from half to twice as large, up to the geometric middle between
+    it and the next one.
+
+    Args:
+        choices: Each operation, size and set of hosts at most once.
+    """
+    rules: list[CollectiveRule] = []
+    kinds = sorted(choices, key=lambda one: (one.operation, sorted(one.hosts), one.message_bytes))
+    for (operation, _), group in itertools.groupby(
+        kinds, key=lambda one: (one.operation, sorted(one.hosts))
+    ):
+        sizes = list(group)
+        for choice, (low, high) in zip(
+            sizes, size_ranges([one.message_bytes for one in sizes]), strict=True
+        ):
+            if not choice.is_taken or choice.name is None:
+                continue
+            last = rules[-1] if rules else None
+            if (
+                last is not None
+                and (last.operation, last.method, last.hosts)
+                == (operation, choice.name, choice.hosts)
+                and last.max_bytes == low - 1
+            ):
+                rules[-1] = dataclasses.replace(last, max_bytes=high)
+            else:
+                rules.append(CollectiveRule(operation, choice.name, low, high, choice.hosts))
+    return rules
+
+
+def size_ranges(sizes: Sequence[int]) -> list[tuple[int, int]]:
+    """The sizes for which each of these stands, first and last; ascending, without overlap."""
+    ranges = []
+    for index, size in enumerate(sizes):
+        low, high = -(-size // 2), max(size, 2 * size - 1)
+        if index > 0:
+            low = max(low, _middle(sizes[index - 1], size))
+        if index + 1 < len(sizes):
+            high = min(high, _middle(size, sizes[index + 1]) - 1)
+        ranges.append((low, high))
+    return ranges
+
+
+def _middle(low: int, high: int) -> int:
+    """The geometric middle, rounded up; above the lower one and at most the higher."""
+    return max(low + 1, math.isqrt(max(0, low * high - 1)) + 1)

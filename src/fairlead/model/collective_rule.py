@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which collective calls follow a schedule, and by which method it is planned."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+__all__ = ["CollectiveRule", "TunedCollectives"]
+
+
+@dataclasses.dataclass(frozen=True)
+class CollectiveRule:
+    """Calls of one operation, of some sizes, between the processes of some hosts.
+
+    Attributes:
+        operation: One of `fairlead.collectives.OPERATIONS`.
+        method: Name in `fairlead.collectives.METHODS`.
+        min_bytes, max_bytes: Sizes for which it holds, both included; None: no limit. The whole
+            vector of bcast, reduce and allreduce, one rank's block of the others.
+        hosts: For communicators whose processes are on exactly these hosts; None: for all.
+    """
+
+    operation: str
+    method: str
+    min_bytes: int
+    max_bytes: int | None
+    hosts: frozenset[str] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class TunedCollectives:
+    """The rules for one program; a call that none covers is the MPI's own.
+
+    Attributes:
+        num_ranks: Ranks of MPI_COMM_WORLD.
+        rules: The first that fits a call decides.
+        is_reproducible: Whether the same call gives the same bits on every run.
+    """
+
+    num_ranks: int
+    rules: Sequence[CollectiveRule]
+    is_reproducible: bool = False

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collectives are timed by three real MPIs, on invented hosts that all are this machine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fairlead as fl
+from fairlead.act.launch import Launcher
+from fairlead.decide.collectives import OPERATIONS, methods_for
+from fairlead.decide.collectives.candidates import candidates
+from fairlead.measure.collective_times import NativeSetting, TimedCall, TuningProgram
+
+pytestmark = [
+    pytest.mark.mpi,
+    pytest.mark.usefixtures("invented_hosts"),
+]
+
+
+@pytest.fixture(autouse=True)
+def hosts_share_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open MPI 4 tells shared memory by the machine's name, which all invented hosts have."""
+    monkeypatch.setenv("OMPI_MCA_btl", "tcp,self")
+
+
+HOSTS = ("a", "b", "c")
+NETWORK = fl.Network(
+    HOSTS,
+    np.where(np.eye(3), 0, 1e-4),
+    np.where(np.eye(3), np.inf, 1e8 + np.arange(9).reshape(3, 3)),
+)
+
+
+def program(launcher: Launcher, **env: str) -> TuningProgram:
+    cluster = fl.Cluster.uniform(HOSTS, slots=2)
+    # Ranks of a host do not follow one another.
+    placement = fl.Placement(HOSTS, np.array([0, 1, 2, 1, 0]))
+    return TuningProgram(launcher, cluster, placement, env=env)
+
+
+def test_every_schedule_of_every_operation_delivers_what_it_has_to(launcher: Launcher) -> None:
+    with program(launcher) as running:
+        for operation in OPERATIONS:
+            call = TimedCall(operation, 4000, (0, 1, 2, 3, 4), root=2)
+            root = 2 if operation in ("bcast", "reduce", "gather", "scatter") else None
+            schedules = candidates(operation, NETWORK, 4000, [2, 2, 1], root, most=9)
+
+            times = running.time(call, schedules, time_s=0.0)
+
+            assert len(schedules) <= len(methods_for(operation))
+            assert list(times.is_right) == [True] * (1 + len(schedules)), operation
+            assert times.rounds_s.shape[1] == 1 + len(schedules)
+            assert np.all(times.rounds_s[:, 0] > 0)
+            # All take part until they were slower in each of the first rounds.
+            assert np.all(np.isfinite(times.rounds_s[:4]))
+
+
+def test_communicator_of_some_ranks_in_another_order(launcher: Launcher) -> None:
+    with program(launcher) as running:
+        call = TimedCall("reduce", 4000, (4, 3, 1), root=1)
+        schedules = candidates("reduce", NETWORK.select(("a", "b")), 4000, [1, 2], 1)
+
+        times = running.time(call, schedules, time_s=0.0)
+
+        assert all(times.is_right)
+
+
+def test_schedule_that_does_not_fit_is_reported_and_not_timed(one_launcher: Launcher) -> None:
+    with program(one_launcher) as running:
+        schedules = [fl.collectives.plan("bcast", NETWORK, 4000, 0, method="native")]
+
+        # The root is on another host than the schedule's.
+        times = running.time(TimedCall("bcast", 4000, (0, 1, 2), 1), schedules, time_s=0.0)
+
+        assert times.is_right[0]
+        assert not times.is_right[1] or np.isfinite(times.rounds_s[:4]).all()
+
+
+SETTINGS = {
+    "openmpi": NativeSetting("coll_tuned_bcast_algorithm", "binomial"),
+    "mpich": NativeSetting("MPIR_CVAR_BCAST_INTRA_ALGORITHM", "binomial"),
+}
+
+
+def test_the_mpis_own_algorithms_can_be_chosen(launcher: Launcher) -> None:
+    with program(launcher, OMPI_MCA_coll_tuned_use_dynamic_rules="1") as running:
+        call = TimedCall("bcast", 4000, (0, 1, 2, 3, 4))
+
+        times = running.time(call, [], [SETTINGS[launcher.family]], time_s=0.0)
+
+        assert times.rounds_s.shape[1] == 2
+        assert list(times.is_right) == [True, True]
+
+
+def test_setting_that_the_mpi_does_not_have_is_named(one_launcher: Launcher) -> None:
+    with program(one_launcher) as running, pytest.raises(fl.ProbeError, match="no_such_variable"):
+        running.time(
+            TimedCall("bcast", 4000, (0, 1)), [], [NativeSetting("no_such_variable", "x")], time_s=0
+        )
