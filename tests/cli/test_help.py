@@ -23,6 +23,7 @@ COMMANDS = [
         ["probe"],
         ["trace"],
         ["map"],
+        ["tune"],
         ["jobs", "run"],
         ["jobs", "map"],
         ["simulate"],

@@ -25,6 +25,7 @@ COMMANDS = {
     "trace": "Run an MPI program once and write the bytes and messages between its ranks to a "
     "file.",
     "map": "Choose a host for each rank, and print the costs beside the launcher's.",
+    "tune": "Time collectives on your hosts by the MPI's own algorithms and by schedules.",
     "jobs": "Several programs at the same time, placed together so that they delay each other "
     "little.",
     "simulate": "Simulate every message of jobs that share nodes, placed by each method.",

@@ -19,6 +19,7 @@ GROUPS = (
     NETWORK := "The network",
     TRAFFIC := "The traffic",
     PLACING := "Placing the ranks",
+    TUNING := "Tuning collectives",
     MODEL := "What is simulated",
     OUTPUT := "Output",
     OTHERS := "Options",

@@ -12,7 +12,7 @@ import typer
 
 from fairlead.act.launch import parse_hostfile
 from fairlead.cli import option_kinds
-from fairlead.cli.help import HOSTS, NETWORK, OUTPUT, PLACING, TRAFFIC
+from fairlead.cli.help import HOSTS, NETWORK, OUTPUT, PLACING, TRAFFIC, TUNING
 from fairlead.cli.parsers import probability, split_arguments, time_limit, usage
 from fairlead.decide import placement
 from fairlead.decide.placement import METHODS
@@ -239,6 +239,26 @@ RelayThreshold = Annotated[
         help="With --relay: smaller messages always go directly.",
     ),
 ]
+Tune = Annotated[
+    str,
+    option_kinds.name(
+        ("auto", "never"),
+        "auto: if collectives take a considerable part of the program's time, time them on the "
+        "chosen placement by the MPI's own algorithms and by schedules, and use those that are "
+        "faster.",
+        TUNING,
+        metavar="auto|never",
+    ),
+]
+PlanFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--plan",
+        metavar="FOLDER",
+        rich_help_panel=TUNING,
+        help="Collectives follow this plan, which fairlead tune has written.",
+    ),
+]
 Verbose = Annotated[
     bool,
     typer.Option(
@@ -306,6 +326,8 @@ def request_of(context: typer.Context) -> Request:
         directory=parameters["run_dir"],
         reorder=parameters.get("reorder", False),
         relay_bytes=parameters["relay_threshold"] if parameters.get("relay") else None,
+        tune=parameters.get("tune", "never"),
+        plan=parameters.get("plan"),
     )
 
 

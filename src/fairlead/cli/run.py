@@ -51,6 +51,8 @@ def run(
     reorder: options.Reorder = True,
     relay: options.Relay = False,
     relay_threshold: options.RelayThreshold = DEFAULT_THRESHOLD_BYTES,
+    tune: options.Tune = "never",
+    plan: options.PlanFolder = None,
     risk: options.Risk = DEFAULT_RULE.risk,
     dry_run: options.DryRun = False,
     as_json: JsonOption = False,
@@ -63,6 +65,8 @@ def run(
     """
     narrator = Narrator() if as_json else TerminalNarrator()
     options.require_optimize(context, [method])
+    if tune == "auto":
+        options.refuse(context, {"plan"}, "does not go together with --tune auto")
 
     def announce(announcement: Announcement) -> None:
         if as_json:

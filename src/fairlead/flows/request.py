@@ -43,6 +43,9 @@ class Request:
         directory: Folder of this run; None makes one under the user's state folder.
         reorder: Topologies that the program makes with `reorder=1` are placed by the network.
         relay_bytes: Messages of at least this size may go by way of other hosts; None: none do.
+        tune: "auto" times the program's collectives on its placement if they take enough of its
+            time, and lets those follow schedules that are faster.
+        plan: Folder of a plan by `fairlead tune`, whose collectives are used; None for none.
     """
 
     program: tuple[str, ...]
@@ -65,6 +68,8 @@ class Request:
     directory: Path | None = None
     reorder: bool = False
     relay_bytes: int | None = None
+    tune: Literal["auto", "never"] = "never"
+    plan: Path | None = None
 
 
 def hosts_of(hostfile: Path | Cluster | None) -> Cluster:

@@ -29,8 +29,10 @@ from fairlead.flows.inputs import Prepared, place_prepared, prepare, probe_progr
 from fairlead.flows.relaying import relaying
 from fairlead.flows.request import Request
 from fairlead.flows.run_log import RunLog
+from fairlead.flows.tuning import following, given_collectives, tuned
 from fairlead.measure import profile_cache
 from fairlead.measure.profile_cache import Profile
+from fairlead.model.collective_rule import TunedCollectives
 from fairlead.model.cost import evaluate
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
@@ -66,15 +68,21 @@ def run(
     """
     require_method(method)
     with probe_program_for(request) as probe_program:
+        given = None if request.plan is None else given_collectives(request.plan, request.num_ranks)
         prepared = prepare(request, narrator, probe_program)
         history = RunLog(prepared, request, narrator)
         decision = _decided(prepared, request, method, history.kept, narrator)
     announcement = _announcement(prepared, request, method, decision, history.kept)
+    if request.tune == "auto":
+        placement = decision.placement or place_prepared(prepared, request, "launcher")
+        tuning = tuned(prepared, request, placement, narrator)
+        announcement = dataclasses.replace(announcement, tuning=tuning)
+        given = None if tuning is None else tuning.collectives
     announce(announcement)
     if is_dry:
         prepared.directory.note("end", {"is_dry": True})
         return 0
-    seconds, exit_code = start(prepared, request, decision, narrator)
+    seconds, exit_code = start(prepared, request, decision, narrator, given)
     if exit_code == 0:
         history.add(method, decision, seconds, announcement.predicted_s)
     return exit_code
@@ -188,7 +196,11 @@ def _announcement(
 
 
 def start(
-    prepared: Prepared, request: Request, decision: Decision, narrator: Narrator
+    prepared: Prepared,
+    request: Request,
+    decision: Decision,
+    narrator: Narrator,
+    collectives: TunedCollectives | None = None,
 ) -> tuple[float, int]:
     """Start the program and wait for it; output and signals are passed on.
 
@@ -197,6 +209,8 @@ def start(
     """
     with contextlib.ExitStack() as stack:
         env = reordering(prepared, narrator) if request.reorder else {}
+        if collectives is not None:
+            env |= following(prepared, collectives, narrator)
         if request.relay_bytes is not None:
             env |= stack.enter_context(relaying(prepared, request, request.relay_bytes, narrator))
         spec = LaunchSpec(

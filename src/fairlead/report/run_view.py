@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fairlead.flows.announcement import Announcement
+from fairlead.report import tune_view
 
 
 def facts(method: str, announcement: Announcement) -> dict[str, Any]:
@@ -23,6 +24,9 @@ def facts(method: str, announcement: Announcement) -> dict[str, Any]:
         "deciding_s": decision.seconds,
         "predicted_s": announcement.predicted_s,
         "host_of_rank": None if placement is None else placement.host_names(),
+        "collectives": None
+        if announcement.tuning is None
+        else tune_view.facts(announcement.tuning),
         "run_directory": str(announcement.directory),
     }
 

@@ -290,7 +290,7 @@ def test_threads_may_make_topologies_at_once(openmpi: TracedMpi, plan: Path) -> 
         ("network.json", ('"hosts"', '"names"'), 'network.json: unknown field "names"'),
         ("network.json", ("0.0", "-1"), "json: latency_s[0][0]: expected a number >= 0, got -1"),
         ("network.json", ("null", '"fast"'), "bandwidth_Bps[0][0]: expected a number > 0 or null"),
-        ("network.json", ("null]]}\n", ""), "network.json: is no whole JSON document"),
+        ("network.json", ("[]}\n", ""), "network.json: is no whole JSON document"),
         ("reorder.json", (": 2", ": 3"), "reorder.json: version: expected 2, got 3"),
         ("reorder.json", ("65536.0", "0"), "reorder.json: message_bytes: expected a number > 0"),
     ],

@@ -16,11 +16,15 @@ import fairlead as fl
 from fairlead.act.launch.host_names import further_names
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.act.mpi_builds import MpiBuild
+from fairlead.act.plan.collectives import read_collectives_plan, write_collectives_plan
+from fairlead.act.plan.network import write_network_plan
 from fairlead.act.plan.reorder import write_reorder_plan
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.inputs import Prepared
 from fairlead.flows.run import reordering
+from fairlead.flows.tuning import following
 from fairlead.measure.probe_program import ProbeProgram
+from fairlead.model.collective_rule import CollectiveRule, TunedCollectives
 
 
 def network(*hosts: str) -> fl.Network:
@@ -134,3 +138,80 @@ def test_run_without_a_library_says_so_and_goes_on(tmp_path: Path) -> None:
     assert told.lines == [
         "topologies keep the order of their ranks: Fairlead is not built for this MPI"
     ]
+
+
+RULES = TunedCollectives(
+    4,
+    (
+        CollectiveRule("bcast", "forest", 1024, 4096, frozenset({"b.invalid", "a.invalid"})),
+        CollectiveRule("allgather", "ring", 1, None),
+    ),
+    is_reproducible=True,
+)
+
+
+def test_collectives_are_the_documented_json(tmp_path: Path) -> None:
+    write_collectives_plan(tmp_path, network("a.invalid", "b.invalid"), RULES)
+
+    assert json.loads((tmp_path / "collectives.json").read_text()) == {
+        "format": "fairlead-collectives",
+        "version": 1,
+        "num_ranks": 4,
+        "is_reproducible": True,
+        "rules": [
+            {
+                "operation": "bcast",
+                "min_bytes": 1024,
+                "max_bytes": 4096,
+                "hosts": [0, 1],
+                "method": "forest",
+            },
+            {
+                "operation": "allgather",
+                "min_bytes": 1,
+                "max_bytes": None,
+                "hosts": None,
+                "method": "ring",
+            },
+        ],
+    }
+    assert (tmp_path / "network.json").is_file()
+
+
+def test_collectives_are_read_back_by_the_names_of_hosts(tmp_path: Path) -> None:
+    write_collectives_plan(tmp_path, network("b.invalid", "c.invalid", "a.invalid"), RULES)
+
+    assert read_collectives_plan(tmp_path) == RULES
+
+
+def test_rule_for_a_host_that_was_not_measured_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(fl.TopologyError, match=r"b\.invalid"):
+        write_collectives_plan(tmp_path, network("a.invalid"), RULES)
+    assert not any(tmp_path.iterdir())
+
+
+def test_rule_with_a_host_that_is_not_in_the_plan_is_refused(tmp_path: Path) -> None:
+    write_collectives_plan(tmp_path, network("a.invalid", "b.invalid"), RULES)
+    write_network_plan(tmp_path, network("a.invalid"))
+
+    with pytest.raises(fl.InputError, match="has 1"):
+        read_collectives_plan(tmp_path)
+
+
+def test_plan_of_collectives_is_handed_to_every_rank(tmp_path: Path) -> None:
+    build = MpiBuild(tmp_path, "openmpi", (4, 1, 4), Path("mpicxx"))
+    known = dataclasses.replace(
+        prepared(tmp_path / "run"), network=network("a.invalid", "b.invalid")
+    )
+
+    env = following(known, RULES, Told(), lambda _launcher: build)
+
+    written = Path(env["FAIRLEAD_PLAN"])
+    assert sorted(file.name for file in written.iterdir()) == ["collectives.json", "network.json"]
+
+
+def test_plan_without_rules_is_not_written(tmp_path: Path) -> None:
+    run = prepared(tmp_path)
+
+    assert following(run, TunedCollectives(4, ()), Told()) == {}
+    assert not run.directory.file("plan").exists()

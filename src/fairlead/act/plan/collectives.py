@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plan by which collectives follow schedules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pydantic
+
+from fairlead.act.plan.network import NETWORK_FILE, write_network_plan
+from fairlead.act.plan.plan_file import write_plan_file
+from fairlead.errors import InputError
+from fairlead.files.json_files import read_json
+from fairlead.model.collective_rule import CollectiveRule, TunedCollectives
+from fairlead.model.network import Network
+
+__all__ = ["COLLECTIVES_FILE", "read_collectives_plan", "write_collectives_plan"]
+
+COLLECTIVES_FILE = "collectives.json"
+
+VERSION = 1
+
+
+def write_collectives_plan(
+    folder: Path | str, network: Network, collectives: TunedCollectives
+) -> None:
+    """Write which collectives follow schedules, and the network (docs/reference/plan.md).
+
+    Args:
+        folder: Folder for the files; created if it is missing.
+        network: All pairs of hosts that the program may run on, those of the rules among them.
+        collectives: The rules.
+
+    Raises:
+        TopologyError: A pair was not measured, or a host of a rule is not in the network.
+        InputError: A host's name cannot be used, or the folder cannot be written.
+    """
+    rules = [_fields(rule, network) for rule in collectives.rules]
+    write_network_plan(folder, network)
+    fields = {
+        "num_ranks": collectives.num_ranks,
+        "is_reproducible": collectives.is_reproducible,
+        "rules": rules,
+    }
+    write_plan_file(folder, COLLECTIVES_FILE, fields, VERSION)
+
+
+def read_collectives_plan(folder: Path | str) -> TunedCollectives:
+    """Read what `write_collectives_plan` wrote.
+
+    Raises:
+        InputError: A file is missing or damaged; the message names file and field.
+    """
+    record = read_json(Path(folder) / COLLECTIVES_FILE, _Collectives)
+    names = [host[0] for host in read_json(Path(folder) / NETWORK_FILE, _Hosts).hosts]
+    rules = []
+    for rule in record.rules:
+        if rule.hosts is not None and max(rule.hosts) >= len(names):
+            raise InputError(
+                f"{Path(folder) / COLLECTIVES_FILE}: rules: a host {max(rule.hosts)}, but "
+                f"{NETWORK_FILE} has {len(names)}"
+            )
+        hosts = None if rule.hosts is None else frozenset(names[host] for host in rule.hosts)
+        rules.append(
+            CollectiveRule(rule.operation, rule.method, rule.min_bytes, rule.max_bytes, hosts)
+        )
+    return TunedCollectives(record.num_ranks, tuple(rules), record.is_reproducible)
+
+
+def _fields(rule: CollectiveRule, network: Network) -> dict[str, Any]:
+    hosts = None if rule.hosts is None else sorted(map(network.index, rule.hosts))
+    return {
+        "operation": rule.operation,
+        "min_bytes": rule.min_bytes,
+        "max_bytes": rule.max_bytes,
+        "hosts": hosts,
+        "method": rule.method,
+    }
+
+
+Whole = Annotated[int, pydantic.Field(ge=0)]
+
+
+class _Rule(pydantic.BaseModel, extra="forbid"):
+    operation: str
+    min_bytes: Whole
+    max_bytes: Whole | None
+    hosts: Annotated[list[Whole], pydantic.Field(min_length=1)] | None
+    method: str
+
+
+class _Collectives(pydantic.BaseModel, extra="forbid"):
+    format: Literal["fairlead-collectives"]
+    version: Literal[1]
+    num_ranks: Annotated[int, pydantic.Field(ge=1)]
+    is_reproducible: bool
+    rules: list[_Rule]
+
+
+class _Hosts(pydantic.BaseModel, extra="ignore"):
+    hosts: list[Annotated[list[str], pydantic.Field(min_length=1)]]

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead tune`: decide by measuring which collectives follow schedules, and write the plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fairlead.cli import option_kinds, options, parsers
+from fairlead.cli.help import TUNING
+from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, print_lines, stdout
+from fairlead.cli.parsers import several_of, usage
+from fairlead.decide.collectives import OPERATIONS
+from fairlead.flows.tune import (
+    DEFAULT_BUDGET_S,
+    DEFAULT_OPERATIONS,
+    DEFAULT_SIZES,
+    TuneRequest,
+)
+from fairlead.flows.tune import tune as measure
+from fairlead.narrator import Narrator
+from fairlead.report import tune_view
+from fairlead.units import format_duration, format_size, parse_size
+
+EXAMPLE = "Example: fairlead tune -n 32 --hostfile hosts.txt --output plan"
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(sorted({parse_size(size) for size in text.split(",")}))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(several_of(OPERATIONS)(text).split(",")))
+
+
+Operations = Annotated[
+    Any,
+    typer.Option(
+        parser=usage(_names),
+        metavar="NAMES",
+        rich_help_panel=TUNING,
+        show_default=",".join(DEFAULT_OPERATIONS),
+        help=f"Operations, separated by commas: {', '.join(OPERATIONS)}.",
+    ),
+]
+Sizes = Annotated[
+    Any,
+    typer.Option(
+        parser=usage(_sizes),
+        metavar="SIZES",
+        rich_help_panel=TUNING,
+        show_default=",".join(format_size(size).replace(" ", "") for size in DEFAULT_SIZES),
+        help="Message sizes, separated by commas: the whole vector of bcast, reduce and allreduce, "
+        "one rank's block of the others. Each stands for those from half to twice as large.",
+    ),
+]
+Budget = Annotated[
+    float,
+    option_kinds.duration(
+        "No further call is measured after this time.",
+        TUNING,
+        format_duration(DEFAULT_BUDGET_S).replace(" ", ""),
+    ),
+]
+Reproducible = Annotated[
+    bool,
+    typer.Option(
+        "--reproducible",
+        rich_help_panel=TUNING,
+        help="Fix schedules and the order in which values are combined, for the same bits on every "
+        "run.",
+    ),
+]
+PlacementFile = Annotated[
+    Path | None,
+    option_kinds.file(
+        "Where the ranks are, a placement.json; without it as the launcher places them.", TUNING
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("tune", epilog=EXAMPLE)(tune)
+
+
+def tune(
+    num_ranks: options.Ranks,
+    hostfile: options.Hostfile = None,
+    host: options.Hosts = None,
+    placement: PlacementFile = None,
+    operations: Operations = DEFAULT_OPERATIONS,
+    sizes: Sizes = DEFAULT_SIZES,
+    budget: Budget = DEFAULT_BUDGET_S,
+    reproducible: Reproducible = False,
+    mpirun: options.Mpirun = None,
+    launcher_args: options.LauncherArgs = "",
+    network: options.NetworkSource = None,
+    mode: options.ModeOption = options.Mode.quick,
+    max_age: options.MaxAge = 3600.0,
+    output: Annotated[Path, option_kinds.output("Folder of the plan.", metavar="FOLDER")] = Path(
+        "plan"
+    ),
+    as_json: JsonOption = False,
+) -> None:
+    """Time collectives on your hosts by the MPI's own algorithms and by schedules.
+
+    All ways of a call take turns. A schedule is used where it is faster beyond doubt; all other
+    calls stay the MPI's own. The plan is for fairlead run --plan, or for the preload library with
+    any launcher.
+    """
+    request = TuneRequest(
+        num_ranks=num_ranks,
+        hostfile=options.hosts_given(hostfile, host),
+        mpirun=mpirun,
+        launcher_args=parsers.split_arguments(launcher_args),
+        network=network,
+        mode=mode.value,
+        max_age_s=max_age,
+        placement=placement,
+        operations=operations,
+        sizes=sizes,
+        budget_s=budget,
+        is_reproducible=reproducible,
+    )
+    tuning = measure(request, Narrator() if as_json else TerminalNarrator())
+    tuning.write(output)
+    if as_json:
+        print_json({"plan": str(output), **tune_view.facts(tuning)})
+        return
+    stdout.print(tune_view.view(tuning, stdout.width))
+    print_lines([f"written to {output}"])

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fairlead tune`: measure which way of each collective is fastest where the ranks are placed."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from fairlead.act.launch import Launcher, detect, unreachable_hosts
+from fairlead.act.plan.collectives import write_collectives_plan
+from fairlead.decide.collectives.candidates import candidates
+from fairlead.decide.collectives.catalogue import WITH_ROOT
+from fairlead.decide.collectives.choosing import Choice, choose, rules_of
+from fairlead.decide.placement.filling import fill_by_slot
+from fairlead.errors import ProbeError
+from fairlead.flows.found_network import FoundNetwork
+from fairlead.flows.request import hosts_of
+from fairlead.measure.collective_times import TimedCall, TuningProgram
+from fairlead.measure.network_sources import Measuring, network_source
+from fairlead.measure.probe_program import ProbeProgram
+from fairlead.model.cluster import Cluster
+from fairlead.model.collective_rule import TunedCollectives
+from fairlead.model.network import Network
+from fairlead.model.placement import Placement
+from fairlead.model.schedule import Schedule
+from fairlead.model.traffic import Traffic
+from fairlead.narrator import Narrator
+from fairlead.units import format_duration, format_size
+
+__all__ = ["DEFAULT_BUDGET_S", "DEFAULT_OPERATIONS", "DEFAULT_SIZES", "TuneRequest", "Tuning"]
+
+DEFAULT_OPERATIONS = ("bcast", "reduce", "allreduce", "allgather")
+"""Those in which order and schedule save most; a linear scatter or gather is near its bound."""
+
+DEFAULT_SIZES = tuple(4**exponent << 10 for exponent in range(1, 7))
+"""4 KiB to 4 MiB: each stands for those from half to twice as large."""
+
+DEFAULT_BUDGET_S = 60.0
+
+
+@dataclasses.dataclass(frozen=True)
+class TuneRequest:
+    """What the user asked for.
+
+    Attributes:
+        num_ranks: Number of ranks.
+        hostfile: Hosts and slots, or the file with them; None takes Slurm's allocation.
+        mpirun: The launcher; None looks for it.
+        launcher_args: Arguments passed to the launcher unchanged.
+        network: As in `fairlead.flows.request.Request`.
+        mode: How the network is measured, "quick" or "full".
+        max_age_s: Age up to which a kept profile is used again.
+        placement: Host of each rank; None: as the launcher places them.
+        operations: Which are measured.
+        sizes: Of which messages, in bytes.
+        budget_s: No further call is measured after this time.
+        is_reproducible: The plan fixes the order of all that is combined.
+    """
+
+    num_ranks: int
+    hostfile: Path | Cluster | None = None
+    mpirun: str | None = None
+    launcher_args: tuple[str, ...] = ()
+    network: str | None = None
+    mode: Literal["quick", "full"] = "quick"
+    max_age_s: float = 3600.0
+    placement: Path | None = None
+    operations: tuple[str, ...] = DEFAULT_OPERATIONS
+    sizes: tuple[int, ...] = DEFAULT_SIZES
+    budget_s: float = DEFAULT_BUDGET_S
+    is_reproducible: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Tuning:
+    """What was measured and decided.
+
+    Attributes:
+        launcher: Its MPI was measured.
+        network: Between the hosts.
+        placement: Where the ranks were.
+        choices: For each call what was found, in the order of measuring.
+        num_left_out: Calls for which the budget was too short.
+        is_reproducible: As asked for.
+        seconds: Time of the measuring.
+    """
+
+    launcher: Launcher
+    network: Network
+    placement: Placement
+    choices: Sequence[Choice]
+    num_left_out: int
+    is_reproducible: bool
+    seconds: float
+
+    @property
+    def collectives(self) -> TunedCollectives:
+        """The rules that follow."""
+        rules = tuple(rules_of(self.choices))
+        return TunedCollectives(self.placement.num_ranks, rules, self.is_reproducible)
+
+    def write(self, folder: Path) -> None:
+        """Write the plan (docs/reference/plan.md)."""
+        write_collectives_plan(folder, self.network, self.collectives)
+
+
+def tune(request: TuneRequest, narrator: Narrator) -> Tuning:
+    """Measure the network, then every operation and size by the candidates and the MPI's own.
+
+    Args:
+        request: What the user asked for.
+        narrator: Tells the user of each step that takes time.
+
+    Raises:
+        Error: The hosts, the network or the program could not be had.
+    """
+    launcher = detect(request.mpirun)
+    cluster, network, placement = found_hosts(request, launcher, narrator)
+    ranks = tuple(range(placement.num_ranks))
+    calls = [
+        TimedCall(operation, size, ranks)
+        for size, operation in itertools.product(sorted(request.sizes), request.operations)
+    ]
+    with TuningProgram(launcher, cluster, placement, request.launcher_args) as program:
+        return timed(calls, program, network, request, narrator)
+
+
+def found_hosts(
+    request: TuneRequest, launcher: Launcher, narrator: Narrator
+) -> tuple[Cluster, Network, Placement]:
+    """The hosts, the network between them, and where the ranks are.
+
+    Interfaces and shared bottlenecks are measured too: a probe of single pairs sees one group.
+    """
+    whole = hosts_of(request.hostfile)
+    whole.require_room_for(request.num_ranks)
+    with ProbeProgram(launcher, request.launcher_args) as probe_program:
+        measuring = Measuring(
+            program=lambda: probe_program,
+            narrator=narrator,
+            mode=request.mode,
+            contention=True,
+            max_age_s=request.max_age_s,
+        )
+        source = network_source(request.network, measuring)
+        found = FoundNetwork(source, whole, False, narrator)
+        found.look(lambda: unreachable_hosts(launcher, whole, launcher_args=request.launcher_args))
+        cluster, network = found.settled(_nothing(request.num_ranks), measures_again=False)
+    if request.placement is not None:
+        placement = Placement.load(request.placement)
+        placement.require_fits(cluster)
+    else:
+        host_of_rank = fill_by_slot(cluster, request.num_ranks)
+        placement = Placement(cluster.hosts, host_of_rank, method="blocked")
+    return cluster, network, placement
+
+
+def timed(
+    calls: Sequence[TimedCall],
+    program: TuningProgram,
+    network: Network,
+    request: TuneRequest,
+    narrator: Narrator,
+) -> Tuning:
+    """Time each call by the candidates and the MPI's own, as long as the budget lasts.
+
+    Args:
+        calls: What is timed, in this order.
+        program: Times it.
+        network: Between the hosts of its placement.
+        request: Budget, and whether the plan is reproducible.
+        narrator: Tells the user.
+
+    Raises:
+        ProbeError: Not one call could be timed.
+    """
+    placement = program.placement
+
+    def one(call: TimedCall, time_s: float) -> Choice:
+        hosts, schedules = planned(call, network, placement)
+        times = program.time(call, schedules, time_s=time_s)
+        names = [schedule.method for schedule in schedules]
+        return choose(call.operation, call.message_bytes, hosts, names, times)
+
+    began_s = time.monotonic()
+    choices = within_budget(calls, one, request.budget_s, narrator)
+    seconds = time.monotonic() - began_s
+    left_out = len(calls) - len(choices)
+    if left_out:
+        narrator.tell(
+            f"collectives: {left_out} of {len(calls)} calls were not measured within "
+            f"{format_duration(request.budget_s)}, and stay the MPI's own (--budget)"
+        )
+    return Tuning(
+        *(program.launcher, network, placement, choices, left_out, request.is_reproducible, seconds)
+    )
+
+
+def within_budget(
+    calls: Sequence[TimedCall],
+    measured: Callable[[TimedCall, float], Choice],
+    budget_s: float,
+    narrator: Narrator,
+) -> list[Choice]:
+    """What was measured of the calls; each has an equal part of the time that is left.
+
+    Raises:
+        ProbeError: Not one could be measured.
+    """
+    choices: list[Choice] = []
+    began_s = time.monotonic()
+    problem: ProbeError | None = None
+    with narrator.progress(f"timing {len(calls)} collective calls") as on_progress:
+        for index, call in enumerate(calls):
+            left_s = budget_s - (time.monotonic() - began_s)
+            if left_s <= 0 and choices:
+                break
+            try:
+                choices.append(measured(call, max(0.0, left_s) / (len(calls) - index)))
+            except ProbeError as error:
+                problem = error
+                size = format_size(call.message_bytes)
+                narrator.tell(f"collectives: {call.operation} of {size}: {error}")
+            on_progress(index + 1, len(calls))
+    if problem is not None and not choices:
+        raise problem
+    return choices
+
+
+def planned(
+    call: TimedCall, network: Network, placement: Placement
+) -> tuple[list[str], list[Schedule]]:
+    """The hosts of a call, in the order of the placement, and its candidates."""
+    host_of_rank = placement.host_of_rank[list(call.ranks)]
+    used, ranks_of_host = np.unique(host_of_rank, return_counts=True)
+    hosts = [placement.hosts[host] for host in used]
+    root = int(np.searchsorted(used, host_of_rank[call.root]))
+    schedules = candidates(
+        call.operation,
+        network.select(hosts),
+        call.message_bytes,
+        ranks_of_host.tolist(),
+        root if call.operation in WITH_ROOT else None,
+    )
+    return hosts, schedules
+
+
+def _nothing(num_ranks: int) -> Traffic:
+    silent = sp.csr_array((num_ranks, num_ranks))
+    return Traffic(silent, silent)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The collectives of one run: tuned for its placement, or by a plan that was written before."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+
+from fairlead.act import mpi_builds
+from fairlead.act.launch import Launcher
+from fairlead.act.mpi_builds import MpiBuild
+from fairlead.act.plan.collectives import read_collectives_plan, write_collectives_plan
+from fairlead.act.preload import preloaded
+from fairlead.decide.collectives.catalogue import OPERATIONS
+from fairlead.errors import Error, InputError
+from fairlead.files import run_directory
+from fairlead.flows.inputs import Prepared
+from fairlead.flows.request import Request
+from fairlead.flows.tune import TuneRequest, Tuning, timed
+from fairlead.measure.collective_times import TimedCall, TuningProgram
+from fairlead.model.collective_rule import TunedCollectives
+from fairlead.model.placement import Placement
+from fairlead.model.traffic import Traffic
+from fairlead.narrator import Narrator
+from fairlead.units import format_duration
+
+__all__ = ["WorthTuning", "following", "given_collectives", "tuned", "worth_tuning"]
+
+LEAST_SHARE = 0.05
+"""Least part of a run's time in collectives for which they are tuned."""
+
+COVERED_SHARE = 0.95
+MOST_CALLS = 12
+"""Tuned are the calls that take most time, until they are this part of it, or so many."""
+
+MOST_TUNING_S = 10.0
+
+_SENDS_TO_EACH = frozenset({"alltoall", "reduce_scatter"})
+"""A trace tells of these what a rank passes to the call, which is a block for each other."""
+
+
+@dataclasses.dataclass(frozen=True)
+class WorthTuning:
+    """Calls of a program that are worth tuning.
+
+    Attributes:
+        calls: The calls, that which takes most time first; none where it is not worth it.
+        share: Part of the run's time that a rank spends in collectives.
+        seconds: That time.
+    """
+
+    calls: tuple[TimedCall, ...]
+    share: float
+    seconds: float
+
+
+def tuned(
+    prepared: Prepared,
+    request: Request,
+    placement: Placement,
+    narrator: Narrator,
+    program: Callable[..., TuningProgram] = TuningProgram,
+) -> Tuning | None:
+    """Times the program's collectives on its placement, if they take enough of its time.
+
+    Args:
+        prepared: The measured network, and the traffic with its table of collectives.
+        request: What the user asked for.
+        placement: Of the program's ranks.
+        narrator: Tells the user what is measured, and what was decided.
+        program: Times calls; as `TuningProgram`.
+
+    Returns:
+        None where nothing was measured; the program runs all the same.
+    """
+    found = worth_tuning(prepared.traffic, placement)
+    if not found.calls:
+        narrator.tell(f"collectives: {found.share:.0%} of the traced run's time: not worth tuning")
+        return None
+    wanted = TuneRequest(
+        request.num_ranks,
+        operations=tuple(dict.fromkeys(call.operation for call in found.calls)),
+        budget_s=min(MOST_TUNING_S, found.seconds),
+    )
+    try:
+        with program(
+            prepared.launcher, prepared.cluster, placement, request.launcher_args
+        ) as running:
+            tuning = timed(found.calls, running, prepared.network, wanted, narrator)
+    except Error as error:
+        narrator.tell(f"collectives stay the MPI's own: {error}")
+        return None
+    narrator.tell(tuning_line(tuning, found.share))
+    return tuning
+
+
+def following(
+    prepared: Prepared,
+    collectives: TunedCollectives,
+    narrator: Narrator,
+    find: Callable[[Launcher], MpiBuild] = mpi_builds.find,
+) -> dict[str, str]:
+    """Write the plan of collectives; variables by which the program follows it.
+
+    Args:
+        prepared: The inputs of the run.
+        collectives: Which of them follow schedules.
+        narrator: Gets a line where that is not possible.
+        find: The library for a launcher's MPI.
+
+    Returns:
+        None where all collectives are the MPI's own.
+    """
+    if not collectives.rules:
+        return {}
+    folder = prepared.directory.file(run_directory.PLAN)
+    try:
+        library = find(prepared.launcher).intercept
+        write_collectives_plan(folder, prepared.network, collectives)
+    except Error as error:
+        narrator.tell(f"collectives stay the MPI's own: {error}")
+        return {}
+    return preloaded({}, library, FAIRLEAD_PLAN=str(folder.absolute()))
+
+
+def given_collectives(folder: Path, num_ranks: int) -> TunedCollectives:
+    """The rules of the plan that the user named.
+
+    Raises:
+        InputError: It cannot be read, or is of another number of ranks.
+    """
+    collectives = read_collectives_plan(folder)
+    if collectives.num_ranks != num_ranks:
+        raise InputError(
+            f"{folder}: is for {collectives.num_ranks} ranks, but {num_ranks} are to run; tune "
+            f"again with -n {num_ranks}"
+        )
+    return collectives
+
+
+def worth_tuning(traffic: Traffic, placement: Placement) -> WorthTuning:
+    """The calls in which a program spends most time, if it is a considerable part of all.
+
+    Calls with other roots, or by other communicators on the same hosts, follow the same rules; of
+    those the longest is timed.
+    """
+    spent_s: dict[tuple[str, int, frozenset[int]], float] = {}
+    longest: dict[tuple[str, int, frozenset[int]], tuple[float, TimedCall]] = {}
+    for call, seconds in _timed_calls(traffic):
+        hosts = frozenset(placement.host_of_rank[list(call.ranks)].tolist())
+        if len(hosts) < 2:
+            continue
+        kind = (call.operation, call.message_bytes, hosts)
+        spent_s[kind] = spent_s.get(kind, 0.0) + seconds
+        longest[kind] = max(longest.get(kind, (0.0, call)), (seconds, call), key=lambda one: one[0])
+    total_s = sum(spent_s.values()) / traffic.num_ranks
+    has_time = np.isfinite(traffic.run_time_s) and traffic.run_time_s > 0
+    share = min(1.0, total_s / traffic.run_time_s) if has_time else 0.0
+    if share < LEAST_SHARE:
+        return WorthTuning((), share, total_s)
+    chosen: list[TimedCall] = []
+    covered_s = 0.0
+    for kind in sorted(spent_s, key=lambda one: spent_s[one], reverse=True)[:MOST_CALLS]:
+        if covered_s >= COVERED_SHARE * total_s * traffic.num_ranks:
+            break
+        covered_s += spent_s[kind]
+        chosen.append(longest[kind][1])
+    return WorthTuning(tuple(chosen), share, total_s)
+
+
+def _timed_calls(traffic: Traffic) -> Iterable[tuple[TimedCall, float]]:
+    """The calls of which all is known, each with its time, summed over ranks."""
+    for row in traffic.collectives:
+        if row.operation not in OPERATIONS or row.communicator is None:
+            continue
+        parts = row.communicator_size if row.operation in _SENDS_TO_EACH else 1
+        size = row.message_bytes // parts
+        if size == 0 and row.operation != "barrier":
+            continue
+        ranks = tuple(map(int, traffic.communicators[row.communicator]))
+        yield TimedCall(row.operation, size, ranks, row.root or 0), row.seconds
+
+
+def tuning_line(tuning: Tuning, share: float) -> str:
+    """What was decided, in one line."""
+    taken = [choice for choice in tuning.choices if choice.is_taken]
+    spent = f"tuning took {format_duration(tuning.seconds)}"
+    of_time = f"collectives are {share:.0%} of the traced run's time"
+    if not taken:
+        why = "no schedule is faster beyond doubt"
+        return f"collectives stay the MPI's own: {why}; {of_time}, {spent}"
+    names = ", ".join(
+        f"{choice.operation} by {choice.name} ({choice.gain.ratio:.0%} less time)"
+        for choice in taken
+        if choice.gain is not None
+    )
+    return f"collectives: {names}; {of_time}, {spent}"

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which calls of a program are tuned, and within what time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fairlead as fl
+from fairlead.decide.collectives.choosing import Choice
+from fairlead.errors import ProbeError
+from fairlead.flows import tune
+from fairlead.flows.tune import planned, within_budget
+from fairlead.flows.tuning import worth_tuning
+from fairlead.measure.collective_times import TimedCall
+from fairlead.model.traffic import CollectiveCall
+from fairlead.narrator import Narrator
+
+NOTHING = sp.csr_array((4, 4))
+TWO_HOSTS = fl.Placement(("a", "b"), np.array([0, 0, 1, 1]))
+
+
+def traffic(*calls: CollectiveCall, run_time_s: float = 10.0) -> fl.Traffic:
+    return fl.Traffic(
+        NOTHING,
+        NOTHING,
+        collectives=calls,
+        communicators=[np.arange(4), np.array([2, 3]), np.array([3, 0, 1])],
+        run_time_s=run_time_s,
+    )
+
+
+def call(operation: str, size: int, seconds: float, **fields: int | None) -> CollectiveCall:
+    known: dict[str, int | None] = {"root": None, "communicator": 0, **fields}
+    return CollectiveCall(operation, 4, size, 40, seconds, known["root"], known["communicator"])
+
+
+def test_calls_come_by_the_time_they_take() -> None:
+    found = worth_tuning(
+        traffic(call("bcast", 8, 4.0, root=3), call("allreduce", 64, 16.0)), TWO_HOSTS
+    )
+
+    everyone = (0, 1, 2, 3)
+    assert found.calls == (
+        TimedCall("allreduce", 64, everyone),
+        TimedCall("bcast", 8, everyone, root=3),
+    )
+    # 20 s of 4 ranks that ran for 10 s.
+    assert found.share == pytest.approx(0.5)
+
+
+def test_little_time_in_collectives_is_not_worth_it() -> None:
+    assert not worth_tuning(traffic(call("bcast", 8, 1.9)), TWO_HOSTS).calls
+    assert worth_tuning(traffic(call("bcast", 8, 2.1)), TWO_HOSTS).calls
+
+
+def test_run_of_unknown_length_is_not_tuned() -> None:
+    unknown = traffic(call("bcast", 8, 4.0), run_time_s=float("nan"))
+
+    assert not worth_tuning(unknown, TWO_HOSTS).calls
+
+
+def test_blocks_of_alltoall_and_reduce_scatter_are_for_each_rank() -> None:
+    found = worth_tuning(
+        traffic(call("alltoall", 400, 9.0), call("reduce_scatter", 800, 8.0)), TWO_HOSTS
+    )
+
+    assert [one.message_bytes for one in found.calls] == [100, 200]
+
+
+def test_communicator_on_one_host_and_unknown_ones_are_left_out() -> None:
+    inside = CollectiveCall("bcast", 2, 8, 40, 9.0, 0, 1)
+
+    found = worth_tuning(
+        traffic(inside, call("allreduce", 8, 9.0, communicator=None), call("ibcast", 8, 9.0)),
+        TWO_HOSTS,
+    )
+
+    assert not found.calls
+
+
+def test_roots_and_communicators_on_the_same_hosts_are_one_call() -> None:
+    other = CollectiveCall("bcast", 3, 8, 40, 9.0, 1, 2)
+
+    found = worth_tuning(traffic(call("bcast", 8, 2.0, root=0), other), TWO_HOSTS)
+
+    assert found.calls == (TimedCall("bcast", 8, (3, 0, 1), root=1),)
+
+
+def test_calls_that_take_next_to_nothing_are_left_out() -> None:
+    found = worth_tuning(traffic(call("bcast", 8, 30.0), call("reduce", 8, 1.0)), TWO_HOSTS)
+
+    assert [one.operation for one in found.calls] == ["bcast"]
+
+
+def test_hosts_of_a_call_are_those_of_its_ranks() -> None:
+    placement = fl.Placement(("a", "b", "c"), np.array([2, 0, 1, 2]))
+    rates_Bps = np.where(np.eye(3), np.inf, 1e8)
+    network = fl.Network(("a", "b", "c"), np.where(np.eye(3), 0.0, 1e-5), rates_Bps)
+
+    hosts, schedules = planned(TimedCall("bcast", 4096, (3, 1, 0), root=2), network, placement)
+
+    assert hosts == ["a", "c"]
+    assert {schedule.root for schedule in schedules} == {1}
+    assert 1 <= len(schedules) <= 3
+
+
+class Clock:
+    """A time that passes only while something is measured."""
+
+    now_s = 0.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+
+CALLS = [TimedCall("bcast", size, (0, 1)) for size in (1, 2, 3, 4)]
+
+
+def choice(call: TimedCall) -> Choice:
+    return Choice(call.operation, call.message_bytes, frozenset("ab"), 1.0)
+
+
+def test_time_that_is_left_is_shared_by_the_calls_that_are_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock, shares = Clock(), []
+    monkeypatch.setattr(tune, "time", clock)
+
+    def measured(call: TimedCall, time_s: float) -> Choice:
+        shares.append(time_s)
+        clock.now_s += 6.0 if call.message_bytes == 1 else time_s
+        return choice(call)
+
+    assert len(within_budget(CALLS, measured, 12.0, Narrator())) == 4
+    assert shares == [3.0, 2.0, 2.0, 2.0]
+
+
+def test_nothing_is_measured_after_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(tune, "time", clock)
+
+    def measured(call: TimedCall, _time_s: float) -> Choice:
+        clock.now_s += 6.0
+        return choice(call)
+
+    assert len(within_budget(CALLS, measured, 12.0, Narrator())) == 2
+
+
+def test_call_that_fails_leaves_the_others() -> None:
+    def measured(call: TimedCall, _time_s: float) -> Choice:
+        if call.message_bytes == 2:
+            raise ProbeError("lost")
+        return choice(call)
+
+    choices = within_budget(CALLS, measured, 12.0, Narrator())
+
+    assert [one.message_bytes for one in choices] == [1, 3, 4]
+
+
+def test_failure_of_all_is_an_error() -> None:
+    def measured(_call: TimedCall, _time_s: float) -> Choice:
+        raise ProbeError("lost")
+
+    with pytest.raises(fl.ProbeError, match="lost"):
+        within_budget(CALLS, measured, 12.0, Narrator())
