@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
-#include <optional>
 
 #include "fairlead/error.hpp"
 
@@ -26,14 +26,26 @@ bool all_of(bool mine, MPI_Comm comm) {
   return slowest(mine ? 0.0 : 1.0, comm) < 0.5;
 }
 
-/// A way of making the call. A setting of the library has a communicator of its own.
+/// A way of making the call, with the buffers for it.
 class Way {
  public:
-  explicit Way(Calls calls) : calls_(std::move(calls)) {}
-  Way(const NativeSetting& setting, MPI_Comm comm) : setting_(setting) {
-    const ScopedSetting set(setting);
-    MPI_Comm_dup(comm, &comm_);
-    calls_ = native_calls(comm_);
+  /// On the communicator as it is.
+  Way(Calls calls, Trial& trial) : calls_(std::move(calls)), trial_(&trial) {}
+
+  /// On a communicator of its own. Not available where the library does not have the settings.
+  Way(const NativeWay& native, MPI_Comm comm, Trial& trial)
+      : settings_(native.settings), trial_(&trial) {
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    const auto place = std::find(native.order.begin(), native.order.end(), rank);
+    const int key = native.order.empty() ? rank : static_cast<int>(place - native.order.begin());
+    try {
+      const ScopedSettings set(settings_);
+      MPI_Comm_split(comm, 0, key, &comm_);
+      calls_ = native_calls(comm_);
+    } catch (const InputError&) {
+      is_available_ = false;
+    }
   }
   ~Way() {
     if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
@@ -41,35 +53,63 @@ class Way {
   Way(const Way&) = delete;
   Way& operator=(const Way&) = delete;
 
+  [[nodiscard]] bool is_available() const { return is_available_; }
+  [[nodiscard]] Trial& trial() const { return *trial_; }
+
   /// Seconds of `num_calls` calls on this rank, without the waiting between them; a negative number
   /// where one of them failed.
-  double run(Trial& trial, int num_calls, MPI_Comm comm) const {
-    std::optional<ScopedSetting> set;
-    if (setting_) set.emplace(*setting_);
+  double run(int num_calls, MPI_Comm comm) const {
+    const ScopedSettings set(settings_);
     double total_s = 0;
     bool has_failed = false;
     for (int call = 0; call < num_calls; ++call) {
       MPI_Barrier(comm);
       const double begin_s = MPI_Wtime();
-      has_failed = trial.run(calls_) != MPI_SUCCESS || has_failed;
+      has_failed = trial_->run(calls_) != MPI_SUCCESS || has_failed;
       total_s += MPI_Wtime() - begin_s;
     }
     return has_failed ? -1.0 : total_s;
   }
 
  private:
-  std::optional<NativeSetting> setting_;
+  std::vector<NativeSetting> settings_;
   MPI_Comm comm_ = MPI_COMM_NULL;
   Calls calls_;
+  Trial* trial_;
+  bool is_available_ = true;
 };
 
 using Ways = std::vector<std::unique_ptr<Way>>;
 
-Ways ways_of(const Order& order, MPI_Comm comm) {
+/// Buffers for the ranks of the communicator, and for those of each other order.
+class Trials {
+ public:
+  Trials(const Call& call, MPI_Comm comm) : call_(call) {
+    MPI_Comm_rank(comm, &rank_);
+    MPI_Comm_size(comm, &num_ranks_);
+  }
+
+  Trial& in_order(const std::vector<int>& order) {
+    const auto found = trials_.find(order);
+    if (found != trials_.end()) return found->second;
+    const auto place = std::find(order.begin(), order.end(), rank_);
+    const int rank = order.empty() ? rank_ : static_cast<int>(place - order.begin());
+    return trials_.try_emplace(order, call_, rank, num_ranks_).first->second;
+  }
+
+ private:
+  Call call_;
+  int rank_ = 0;
+  int num_ranks_ = 0;
+  std::map<std::vector<int>, Trial> trials_;
+};
+
+Ways ways_of(const Order& order, MPI_Comm comm, Trials& trials) {
   Ways ways;
-  ways.push_back(std::make_unique<Way>(native_calls(comm)));
-  for (const NativeSetting& setting : order.settings) {
-    ways.push_back(std::make_unique<Way>(setting, comm));
+  Trial& trial = trials.in_order({});
+  ways.push_back(std::make_unique<Way>(native_calls(comm), trial));
+  for (const NativeWay& native : order.natives) {
+    ways.push_back(std::make_unique<Way>(native, comm, trials.in_order(native.order)));
   }
   if (order.schedules.empty()) return ways;
   collectives::Members* members = nullptr;
@@ -77,18 +117,22 @@ Ways ways_of(const Order& order, MPI_Comm comm) {
     throw InputError("order: communicators for schedules cannot be made");
   }
   for (const collectives::Schedule& schedule : order.schedules) {
-    ways.push_back(std::make_unique<Way>(planned_calls(schedule, *members)));
+    ways.push_back(std::make_unique<Way>(planned_calls(schedule, *members), trial));
   }
   return ways;
 }
 
 /// The first call of each may set things up; what it delivers is looked at.
-std::vector<bool> warm_up(const Ways& ways, Trial& trial, MPI_Comm comm) {
+std::vector<bool> warm_up(const Ways& ways, MPI_Comm comm) {
   std::vector<bool> is_right;
   for (const auto& way : ways) {
-    trial.spoil();
-    const bool has_run = way->run(trial, 1, comm) >= 0;
-    is_right.push_back(all_of(has_run && trial.is_right(), comm));
+    if (!way->is_available()) {
+      is_right.push_back(false);
+      continue;
+    }
+    way->trial().spoil();
+    const bool has_run = way->run(1, comm) >= 0;
+    is_right.push_back(all_of(has_run && way->trial().is_right(), comm));
   }
   return is_right;
 }
@@ -105,14 +149,11 @@ void drop_slower(const std::vector<std::vector<double>>& rounds_s, std::vector<b
 }  // namespace
 
 ComparisonResult compare(const Order& order, MPI_Comm comm) {
-  int rank = 0, num_ranks = 0;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &num_ranks);
-  Trial trial(order.call, rank, num_ranks);
+  Trials trials(order.call, comm);
   const double begin_s = MPI_Wtime();
-  const Ways ways = ways_of(order, comm);
-  ComparisonResult result{.is_right = warm_up(ways, trial, comm)};
-  const double first_s = std::max(1e-9, slowest(ways.front()->run(trial, 1, comm), comm));
+  const Ways ways = ways_of(order, comm, trials);
+  ComparisonResult result{.is_right = warm_up(ways, comm)};
+  const double first_s = std::max(1e-9, slowest(ways.front()->run(1, comm), comm));
   result.num_calls =
       static_cast<int>(std::clamp(std::ceil(order.trial_s / first_s), 1.0, double{kMostCalls}));
   std::vector<bool> is_timed = result.is_right;
@@ -130,7 +171,7 @@ ComparisonResult compare(const Order& order, MPI_Comm comm) {
       // Another one begins each round, so that none always follows the same other.
       const std::size_t way = (turn + static_cast<std::size_t>(round)) % ways.size();
       if (!is_timed[way]) continue;
-      row[way] = slowest(ways[way]->run(trial, result.num_calls, comm), comm) / result.num_calls;
+      row[way] = slowest(ways[way]->run(result.num_calls, comm), comm) / result.num_calls;
     }
   }
   return result;

@@ -11,7 +11,7 @@
 namespace fairlead::tune {
 
 struct ComparisonResult {
-  /// Whether each way delivered what it has to; one that did not is not timed.
+  /// Whether each way is available and delivered what it has to; one that did not is not timed.
   std::vector<bool> is_right{};
   /// Seconds of one call, that of the slowest rank; for each complete round those of each way, the
   /// MPI's own first. 0 where a way was not timed: it delivered something else, or was slower than
@@ -22,7 +22,7 @@ struct ComparisonResult {
 };
 
 /// Collective over `comm`, which has the ranks of the order; the same result on all.
-/// @throws InputError  on all ranks: a setting is not known to this MPI
+/// @throws InputError  communicators cannot be made
 [[nodiscard]] ComparisonResult compare(const Order& order, MPI_Comm comm);
 
 }  // namespace fairlead::tune

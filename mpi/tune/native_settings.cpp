@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 
 #include "fairlead/error.hpp"
@@ -13,8 +14,12 @@ namespace {
 
 constexpr int kMostLetters = 4096;
 
+[[noreturn]] void refuse(const NativeSetting& setting, const std::string& problem) {
+  throw InputError(setting.variable + ": " + problem);
+}
+
 [[noreturn]] void refuse_item(const NativeSetting& setting) {
-  throw InputError(setting.variable + ": this MPI has no item '" + setting.item + "'");
+  refuse(setting, "this MPI has no item '" + setting.value + "'");
 }
 
 /// MPICH shows no enumeration: its description has a line "ITEM - ..." for each, in their order.
@@ -23,10 +28,8 @@ int item_of(std::string_view description, const NativeSetting& setting) {
   while (!description.empty()) {
     const std::string_view line = description.substr(0, description.find('\n'));
     description.remove_prefix(std::min(line.size() + 1, description.size()));
-    const auto end = line.find(" - ");
-    if (end == std::string_view::npos) continue;
-    const std::string_view name = line.substr(0, line.find(' '));
-    if (name == setting.item) return value;
+    if (line.find(" - ") == std::string_view::npos) continue;
+    if (line.substr(0, line.find(' ')) == setting.value) return value;
     ++value;
   }
   refuse_item(setting);
@@ -40,17 +43,34 @@ int item_of(MPI_T_enum items, const NativeSetting& setting) {
     int value = 0;
     length = kMostLetters;
     MPI_T_enum_get_item(items, index, &value, name.data(), &length);
-    if (setting.item == name.data()) return value;
+    if (setting.value == name.data()) return value;
   }
   refuse_item(setting);
 }
 
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
 }  // namespace
 
-ScopedSetting::ScopedSetting(const NativeSetting& setting) {
+ScopedSettings::ScopedSettings(const std::vector<NativeSetting>& settings) {
+  try {
+    for (const NativeSetting& setting : settings) set(setting);
+  } catch (const InputError&) {
+    restore();
+    throw;
+  }
+}
+
+ScopedSettings::~ScopedSettings() {
+  restore();
+}
+
+void ScopedSettings::set(const NativeSetting& setting) {
   int index = 0, length = kMostLetters, verbosity = 0, binding = 0, scope = 0;
   if (MPI_T_cvar_get_index(setting.variable.c_str(), &index) != MPI_SUCCESS) {
-    throw InputError(setting.variable + ": this MPI has no such variable");
+    refuse(setting, "this MPI has no such variable");
   }
   std::array<char, kMostLetters> name{}, description{};
   int description_length = kMostLetters;
@@ -58,22 +78,33 @@ ScopedSetting::ScopedSetting(const NativeSetting& setting) {
   MPI_T_enum items = MPI_T_ENUM_NULL;
   MPI_T_cvar_get_info(index, name.data(), &length, &verbosity, &type, &items, description.data(),
                       &description_length, &binding, &scope);
-  const int value =
-      items == MPI_T_ENUM_NULL ? item_of(description.data(), setting) : item_of(items, setting);
+  int value = 0;
+  if (items != MPI_T_ENUM_NULL) {
+    value = item_of(items, setting);
+  } else if (is_number(setting.value)) {
+    value = std::stoi(setting.value);
+  } else {
+    value = item_of(std::string_view(description.data()), setting);
+  }
   int count = 0;
-  if (MPI_T_cvar_handle_alloc(index, nullptr, &handle_, &count) != MPI_SUCCESS) {
-    throw InputError(setting.variable + ": this MPI does not give access to it");
+  Changed changed{.handle = MPI_T_CVAR_HANDLE_NULL, .former = 0};
+  if (MPI_T_cvar_handle_alloc(index, nullptr, &changed.handle, &count) != MPI_SUCCESS) {
+    refuse(setting, "this MPI does not give access to it");
   }
-  MPI_T_cvar_read(handle_, &former_);
-  if (MPI_T_cvar_write(handle_, &value) != MPI_SUCCESS) {
-    MPI_T_cvar_handle_free(&handle_);
-    throw InputError(setting.variable + ": this MPI does not let it be set");
+  MPI_T_cvar_read(changed.handle, &changed.former);
+  if (MPI_T_cvar_write(changed.handle, &value) != MPI_SUCCESS) {
+    MPI_T_cvar_handle_free(&changed.handle);
+    refuse(setting, "this MPI does not let it be set");
   }
+  changed_.push_back(changed);
 }
 
-ScopedSetting::~ScopedSetting() {
-  MPI_T_cvar_write(handle_, &former_);
-  MPI_T_cvar_handle_free(&handle_);
+void ScopedSettings::restore() {
+  for (Changed& changed : changed_) {
+    MPI_T_cvar_write(changed.handle, &changed.former);
+    MPI_T_cvar_handle_free(&changed.handle);
+  }
+  changed_.clear();
 }
 
 }  // namespace fairlead::tune

@@ -5,28 +5,37 @@
 #include <mpi.h>
 
 #include <string>
+#include <vector>
 
 namespace fairlead::tune {
 
-/// A control variable of the library, and the item of its enumeration that is wanted.
+/// A control variable of the library, and what it is to be: an item of its enumeration, or a number
+/// where it has none.
 struct NativeSetting {
   std::string variable;
-  std::string item;
+  std::string value;
 };
 
-/// Sets a variable as long as it lives. Open MPI looks at it when a communicator is made, MPICH at
+/// Sets variables as long as it lives. Open MPI looks at them when a communicator is made, MPICH at
 /// each call.
-class ScopedSetting {
+class ScopedSettings {
  public:
-  /// @throws InputError  the library has no such variable or item, or refuses it
-  explicit ScopedSetting(const NativeSetting& setting);
-  ~ScopedSetting();
-  ScopedSetting(const ScopedSetting&) = delete;
-  ScopedSetting& operator=(const ScopedSetting&) = delete;
+  /// @throws InputError  the library has no such variable or item, or refuses it; nothing is set
+  explicit ScopedSettings(const std::vector<NativeSetting>& settings);
+  ~ScopedSettings();
+  ScopedSettings(const ScopedSettings&) = delete;
+  ScopedSettings& operator=(const ScopedSettings&) = delete;
 
  private:
-  MPI_T_cvar_handle handle_ = MPI_T_CVAR_HANDLE_NULL;
-  int former_ = 0;
+  struct Changed {
+    MPI_T_cvar_handle handle;
+    int former;
+  };
+
+  void set(const NativeSetting& setting);
+  void restore();
+
+  std::vector<Changed> changed_;
 };
 
 }  // namespace fairlead::tune

@@ -21,14 +21,19 @@ std::vector<int> read_numbers(const json::Value& value) {
   return numbers;
 }
 
-std::vector<NativeSetting> read_settings(const json::Value& value) {
-  std::vector<NativeSetting> settings;
-  for (const json::Value& setting : value.items()) {
-    setting.allow_only({"variable", "item"});
-    settings.push_back(
-        {.variable = setting.at("variable").text(), .item = setting.at("item").text()});
+NativeWay read_native(const json::Value& value, std::size_t num_ranks) {
+  value.allow_only({"natives", "order"});
+  NativeWay way;
+  for (const json::Value& setting : value.at("settings").items()) {
+    setting.allow_only({"variable", "value"});
+    way.settings.push_back(
+        {.variable = setting.at("variable").text(), .value = setting.at("value").text()});
   }
-  return settings;
+  way.order = read_numbers(value.at("order"));
+  if (!way.order.empty() && way.order.size() != num_ranks) {
+    value.at("order").refuse("expected as many as ranks");
+  }
+  return way;
 }
 
 }  // namespace
@@ -36,7 +41,7 @@ std::vector<NativeSetting> read_settings(const json::Value& value) {
 Order parse_order(std::string_view text) {
   const json::Document document("order", text);
   const json::Value order = document.root();
-  order.allow_only({"operation", "message_bytes", "root", "ranks", "host_of_rank", "settings",
+  order.allow_only({"operation", "message_bytes", "root", "ranks", "host_of_rank", "natives",
                     "schedules", "min_rounds", "max_rounds", "time_s", "trial_s", "drops_slower"});
   Order result;
   result.call = {.operation = collectives::operation_of(order.at("operation").text()),
@@ -48,7 +53,11 @@ Order parse_order(std::string_view text) {
   if (result.host_of_rank.size() != result.ranks.size()) {
     order.at("host_of_rank").refuse("expected as many as ranks");
   }
-  if (const auto value = order.find("settings")) result.settings = read_settings(*value);
+  if (const auto value = order.find("natives")) {
+    for (const json::Value& native : value->items()) {
+      result.natives.push_back(read_native(native, result.ranks.size()));
+    }
+  }
   if (const auto value = order.find("schedules")) {
     for (const json::Value& schedule : value->items()) {
       result.schedules.push_back(collectives::read_schedule(schedule));

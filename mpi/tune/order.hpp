@@ -13,14 +13,21 @@
 
 namespace fairlead::tune {
 
-/// The first way is always the MPI's own; then those of `settings`, then the schedules.
+/// The MPI's own with settings of the library, on a communicator in another order.
+struct NativeWay {
+  std::vector<NativeSetting> settings;
+  /// Old rank at each new one; empty for the same order.
+  std::vector<int> order;
+};
+
+/// The first way is always the MPI's own; then those of `natives`, then the schedules.
 struct Order {
   Call call;
   /// World ranks of the communicator, in its order.
   std::vector<int> ranks;
   /// Of each rank of the communicator, 0 .. number of hosts - 1.
   std::vector<int> host_of_rank;
-  std::vector<NativeSetting> settings;
+  std::vector<NativeWay> natives;
   std::vector<collectives::Schedule> schedules;
   /// Complete rounds that are done in any case, and the most.
   int min_rounds = 8;

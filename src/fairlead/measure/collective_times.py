@@ -25,7 +25,7 @@ from fairlead.model.cluster import Cluster
 from fairlead.model.placement import Placement
 from fairlead.model.schedule import Schedule
 
-__all__ = ["CollectiveTimes", "NativeSetting", "TimedCall", "TuningProgram"]
+__all__ = ["CollectiveTimes", "NativeWay", "TimedCall", "TuningProgram"]
 
 _FORMAT = "fairlead-tuning"
 
@@ -55,16 +55,17 @@ class TimedCall:
 
 
 @dataclasses.dataclass(frozen=True)
-class NativeSetting:
-    """A choice among the MPI's own algorithms.
+class NativeWay:
+    """A choice among the MPI's own algorithms, and an order of the ranks.
 
     Attributes:
-        variable: Control variable of the library (MPI_T).
-        item: What it is set to, by name.
+        settings: Control variables of the library (MPI_T), and what they are set to: a name of an
+            algorithm, or a number.
+        order: Old rank in the communicator at each new one; empty for the same order.
     """
 
-    variable: str
-    item: str
+    settings: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    order: tuple[int, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ class CollectiveTimes:
     """Times of one call by several ways.
 
     Attributes:
-        is_right: Whether each way delivered what it has to, the MPI's own first.
+        is_right: Whether each way is available and delivered what it has to, the MPI's own first.
         rounds_s: Seconds of one call, that of the slowest rank, shape (rounds, ways); `nan` where
             a way was not timed: it was not right, or slower than the MPI's own in each of the
             first rounds.
@@ -134,7 +135,7 @@ class TuningProgram:
         self,
         call: TimedCall,
         schedules: Sequence[Schedule],
-        settings: Sequence[NativeSetting] = (),
+        natives: Sequence[NativeWay] = (),
         *,
         time_s: float,
         min_rounds: int = MIN_ROUNDS,
@@ -142,13 +143,13 @@ class TuningProgram:
         drops_slower: bool = True,
         timeout_s: float = 120.0,
     ) -> CollectiveTimes:
-        """Make one call by the MPI's own algorithm, by those of the settings, by the schedules.
+        """Make one call by the MPI's own algorithm, by others of the MPI, and by the schedules.
 
         Args:
             call: What is called.
             schedules: For the hosts of the call's ranks, in ascending order of their position in
                 the placement.
-            settings: Choices among the MPI's own algorithms.
+            natives: Choices among the MPI's own algorithms.
             time_s: After this time no further round begins beyond the least number.
             min_rounds: Least rounds.
             max_rounds: Most rounds.
@@ -157,7 +158,7 @@ class TuningProgram:
             timeout_s: After this time the program is ended.
 
         Returns:
-            The times; ways in the order: the MPI's own, settings, schedules.
+            The times; ways in the order: the MPI's own, `natives`, `schedules`.
 
         Raises:
             ProbeError: The program failed; what it said is in the message.
@@ -169,7 +170,15 @@ class TuningProgram:
             "root": call.root,
             "ranks": list(call.ranks),
             "host_of_rank": np.unique(hosts, return_inverse=True)[1].tolist(),
-            "settings": [dataclasses.asdict(setting) for setting in settings],
+            "natives": [
+                {
+                    "settings": [
+                        {"variable": name, "value": value} for name, value in way.settings.items()
+                    ],
+                    "order": list(way.order),
+                }
+                for way in natives
+            ],
             "schedules": [json.loads(schedule.to_json()) for schedule in schedules],
             "min_rounds": min_rounds,
             "max_rounds": max_rounds,
@@ -178,7 +187,7 @@ class TuningProgram:
         }
         finished = self._ask(json.dumps(order, separators=(",", ":")), timeout_s)
         document = read_document(finished.stdout, _FORMAT, _Document, "measurement")
-        num_ways = 1 + len(settings) + len(schedules)
+        num_ways = 1 + len(natives) + len(schedules)
         if document is None or any(len(row) != num_ways for row in document.rounds_s):
             said = [line for line in finished.stderr.splitlines() if "fairlead-tune: error" in line]
             exit_code = f"exit code {finished.returncode}" if finished.returncode else "no error"

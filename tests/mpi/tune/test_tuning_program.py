@@ -10,7 +10,7 @@ import fairlead as fl
 from fairlead.act.launch import Launcher
 from fairlead.decide.collectives import OPERATIONS, methods_for
 from fairlead.decide.collectives.candidates import candidates
-from fairlead.measure.collective_times import NativeSetting, TimedCall, TuningProgram
+from fairlead.measure.collective_times import NativeWay, TimedCall, TuningProgram
 
 pytestmark = [
     pytest.mark.mpi,
@@ -77,24 +77,32 @@ def test_schedule_that_does_not_fit_is_reported_and_not_timed(one_launcher: Laun
         assert not times.is_right[1] or np.isfinite(times.rounds_s[:4]).all()
 
 
-SETTINGS = {
-    "openmpi": NativeSetting("coll_tuned_bcast_algorithm", "binomial"),
-    "mpich": NativeSetting("MPIR_CVAR_BCAST_INTRA_ALGORITHM", "binomial"),
+BINOMIAL = {
+    "openmpi": {"coll_tuned_bcast_algorithm": "binomial"},
+    "mpich": {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "binomial"},
 }
 
 
-def test_the_mpis_own_algorithms_can_be_chosen(launcher: Launcher) -> None:
+def test_the_mpis_own_algorithms_and_another_order_can_be_chosen(launcher: Launcher) -> None:
     with program(launcher, OMPI_MCA_coll_tuned_use_dynamic_rules="1") as running:
         call = TimedCall("bcast", 4000, (0, 1, 2, 3, 4))
+        ways = [
+            NativeWay(BINOMIAL[launcher.family]),
+            NativeWay(BINOMIAL[launcher.family], order=(0, 4, 1, 3, 2)),
+            NativeWay(order=(2, 0, 4, 1, 3)),
+        ]
 
-        times = running.time(call, [], [SETTINGS[launcher.family]], time_s=0.0)
+        times = running.time(call, [], ways, time_s=0.0)
 
-        assert times.rounds_s.shape[1] == 2
-        assert list(times.is_right) == [True, True]
+        assert times.rounds_s.shape[1] == 4
+        assert list(times.is_right) == [True] * 4
 
 
-def test_setting_that_the_mpi_does_not_have_is_named(one_launcher: Launcher) -> None:
-    with program(one_launcher) as running, pytest.raises(fl.ProbeError, match="no_such_variable"):
-        running.time(
-            TimedCall("bcast", 4000, (0, 1)), [], [NativeSetting("no_such_variable", "x")], time_s=0
-        )
+@pytest.mark.parametrize("setting", [{"no_such": "1"}, {"coll_tuned_bcast_algorithm": "magic"}])
+def test_setting_that_the_mpi_does_not_have_is_no_way(
+    one_launcher: Launcher, setting: dict[str, str]
+) -> None:
+    with program(one_launcher) as running:
+        times = running.time(TimedCall("bcast", 40, (0, 1)), [], [NativeWay(setting)], time_s=0)
+
+        assert list(times.is_right) == [True, False]
