@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import RenderableType
 
+from fairlead.act.tuning_files import TUNING_FILES
 from fairlead.cli import option_kinds, options, parsers
-from fairlead.cli.help import TUNING
+from fairlead.cli.help import OUTPUT, TUNING
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, print_lines, stdout
 from fairlead.cli.parsers import several_of, usage
 from fairlead.decide.collectives import OPERATIONS
+from fairlead.flows.export import export as measure_natives
 from fairlead.flows.tune import (
     DEFAULT_BUDGET_S,
     DEFAULT_OPERATIONS,
@@ -81,6 +84,18 @@ PlacementFile = Annotated[
 ]
 
 
+Export = Annotated[
+    str | None,
+    option_kinds.name(
+        TUNING_FILES,
+        "Instead of schedules choose among the MPI's own algorithms, and write its own tuning file "
+        "and a file of hosts: Open MPI's dynamic rules, or MPICH's selection.",
+        OUTPUT,
+        metavar="|".join(TUNING_FILES),
+    ),
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add the command to the command line."""
     app.command("tune", epilog=EXAMPLE)(tune)
@@ -103,6 +118,7 @@ def tune(
     output: Annotated[Path, option_kinds.output("Folder of the plan.", metavar="FOLDER")] = Path(
         "plan"
     ),
+    export: Export = None,
     as_json: JsonOption = False,
 ) -> None:
     """Time collectives on your hosts by the MPI's own algorithms and by schedules.
@@ -125,10 +141,21 @@ def tune(
         budget_s=budget,
         is_reproducible=reproducible,
     )
-    tuning = measure(request, Narrator() if as_json else TerminalNarrator())
-    tuning.write(output)
-    if as_json:
-        print_json({"plan": str(output), **tune_view.facts(tuning)})
+    narrator = Narrator() if as_json else TerminalNarrator()
+    if export is not None:
+        native = measure_natives(request, TUNING_FILES[export], narrator)
+        show(tune_view.native_facts(native), tune_view.view(native), native.write(output), as_json)
         return
-    stdout.print(tune_view.view(tuning, stdout.width))
-    print_lines([f"written to {output}"])
+    tuning = measure(request, narrator)
+    tuning.write(output)
+    told = {"plan": str(output), **tune_view.facts(tuning)}
+    show(told, tune_view.view(tuning), f"written to {output}", as_json)
+
+
+def show(facts: dict[str, Any], view: RenderableType, last: str, as_json: bool) -> None:
+    """Print what was found, and a last line."""
+    if as_json:
+        print_json({**facts, "usage": last})
+        return
+    stdout.print(view)
+    print_lines([last])

@@ -8,7 +8,7 @@ import itertools
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,6 +33,8 @@ from fairlead.model.schedule import Schedule
 from fairlead.model.traffic import Traffic
 from fairlead.narrator import Narrator
 from fairlead.units import format_duration, format_size
+
+Measured = TypeVar("Measured")
 
 __all__ = ["DEFAULT_BUDGET_S", "DEFAULT_OPERATIONS", "DEFAULT_SIZES", "TuneRequest", "Tuning"]
 
@@ -205,33 +207,33 @@ def timed(
 
 def within_budget(
     calls: Sequence[TimedCall],
-    measured: Callable[[TimedCall, float], Choice],
+    measured: Callable[[TimedCall, float], Measured],
     budget_s: float,
     narrator: Narrator,
-) -> list[Choice]:
+) -> list[Measured]:
     """What was measured of the calls; each has an equal part of the time that is left.
 
     Raises:
         ProbeError: Not one could be measured.
     """
-    choices: list[Choice] = []
+    found: list[Measured] = []
     began_s = time.monotonic()
     problem: ProbeError | None = None
     with narrator.progress(f"timing {len(calls)} collective calls") as on_progress:
         for index, call in enumerate(calls):
             left_s = budget_s - (time.monotonic() - began_s)
-            if left_s <= 0 and choices:
+            if left_s <= 0 and found:
                 break
             try:
-                choices.append(measured(call, max(0.0, left_s) / (len(calls) - index)))
+                found.append(measured(call, max(0.0, left_s) / (len(calls) - index)))
             except ProbeError as error:
                 problem = error
                 size = format_size(call.message_bytes)
                 narrator.tell(f"collectives: {call.operation} of {size}: {error}")
             on_progress(index + 1, len(calls))
-    if problem is not None and not choices:
+    if problem is not None and not found:
         raise problem
-    return choices
+    return found
 
 
 def planned(

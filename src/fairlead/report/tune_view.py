@@ -13,6 +13,7 @@ from rich.text import Text
 from fairlead.act.mpi_builds import mpi_title
 from fairlead.decide.collectives.choosing import Choice
 from fairlead.decide.expected_gain import Gain
+from fairlead.flows.export import NativeTuning
 from fairlead.flows.tune import Tuning
 from fairlead.report.plain import plain
 from fairlead.report.terminal_table import table
@@ -38,14 +39,30 @@ def facts(tuning: Tuning) -> dict[str, Any]:
     }
 
 
-def view(tuning: Tuning, width: int) -> RenderableType:
-    """The table of all calls for a terminal of `width` columns."""
-    del width
+def native_facts(tuning: NativeTuning) -> dict[str, Any]:
+    """The same for a choice among the MPI's own algorithms."""
+    return {
+        "kind": "native tuning",
+        "mpi": mpi_title(tuning.launcher.family, tuning.launcher.version),
+        "num_ranks": tuning.placement.num_ranks,
+        "is_reordered": tuning.is_reordered,
+        "host_of_rank": tuning.placement.host_names(),
+        "seconds": tuning.seconds,
+        "num_left_out": tuning.num_left_out,
+        "calls": [_call_facts(choice) for choice in tuning.choices],
+        "rules": [rule._asdict() for rule in tuning.rules],
+    }
+
+
+def view(tuning: Tuning | NativeTuning) -> RenderableType:
+    """The table of all calls for a terminal."""
     mpi = mpi_title(tuning.launcher.family, tuning.launcher.version)
     title = (
         f"{tuning.placement.num_ranks} ranks on {len(tuning.placement.hosts)} hosts, {mpi}: "
         f"{len(tuning.choices)} calls measured in {format_duration(tuning.seconds)}"
     )
+    if isinstance(tuning, NativeTuning) and tuning.is_reordered:
+        title += "; the hosts in another order"
     names = ("operation", "size", "native", "best other", "method", "saves", "95 % interval", "use")
     shown = table(names, texts=("operation", "method", "use"))
     ordered = sorted(tuning.choices, key=lambda one: one.operation)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The choice among an MPI's own algorithms and orders of hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fairlead as fl
+from fairlead.act.tuning_files import TUNING_FILES, NativeRule
+from fairlead.flows import export
+from fairlead.flows.export import (
+    chosen,
+    measured,
+    other_order_is_better,
+    ring_order,
+    rules_of_sizes,
+)
+from fairlead.measure.collective_times import CollectiveTimes, NativeWay, TimedCall
+
+HOSTS = ("a", "b", "c", "d")
+PLACEMENT = fl.Placement(HOSTS, np.array([0, 0, 1, 1, 2, 2, 3, 3]))
+ORDER = (0, 1, 4, 5, 2, 3, 6, 7)
+CALL = TimedCall("bcast", 65536, tuple(range(8)))
+OMPI = TUNING_FILES["ompi"]
+
+
+class Program:
+    """An MPI in which each algorithm has its time, half of it in the other order."""
+
+    def __init__(self, time_of: dict[str, float], other_order: float = 1.0) -> None:
+        self.time_of, self.other_order = time_of, other_order
+        self.calls: list[Sequence[NativeWay]] = []
+
+    def time(
+        self, call: TimedCall, _schedules: object, ways: Sequence[NativeWay], **options: Any
+    ) -> CollectiveTimes:
+        self.calls.append(ways)
+        times = [1.0]
+        for way in ways:
+            name = way.settings.get(f"coll_tuned_{call.operation}_algorithm", "own")
+            times.append(self.time_of.get(name, 5.0) * (self.other_order if way.order else 1.0))
+        rounds = options.get("min_rounds", 8)
+        # nan: the MPI does not have this algorithm.
+        return CollectiveTimes([np.isfinite(one) for one in times], np.array([times] * rounds))
+
+
+def found(time_of: dict[str, float], other_order: float = 1.0) -> Any:
+    program: Any = Program({"own": 1.0, **time_of}, other_order)
+    return measured(CALL, program, OMPI, ORDER, 1.0)
+
+
+def test_order_of_a_ring_stays_with_rank_0_and_keeps_racks_together() -> None:
+    rack = np.array([0, 1, 0, 1])
+    is_near = rack[:, None] == rack
+    rates_Bps = np.where(np.eye(4), np.inf, np.where(is_near, 1e8, 1e6))
+    network = fl.Network(HOSTS, np.where(np.eye(4), 0.0, 1e-5), rates_Bps)
+
+    order = ring_order(network, PLACEMENT)
+
+    assert order[0] == 0
+    assert [PLACEMENT.host_of_rank[rank] % 2 for rank in order] in (
+        [0, 0, 0, 0, 1, 1, 1, 1],
+        [0, 0, 1, 1, 1, 1, 0, 0],
+    )
+
+
+def test_best_algorithm_of_each_order_is_measured_again() -> None:
+    program: Any = Program({"own": 1.0, "binomial": 0.5, "chain": 0.7})
+
+    measured(CALL, program, OMPI, ORDER, 1.0)
+
+    pilot, again = program.calls
+    assert len(pilot) == 2 * len(OMPI.algorithms("bcast", 8, 65536))
+    binomial = {"coll_tuned_bcast_algorithm": "binomial"}
+    assert again == [NativeWay(order=ORDER), NativeWay(binomial), NativeWay(binomial, ORDER)]
+
+
+def test_algorithm_that_the_mpi_does_not_have_is_passed_over() -> None:
+    assert found({"binomial": float("nan"), "chain": 0.7}).names == ("chain", "chain")
+
+
+def test_algorithm_is_taken_where_it_is_faster_and_the_order_stays() -> None:
+    one = found({"binomial": 0.5})
+
+    assert not other_order_is_better([one])
+    choice = chosen(one, PLACEMENT, False)
+    assert (choice.name, choice.is_taken, choice.fastest_s) == ("binomial", True, 0.5)
+    assert rules_of_sizes([choice]) == [NativeRule("bcast", "binomial", 32768, 131071)]
+
+
+def test_order_alone_is_taken_without_a_rule() -> None:
+    one = found({}, other_order=0.4)
+
+    assert other_order_is_better([one])
+    choice = chosen(one, PLACEMENT, True)
+    assert (choice.name, choice.is_taken, choice.fastest_s) == (export.OWN, True, 0.4)
+    assert rules_of_sizes([choice]) == []
+
+
+def test_algorithm_in_the_other_order_saves_against_the_mpi_as_it_is() -> None:
+    one = found({"binomial": 0.5}, other_order=0.4)
+
+    choice = chosen(one, PLACEMENT, True)
+
+    assert (choice.name, choice.fastest_s) == ("binomial", 0.2)
+    assert choice.gain is not None
+    assert choice.gain.ratio == pytest.approx(0.8)
+
+
+def test_mpi_as_it_is_stays_where_nothing_is_faster() -> None:
+    choice = chosen(found({}), PLACEMENT, False)
+
+    assert not choice.is_taken
+    assert choice.native_s == 1.0
+    assert rules_of_sizes([choice]) == []
+
+
+def test_order_that_saves_next_to_nothing_is_not_taken() -> None:
+    assert not other_order_is_better([found({}, other_order=0.985)])
+    assert other_order_is_better([found({}, other_order=0.975)])
