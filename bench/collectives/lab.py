@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Collectives of real MPIs in the emulated cloud: the MPI's own algorithms against tuned ones.
+
+In each cloud `fairlead tune` measures the network and decides. Then every call is made again, in
+new processes, by the MPI's own algorithm and by what was decided, in turns: what was chosen for a
+short time would otherwise look better than it is. Printed are the median times, and the saving with
+the 95 % interval of the median of paired ratios. Where the MPI's own was kept there is nothing to
+compare.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from fairlead.act.launch import detect
+from fairlead.decide.collectives.choosing import Choice
+from fairlead.decide.paired_median import paired_gain
+from fairlead.flows.tune import TuneRequest, Tuning, planned, tune
+from fairlead.lab import Lab
+from fairlead.measure.collective_times import TimedCall, TuningProgram
+from fairlead.model.cluster import Cluster
+from fairlead.narrator import Narrator
+from fairlead.units import format_duration, format_size
+
+SCENARIOS = ("two-racks", "pairwise", "flat")
+OPERATIONS = ("bcast", "reduce", "allreduce", "allgather")
+SIZES = tuple(4**exponent << 16 for exponent in range(4))  # 64 KiB to 4 MiB
+MPIS = ("openmpi", "mpich")
+
+
+def main() -> None:
+    options = parsed()
+    if options.inside:
+        print(json.dumps(measured(options)))
+        return
+    console = Console(width=140)
+    for scenario, mpi in itertools.product(options.scenario, options.mpi):
+        with Lab.up(scenario) as lab:
+            console.print(table(f"{scenario}, {mpi}", inside(lab, scenario, mpi, options)))
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--short", action="store_true", help="bcast of 256 KiB on two-racks")
+    parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
+    parser.add_argument("--mpi", action="append", choices=MPIS, help="repeatable")
+    parser.add_argument("--rounds", type=int, help="of the second measurement; default: 20")
+    parser.add_argument("--budget", type=float, default=180.0, help="of tuning, in seconds")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    options.scenario = options.scenario or (["two-racks"] if options.short else [*SCENARIOS])
+    options.mpi = options.mpi or (["openmpi"] if options.short else [*MPIS])
+    options.rounds = options.rounds or (2 if options.short else 20)
+    return options
+
+
+def inside(lab: Lab, scenario: str, mpi: str, options: argparse.Namespace) -> dict:
+    """What this program finds on a host of the cloud."""
+    command = [
+        *(sys.executable, __file__, "--inside", "--scenario", scenario, "--mpi", mpi),
+        *("--rounds", str(options.rounds), "--budget", str(options.budget)),
+        *(["--short"] if options.short else []),
+    ]
+    environment = {**os.environ, "FAIRLEAD_MPIRUN": f"mpirun.{mpi}"}
+    done = lab.run(command, env=environment, stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(done.returncode)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measured(options: argparse.Namespace) -> dict:
+    """Decides, and measures again: 16 ranks on 8 hosts."""
+    hosts = Cluster.uniform(tuple(f"h{host}" for host in range(8)), slots=2)
+    request = TuneRequest(
+        num_ranks=16,
+        hostfile=hosts,
+        network="probe:",
+        operations=OPERATIONS[:1] if options.short else OPERATIONS,
+        sizes=SIZES[1:2] if options.short else SIZES,
+        budget_s=options.budget,
+    )
+    tuning = tune(request, Narrator())
+    with TuningProgram(detect(None), hosts, tuning.placement) as program:
+        rows = [row(choice, tuning, program, options.rounds) for choice in tuning.choices]
+    return {"tuning_s": tuning.seconds, "num_left_out": tuning.num_left_out, "rows": rows}
+
+
+def row(choice: Choice, tuning: Tuning, program: TuningProgram, rounds: int) -> dict:
+    """One call by the MPI's own algorithm and by what was decided."""
+    told = {"operation": choice.operation, "message_bytes": choice.message_bytes}
+    if not choice.is_taken:
+        return {**told, "method": "native", "native_s": choice.native_s}
+    call = TimedCall(choice.operation, choice.message_bytes, tuple(range(16)))
+    _, schedules = planned(call, tuning.network, tuning.placement)
+    chosen = [schedule for schedule in schedules if schedule.method == choice.name]
+    times = program.time(
+        call, chosen, time_s=0.0, min_rounds=rounds, max_rounds=rounds, drops_slower=False
+    )
+    native_s, way_s = times.rounds_s.T
+    both = np.isfinite(way_s)
+    gain = paired_gain(way_s[both], native_s[both])
+    return {
+        **told,
+        "method": choice.name,
+        "native_s": float(np.median(native_s)),
+        "tuned_s": float(np.median(way_s[both])),
+        "saves": [gain.ratio, gain.low_ratio, gain.high_ratio],
+        "is_right": all(times.is_right),
+        "rounds": int(both.sum()),
+    }
+
+
+def table(title: str, found: dict) -> Table:
+    seconds, left_out = format_duration(found["tuning_s"]), found["num_left_out"]
+    shown = Table(box=None, title=f"{title}: tuned in {seconds}, {left_out} calls left out")
+    for heading in ("operation", "size", "native", "tuned", "method", "saves", "95 % interval"):
+        shown.add_column(heading)
+    for one in sorted(found["rows"], key=lambda one: one["operation"]):
+        shown.add_row(*cells(one))
+    return shown
+
+
+def cells(one: dict) -> list[str]:
+    size = format_size(one["message_bytes"])
+    start = [one["operation"], size, format_duration(one["native_s"])]
+    if "saves" not in one:
+        return [*start, "", "native", "", ""]
+    value, low, high = one["saves"]
+    wrong = "" if one["is_right"] else " WRONG"
+    interval = f"{low:.0%} to {high:.0%}" if np.isfinite(low) else "too few rounds"
+    return [
+        *start,
+        format_duration(one["tuned_s"]),
+        f"{one['method']}{wrong}",
+        f"{value:.0%}",
+        interval,
+    ]
+
+
+if __name__ == "__main__":
+    main()
