@@ -20,8 +20,8 @@ from fairlead.lab.namespaces import in_network_of
 
 __all__ = ["LinkCounters", "queues"]
 
-LOOK_S = 0.02
-"""How often all queues are looked at: a share of time is known to a percent after two seconds."""
+LOOK_S = 0.04
+"""How often all queues are looked at: a share of time is known to a percent after four seconds."""
 
 # <linux/netlink.h>, <linux/rtnetlink.h>, <linux/gen_stats.h>
 _RTM_GETQDISC, _REQUEST_DUMP = 38, 0x301

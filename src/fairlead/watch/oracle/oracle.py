@@ -46,6 +46,9 @@ MOST_WINDOW_S = 600.0
 MOST_WINDOWS = 3
 """Windows whose link metrics are kept until the next round of reads."""
 
+MOST_PROGRAMS = 4
+"""Whose pairs are kept by link: 10 MB for one on 256 hosts."""
+
 MOST_REDUCERS = 12
 """Of a window; for a torus of 10,000 nodes each takes some 2 MB."""
 
@@ -102,6 +105,8 @@ class _Window:
 
     links: LinkMetrics
     reducers: dict[tuple[str, Reduction], Reducer]
+    oldest_s: float
+    """Of the newest samples of all links that are known; `nan` without any."""
 
 
 class _Pairs(NamedTuple):
@@ -144,6 +149,7 @@ class Oracle:
         self._clock = clock
         self._hops = topology.hops()
         self._windows: dict[float, tuple[int, _Window]] = {}
+        self._pairs_of_links: dict[tuple[str, ...], dict[int, list[tuple[int, int]]]] = {}
         self._keeping = threading.Lock()
 
     def use_clock_of_samples(self) -> None:
@@ -164,9 +170,29 @@ class Oracle:
         told = {
             metric: self._told(metric, question, window, pairs, hops) for metric in question.metrics
         }
-        newest_s = window.links.newest_s[np.isfinite(window.links.newest_s)]
-        age_s = self._clock() - float(newest_s.min()) if newest_s.size else float("nan")
-        return Answer(question, told, age_s)
+        return Answer(question, told, self._clock() - window.oldest_s)
+
+    def pairs_of_links(self, hosts: tuple[str, ...]) -> dict[int, list[tuple[int, int]]]:
+        """Pairs of these hosts, by their positions, that each link carries; routes do not change.
+
+        Raises:
+            InputError: A host is unknown.
+        """
+        found = self._pairs_of_links.get(hosts)
+        if found is None:
+            found = {}
+            places = self.topology.indices(hosts)
+            for src, src_place in enumerate(places):
+                for dst, dst_place in enumerate(places):
+                    if src != dst:
+                        for link in self.topology.routes.route(src_place, dst_place).tolist():
+                            found.setdefault(link, []).append((src, dst))
+            found.pop(NO_LINK, None)
+            with self._keeping:
+                while len(self._pairs_of_links) >= MOST_PROGRAMS:
+                    self._pairs_of_links.pop(next(iter(self._pairs_of_links)))
+                self._pairs_of_links[hosts] = found
+        return found
 
     def links(self, window_s: float = 60.0) -> LinkMetrics:
         """What every link does."""
@@ -232,7 +258,7 @@ class Oracle:
         if kept is None or kept[0] != generation:
             return None
         # What is kept as known may be too old by now.
-        has_aged = np.any(kept[1].links.newest_s < now_s - self.stale_s)
+        has_aged = kept[1].oldest_s < now_s - self.stale_s
         return None if has_aged else kept[1]
 
     def _window(self, window_s: float) -> _Window:
@@ -243,7 +269,8 @@ class Oracle:
             return kept
         with self.collector.lock:
             found = link_metrics(self.store, self.topology.links, now_s, window_s, self.stale_s)
-        window = _Window(found, {})
+        newest_s = found.newest_s[np.isfinite(found.newest_s)]
+        window = _Window(found, {}, float(newest_s.min()) if newest_s.size else float("nan"))
         with self._keeping:
             while len(self._windows) >= MOST_WINDOWS and window_s not in self._windows:
                 self._windows.pop(next(iter(self._windows)))

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from fairlead.decide.placement import COST_OF_OBJECTIVE, DEFAULT_OBJECTIVE, METHODS, place
 from fairlead.errors import InputError
 from fairlead.measure.oracle import cost_network
+from fairlead.model.bottleneck_group import BottleneckGroup
 from fairlead.model.cluster import Cluster
 from fairlead.model.cost import evaluate
 from fairlead.model.network import Network
@@ -25,6 +26,12 @@ __all__ = ["MOST_TASKS", "OPTIMIZE_S", "RemapQuestion", "Remapped", "remap"]
 
 MOST_TASKS = 4096
 """Of one question: `optimize` keeps to its time with so many."""
+
+MOST_SHARING_HOSTS = 256
+"""Whose pairs are looked up on each link: 65,000 routes, kept from one question to the next."""
+
+LEAST_SHARE = 0.1
+"""Of a link that is left for a program: messages that join others on a full link get some of it."""
 
 OPTIMIZE_S = 0.05
 """Of `optimize`: all ranks wait for it, and a map is to be there long before the gain."""
@@ -46,6 +53,8 @@ class RemapQuestion:
         repeats_left: How often the bytes will be sent from now on; 0: unknown, moves are free.
         move_bytes_of_process: Data of the task of each process.
         least_gain_ratio: Least part of the time on the network that moves have to save.
+        coordinates_of_task: In the program's own space, shape (T, D), for `geometric`; None: made
+            up from the traffic.
     """
 
     host_of_process: Sequence[str]
@@ -57,6 +66,7 @@ class RemapQuestion:
     repeats_left: float = 0.0
     move_bytes_of_process: Sequence[float] | None = None
     least_gain_ratio: float = 0.1
+    coordinates_of_task: Sequence[Sequence[float]] | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -101,6 +111,7 @@ def remap(oracle: Oracle, asked: RemapQuestion) -> Remapped:
     found = place(
         traffic, network, cluster, asked.method,
         time_limit_s=OPTIMIZE_S if asked.method == "optimize" else None,
+        rank_coordinates=asked.coordinates_of_task,
     )  # fmt: skip
     now_s, then_s = (
         float(getattr(evaluate(each, traffic, network), cost)) for each in (before, found)
@@ -139,10 +150,29 @@ def _network(oracle: Oracle, hosts: tuple[str, ...], asked: RemapQuestion) -> Ne
         hosts, asked.metric,
         *(told[name].values for name in (asked.metric, "hops", "capacity_Bps")),
     )  # fmt: skip
+    network = dataclasses.replace(network, groups=_shared_links(oracle, hosts, asked))
     if oracle.topology.coordinates is None:
         return network
     at = oracle.topology.coordinates[oracle.topology.indices(hosts)]
     return dataclasses.replace(network, coordinates=at)
+
+
+def _shared_links(
+    oracle: Oracle, hosts: tuple[str, ...], asked: RemapQuestion
+) -> list[BottleneckGroup]:
+    """The links that several pairs share, with what is left of each; only `optimize` uses them."""
+    if asked.method != "optimize" or len(hosts) > MOST_SHARING_HOSTS:
+        return []
+    found = oracle.links(asked.window_s)
+    busy_ratio = {"bw": found.used_ratio, "stalls": found.stalled_ratio}.get(asked.metric)
+    left_Bps = found.capacity_Bps.copy()
+    if busy_ratio is not None:
+        left_Bps *= np.clip(1 - np.nan_to_num(busy_ratio), LEAST_SHARE, 1)
+    return [
+        BottleneckGroup(np.array(pairs), float(left_Bps[link]))
+        for link, pairs in oracle.pairs_of_links(hosts).items()
+        if len(pairs) > 1 and np.isfinite(left_Bps[link])
+    ]
 
 
 def _traffic(asked: RemapQuestion) -> Traffic:

@@ -46,11 +46,11 @@ class SampleStore:
         self._links = {True: into, False: out_of}
         self._row_of: dict[Quantity, dict[tuple[str, bool], int]] = {}
         self._samples: dict[Quantity, Samples] = {}
+        self._newest_s = float("nan")
 
     def newest_s(self) -> float:
         """Time of the newest sample of all; `nan` without any."""
-        newest = [np.fmax.reduce(samples.times_s, None) for samples in self._samples.values()]
-        return float(max(newest, default=np.nan))
+        return self._newest_s
 
     def add(self, series: list[Series], *, is_whole: bool) -> int:
         """Take what a source gave.
@@ -71,6 +71,7 @@ class SampleStore:
             row, samples = self._row(one, link)
             times_s, values = samples.times_s[row], samples.values[row]
             new_s, new = one.times_s[-MOST_SAMPLES:], one.values[-MOST_SAMPLES:]
+            self._newest_s = float(np.fmax(self._newest_s, np.fmax.reduce(new_s)))
             if is_whole:
                 times_s[:] = np.nan
             elif times_s[-1] == new_s[-1] and values[-1] == new[-1]:
