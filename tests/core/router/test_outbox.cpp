@@ -198,6 +198,54 @@ TEST_CASE("outbox: a refused message is forgotten") {
   CHECK(box.paths_to(1)[1].in_flight_bytes == 0);
 }
 
+// Two senders with slow direct paths and one relay that both want, for a while; bytes of each by
+// the relay in each tenth of a second.
+TEST_CASE("outbox: two flows that want the same relay share it and do not oscillate") {
+  constexpr double kDirect_Bps = 1e7;
+  constexpr double kRelay_Bps = 1e8;
+  constexpr std::size_t kNumTenths = 40;
+  std::vector<Outbox> boxes(2, Outbox(site(kDirect_Bps, kRelay_Bps), kStart));
+  std::multimap<Time, std::pair<std::size_t, Departure>> arrivals;
+  // Of the two direct links and of the relay.
+  std::vector<Time> free_at(3, kStart);
+  std::vector<std::vector<double>> by_relay(2, std::vector<double>(kNumTenths, 0.0));
+  Time now = kStart;
+  const Time end = kStart + milliseconds(100 * kNumTenths);
+  while (now < end) {
+    for (std::size_t flow = 0; flow < 2; ++flow) {
+      if (boxes[flow].is_empty()) {
+        const auto number = boxes[flow].add(1, payload(4 << 20), now);
+        boxes[flow].claim(1, number);
+      }
+      while (auto departure = boxes[flow].next(now, OwnRouter::ready)) {
+        const bool is_relayed = departure->header.num_hops == 2;
+        Time& free = free_at[is_relayed ? 2 : flow];
+        const double took_s =
+            departure->header.segment_bytes / (is_relayed ? kRelay_Bps : kDirect_Bps);
+        free =
+            std::max(now, free) + std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * took_s));
+        arrivals.emplace(free, std::pair(flow, *departure));
+      }
+    }
+    REQUIRE_FALSE(arrivals.empty());
+    now = arrivals.begin()->first;
+    const auto [flow, departure] = arrivals.begin()->second;
+    arrivals.erase(arrivals.begin());
+    boxes[flow].acknowledge(acknowledgement(departure), now);
+    const auto tenth = static_cast<std::size_t>((now - kStart) / milliseconds(100));
+    if (tenth < kNumTenths && departure.header.num_hops == 2) {
+      by_relay[flow][tenth] += departure.header.segment_bytes;
+    }
+  }
+  // After a second each has half of the relay, in every tenth of a second.
+  for (const auto& series : by_relay) {
+    for (std::size_t tenth = 10; tenth < kNumTenths; ++tenth) {
+      CHECK(series[tenth] > 0.3 * 0.1 * kRelay_Bps);
+      CHECK(series[tenth] < 0.7 * 0.1 * kRelay_Bps);
+    }
+  }
+}
+
 TEST_CASE("inbox: segments in any order, and twice, make the message once") {
   Inbox box;
   std::vector<std::byte> text(kMaxSegmentBytes + 3);
