@@ -98,7 +98,7 @@ TEST_CASE("messenger: a message that is never taken holds up no other") {
 TEST_CASE("messenger: a relay that dies during a message loses nothing") {
   Network network(3);
   Pair pair(network);
-  const auto bytes = random_bytes(64 << 20, 1);
+  const auto bytes = random_bytes(16 << 20, 1);
   const auto number = pair.first.send(1, bytes);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   network.router(2).stop();
@@ -108,7 +108,7 @@ TEST_CASE("messenger: a relay that dies during a message loses nothing") {
 TEST_CASE("messenger: without its own router a process reaches the receiver itself") {
   Network network(3);
   Pair pair(network);
-  const auto bytes = random_bytes(64 << 20, 1);
+  const auto bytes = random_bytes(16 << 20, 1);
   const auto number = pair.first.send(1, bytes);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   network.router(0).stop();

@@ -22,7 +22,7 @@ Channel::Channel(Descriptor socket, const fairlead::relay::Key& key, Step step)
 Channel Channel::calling(Descriptor socket, std::uint32_t rank, const fairlead::relay::Key& key) {
   Channel channel(std::move(socket), key, Step::answer);
   channel.hello_ = to_bytes(make_hello(fairlead::relay::Role::process, rank, key));
-  channel.put_bytes(channel.hello_);
+  channel.greet(channel.hello_);
   channel.expect(fairlead::relay::kAnswerBytes);
   return channel;
 }
@@ -33,27 +33,37 @@ Channel Channel::answering(Descriptor socket, const fairlead::relay::Key& key) {
   return channel;
 }
 
-void Channel::put_bytes(std::span<const std::byte> bytes) {
+Channel::Part Channel::part_of(std::span<const std::byte> bytes) {
   Part part;
   std::copy(bytes.begin(), bytes.end(), part.start.begin());
   part.start_bytes = bytes.size();
-  waiting_bytes_ += bytes.size();
-  waiting_.push_back(std::move(part));
+  return part;
+}
+
+void Channel::greet(std::span<const std::byte> bytes) {
+  greeting_.push_back(part_of(bytes));
 }
 
 void Channel::put(const FrameHeader& header, Payload payload) {
-  put_bytes(fairlead::relay::to_bytes(header));
-  if (!payload) return;
-  Part& part = waiting_.back();
-  part.payload = std::move(payload);
-  part.offset = header.offset_bytes;
-  part.size = header.segment_bytes;
-  waiting_bytes_ += part.size;
+  Part part = part_of(fairlead::relay::to_bytes(header));
+  if (payload) {
+    part.payload = std::move(payload);
+    part.offset = header.offset_bytes;
+    part.size = header.segment_bytes;
+  }
+  waiting_bytes_ += part.start_bytes + part.size;
+  waiting_.push_back(std::move(part));
 }
 
 void Channel::write() {
-  while (!is_closed() && !waiting_.empty()) {
-    Part& part = waiting_.front();
+  // No frame before the proof.
+  if (write_from(greeting_) && is_open()) write_from(waiting_);
+}
+
+// Whether all of it could be written.
+bool Channel::write_from(std::deque<Part>& parts) {
+  while (!is_closed() && !parts.empty()) {
+    Part& part = parts.front();
     std::array<iovec, 2> vectors{};
     int num_vectors = 0;
     const auto add = [&](const std::byte* bytes, std::size_t size) {
@@ -72,12 +82,13 @@ void Channel::write() {
       if (errno == EINTR) continue;
       // Not connected yet, in the case of ENOTCONN.
       if (errno != EAGAIN && errno != EWOULDBLOCK && errno != ENOTCONN) close();
-      return;
+      return false;
     }
     part.written += static_cast<std::size_t>(size);
-    waiting_bytes_ -= static_cast<std::size_t>(size);
-    if (part.written == part.start_bytes + part.size) waiting_.pop_front();
+    if (&parts == &waiting_) waiting_bytes_ -= static_cast<std::size_t>(size);
+    if (part.written == part.start_bytes + part.size) parts.pop_front();
   }
+  return !is_closed();
 }
 
 void Channel::expect(std::size_t bytes) {
@@ -122,8 +133,8 @@ void Channel::take_greeting() {
     const auto hello = parse_hello(hello_);
     if (!hello || hello->role != Role::process || hello->job != job_of(key_)) return close();
     answer_ = make_answer(hello_, key_);
-    put_bytes(std::span(answer_).first<kNonceBytes>());
-    put_bytes(std::span(answer_).subspan<kNonceBytes>());
+    greet(std::span(answer_).first<kNonceBytes>());
+    greet(std::span(answer_).subspan<kNonceBytes>());
     step_ = Step::proof;
     return expect(kProofBytes);
   }
@@ -131,7 +142,7 @@ void Channel::take_greeting() {
     std::copy(incoming_.begin(), incoming_.end(), answer_.begin());
     const auto proof = check_answer(hello_, answer_, key_);
     if (!proof) return close();
-    put_bytes(*proof);
+    greet(*proof);
   } else {
     Proof proof{};
     std::copy(incoming_.begin(), incoming_.end(), proof.begin());
@@ -143,6 +154,7 @@ void Channel::take_greeting() {
 
 void Channel::close() {
   socket_.close();
+  greeting_.clear();
   waiting_.clear();
   waiting_bytes_ = 0;
 }

@@ -35,9 +35,12 @@ class Channel {
   /// Both ends have proved the key.
   [[nodiscard]] bool is_open() const { return !is_closed() && step_ == Step::frames; }
   [[nodiscard]] bool is_full() const { return waiting_bytes_ >= kFullBytes; }
-  [[nodiscard]] bool has_to_write() const { return !waiting_.empty(); }
+  [[nodiscard]] bool has_to_write() const {
+    return !greeting_.empty() || (is_open() && !waiting_.empty());
+  }
   [[nodiscard]] Time opened() const { return opened_; }
 
+  /// Waits for the end of the greeting.
   /// @param payload  null for a frame without one
   void put(const fairlead::relay::FrameHeader& header, Payload payload);
   /// Reads what is there, and tells of whole frames. Closes at the end and at what is no frame.
@@ -58,7 +61,9 @@ class Channel {
   };
 
   Channel(Descriptor socket, const fairlead::relay::Key& key, Step step);
-  void put_bytes(std::span<const std::byte> bytes);
+  static Part part_of(std::span<const std::byte> bytes);
+  void greet(std::span<const std::byte> bytes);
+  bool write_from(std::deque<Part>& parts);
   void expect(std::size_t bytes);
   void take_read(const OnFrame& on_frame);
   void take_greeting();
@@ -69,6 +74,7 @@ class Channel {
   Time opened_ = Clock::now();
   fairlead::relay::HelloBytes hello_{};
   fairlead::relay::AnswerBytes answer_{};
+  std::deque<Part> greeting_;
   std::deque<Part> waiting_;
   std::size_t waiting_bytes_ = 0;
   std::vector<std::byte> incoming_;
