@@ -179,3 +179,11 @@ def test_a_path_that_is_there_goes_before_a_runs_name(runs: Path, tmp_path: Path
     assert hosts["kind"] == "placement"
     (tmp_path / "cg" / "placement.json").unlink()
     assert fairlead("show", "cg").exit_code == 1
+
+
+def test_run_whose_plan_does_not_hold_any_more_says_so(runs: Path) -> None:
+    kept = {"method": "optimize", "kept_launcher_placement": True}
+    folder = leave_run(runs / "1-cg", decision=kept, end={"exit_code": 0, "seconds": 1.0})
+    (folder / "stale.json").write_text("{}")
+
+    assert "done, plan stale" in fairlead("runs", columns=100).stdout

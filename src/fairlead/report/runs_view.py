@@ -13,6 +13,7 @@ from rich.text import Text
 from fairlead.report.terminal_table import table
 from fairlead.units import format_duration
 from fairlead.watch.past_runs import PastRun
+from fairlead.watch.stale import is_stale
 
 
 def facts(runs: Sequence[PastRun]) -> list[dict[str, Any]]:
@@ -53,7 +54,8 @@ def _end(run: PastRun) -> str:
         return "dry run"
     if run.exit_code is None:
         return "not ended"
-    return f"exit code {run.exit_code}" if run.exit_code else "done"
+    end = f"exit code {run.exit_code}" if run.exit_code else "done"
+    return f"{end}, plan stale" if is_stale(run.folder) else end
 
 
 def _number(value: int | None) -> str:

@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from torus_files import host, interconnect, shares
@@ -98,12 +99,15 @@ def oracle(tmp_path: Path) -> Iterator[str]:
 
 
 Answer = Callable[[list[int]], bytes]
+QUESTIONS: list[dict[str, Any]] = []
+"""That services of the test at hand were asked."""
 
 
 @pytest.fixture
 def answering() -> Iterator[Callable[[Answer], str]]:
     """Starts services that answer as a test says, to the tasks of each question; gives URLs."""
     listeners = []
+    QUESTIONS.clear()
 
     def start(answer: Answer) -> str:
         listener = socket.create_server(("127.0.0.1", 0))
@@ -121,6 +125,7 @@ def answering() -> Iterator[Callable[[Answer], str]]:
                         if line.lower().startswith(b"content-length:"):
                             length = int(line.split(b":")[1])
                     question = json.loads(reader.read(length))
+                    QUESTIONS.append(question)
                     connection.sendall(answer(question["task_of_process"]))
 
         threading.Thread(target=serve, daemon=True).start()
@@ -164,6 +169,21 @@ def test_spmv_moves_matrix_and_vectors_with_its_tasks(
 
     assert has_passed(done), done.stdout + done.stderr
     assert remappings(done) == (5, 5, 0)
+
+
+def test_each_move_asks_for_more_gain_so_that_none_flaps(
+    openmpi: TracedMpi, answering: Callable[[Answer], str]
+) -> None:
+    moves = iter((True, True, True, False, False))
+    url = answering(lambda tasks: told(tasks[::-1] if next(moves) else tasks))
+
+    done = spmv(openmpi, ["a"] * 2, "--every", "5", FAIRLEAD_ORACLE=url)
+
+    assert has_passed(done), done.stdout + done.stderr
+    asked = [question["least_gain_ratio"] for question in QUESTIONS]
+    assert asked == [0.1, 0.2, 0.4, 0.5, 0.4]
+    assert [question["repeats_left"] for question in QUESTIONS] == [25, 20, 15, 10, 5]
+    assert all(size > 0 for size in QUESTIONS[0]["move_bytes_of_process"])
 
 
 FAULTS: dict[str, tuple[Answer, str]] = {
