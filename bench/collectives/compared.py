@@ -140,7 +140,8 @@ def plans_of(method: str, calls: Sequence[Call], network: fl.Network) -> dict[Ca
 def kept_as(plan: fl.Schedule) -> str:
     """Name of a time in the record: the method, and a digest of what is done."""
     done = dataclasses.replace(plan, predicted_s=0.0, lower_bound_s=0.0)
-    return f"{plan.method} {hashlib.sha256(done.to_json().encode()).hexdigest()[:12]}"
+    digest = int(hashlib.sha256(done.to_json().encode()).hexdigest()[:12], base=16)
+    return f"{plan.method} {digest}"
 
 
 class Verdict(NamedTuple):
