@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linked to a program for SMPI: its gathers and bcasts follow the schedules of a file.
+#include <mpi.h>
+
+#include <cstdlib>
+
+#include "collectives.hpp"
+
+namespace {
+
+using fairlead::collectives::Operation;
+using fairlead::collectives::Schedule;
+
+/// The schedule for an operation among all ranks, or null: then the MPI's own algorithm runs.
+const Schedule* schedule_for(Operation operation, MPI_Comm comm) {
+  static const bench::Schedules schedules =
+      bench::schedules_in(std::getenv("FAIRLEAD_BENCH_SCHEDULES"));
+  if (comm != MPI_COMM_WORLD) return nullptr;
+  for (const Schedule& schedule : schedules) {
+    if (schedule.operation == operation) return &schedule;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  const Schedule* schedule = schedule_for(Operation::bcast, comm);
+  if (schedule == nullptr || schedule->root != root) {
+    return PMPI_Bcast(buffer, count, type, root, comm);
+  }
+  return bench::planned(*schedule).bcast(buffer, count, type, root, comm);
+}
+
+extern "C" int MPI_Gather(const void* out, int count, MPI_Datatype type, void* in, int count_in,
+                          MPI_Datatype type_in, int root, MPI_Comm comm) {
+  const Schedule* schedule = schedule_for(Operation::gather, comm);
+  if (schedule == nullptr || schedule->root != root) {
+    return PMPI_Gather(out, count, type, in, count_in, type_in, root, comm);
+  }
+  return bench::planned(*schedule).gather(out, count, type, in, count_in, type_in, root, comm);
+}
