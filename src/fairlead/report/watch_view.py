@@ -45,7 +45,7 @@ def line(now: Observation) -> str:
     if not drifted:
         held = "is marked as stale" if now.is_stale else "holds"
         return f"observation {now.watcher.num_rounds}: the plan {held}; {_most_changed(now)}"
-    more = f" and {len(drifted) - 1} more pairs" if len(drifted) > 1 else ""
+    more = f", {len(drifted) - 1} more" if len(drifted) > 1 else ""
     return f"the plan is stale: {_told(drifted[0])}{more}: the next fairlead run measures anew"
 
 
@@ -69,7 +69,9 @@ def view(now: Observation) -> Group:
 def _parts(now: Observation) -> Iterator[Any]:
     yield Text(line(now), style=DRIFTED if now.is_stale or now.problem else "bold")
     drifted = {(pair.src, pair.dst) for pair in now.watcher.drifted()}
-    pairs = table(["pair", "planned", "now", "change"], title="Pairs that changed most")
+    # The title of a table breaks at the table's width, which short names make narrow.
+    yield Text("Pairs that changed most", style="bold")
+    pairs = table(["pair", "planned", "now", "change"])
     for pair in now.watcher.changed(MOST_SHOWN):
         change = pair.now_Bps / pair.planned_Bps - 1
         pairs.add_row(
@@ -81,13 +83,15 @@ def _parts(now: Observation) -> Iterator[Any]:
     yield pairs
     hosts = now.watcher.hot_hosts()
     if hosts:
-        shown = table(["host", "bandwidth left"], title="Hosts with the least bandwidth left")
+        yield Text("Hosts with the least bandwidth left", style="bold")
+        shown = table(["host", "bandwidth left"])
         for host, left_ratio in hosts[:MOST_SHOWN]:
             style = DRIFTED if left_ratio < 1 - DRIFT_RATIO else ""
             shown.add_row(Text(host), Text(f"{100 * left_ratio:.0f} %", style=style))
         yield shown
     if now.links:
-        shown = table(["link", "stalled", "used"], title="Links that messages wait for longest")
+        yield Text("Links that messages wait for longest", style="bold")
+        shown = table(["link", "stalled", "used"])
         for link in now.links[:MOST_SHOWN]:
             name = f"{link.src} to {link.dst}"
             shown.add_row(Text(name), _share(link.stalled_ratio), _share(link.used_ratio))

@@ -3,17 +3,21 @@
 
 from __future__ import annotations
 
+import dataclasses
+import io
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import fairlead as fl
 from fairlead.errors import InputError, ProbeError
 from fairlead.files import run_directory
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.watch import Observation, WatchedRun, watch, watched_run
+from fairlead.measure.oracle import HotLink
 from fairlead.report import watch_view
 from fairlead.watch.plan_watch import PlanWatcher
 from fairlead.watch.stale import STALE
@@ -107,3 +111,18 @@ def test_run_without_a_decision_has_no_plan(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match="has no plan to watch: nothing is decided there yet"):
         watched_run(folder.path)
+
+
+def test_view_shows_pairs_hosts_and_links(tmp_path: Path) -> None:
+    run = watched_run(run_folder(tmp_path).path)
+    now = watched(run, 0.4e8, rounds=3)[-1]
+    links = [HotLink("0,0,0 X+", "1,0,0 X-", 0.83, None)]
+    console = Console(width=80, record=True, file=io.StringIO())
+
+    console.print(watch_view.view(dataclasses.replace(now, links=links)))
+
+    shown = [line.split() for line in console.export_text().splitlines()]
+    assert ["a", "to", "b", "100", "MB/s", "40", "MB/s", "-60", "%"] in shown
+    assert ["a", "40", "%"] in shown
+    assert ["0,0,0", "X+", "to", "1,0,0", "X-", "83", "%", "-"] in shown
+    assert json.loads(json.dumps(watch_view.facts(now)))["is_stale"]
