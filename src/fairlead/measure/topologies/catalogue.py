@@ -67,14 +67,14 @@ IMPORTS: dict[str, Import] = {
         "gcloud compute instances list --format json; --nodes lines of instance and host",
         frozenset({"nodes"}),
     ),
-    "lab": Import(
-        lambda given: read_lab(given.file),
-        "a torus of fairlead lab that is up, by its name",
-    ),
     "oci": Import(
         lambda given: clouds.read_oci(given.file, given.nodes),
         "an object of hosts and their rdmaTopologyData",
         frozenset({"nodes"}),
+    ),
+    "lab": Import(
+        lambda given: read_lab(given.file),
+        "a torus of fairlead lab that is up, by its name",
     ),
 }
 """Each is a file or a function of one; a further one is a line here."""
