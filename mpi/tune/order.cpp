@@ -22,7 +22,7 @@ std::vector<int> read_numbers(const json::Value& value) {
 }
 
 NativeWay read_native(const json::Value& value, std::size_t num_ranks) {
-  value.allow_only({"natives", "order"});
+  value.allow_only({"settings", "order"});
   NativeWay way;
   for (const json::Value& setting : value.at("settings").items()) {
     setting.allow_only({"variable", "value"});
