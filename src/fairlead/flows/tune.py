@@ -19,7 +19,7 @@ from fairlead.decide.collectives.candidates import candidates
 from fairlead.decide.collectives.catalogue import WITH_ROOT
 from fairlead.decide.collectives.choosing import Choice, choose, rules_of
 from fairlead.decide.placement.filling import fill_by_slot
-from fairlead.errors import ProbeError
+from fairlead.errors import InputError, ProbeError
 from fairlead.flows.found_network import FoundNetwork
 from fairlead.flows.request import hosts_of
 from fairlead.measure.collective_times import TimedCall, TuningProgram
@@ -140,6 +140,9 @@ def found_hosts(
     """The hosts, the network between them, and where the ranks are.
 
     Interfaces and shared bottlenecks are measured too: a probe of single pairs sees one group.
+
+    Raises:
+        InputError: All ranks are on one host, or the placement is of another number of ranks.
     """
     whole = hosts_of(request.hostfile)
     whole.require_room_for(request.num_ranks)
@@ -157,10 +160,20 @@ def found_hosts(
         cluster, network = found.settled(_nothing(request.num_ranks), measures_again=False)
     if request.placement is not None:
         placement = Placement.load(request.placement)
+        if placement.num_ranks != request.num_ranks:
+            raise InputError(
+                f"{request.placement}: is of {placement.num_ranks} ranks, but "
+                f"{request.num_ranks} are to run"
+            )
         placement.require_fits(cluster)
     else:
         host_of_rank = fill_by_slot(cluster, request.num_ranks)
         placement = Placement(cluster.hosts, host_of_rank, method="blocked")
+    if len(set(placement.host_of_rank.tolist())) < 2:
+        raise InputError(
+            f"all {request.num_ranks} ranks are on one host: there is nothing to tune; give hosts "
+            "with fewer slots, or more ranks"
+        )
     return cluster, network, placement
 
 

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is shown of measured collectives."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+import fairlead as fl
+from fairlead.act.launch.openmpi4 import OpenMpi4
+from fairlead.decide.collectives.choosing import Choice
+from fairlead.decide.expected_gain import Gain
+from fairlead.flows.tune import Tuning
+from fairlead.report import tune_view
+
+HOSTS = frozenset({"a", "b"})
+CHOICES = [
+    Choice("bcast", 65536, HOSTS, 0.02, "forest", 0.01, Gain(0.5, 0.4, 0.6), True, 8),
+    Choice("reduce", 65536, HOSTS, 0.02, "forest", 0.04, Gain(-1.0, -np.inf, np.inf), False, 4),
+    Choice("allgather", 4096, HOSTS, 0.02),
+]
+
+
+def tuning() -> Tuning:
+    network = fl.Network(("a", "b"), np.zeros((2, 2)), np.full((2, 2), 1e8))
+    placement = fl.Placement(("a", "b"), np.array([0, 0, 1, 1]))
+    launcher = OpenMpi4(Path("/mpirun"), (4, 1, 4))
+    return Tuning(launcher, network, placement, CHOICES, 1, False, 2.5)
+
+
+def test_each_call_has_a_row_that_says_what_is_used() -> None:
+    text = io.StringIO()
+    Console(file=text, width=100).print(tune_view.view(tuning()))
+
+    title, *rows = [line.split() for line in text.getvalue().splitlines() if line.strip()]
+    assert " ".join(title) == ("4 ranks on 2 hosts, Open MPI 4.1.4: 3 calls measured in 2.5 s")
+    by_operation = {row[0]: " ".join(row[1:]) for row in rows[1:]}
+    assert by_operation == {
+        "bcast": "64 KiB 20 ms 10 ms forest 50% 40% to 60% forest",
+        "reduce": "64 KiB 20 ms 40 ms forest -100% slower native",
+        "allgather": "4 KiB 20 ms - – – – native",
+    }
+
+
+def test_facts_are_json_and_hold_the_rules() -> None:
+    facts = json.loads(json.dumps(tune_view.facts(tuning()), allow_nan=False))
+
+    assert [call["gain"] for call in facts["calls"]] == [
+        {"ratio": 0.5, "low_ratio": 0.4, "high_ratio": 0.6},
+        {"ratio": -1.0, "low_ratio": None, "high_ratio": None},
+        None,
+    ]
+    (rule,) = facts["rules"]
+    assert rule == {
+        "operation": "bcast",
+        "method": "forest",
+        "min_bytes": 32768,
+        "max_bytes": 131071,
+        "hosts": ["a", "b"],
+    }
