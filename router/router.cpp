@@ -29,6 +29,9 @@ template <class Acceptor, class Endpoint>
 std::shared_ptr<Acceptor> listening(asio::io_context& context, const Endpoint& endpoint) {
   auto acceptor = std::make_shared<Acceptor>(context);
   acceptor->open(endpoint.protocol());
+  // A router that is started again takes the place of one whose connections have not all ended.
+  asio::error_code is_unix_socket;
+  acceptor->set_option(asio::socket_base::reuse_address(true), is_unix_socket);
   acceptor->bind(endpoint);
   acceptor->listen();
   return acceptor;
