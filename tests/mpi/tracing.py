@@ -67,11 +67,11 @@ class TracedMpi:
         return trace(detect(self.mpirun), self.spec(num_ranks, *program, **env)).traffic
 
     def run_preloaded(
-        self, num_ranks: int, file: Path, *program: Path | str
+        self, num_ranks: int, file: Path, *program: Path | str, **env: str
     ) -> subprocess.CompletedProcess[str]:
         """Run a program under the library as any user of LD_PRELOAD would."""
         launcher = detect(self.mpirun)
-        env = {"LD_PRELOAD": str(find(launcher).intercept), "FAIRLEAD_TRACE": str(file)}
+        env |= {"LD_PRELOAD": str(find(launcher).intercept), "FAIRLEAD_TRACE": str(file)}
         command = launcher.prepare_command(self.spec(num_ranks, *program, **env), file.parent)
         return subprocess.run(command, capture_output=True, text=True, check=False)
 

@@ -12,6 +12,7 @@ namespace fairlead::intercept {
 #define FAIRLEAD_MPI_QUERIES(QUERY) \
   QUERY(Cart_shift)                 \
   QUERY(Cartdim_get)                \
+  QUERY(Comm_call_errhandler)       \
   QUERY(Comm_dup)                   \
   QUERY(Comm_get_errhandler)        \
   QUERY(Comm_get_parent)            \
@@ -25,6 +26,7 @@ namespace fairlead::intercept {
   QUERY(Comm_test_inter)            \
   QUERY(Dist_graph_neighbors)       \
   QUERY(Dist_graph_neighbors_count) \
+  QUERY(Errhandler_free)            \
   QUERY(Get_library_version)        \
   QUERY(Get_processor_name)         \
   QUERY(Graph_neighbors)            \
@@ -49,7 +51,6 @@ namespace fairlead::intercept {
   HANDLE(MPI_Message, message_null, MPI_MESSAGE_NULL, ompi_message_null)         \
   HANDLE(MPI_Request, request_null, MPI_REQUEST_NULL, ompi_request_null)
 #define FAIRLEAD_RELAY_QUERIES(QUERY) \
-  QUERY(Comm_call_errhandler)         \
   QUERY(Comm_create_keyval)           \
   QUERY(Comm_get_attr)                \
   QUERY(Comm_set_attr)                \

@@ -7,6 +7,7 @@
 
 #include "pmpi/cancellation.hpp"
 #include "pmpi/mpi_symbols.hpp"
+#include "pmpi/returned_errors.hpp"
 #include "reorder/graph_arguments.hpp"
 #include "reorder/role_agreement.hpp"
 #include "reorder/site.hpp"
@@ -107,15 +108,30 @@ int check(MPI_Comm comm) {
   return comm == comm_null() ? MPI_SUCCESS : mpi().Comm_test_inter(comm, &is_inter);
 }
 
+// The program's handler gets the error of an agreement when nothing of it is left on the stack.
+int failed(MPI_Comm comm, int code) {
+  mpi().Comm_call_errhandler(comm, code);
+  return code;
+}
+
 // The result of the agreed roles; the holder of each role gets the arguments of its former holder.
-Decision decide_on_roles(MPI_Comm comm_old, const std::vector<std::int32_t>& hosts,
-                         const Packed& own, int may_reorder) {
-  const Roles roles = agree_on_roles(site(), comm_old, hosts, own.offer);
-  if (roles.empty()) return {.may_reorder = may_reorder};
-  if (is_identity(roles)) return {};
-  auto reordered = std::make_unique<Reordered>(comm_old, roles);
-  if (own.arguments) reordered->arguments = reordered->comm.exchanged(*own.arguments, roles);
-  return {.reordered = reordered.release()};
+// `pack` makes a rank's part, given their number.
+template <class Pack>
+Decision decide_on_roles(MPI_Comm comm_old, int may_reorder, Pack pack) {
+  if (comm_old == comm_null()) return {.may_reorder = may_reorder};
+  return decide([&]() -> Decision {
+    const ReturnedErrors errors(comm_old);
+    const std::vector<std::int32_t> hosts = hosts_of_members(site(), comm_old);
+    if (hosts.empty()) return {.may_reorder = may_reorder};
+    const Packed own = pack(static_cast<int>(hosts.size()));
+    const Roles roles = agree_on_roles(site(), comm_old, hosts, own.offer);
+    if (roles.empty()) return {.may_reorder = may_reorder};
+    if (is_identity(roles)) return {};
+    auto reordered = std::make_unique<Reordered>(comm_old, roles);
+    if (own.arguments) reordered->arguments = reordered->comm.exchanged(*own.arguments, roles);
+    errors.hand_on(reordered->comm.get());
+    return {.reordered = reordered.release()};
+  });
 }
 
 // Makes the topology on the reordered communicator; `make` is the MPI's own call.
@@ -139,14 +155,10 @@ int Cart_create(MPI_Comm comm_old, int num_dimensions, const int dims[], const i
   };
   if (may_reorder == 0) return native(comm_old, 0);
   if (const int code = check(comm_old); code != MPI_SUCCESS) return code;
-  const Decision decision = decide([&]() -> Decision {
-    const std::vector<std::int32_t> hosts = hosts_of_members(site(), comm_old);
-    if (hosts.empty()) return {.may_reorder = may_reorder};
-    const auto num_ranks = static_cast<int>(hosts.size());
-    const Offer offer = offer_grid(comm_old, num_ranks, num_dimensions, dims, periods);
-    return decide_on_roles(comm_old, hosts, {offer, std::nullopt}, may_reorder);
+  const Decision decision = decide_on_roles(comm_old, may_reorder, [&](int num_ranks) -> Packed {
+    return {offer_grid(comm_old, num_ranks, num_dimensions, dims, periods), std::nullopt};
   });
-  if (decision.code != MPI_SUCCESS) return decision.code;
+  if (decision.code != MPI_SUCCESS) return failed(comm_old, decision.code);
   if (decision.reordered == nullptr) return native(comm_old, decision.may_reorder);
   return on_reordered(decision.reordered,
                       [&] { return native(decision.reordered->comm.get(), 0); });
@@ -161,18 +173,15 @@ int Dist_graph_create(MPI_Comm comm_old, int num_sources, const int sources[], c
   };
   if (may_reorder == 0) return native(0);
   if (const int code = check(comm_old); code != MPI_SUCCESS) return code;
-  const Decision decision = decide([&]() -> Decision {
-    const std::vector<std::int32_t> hosts = hosts_of_members(site(), comm_old);
-    if (hosts.empty()) return {.may_reorder = may_reorder};
-    const Packed own = packed_by(
+  const Decision decision = decide_on_roles(comm_old, may_reorder, [&](int num_ranks) {
+    return packed_by(
         [&] {
-          return GraphArguments::pack(static_cast<int>(hosts.size()), marks(), num_sources, sources,
-                                      degrees, destinations, weights);
+          return GraphArguments::pack(num_ranks, marks(), num_sources, sources, degrees,
+                                      destinations, weights);
         },
         [](const Integers& packed) { return GraphArguments(packed, marks()).edges(marks()); });
-    return decide_on_roles(comm_old, hosts, own, may_reorder);
   });
-  if (decision.code != MPI_SUCCESS) return decision.code;
+  if (decision.code != MPI_SUCCESS) return failed(comm_old, decision.code);
   if (decision.reordered == nullptr) return native(decision.may_reorder);
   const GraphArguments role(decision.reordered->arguments, marks());
   return on_reordered(decision.reordered, [&] {
@@ -191,22 +200,18 @@ int Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int source
   };
   if (may_reorder == 0) return native(0);
   if (const int code = check(comm_old); code != MPI_SUCCESS) return code;
-  const Decision decision = decide([&]() -> Decision {
-    const std::vector<std::int32_t> hosts = hosts_of_members(site(), comm_old);
-    if (hosts.empty()) return {.may_reorder = may_reorder};
+  const Decision decision = decide_on_roles(comm_old, may_reorder, [&](int num_ranks) {
     const int rank = rank_in(comm_old);
-    const Packed own = packed_by(
+    return packed_by(
         [&] {
-          return AdjacentArguments::pack(static_cast<int>(hosts.size()), marks(), indegree, sources,
-                                         source_weights, outdegree, destinations,
-                                         destination_weights);
+          return AdjacentArguments::pack(num_ranks, marks(), indegree, sources, source_weights,
+                                         outdegree, destinations, destination_weights);
         },
         [rank](const Integers& packed) {
           return AdjacentArguments(packed, marks()).edges(rank, marks());
         });
-    return decide_on_roles(comm_old, hosts, own, may_reorder);
   });
-  if (decision.code != MPI_SUCCESS) return decision.code;
+  if (decision.code != MPI_SUCCESS) return failed(comm_old, decision.code);
   if (decision.reordered == nullptr) return native(decision.may_reorder);
   const AdjacentArguments role(decision.reordered->arguments, marks());
   return on_reordered(decision.reordered, [&] {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "pmpi/mpi_symbols.hpp"
+#include "pmpi/returned_errors.hpp"
 
 namespace fairlead::intercept {
 namespace {
@@ -49,27 +50,11 @@ bool is_agreed_without(const World& world) {
   return world.num_ranks == 1 || variable(kEveryRankVariable) != nullptr;
 }
 
-// For MPI a missing name is an error, and the program's handlers would end the program.
-class ReturnedErrors {
- public:
-  ReturnedErrors() {
-    for (std::size_t i = 0; i < comms_.size(); ++i) {
-      mpi().Comm_get_errhandler(comms_[i], &handlers_[i]);
-      mpi().Comm_set_errhandler(comms_[i], errors_return());
-    }
-  }
-  ReturnedErrors(const ReturnedErrors&) = delete;
-  ReturnedErrors& operator=(const ReturnedErrors&) = delete;
-  ~ReturnedErrors() {
-    for (std::size_t i = 0; i < comms_.size(); ++i) {
-      mpi().Comm_set_errhandler(comms_[i], handlers_[i]);
-    }
-  }
-
- private:
-  // MPIs differ in which of the two an error without communicator goes to.
-  std::array<MPI_Comm, 2> comms_{comm_world(), comm_self()};
-  std::array<MPI_Errhandler, 2> handlers_{};
+// A name that is not there is an error to MPI, and the program's handlers would end it. MPIs differ
+// in which of the two an error without communicator goes to.
+struct ReturnedErrorsOfNames {
+  ReturnedErrors of_world{comm_world()};
+  ReturnedErrors of_self{comm_self()};
 };
 
 // Several jobs may share a name service, and Open MPI tells each its own name.
@@ -193,7 +178,7 @@ std::optional<Features> hear(Features own, const World& world) {
 Features agree(Features own) {
   const World here = world();
   if (is_agreed_without(here)) return own;
-  const ReturnedErrors errors;
+  const ReturnedErrorsOfNames errors;
   if (!publish(rank_name(here.rank), own)) {
     say_switched_off(own, (std::string("the launcher has no name service, by which the ranks find "
                                        "each other; if all of them run with the library, set ") +
@@ -209,7 +194,7 @@ Features agree(Features own) {
 void end_agreement() {
   const World here = world();
   if (is_agreed_without(here)) return;
-  const ReturnedErrors errors;
+  const ReturnedErrorsOfNames errors;
   if (here.rank == 0) withdraw(verdict_name());
   withdraw(rank_name(here.rank));
 }

@@ -81,6 +81,20 @@ def test_so_it_may_where_topologies_are_reordered(mpi: TracedMpi, way: str, tmp_
     assert traffic.bytes.sum() == 2 * 10 * NUM_CALLS_LEFT
 
 
+@pytest.mark.parametrize("way", ["exception", "longjmp", "pthread_exit", "code"])
+def test_an_agreement_on_roles_may_be_left_by_the_error_handler(
+    mpi: TracedMpi, way: str, tmp_path: Path
+) -> None:
+    write_reorder_plan(tmp_path, Network([platform.node()], np.zeros((1, 1)), np.full((1, 1), 1e9)))
+
+    ran = mpi.run_preloaded(
+        2, tmp_path / "trace", mpi.build("disagreeing.cpp"), way, FAIRLEAD_PLAN=str(tmp_path)
+    )
+
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == "errors: 1\n"
+
+
 def test_pointers_to_no_handle_are_answered_by_the_mpi(mpi: TracedMpi, tmp_path: Path) -> None:
     program = mpi.build("null_handles.c")
     launcher = detect(mpi.mpirun)
