@@ -17,13 +17,15 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXECUTORS = [
     *sorted((ROOT / "mpi" / "collectives").glob("*.cpp")),
-    *(ROOT / name for name in ("core/collectives/schedule.cpp", "mpi/json/value.cpp")),
+    ROOT / "core" / "collectives" / "schedule.cpp",
+    ROOT / "mpi" / "json" / "value.cpp",
+    ROOT / "mpi" / "intercept" / "pmpi" / "mpi_symbols.cpp",
 ]
 SOURCES = [
     *(HERE / name for name in ("timed.cpp", "bine.cpp", "planned.cpp", "schedule_files.cpp")),
     *EXECUTORS,
 ]
-INCLUDED = [ROOT / folder for folder in ("core/include", "mpi", "mpi/collectives")]
+INCLUDED = [ROOT / folder for folder in ("core/include", "mpi", "mpi/collectives", "mpi/intercept")]
 
 PLAIN = (
     "network/model:CM02",
@@ -81,7 +83,13 @@ def built(folder: Path) -> Path:
     if shutil.which("smpicxx") is None:
         raise SystemExit("SMPI is needed: apt install libsimgrid-dev")
     program = folder / "timed"
-    command = ["smpicxx", "-std=c++20", "-O2", *(f"-I{path}" for path in INCLUDED)]
+    command = [
+        "smpicxx",
+        "-std=c++20",
+        "-O2",
+        "-DFAIRLEAD_LINKED=1",
+        *(f"-I{path}" for path in INCLUDED),
+    ]
     subprocess.run([*command, *map(str, SOURCES), "-o", str(program)], check=True)
     return program
 

@@ -11,17 +11,27 @@
 #endif
 
 namespace fairlead::intercept {
-namespace detail {
-constinit Mpi bound_mpi;
-}
-
 namespace {
 
 #if defined(FAIRLEAD_LINKED)
 
-#define FAIRLEAD_BIND(name, ...) detail::bound_mpi.name = &PMPI_##name;
+// Constant, so that programs that are linked with executors only need not bind it.
+constexpr Mpi linked_mpi() noexcept {
+  Mpi linked;
+#define FAIRLEAD_BIND(name, ...) linked.name = &PMPI_##name;
+#define CALL(...) FAIRLEAD_BIND(__VA_ARGS__)
+#define LIFECYCLE(name) FAIRLEAD_BIND(name)
+#include "table/calls.def"
+  FAIRLEAD_MPI_QUERIES(FAIRLEAD_BIND)
+  FAIRLEAD_RELAY_QUERIES(FAIRLEAD_BIND)
+  return linked;
+}
 
-bool uses_own_mpi() noexcept {
+}  // namespace
+
+constinit Mpi detail::bound_mpi = linked_mpi();
+
+bool bind_mpi() noexcept {
   return true;
 }
 
@@ -44,8 +54,6 @@ bool uses_own_mpi() noexcept {
 #endif
 }
 
-#endif
-
 bool bind() noexcept {
 #define CALL(...) FAIRLEAD_BIND(__VA_ARGS__)
 #define LIFECYCLE(name) FAIRLEAD_BIND(name)
@@ -57,10 +65,14 @@ bool bind() noexcept {
 
 }  // namespace
 
+constinit Mpi detail::bound_mpi;
+
 bool bind_mpi() noexcept {
   static const bool is_own = bind();
   return is_own;
 }
+
+#endif
 
 void require_bound(const void* function, const char* name) noexcept {
   if (function != nullptr) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's own MPI library. The preload library reaches it by name: it is linked with none, so
-// that it can be loaded into programs that are not MPI programs.
+// The program's own MPI library, past all wrappers. The preload library reaches it by name: it is
+// linked with none, so that it can be loaded into programs that are not MPI programs.
 #pragma once
 
 #include <mpi.h>
@@ -13,13 +13,17 @@ namespace fairlead::intercept {
   QUERY(Cart_shift)                 \
   QUERY(Cartdim_get)                \
   QUERY(Comm_call_errhandler)       \
+  QUERY(Comm_create_keyval)         \
+  QUERY(Comm_delete_attr)           \
   QUERY(Comm_dup)                   \
+  QUERY(Comm_get_attr)              \
   QUERY(Comm_get_errhandler)        \
   QUERY(Comm_get_parent)            \
   QUERY(Comm_group)                 \
   QUERY(Comm_rank)                  \
   QUERY(Comm_remote_group)          \
   QUERY(Comm_remote_size)           \
+  QUERY(Comm_set_attr)              \
   QUERY(Comm_set_errhandler)        \
   QUERY(Comm_size)                  \
   QUERY(Comm_split)                 \
@@ -35,36 +39,36 @@ namespace fairlead::intercept {
   QUERY(Group_size)                 \
   QUERY(Group_translate_ranks)      \
   QUERY(Lookup_name)                \
+  QUERY(Op_commutative)             \
+  QUERY(Pack)                       \
   QUERY(Publish_name)               \
+  QUERY(Reduce_local)               \
   QUERY(Topo_test)                  \
+  QUERY(Type_free)                  \
+  QUERY(Type_get_contents)          \
+  QUERY(Type_get_envelope)          \
+  QUERY(Type_get_extent)            \
+  QUERY(Type_get_true_extent)       \
+  QUERY(Type_size)                  \
   QUERY(Type_size_x)                \
+  QUERY(Unpack)                     \
   QUERY(Unpublish_name)             \
   QUERY(Wtime)
 
-// What relays need, which are not for simulated programs.
-#if defined(FAIRLEAD_LINKED)
+// What relays need, which are not for programs that SMPI simulates.
+#if defined(SMPI_H)
 #define FAIRLEAD_RELAY_QUERIES(QUERY)
 #define FAIRLEAD_RELAY_HANDLES(HANDLE)
 #else
-#define FAIRLEAD_RELAY_HANDLES(HANDLE)                                           \
-  HANDLE(MPI_Datatype, datatype_null, MPI_DATATYPE_NULL, ompi_mpi_datatype_null) \
-  HANDLE(MPI_Message, message_null, MPI_MESSAGE_NULL, ompi_message_null)         \
-  HANDLE(MPI_Request, request_null, MPI_REQUEST_NULL, ompi_request_null)
+#define FAIRLEAD_RELAY_HANDLES(HANDLE) \
+  HANDLE(MPI_Message, message_null, MPI_MESSAGE_NULL, ompi_message_null)
 #define FAIRLEAD_RELAY_QUERIES(QUERY) \
-  QUERY(Comm_create_keyval)           \
-  QUERY(Comm_get_attr)                \
-  QUERY(Comm_set_attr)                \
   QUERY(Get_elements_x)               \
-  QUERY(Pack)                         \
   QUERY(Query_thread)                 \
   QUERY(Status_set_cancelled)         \
   QUERY(Status_set_elements_x)        \
   QUERY(Test_cancelled)               \
-  QUERY(Type_dup)                     \
-  QUERY(Type_free)                    \
-  QUERY(Type_get_contents)            \
-  QUERY(Type_get_envelope)            \
-  QUERY(Type_get_extent)
+  QUERY(Type_dup)
 #endif
 
 /// A function for each row of the table.
@@ -75,8 +79,8 @@ struct OriginalCalls {
 #include "table/calls.def"
 };
 
-/// The program's own MPI: the functions of the table, and others that Fairlead calls. All are null
-/// before `bind_mpi`.
+/// The program's own MPI: the functions of the table, and others that Fairlead calls. In the
+/// preload library all are null before `bind_mpi`.
 struct Mpi : OriginalCalls {
   FAIRLEAD_MPI_QUERIES(FAIRLEAD_MEMBER)
   FAIRLEAD_RELAY_QUERIES(FAIRLEAD_MEMBER)
@@ -105,7 +109,22 @@ void require_bound(const void* function, const char* name) noexcept;
   HANDLE(MPI_Comm, comm_null, MPI_COMM_NULL, ompi_mpi_comm_null)                   \
   HANDLE(MPI_Errhandler, errors_return, MPI_ERRORS_RETURN, ompi_mpi_errors_return) \
   HANDLE(MPI_Info, info_null, MPI_INFO_NULL, ompi_mpi_info_null)                   \
-  HANDLE(MPI_Datatype, byte_type, MPI_BYTE, ompi_mpi_byte)
+  HANDLE(MPI_Datatype, byte_type, MPI_BYTE, ompi_mpi_byte)                         \
+  HANDLE(MPI_Datatype, datatype_null, MPI_DATATYPE_NULL, ompi_mpi_datatype_null)   \
+  HANDLE(MPI_Op, op_null, MPI_OP_NULL, ompi_mpi_op_null)                           \
+  HANDLE(MPI_Request, request_null, MPI_REQUEST_NULL, ompi_request_null)           \
+  HANDLE(MPI_Op, op_max, MPI_MAX, ompi_mpi_op_max)                                 \
+  HANDLE(MPI_Op, op_min, MPI_MIN, ompi_mpi_op_min)                                 \
+  HANDLE(MPI_Op, op_sum, MPI_SUM, ompi_mpi_op_sum)                                 \
+  HANDLE(MPI_Op, op_prod, MPI_PROD, ompi_mpi_op_prod)                              \
+  HANDLE(MPI_Op, op_land, MPI_LAND, ompi_mpi_op_land)                              \
+  HANDLE(MPI_Op, op_band, MPI_BAND, ompi_mpi_op_band)                              \
+  HANDLE(MPI_Op, op_lor, MPI_LOR, ompi_mpi_op_lor)                                 \
+  HANDLE(MPI_Op, op_bor, MPI_BOR, ompi_mpi_op_bor)                                 \
+  HANDLE(MPI_Op, op_lxor, MPI_LXOR, ompi_mpi_op_lxor)                              \
+  HANDLE(MPI_Op, op_bxor, MPI_BXOR, ompi_mpi_op_bxor)                              \
+  HANDLE(MPI_Op, op_minloc, MPI_MINLOC, ompi_mpi_op_minloc)                        \
+  HANDLE(MPI_Op, op_maxloc, MPI_MAXLOC, ompi_mpi_op_maxloc)
 
 // Open MPI's predefined handles are addresses of variables in its library, so a preloaded library
 // has to look them up by name, too.

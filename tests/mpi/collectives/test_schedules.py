@@ -24,9 +24,15 @@ pytestmark = [pytest.mark.mpi]
 
 ROOT = Path(__file__).parents[3]
 EXECUTORS = sorted((ROOT / "mpi" / "collectives").glob("*.cpp"))
-OTHERS = [ROOT / "core" / "collectives" / "schedule.cpp", ROOT / "mpi" / "json" / "value.cpp"]
+OTHERS = [
+    ROOT / "core" / "collectives" / "schedule.cpp",
+    ROOT / "mpi" / "json" / "value.cpp",
+    ROOT / "mpi" / "intercept" / "pmpi" / "mpi_symbols.cpp",
+]
 HEADERS = [
     *(ROOT / "mpi" / "collectives").glob("*.hpp"),
+    *(ROOT / "mpi" / "intercept" / "table").glob("*.def"),
+    ROOT / "mpi" / "intercept" / "pmpi" / "mpi_symbols.hpp",
     ROOT / "mpi" / "json" / "value.hpp",
     ROOT / "core" / "include" / "fairlead" / "collectives" / "schedule.hpp",
 ]
@@ -156,8 +162,9 @@ def mpi(request: pytest.FixtureRequest) -> TracedMpi:
 
 @pytest.fixture(scope="module")
 def program(mpi: TracedMpi) -> Path:
-    flags = ["-std=c++20", "-O1", "-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1"]
-    folders = ["core/include", "mpi", "mpi/collectives"]
+    flags = ["-std=c++20", "-O1", "-DFAIRLEAD_LINKED=1"]
+    flags += ["-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1"]
+    folders = ["core/include", "mpi", "mpi/collectives", "mpi/intercept"]
     return compiled(
         [mpi.compilers[".cpp"], *flags, *(f"-I{ROOT / folder}" for folder in folders)],
         [Path(__file__).with_name("follow.cpp"), *EXECUTORS, *OTHERS],
