@@ -250,6 +250,8 @@ class Forest {
             copy(reduction_.elements, own_, whole_, first, starts_[index_of(segment) + 1]);
         if (code != MPI_SUCCESS) return code;
       }
+      if (count_of(segment) == 0)
+        continue;  // An operation of the program is not called for nothing.
       const int code = mpi().Reduce_local(
           slot(edge, position), reduction_.elements.at(static_cast<void*>(whole_), first),
           static_cast<int>(count_of(segment)), reduction_.elements.type, reduction_.op);

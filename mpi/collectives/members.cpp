@@ -61,6 +61,10 @@ Members* Members::find(MPI_Comm comm) {
   return is_there != 0 ? static_cast<Members*>(value) : nullptr;
 }
 
+void Members::detach(MPI_Comm comm) {
+  if (find(comm) != nullptr) mpi().Comm_delete_attr(comm, key());
+}
+
 Members::Members(std::span<const int> host_of_rank)
     : host_of_rank_(host_of_rank.begin(), host_of_rank.end()) {
   const int num_hosts = 1 + *std::max_element(host_of_rank.begin(), host_of_rank.end());
@@ -83,7 +87,8 @@ Members::~Members() {
 
 int Members::make_comms(MPI_Comm comm) {
   if (const int code = mpi().Comm_rank(comm, &rank_); code != MPI_SUCCESS) return code;
-  if (const int code = mpi().Comm_dup(comm, &comm_); code != MPI_SUCCESS) return code;
+  // A duplicate would call back for each attribute of the program's.
+  if (const int code = mpi().Comm_split(comm, 0, rank_, &comm_); code != MPI_SUCCESS) return code;
   // Errors are for the communicator that the program knows, and its error handler.
   if (const int code = mpi().Comm_set_errhandler(comm_, errors_return()); code != MPI_SUCCESS) {
     return code;

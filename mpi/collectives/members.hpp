@@ -39,6 +39,9 @@ class Members {
   /// What was attached, or null; local.
   [[nodiscard]] static Members* find(MPI_Comm comm);
 
+  /// Drops what was attached, if anything was; collective.
+  static void detach(MPI_Comm comm);
+
   ~Members();
   Members(const Members&) = delete;
   Members& operator=(const Members&) = delete;

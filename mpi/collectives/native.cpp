@@ -76,6 +76,19 @@ int native_allgather(const InOrder& order, int rank, std::byte* all, std::uint64
   return code;
 }
 
+int native_allgatherv(const InOrder& order, std::byte* all,
+                      std::span<const std::uint64_t> offsets) {
+  std::vector<int> lengths;
+  std::vector<int> places;
+  for (const int rank : order.ranks) {
+    const auto index = static_cast<std::size_t>(rank);
+    lengths.push_back(static_cast<int>(offsets[index + 1] - offsets[index]));
+    places.push_back(static_cast<int>(offsets[index]));
+  }
+  return mpi().Allgatherv(MPI_IN_PLACE, 0, byte_type(), all, lengths.data(), places.data(),
+                          byte_type(), order.comm);
+}
+
 int native_alltoall(const InOrder& order, const std::byte* out, std::byte* in,
                     std::uint64_t block_bytes, Buffers& buffers) {
   const auto length = static_cast<int>(block_bytes);

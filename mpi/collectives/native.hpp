@@ -28,6 +28,8 @@ int native_scatter(const InOrder& order, int root, const std::byte* all, std::by
 /// `all` holds the own block at first, and all in the end.
 int native_allgather(const InOrder& order, int rank, std::byte* all, std::uint64_t block_bytes,
                      Buffers& buffers);
+/// @param offsets  of each rank's block, and the end of the last
+int native_allgatherv(const InOrder& order, std::byte* all, std::span<const std::uint64_t> offsets);
 int native_alltoall(const InOrder& order, const std::byte* out, std::byte* in,
                     std::uint64_t block_bytes, Buffers& buffers);
 /// @param counts  elements of each old rank's block, in whose order they lie in `vector`

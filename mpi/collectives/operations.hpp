@@ -8,7 +8,9 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "fairlead/collectives/schedule.hpp"
 #include "members.hpp"
@@ -37,6 +39,10 @@ int scatter(const Schedule& schedule, Members& members, const void* send, int se
 int allgather(const Schedule& schedule, Members& members, const void* send, int send_count,
               MPI_Datatype send_type, void* receive, int receive_count,
               MPI_Datatype receive_type) noexcept;
+/// @param counts, offsets  of each rank's block in `receive`, in elements
+int allgatherv(const Schedule& schedule, Members& members, const void* send, int send_count,
+               MPI_Datatype send_type, void* receive, std::span<const int> counts,
+               std::span<const std::ptrdiff_t> offsets, MPI_Datatype receive_type) noexcept;
 int allreduce(const Schedule& schedule, Members& members, const void* send, void* receive,
               int count, MPI_Datatype type, MPI_Op op) noexcept;
 int reduce_scatter(const Schedule& schedule, Members& members, const void* send, void* receive,

@@ -3,6 +3,7 @@
 #include "packing.hpp"
 #include "mpi_calls.hpp"
 
+#include <cstring>
 #include <vector>
 
 namespace fairlead::collectives {
@@ -94,6 +95,23 @@ int AsBytes::received() {
     if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
+}
+
+int AsBytes::copy_out(std::byte* bytes) {
+  if (!is_plain_) return pack(0, bytes);
+  if (block_bytes_ > 0) std::memcpy(bytes, buffer_, block_bytes_);
+  return MPI_SUCCESS;
+}
+
+int AsBytes::copy_in(const std::byte* bytes) {
+  if (block_bytes_ == 0) return MPI_SUCCESS;
+  if (is_plain_) {
+    std::memcpy(buffer_, bytes, block_bytes_);
+    return MPI_SUCCESS;
+  }
+  int position = 0;
+  return mpi().Unpack(bytes, static_cast<int>(block_bytes_), &position, buffer_, count_, type_,
+                      comm_);
 }
 
 void* AsBytes::block_at(std::uint64_t block) const {

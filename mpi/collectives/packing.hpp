@@ -38,6 +38,10 @@ class AsBytes {
   int to_receive_around(std::uint64_t block, Buffer& room, std::byte*& bytes);
   int received();
 
+  /// One block's bytes to plain memory, and from there.
+  int copy_out(std::byte* bytes);
+  int copy_in(const std::byte* bytes);
+
  private:
   [[nodiscard]] void* block_at(std::uint64_t block) const;
   int pack(std::uint64_t block, std::byte* into);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of a schedule.
+// The fields of a schedule, read and written.
 #include "schedule_json.hpp"
 
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "fairlead/error.hpp"
 
@@ -76,6 +77,34 @@ Schedule read_schedule(const json::Value& value) {
     value.refuse(error.what());
   }
   return schedule;
+}
+
+std::string write_schedule(const Schedule& schedule) {
+  std::vector<std::int32_t> tree_of_segment;
+  std::vector<double> share_of_segment;
+  for (const Segment& segment : schedule.segments) {
+    tree_of_segment.push_back(segment.tree);
+    share_of_segment.push_back(segment.share_ratio);
+  }
+  const nlohmann::json document = {{"kind", "schedule"},
+                                   {"version", 1},
+                                   {"operation", name_of(schedule.operation)},
+                                   {"form", name_of(schedule.form)},
+                                   {"method", schedule.method},
+                                   {"num_hosts", schedule.num_hosts},
+                                   {"root", schedule.root},
+                                   {"message_bytes", schedule.message_bytes},
+                                   {"predicted_s", schedule.predicted_s},
+                                   {"lower_bound_s", schedule.lower_bound_s},
+                                   {"order", schedule.order},
+                                   {"trees", schedule.trees},
+                                   {"tree_of_segment", tree_of_segment},
+                                   {"share_of_segment", share_of_segment},
+                                   {"levels", schedule.levels},
+                                   {"window", schedule.window},
+                                   {"max_sends", schedule.max_sends},
+                                   {"num_parts", schedule.num_parts}};
+  return document.dump();
 }
 
 }  // namespace fairlead::collectives

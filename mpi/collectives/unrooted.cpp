@@ -2,6 +2,7 @@
 // allgather, allreduce, reduce_scatter, alltoall and barrier, and what a schedule is good for.
 #include <climits>
 #include <cstring>
+#include <numeric>
 
 #include "guarded.hpp"
 #include "host_blocks.hpp"
@@ -22,6 +23,41 @@ int allgather_between_hosts(const Schedule& schedule, Members& members, std::byt
   return ring_allgather(schedule, team, all, blocks.layout());
 }
 
+/// The blocks of this host's processes to its leader.
+int gather_inside_host(Members& members, const HostBlocks& blocks, const std::byte* own,
+                       std::byte* by_host) {
+  std::vector<int> lengths;
+  std::vector<int> places;
+  for (const int rank : members.ranks_of(members.host())) {
+    lengths.push_back(static_cast<int>(blocks.of_rank(rank).length()));
+    places.push_back(static_cast<int>(blocks.of_rank(rank).first));
+  }
+  // The leader is the first of its host: without a move its block is in place.
+  const bool is_in_place = members.is_leader(kNoHost) && !blocks.is_moved();
+  return mpi().Gatherv(is_in_place ? MPI_IN_PLACE : own,
+                       static_cast<int>(blocks.of_rank(members.rank()).length()), byte_type(),
+                       by_host, lengths.data(), places.data(), byte_type(), 0, members.host_comm());
+}
+
+/// @param all  the blocks in the order of the ranks; holds the own one at first
+int allgather_blocks(const Schedule& schedule, Members& members, std::byte* all,
+                     std::span<const std::uint64_t> lengths) {
+  const HostBlocks blocks(members, lengths);
+  if (members.is_one_per_host()) return allgather_between_hosts(schedule, members, all, blocks);
+  const auto own = lengths.first(static_cast<std::size_t>(members.rank()));
+  const auto before = std::accumulate(own.begin(), own.end(), std::uint64_t{0});
+  const auto total = std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0});
+  std::byte* by_host = blocks.is_moved() ? members.buffers.order.bytes(total) : all;
+  int code = gather_inside_host(members, blocks, all + before, by_host);
+  if (code == MPI_SUCCESS && members.is_leader(kNoHost)) {
+    code = allgather_between_hosts(schedule, members, by_host, blocks);
+  }
+  if (code != MPI_SUCCESS) return code;
+  code = mpi().Bcast(by_host, static_cast<int>(total), byte_type(), 0, members.host_comm());
+  if (code == MPI_SUCCESS && blocks.is_moved()) blocks.move_out(by_host, all);
+  return code;
+}
+
 /// @param all  holds the own block at first
 int allgather_bytes(const Schedule& schedule, Members& members, std::byte* all,
                     std::uint64_t block_bytes) {
@@ -32,25 +68,16 @@ int allgather_bytes(const Schedule& schedule, Members& members, std::byte* all,
     return native_allgather(order, members.rank(), all, block_bytes, members.buffers);
   }
   const auto num_ranks = static_cast<std::size_t>(members.num_ranks());
-  const HostBlocks blocks(members, std::vector<std::uint64_t>(num_ranks, block_bytes));
-  if (members.is_one_per_host()) return allgather_between_hosts(schedule, members, all, blocks);
-  std::byte* by_host = all;
-  const std::byte* own = all + static_cast<std::uint64_t>(members.rank()) * block_bytes;
-  if (blocks.is_moved()) by_host = members.buffers.order.bytes(num_ranks * block_bytes);
-  const bool is_leader = members.is_leader(kNoHost);
-  const auto length = static_cast<int>(block_bytes);
-  std::byte* of_host = by_host + blocks.of_host(members.host()).first;
-  // The leader is the first of its host: without a move its block is in place.
-  int code = mpi().Gather(is_leader && own == of_host ? MPI_IN_PLACE : own, length, byte_type(),
-                          of_host, length, byte_type(), 0, members.host_comm());
-  if (code == MPI_SUCCESS && is_leader) {
-    code = allgather_between_hosts(schedule, members, by_host, blocks);
+  const std::vector<std::uint64_t> lengths(num_ranks, block_bytes);
+  return allgather_blocks(schedule, members, all, lengths);
+}
+
+/// Whether blocks of these lengths follow one another in the order of the ranks.
+bool is_consecutive(std::span<const int> counts, std::span<const std::ptrdiff_t> offsets) {
+  for (std::size_t rank = 0; rank + 1 < counts.size(); ++rank) {
+    if (offsets[rank + 1] != offsets[rank] + counts[rank]) return false;
   }
-  if (code != MPI_SUCCESS) return code;
-  code = mpi().Bcast(by_host, static_cast<int>(num_ranks * block_bytes), byte_type(), 0,
-                     members.host_comm());
-  if (code == MPI_SUCCESS && blocks.is_moved()) blocks.move_out(by_host, all);
-  return code;
+  return true;
 }
 
 int allreduce_between_hosts(const Schedule& schedule, Members& members, const Reduction& reduction,
@@ -163,6 +190,51 @@ int allgather(const Schedule& schedule, Members& members, const void* send, int 
     if (code != MPI_SUCCESS) return code;
     code = allgather_bytes(schedule, members, all_bytes, all.block_bytes());
     return code == MPI_SUCCESS ? all.received() : code;
+  });
+}
+
+int allgatherv(const Schedule& schedule, Members& members, const void* send, int send_count,
+               MPI_Datatype send_type, void* receive, std::span<const int> counts,
+               std::span<const std::ptrdiff_t> offsets, MPI_Datatype receive_type) noexcept {
+  return guarded([&]() -> int {
+    Elements elements;
+    if (const int code = elements_of(receive_type, 1, elements); code != MPI_SUCCESS) return code;
+    std::vector<AsBytes> blocks;
+    std::vector<std::uint64_t> lengths;
+    std::vector<std::uint64_t> places{0};
+    for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+      void* block = static_cast<std::byte*>(receive) + elements.extent_bytes * offsets[rank];
+      blocks.emplace_back(block, 1, counts[rank], receive_type, members.comm());
+      if (const int code = blocks.back().open(); code != MPI_SUCCESS) return code;
+      lengths.push_back(blocks.back().block_bytes());
+      places.push_back(places.back() + lengths.back());
+    }
+    const bool is_direct = is_plain(receive_type) && is_consecutive(counts, offsets);
+    std::byte* all =
+        is_direct ? static_cast<std::byte*>(receive) + elements.extent_bytes * offsets.front()
+                  : members.buffers.in.bytes(places.back());
+    const auto rank = static_cast<std::size_t>(members.rank());
+    int code = MPI_SUCCESS;
+    if (send != MPI_IN_PLACE) {
+      AsBytes own(send, 1, send_count, send_type, members.comm());
+      code = own.open();
+      if (code == MPI_SUCCESS) code = own.copy_out(all + places[rank]);
+    } else if (!is_direct) {
+      code = blocks[rank].copy_out(all + places[rank]);
+    }
+    if (code != MPI_SUCCESS) return code;
+    if (schedule.form == Form::native) {
+      InOrder order;
+      if (code = members.in_order(schedule, order); code != MPI_SUCCESS) return code;
+      code = native_allgatherv(order, all, places);
+    } else {
+      code = allgather_blocks(schedule, members, all, lengths);
+    }
+    for (std::size_t index = 0; code == MPI_SUCCESS && !is_direct && index < blocks.size();
+         ++index) {
+      code = blocks[index].copy_in(all + places[index]);
+    }
+    return code;
   });
 }
 

@@ -42,6 +42,13 @@ TEST_CASE("schedule: segments are read with their trees and shares") {
   CHECK(schedule.max_sends == 1);
 }
 
+TEST_CASE("schedule: what is written is what was read") {
+  const std::string text = write_schedule(schedule_of(kTwoTrees));
+
+  CHECK(write_schedule(schedule_of(text)) == text);
+  CHECK(schedule_of(text).segments[1].share_ratio == 0.75);
+}
+
 TEST_CASE("schedule: what is wrong is refused by name") {
   CHECK(problem_with("[1,0]", "[1]") ==
         "S: share_of_segment: expected a list of length 1, got one of 2");
