@@ -7,9 +7,9 @@
 #include <exception>
 #include <string>
 
+#include "plan/own_names.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "relay/completion.hpp"
-#include "reorder/own_names.hpp"
 #include "session/feature.hpp"
 
 namespace fairlead::intercept {

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Begin and end of the feature: each rank reads the same plan and finds its host in it.
-#include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <string>
 
-#include "pmpi/mpi_symbols.hpp"
-#include "reorder/own_names.hpp"
+#include "plan/world_hosts.hpp"
 #include "reorder/site.hpp"
 #include "session/feature.hpp"
 
@@ -31,29 +27,6 @@ bool parse(const Session& session, ReorderPlan& plan) noexcept try {
   return false;
 }
 
-int own_host(const ReorderPlan& plan) noexcept try {
-  return find_host(plan.network, own_names());
-} catch (const std::exception&) {
-  return kUnknownHost;
-}
-
-// Whether every process has found its host; the first that has not reports it.
-bool find_hosts(Site& site, const Session& session) {
-  const std::int32_t own = own_host(site.plan);
-  auto& hosts = site.host_of_world_rank;
-  hosts.resize(static_cast<std::size_t>(session.num_ranks));
-  mpi().Allgather(&own, sizeof own, byte_type(), hosts.data(), sizeof own, byte_type(),
-                  comm_world());
-  const auto unknown = std::find(hosts.begin(), hosts.end(), kUnknownHost);
-  if (unknown == hosts.end()) return true;
-  if (unknown - hosts.begin() == session.rank) {
-    const std::vector<std::string> names = own_names();
-    const std::string name = names.empty() ? "?" : names.front();
-    complain(("host '" + name + "' is not in the plan").c_str());
-  }
-  return false;
-}
-
 }  // namespace
 
 Site& site() {
@@ -65,7 +38,9 @@ namespace reorder {
 
 bool begin(const Session& session) noexcept try {
   if (!session.plan.has(kReorderFile)) return false;
-  return parse(session, site().plan) && find_hosts(site(), session);
+  if (!parse(session, site().plan)) return false;
+  site().host_of_world_rank = find_hosts_of_world(site().plan.network, session, &complain);
+  return !site().host_of_world_rank.empty();
 } catch (const std::exception& error) {
   complain(error.what());
   return false;

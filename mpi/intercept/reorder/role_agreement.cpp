@@ -9,7 +9,6 @@
 #include <limits>
 #include <numeric>
 
-#include "handles/communicator.hpp"
 #include "pmpi/mpi_symbols.hpp"
 
 namespace fairlead::intercept {
@@ -73,27 +72,6 @@ bool is_one_host(std::span<const std::int32_t> hosts) {
 }
 
 }  // namespace
-
-void require_success(int code) {
-  if (code != MPI_SUCCESS) throw MpiFailure{code};
-}
-
-std::vector<std::int32_t> hosts_of_members(const Site& site, MPI_Comm comm) {
-  if (comm == comm_null()) return {};
-  int is_inter = 0;
-  require_success(mpi().Comm_test_inter(comm, &is_inter));
-  if (is_inter != 0) return {};
-  MPI_Group members{};
-  require_success(mpi().Comm_group(comm, &members));
-  const std::vector<int> world_ranks = world_ranks_of(members);
-  mpi().Group_free(&members);
-  std::vector<std::int32_t> hosts;
-  for (const int world_rank : world_ranks) {
-    if (world_rank == kOutsideWorld) return {};
-    hosts.push_back(site.host_of_world_rank[static_cast<std::size_t>(world_rank)]);
-  }
-  return hosts;
-}
 
 std::vector<std::int32_t> agree_on_roles(const Site& site, MPI_Comm comm,
                                          std::span<const std::int32_t> host_of_process,

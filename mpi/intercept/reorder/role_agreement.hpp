@@ -9,17 +9,10 @@
 #include <vector>
 
 #include "fairlead/mapping/place_roles.hpp"
+#include "plan/world_hosts.hpp"
 #include "reorder/site.hpp"
 
 namespace fairlead::intercept {
-
-/// A call of MPI failed with this code, which the program gets.
-struct MpiFailure {
-  int code;
-};
-
-/// Throws unless the call of MPI succeeded.
-void require_success(int code);
 
 /// The contribution of one process.
 struct Offer {
@@ -29,10 +22,6 @@ struct Offer {
   std::int32_t fingerprint = 0;
   std::vector<RoleEdge> edges;
 };
-
-/// Hosts of a communicator's processes, if it is an intracommunicator inside of this
-/// MPI_COMM_WORLD; else none. The same on all members.
-[[nodiscard]] std::vector<std::int32_t> hosts_of_members(const Site& site, MPI_Comm comm);
 
 /// The role of each process; empty when one of them cannot take part. Collective; the placement is
 /// computed on rank 0 and is the same on all.

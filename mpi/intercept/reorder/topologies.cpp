@@ -121,7 +121,7 @@ Decision decide_on_roles(MPI_Comm comm_old, int may_reorder, Pack pack) {
   if (comm_old == comm_null()) return {.may_reorder = may_reorder};
   return decide([&]() -> Decision {
     const ReturnedErrors errors(comm_old);
-    const std::vector<std::int32_t> hosts = hosts_of_members(site(), comm_old);
+    const std::vector<std::int32_t> hosts = hosts_of_members(site().host_of_world_rank, comm_old);
     if (hosts.empty()) return {.may_reorder = may_reorder};
     const Packed own = pack(static_cast<int>(hosts.size()));
     const Roles roles = agree_on_roles(site(), comm_old, hosts, own.offer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the kernel only: no name service is needed on the hosts. In a simulation it asks the MPI.
-#include "reorder/own_names.hpp"
+#include "plan/own_names.hpp"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
