@@ -29,6 +29,7 @@ foreach(
             fairlead_cost
             fairlead_anneal
             fairlead_roles
+            fairlead_collectives
         BUILD_ALWAYS TRUE
     )
     # One by one: builds for removed MPIs stay in the folder.

@@ -13,6 +13,7 @@ set(core_parts
     mapping/cost
     mapping/anneal
     mapping/roles
+    collectives
 )
 
 set(this_compiler ${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION})
@@ -32,6 +33,7 @@ if(FAIRLEAD_CORE_COMPILER STREQUAL this_compiler)
     target_link_libraries(fairlead_relay INTERFACE ${CMAKE_DL_LIBS})
     target_link_libraries(fairlead_roles INTERFACE fairlead_anneal)
     target_link_libraries(fairlead_anneal INTERFACE fairlead_cost)
+    target_link_libraries(fairlead_collectives INTERFACE fairlead_cost)
 else()
     foreach(part IN LISTS core_parts)
         get_filename_component(name ${part} NAME)

@@ -14,7 +14,13 @@ target_include_directories(
 )
 target_link_libraries(
     fairlead_intercept_linked
-    PRIVATE fairlead_json fairlead_roles fairlead_warnings Threads::Threads
+    PRIVATE
+        fairlead_collectives
+        fairlead_executors
+        fairlead_json
+        fairlead_roles
+        fairlead_warnings
+        Threads::Threads
 )
 target_compile_definitions(fairlead_intercept_linked PRIVATE FAIRLEAD_LINKED=1)
 set_target_properties(
@@ -27,6 +33,7 @@ add_custom_command(
     COMMAND
         ${CMAKE_LINKER} -r -o ${object} --whole-archive
         $<TARGET_FILE:fairlead_intercept_linked> --no-whole-archive
+        $<TARGET_FILE:fairlead_executors> $<TARGET_FILE:fairlead_collectives>
         $<TARGET_FILE:fairlead_json> $<TARGET_FILE:fairlead_roles>
         $<TARGET_FILE:fairlead_anneal> $<TARGET_FILE:fairlead_cost>
     DEPENDS fairlead_intercept_linked

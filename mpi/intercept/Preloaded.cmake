@@ -24,6 +24,8 @@ target_include_directories(
 target_link_libraries(
     fairlead_intercept
     PRIVATE
+        fairlead_collectives
+        fairlead_executors
         fairlead_json
         fairlead_messenger
         fairlead_roles

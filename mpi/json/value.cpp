@@ -136,6 +136,10 @@ std::int64_t Value::whole_number(std::int64_t min, std::int64_t max) const {
   return *number;
 }
 
+bool Value::is_null() const {
+  return value_->is_null();
+}
+
 bool Value::truth() const {
   if (!value_->is_boolean()) refuse_instead_of("true or false");
   return value_->get<bool>();

@@ -42,6 +42,7 @@ class Value {
 
   [[nodiscard]] double number(Allowed allowed) const;
   [[nodiscard]] std::int64_t whole_number(std::int64_t min, std::int64_t max) const;
+  [[nodiscard]] bool is_null() const;
   [[nodiscard]] bool truth() const;
   [[nodiscard]] std::string text() const;
 

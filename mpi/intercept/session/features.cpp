@@ -14,7 +14,7 @@ const char* variable(const char* name) noexcept {
 
 void say_switched_off(Features features, const char* problem) noexcept {
   if (features.are_none()) return;
-  const char* const feature = features.trace ? "tracing" : "reordering";
+  const char* const feature = features.trace ? "tracing" : "the plan";
   std::fprintf(stderr, "fairlead: %s is switched off: %s\n", feature, problem);
 }
 

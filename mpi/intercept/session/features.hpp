@@ -20,7 +20,7 @@ struct Features {
 /// The value of a variable of the environment; null if it is empty or missing.
 [[nodiscard]] const char* variable(const char* name) noexcept;
 
-/// Reports in one line that requested tracing or reordering does not take place.
+/// Reports in one line that requested tracing or a plan is switched off.
 void say_switched_off(Features features, const char* problem) noexcept;
 
 }  // namespace fairlead::intercept

@@ -98,7 +98,9 @@ def test_every_entry_hands_its_arguments_on_in_order(mpi: TracedMpi) -> None:
     assert done.stdout == f"{num_entries} entries\n"
 
 
-@pytest.mark.parametrize(("call", "compiles"), [("Bcast", True), ("Cart_create", False)])
+@pytest.mark.parametrize(
+    ("call", "compiles"), [("Scan", True), ("Bcast", False), ("Cart_create", False)]
+)
 def test_a_call_that_two_features_claim_does_not_compile(call: str, compiles: bool) -> None:
     source = Path(__file__).parent / "claims.cpp"
     command = [MPIS["openmpi-4"].compilers[".cpp"], *FLAGS, f"-DCLAIMED={call}"]

@@ -83,7 +83,7 @@ def test_each_feature_is_agreed_on_by_itself(mpi: TracedMpi, tmp_path: Path) -> 
 
     assert done.returncode == 0, done.stderr
     assert said_by_us(done) == [
-        "fairlead: reordering is switched off: rank 1 runs without FAIRLEAD_PLAN"
+        "fairlead: the plan is switched off: rank 1 runs without FAIRLEAD_PLAN"
     ]
     assert file.exists()
 

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handlers: a call follows a schedule, or is the MPI's own.
+//
+// The MPI's own call, and the program's error handler, may be left by a longjmp, an exception or
+// the end of the thread. So what has something to clean up is in a function that has returned.
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "collectives/combining.hpp"
+#include "collectives/communicator_schedules.hpp"
+#include "operations.hpp"
+#include "plan/world_hosts.hpp"
+#include "pmpi/cancellation.hpp"
+#include "pmpi/mpi_symbols.hpp"
+#include "session/feature.hpp"
+#include "table/handlers.hpp"
+
+namespace fairlead::intercept {
+namespace {
+
+namespace executors = fairlead::collectives;
+using executors::kNoHost;
+using executors::Members;
+using executors::Operation;
+using executors::Schedule;
+
+struct Outcome {
+  bool is_native = false;
+  int code = MPI_SUCCESS;
+};
+
+// `facts` returns the call as all ranks see it; `follow` makes it by its schedule.
+template <class Facts, class Follow>
+[[gnu::noinline]] Outcome try_to_follow(MPI_Comm comm, Facts facts, Follow follow) noexcept {
+  const NoCancellation no_cancellation;
+  try {
+    const CollectiveCall call = facts();
+    // Without content there is nothing to plan; a barrier has none.
+    if (call.bytes == 0 && call.operation != Operation::barrier) return {.is_native = true};
+    const Followed found = find_schedule(comm, call);
+    if (found.schedule == nullptr) return {.is_native = true};
+    return {.code = follow(*found.schedule, *found.members)};
+  } catch (const MpiFailure& failure) {
+    return {.code = failure.code};
+  } catch (...) {
+    return {.code = MPI_ERR_NO_MEM};
+  }
+}
+
+template <class Native, class Facts, class Follow>
+int handle(MPI_Comm comm, Native native, Facts facts, Follow follow) {
+  if (comm == comm_null()) return native();
+  const Outcome outcome = try_to_follow(comm, facts, follow);
+  if (outcome.is_native) return native();
+  if (outcome.code != MPI_SUCCESS) mpi().Comm_call_errhandler(comm, outcome.code);
+  return outcome.code;
+}
+
+// Bytes of a message, the same on all ranks whatever the type; 0 where an argument is wrong, which
+// the MPI then reports.
+std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) {
+  MPI_Count size = 0;
+  if (count <= 0 || type == datatype_null()) return 0;
+  if (mpi().Type_size_x(type, &size) != MPI_SUCCESS || size <= 0) return 0;
+  const auto bytes = static_cast<std::uint64_t>(count);
+  const auto each = static_cast<std::uint64_t>(size);
+  return bytes > UINT64_MAX / each ? UINT64_MAX : bytes * each;
+}
+
+// The mean block, rounded up; 0 also where all of them together are too long for one message.
+template <class Count>
+std::uint64_t mean_bytes_of(const Count counts[], int num_ranks, MPI_Datatype type) {
+  MPI_Count total = 0;
+  for (int rank = 0; rank < num_ranks; ++rank) {
+    if (counts[rank] < 0 || counts[rank] > INT_MAX) return 0;
+    total += counts[rank];
+  }
+  const std::uint64_t bytes = bytes_of(total, type);
+  if (bytes > INT_MAX || num_ranks == 0) return 0;
+  const auto divisor = static_cast<std::uint64_t>(num_ranks);
+  return (bytes + divisor - 1) / divisor;
+}
+
+bool is_rank(MPI_Comm comm, int rank) {
+  int own = MPI_PROC_NULL;
+  mpi().Comm_rank(comm, &own);
+  return own == rank;
+}
+
+// Of what follows a schedule no count is beyond an int, since no message is.
+template <class Count>
+int narrow(Count count) {
+  return static_cast<int>(count);
+}
+
+template <class Count>
+std::vector<int> narrow(const Count counts[], int num_ranks) {
+  return {counts, counts + num_ranks};
+}
+
+template <class Count>
+int bcast(int (*native)(void*, Count, MPI_Datatype, int, MPI_Comm), void* buffer, Count count,
+          MPI_Datatype type, int root, MPI_Comm comm) {
+  return handle(
+      comm, [&] { return native(buffer, count, type, root, comm); },
+      [&] { return CollectiveCall{Operation::bcast, bytes_of(count, type), root}; },
+      [&](const Schedule& schedule, Members& members) {
+        return executors::bcast(schedule, members, buffer, narrow(count), type, root);
+      });
+}
+
+template <class Count>
+int reduce(int (*native)(const void*, void*, Count, MPI_Datatype, MPI_Op, int, MPI_Comm),
+           const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op, int root,
+           MPI_Comm comm) {
+  return handle(
+      comm, [&] { return native(send, receive, count, type, op, root, comm); },
+      [&] {
+        const std::uint64_t bytes = can_combine(op, type) ? bytes_of(count, type) : 0;
+        return CollectiveCall{Operation::reduce, bytes, root};
+      },
+      [&](const Schedule& schedule, Members& members) {
+        return executors::reduce(schedule, members, send, receive, narrow(count), type, op, root);
+      });
+}
+
+template <class Count>
+int allreduce(int (*native)(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI_Comm),
+              const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,
+              MPI_Comm comm) {
+  return handle(
+      comm, [&] { return native(send, receive, count, type, op, comm); },
+      [&] {
+        const std::uint64_t bytes = can_combine(op, type) ? bytes_of(count, type) : 0;
+        return CollectiveCall{Operation::allreduce, bytes, kNoHost};
+      },
+      [&](const Schedule& schedule, Members& members) {
+        return executors::allreduce(schedule, members, send, receive, narrow(count), type, op);
+      });
+}
+
+template <class Count>
+using Exchange = int (*)(const void*, Count, MPI_Datatype, void*, Count, MPI_Datatype, MPI_Comm);
+template <class Count>
+using RootedExchange = int (*)(const void*, Count, MPI_Datatype, void*, Count, MPI_Datatype, int,
+                               MPI_Comm);
+
+// At the root of a gather only what it receives counts, elsewhere only what is sent.
+template <class Count>
+int gather(RootedExchange<Count> native, const void* send, Count send_count, MPI_Datatype send_type,
+           void* receive, Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm) {
+  return handle(
+      comm,
+      [&] {
+        return native(send, send_count, send_type, receive, receive_count, receive_type, root,
+                      comm);
+      },
+      [&] {
+        const std::uint64_t bytes = is_rank(comm, root) ? bytes_of(receive_count, receive_type)
+                                                        : bytes_of(send_count, send_type);
+        return CollectiveCall{Operation::gather, bytes, root};
+      },
+      [&](const Schedule& schedule, Members& members) {
+        return executors::gather(schedule, members, send, narrow(send_count), send_type, receive,
+                                 narrow(receive_count), receive_type, root);
+      });
+}
+
+template <class Count>
+int scatter(RootedExchange<Count> native, const void* send, Count send_count,
+            MPI_Datatype send_type, void* receive, Count receive_count, MPI_Datatype receive_type,
+            int root, MPI_Comm comm) {
+  return handle(
+      comm,
+      [&] {
+        return native(send, send_count, send_type, receive, receive_count, receive_type, root,
+                      comm);
+      },
+      [&] {
+        const std::uint64_t bytes = is_rank(comm, root) ? bytes_of(send_count, send_type)
+                                                        : bytes_of(receive_count, receive_type);
+        return CollectiveCall{Operation::scatter, bytes, root};
+      },
+      [&](const Schedule& schedule, Members& members) {
+        return executors::scatter(schedule, members, send, narrow(send_count), send_type, receive,
+                                  narrow(receive_count), receive_type, root);
+      });
+}
+
+template <class Count>
+int allgather(Exchange<Count> native, const void* send, Count send_count, MPI_Datatype send_type,
+              void* receive, Count receive_count, MPI_Datatype receive_type, MPI_Comm comm) {
+  return handle(
+      comm,
+      [&] {
+        return native(send, send_count, send_type, receive, receive_count, receive_type, comm);
+      },
+      [&] {
+        return CollectiveCall{Operation::allgather, bytes_of(receive_count, receive_type), kNoHost};
+      },
+      [&](const Schedule& schedule, Members& members) {
+        return executors::allgather(schedule, members, send, narrow(send_count), send_type, receive,
+                                    narrow(receive_count), receive_type);
+      });
+}
+
+template <class Count, class Offset>
+int allgatherv(int (*native)(const void*, Count, MPI_Datatype, void*, const Count[], const Offset[],
+                             MPI_Datatype, MPI_Comm),
+               const void* send, Count send_count, MPI_Datatype send_type, void* receive,
+               const Count counts[], const Offset offsets[], MPI_Datatype receive_type,
+               MPI_Comm comm) {
+  return handle(
+      comm,
+      [&] {
+        return native(send, send_count, send_type, receive, counts, offsets, receive_type, comm);
+      },
+      [&] {
+        const int num_ranks = num_ranks_with_rules(comm);
+        return CollectiveCall{Operation::allgather, mean_bytes_of(counts, num_ranks, receive_type),
+                              kNoHost};
+      },
+      [&](const Schedule& schedule, Members& members) {
+        const std::vector<std::ptrdiff_t> wide(offsets, offsets + members.num_ranks());
+        return executors::allgatherv(schedule, members, send, narrow(send_count), send_type,
+                                     receive, narrow(counts, members.num_ranks()), wide,
+                                     receive_type);
+      });
+}
+
+template <class Count>
+int reduce_scatter(int (*native)(const void*, void*, const Count[], MPI_Datatype, MPI_Op, MPI_Comm),
+                   const void* send, void* receive, const Count counts[], MPI_Datatype type,
+                   MPI_Op op, MPI_Comm comm) {
+  return handle(
+      comm, [&] { return native(send, receive, counts, type, op, comm); },
+      [&] {
+        const int num_ranks = can_combine(op, type) ? num_ranks_with_rules(comm) : 0;
+        return CollectiveCall{Operation::reduce_scatter, mean_bytes_of(counts, num_ranks, type),
+                              kNoHost};
+      },
+      [&](const Schedule& schedule, Members& members) {
+        return executors::reduce_scatter(schedule, members, send, receive,
+                                         narrow(counts, members.num_ranks()).data(), type, op);
+      });
+}
+
+template <class Count>
+int reduce_scatter_block(int (*native)(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI_Comm),
+                         const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,
+                         MPI_Comm comm) {
+  return handle(
+      comm, [&] { return native(send, receive, count, type, op, comm); },
+      [&] {
+        const std::uint64_t bytes = can_combine(op, type) ? bytes_of(count, type) : 0;
+        return CollectiveCall{Operation::reduce_scatter, bytes, kNoHost};
+      },
+      [&](const Schedule& schedule, Members& members) {
+        const std::vector<int> counts(static_cast<std::size_t>(members.num_ranks()), narrow(count));
+        return executors::reduce_scatter(schedule, members, send, receive, counts.data(), type, op);
+      });
+}
+
+template <class Count>
+int alltoall(Exchange<Count> native, const void* send, Count send_count, MPI_Datatype send_type,
+             void* receive, Count receive_count, MPI_Datatype receive_type, MPI_Comm comm) {
+  return handle(
+      comm,
+      [&] {
+        return native(send, send_count, send_type, receive, receive_count, receive_type, comm);
+      },
+      [&] {
+        return CollectiveCall{Operation::alltoall, bytes_of(receive_count, receive_type), kNoHost};
+      },
+      [&](const Schedule& schedule, Members& members) {
+        return executors::alltoall(schedule, members, send, narrow(send_count), send_type, receive,
+                                   narrow(receive_count), receive_type);
+      });
+}
+
+}  // namespace
+
+namespace collectives {
+
+int Barrier(MPI_Comm comm) {
+  return handle(
+      comm, [&] { return mpi().Barrier(comm); },
+      [] { return CollectiveCall{Operation::barrier, 0, kNoHost}; },
+      [](const Schedule& schedule, Members& members) {
+        return executors::barrier(schedule, members);
+      });
+}
+
+// The functions with int counts, and those with large counts (suffix _c).
+#define FAIRLEAD_COLLECTIVES(suffix, COUNT, OFFSET)                                                \
+  int Bcast##suffix(void* buffer, COUNT count, MPI_Datatype type, int root, MPI_Comm comm) {       \
+    return bcast<COUNT>(mpi().Bcast##suffix, buffer, count, type, root, comm);                     \
+  }                                                                                                \
+  int Reduce##suffix(const void* send, void* receive, COUNT count, MPI_Datatype type, MPI_Op op,   \
+                     int root, MPI_Comm comm) {                                                    \
+    return reduce<COUNT>(mpi().Reduce##suffix, send, receive, count, type, op, root, comm);        \
+  }                                                                                                \
+  int Allreduce##suffix(const void* send, void* receive, COUNT count, MPI_Datatype type,           \
+                        MPI_Op op, MPI_Comm comm) {                                                \
+    return allreduce<COUNT>(mpi().Allreduce##suffix, send, receive, count, type, op, comm);        \
+  }                                                                                                \
+  int Gather##suffix(const void* send, COUNT send_count, MPI_Datatype send_type, void* receive,    \
+                     COUNT receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm) {    \
+    return gather<COUNT>(mpi().Gather##suffix, send, send_count, send_type, receive,               \
+                         receive_count, receive_type, root, comm);                                 \
+  }                                                                                                \
+  int Scatter##suffix(const void* send, COUNT send_count, MPI_Datatype send_type, void* receive,   \
+                      COUNT receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm) {   \
+    return scatter<COUNT>(mpi().Scatter##suffix, send, send_count, send_type, receive,             \
+                          receive_count, receive_type, root, comm);                                \
+  }                                                                                                \
+  int Allgather##suffix(const void* send, COUNT send_count, MPI_Datatype send_type, void* receive, \
+                        COUNT receive_count, MPI_Datatype receive_type, MPI_Comm comm) {           \
+    return allgather<COUNT>(mpi().Allgather##suffix, send, send_count, send_type, receive,         \
+                            receive_count, receive_type, comm);                                    \
+  }                                                                                                \
+  int Allgatherv##suffix(const void* send, COUNT send_count, MPI_Datatype send_type,               \
+                         void* receive, const COUNT counts[], const OFFSET offsets[],              \
+                         MPI_Datatype receive_type, MPI_Comm comm) {                               \
+    return allgatherv<COUNT, OFFSET>(mpi().Allgatherv##suffix, send, send_count, send_type,        \
+                                     receive, counts, offsets, receive_type, comm);                \
+  }                                                                                                \
+  int Reduce_scatter##suffix(const void* send, void* receive, const COUNT counts[],                \
+                             MPI_Datatype type, MPI_Op op, MPI_Comm comm) {                        \
+    return reduce_scatter<COUNT>(mpi().Reduce_scatter##suffix, send, receive, counts, type, op,    \
+                                 comm);                                                            \
+  }                                                                                                \
+  int Reduce_scatter_block##suffix(const void* send, void* receive, COUNT count,                   \
+                                   MPI_Datatype type, MPI_Op op, MPI_Comm comm) {                  \
+    return reduce_scatter_block<COUNT>(mpi().Reduce_scatter_block##suffix, send, receive, count,   \
+                                       type, op, comm);                                            \
+  }                                                                                                \
+  int Alltoall##suffix(const void* send, COUNT send_count, MPI_Datatype send_type, void* receive,  \
+                       COUNT receive_count, MPI_Datatype receive_type, MPI_Comm comm) {            \
+    return alltoall<COUNT>(mpi().Alltoall##suffix, send, send_count, send_type, receive,           \
+                           receive_count, receive_type, comm);                                     \
+  }
+
+FAIRLEAD_COLLECTIVES(, int, int)
+#if FAIRLEAD_LARGE_COUNTS
+FAIRLEAD_COLLECTIVES(_c, MPI_Count, MPI_Aint)
+#endif
+
+}  // namespace collectives
+}  // namespace fairlead::intercept

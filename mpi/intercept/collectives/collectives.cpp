@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Begin and end of the feature: each rank reads the same rules and finds its host in the plan.
+#include <cstdio>
+#include <exception>
+
+#include "collectives/communicator_schedules.hpp"
+#include "plan/world_hosts.hpp"
+#include "pmpi/mpi_symbols.hpp"
+#include "session/feature.hpp"
+
+namespace fairlead::intercept {
+namespace {
+
+constexpr const char* kCollectivesFile = "collectives.json";
+
+void complain(const char* problem) noexcept {
+  std::fprintf(stderr, "fairlead: collectives stay the MPI's own: %s\n", problem);
+}
+
+// The same text on all ranks gives the same plan or the same error; one rank reports it.
+bool parse(const Session& session, CollectivesPlan& plan) noexcept try {
+  const Plan& files = session.plan;
+  plan = parse_collectives_plan({files.path(kNetworkFile), files.text(kNetworkFile)},
+                                {files.path(kCollectivesFile), files.text(kCollectivesFile)},
+                                session.num_ranks);
+  return true;
+} catch (const std::exception& error) {
+  if (session.rank == 0) complain(error.what());
+  return false;
+}
+
+}  // namespace
+
+namespace collectives {
+
+bool begin(const Session& session) noexcept try {
+  if (!session.plan.has(kCollectivesFile)) return false;
+  CollectivesSite& site = collectives_site();
+  if (!parse(session, site.plan)) return false;
+  site.host_of_world_rank = find_hosts_of_world(site.plan.network, session, &complain);
+  return !site.host_of_world_rank.empty();
+} catch (const std::exception& error) {
+  complain(error.what());
+  return false;
+}
+
+// Others are freed by the program.
+void end() noexcept try {
+  if (collectives_site().host_of_world_rank.empty()) return;
+  forget_schedules(comm_world());
+  forget_schedules(comm_self());
+} catch (...) {
+  complain("what was kept of them cannot be freed");
+}
+
+}  // namespace collectives
+}  // namespace fairlead::intercept

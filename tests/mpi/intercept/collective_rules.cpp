@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules by which collectives follow schedules, without any MPI at work.
+#include <string>
+
+#include "../../core/catch.hpp"
+#include "collectives/rules.hpp"
+#include "fairlead/error.hpp"
+
+using namespace fairlead::intercept;
+using fairlead::collectives::Operation;
+
+namespace {
+
+const std::string kNetwork =
+    R"({"format":"fairlead-network","version":3,"hosts":[["a"],["b"],["c"]],)"
+    R"("latency_s":[[0,1,1],[1,0,1],[1,1,0]],"bandwidth_Bps":[[null,1,1],[1,null,1],[1,1,null]],)"
+    R"("nic_out_Bps":[],"nic_in_Bps":[],"groups":[]})";
+const std::string kCollectives =
+    R"({"format":"fairlead-collectives","version":1,"num_ranks":8,"is_reproducible":false,"rules":[)"
+    R"({"operation":"bcast","min_bytes":64,"max_bytes":128,"hosts":[2,0],"method":"forest"},)"
+    R"({"operation":"allgather","min_bytes":1,"max_bytes":null,"hosts":null,"method":"ring"}]})";
+
+CollectivesPlan plan_of(const std::string& collectives) {
+  return parse_collectives_plan({"N", kNetwork}, {"C", collectives}, 8);
+}
+
+std::string problem_with(const std::string& old, const std::string& replacement) {
+  std::string text = kCollectives;
+  try {
+    (void)plan_of(text.replace(text.find(old), old.size(), replacement));
+  } catch (const fairlead::InputError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+}  // namespace
+
+TEST_CASE("rules: both bounds of a size belong to it, null has none") {
+  const auto rules = plan_of(kCollectives).rules;
+
+  CHECK(rules[0].covers(Operation::bcast, 64));
+  CHECK(rules[0].covers(Operation::bcast, 128));
+  CHECK_FALSE(rules[0].covers(Operation::bcast, 63));
+  CHECK_FALSE(rules[0].covers(Operation::bcast, 129));
+  CHECK_FALSE(rules[0].covers(Operation::reduce, 64));
+  CHECK(rules[1].covers(Operation::allgather, std::uint64_t{1} << 40));
+}
+
+TEST_CASE("rules: hosts are put in order, null is any") {
+  const auto rules = plan_of(kCollectives).rules;
+
+  CHECK(rules[0].hosts == std::vector<std::int32_t>{0, 2});
+  CHECK(rules[1].hosts.empty());
+}
+
+TEST_CASE("rules: what is wrong is refused by name") {
+  CHECK(problem_with("\"num_ranks\":8", "\"num_ranks\":9") == "C: num_ranks: the program has 8");
+  CHECK(problem_with("[2,0]", "[2,3]") ==
+        "C: rules[0]: hosts[1]: expected a whole number from 0 to 2, got 3");
+  CHECK(problem_with("[2,0]", "[2,2]") == "C: rules[0]: hosts: a host is named twice");
+  CHECK(problem_with("[2,0]", "[]") == "C: rules[0]: hosts: expected a host");
+  CHECK(problem_with("\"max_bytes\":128", "\"max_bytes\":63") ==
+        "C: rules[0]: max_bytes: expected a whole number from 64 to 9223372036854775807, got 63");
+  CHECK(problem_with("\"forest\"", "\"ring\"") ==
+        "C: rules[0]: method: no method for bcast is named \"ring\"");
+  CHECK(problem_with("\"hosts\":null,", "") == "C: rules[1]: hosts: is missing");
+  CHECK(problem_with("false", "0") == "C: is_reproducible: expected true or false, got 0");
+}
