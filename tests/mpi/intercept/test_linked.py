@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 from tracing import PROGRAMS, compiled
 
+import fairlead as fl
+from fairlead.act.plan.network import write_network_plan
+from fairlead.act.plan.plan_file import write_plan_file
 from fairlead.measure.trace_file import read_trace
 
 pytestmark = [pytest.mark.mpi]
@@ -34,11 +37,15 @@ def linked_object() -> Path:
     return found[0]
 
 
-def simulated(linked_object: Path, folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """A run of simulated.c, linked with the object, on hosts h0, h1, ..."""
-    sources = [PROGRAMS / "simulated.c", linked_object]
+def simulated(
+    linked_object: Path, folder: Path, *words: str, source: str = "simulated.c", **env: str
+) -> subprocess.CompletedProcess[str]:
+    """A run of a program, linked with the object, on hosts h0, h1, ..."""
+    sources = [PROGRAMS / source, linked_object]
+    compiler = ["smpicc"] if source.endswith(".c") else ["smpicxx", "-std=c++20"]
     # It needs the C++ library, and the linker is told of that before it meets the object.
-    program = compiled(["smpicc", "-O1", "-Wl,--no-as-needed", "-lstdc++"], sources)
+    flags = ["-O1", "-DSMPI_NO_OVERRIDE_MALLOC", "-Wl,--no-as-needed", "-lstdc++"]
+    program = compiled([*compiler, *flags], sources)
     (folder / "platform.xml").write_text(PLATFORM, encoding="utf-8")
     hosts = "".join(f"h{host}\n" for host in range(NUM_RANKS))
     (folder / "hosts").write_text(hosts, encoding="utf-8")
@@ -51,6 +58,7 @@ def simulated(linked_object: Path, folder: Path, **env: str) -> subprocess.Compl
             "--cfg=smpi/simulate-computation:no",
         ),
         program,
+        *words,
     ]
     return subprocess.run(
         command, capture_output=True, text=True, check=False, env={**os.environ, **env}
@@ -78,6 +86,31 @@ def test_times_are_those_of_the_simulation(linked_object: Path, tmp_path: Path) 
 
     # Each of the four steps takes a latency or two of 50 us between two hosts' links.
     assert 1e-4 < read_trace(file).run_time_s < 1e-2
+
+
+def test_its_collectives_follow_the_plan(linked_object: Path, tmp_path: Path) -> None:
+    hosts = [f"h{host}" for host in range(NUM_RANKS)]
+    far = ~np.eye(NUM_RANKS, dtype=bool)
+    network = fl.Network(hosts, np.where(far, 5e-5, 0.0), np.where(far, 1e8, np.inf))
+    write_network_plan(tmp_path, network)
+    rules = [
+        {"operation": operation, "min_bytes": 0, "max_bytes": None, "hosts": None,
+         "method": fl.collectives.methods_for(operation)[-1]}
+        for operation in fl.collectives.OPERATIONS
+    ]  # fmt: skip
+    fields = {"num_ranks": NUM_RANKS, "is_reproducible": False, "rules": rules}
+    write_plan_file(tmp_path, "collectives.json", fields, 1)
+
+    native, *planned = (
+        simulated(linked_object, tmp_path, "reals", source="collectives.cpp", FAIRLEAD_PLAN=plan)
+        for plan in ("", str(tmp_path), str(tmp_path))
+    )
+
+    # Sums of another order have other last bits, and the same on every run.
+    assert [done.returncode for done in planned] == [0, 0], planned[0].stdout + planned[0].stderr
+    assert planned[0].stdout == planned[1].stdout != native.stdout
+    assert planned[0].stdout.startswith("bits ")
+    assert "fairlead" not in planned[0].stderr
 
 
 def test_it_runs_as_without_the_object_where_nothing_is_switched_on(

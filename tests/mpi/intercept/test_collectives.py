@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collectives of a program follow the plan's schedules, and deliver what the MPI's own deliver.
+
+Each rank runs in a UTS namespace whose host name is one of the plan's (programs/on-hosts.sh).
+"""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tracing import MPIS, PROGRAMS, TracedMpi
+
+import fairlead as fl
+from fairlead.act.launch import detect
+from fairlead.act.mpi_builds import find
+from fairlead.act.plan.network import write_network_plan
+from fairlead.act.plan.plan_file import write_plan_file
+from fairlead.measure.trace_file import read_trace
+
+pytestmark = [pytest.mark.mpi]
+
+ON_HOSTS = PROGRAMS / "on-hosts.sh"
+HOSTS = ("a", "b", "c", "d", "e")
+ONE_PER_HOST = "a,b,c,d,e"
+SEVERAL_PER_HOST = "a,c,b,d,c,a,d,b"
+BOUNDS = (0, 512, 8192, None)
+"""Sizes from one to the next have methods of their own."""
+
+
+@pytest.fixture(scope="module", params=sorted(MPIS))
+def mpi(request: pytest.FixtureRequest) -> TracedMpi:
+    return MPIS[request.param]
+
+
+@pytest.fixture(scope="module")
+def openmpi() -> TracedMpi:
+    """For what does not depend on the MPI."""
+    return MPIS["openmpi-4"]
+
+
+def network() -> fl.Network:
+    """Two racks, of three hosts and of two, behind one uplink each way."""
+    num_hosts = len(HOSTS)
+    rack = np.arange(num_hosts) // 3
+    is_near = rack[:, None] == rack[None, :]
+    rate_Bps = np.where(is_near, 1e8, 2e7)
+    np.fill_diagonal(rate_Bps, np.inf)
+    latency_s = np.where(np.eye(num_hosts), 0.0, np.where(is_near, 5e-5, 2e-4))
+    uplink = np.argwhere((rack[:, None] == 0) & (rack[None, :] == 1))
+    return fl.Network(HOSTS, latency_s, rate_Bps, groups=[fl.BottleneckGroup(uplink, 2e7)])
+
+
+def forcing(turn: int = 0, *, hosts: list[int] | None = None) -> list[dict[str, object]]:
+    """Rules for every call; in each turn other methods."""
+    rules = []
+    for operation in fl.collectives.OPERATIONS:
+        methods = fl.collectives.methods_for(operation)
+        for band, (low, high) in enumerate(itertools.pairwise(BOUNDS)):
+            rules.append(
+                {
+                    "operation": operation,
+                    "min_bytes": low,
+                    "max_bytes": None if high is None else high - 1,
+                    "hosts": hosts,
+                    "method": methods[(turn + band) % len(methods)],
+                }
+            )
+    return rules
+
+
+def write_plan(folder: Path, num_ranks: int, rules: list[dict[str, object]]) -> Path:
+    write_network_plan(folder, network())
+    fields = {"num_ranks": num_ranks, "is_reproducible": True, "rules": rules}
+    write_plan_file(folder, "collectives.json", fields, 1)
+    return folder
+
+
+def run(
+    mpi: TracedMpi, hosts: str, plan: Path | str, *words: Path | str, **env: str
+) -> subprocess.CompletedProcess[str]:
+    """Run collectives.cpp on the invented hosts, one rank for each of them."""
+    launcher = detect(mpi.mpirun)
+    library = str(find(launcher).intercept)
+    env = {"LD_PRELOAD": library, "FAIRLEAD_PLAN": str(plan), **env}
+    program = mpi.build("collectives.cpp")
+    spec = mpi.spec(len(hosts.split(",")), ON_HOSTS, hosts, program, *words, **env)
+    command = launcher.prepare_command(spec, Path("/nonexistent"))
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+
+
+def told(done: subprocess.CompletedProcess[str]) -> str:
+    """Lines of the library; launchers say things of their own."""
+    return "\n".join(line for line in done.stderr.splitlines() if line.startswith("fairlead"))
+
+
+@pytest.mark.parametrize("hosts", [ONE_PER_HOST, SEVERAL_PER_HOST])
+@pytest.mark.parametrize("turn", range(2))
+def test_every_call_delivers_what_the_native_one_does(
+    mpi: TracedMpi, hosts: str, turn: int, tmp_path: Path
+) -> None:
+    plan = write_plan(tmp_path, len(hosts.split(",")), forcing(turn))
+
+    done = run(mpi, hosts, plan, "compare", str(turn), "200")
+
+    assert done.stdout == "compared 200\n", done.stdout + done.stderr
+    assert (done.returncode, told(done)) == (0, "")
+
+
+def test_a_followed_call_is_not_the_mpis_own(mpi: TracedMpi, tmp_path: Path) -> None:
+    counter = mpi.build("native_calls.c", "-shared", "-fPIC", "-ldl")
+    ring = {"operation": "allgather", "min_bytes": 8, "max_bytes": 8, "hosts": None,
+            "method": "ring"}  # fmt: skip
+    library = find(detect(mpi.mpirun)).intercept
+    env = {"LD_PRELOAD": f"{library}:{counter}"}
+
+    calls = []
+    for rules in ([], [ring]):
+        plan = write_plan(tmp_path, 5, rules)
+        done = run(mpi, ONE_PER_HOST, plan, "often", "40", **env)
+        assert done.returncode == 0, done.stdout + done.stderr
+        calls.append(int(done.stdout.rpartition("native allgathers: ")[2]))
+
+    assert calls[0] - calls[1] == 10  # every fourth
+
+
+@pytest.mark.parametrize(("hosts", "is_native"), [([0, 1, 2, 3, 4], False), ([0, 1], True)])
+def test_a_rule_is_for_exactly_its_hosts(
+    openmpi: TracedMpi, hosts: list[int], is_native: bool, tmp_path: Path
+) -> None:
+    counter = openmpi.build("native_calls.c", "-shared", "-fPIC", "-ldl")
+    env = {"LD_PRELOAD": f"{find(detect(openmpi.mpirun)).intercept}:{counter}"}
+
+    without = run(openmpi, ONE_PER_HOST, write_plan(tmp_path, 5, []), "often", "40", **env)
+    ruled = run(
+        openmpi,
+        ONE_PER_HOST,
+        write_plan(tmp_path, 5, forcing(1, hosts=hosts)),
+        "often",
+        "40",
+        **env,
+    )
+
+    assert (ruled.stdout.splitlines()[-1] == without.stdout.splitlines()[-1]) == is_native
+
+
+def test_the_same_call_gives_the_same_bits_on_every_run(openmpi: TracedMpi, tmp_path: Path) -> None:
+    plan = write_plan(tmp_path, 8, forcing(1))
+
+    bits = {run(openmpi, SEVERAL_PER_HOST, plan, "reals").stdout for _ in range(20)}
+
+    assert len(bits) == 1
+    assert bits.pop().startswith("bits ")
+
+
+def test_many_calls_on_many_communicators_leave_nothing_behind(
+    mpi: TracedMpi, tmp_path: Path
+) -> None:
+    plan = write_plan(tmp_path, 5, forcing(1))
+
+    done = run(mpi, ONE_PER_HOST, plan, "often", "4000")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(done.stdout.split()[1]) < 100 * 1024, done.stdout  # eight communicators
+
+
+def test_calls_are_handled_and_traced_at_once(openmpi: TracedMpi, tmp_path: Path) -> None:
+    plan = write_plan(tmp_path / "plan", 5, forcing())
+    trace = tmp_path / "trace"
+
+    done = run(openmpi, ONE_PER_HOST, plan, "often", "40", FAIRLEAD_TRACE=str(trace))
+
+    assert done.returncode == 0, done.stderr
+    traffic = read_trace(trace)
+    calls: collections.Counter[str] = collections.Counter()
+    for call in traffic.collectives:
+        calls[call.operation] += call.calls
+    assert calls == {"allreduce": 50, "bcast": 50, "allgather": 50, "barrier": 50, "reduce": 5}
+
+
+def test_wrong_arguments_are_answered_by_the_mpi(mpi: TracedMpi, tmp_path: Path) -> None:
+    answers = []
+    for rules in ([], forcing()):
+        done = run(mpi, ONE_PER_HOST, write_plan(tmp_path, 5, rules), "wrong")
+        assert done.returncode == 0, done.stdout + done.stderr
+        answers.append(done.stdout)
+
+    assert answers[0] == answers[1]
+    assert answers[0].count("\n") == 6
+
+
+def test_a_rank_that_ends_in_the_middle_ends_the_job(mpi: TracedMpi, tmp_path: Path) -> None:
+    done = run(mpi, ONE_PER_HOST, write_plan(tmp_path, 5, forcing()), "leave")
+
+    assert done.returncode != 0
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"num_ranks": 4}, "num_ranks: the program has 5"),
+        ({"rules": [{}]}, "rules[0]: operation: is missing"),
+        (
+            {"rules": [{**forcing()[0], "method": "magic"}]},
+            'rules[0]: method: no method for bcast is named "magic"',
+        ),
+        (
+            {"rules": [{**forcing()[0], "hosts": [5]}]},
+            "rules[0]: hosts[0]: expected a whole number from 0 to 4, got 5",
+        ),
+        ({"version": 2}, "version: expected 1, got 2"),
+    ],
+)
+def test_a_plan_that_cannot_be_used_is_one_line_and_the_mpis_own(
+    openmpi: TracedMpi, change: dict[str, object], problem: str, tmp_path: Path
+) -> None:
+    file = write_plan(tmp_path, 5, forcing()) / "collectives.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | change))
+
+    done = run(openmpi, ONE_PER_HOST, tmp_path, "compare", "1", "20")
+
+    assert done.stdout == "compared 20\n"
+    assert told(done) == f"fairlead: collectives stay the MPI's own: {file}: {problem}"
+
+
+def test_a_host_that_the_plan_lacks_is_one_line(openmpi: TracedMpi, tmp_path: Path) -> None:
+    plan = write_plan(tmp_path, 5, forcing())
+
+    done = run(openmpi, "a,b,c,d,z", plan, "compare", "1", "20")
+
+    assert done.stdout == "compared 20\n"
+    assert told(done) == "fairlead: collectives stay the MPI's own: host 'z' is not in the plan"
