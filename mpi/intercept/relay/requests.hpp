@@ -46,9 +46,16 @@ struct Entry {
   /// Of a persistent send.
   const void* send_buffer = nullptr;
   MPI_Count send_count = 0;
+  /// A duplicate: the program may free its own.
   MPI_Datatype send_type{};
+  bool owns_send_type = false;
   std::uint32_t dst_rank = 0;
   std::unique_ptr<EnvelopeBytes> envelope{};
+
+  Entry() = default;
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+  ~Entry();
 
   [[nodiscard]] bool is_persistent() const { return kind != Kind::receive; }
 };

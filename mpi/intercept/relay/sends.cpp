@@ -15,6 +15,11 @@
 #include "table/handlers.hpp"
 
 namespace fairlead::intercept::relay {
+
+Entry::~Entry() {
+  if (owns_send_type) mpi().Type_free(&send_type);
+}
+
 namespace {
 
 // A message that the messenger has taken.
@@ -96,7 +101,7 @@ int init_send(Native native, const void* buffer, Count count, MPI_Datatype type,
   entry->send_count = count;
   entry->dst_rank = peers->world_rank(dest);
   entry->envelope = std::make_unique<EnvelopeBytes>();
-  mpi().Type_dup(type, &entry->send_type);
+  entry->owns_send_type = mpi().Type_dup(type, &entry->send_type) == MPI_SUCCESS;
   const int code = native(entry->envelope->data(), kCount, byte_type(), dest, tag, comm, request);
   if (code == MPI_SUCCESS) feature().requests.insert(*request, std::move(entry));
   return code;
