@@ -108,7 +108,8 @@ def built(program: str, folder: Path) -> Path:
         *(HERE / name for name in ("followed.cpp", "planned.cpp", "schedule_files.cpp")),
         *EXECUTORS,
     ]
-    command = ["smpicxx", "-std=c++20", "-O2", *(f"-I{path}" for path in INCLUDED)]
+    command = ["smpicxx", "-std=c++20", "-O2", "-DFAIRLEAD_LINKED=1"]
+    command += [f"-I{path}" for path in INCLUDED]
     subprocess.run([*command, *map(str, sources), "-o", str(executable)], check=True)
     return executable
 
