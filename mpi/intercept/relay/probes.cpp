@@ -130,6 +130,7 @@ std::optional<Pulled> take_pulled(Peers& peers, int source, int tag) {
 
 MPI_Message feed(Entry& entry, const Pulled& pulled) {
   Relay& relay = feature();
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only what has an envelope is fed.
   entry.envelope = std::make_unique<EnvelopeBytes>(to_bytes(*pulled.envelope));
   MPI_Message message{};
   const std::lock_guard guard(relay.self_lock);

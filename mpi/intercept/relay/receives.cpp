@@ -202,8 +202,11 @@ int receive_matched(void* buffer, Count count, MPI_Datatype type, MPI_Message* m
   EnvelopeBytes envelope{};
   mpi().Mrecv(envelope.data(), kEnvelopeBytes, byte_type(), message, MPI_STATUS_IGNORE);
   mpi().Wait(&entry->feeding, MPI_STATUS_IGNORE);
+  // NOLINTBEGIN(bugprone-unchecked-optional-access): an entry of a message always has what was
+  // found.
   Wanted<Count> wanted{buffer, count, type, entry->found->source, entry->found->tag, entry->comm};
   return receive_pulled(wanted, *entry->found, status);
+  // NOLINTEND(bugprone-unchecked-optional-access)
 }
 
 template <class Count>

@@ -103,6 +103,7 @@ bool start_messenger(const Session& session, const RelayPlan& plan) {
   }
   const auto ports = gather_all(relay.messenger->port(), session.num_ranks);
   std::vector<Address> addresses;
+  addresses.reserve(ports.size());
   for (std::size_t rank = 0; rank < ports.size(); ++rank) {
     addresses.push_back({plan.address_of_host[relay.host_of_rank[rank]], ports[rank]});
   }

@@ -86,8 +86,8 @@ class Requests {
  private:
   static std::uintptr_t key_of(MPI_Request request) {
     std::uintptr_t key = 0;
-    static_assert(sizeof request <= sizeof key);
-    std::memcpy(&key, &request, sizeof request);
+    static_assert(sizeof(MPI_Request) <= sizeof key);
+    std::memcpy(&key, static_cast<const void*>(&request), sizeof(MPI_Request));
     return key;
   }
 

@@ -77,7 +77,8 @@ TEST_CASE("plan: each wrong field is named") {
         "N: format: expected \"fairlead-network\", got \"fairlead-reorder\"");
   CHECK(problem_of(with(kNetwork, "\"latency_s\"", "\"latency\"")) ==
         "N: unknown field \"latency\"");
-  CHECK(problem_of(with(kReorder, "reorder", "network")) == "N: unknown field \"message_bytes\"");
+  CHECK(problem_of(with(with(kReorder, "reorder", "network"), ":2,", ":3,")) ==
+        "N: unknown field \"message_bytes\"");
   CHECK(problem_of(with(kNetwork, R"("hosts":[["n1.site.org","10.0.0.1"],["n2","login"]],)", "")) ==
         "N: hosts: is missing");
   CHECK(problem_of(with(kNetwork, R"(["n2","login"])", "[]")) == "N: hosts[1]: a name is missing");

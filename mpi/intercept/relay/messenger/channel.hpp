@@ -23,7 +23,7 @@ class Channel {
   using OnFrame =
       std::function<void(const fairlead::relay::FrameHeader&, std::span<const std::byte> payload)>;
   /// No more is put into a channel that has this much to send.
-  static constexpr std::size_t kFullBytes = 256 * 1024;
+  static constexpr std::size_t kFullBytes = std::size_t{256} << 10U;
 
   /// One that calls; `socket` may still be connecting.
   static Channel calling(Descriptor socket, std::uint32_t rank, const fairlead::relay::Key& key);

@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstClosing{500};
 constexpr milliseconds kLongestClosing{8000};
-constexpr std::uint64_t kLeastWindowBytes = 512 * 1024;
+constexpr std::uint64_t kLeastWindowBytes = std::uint64_t{512} << 10U;
 // New samples of a rate have this weight.
 constexpr double kSampleWeight = 0.25;
 // For a connection with the receiver, of which nothing is known.

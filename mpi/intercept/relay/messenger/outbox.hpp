@@ -59,7 +59,7 @@ class Outbox {
   /// Segments that no path has acknowledged after this time at least are sent again.
   static constexpr std::chrono::milliseconds kLeastTimeout{300};
   /// Bytes that a receiver takes before it has matched their messages.
-  static constexpr std::uint64_t kUnclaimedBytes = 16 * 1024 * 1024;
+  static constexpr std::uint64_t kUnclaimedBytes = std::uint64_t{16} << 20U;
   /// A relay is taken if it is expected to be faster than the direct path by this.
   static constexpr double kRelayMargin = 1.1;
   /// A path that was idle for so long has its rate of the plan again, for one segment at first.
