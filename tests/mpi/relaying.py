@@ -113,6 +113,11 @@ def write_plan(folder: Path, routers: Routers, threshold_bytes: int) -> None:
 def command(mpi: TracedMpi, num_ranks: int, plan: Path, *program: Path | str) -> list[str]:
     """The command line that runs a program with each rank on a host of its own."""
     launcher = detect(mpi.mpirun)
-    env = {"LD_PRELOAD": str(find(launcher).intercept), "FAIRLEAD_PLAN": str(plan)}
+    env = {
+        "LD_PRELOAD": str(find(launcher).intercept),
+        "FAIRLEAD_PLAN": str(plan),
+        # At the end, UCX under MPICH tells stdout of truncated messages, without relays too.
+        "UCX_LOG_LEVEL": "error",
+    }
     spec = mpi.spec(num_ranks, ON_HOSTS, ",".join(hosts_of(num_ranks)), *program, **env)
     return launcher.prepare_command(spec, Path("/nonexistent"))
