@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collectives are timed by three real MPIs, on invented hosts that all are this machine."""
+"""Collectives are timed by two real MPIs, on invented hosts that all are this machine."""
 
 from __future__ import annotations
 
@@ -18,11 +18,8 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def hosts_share_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Open MPI 4 tells shared memory by the machine's name, which all invented hosts have."""
-    monkeypatch.setenv("OMPI_MCA_btl", "tcp,self")
-
+# Open MPI 5 does not begin where hosts with several ranks each are one machine.
+of_two_mpis = pytest.mark.parametrize("launcher", ["openmpi-4", "mpich-4"], indirect=True)
 
 HOSTS = ("a", "b", "c")
 NETWORK = fl.Network(
@@ -33,12 +30,16 @@ NETWORK = fl.Network(
 
 
 def program(launcher: Launcher, **env: str) -> TuningProgram:
+    if launcher.family == "openmpi" and launcher.version[0] == 4:
+        # It tells shared memory by the machine's name, which all invented hosts have.
+        env["OMPI_MCA_btl"] = "tcp,self"
     cluster = fl.Cluster.uniform(HOSTS, slots=2)
     # Ranks of a host do not follow one another.
     placement = fl.Placement(HOSTS, np.array([0, 1, 2, 1, 0]))
     return TuningProgram(launcher, cluster, placement, env=env)
 
 
+@of_two_mpis
 def test_every_schedule_of_every_operation_delivers_what_it_has_to(launcher: Launcher) -> None:
     with program(launcher) as running:
         for operation in OPERATIONS:
@@ -56,6 +57,7 @@ def test_every_schedule_of_every_operation_delivers_what_it_has_to(launcher: Lau
             assert np.all(np.isfinite(times.rounds_s[:4]))
 
 
+@of_two_mpis
 def test_communicator_of_some_ranks_in_another_order(launcher: Launcher) -> None:
     with program(launcher) as running:
         call = TimedCall("reduce", 4000, (4, 3, 1), root=1)
@@ -83,6 +85,7 @@ BINOMIAL = {
 }
 
 
+@of_two_mpis
 def test_the_mpis_own_algorithms_and_another_order_can_be_chosen(launcher: Launcher) -> None:
     with program(launcher, OMPI_MCA_coll_tuned_use_dynamic_rules="1") as running:
         call = TimedCall("bcast", 4000, (0, 1, 2, 3, 4))
@@ -95,7 +98,9 @@ def test_the_mpis_own_algorithms_and_another_order_can_be_chosen(launcher: Launc
         times = running.time(call, [], ways, time_s=0.0)
 
         assert times.rounds_s.shape[1] == 4
-        assert list(times.is_right) == [True] * 4
+        # MPICH 4.0 takes its algorithms when it begins, and none later.
+        can_choose = launcher.family == "openmpi"
+        assert list(times.is_right) == [True, can_choose, can_choose, True]
 
 
 @pytest.mark.parametrize("setting", [{"no_such": "1"}, {"coll_tuned_bcast_algorithm": "magic"}])
