@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
@@ -16,7 +17,7 @@ from tracing import MPIS
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
 NUM_RANKS = 3
-NUM_ROUNDS = 200
+NUM_ROUNDS = int(os.environ.get("FAIRLEAD_FAULT_ROUNDS", "50"))  # More: a longer run.
 
 
 def disturb(routers: Routers, chance: random.Random) -> None:
