@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 from launchers import MPIS, agent_environment
-from tracing import AS_ROOT
+from tracing import AS_ROOT, TracedMpi
+from tracing import MPIS as TRACED_MPIS
 
 from fairlead.act.launch import Launcher, detect
 
@@ -56,3 +57,15 @@ def launcher(request: pytest.FixtureRequest) -> Launcher:
 def one_launcher() -> Launcher:
     """For what does not depend on the launcher."""
     return detect(MPIS["openmpi-4"].mpirun)
+
+
+@pytest.fixture(scope="module", params=sorted(TRACED_MPIS))
+def mpi(request: pytest.FixtureRequest) -> TracedMpi:
+    """Each of the MPIs in turn, with what builds and starts programs."""
+    return TRACED_MPIS[request.param]
+
+
+@pytest.fixture(scope="module")
+def openmpi() -> TracedMpi:
+    """For what does not depend on the MPI."""
+    return TRACED_MPIS["openmpi-4"]

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from tracing import MPIS, TracedMpi, compiled
+from tracing import TracedMpi, compiled
 
 from fairlead.act.launch import detect
 from fairlead.model.schedule import Schedule
@@ -153,11 +153,6 @@ def calls(draw: st.DrawFn, num_ranks: int) -> Call:
         is_in_place=draw(st.booleans()),
         seed=draw(st.integers(0, 2**20)),
     )
-
-
-@pytest.fixture(scope="module", params=sorted(MPIS))
-def mpi(request: pytest.FixtureRequest) -> TracedMpi:
-    return MPIS[request.param]
 
 
 @pytest.fixture(scope="module")

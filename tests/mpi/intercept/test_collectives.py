@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tracing import MPIS, PROGRAMS, TracedMpi
+from tracing import PROGRAMS, TracedMpi
 
 import fairlead as fl
 from fairlead.act.launch import detect
@@ -31,17 +31,6 @@ ONE_PER_HOST = "a,b,c,d,e"
 SEVERAL_PER_HOST = "a,c,b,d,c,a,d,b"
 BOUNDS = (0, 512, 8192, None)
 """Sizes from one to the next have methods of their own."""
-
-
-@pytest.fixture(scope="module", params=sorted(MPIS))
-def mpi(request: pytest.FixtureRequest) -> TracedMpi:
-    return MPIS[request.param]
-
-
-@pytest.fixture(scope="module")
-def openmpi() -> TracedMpi:
-    """For what does not depend on the MPI."""
-    return MPIS["openmpi-4"]
 
 
 def network() -> fl.Network:

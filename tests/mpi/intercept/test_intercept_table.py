@@ -37,11 +37,6 @@ def load_generator() -> ModuleType:
 generator = load_generator()
 
 
-@pytest.fixture(params=sorted(MPIS))
-def mpi(request: pytest.FixtureRequest) -> TracedMpi:
-    return MPIS[request.param]
-
-
 def test_the_docs_page_is_the_table() -> None:
     assert generator.PAGE.read_text(encoding="utf-8") == generator.page()
 

@@ -8,14 +8,9 @@ from pathlib import Path
 
 import pytest
 from relaying import Routers, command, running, write_plan
-from tracing import MPIS, TracedMpi
+from tracing import TracedMpi
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
-
-
-@pytest.fixture(scope="module", params=sorted(MPIS))
-def mpi(request: pytest.FixtureRequest) -> TracedMpi:
-    return MPIS[request.param]
 
 
 def run(

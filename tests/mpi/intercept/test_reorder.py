@@ -46,17 +46,6 @@ class Line(NamedTuple):
         return 0 if self.comm in ("world", "dup") else self.world_rank % 2
 
 
-@pytest.fixture(scope="module", params=sorted(MPIS))
-def mpi(request: pytest.FixtureRequest) -> TracedMpi:
-    return MPIS[request.param]
-
-
-@pytest.fixture(scope="module")
-def openmpi() -> TracedMpi:
-    """For what does not depend on the MPI."""
-    return MPIS["openmpi-4"]
-
-
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("plan")

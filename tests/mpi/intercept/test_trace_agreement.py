@@ -23,11 +23,6 @@ WITHOUT_ON_RANK = PROGRAMS / "without-on-rank.sh"
 LIBRARY = "LD_PRELOAD"
 
 
-@pytest.fixture(scope="module", params=sorted(MPIS))
-def mpi(request: pytest.FixtureRequest) -> TracedMpi:
-    return MPIS[request.param]
-
-
 def run(
     mpi: TracedMpi, num_ranks: int, *program: Path | str, **env: str
 ) -> subprocess.CompletedProcess[str]:

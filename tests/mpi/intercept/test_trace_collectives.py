@@ -8,18 +8,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from tracing import MPIS, TracedMpi
+from tracing import TracedMpi
 
 from fairlead.model.traffic import Traffic
 
 pytestmark = [pytest.mark.mpi]
 
 INT_BYTES = 4
-
-
-@pytest.fixture(scope="module", params=sorted(MPIS))
-def mpi(request: pytest.FixtureRequest) -> TracedMpi:
-    return MPIS[request.param]
 
 
 @pytest.fixture(scope="module")

@@ -17,11 +17,6 @@ from fairlead.errors import TraceError
 pytestmark = [pytest.mark.mpi]
 
 
-@pytest.fixture(scope="module", params=sorted(MPIS))
-def mpi(request: pytest.FixtureRequest) -> TracedMpi:
-    return MPIS[request.param]
-
-
 @pytest.fixture(scope="module")
 def corners(mpi: TracedMpi) -> Path:
     return mpi.build("corners.c")

@@ -18,11 +18,6 @@ from fairlead.model.network import Network
 pytestmark = [pytest.mark.mpi]
 
 
-@pytest.fixture(scope="module", params=sorted(MPIS))
-def mpi(request: pytest.FixtureRequest) -> TracedMpi:
-    return MPIS[request.param]
-
-
 def rotated_traffic(num_ranks: int) -> np.ndarray:
     """What last_messages sends: in turn t world rank w is rank (w + t) % num_ranks."""
     sent = np.zeros((num_ranks, num_ranks))

@@ -17,11 +17,6 @@ pytestmark = [pytest.mark.mpi]
 FORTRAN_BINDINGS = {"mpif.h": 1, "use mpi": 2, "use mpi_f08": 3}
 
 
-@pytest.fixture(scope="module", params=sorted(MPIS))
-def mpi(request: pytest.FixtureRequest) -> TracedMpi:
-    return MPIS[request.param]
-
-
 @pytest.fixture(scope="module")
 def sends(mpi: TracedMpi) -> Path:
     return mpi.build("sends.c")

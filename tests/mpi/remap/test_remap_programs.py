@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 from torus_files import host, interconnect, shares
-from tracing import MPIS, PROGRAMS, TracedMpi, compiled
+from tracing import PROGRAMS, TracedMpi, compiled
 
 from fairlead.act.launch import detect
 from fairlead.act.mpi_builds import find
@@ -28,17 +28,6 @@ pytestmark = [pytest.mark.mpi]
 
 SMALL = ("--size", "8", "--vectors", "3", "--products", "30")
 LINE = [host(0, 0, z) for z in range(4)]
-
-
-@pytest.fixture(scope="module", params=sorted(MPIS))
-def mpi(request: pytest.FixtureRequest) -> TracedMpi:
-    return MPIS[request.param]
-
-
-@pytest.fixture(scope="module")
-def openmpi() -> TracedMpi:
-    """For what does not depend on the MPI."""
-    return MPIS["openmpi-4"]
 
 
 def run(
