@@ -36,6 +36,11 @@ def test_a_probe_of_all_pairs_takes_no_seed() -> None:
     )
 
 
+def test_without_relays_there_is_no_threshold_for_them() -> None:
+    said = refused("run", "-n", "2", "--relay-threshold", "1MiB", "--", "true")
+    assert "Invalid value for --relay-threshold: needs --relay" in said
+
+
 @pytest.mark.mpi
 def test_a_timeout_that_no_launcher_can_keep_is_an_error(
     tmp_path_factory: pytest.TempPathFactory,

@@ -67,6 +67,8 @@ def run(
     options.require_optimize(context, [method])
     if tune == "auto":
         options.refuse(context, {"plan"}, "does not go together with --tune auto")
+    if not relay:
+        options.refuse(context, {"relay_threshold"}, "needs --relay")
 
     def announce(announcement: Announcement) -> None:
         if as_json:
