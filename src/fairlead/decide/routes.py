@@ -8,7 +8,7 @@ import numpy as np
 from fairlead.model.network import Matrix, Network
 from fairlead.model.path_table import PathTable, Route
 
-__all__ = ["DEFAULT_MAX_RELAYS", "path_table"]
+__all__ = ["DEFAULT_MAX_RELAYS", "faster_pairs", "path_table"]
 
 DEFAULT_MAX_RELAYS = 3
 """Relayed routes of a pair: more share the same interfaces and add little."""
@@ -17,7 +17,11 @@ MESSAGE_BYTES = float(1 << 20)
 """Size for which routes are compared, that of MCM's experiment."""
 
 HOP_S = 50e-6
-"""What a router adds to the latency of a path (bench/relay)."""
+"""What a router is assumed to add to the latency of a path."""
+
+_MARGIN_RATIO = 1.1
+"""Paths together must be expected to be faster than the direct one by this, as in the program
+(mpi/intercept/relay/messenger/messenger.cpp)."""
 
 _WORST_RATIO = 4.0
 """A route that takes longer than the direct one by this is no help as a stripe either."""
@@ -44,6 +48,19 @@ def path_table(network: Network, max_relays: int = DEFAULT_MAX_RELAYS) -> PathTa
             if src != dst:
                 routes += _routes(network, src, dst, max_relays)
     return PathTable(tuple(network.hosts), tuple(routes), _capacities(network))
+
+
+def faster_pairs(table: PathTable) -> list[tuple[int, int]]:
+    """Pairs of hosts whose messages of 1 MiB are expected to be relayed: [(src, dst)]."""
+    pairs = [(route.src, route.dst) for route in table.routes if route.is_direct]
+    return [pair for pair in pairs if _is_faster(table, *pair)]
+
+
+def _is_faster(table: PathTable, src: int, dst: int) -> bool:
+    routes = table.between(src, dst)
+    rate_Bps = min(sum(route.bandwidth_Bps for route in routes), table.capacity_Bps[src][dst])
+    together_s = max(route.latency_s for route in routes) + MESSAGE_BYTES / rate_Bps
+    return _MARGIN_RATIO * together_s < routes[0].transfer_s(MESSAGE_BYTES)
 
 
 def _routes(network: Network, src: int, dst: int, max_relays: int) -> list[Route]:

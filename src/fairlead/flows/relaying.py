@@ -10,14 +10,16 @@ from fairlead.act import mpi_builds
 from fairlead.act.plan.relay import new_key, write_relay_plan
 from fairlead.act.preload import preloaded
 from fairlead.act.relay.routers import running_routers
-from fairlead.decide.routes import path_table
+from fairlead.decide.routes import faster_pairs, path_table
 from fairlead.errors import Error
 from fairlead.files import run_directory
 from fairlead.flows.inputs import Prepared
 from fairlead.flows.request import Request
+from fairlead.model.network import Network
+from fairlead.model.path_table import PathTable
 from fairlead.narrator import Narrator
 
-__all__ = ["relaying"]
+__all__ = ["relaying", "told_paths"]
 
 
 @contextlib.contextmanager
@@ -26,7 +28,8 @@ def relaying(
 ) -> Iterator[dict[str, str]]:
     """Routers on all hosts until the end of the block, and the program's variables for them.
 
-    Without routers the program runs as it would without relays, and the user is told why.
+    Without routers the program runs as it would without relays, and the user is told why. None are
+    started where no pair has another way than the direct one.
 
     Args:
         prepared: Network, hosts and launcher.
@@ -34,22 +37,43 @@ def relaying(
         threshold_bytes: Size from which messages may be relayed.
         narrator: Tells of the routers.
     """
-    folder = prepared.directory.file(run_directory.PLAN)
+    table = told_paths(prepared.network, narrator)
     with contextlib.ExitStack() as stack:
         variables: dict[str, str] = {}
         try:
-            library = mpi_builds.find(prepared.launcher).intercept
-            table = path_table(prepared.network)
-            key = new_key()
-            routers = stack.enter_context(
-                running_routers(prepared.launcher, table.hosts, key, request.launcher_args)
-            )
-            write_relay_plan(
-                folder, prepared.network, table, routers, key, threshold_bytes=threshold_bytes
-            )
-            variables = preloaded({}, library, FAIRLEAD_PLAN=str(folder.absolute()))
-            num_relayed = sum(not route.is_direct for route in table.routes)
-            narrator.tell(f"relays: a router on each of {len(routers)} hosts, {num_relayed} paths")
+            if table is not None:
+                key = new_key()
+                library = mpi_builds.find(prepared.launcher).intercept
+                routers = stack.enter_context(
+                    running_routers(prepared.launcher, table.hosts, key, request.launcher_args)
+                )
+                narrator.tell(f"relays: a router on each of {len(routers)} hosts")
+                folder = prepared.directory.file(run_directory.PLAN)
+                write_relay_plan(
+                    folder, prepared.network, table, routers, key, threshold_bytes=threshold_bytes
+                )
+                variables = preloaded({}, library, FAIRLEAD_PLAN=str(folder.absolute()))
         except Error as error:
             narrator.tell(f"no message is relayed: {error}")
         yield variables
+
+
+def told_paths(network: Network, narrator: Narrator) -> PathTable | None:
+    """The ways between hosts; None, and one line of output, if there is none by a third host.
+
+    Args:
+        network: The program's hosts.
+        narrator: Tells for how many pairs relays are expected to be faster.
+    """
+    try:
+        table = path_table(network)
+    except Error as error:
+        narrator.tell(f"no message is relayed: {error}")
+        return None
+    if not table.has_relays:
+        narrator.tell("no message is relayed: no pair of hosts has a useful way by a third one")
+        return None
+    num_pairs = sum(route.is_direct for route in table.routes)
+    num_faster = len(faster_pairs(table))
+    narrator.tell(f"relays: expected to be faster on {num_faster} of {num_pairs} pairs of hosts")
+    return table

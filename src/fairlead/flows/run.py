@@ -26,7 +26,7 @@ from fairlead.errors import Error, InputError
 from fairlead.files import run_directory
 from fairlead.flows.announcement import Announcement, decision_line
 from fairlead.flows.inputs import Prepared, place_prepared, prepare, probe_program_for
-from fairlead.flows.relaying import relaying
+from fairlead.flows.relaying import relaying, told_paths
 from fairlead.flows.request import Request
 from fairlead.flows.run_log import RunLog
 from fairlead.flows.tuning import following, given_collectives, tuned
@@ -80,6 +80,8 @@ def run(
         given = None if tuning is None else tuning.collectives
     announce(announcement)
     if is_dry:
+        if request.relay_bytes is not None:
+            told_paths(prepared.network, narrator)
         prepared.directory.note("end", {"is_dry": True})
         return 0
     seconds, exit_code = start(prepared, request, decision, narrator, given)

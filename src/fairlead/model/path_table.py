@@ -65,6 +65,11 @@ class PathTable:
                 raise InputError(f"path table: {names}: expected the direct route first, once")
             seen.add(pair)
 
+    @property
+    def has_relays(self) -> bool:
+        """Whether any pair has another way than the direct one."""
+        return any(not route.is_direct for route in self.routes)
+
     def between(self, src: int, dst: int) -> list[Route]:
         """The routes of one pair, the direct one first."""
         return [route for route in self.routes if (route.src, route.dst) == (src, dst)]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairlead.decide.routes import path_table
+from fairlead.decide.routes import faster_pairs, path_table
 from fairlead.errors import InputError, TopologyError
 from fairlead.model.network import Network
 from fairlead.model.path_table import PathTable, Route
@@ -57,6 +57,20 @@ def test_the_capacity_of_a_pair_is_that_of_the_interfaces() -> None:
     assert guessed[0][1] == 5e7
     assert measured[0][1] == 4e7
     assert measured[1][2] == 1e8
+
+
+def test_only_slow_pairs_are_expected_to_gain() -> None:
+    even = path_table(network([[0, 1e8, 1e8], [1e8, 0, 1e8], [1e8, 1e8, 0]]))
+    # From a to b at a tenth; by way of c at the full rate.
+    uneven = path_table(network([[0, 1e7, 1e8], [1e8, 0, 1e8], [1e8, 1e8, 0]]))
+
+    assert even.has_relays
+    assert faster_pairs(even) == []
+    assert faster_pairs(uneven) == [(0, 1)]
+
+
+def test_two_hosts_have_no_other_way() -> None:
+    assert not path_table(network([[0, 1e7], [1e8, 0]])).has_relays
 
 
 def test_a_pair_that_was_not_measured_is_an_error() -> None:

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Relays start only where there is a way around some pair, and the user is told what to expect."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairlead.flows.relaying import told_paths
+from fairlead.model.network import Network
+from fairlead.narrator import Narrator
+
+
+class Lines(Narrator):
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def tell(self, line: str) -> None:
+        self.told.append(line)
+
+
+def network(rates: list[list[float]]) -> Network:
+    bandwidth_Bps = np.array(rates)
+    np.fill_diagonal(bandwidth_Bps, np.inf)
+    latency_s = np.where(np.eye(len(rates)), 0.0, 1e-4)
+    return Network(tuple("abc"[: len(rates)]), latency_s, bandwidth_Bps)
+
+
+def test_the_number_of_pairs_that_gain_is_told() -> None:
+    lines = Lines()
+
+    table = told_paths(network([[0, 1e7, 1e8], [1e8, 0, 1e8], [1e8, 1e8, 0]]), lines)
+
+    assert table is not None
+    assert lines.told == ["relays: expected to be faster on 1 of 6 pairs of hosts"]
+
+
+def test_two_hosts_need_no_routers() -> None:
+    lines = Lines()
+
+    assert told_paths(network([[0, 1e7], [1e8, 0]]), lines) is None
+    assert lines.told == ["no message is relayed: no pair of hosts has a useful way by a third one"]
+
+
+def test_pairs_that_were_not_measured_are_the_reason() -> None:
+    lines = Lines()
+
+    assert told_paths(network([[0, np.nan], [1e8, 0]]), lines) is None
+    assert lines.told[0].startswith("no message is relayed: ")
