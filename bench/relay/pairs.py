@@ -67,7 +67,7 @@ def report(console: Console, options: argparse.Namespace, times: dict[bool, list
     console.print(
         f"{gaining.mean():.0%} of the pairs gain more than {GAIN_RATIO:.0%}; of these the median "
         f"saves {np.median(saved[gaining]) if gaining.any() else 0:.1%} of the time, the best "
-        f"{saved.max():.1%} (paper: 12.7 %, 29.3 %, none on three pairs)"
+        f"{saved.max():.1%} (paper, on three pairs: 12.7 %, 29.3 %, none)"
     )
     console.print(
         f"worst pair: {saved.min():+.1%}; {np.mean(saved < -GAIN_RATIO):.0%} lose as much"
