@@ -42,6 +42,7 @@ MEANINGS = {
     "Finalize": "the counters are gathered and written, then the call is made",
 }
 HANDLED = {
+    "collectives": "follows its planned schedule, where the plan has a rule for it",
     "reorder": "with `reorder=1`: ranks placed by weighted edges, in a grid to its neighbours",
     "relay": "a large message may go by way of other hosts",
 }

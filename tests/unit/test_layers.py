@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import fairlead
 
 PACKAGE = Path(fairlead.__file__).parent
+TESTS = Path(__file__).parents[1]
 
 ORDER = (
     "files",
@@ -72,3 +74,10 @@ def test_few_modules_stand_at_the_root() -> None:
     modules = sorted(file.name for file in PACKAGE.glob("*.py*"))
 
     assert len(modules) <= MOST_ROOT_MODULES, modules
+
+
+def test_no_two_files_of_tests_share_a_name() -> None:
+    """Folders of tests are no packages: pytest collects one of two files of a name."""
+    names = Counter(file.name for file in TESTS.rglob("*.py") if file.name != "conftest.py")
+
+    assert [name for name, count in names.items() if count > 1] == []
