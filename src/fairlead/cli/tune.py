@@ -15,7 +15,6 @@ from fairlead.cli.help import OUTPUT, TUNING
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, print_lines, stdout
 from fairlead.cli.parsers import several_of, usage
 from fairlead.decide.collectives import OPERATIONS
-from fairlead.flows.export import export as measure_natives
 from fairlead.flows.tune import (
     DEFAULT_BUDGET_S,
     DEFAULT_OPERATIONS,
@@ -23,6 +22,7 @@ from fairlead.flows.tune import (
     TuneRequest,
 )
 from fairlead.flows.tune import tune as measure
+from fairlead.flows.tune_native import export as measure_natives
 from fairlead.narrator import Narrator
 from fairlead.report import tune_view
 from fairlead.units import format_duration, format_size, parse_size

@@ -25,11 +25,11 @@ from fairlead.decide.search import DecisionProblem, default_budget_s, mapping_s,
 from fairlead.errors import Error, InputError
 from fairlead.files import run_directory
 from fairlead.flows.announcement import Announcement, decision_line
+from fairlead.flows.collectives_of_run import following, given_collectives, tuned
 from fairlead.flows.inputs import Prepared, place_prepared, prepare, probe_program_for
 from fairlead.flows.relaying import relaying, told_paths
 from fairlead.flows.request import Request
 from fairlead.flows.run_log import RunLog
-from fairlead.flows.tuning import following, given_collectives, tuned
 from fairlead.measure import profile_cache
 from fairlead.measure.profile_cache import Profile
 from fairlead.model.collective_rule import TunedCollectives

@@ -20,9 +20,9 @@ from fairlead.act.plan.collectives import read_collectives_plan, write_collectiv
 from fairlead.act.plan.network import write_network_plan
 from fairlead.act.plan.reorder import write_reorder_plan
 from fairlead.files.run_directory import RunDirectory
+from fairlead.flows.collectives_of_run import following
 from fairlead.flows.inputs import Prepared
 from fairlead.flows.run import reordering
-from fairlead.flows.tuning import following
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.model.collective_rule import CollectiveRule, TunedCollectives
 

@@ -11,8 +11,8 @@ import fairlead as fl
 from fairlead.decide.collectives.choosing import Choice
 from fairlead.errors import ProbeError
 from fairlead.flows import tune
+from fairlead.flows.collectives_of_run import worth_tuning
 from fairlead.flows.tune import planned, within_budget
-from fairlead.flows.tuning import worth_tuning
 from fairlead.measure.collective_times import TimedCall
 from fairlead.model.traffic import CollectiveCall
 from fairlead.narrator import Narrator

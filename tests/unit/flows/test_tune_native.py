@@ -11,8 +11,8 @@ import pytest
 
 import fairlead as fl
 from fairlead.act.tuning_files import TUNING_FILES, NativeRule
-from fairlead.flows import export
-from fairlead.flows.export import (
+from fairlead.flows import tune_native as export
+from fairlead.flows.tune_native import (
     chosen,
     measured,
     other_order_is_better,
