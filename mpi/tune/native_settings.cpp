@@ -2,8 +2,8 @@
 // Finds a control variable and an item of its enumeration by their names (MPI 3.1, section 14.3.6).
 #include "native_settings.hpp"
 
-#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -22,14 +22,19 @@ constexpr int kMostLetters = 4096;
   refuse(setting, "this MPI has no item '" + setting.value + "'");
 }
 
-/// MPICH shows no enumeration: its description has a line "ITEM - ..." for each, in their order.
+/// MPICH 4.0 shows no enumeration, but describes the items in their order: "ITEM   - ...". Nothing
+/// but the blanks after its name sets an item apart from the text before it.
 int item_of(std::string_view description, const NativeSetting& setting) {
+  constexpr std::string_view kDash = " - ";
   int value = 0;
-  while (!description.empty()) {
-    const std::string_view line = description.substr(0, description.find('\n'));
-    description.remove_prefix(std::min(line.size() + 1, description.size()));
-    if (line.find(" - ") == std::string_view::npos) continue;
-    if (line.substr(0, line.find(' ')) == setting.value) return value;
+  for (std::size_t dash = description.find(kDash); dash != std::string_view::npos;
+       dash = description.find(kDash, dash + kDash.size())) {
+    std::string_view text = description.substr(0, description.find_last_not_of(' ', dash) + 1);
+    if (text.ends_with(setting.value)) {
+      text.remove_suffix(setting.value.size());
+      // "brucks" is no "k_brucks".
+      if (!text.ends_with('_')) return value;
+    }
     ++value;
   }
   refuse_item(setting);

@@ -98,9 +98,7 @@ def test_the_mpis_own_algorithms_and_another_order_can_be_chosen(launcher: Launc
         times = running.time(call, [], ways, time_s=0.0)
 
         assert times.rounds_s.shape[1] == 4
-        # MPICH 4.0 takes its algorithms when it begins, and none later.
-        can_choose = launcher.family == "openmpi"
-        assert list(times.is_right) == [True, can_choose, can_choose, True]
+        assert list(times.is_right) == [True, True, True, True]
 
 
 @pytest.mark.parametrize("setting", [{"no_such": "1"}, {"coll_tuned_bcast_algorithm": "magic"}])
