@@ -22,7 +22,7 @@ from fairlead.flows.tune import (
     TuneRequest,
 )
 from fairlead.flows.tune import tune as measure
-from fairlead.flows.tune_native import export as measure_natives
+from fairlead.flows.tune_native import tune_native
 from fairlead.narrator import Narrator
 from fairlead.report import tune_view
 from fairlead.units import format_duration, format_size, parse_size
@@ -62,7 +62,7 @@ Sizes = Annotated[
 Budget = Annotated[
     float,
     option_kinds.duration(
-        "No further call is measured after this time.",
+        "No further call begins after this time; one that has begun is measured to its end.",
         TUNING,
         format_duration(DEFAULT_BUDGET_S).replace(" ", ""),
     ),
@@ -143,7 +143,7 @@ def tune(
     )
     narrator = Narrator() if as_json else TerminalNarrator()
     if export is not None:
-        native = measure_natives(request, TUNING_FILES[export], narrator)
+        native = tune_native(request, TUNING_FILES[export], narrator)
         show(tune_view.native_facts(native), tune_view.view(native), native.write(output), as_json)
         return
     tuning = measure(request, narrator)

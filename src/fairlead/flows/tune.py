@@ -62,7 +62,7 @@ class TuneRequest:
         placement: Host of each rank; None: as the launcher places them.
         operations: Which are measured.
         sizes: Of which messages, in bytes.
-        budget_s: No further call is measured after this time.
+        budget_s: No further call begins after this time.
         is_reproducible: The plan fixes the order of all that is combined.
     """
 
@@ -146,6 +146,7 @@ def found_hosts(
     """
     whole = hosts_of(request.hostfile)
     whole.require_room_for(request.num_ranks)
+    given = given_placement(request)
     with ProbeProgram(launcher, request.launcher_args) as probe_program:
         measuring = Measuring(
             program=lambda: probe_program,
@@ -158,23 +159,33 @@ def found_hosts(
         found = FoundNetwork(source, whole, False, narrator)
         found.look(lambda: unreachable_hosts(launcher, whole, launcher_args=request.launcher_args))
         cluster, network = found.settled(_nothing(request.num_ranks), measures_again=False)
-    if request.placement is not None:
-        placement = Placement.load(request.placement)
-        if placement.num_ranks != request.num_ranks:
-            raise InputError(
-                f"{request.placement}: is of {placement.num_ranks} ranks, but "
-                f"{request.num_ranks} are to run"
-            )
-        placement.require_fits(cluster)
-    else:
-        host_of_rank = fill_by_slot(cluster, request.num_ranks)
-        placement = Placement(cluster.hosts, host_of_rank, method="blocked")
+    placement = given or Placement(
+        cluster.hosts, fill_by_slot(cluster, request.num_ranks), method="blocked"
+    )
+    placement.require_fits(cluster)
     if len(set(placement.host_of_rank.tolist())) < 2:
         raise InputError(
             f"all {request.num_ranks} ranks are on one host: there is nothing to tune; give hosts "
             "with fewer slots, or more ranks"
         )
     return cluster, network, placement
+
+
+def given_placement(request: TuneRequest) -> Placement | None:
+    """The placement that the user named; None: as the launcher places the ranks.
+
+    Raises:
+        InputError: It cannot be read, or is of another number of ranks.
+    """
+    if request.placement is None:
+        return None
+    placement = Placement.load(request.placement)
+    if placement.num_ranks != request.num_ranks:
+        raise InputError(
+            f"{request.placement}: is of {placement.num_ranks} ranks, but "
+            f"{request.num_ranks} are to run"
+        )
+    return placement
 
 
 def timed(
@@ -208,11 +219,6 @@ def timed(
     choices = within_budget(calls, one, request.budget_s, narrator)
     seconds = time.monotonic() - began_s
     left_out = len(calls) - len(choices)
-    if left_out:
-        narrator.tell(
-            f"collectives: {left_out} of {len(calls)} calls were not measured within "
-            f"{format_duration(request.budget_s)}, and stay the MPI's own (--budget)"
-        )
     return Tuning(
         *(program.launcher, network, placement, choices, left_out, request.is_reproducible, seconds)
     )
@@ -223,18 +229,28 @@ def within_budget(
     measured: Callable[[TimedCall, float], Measured],
     budget_s: float,
     narrator: Narrator,
+    clock: Callable[[], float] = time.monotonic,
 ) -> list[Measured]:
     """What was measured of the calls; each has an equal part of the time that is left.
+
+    A call that has begun is measured to its end, which may be after the budget.
+
+    Args:
+        calls: What is measured, in this order.
+        measured: Measures a call in about so many seconds.
+        budget_s: No further call begins after this time.
+        narrator: Tells the user.
+        clock: Seconds that pass; as `time.monotonic`.
 
     Raises:
         ProbeError: Not one could be measured.
     """
     found: list[Measured] = []
-    began_s = time.monotonic()
+    began_s = clock()
     problem: ProbeError | None = None
     with narrator.progress(f"timing {len(calls)} collective calls") as on_progress:
         for index, call in enumerate(calls):
-            left_s = budget_s - (time.monotonic() - began_s)
+            left_s = budget_s - (clock() - began_s)
             if left_s <= 0 and found:
                 break
             try:
@@ -246,6 +262,11 @@ def within_budget(
             on_progress(index + 1, len(calls))
     if problem is not None and not found:
         raise problem
+    if len(found) < len(calls):
+        narrator.tell(
+            f"collectives: {len(calls) - len(found)} of {len(calls)} calls were not measured "
+            f"within {format_duration(budget_s)}, and stay the MPI's own"
+        )
     return found
 
 

@@ -44,10 +44,10 @@ def test_ranks_are_where_the_given_placement_has_them(network: str, tmp_path: Pa
     assert found_hosts(request, LAUNCHER, Narrator())[2].host_names() == ["b", "a", "b"]
 
 
-def test_placement_of_other_ranks_is_refused(network: str, tmp_path: Path) -> None:
+def test_placement_of_other_ranks_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
     given = tmp_path / "placement.json"
     fl.Placement(("b", "a"), np.array([0, 1])).save(given)
-    request = TuneRequest(3, fl.Cluster(("a", "b"), (2, 2)), network=network, placement=given)
+    request = TuneRequest(3, fl.Cluster(("a", "b"), (2, 2)), placement=given)
 
     with pytest.raises(fl.InputError, match="is of 2 ranks, but 3 are to run"):
         found_hosts(request, LAUNCHER, Narrator())

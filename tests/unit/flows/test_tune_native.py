@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The choice among an MPI's own algorithms and orders of hosts."""
+"""What is measured of an MPI's own algorithms, and in which orders of hosts."""
 
 from __future__ import annotations
 
@@ -10,15 +10,9 @@ import numpy as np
 import pytest
 
 import fairlead as fl
-from fairlead.act.tuning_files import TUNING_FILES, NativeRule
-from fairlead.flows import tune_native as export
-from fairlead.flows.tune_native import (
-    chosen,
-    measured,
-    other_order_is_better,
-    ring_order,
-    rules_of_sizes,
-)
+from fairlead.act.tuning_files import TUNING_FILES
+from fairlead.flows.tune import TuneRequest
+from fairlead.flows.tune_native import measured, native_calls, ring_order
 from fairlead.measure.collective_times import CollectiveTimes, NativeWay, TimedCall
 
 HOSTS = ("a", "b", "c", "d")
@@ -79,46 +73,22 @@ def test_best_algorithm_of_each_order_is_measured_again() -> None:
     assert again == [NativeWay(order=ORDER), NativeWay(binomial), NativeWay(binomial, ORDER)]
 
 
+def test_own_choice_is_kept_beside_the_best_algorithms() -> None:
+    times_s = found({"binomial": 0.5}, other_order=0.4).times_s
+
+    assert times_s[0].tolist() == [1.0, 0.5, 0.4, 0.2]
+
+
 def test_algorithm_that_the_mpi_does_not_have_is_passed_over() -> None:
     assert found({"binomial": float("nan"), "chain": 0.7}).names == ("chain", "chain")
 
 
-def test_algorithm_is_taken_where_it_is_faster_and_the_order_stays() -> None:
-    one = found({"binomial": 0.5})
+def test_operations_without_a_choice_are_left_out() -> None:
+    request = TuneRequest(8, operations=("barrier", "bcast"), sizes=(65536,))
 
-    assert not other_order_is_better([one])
-    choice = chosen(one, PLACEMENT, False)
-    assert (choice.name, choice.is_taken, choice.fastest_s) == ("binomial", True, 0.5)
-    assert rules_of_sizes([choice]) == [NativeRule("bcast", "binomial", 32768, 131071)]
+    assert native_calls(request, OMPI) == [CALL]
 
 
-def test_order_alone_is_taken_without_a_rule() -> None:
-    one = found({}, other_order=0.4)
-
-    assert other_order_is_better([one])
-    choice = chosen(one, PLACEMENT, True)
-    assert (choice.name, choice.is_taken, choice.fastest_s) == (export.OWN, True, 0.4)
-    assert rules_of_sizes([choice]) == []
-
-
-def test_algorithm_in_the_other_order_saves_against_the_mpi_as_it_is() -> None:
-    one = found({"binomial": 0.5}, other_order=0.4)
-
-    choice = chosen(one, PLACEMENT, True)
-
-    assert (choice.name, choice.fastest_s) == ("binomial", 0.2)
-    assert choice.gain is not None
-    assert choice.gain.ratio == pytest.approx(0.8)
-
-
-def test_mpi_as_it_is_stays_where_nothing_is_faster() -> None:
-    choice = chosen(found({}), PLACEMENT, False)
-
-    assert not choice.is_taken
-    assert choice.native_s == 1.0
-    assert rules_of_sizes([choice]) == []
-
-
-def test_order_that_saves_next_to_nothing_is_not_taken() -> None:
-    assert not other_order_is_better([found({}, other_order=0.985)])
-    assert other_order_is_better([found({}, other_order=0.975)])
+def test_operations_without_any_choice_are_refused() -> None:
+    with pytest.raises(fl.InputError, match="--export ompi: there are no algorithms to choose: b"):
+        native_calls(TuneRequest(8, operations=("barrier",)), OMPI)

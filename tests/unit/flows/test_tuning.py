@@ -10,7 +10,6 @@ import scipy.sparse as sp
 import fairlead as fl
 from fairlead.decide.collectives.choosing import Choice
 from fairlead.errors import ProbeError
-from fairlead.flows import tune
 from fairlead.flows.collectives_of_run import worth_tuning
 from fairlead.flows.tune import planned, within_budget
 from fairlead.measure.collective_times import TimedCall
@@ -111,8 +110,18 @@ class Clock:
 
     now_s = 0.0
 
-    def monotonic(self) -> float:
+    def __call__(self) -> float:
         return self.now_s
+
+
+class Told(Narrator):
+    """Keeps what it tells."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def tell(self, line: str) -> None:
+        self.lines.append(line)
 
 
 CALLS = [TimedCall("bcast", size, (0, 1)) for size in (1, 2, 3, 4)]
@@ -122,30 +131,31 @@ def choice(call: TimedCall) -> Choice:
     return Choice(call.operation, call.message_bytes, frozenset("ab"), 1.0)
 
 
-def test_time_that_is_left_is_shared_by_the_calls_that_are_left(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_time_that_is_left_is_shared_by_the_calls_that_are_left() -> None:
     clock, shares = Clock(), []
-    monkeypatch.setattr(tune, "time", clock)
 
     def measured(call: TimedCall, time_s: float) -> Choice:
         shares.append(time_s)
         clock.now_s += 6.0 if call.message_bytes == 1 else time_s
         return choice(call)
 
-    assert len(within_budget(CALLS, measured, 12.0, Narrator())) == 4
+    assert len(within_budget(CALLS, measured, 12.0, Narrator(), clock)) == 4
     assert shares == [3.0, 2.0, 2.0, 2.0]
 
 
-def test_nothing_is_measured_after_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_call_begins_after_the_budget() -> None:
     clock = Clock()
-    monkeypatch.setattr(tune, "time", clock)
 
     def measured(call: TimedCall, _time_s: float) -> Choice:
         clock.now_s += 6.0
         return choice(call)
 
-    assert len(within_budget(CALLS, measured, 12.0, Narrator())) == 2
+    narrator = Told()
+
+    assert len(within_budget(CALLS, measured, 12.0, narrator, clock)) == 2
+    assert narrator.lines == [
+        "collectives: 2 of 4 calls were not measured within 12 s, and stay the MPI's own"
+    ]
 
 
 def test_call_that_fails_leaves_the_others() -> None:
