@@ -158,6 +158,9 @@ def watch(
 
     Returns:
         The last observation.
+
+    Raises:
+        ProbeError: Nothing could be observed in all the time.
     """
     # An oracle tells what the links do, by any sender; a probe meets the program's own messages.
     is_probed = run.source == ProbeSource.form
@@ -181,6 +184,8 @@ def watch(
         if run.has_ended or num_done == num_rounds:
             break
         sleep(every_s)
+    if watcher.num_rounds == 0:
+        raise ProbeError(f"{run.folder}: nothing was observed: {now.problem}")
     return now
 
 

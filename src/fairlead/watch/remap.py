@@ -7,7 +7,7 @@ import dataclasses
 import os
 import sys
 import urllib.parse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from fairlead.errors import Error, InputError
@@ -44,11 +44,13 @@ class Remapper:
         least_gain_ratio: Least part of the time on the network that a move has to save. It doubles
             with each move and goes back by half with each call that keeps all, so that two
             placements do not take turns.
+        ask: Asks an oracle; as `ask_for_tasks`.
     """
 
     comm: Communicator
     oracle: str | None = None
     least_gain_ratio: float = 0.1
+    ask: Callable[[str, Mapping[str, str], Mapping[str, Any]], list[int]] = ask_for_tasks
     _factor: float = dataclasses.field(default=1.0, init=False)
 
     def __call__(
@@ -74,7 +76,9 @@ class Remapper:
         Raises:
             InputError: On all ranks: an argument of one is wrong.
         """
-        own = (os.uname().nodename.partition(".")[0], task, dict(bytes_to), float(move_bytes))
+        # NumPy's integers have no form in JSON: rank 0 would fail while all others wait.
+        sizes = {int(to): float(size) for to, size in bytes_to.items()}
+        own = (os.uname().nodename.partition(".")[0], int(task), sizes, float(move_bytes))
         told = self.comm.gather(own, root=0)
         answer: tuple[str, list[int]] | None = None
         if self.comm.Get_rank() == 0:
@@ -101,7 +105,7 @@ class Remapper:
             "task_of_process": now,
             "sent": sent,
             "move_bytes_of_process": [size for *_, size in told],
-            "repeats_left": repeats_left,
+            "repeats_left": float(repeats_left),
             "least_gain_ratio": least,
         }
         try:
@@ -109,7 +113,7 @@ class Remapper:
             if not source:
                 raise Error(f"{ORACLE_VARIABLE} names no oracle")
             url, _, query = source.partition("?")
-            then = ask_for_tasks(url, dict(urllib.parse.parse_qsl(query)), question)
+            then = self.ask(url, dict(urllib.parse.parse_qsl(query)), question)
         except Error as error:
             print(f"fairlead: {error}; all tasks stay", file=sys.stderr)
             return "", now

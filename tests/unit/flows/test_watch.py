@@ -89,6 +89,13 @@ def test_source_that_fails_is_told_and_asked_again(tmp_path: Path) -> None:
     ]
 
 
+def test_source_that_always_fails_is_an_error(tmp_path: Path) -> None:
+    run = watched_run(run_folder(tmp_path).path)
+
+    with pytest.raises(ProbeError, match="nothing was observed: a host does not answer"):
+        watched(run, -1, rounds=2)
+
+
 def test_run_by_an_oracle_is_watched_by_it(tmp_path: Path) -> None:
     source = "oracle:http://127.0.0.1:9?metric=stalls"
 

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fairlead.errors import InputError, ProbeError
-from fairlead.watch import remap as module
 from fairlead.watch.remap import Remapper
 
 
@@ -63,54 +64,70 @@ class Comm:
         return found
 
 
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Questions to an oracle that lets neighbours swap their tasks."""
-    questions: list[dict[str, Any]] = []
+class Oracle:
+    """Lets neighbours swap their tasks; its questions are kept."""
 
-    def answer(url: str, options: dict[str, str], question: dict[str, Any]) -> list[int]:
-        questions.append({"url": url, **options, **question})
-        return [task ^ 1 for task in question["task_of_process"]]
+    def __init__(self) -> None:
+        self.questions: list[dict[str, Any]] = []
 
-    monkeypatch.setattr(module, "ask_for_tasks", answer)
-    return questions
+    def __call__(
+        self, url: str, options: Mapping[str, str], question: Mapping[str, Any]
+    ) -> list[int]:
+        sent: dict[str, Any] = json.loads(json.dumps(question))
+        self.questions.append({"url": url, **options, **sent})
+        return [task ^ 1 for task in sent["task_of_process"]]
 
 
 SOURCE = "http://127.0.0.1:9?metric=bw&method=scotch"
 
 
-def test_all_ranks_learn_their_next_task(asked: list[dict[str, Any]]) -> None:
+def test_all_ranks_learn_their_next_task() -> None:
+    oracle = Oracle()
+
     def body(comm: Any) -> int:
-        remapper = Remapper(comm, SOURCE)
+        remapper = Remapper(comm, SOURCE, ask=oracle)
         return remapper(comm.rank, {(comm.rank + 1) % 4: 10.0}, move_bytes=5.0, repeats_left=7)
 
     assert Ranks(4).run(body) == [1, 0, 3, 2]
-    assert asked[0]["url"] == "http://127.0.0.1:9"
-    assert (asked[0]["metric"], asked[0]["method"]) == ("bw", "scotch")
-    assert asked[0]["sent"] == [(0, 1, 10.0), (1, 2, 10.0), (2, 3, 10.0), (3, 0, 10.0)]
-    assert (asked[0]["move_bytes_of_process"], asked[0]["repeats_left"]) == ([5.0] * 4, 7)
+    asked = oracle.questions[0]
+    assert asked["url"] == "http://127.0.0.1:9"
+    assert (asked["metric"], asked["method"]) == ("bw", "scotch")
+    assert asked["sent"] == [[0, 1, 10.0], [1, 2, 10.0], [2, 3, 10.0], [3, 0, 10.0]]
+    assert (asked["move_bytes_of_process"], asked["repeats_left"]) == ([5.0] * 4, 7)
 
 
-def test_each_move_asks_for_more_gain_so_that_none_flaps(asked: list[dict[str, Any]]) -> None:
+def test_numbers_of_numpy_are_numbers() -> None:
+    oracle = Oracle()
+
+    def body(comm: Any) -> int:
+        task, size = np.int64(comm.rank), np.int32(10)
+        remapper = Remapper(comm, SOURCE, ask=oracle)
+        return remapper(task, {np.int64(0): size}, move_bytes=size, repeats_left=size)
+
+    assert Ranks(2).run(body) == [1, 0]
+    assert oracle.questions[0]["sent"] == [[0, 0, 10.0], [1, 0, 10.0]]
+
+
+def test_each_move_asks_for_more_gain_so_that_none_flaps() -> None:
+    oracle = Oracle()
+
     def body(comm: Any) -> None:
-        remapper, task = Remapper(comm, SOURCE), comm.rank
+        remapper, task = Remapper(comm, SOURCE, ask=oracle), comm.rank
         for _ in range(4):
             task = remapper(task, {})
 
     Ranks(2).run(body)
 
-    assert [question["least_gain_ratio"] for question in asked] == [0.1, 0.2, 0.4, 0.5]
+    assert [question["least_gain_ratio"] for question in oracle.questions] == [0.1, 0.2, 0.4, 0.5]
 
 
 def test_oracle_that_dies_leaves_all_tasks_where_they_are(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def gone(*_: Any) -> list[int]:
         raise ProbeError("the oracle cannot be reached")
 
-    monkeypatch.setattr(module, "ask_for_tasks", gone)
-
-    tasks = Ranks(3).run(lambda comm: Remapper(comm, SOURCE)((comm.rank + 1) % 3, {}))
+    tasks = Ranks(3).run(lambda comm: Remapper(comm, SOURCE, ask=gone)((comm.rank + 1) % 3, {}))
 
     assert tasks == [1, 2, 0]
     assert capsys.readouterr().err == "fairlead: the oracle cannot be reached; all tasks stay\n"
@@ -134,15 +151,17 @@ def test_without_an_oracle_all_tasks_stay(
     ],
 )
 def test_wrong_argument_of_one_rank_is_refused_on_all(
-    asked: list[dict[str, Any]], task: int | None, bytes_to: dict[int, float], problem: str
+    task: int | None, bytes_to: dict[int, float], problem: str
 ) -> None:
+    oracle = Oracle()
+
     def body(comm: Any) -> int:
         own = comm.rank if task is None else task
-        return Remapper(comm, SOURCE)(own, bytes_to if comm.rank == 1 else {})
+        return Remapper(comm, SOURCE, ask=oracle)(own, bytes_to if comm.rank == 1 else {})
 
     errors = Ranks(2).run(body)
 
-    assert not asked
+    assert not oracle.questions
     for error in errors:
         with pytest.raises(InputError, match=problem):
             raise error
