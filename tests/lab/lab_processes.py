@@ -3,7 +3,24 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
+
+from fairlead.lab import Lab
+
+
+def fairlead(lab: Lab, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A command of Fairlead inside the lab, by Open MPI, with caches and records below `home`."""
+    folders = {name: str(home / name) for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}
+    done = lab.run(
+        [sys.executable, "-m", "fairlead", *arguments],
+        env={**os.environ, **folders, "FAIRLEAD_MPIRUN": "mpirun.openmpi"},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done
 
 
 def processes_named(program: str) -> list[int]:

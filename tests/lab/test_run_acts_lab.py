@@ -8,14 +8,13 @@ hosts, across the slow uplinks; two hosts hold a group, but only of one rack sho
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from lab_processes import fairlead
 
 from fairlead.lab import Lab, Scenario
 from fairlead.watch.history import History
@@ -68,17 +67,6 @@ def groups(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("home")
-
-
-def fairlead(lab: Lab, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    folders = {name: str(home / name) for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}
-    done = lab.run(
-        [sys.executable, "-m", "fairlead", *arguments],
-        env={**os.environ, **folders, "FAIRLEAD_MPIRUN": "mpirun.openmpi"},
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done
 
 
 def run(lab: Lab, home: Path, program: str, *options: str) -> tuple[list[str], str]:

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from lab_processes import fairlead
 
 from fairlead.lab import Lab
 
@@ -33,17 +32,6 @@ int main(int argc, char** argv) {
   return 0;
 }
 """
-
-
-def fairlead(lab: Lab, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    folders = {name: str(home / name) for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}
-    done = lab.run(
-        [sys.executable, "-m", "fairlead", *arguments],
-        env={**os.environ, **folders, "FAIRLEAD_MPIRUN": "mpirun.openmpi"},
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done
 
 
 def test_run_tunes_the_collectives_that_the_program_calls(lab: Lab, tmp_path: Path) -> None:
