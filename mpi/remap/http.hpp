@@ -20,7 +20,7 @@ struct Url {
 /// What the service answers to a document.
 /// @param path With the slash at its begin.
 /// @param token Sent as a bearer token unless it is empty.
-/// @param limit_s For everything together.
+/// @param limit_s For everything together; the look-up of the host's name has the resolver's.
 /// @throws Error It cannot be reached in time, refuses, or answers with half of a document.
 [[nodiscard]] std::string post(const Url& url, const std::string& path, const std::string& body,
                                const std::string& token, double limit_s);
