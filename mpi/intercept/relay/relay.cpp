@@ -114,6 +114,16 @@ bool start_messenger(const Session& session, const RelayPlan& plan) {
   return true;
 }
 
+// That of messages for which there is nothing to choose. One of the size of an envelope would be
+// taken for one.
+std::optional<Way> fixed_way(const Relay& relay, std::uint64_t size_bytes) {
+  if (size_bytes == kEnvelopeBytes) return Way::striped;
+  if (size_bytes < std::max<std::uint64_t>(relay.threshold_bytes, kEnvelopeBytes)) return Way::mpi;
+  if (size_bytes > kMostBytes) return Way::mpi;
+  if (relay.is_forced) return Way::striped;
+  return std::nullopt;
+}
+
 }  // namespace
 
 Relay& feature() {
@@ -121,14 +131,16 @@ Relay& feature() {
   return *instance;
 }
 
+Way way_to(std::uint32_t dst_rank, std::uint64_t size_bytes) {
+  Relay& relay = feature();
+  if (const auto way = fixed_way(relay, size_bytes)) return *way;
+  return relay.messenger->way_to(relay.host_of_rank[dst_rank], size_bytes);
+}
+
 bool is_worth_relaying(std::uint32_t dst_rank, std::uint64_t size_bytes) {
   Relay& relay = feature();
-  if (size_bytes == kEnvelopeBytes) return true;
-  if (size_bytes < std::max<std::uint64_t>(relay.threshold_bytes, kEnvelopeBytes)) return false;
-  if (size_bytes > kMostBytes) return false;
-  if (relay.is_forced) return true;
-  const std::uint16_t host = relay.host_of_rank[dst_rank];
-  return relay.messenger->is_worth(host, size_bytes);
+  if (const auto way = fixed_way(relay, size_bytes)) return *way != Way::mpi;
+  return relay.messenger->is_striping_worth(relay.host_of_rank[dst_rank], size_bytes);
 }
 
 bool begin(const Session& session) noexcept try {

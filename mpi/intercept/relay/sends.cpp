@@ -38,10 +38,10 @@ bool may_relay(MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm,
   return peers && peers->is_remote_rank(dest);
 }
 
-Taken hand_over(std::uint32_t dst_rank, std::vector<std::byte> bytes) {
+Taken hand_over(std::uint32_t dst_rank, std::vector<std::byte> bytes, Way way) {
   Relay& relay = feature();
   const std::uint64_t size = bytes.size();
-  const std::uint64_t number = relay.messenger->send(dst_rank, std::move(bytes));
+  const std::uint64_t number = relay.messenger->send(dst_rank, std::move(bytes), way);
   return {dst_rank, number, to_bytes(Envelope{relay.own_rank, number, size})};
 }
 
@@ -50,10 +50,11 @@ std::optional<Taken> take(const void* buffer, MPI_Count count, MPI_Datatype type
   std::shared_ptr<Peers> peers;
   if (!may_relay(count, type, dest, comm, peers)) return std::nullopt;
   const std::uint32_t dst_rank = peers->world_rank(dest);
-  if (!is_worth_relaying(dst_rank, bytes_of(count, type))) return std::nullopt;
+  const Way way = way_to(dst_rank, bytes_of(count, type));
+  if (way == Way::mpi) return std::nullopt;
   std::vector<std::byte> bytes;
   if (!pack(buffer, count, type, comm, bytes)) return std::nullopt;
-  return hand_over(dst_rank, std::move(bytes));
+  return hand_over(dst_rank, std::move(bytes), way);
 }
 
 constexpr int kCount = kEnvelopeBytes;
@@ -131,7 +132,10 @@ bool prepare_start(MPI_Request request) {
   } else {
     std::vector<std::byte> bytes;
     if (pack(entry->send_buffer, entry->send_count, entry->send_type, entry->comm, bytes)) {
-      *entry->envelope = hand_over(entry->dst_rank, std::move(bytes)).envelope;
+      const Way way = way_to(entry->dst_rank, bytes.size());
+      *entry->envelope =
+          hand_over(entry->dst_rank, std::move(bytes), way == Way::mpi ? Way::direct : way)
+              .envelope;
     }
   }
   feature().requests.insert(request, std::move(entry));

@@ -21,7 +21,7 @@ HOP_S = 50e-6
 
 _MARGIN_RATIO = 1.1
 """Paths together must be expected to be faster than the direct one by this, as in the program
-(mpi/intercept/relay/messenger/messenger.cpp)."""
+(mpi/intercept/relay/messenger/way_choice.hpp)."""
 
 _WORST_RATIO = 4.0
 """A route that takes longer than the direct one by this is no help as a stripe either."""

@@ -70,8 +70,8 @@ TEST_CASE("messenger: messages of many sizes arrive unchanged, both ways") {
   for (const std::size_t size : {1UL, 23UL, 65535UL, 65536UL, 65537UL, 1UL << 20, 20UL << 20}) {
     const auto there = random_bytes(size, ++seed);
     const auto back = random_bytes(size, ++seed);
-    const auto number = pair.first.send(1, there);
-    const auto other = pair.second.send(0, back);
+    const auto number = pair.first.send(1, there, Way::striped);
+    const auto other = pair.second.send(0, back, Way::striped);
     CHECK(is_equal(pair.second.receive(0, number), there));
     CHECK(is_equal(pair.first.receive(1, other), back));
   }
@@ -85,10 +85,10 @@ TEST_CASE("messenger: messages of many sizes arrive unchanged, both ways") {
 TEST_CASE("messenger: a message that is never taken holds up no other") {
   Network network(3);
   Pair pair(network);
-  pair.first.send(1, random_bytes(20 << 20, 1));
-  pair.first.send(1, random_bytes(20 << 20, 2));
+  pair.first.send(1, random_bytes(20 << 20, 1), Way::striped);
+  pair.first.send(1, random_bytes(20 << 20, 2), Way::striped);
   const auto last = random_bytes(20 << 20, 3);
-  const auto number = pair.first.send(1, last);
+  const auto number = pair.first.send(1, last, Way::striped);
   CHECK(is_equal(pair.second.receive(0, number), last));
   pair.second.refuse(0, 1);
   pair.second.refuse(0, 2);
@@ -99,7 +99,7 @@ TEST_CASE("messenger: a relay that dies during a message loses nothing") {
   Network network(3);
   Pair pair(network);
   const auto bytes = random_bytes(16 << 20, 1);
-  const auto number = pair.first.send(1, bytes);
+  const auto number = pair.first.send(1, bytes, Way::striped);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   network.router(2).stop();
   CHECK(is_equal(pair.second.receive(0, number), bytes));
@@ -109,11 +109,11 @@ TEST_CASE("messenger: without its own router a process reaches the receiver itse
   Network network(3);
   Pair pair(network);
   const auto bytes = random_bytes(16 << 20, 1);
-  const auto number = pair.first.send(1, bytes);
+  const auto number = pair.first.send(1, bytes, Way::striped);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   network.router(0).stop();
   CHECK(is_equal(pair.second.receive(0, number), bytes));
   network.router(1).stop();
-  const auto more = pair.second.send(0, bytes);
+  const auto more = pair.second.send(0, bytes, Way::striped);
   CHECK(is_equal(pair.first.receive(1, more), bytes));
 }

@@ -68,8 +68,8 @@ std::map<int, double> share_of_paths(Outbox& box, double direct_Bps, double rela
 TEST_CASE("outbox: a message leaves in segments that cover it once") {
   Outbox box(site(1e9, 1e9), kStart);
   const std::size_t bytes = 3 * kMaxSegmentBytes + 5;
-  CHECK(box.add(1, payload(bytes), kStart) == 1);
-  CHECK(box.add(1, payload(1), kStart) == 2);
+  CHECK(box.add(1, payload(bytes), Way::striped, kStart) == 1);
+  CHECK(box.add(1, payload(1), Way::striped, kStart) == 2);
   std::set<std::uint64_t> offsets;
   std::uint64_t sum = 0;
   while (auto departure = box.next(kStart, OwnRouter::ready)) {
@@ -83,7 +83,7 @@ TEST_CASE("outbox: a message leaves in segments that cover it once") {
 
 TEST_CASE("outbox: stripes are in proportion to the rates of the paths") {
   Outbox box(site(1e8, 3e8), kStart);
-  box.add(1, payload(16 << 20), kStart);
+  box.add(1, payload(16 << 20), Way::striped, kStart);
   const auto share = share_of_paths(box, 1e8, 3e8);
   CHECK(share.at(2) / share.at(1) == Approx(3.0).epsilon(0.15));
 }
@@ -91,21 +91,21 @@ TEST_CASE("outbox: stripes are in proportion to the rates of the paths") {
 TEST_CASE("outbox: a path that has become slower than planned gets a smaller share") {
   // The plan says 300 MB/s for both; the direct path has a tenth of it.
   Outbox box(site(3e8, 3e8), kStart);
-  box.add(1, payload(16 << 20), kStart);
+  box.add(1, payload(16 << 20), Way::striped, kStart);
   const auto share = share_of_paths(box, 3e7, 3e8);
   CHECK(share.at(1) < 0.2 * share.at(2));
 }
 
 TEST_CASE("outbox: a slow relay gets nothing of a small message") {
   Outbox box(site(1e9, 1e7), kStart);
-  box.add(1, payload(4 * kMaxSegmentBytes), kStart);
+  box.add(1, payload(4 * kMaxSegmentBytes), Way::striped, kStart);
   const auto share = share_of_paths(box, 1e9, 1e7);
   CHECK(share.count(2) == 0);
 }
 
 TEST_CASE("outbox: what is not acknowledged goes by another path") {
   Outbox box(site(1e9, 1e9), kStart);
-  box.add(1, payload(100), kStart);
+  box.add(1, payload(100), Way::striped, kStart);
   const auto first = box.next(kStart, OwnRouter::ready);
   REQUIRE(first);
   CHECK_FALSE(box.next(kStart, OwnRouter::ready));
@@ -122,7 +122,7 @@ TEST_CASE("outbox: what is not acknowledged goes by another path") {
 
 TEST_CASE("outbox: without any router messages go to the receiver itself") {
   Outbox box(site(1e9, 1e9), kStart);
-  box.add(1, payload(100), kStart);
+  box.add(1, payload(100), Way::striped, kStart);
   REQUIRE(box.next(kStart, OwnRouter::ready));
   box.lose_router(kStart);
   const auto departure = box.next(kStart, OwnRouter::absent);
@@ -134,7 +134,7 @@ TEST_CASE("outbox: what a receiver has not matched is bounded, and a claim frees
   Outbox box(site(1e12, 1e12), kStart);
   const std::size_t bytes = Outbox::kUnclaimedBytes / 2 + 1;
   std::set<std::uint64_t> seen;
-  for (int message = 0; message < 4; ++message) box.add(1, payload(bytes), kStart);
+  for (int message = 0; message < 4; ++message) box.add(1, payload(bytes), Way::striped, kStart);
   const auto send_all = [&] {
     while (auto departure = box.next(kStart, OwnRouter::ready)) {
       seen.insert(departure->header.message);
@@ -154,7 +154,7 @@ TEST_CASE("outbox: what a receiver has not matched is bounded, and a claim frees
 TEST_CASE("outbox: an unmatched message counts also when it has arrived") {
   Outbox box(site(1e12, 1e12), kStart);
   for (int message = 0; message < 2; ++message) {
-    box.add(1, payload(Outbox::kUnclaimedBytes), kStart);
+    box.add(1, payload(Outbox::kUnclaimedBytes), Way::striped, kStart);
   }
   const auto send_all = [&] {
     std::uint64_t last = 0;
@@ -173,7 +173,7 @@ TEST_CASE("outbox: an unmatched message counts also when it has arrived") {
 
 TEST_CASE("outbox: while the own router hangs, closed paths leave the way past it") {
   Outbox box(site(1e9, 1e9), kStart);
-  box.add(1, payload(100), kStart);
+  box.add(1, payload(100), Way::striped, kStart);
   CHECK_FALSE(box.next(kStart, OwnRouter::busy));
   // Both paths fail, one after the other.
   Time now = kStart;
@@ -189,9 +189,9 @@ TEST_CASE("outbox: while the own router hangs, closed paths leave the way past i
 
 TEST_CASE("outbox: a refused message is forgotten") {
   Outbox box(site(1e9, 1e9), kStart);
-  box.add(1, payload(10 * kMaxSegmentBytes), kStart);
+  box.add(1, payload(10 * kMaxSegmentBytes), Way::striped, kStart);
   REQUIRE(box.next(kStart, OwnRouter::ready));
-  box.refuse(1, 1);
+  box.refuse(1, 1, kStart);
   CHECK_FALSE(box.next(kStart, OwnRouter::ready));
   CHECK(box.is_empty());
   CHECK(box.paths_to(1)[0].in_flight_bytes == 0);
@@ -214,7 +214,7 @@ TEST_CASE("outbox: two flows that want the same relay share it and do not oscill
   while (now < end) {
     for (std::size_t flow = 0; flow < 2; ++flow) {
       if (boxes[flow].is_empty()) {
-        const auto number = boxes[flow].add(1, payload(4 << 20), now);
+        const auto number = boxes[flow].add(1, payload(4 << 20), Way::striped, now);
         boxes[flow].claim(1, number);
       }
       while (auto departure = boxes[flow].next(now, OwnRouter::ready)) {

@@ -24,10 +24,6 @@ constexpr milliseconds kClaimInterval{200};
 // A connection that has not proved the key until then is closed.
 constexpr std::chrono::seconds kGreetingTime{2};
 constexpr std::chrono::seconds kDrainTime{60};
-// A message by routers must be expected to be faster by this.
-constexpr double kMargin = 1.1;
-// So that a change is noticed well within a second, at the price of one message in that time.
-constexpr milliseconds kTrialInterval{250};
 constexpr int kPoll_ms = 50;
 
 // The program's signal handlers run in its own threads.
@@ -68,13 +64,13 @@ void Messenger::wake() {
   [[maybe_unused]] const auto written = ::write(alarm_.number(), &one, sizeof one);
 }
 
-std::uint64_t Messenger::send(std::uint32_t dst_rank, std::vector<std::byte> bytes) {
+std::uint64_t Messenger::send(std::uint32_t dst_rank, std::vector<std::byte> bytes, Way way) {
   const std::uint64_t size = bytes.size();
   auto payload = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
   std::uint64_t number = 0;
   {
     const std::lock_guard guard(lock_);
-    number = outbox_.add(dst_rank, std::move(payload), Clock::now());
+    number = outbox_.add(dst_rank, std::move(payload), way, Clock::now());
     ++counts_.sent_messages;
     counts_.sent_bytes += size;
   }
@@ -141,14 +137,14 @@ bool Messenger::drain() {
   return true;
 }
 
-bool Messenger::is_worth(std::uint16_t host, std::uint64_t bytes) {
-  const Time now = Clock::now();
+Way Messenger::way_to(std::uint16_t host, std::uint64_t bytes) {
   const std::lock_guard guard(lock_);
-  const auto& paths = outbox_.paths_to(host);
-  // Without a relay there is nothing to choose.
-  if (paths.size() < 3) return false;
-  if (now - paths.front().last_used > kTrialInterval) return true;
-  return kMargin * outbox_.expected_s(host, bytes, now) < outbox_.expected_direct_s(host, bytes);
+  return outbox_.way_to(host, bytes, Clock::now());
+}
+
+bool Messenger::is_striping_worth(std::uint16_t host, std::uint64_t bytes) {
+  const std::lock_guard guard(lock_);
+  return outbox_.is_striping_worth(host, bytes);
 }
 
 MessengerCounts Messenger::counts() {
@@ -299,9 +295,10 @@ bool Messenger::take_frame(const FrameHeader& header, std::span<const std::byte>
     {
       const std::lock_guard guard(lock_);
       ++num_acknowledged_;
-      if (header.kind == FrameKind::acknowledgement) outbox_.acknowledge(header, Clock::now());
+      const Time now = Clock::now();
+      if (header.kind == FrameKind::acknowledgement) outbox_.acknowledge(header, now);
       if (header.kind == FrameKind::claim) outbox_.claim(header.src_rank, header.message);
-      if (header.kind == FrameKind::refusal) outbox_.refuse(header.src_rank, header.message);
+      if (header.kind == FrameKind::refusal) outbox_.refuse(header.src_rank, header.message, now);
     }
     if (header.kind != FrameKind::acknowledgement) on_claim_(header.src_rank, header.message);
     changed_.notify_all();

@@ -43,8 +43,8 @@ class Messenger {
   /// @param address_of_rank  where each process listens
   void start(std::vector<Address> address_of_rank);
 
-  /// Takes a message over. @return its number
-  std::uint64_t send(std::uint32_t dst_rank, std::vector<std::byte> bytes);
+  /// Takes a message over, for a way by routers. @return its number
+  std::uint64_t send(std::uint32_t dst_rank, std::vector<std::byte> bytes, Way way);
   /// Whether a message is here as a whole.
   [[nodiscard]] bool has(std::uint32_t src_rank, std::uint64_t message);
   /// Waits for a message.
@@ -55,9 +55,9 @@ class Messenger {
   /// Waits until all messages are acknowledged. False: nothing was, for a long time.
   bool drain();
 
-  /// Whether a message is expected to arrive earlier by the routers than without them. Sometimes it
-  /// is to be tried, since only messages by routers tell how fast a path is.
-  [[nodiscard]] bool is_worth(std::uint16_t host, std::uint64_t bytes);
+  /// The way of the next message to a host, which has to be taken (WayChoice).
+  [[nodiscard]] Way way_to(std::uint16_t host, std::uint64_t bytes);
+  [[nodiscard]] bool is_striping_worth(std::uint16_t host, std::uint64_t bytes);
   [[nodiscard]] MessengerCounts counts();
   [[nodiscard]] std::vector<PathState> paths_to(std::uint16_t host);
 

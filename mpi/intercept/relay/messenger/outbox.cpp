@@ -17,6 +17,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstClosing{500};
 constexpr milliseconds kLongestClosing{8000};
+// Of messages that overlap, those after this are a new choice.
+constexpr milliseconds kLongestSameWay{250};
 constexpr std::uint64_t kLeastWindowBytes = std::uint64_t{512} << 10U;
 // New samples of a rate have this weight.
 constexpr double kSampleWeight = 0.25;
@@ -47,12 +49,12 @@ double PathState::expected_s(std::uint64_t bytes) const {
 Outbox::Outbox(const MessengerSite& site, Time now)
     : rank_(site.rank),
       host_of_rank_(site.host_of_rank),
-      capacity_Bps_of_host_(site.capacity_Bps_of_host),
-      lanes_(site.routes_of_host.size()),
       last_number_of_rank_(host_of_rank_.size(), 0),
       unclaimed_bytes_of_rank_(host_of_rank_.size(), 0) {
-  for (std::size_t host = 0; host < lanes_.size(); ++host) {
-    for (const Route& route : site.routes_of_host[host]) {
+  for (std::size_t host = 0; host < site.routes_of_host.size(); ++host) {
+    const auto& routes = site.routes_of_host[host];
+    lanes_.push_back({planned_choice(routes, site.capacity_Bps_of_host[host], now)});
+    for (const Route& route : routes) {
       PathState path;
       path.route = route;
       path.rate_Bps = route.bandwidth_Bps;
@@ -69,12 +71,41 @@ Outbox::Outbox(const MessengerSite& site, Time now)
   }
 }
 
-std::uint64_t Outbox::add(std::uint32_t dst_rank, Payload payload, Time) {
+WayChoice Outbox::planned_choice(const std::vector<Route>& routes, double capacity_Bps, Time now) {
+  double rate_Bps = 0.0;
+  double latency_s = 0.0;
+  for (const Route& route : routes) {
+    rate_Bps += route.bandwidth_Bps;
+    latency_s = std::max(latency_s, route.latency_s);
+  }
+  const WayRate striped(std::min(rate_Bps, capacity_Bps), latency_s);
+  if (routes.empty()) return {striped, striped, now};
+  return {WayRate(routes.front().bandwidth_Bps, routes.front().latency_s), striped, now};
+}
+
+Way Outbox::way_to(std::uint16_t host, std::uint64_t bytes, Time now) {
+  Lane& lane = lanes_[host];
+  // Without a relay there is nothing to choose: the direct route, and past all routers.
+  if (lane.paths.size() < 3) return Way::mpi;
+  const bool is_same = lane.busy.num_messages > 0 && now - lane.busy.start < kLongestSameWay;
+  return is_same ? lane.busy.way : lane.choice.next(bytes, now);
+}
+
+bool Outbox::is_striping_worth(std::uint16_t host, std::uint64_t bytes) const {
+  const Lane& lane = lanes_[host];
+  return lane.paths.size() >= 3 && lane.choice.is_striping_worth(bytes);
+}
+
+std::uint64_t Outbox::add(std::uint32_t dst_rank, Payload payload, Way way, Time now) {
   const MessageKey key{dst_rank, ++last_number_of_rank_[dst_rank]};
   const std::uint64_t bytes = payload->size();
   const std::size_t segments = num_segments(bytes);
-  messages_[key] = {std::move(payload), std::vector<bool>(segments, false), segments, false};
+  messages_[key] = {std::move(payload), std::vector<bool>(segments, false), segments, way};
   Lane& lane = lanes_[host_of_rank_[dst_rank]];
+  if (lane.busy.num_messages == 0) lane.busy = {now, 0, 0, way};
+  ++lane.busy.num_messages;
+  lane.busy.bytes += bytes;
+  if (way != lane.busy.way) lane.busy.tells_nothing = true;
   for (std::size_t segment = 0; segment < segments; ++segment) {
     lane.waiting.push_back({key, segment});
   }
@@ -92,10 +123,11 @@ std::optional<Departure> Outbox::next(Time now, OwnRouter router) {
         continue;
       }
       if (!may_go(message->first, message->second)) {
+        lane.busy.tells_nothing = true;
         ++each;
         continue;
       }
-      const auto path = choose(lane, size_of(*each), now, router);
+      const auto path = choose(lane, message->second.way, size_of(*each), now, router);
       if (!path) break;
       const SegmentKey segment = *each;
       lane.waiting.erase(each);
@@ -112,13 +144,15 @@ bool Outbox::may_go(const MessageKey& key, const Message& message) const {
   return others == 0 || others + message.payload->size() <= kUnclaimedBytes;
 }
 
-std::optional<std::size_t> Outbox::choose(Lane& lane, std::uint64_t bytes, Time now,
+std::optional<std::size_t> Outbox::choose(Lane& lane, Way way, std::uint64_t bytes, Time now,
                                           OwnRouter router) const {
   const std::size_t past_routers = lane.paths.size() - 1;
+  const bool is_direct = way == Way::direct && past_routers > 0 && lane.paths.front().is_open(now);
+  const std::size_t num_paths = is_direct ? 1 : past_routers;
   double least_s = std::numeric_limits<double>::infinity();
   std::optional<std::size_t> best;
   const bool has_router = router != OwnRouter::absent;
-  for (std::size_t index = 0; has_router && index < past_routers; ++index) {
+  for (std::size_t index = 0; has_router && index < num_paths; ++index) {
     PathState& path = lane.paths[index];
     if (!path.is_open(now)) continue;
     const bool is_stale = path.in_flight_bytes == 0 && now - path.last_used > kForgetTime;
@@ -198,7 +232,7 @@ void Outbox::acknowledge(const FrameHeader& header, Time now) {
   }
   if (message->second.is_acknowledged[segment]) return;
   message->second.is_acknowledged[segment] = true;
-  if (--message->second.num_left == 0) forget(message);
+  if (--message->second.num_left == 0) forget(message, now);
 }
 
 void Outbox::claim(std::uint32_t dst_rank, std::uint64_t number) {
@@ -214,7 +248,7 @@ void Outbox::end_claim_of(const MessageKey& key) {
   unclaimed_.erase(found);
 }
 
-void Outbox::refuse(std::uint32_t dst_rank, std::uint64_t number) {
+void Outbox::refuse(std::uint32_t dst_rank, std::uint64_t number, Time now) {
   end_claim_of({dst_rank, number});
   const auto found = messages_.find({dst_rank, number});
   if (found == messages_.end()) return;
@@ -224,12 +258,17 @@ void Outbox::refuse(std::uint32_t dst_rank, std::uint64_t number) {
     lanes_[host_of_rank_[dst_rank]].paths[each->second.path].in_flight_bytes -= each->second.bytes;
     each = in_flight_.erase(each);
   }
-  forget(found);
+  lanes_[host_of_rank_[dst_rank]].busy.tells_nothing = true;
+  forget(found, now);
 }
 
 // The segments that wait are dropped when it is their turn.
-void Outbox::forget(std::map<MessageKey, Message>::iterator found) {
+void Outbox::forget(std::map<MessageKey, Message>::iterator found, Time now) {
+  Lane& lane = lanes_[host_of_rank_[found->first.dst_rank]];
   messages_.erase(found);
+  BusyTime& busy = lane.busy;
+  if (--busy.num_messages > 0 || busy.tells_nothing) return;
+  lane.choice.learn(busy.way, busy.bytes, duration<double>(now - busy.start).count());
 }
 
 void Outbox::take_back(std::map<SegmentKey, InFlight>::iterator found) {
@@ -275,29 +314,6 @@ std::optional<Time> Outbox::next_expiry() const {
     if (!first || sent.expires < *first) first = sent.expires;
   }
   return first;
-}
-
-double Outbox::expected_direct_s(std::uint16_t host, std::uint64_t bytes) const {
-  const auto& paths = lanes_[host].paths;
-  if (paths.size() < 2) return std::numeric_limits<double>::infinity();
-  return paths.front().expected_s(bytes);
-}
-
-// All paths together, each with its share.
-double Outbox::expected_s(std::uint16_t host, std::uint64_t bytes, Time now) const {
-  const auto& paths = lanes_[host].paths;
-  double rate_Bps = 0.0;
-  double latency_s = 0.0;
-  double in_flight_bytes = 0.0;
-  for (std::size_t index = 0; index + 1 < paths.size(); ++index) {
-    if (!paths[index].is_open(now)) continue;
-    rate_Bps += paths[index].rate_Bps;
-    latency_s = std::max(latency_s, paths[index].latency_s);
-    in_flight_bytes += static_cast<double>(paths[index].in_flight_bytes);
-  }
-  if (rate_Bps <= 0.0) return std::numeric_limits<double>::infinity();
-  rate_Bps = std::min(rate_Bps, capacity_Bps_of_host_[host]);
-  return latency_s + (in_flight_bytes + static_cast<double>(bytes)) / rate_Bps;
 }
 
 }  // namespace fairlead::intercept::relay

@@ -3,7 +3,6 @@
 // first, and kept until the receiver has acknowledged them. Pure: no sockets, no threads, no clock.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -15,11 +14,10 @@
 
 #include "fairlead/relay/frame.hpp"
 #include "relay/messenger/site.hpp"
+#include "relay/messenger/way_choice.hpp"
 
 namespace fairlead::intercept::relay {
 
-using Clock = std::chrono::steady_clock;
-using Time = Clock::time_point;
 using Payload = std::shared_ptr<const std::vector<std::byte>>;
 
 /// A segment to be sent now.
@@ -67,14 +65,19 @@ class Outbox {
 
   Outbox(const MessengerSite& site, Time now);
 
+  /// The way of the next message to a host. Messages that overlap go the same way: else none of
+  /// them would tell what its way is worth.
+  [[nodiscard]] Way way_to(std::uint16_t host, std::uint64_t bytes, Time now);
+  /// Whether routers are expected to be faster now, without a trial.
+  [[nodiscard]] bool is_striping_worth(std::uint16_t host, std::uint64_t bytes) const;
   /// Takes a message. @return its number, from 1 for each receiver.
-  std::uint64_t add(std::uint32_t dst_rank, Payload payload, Time now);
+  std::uint64_t add(std::uint32_t dst_rank, Payload payload, Way way, Time now);
   /// The next segment for which a path has room.
   [[nodiscard]] std::optional<Departure> next(Time now, OwnRouter router);
 
   void acknowledge(const fairlead::relay::FrameHeader& header, Time now);
   void claim(std::uint32_t dst_rank, std::uint64_t message);
-  void refuse(std::uint32_t dst_rank, std::uint64_t message);
+  void refuse(std::uint32_t dst_rank, std::uint64_t message, Time now);
   /// Takes back what was sent too long ago, and closes those paths for a while.
   void expire(Time now);
   /// The own router is gone: takes back all that was sent by it.
@@ -84,9 +87,6 @@ class Outbox {
   [[nodiscard]] std::uint64_t num_repeated() const { return num_repeated_; }
   /// When `expire` has something to do at the earliest.
   [[nodiscard]] std::optional<Time> next_expiry() const;
-  /// Seconds that a message is expected to take by all paths, and by the direct one alone.
-  [[nodiscard]] double expected_s(std::uint16_t host, std::uint64_t bytes, Time now) const;
-  [[nodiscard]] double expected_direct_s(std::uint16_t host, std::uint64_t bytes) const;
   [[nodiscard]] const std::vector<PathState>& paths_to(std::uint16_t host) const {
     return lanes_[host].paths;
   }
@@ -101,6 +101,7 @@ class Outbox {
     Payload payload;
     std::vector<bool> is_acknowledged;
     std::size_t num_left = 0;
+    Way way = Way::striped;
     bool is_claimed = false;
   };
   struct SegmentKey {
@@ -116,25 +117,37 @@ class Outbox {
     Time sent;
     Time expires;
   };
+  /// A time in which there was always a message on its way to one host.
+  struct BusyTime {
+    Time start;
+    std::uint64_t bytes = 0;
+    std::size_t num_messages = 0;
+    Way way = Way::striped;
+    /// Its messages went different ways, or waited for the receiver.
+    bool tells_nothing = false;
+  };
   /// Everything for one host.
   struct Lane {
-    std::vector<PathState> paths;
+    WayChoice choice;
+    BusyTime busy{};
     /// The last path: past all routers.
-    std::deque<SegmentKey> waiting;
+    std::vector<PathState> paths{};
+    std::deque<SegmentKey> waiting{};
   };
 
-  [[nodiscard]] std::optional<std::size_t> choose(Lane& lane, std::uint64_t bytes, Time now,
-                                                  OwnRouter router) const;
+  [[nodiscard]] static WayChoice planned_choice(const std::vector<Route>& routes,
+                                                double capacity_Bps, Time now);
+  [[nodiscard]] std::optional<std::size_t> choose(Lane& lane, Way way, std::uint64_t bytes,
+                                                  Time now, OwnRouter router) const;
   [[nodiscard]] bool may_go(const MessageKey& key, const Message& message) const;
   [[nodiscard]] Departure depart(Lane& lane, std::size_t path, const SegmentKey& segment, Time now);
   void end_claim_of(const MessageKey& key);
   void take_back(std::map<SegmentKey, InFlight>::iterator found);
-  void forget(std::map<MessageKey, Message>::iterator found);
+  void forget(std::map<MessageKey, Message>::iterator found, Time now);
   [[nodiscard]] std::uint64_t size_of(const SegmentKey& segment) const;
 
   std::uint32_t rank_;
   std::vector<std::uint16_t> host_of_rank_;
-  std::vector<double> capacity_Bps_of_host_;
   std::vector<Lane> lanes_;
   std::vector<std::uint64_t> last_number_of_rank_;
   /// What receivers have, or are about to have, without having matched it.

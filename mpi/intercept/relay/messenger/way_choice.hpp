@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which way the next message to a host takes, by what whole messages have taken before.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace fairlead::intercept::relay {
+
+using Clock = std::chrono::steady_clock;
+using Time = Clock::time_point;
+
+enum class Way : std::uint8_t {
+  /// The MPI carries it.
+  mpi,
+  /// By routers, on the direct path alone: tells what the direct path is worth now.
+  direct,
+  /// By routers, on all open paths.
+  striped,
+};
+
+/// What whole messages took on one way: the median of the last three, so that one of them that was
+/// disturbed decides nothing.
+class WayRate {
+ public:
+  WayRate(double planned_Bps, double latency_s)
+      : planned_Bps_(planned_Bps), latency_s_(latency_s) {}
+
+  void learn(std::uint64_t bytes, double seconds);
+  [[nodiscard]] double expected_s(std::uint64_t bytes) const;
+
+ private:
+  [[nodiscard]] double rate_Bps() const;
+
+  double planned_Bps_;
+  double latency_s_;
+  std::array<double, 3> last_Bps_{};
+  std::size_t num_learned_ = 0;
+};
+
+/// The rates of a plan may be wrong, and change: messages by routers are tried now and then, so
+/// rarely that they cost at most a twentieth of the time.
+class WayChoice {
+ public:
+  /// Messages by routers must be faster than the direct path by this.
+  static constexpr double kMargin = 1.1;
+  /// So that a change is noticed well within a second.
+  static constexpr std::chrono::milliseconds kTrialInterval{250};
+  /// Each trial of all paths that was in vain doubles the time to the next one, up to this.
+  static constexpr std::chrono::milliseconds kLongestTrialInterval{8000};
+
+  WayChoice(WayRate direct, WayRate striped, Time now);
+
+  /// The way of a message; a trial is one, so each answer has to be followed.
+  [[nodiscard]] Way next(std::uint64_t bytes, Time now);
+  /// Messages by routers on this way have taken so long, from the first to the last byte.
+  void learn(Way way, std::uint64_t bytes, double seconds);
+  [[nodiscard]] bool is_striping_worth(std::uint64_t bytes) const;
+
+ private:
+  WayRate direct_;
+  WayRate striped_;
+  Time next_direct_;
+  Time next_striped_;
+  std::chrono::milliseconds striped_interval_ = 4 * kTrialInterval;
+};
+
+}  // namespace fairlead::intercept::relay

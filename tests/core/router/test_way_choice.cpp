@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which way messages take while the rates of the network are others than planned, or change.
+#include <map>
+
+#include "catch.hpp"
+#include "relay/messenger/way_choice.hpp"
+
+using namespace fairlead::intercept::relay;
+using std::chrono::duration;
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr std::uint64_t kBytes = 1 << 20;
+constexpr double kLatency_s = 1e-4;
+const Time kStart = Time(std::chrono::seconds(1000));
+
+// One message after the other; the MPI is as fast as the direct path.
+class Program {
+ public:
+  Program(double planned_direct_Bps, double planned_striped_Bps)
+      : choice_({planned_direct_Bps, kLatency_s}, {planned_striped_Bps, kLatency_s}, kStart) {}
+
+  /// @return seconds that each way took
+  std::map<Way, double> run(double direct_Bps, double striped_Bps, milliseconds time) {
+    std::map<Way, double> taken_s;
+    const Time end = now_ + time;
+    while (now_ < end) {
+      const Way way = choice_.next(kBytes, now_);
+      const double rate_Bps = way == Way::striped ? striped_Bps : direct_Bps;
+      const double seconds = kLatency_s + static_cast<double>(kBytes) / rate_Bps;
+      now_ += duration_cast<Clock::duration>(duration<double>(seconds));
+      choice_.learn(way, kBytes, seconds);
+      taken_s[way] += seconds;
+    }
+    return taken_s;
+  }
+
+ private:
+  WayChoice choice_;
+  Time now_ = kStart;
+};
+
+double share(const std::map<Way, double>& taken_s, Way way) {
+  double sum = 0.0;
+  for (const auto& [each, seconds] : taken_s) sum += seconds;
+  return taken_s.contains(way) ? taken_s.at(way) / sum : 0.0;
+}
+
+}  // namespace
+
+TEST_CASE("way: where all rates are as planned, the faster way is taken from the start") {
+  CHECK(share(Program(1e8, 1e8).run(1e8, 1e8, milliseconds(5000)), Way::mpi) > 0.9);
+  CHECK(share(Program(3e7, 1e8).run(3e7, 1e8, milliseconds(5000)), Way::striped) > 0.9);
+}
+
+TEST_CASE("way: relays that are slower than planned are left after a few messages") {
+  Program program(4e7, 1.2e8);
+  const auto first = program.run(1.2e8, 7e7, milliseconds(1000));
+  CHECK(share(first, Way::striped) < 0.1);
+  const auto later = program.run(1.2e8, 7e7, milliseconds(20000));
+  CHECK(share(later, Way::mpi) > 0.93);
+  CHECK(share(later, Way::striped) < 0.02);
+}
+
+TEST_CASE("way: relays of which the plan expects nothing are found") {
+  Program program(1e8, 1e8);
+  program.run(2e7, 9e7, milliseconds(1000));
+  CHECK(share(program.run(2e7, 9e7, milliseconds(5000)), Way::striped) > 0.9);
+}
+
+TEST_CASE("way: a direct path that falls to a tenth is left within a second") {
+  Program program(1e8, 1e8);
+  program.run(1e8, 9e7, milliseconds(5000));
+  program.run(1e7, 9e7, milliseconds(1000));
+  CHECK(share(program.run(1e7, 9e7, milliseconds(5000)), Way::striped) > 0.9);
+}
+
+TEST_CASE("way: a direct path that has recovered is taken again") {
+  Program program(1e7, 7e7);
+  program.run(1e7, 7e7, milliseconds(5000));
+  program.run(1.2e8, 7e7, milliseconds(15000));
+  CHECK(share(program.run(1.2e8, 7e7, milliseconds(5000)), Way::mpi) > 0.9);
+}
+
+TEST_CASE("way: one disturbed message decides nothing") {
+  Program program(1e8, 1e8);
+  program.run(1e8, 7e7, milliseconds(2000));
+  program.run(1e6, 7e7, milliseconds(1));
+  CHECK(share(program.run(1e8, 7e7, milliseconds(2000)), Way::striped) < 0.05);
+}
