@@ -10,8 +10,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from fairlead.act import mpi_builds
 from fairlead.act.launch import LaunchSpec, detect
 from fairlead.act.launch.hostfile import read_hostfile
@@ -23,8 +21,7 @@ from fairlead.decide.routes import path_table
 from fairlead.lab import Lab
 from fairlead.model.network import Network
 
-LATENCY_S = 1e-4
-"""Of a pair of the emulated cloud, about; what matters here is the bandwidth."""
+MPIRUN = {"FAIRLEAD_MPIRUN": "mpirun.openmpi"}
 
 
 def compiled(source: Path, folder: Path) -> Path:
@@ -33,11 +30,13 @@ def compiled(source: Path, folder: Path) -> Path:
     return program
 
 
-def network_of(lab: Lab) -> Network:
-    """What the cloud is shaped to, as if it had been measured before."""
-    rates = np.minimum(lab.shaped_Bps(), 1e12)
-    np.fill_diagonal(rates, np.inf)
-    return Network(lab.hosts, np.where(np.eye(len(lab.hosts)), 0.0, LATENCY_S), rates)
+def measured(lab: Lab, folder: Path) -> Network:
+    """What `fairlead probe` finds with its defaults, noise and all."""
+    file = folder / "cloud.net.npz"
+    command = [sys.executable, "-m", "fairlead", "probe", "--hostfile", str(lab.hostfile),
+               "-o", str(file)]  # fmt: skip
+    lab.run(command, check=True, capture_output=True, env=os.environ | MPIRUN)
+    return Network.load(file)
 
 
 def run_in(
@@ -48,6 +47,7 @@ def run_in(
     folder: Path,
     *,
     with_relays: bool,
+    launcher_args: tuple[str, ...] = (),
     threshold_bytes: int = 65536,
 ) -> dict[str, Any]:
     """Run a program on the head node, one rank a host in turn.
@@ -60,11 +60,11 @@ def run_in(
     request = {
         "argv": argv, "num_ranks": num_ranks, "folder": str(folder),
         "hostfile": str(lab.hostfile), "with_relays": with_relays,
+        "launcher_args": ["--map-by", "node", *launcher_args],
         "threshold_bytes": threshold_bytes,
     }  # fmt: skip
     command = [sys.executable, str(Path(__file__)), json.dumps(request)]
-    env = {**os.environ, "FAIRLEAD_MPIRUN": "mpirun.openmpi"}
-    done = lab.run(command, capture_output=True, text=True, env=env)
+    done = lab.run(command, capture_output=True, text=True, env=os.environ | MPIRUN)
     if done.returncode != 0:
         raise SystemExit(f"{argv[0]} failed:\n{done.stdout}{done.stderr}")
     return json.loads((folder / "result.json").read_text())
@@ -97,7 +97,7 @@ def _launched(launcher: Any, hosts: Any, request: dict[str, Any], env: dict[str,
               folder: Path) -> str:  # fmt: skip
     spec = LaunchSpec(
         tuple(request["argv"]), request["num_ranks"], hosts, env=env,
-        launcher_args=("--map-by", "node"),
+        launcher_args=tuple(request["launcher_args"]),
     )  # fmt: skip
     command = launcher.prepare_command(spec, folder)
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
