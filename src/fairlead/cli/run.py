@@ -51,7 +51,7 @@ def run(
     reorder: options.Reorder = True,
     relay: options.Relay = False,
     relay_threshold: options.RelayThreshold = DEFAULT_THRESHOLD_BYTES,
-    tune: options.Tune = "never",
+    tune: options.Tune = "auto",
     plan: options.PlanFolder = None,
     risk: options.Risk = DEFAULT_RULE.risk,
     dry_run: options.DryRun = False,
@@ -65,7 +65,7 @@ def run(
     """
     narrator = Narrator() if as_json else TerminalNarrator()
     options.require_optimize(context, [method])
-    if tune == "auto":
+    if tune == "auto" and options.is_given(context, "tune"):
         options.refuse(context, {"plan"}, "does not go together with --tune auto")
     if not relay:
         options.refuse(context, {"relay_threshold"}, "needs --relay")

@@ -9,8 +9,8 @@ from pathlib import Path
 from fairlead.decide.decision import Decision
 from fairlead.decide.expected_gain import TOLERATED_RATIO
 from fairlead.decide.rule import Rule
+from fairlead.flows.collectives_of_run import RunCollectives
 from fairlead.flows.inputs import Prepared
-from fairlead.flows.tune import Tuning
 from fairlead.units import format_duration
 
 __all__ = ["Announcement", "decision_line"]
@@ -25,14 +25,14 @@ class Announcement:
         predicted_s: Expected time of the run; None without earlier runs.
         line: The decision in one line.
         directory: Folder of the run's record.
-        tuning: What was found of the program's collectives; None where they were not tuned.
+        collectives: Rules that the program's collectives follow; None for the MPI's own.
     """
 
     decision: Decision
     predicted_s: float | None
     line: str
     directory: Path
-    tuning: Tuning | None = None
+    collectives: RunCollectives | None = None
 
 
 def decision_line(prepared: Prepared, rule: Rule, method: str, decision: Decision) -> str:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -12,7 +14,11 @@ import numpy as np
 from fairlead.act import mpi_builds
 from fairlead.act.launch import Launcher
 from fairlead.act.mpi_builds import MpiBuild
-from fairlead.act.plan.collectives import read_collectives_plan, write_collectives_plan
+from fairlead.act.plan.collectives import (
+    COLLECTIVES_FILE,
+    read_collectives_plan,
+    write_collectives_plan,
+)
 from fairlead.act.preload import preloaded
 from fairlead.decide.collectives.catalogue import OPERATIONS
 from fairlead.errors import Error, InputError
@@ -27,7 +33,14 @@ from fairlead.model.traffic import Traffic
 from fairlead.narrator import Narrator
 from fairlead.units import format_duration
 
-__all__ = ["WorthTuning", "following", "given_collectives", "tuned", "worth_tuning"]
+__all__ = [
+    "RunCollectives",
+    "WorthTuning",
+    "following",
+    "given_collectives",
+    "tuned",
+    "worth_tuning",
+]
 
 LEAST_SHARE = 0.05
 """Least part of a run's time in collectives for which they are tuned."""
@@ -50,11 +63,28 @@ class WorthTuning:
         calls: The calls, that which takes most time first; none where it is not worth it.
         share: Part of the run's time that a rank spends in collectives.
         seconds: That time.
+        seconds_of_calls: That of each of the calls.
     """
 
     calls: tuple[TimedCall, ...]
     share: float
     seconds: float
+    seconds_of_calls: tuple[float, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class RunCollectives:
+    """How the collectives of one run were decided.
+
+    Attributes:
+        rules: What is used.
+        tuning: What was measured now; None where the rules are kept or given.
+        saved_share: Part of the run's time that they are expected to save; None: not known.
+    """
+
+    rules: TunedCollectives
+    tuning: Tuning | None = None
+    saved_share: float | None = None
 
 
 def tuned(
@@ -63,8 +93,10 @@ def tuned(
     placement: Placement,
     narrator: Narrator,
     program: Callable[..., TuningProgram] = TuningProgram,
-) -> Tuning | None:
+) -> RunCollectives | None:
     """Times the program's collectives on its placement, if they take enough of its time.
+
+    What was found is used again by later runs, as long as a kept profile of the network would be.
 
     Args:
         prepared: The measured network, and the traffic with its table of collectives.
@@ -80,6 +112,11 @@ def tuned(
     if not found.calls:
         narrator.tell(f"collectives: {found.share:.0%} of the traced run's time: not worth tuning")
         return None
+    folder = _kept_folder(prepared, request, placement, found)
+    kept = _recalled(folder, request)
+    if kept is not None:
+        narrator.tell(f"collectives: {_names(kept)}, kept from an earlier run")
+        return RunCollectives(kept)
     wanted = TuneRequest(
         request.num_ranks,
         operations=tuple(dict.fromkeys(call.operation for call in found.calls)),
@@ -94,7 +131,47 @@ def tuned(
         narrator.tell(f"collectives stay the MPI's own: {error}")
         return None
     narrator.tell(tuning_line(tuning, found.share))
-    return tuning
+    try:
+        tuning.write(folder)
+    except Error as error:
+        narrator.tell(f"collectives: not kept for later runs: {error}")
+    return RunCollectives(tuning.collectives, tuning, _saved_share(found, tuning))
+
+
+def _kept_folder(
+    prepared: Prepared, request: Request, placement: Placement, found: WorthTuning
+) -> Path:
+    """The plan that is kept for these calls, hosts and placement; its name has all of them."""
+    cluster, launcher = prepared.cluster, prepared.launcher
+    facts = (
+        *(cluster.hosts, cluster.slots, cluster.sockets, placement.host_names(), found.calls),
+        *(launcher.name, launcher.version, request.launcher_args, request.network),
+    )
+    digest = hashlib.sha256(repr(facts).encode())
+    return run_directory.cache_folder() / "collectives" / digest.hexdigest()[:24]
+
+
+def _recalled(folder: Path, request: Request) -> TunedCollectives | None:
+    try:
+        age_s = time.time() - (folder / COLLECTIVES_FILE).stat().st_mtime
+        return read_collectives_plan(folder) if age_s <= request.max_age_s else None
+    except (OSError, InputError):
+        return None
+
+
+def _names(collectives: TunedCollectives) -> str:
+    ways = dict.fromkeys(f"{rule.operation} by {rule.method}" for rule in collectives.rules)
+    return ", ".join(ways) or "the MPI's own"
+
+
+def _saved_share(found: WorthTuning, tuning: Tuning) -> float:
+    """Time that is saved, as part of the run's."""
+    saved_s = sum(
+        seconds * choice.gain.ratio
+        for seconds, choice in zip(found.seconds_of_calls, tuning.choices, strict=False)
+        if choice.is_taken and choice.gain is not None
+    )
+    return found.share * saved_s / found.seconds
 
 
 def following(
@@ -161,14 +238,14 @@ def worth_tuning(traffic: Traffic, placement: Placement) -> WorthTuning:
     share = min(1.0, total_s / traffic.run_time_s) if has_time else 0.0
     if share < LEAST_SHARE:
         return WorthTuning((), share, total_s)
-    chosen: list[TimedCall] = []
+    chosen: dict[TimedCall, float] = {}
     covered_s = 0.0
     for kind in sorted(spent_s, key=lambda one: spent_s[one], reverse=True)[:MOST_CALLS]:
         if covered_s >= COVERED_SHARE * total_s * traffic.num_ranks:
             break
         covered_s += spent_s[kind]
-        chosen.append(longest[kind][1])
-    return WorthTuning(tuple(chosen), share, total_s)
+        chosen[longest[kind][1]] = spent_s[kind] / traffic.num_ranks
+    return WorthTuning(tuple(chosen), share, total_s, tuple(chosen.values()))
 
 
 def _timed_calls(traffic: Traffic) -> Iterable[tuple[TimedCall, float]]:

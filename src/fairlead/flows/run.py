@@ -25,7 +25,12 @@ from fairlead.decide.search import DecisionProblem, default_budget_s, mapping_s,
 from fairlead.errors import Error, InputError
 from fairlead.files import run_directory
 from fairlead.flows.announcement import Announcement, decision_line
-from fairlead.flows.collectives_of_run import following, given_collectives, tuned
+from fairlead.flows.collectives_of_run import (
+    RunCollectives,
+    following,
+    given_collectives,
+    tuned,
+)
 from fairlead.flows.inputs import Prepared, place_prepared, prepare, probe_program_for
 from fairlead.flows.relaying import relaying, told_paths
 from fairlead.flows.request import Request
@@ -69,25 +74,52 @@ def run(
     require_method(method)
     with probe_program_for(request) as probe_program:
         given = None if request.plan is None else given_collectives(request.plan, request.num_ranks)
+        collectives = None if given is None else RunCollectives(given)
         prepared = prepare(request, narrator, probe_program)
         history = RunLog(prepared, request, narrator)
         decision = _decided(prepared, request, method, history.kept, narrator)
     announcement = _announcement(prepared, request, method, decision, history.kept)
-    if request.tune == "auto":
-        placement = decision.placement or place_prepared(prepared, request, "launcher")
-        tuning = tuned(prepared, request, placement, narrator)
-        announcement = dataclasses.replace(announcement, tuning=tuning)
-        given = None if tuning is None else tuning.collectives
+    if collectives is None and request.tune == "auto":
+        collectives = _tuned(prepared, request, decision, history.kept, narrator)
+    announcement = _with_collectives(announcement, collectives, history.kept)
     announce(announcement)
     if is_dry:
         if request.relay_bytes is not None:
             told_paths(prepared.network, narrator)
         prepared.directory.note("end", {"is_dry": True})
         return 0
-    seconds, exit_code = start(prepared, request, decision, narrator, given)
+    rules = None if collectives is None else collectives.rules
+    seconds, exit_code = start(prepared, request, decision, narrator, rules)
     if exit_code == 0:
-        history.add(method, decision, seconds, announcement.predicted_s)
+        is_tuned = rules is not None and bool(rules.rules)
+        history.add(method, decision, seconds, announcement.predicted_s, is_tuned=is_tuned)
     return exit_code
+
+
+def _tuned(
+    prepared: Prepared, request: Request, decision: Decision, history: History, narrator: Narrator
+) -> RunCollectives | None:
+    if history.has_tuning_proved_slower(_names(decision)):
+        narrator.tell("collectives stay the MPI's own: tuned ones have proved slower")
+        return None
+    placement = decision.placement or place_prepared(prepared, request, "launcher")
+    return tuned(prepared, request, placement, narrator)
+
+
+def _with_collectives(
+    announcement: Announcement, collectives: RunCollectives | None, history: History
+) -> Announcement:
+    """The announcement with the time that is expected with these collectives."""
+    if collectives is None or not collectives.rules.rules:
+        return announcement
+    predicted_s = history.usual_s(_names(announcement.decision), is_tuned=True)
+    if predicted_s is None and announcement.predicted_s is not None:
+        predicted_s = announcement.predicted_s * (1 - (collectives.saved_share or 0.0))
+    return dataclasses.replace(announcement, predicted_s=predicted_s, collectives=collectives)
+
+
+def _names(decision: Decision) -> list[str] | None:
+    return None if decision.placement is None else decision.placement.host_names()
 
 
 def _decided(

@@ -39,12 +39,19 @@ class RunLog:
             self._add("launcher", None, prepared.traced_s, None, is_traced=True)
 
     def add(
-        self, method: str, decision: Decision, seconds: float, predicted_s: float | None
+        self,
+        method: str,
+        decision: Decision,
+        seconds: float,
+        predicted_s: float | None,
+        *,
+        is_tuned: bool = False,
     ) -> None:
         """Keep the time of a successful run, and print it beside the prediction."""
         placement = decision.placement
         names = None if placement is None else tuple(placement.host_names())
-        self._add("launcher" if names is None else method, names, seconds, predicted_s)
+        by = "launcher" if names is None else method
+        self._add(by, names, seconds, predicted_s, is_tuned=is_tuned)
         launcher_s = self.kept.launcher_s()
         told = f"took {format_duration(seconds)}"
         if predicted_s is not None:
@@ -53,6 +60,8 @@ class RunLog:
             told += f"; on the launcher's placement {format_duration(launcher_s)}"
             if self.kept.has_proved_slower(placement):
                 told += ": this placement has proved slower, it is not taken again"
+        if is_tuned and self.kept.has_tuning_proved_slower(names):
+            told += "; tuned collectives have proved slower, they are not used again"
         self._narrator.tell(told)
 
     def _add(
@@ -63,6 +72,7 @@ class RunLog:
         predicted_s: float | None,
         *,
         is_traced: bool = False,
+        is_tuned: bool = False,
     ) -> None:
         one = RunTime(
             when=histories.now(),
@@ -72,6 +82,7 @@ class RunLog:
             seconds=seconds,
             predicted_s=predicted_s,
             is_traced=is_traced,
+            is_tuned=is_tuned,
         )
         try:
             self.kept = histories.add(self._path, self._empty, one)

@@ -27,7 +27,8 @@ class RunRecord(NamedTuple):
 
     Attributes:
         when: Its start, with time zone.
-        placement: Name of its placement, such as "launcher" or "optimize".
+        placement: Name of its placement, such as "launcher" or "optimize"; with ", tuned" where
+            collectives followed schedules.
         predicted_s: Predicted time; None without a prediction.
         measured_s: Measured time.
         outcome: Result for the placement: "kept", "dropped", "traced" for the traced run, or empty.
@@ -57,7 +58,7 @@ def records(history: History) -> list[RunRecord]:
     return [
         RunRecord(
             one.when,
-            one.method,
+            f"{one.method}, tuned" if one.is_tuned else one.method,
             one.predicted_s,
             one.seconds,
             _outcome(one, dropped),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fairlead.flows.announcement import Announcement
+from fairlead.flows.collectives_of_run import RunCollectives
 from fairlead.report import tune_view
 
 
@@ -24,10 +25,18 @@ def facts(method: str, announcement: Announcement) -> dict[str, Any]:
         "deciding_s": decision.seconds,
         "predicted_s": announcement.predicted_s,
         "host_of_rank": None if placement is None else placement.host_names(),
-        "collectives": None
-        if announcement.tuning is None
-        else tune_view.facts(announcement.tuning),
+        "collectives": _facts_of_collectives(announcement.collectives),
         "run_directory": str(announcement.directory),
+    }
+
+
+def _facts_of_collectives(collectives: RunCollectives | None) -> dict[str, Any] | None:
+    if collectives is None:
+        return None
+    tuning = collectives.tuning
+    return {
+        "rules": tune_view.facts_of_rules(collectives.rules),
+        "tuning": None if tuning is None else tune_view.facts(tuning),
     }
 
 

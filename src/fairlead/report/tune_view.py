@@ -15,6 +15,7 @@ from fairlead.decide.collectives.choosing import Choice
 from fairlead.decide.expected_gain import Gain
 from fairlead.flows.tune import Tuning
 from fairlead.flows.tune_native import NativeTuning
+from fairlead.model.collective_rule import TunedCollectives
 from fairlead.report.plain import plain
 from fairlead.report.terminal_table import table
 from fairlead.units import format_duration, format_size
@@ -22,10 +23,6 @@ from fairlead.units import format_duration, format_size
 
 def facts(tuning: Tuning) -> dict[str, Any]:
     """Everything `view` shows, as plain values, and the rules."""
-    rules = [
-        {**dataclasses.asdict(rule), "hosts": sorted(rule.hosts or ())}
-        for rule in tuning.collectives.rules
-    ]
     return {
         "kind": "tuning",
         "mpi": mpi_title(tuning.launcher.family, tuning.launcher.version),
@@ -35,8 +32,16 @@ def facts(tuning: Tuning) -> dict[str, Any]:
         "num_left_out": tuning.num_left_out,
         "is_reproducible": tuning.is_reproducible,
         "calls": [_call_facts(choice) for choice in tuning.choices],
-        "rules": rules,
+        "rules": facts_of_rules(tuning.collectives),
     }
+
+
+def facts_of_rules(collectives: TunedCollectives) -> list[dict[str, Any]]:
+    """The rules as plain values."""
+    return [
+        {**dataclasses.asdict(rule), "hosts": sorted(rule.hosts or ())}
+        for rule in collectives.rules
+    ]
 
 
 def native_facts(tuning: NativeTuning) -> dict[str, Any]:

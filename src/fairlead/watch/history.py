@@ -47,6 +47,7 @@ class RunTime(pydantic.BaseModel, frozen=True, extra="forbid"):
         seconds: From the start of the launcher to its end.
         predicted_s: Predicted time, or None without earlier runs.
         is_traced: Whether it was the traced run.
+        is_tuned: Whether collectives followed schedules.
     """
 
     when: pydantic.AwareDatetime
@@ -56,6 +57,7 @@ class RunTime(pydantic.BaseModel, frozen=True, extra="forbid"):
     seconds: Seconds
     predicted_s: Seconds | None = None
     is_traced: bool = False
+    is_tuned: bool = False
 
 
 class History(pydantic.BaseModel, extra="forbid"):
@@ -74,9 +76,27 @@ class History(pydantic.BaseModel, extra="forbid"):
         return min((run.seconds for run in self.runs if run.host_of_rank == wanted), default=None)
 
     def launcher_s(self) -> float | None:
-        """Usual time on the launcher's own placement, in seconds: the median of its runs."""
-        times_s = [run.seconds for run in self.runs if run.host_of_rank is None]
+        """Usual time without Fairlead, in seconds: the median of the launcher's own placement."""
+        return self.usual_s(None, is_tuned=False)
+
+    def usual_s(self, host_of_rank: Sequence[str] | None, *, is_tuned: bool) -> float | None:
+        """Median of the runs on a placement; None without a run."""
+        times_s = self._times_s(host_of_rank, is_tuned=is_tuned)
         return statistics.median(times_s) if times_s else None
+
+    def has_tuning_proved_slower(self, host_of_rank: Sequence[str] | None) -> bool:
+        """Whether runs on this placement took longer with tuned collectives than without."""
+        tuned_s = self._times_s(host_of_rank, is_tuned=True)
+        others_s = self._times_s(host_of_rank, is_tuned=False)
+        return bool(tuned_s and others_s) and min(tuned_s) > _most_s(min(others_s))
+
+    def _times_s(self, host_of_rank: Sequence[str] | None, *, is_tuned: bool) -> list[float]:
+        wanted = None if host_of_rank is None else tuple(host_of_rank)
+        return [
+            run.seconds
+            for run in self.runs
+            if run.host_of_rank == wanted and run.is_tuned == is_tuned
+        ]
 
     def has_proved_slower(self, placement: Placement) -> bool:
         """Whether runs on this placement took longer than on the launcher's own."""
@@ -88,8 +108,7 @@ class History(pydantic.BaseModel, extra="forbid"):
         if launcher_s is None:
             return set()
         placed = {run.host_of_rank for run in self.runs if run.host_of_rank is not None}
-        most_s = launcher_s * (1 + SLOWER_RATIO) + SLOWER_S
-        return {names for names in placed if (self.best_s(names) or 0.0) > most_s}
+        return {names for names in placed if (self.best_s(names) or 0.0) > _most_s(launcher_s)}
 
     def save(self, path: Path) -> None:
         """Write the history; a reader never sees part of it.
@@ -107,6 +126,10 @@ class History(pydantic.BaseModel, extra="forbid"):
             InputError: The file is missing, damaged or of another kind; the message names it.
         """
         return read_json(path, cls)
+
+
+def _most_s(best_s: float) -> float:
+    return best_s * (1 + SLOWER_RATIO) + SLOWER_S
 
 
 def history_path(key: str) -> Path:

@@ -18,10 +18,13 @@ PLACEMENT = fl.Placement(["a", "b"], np.array([0, 1]))
 EMPTY = History(program=("solver",), num_ranks=2, hosts=("a", "b"))
 
 
-def run(seconds: float, host_of_rank: tuple[str, ...] | None = None) -> RunTime:
+def run(
+    seconds: float, host_of_rank: tuple[str, ...] | None = None, *, is_tuned: bool = False
+) -> RunTime:
     return RunTime(
-        when=history.now(), folder="f", method="m", host_of_rank=host_of_rank, seconds=seconds
-    )
+        when=history.now(), folder="f", method="m", host_of_rank=host_of_rank, seconds=seconds,
+        is_tuned=is_tuned,
+    )  # fmt: skip
 
 
 def kept(*runs: RunTime) -> History:
@@ -41,6 +44,19 @@ def test_one_run_disturbed_by_other_load_proves_nothing_against_a_better_one() -
 def test_a_difference_that_starting_explains_proves_nothing() -> None:
     assert not kept(run(3.0), run(3.4, PLACED)).has_proved_slower(PLACEMENT)
     assert kept(run(3.0), run(3.7, PLACED)).has_proved_slower(PLACEMENT)
+
+
+def test_tuned_collectives_are_compared_on_the_same_placement() -> None:
+    assert kept(run(10), run(11, is_tuned=True)).has_tuning_proved_slower(None)
+    assert not kept(run(10), run(9, is_tuned=True)).has_tuning_proved_slower(None)
+    assert not kept(run(10), run(11, PLACED, is_tuned=True)).has_tuning_proved_slower(PLACED)
+
+
+def test_usual_time_without_fairlead_leaves_tuned_runs_out() -> None:
+    several = kept(run(10), run(12), run(11), run(3, is_tuned=True))
+
+    assert several.launcher_s() == 11
+    assert several.usual_s(None, is_tuned=True) == 3
 
 
 def test_nothing_is_proved_without_a_run_of_each() -> None:
