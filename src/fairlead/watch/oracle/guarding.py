@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import contextlib
 import hmac
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -19,6 +20,9 @@ MOST_BYTES = 2**19
 
 MOST_CLIENTS = 1024
 """Clients whose rate is kept; of more the one that was quiet longest is forgotten."""
+
+MOST_UNREAD_BYTES = 2**23
+"""Read and thrown away of a request that is too large, so that its client sees the answer."""
 
 BODY_S = 10.0
 """Longest that a client may take for each piece of its request."""
@@ -104,6 +108,8 @@ class Guard:
             await send(message)
 
         refusal = self._refusal(scope)
+        if refusal is not None and refusal[0] == 413:
+            await _discard(receive)
         if refusal is None:
             try:
                 receive = await _whole(receive)
@@ -164,6 +170,17 @@ async def _whole(receive: Receive) -> Receive:
         return next(pieces, None) or await receive()
 
     return whole
+
+
+async def _discard(receive: Receive) -> None:
+    """Read the rest of a request: a client that is cut off while it sends sees no answer."""
+    left = MOST_UNREAD_BYTES
+    with contextlib.suppress(asyncio.TimeoutError):
+        while left > 0:
+            message = await asyncio.wait_for(receive(), BODY_S)
+            left -= len(message.get("body", b""))
+            if message["type"] != "http.request" or not message.get("more_body", False):
+                return
 
 
 async def _refuse(send: Send, status: int, reason: str, headers: dict[str, str]) -> None:

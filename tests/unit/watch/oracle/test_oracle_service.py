@@ -116,6 +116,7 @@ def test_large_question_is_answered(serve) -> None:
         ({"nodes": PAIR, "window_s": 1e9}, 422, "window_s: Input should be less than or equal"),
         ({"nodes": PAIR, "else": 1}, 422, "else: Extra inputs are not permitted"),
         (b" " * (2**19 + 1), 413, "a request may have 524288 bytes"),
+        (b" " * (6 * 2**20), 413, "a request may have 524288 bytes"),
     ],
 )
 def test_malformed_request_is_refused_in_one_line(
