@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairlead.act.tuning_files import TUNING_FILES, NativeRule, mpich
+from fairlead.act.tuning_files import TUNING_FILES, NativeRule
+from fairlead.act.tuning_files.mpich import MpichSelection
 from fairlead.decide.collectives.choosing import size_ranges
 
-OMPI, MPICH = TUNING_FILES["ompi"], TUNING_FILES["mpich"]
+OMPI = TUNING_FILES["ompi"]
 NOWHERE = Path("/nowhere")
 
 
@@ -132,12 +133,9 @@ def call(operation: str, size: int, **more: Any) -> dict[str, Any]:
     return {**usual, "collective": operation, "avg_msg_size": size, **more}
 
 
-@pytest.fixture
-def own_selection(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mpich, "built_in_selection", lambda _program: json.loads(json.dumps(OWN)))
+MPICH = MpichSelection(own_selection=lambda _program: json.loads(json.dumps(OWN)))
 
 
-@pytest.mark.usefixtures("own_selection")
 def test_mpich_takes_the_algorithm_for_its_sizes_only() -> None:
     rules = [NativeRule("bcast", "binomial", 64, 127), NativeRule("bcast", "binomial", 256, 511)]
     selection = json.loads(MPICH.render(rules, 16, NOWHERE))
@@ -156,7 +154,6 @@ def test_mpich_takes_the_algorithm_for_its_sizes_only() -> None:
     }
 
 
-@pytest.mark.usefixtures("own_selection")
 def test_mpich_decides_itself_where_an_algorithm_does_not_work() -> None:
     rules = [
         NativeRule("reduce", "reduce_scatter_gather", 0, 4095),
@@ -175,7 +172,6 @@ def test_mpich_decides_itself_where_an_algorithm_does_not_work() -> None:
     assert taken("bcast", 400, comm_type="inter") == "own_inter"
 
 
-@pytest.mark.usefixtures("own_selection")
 def test_collectives_without_a_rule_stay() -> None:
     selection = json.loads(MPICH.render([NativeRule("bcast", "binomial", 64, 127)], 16, NOWHERE))
 
@@ -184,7 +180,6 @@ def test_collectives_without_a_rule_stay() -> None:
     }
 
 
-@pytest.mark.usefixtures("own_selection")
 @given(
     st.lists(st.integers(1, 1 << 20), min_size=1, max_size=6, unique=True).map(sorted),
     st.integers(0, 1 << 21),

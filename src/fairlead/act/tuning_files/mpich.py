@@ -7,7 +7,7 @@ import dataclasses
 import json
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,17 +48,41 @@ Selection = dict[str, Any]
 """Conditions, each with what holds where it is true; the first that is true decides."""
 
 
+def built_in_selection(program: Path) -> Selection:
+    """The selection that is built into the MPICH library of a program.
+
+    Args:
+        program: Linked with the library.
+
+    Raises:
+        InputError: There is none.
+    """
+    listed = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=False)
+    library = _LIBRARY.search(listed.stdout)
+    if library is None:
+        raise InputError(f"{program}: is not linked with an MPICH library")
+    found = _BUILT_IN.search(Path(library[1]).read_bytes())
+    if found is None:
+        raise InputError(f"{library[1]}: has no selection of algorithms; MPICH 4 has")
+    selection: Selection = json.loads(found[0])
+    return selection
+
+
 @dataclasses.dataclass(frozen=True)
 class MpichSelection:
     """MPICH's own selection with conditions on the size put before it.
 
     MPICH takes a file instead of its own selection, and ends where a call is not in it.
+
+    Attributes:
+        own_selection: What MPICH selects without a file, for a program that is linked with it.
     """
 
     name: str = "mpich"
     family: str = "mpich"
     file_name: str = "selection.json"
     hosts_format: str = "mpich"
+    own_selection: Callable[[Path], Selection] = built_in_selection
 
     @property
     def measuring_env(self) -> Mapping[str, str]:
@@ -82,7 +106,7 @@ class MpichSelection:
     def render(self, rules: Sequence[NativeRule], num_ranks: int, library: Path) -> str:
         """The file; the conditions hold for communicators of all sizes."""
         del num_ranks  # MPICH looks again at the communicator of one rank of each node.
-        selection = built_in_selection(library)
+        selection = self.own_selection(library)
         for operation in {rule.operation for rule in rules}:
             own = sorted(
                 (rule for rule in rules if rule.operation == operation),
@@ -126,23 +150,3 @@ def _guarded(rule: NativeRule, otherwise: Selection) -> Selection:
             other = {"yes": "no", "no": "yes"}[value]
             chosen = {need: chosen, f"{name}={other}": otherwise}
     return chosen
-
-
-def built_in_selection(program: Path) -> Selection:
-    """The selection that is built into the MPICH library of a program.
-
-    Args:
-        program: Linked with the library.
-
-    Raises:
-        InputError: There is none.
-    """
-    listed = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=False)
-    library = _LIBRARY.search(listed.stdout)
-    if library is None:
-        raise InputError(f"{program}: is not linked with an MPICH library")
-    found = _BUILT_IN.search(Path(library[1]).read_bytes())
-    if found is None:
-        raise InputError(f"{library[1]}: has no selection of algorithms; MPICH 4 has")
-    selection: Selection = json.loads(found[0])
-    return selection
