@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli import options, parsers
+from fairlead.cli import option_kinds, options, parsers
 from fairlead.cli.help import OUTPUT, PLACING
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, stdout
@@ -33,18 +33,16 @@ def compare(
     host: options.Hosts = None,
     methods: Annotated[
         str,
-        typer.Option(
-            parser=parsers.usage(parsers.several_of(METHODS)),
-            metavar="NAME,NAME",
-            rich_help_panel=PLACING,
-            help="Methods, separated by commas; the launcher's own is always run.",
+        option_kinds.parsed(
+            parsers.several_of(METHODS),
+            "NAME,NAME",
+            "Methods, separated by commas; the launcher's own is always run.",
+            PLACING,
         ),
     ] = "launcher,cyclic,random,scotch,optimize",
     repeats: Annotated[
         int,
-        typer.Option(
-            min=1, metavar="N", rich_help_panel=OUTPUT, help="Runs per method, interleaved."
-        ),
+        option_kinds.whole_number("Runs per method, interleaved.", OUTPUT),
     ] = 10,
     time_pattern: Annotated[
         str | None,

@@ -37,7 +37,7 @@ def demo(
     num_ranks: Annotated[int, option_kinds.num_ranks("Ranks, a power of two.")] = 32,
     repeats: Annotated[
         int,
-        typer.Option(min=1, metavar="N", rich_help_panel=OUTPUT, help="Runs per method."),
+        option_kinds.whole_number("Runs per method.", OUTPUT),
     ] = 5,
     mpirun: options.Mpirun = None,
     output: Annotated[Path, option_kinds.output("Where the report goes.")] = Path("report.html"),

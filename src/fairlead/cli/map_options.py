@@ -26,11 +26,11 @@ TrafficFile = Annotated[Path, option_kinds.file("A .traffic.npz file.", TRAFFIC)
 Method = Annotated[str, option_kinds.method(METHODS)]
 RankGrid = Annotated[
     tuple[int, ...] | None,
-    typer.Option(
-        parser=parsers.usage(parsers.grid_sizes),
-        metavar="4x4x4",
-        rich_help_panel=PLACING,
-        help="Grid of the ranks, the last dimension fastest as in MPI_Cart_create, for geometric.",
+    option_kinds.parsed(
+        parsers.grid_sizes,
+        "4x4x4",
+        "Grid of the ranks, the last dimension fastest as in MPI_Cart_create, for geometric.",
+        PLACING,
     ),
 ]
 Start = Annotated[
@@ -39,11 +39,8 @@ Start = Annotated[
 ]
 MostMoves = Annotated[
     int | None,
-    typer.Option(
-        min=0,
-        metavar="N",
-        rich_help_panel=PLACING,
-        help="Most ranks that optimize may move away from --start.",
+    option_kinds.whole_number(
+        "Most ranks that optimize may move away from --start.", PLACING, least=0
     ),
 ]
 Fixed = Annotated[
@@ -60,10 +57,7 @@ Format = Annotated[
 ]
 CoresOfHost = Annotated[
     int | None,
-    typer.Option(
-        min=1,
-        metavar="N",
-        rich_help_panel=OUTPUT,
-        help="Cores of each host, for the format rankfile; without it as many as slots.",
+    option_kinds.whole_number(
+        "Cores of each host, for the format rankfile; without it as many as slots.", OUTPUT
     ),
 ]

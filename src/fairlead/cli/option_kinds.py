@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import typer
@@ -12,18 +12,55 @@ from fairlead.cli.help import HOSTS, MODEL, OUTPUT, PLACING, listed
 from fairlead.cli.parsers import one_of, part_of_all, usage
 from fairlead.units import parse_duration
 
-__all__ = ["cluster", "duration", "file", "method", "name", "num_ranks", "output", "scale"]
+__all__ = [
+    "cluster",
+    "duration",
+    "file",
+    "method",
+    "name",
+    "num_ranks",
+    "output",
+    "parsed",
+    "scale",
+    "whole_number",
+]
 
 
-def duration(meaning: str, group: str, default: bool | str = True) -> Any:
-    """An option that is a time, for example 10s."""
+def parsed(
+    parser: Callable[[str], Any],
+    metavar: str,
+    meaning: str,
+    group: str | None,
+    default: bool | str = True,
+) -> Any:
+    """An option whose text is read by a parser; what that refuses is wrong usage.
+
+    Args:
+        parser: Of the text; raises `InputError`.
+        metavar: What stands for the text in the help.
+        meaning: One sentence.
+        group: Its place in the help; None for the general one.
+        default: Whether the default is shown, or what is shown for it.
+    """
     return typer.Option(
-        parser=usage(parse_duration),
-        metavar="TIME",
+        parser=usage(parser),
+        metavar=metavar,
         rich_help_panel=group,
         show_default=default,
         help=meaning,
     )
+
+
+def whole_number(meaning: str, group: str, default: bool | str = True, *, least: int = 1) -> Any:
+    """An option that is a whole number."""
+    return typer.Option(
+        min=least, metavar="N", rich_help_panel=group, show_default=default, help=meaning
+    )
+
+
+def duration(meaning: str, group: str | None, default: bool | str = True) -> Any:
+    """An option that is a time, for example 10s."""
+    return parsed(parse_duration, "TIME", meaning, group, default)
 
 
 def file(meaning: str, group: str) -> Any:
@@ -40,13 +77,7 @@ def name(
     metavar: str = "NAME",
 ) -> Any:
     """An option that is one of these names."""
-    return typer.Option(
-        parser=usage(one_of(names)),
-        metavar=metavar,
-        rich_help_panel=group,
-        show_default=default,
-        help=meaning,
-    )
+    return parsed(one_of(names), metavar, meaning, group, default)
 
 
 def method(methods: Mapping[str, Any]) -> Any:
@@ -71,13 +102,7 @@ def cluster() -> Any:
 
 def scale(meaning: str, default: bool | str = True) -> Any:
     """The option --scale of a command that simulates messages."""
-    return typer.Option(
-        parser=part_of_all,
-        metavar="NUMBER",
-        rich_help_panel=MODEL,
-        show_default=default,
-        help=meaning,
-    )
+    return parsed(part_of_all, "NUMBER", meaning, MODEL, default)
 
 
 def output(meaning: str, default: bool | str = True, *, metavar: str = "FILE") -> Any:

@@ -13,7 +13,7 @@ import typer
 from fairlead.act.launch import parse_hostfile
 from fairlead.cli import option_kinds
 from fairlead.cli.help import HOSTS, NETWORK, OUTPUT, PLACING, TRAFFIC, TUNING
-from fairlead.cli.parsers import probability, split_arguments, time_limit, usage
+from fairlead.cli.parsers import probability, split_arguments, time_limit
 from fairlead.decide import placement
 from fairlead.decide.placement import METHODS
 from fairlead.decide.rule import DEFAULT_RULE, Rule
@@ -147,12 +147,12 @@ RunBudget = Annotated[
 ]
 Risk = Annotated[
     float,
-    typer.Option(
-        parser=usage(probability),
-        metavar="PART",
-        rich_help_panel=PLACING,
-        help="Largest accepted probability that the placement loses more than 2 % of the time on "
+    option_kinds.parsed(
+        probability,
+        "PART",
+        "Largest accepted probability that the placement loses more than 2 % of the time on "
         "the network.",
+        PLACING,
     ),
 ]
 DryRun = Annotated[
@@ -188,11 +188,8 @@ SkipUnreachable = Annotated[
 ]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(
-        parser=usage(time_limit),
-        metavar="TIME",
-        rich_help_panel=PLACING,
-        help="Most time for the method optimize, for example 5s.",
+    option_kinds.parsed(
+        time_limit, "TIME", "Most time for the method optimize, for example 5s.", PLACING
     ),
 ]
 Seed = Annotated[
@@ -231,12 +228,8 @@ Relay = Annotated[
 ]
 RelayThreshold = Annotated[
     int,
-    typer.Option(
-        metavar="SIZE",
-        rich_help_panel=PLACING,
-        parser=usage(parse_size),
-        show_default="64KiB",
-        help="With --relay: smaller messages always go directly.",
+    option_kinds.parsed(
+        parse_size, "SIZE", "With --relay: smaller messages always go directly.", PLACING, "64KiB"
     ),
 ]
 Tune = Annotated[

@@ -10,9 +10,10 @@ from typing import Annotated
 import typer
 
 from fairlead.act.launch import detect
+from fairlead.cli import option_kinds
 from fairlead.cli.help import App, listed
 from fairlead.cli.output import JsonOption, print_json, print_lines, stdout, warn
-from fairlead.cli.parsers import parse_cluster, usage
+from fairlead.cli.parsers import parse_cluster
 from fairlead.errors import Error
 from fairlead.files.package_folders import data_folder
 from fairlead.files.whole_file import read_text
@@ -22,7 +23,6 @@ from fairlead.measure.oracle import TOKEN_VARIABLE, ask_oracle, read_token
 from fairlead.measure.probe import probe
 from fairlead.model.topology import Topology
 from fairlead.report import oracle_view
-from fairlead.units import parse_duration
 from fairlead.watch.oracle import METRICS, Oracle
 from fairlead.watch.oracle.latencies import LatencyFile, Prober
 
@@ -75,12 +75,7 @@ def serve(
     ] = None,
     probe_every: Annotated[
         float,
-        typer.Option(
-            parser=usage(parse_duration),
-            show_default="10min",
-            metavar="TIME",
-            help="How often they are probed.",
-        ),
+        option_kinds.duration("How often they are probed.", None, "10min"),
     ] = 600.0,
     header: Annotated[
         list[str] | None,
@@ -102,21 +97,11 @@ def serve(
     ] = None,
     every: Annotated[
         float,
-        typer.Option(
-            parser=usage(parse_duration),
-            show_default="10s",
-            metavar="TIME",
-            help="How often sources are read.",
-        ),
+        option_kinds.duration("How often sources are read.", None, "10s"),
     ] = 10.0,
     stale: Annotated[
         float,
-        typer.Option(
-            parser=usage(parse_duration),
-            show_default="60s",
-            metavar="TIME",
-            help="What is older is no value for now.",
-        ),
+        option_kinds.duration("What is older is no value for now.", None, "60s"),
     ] = 60.0,
     rate: Annotated[
         float, typer.Option(min=1, metavar="N", help="Requests a second of one client.")
@@ -172,12 +157,7 @@ def query(
     ] = None,
     window: Annotated[
         float,
-        typer.Option(
-            parser=usage(parse_duration),
-            show_default="60s",
-            metavar="TIME",
-            help="Time window until now.",
-        ),
+        option_kinds.duration("Time window until now.", None, "60s"),
     ] = 60.0,
     as_json: JsonOption = False,
 ) -> None:

@@ -55,12 +55,8 @@ Target = Annotated[
 ]
 Cap = Annotated[
     int | None,
-    typer.Option(
-        min=1,
-        metavar="N",
-        rich_help_panel=NETWORK,
-        show_default=_defaults("max_samples"),
-        help="A pair is done after this many samples in any case.",
+    option_kinds.whole_number(
+        "A pair is done after this many samples in any case.", NETWORK, _defaults("max_samples")
     ),
 ]
 Sample = Annotated[
@@ -82,12 +78,11 @@ SampleRatio = Annotated[
 ]
 Concurrency = Annotated[
     int,
-    typer.Option(
-        min=0,
-        metavar="N",
-        rich_help_panel=NETWORK,
-        help="Pairs measured at the same time; 1 if they share a link. 0: all that have no host in "
+    option_kinds.whole_number(
+        "Pairs measured at the same time; 1 if they share a link. 0: all that have no host in "
         "common, or fewer if the hosts are containers on one machine.",
+        NETWORK,
+        least=0,
     ),
 ]
 Timeout = Annotated[

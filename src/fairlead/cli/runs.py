@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from fairlead.cli import option_kinds
 from fairlead.cli.help import OUTPUT
 from fairlead.cli.output import JsonOption, print_json, print_lines, stdout, warn
 from fairlead.report import runs_view
@@ -31,9 +32,7 @@ def runs(
     ] = None,
     last: Annotated[
         int,
-        typer.Option(
-            min=1, metavar="N", rich_help_panel=OUTPUT, help="Most runs to list; with --json all."
-        ),
+        option_kinds.whole_number("Most runs to list; with --json all.", OUTPUT),
     ] = 20,
     as_json: JsonOption = False,
 ) -> None:

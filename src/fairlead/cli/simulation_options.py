@@ -44,11 +44,11 @@ WorkloadSource = Annotated[
 ]
 Methods = Annotated[
     str,
-    typer.Option(
-        parser=parsers.usage(_job_methods),
-        metavar="NAME,NAME",
-        rich_help_panel=PLACING,
-        help=f"Names, separated by commas, or all{listed(JOB_METHODS)}",
+    option_kinds.parsed(
+        _job_methods,
+        "NAME,NAME",
+        f"Names, separated by commas, or all{listed(JOB_METHODS)}",
+        PLACING,
     ),
 ]
 Placements = Annotated[
@@ -65,11 +65,10 @@ MachineFile = Annotated[
 Scale = Annotated[float, option_kinds.scale("Part of the messages to simulate, at the same rates.")]
 Servers = Annotated[
     int,
-    typer.Option(
-        min=0,
-        metavar="N",
-        rich_help_panel=OUTPUT,
-        help="Show load and queues of this many servers of each placement, the worst first.",
+    option_kinds.whole_number(
+        "Show load and queues of this many servers of each placement, the worst first.",
+        OUTPUT,
+        least=0,
     ),
 ]
 Nic = Annotated[str, word(OPTION_VALUES["nic"], "Which server receives at an interface")]

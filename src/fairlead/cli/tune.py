@@ -13,7 +13,7 @@ from fairlead.act.tuning_files import TUNING_FILES
 from fairlead.cli import option_kinds, options, parsers
 from fairlead.cli.help import OUTPUT, TUNING
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, print_lines, stdout
-from fairlead.cli.parsers import several_of, usage
+from fairlead.cli.parsers import several_of
 from fairlead.decide.collectives import OPERATIONS
 from fairlead.flows.tune import (
     DEFAULT_BUDGET_S,
@@ -40,23 +40,23 @@ def _names(text: str) -> tuple[str, ...]:
 
 Operations = Annotated[
     Any,
-    typer.Option(
-        parser=usage(_names),
-        metavar="NAMES",
-        rich_help_panel=TUNING,
-        show_default=",".join(DEFAULT_OPERATIONS),
-        help=f"Operations, separated by commas: {', '.join(OPERATIONS)}.",
+    option_kinds.parsed(
+        _names,
+        "NAMES",
+        f"Operations, separated by commas: {', '.join(OPERATIONS)}.",
+        TUNING,
+        ",".join(DEFAULT_OPERATIONS),
     ),
 ]
 Sizes = Annotated[
     Any,
-    typer.Option(
-        parser=usage(_sizes),
-        metavar="SIZES",
-        rich_help_panel=TUNING,
-        show_default=",".join(format_size(size).replace(" ", "") for size in DEFAULT_SIZES),
-        help="Message sizes, separated by commas: the whole vector of bcast, reduce and allreduce, "
+    option_kinds.parsed(
+        _sizes,
+        "SIZES",
+        "Message sizes, separated by commas: the whole vector of bcast, reduce and allreduce, "
         "one rank's block of the others. Each stands for those from half to twice as large.",
+        TUNING,
+        ",".join(format_size(size).replace(" ", "") for size in DEFAULT_SIZES),
     ),
 ]
 Budget = Annotated[

@@ -49,13 +49,7 @@ def watch(
     ] = 10.0,
     rounds: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            rich_help_panel=NETWORK,
-            show_default="until the program ends",
-            help="Most observations.",
-        ),
+        option_kinds.whole_number("Most observations.", NETWORK, "until the program ends"),
     ] = None,
     as_json: Annotated[
         bool,
