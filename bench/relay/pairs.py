@@ -24,8 +24,8 @@ from fairlead.lab import Lab
 WAYS = {
     "the MPI alone": {"with_relays": False},
     "relays": {"with_relays": True},
+    # With 8 of them Open MPI 4.1.4 does not end on 8 hosts.
     "4 connections": {"with_relays": False, "launcher_args": ("--mca", "btl_tcp_links", "4")},
-    "8 connections": {"with_relays": False, "launcher_args": ("--mca", "btl_tcp_links", "8")},
 }
 
 GAIN_RATIO = 0.05

@@ -187,6 +187,36 @@ TEST_CASE("outbox: while the own router hangs, closed paths leave the way past i
   CHECK(departure->is_past_routers);
 }
 
+TEST_CASE("outbox: a message whose last acknowledgement is on its way does not hold the next one") {
+  constexpr std::size_t kBytes = std::size_t{16} * kMaxSegmentBytes;
+  // The plan expects much of the relay; it is half as fast as the direct path.
+  Outbox box(site(5e7, 1e8), kStart);
+  Time now = kStart;
+  int num_by_mpi = 0;
+  std::vector<Departure> late;
+  for (int message = 0; message < 20; ++message) {
+    const Way way = box.way_to(1, kBytes, now);
+    if (way == Way::mpi) {
+      ++num_by_mpi;
+      now += milliseconds(10);
+      continue;
+    }
+    box.claim(1, box.add(1, payload(kBytes), way, now));
+    now += milliseconds(way == Way::direct ? 10 : 20);
+    for (const Departure& departure : late) box.acknowledge(acknowledgement(departure), now);
+    late.clear();
+    while (auto departure = box.next(now, OwnRouter::ready)) {
+      const auto end = departure->header.offset_bytes + departure->header.segment_bytes;
+      if (end == kBytes) {
+        late.push_back(*departure);
+      } else {
+        box.acknowledge(acknowledgement(*departure), now);
+      }
+    }
+  }
+  CHECK(num_by_mpi >= 15);
+}
+
 TEST_CASE("outbox: a refused message is forgotten") {
   Outbox box(site(1e9, 1e9), kStart);
   box.add(1, payload(10 * kMaxSegmentBytes), Way::striped, kStart);

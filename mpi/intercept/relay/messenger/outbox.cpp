@@ -19,6 +19,8 @@ constexpr milliseconds kFirstClosing{500};
 constexpr milliseconds kLongestClosing{8000};
 // Of messages that overlap, those after this are a new choice.
 constexpr milliseconds kLongestSameWay{250};
+// What is acknowledged last has mostly arrived: acknowledgements are on their way so long.
+constexpr std::uint64_t kLastBytes = std::uint64_t{2} * kMaxSegmentBytes;
 constexpr std::uint64_t kLeastWindowBytes = std::uint64_t{512} << 10U;
 // New samples of a rate have this weight.
 constexpr double kSampleWeight = 0.25;
@@ -87,8 +89,13 @@ Way Outbox::way_to(std::uint16_t host, std::uint64_t bytes, Time now) {
   Lane& lane = lanes_[host];
   // Without a relay there is nothing to choose: the direct route, and past all routers.
   if (lane.paths.size() < 3) return Way::mpi;
-  const bool is_same = lane.busy.num_messages > 0 && now - lane.busy.start < kLongestSameWay;
-  return is_same ? lane.busy.way : lane.choice.next(bytes, now);
+  const bool is_same = overlaps_next(lane) && now - lane.busy_since < kLongestSameWay;
+  return is_same ? lane.way : lane.choice.next(bytes, now);
+}
+
+// Whether a message that is added now finds another one on its way to this host.
+bool Outbox::overlaps_next(const Lane& lane) {
+  return lane.unacknowledged_bytes > kLastBytes;
 }
 
 bool Outbox::is_striping_worth(std::uint16_t host, std::uint64_t bytes) const {
@@ -100,12 +107,21 @@ std::uint64_t Outbox::add(std::uint32_t dst_rank, Payload payload, Way way, Time
   const MessageKey key{dst_rank, ++last_number_of_rank_[dst_rank]};
   const std::uint64_t bytes = payload->size();
   const std::size_t segments = num_segments(bytes);
-  messages_[key] = {std::move(payload), std::vector<bool>(segments, false), segments, way};
-  Lane& lane = lanes_[host_of_rank_[dst_rank]];
-  if (lane.busy.num_messages == 0) lane.busy = {now, 0, 0, way};
-  ++lane.busy.num_messages;
-  lane.busy.bytes += bytes;
-  if (way != lane.busy.way) lane.busy.tells_nothing = true;
+  const std::uint16_t host = host_of_rank_[dst_rank];
+  Lane& lane = lanes_[host];
+  const bool overlaps = overlaps_next(lane);
+  Message message{std::move(payload), std::vector<bool>(segments, false), segments, way, now};
+  if (overlaps) message.bytes_before = lane.unacknowledged_bytes;
+  if (!overlaps) lane.busy_since = now;
+  if (overlaps && way != lane.way) {
+    message.tells_nothing = true;
+    for (auto& [other, on_its_way] : messages_) {
+      if (host_of_rank_[other.dst_rank] == host) on_its_way.tells_nothing = true;
+    }
+  }
+  lane.way = way;
+  lane.unacknowledged_bytes += bytes;
+  messages_[key] = std::move(message);
   for (std::size_t segment = 0; segment < segments; ++segment) {
     lane.waiting.push_back({key, segment});
   }
@@ -123,7 +139,7 @@ std::optional<Departure> Outbox::next(Time now, OwnRouter router) {
         continue;
       }
       if (!may_go(message->first, message->second)) {
-        lane.busy.tells_nothing = true;
+        message->second.tells_nothing = true;
         ++each;
         continue;
       }
@@ -232,6 +248,7 @@ void Outbox::acknowledge(const FrameHeader& header, Time now) {
   }
   if (message->second.is_acknowledged[segment]) return;
   message->second.is_acknowledged[segment] = true;
+  lanes_[host_of_rank_[key.dst_rank]].unacknowledged_bytes -= size_of({key, segment});
   if (--message->second.num_left == 0) forget(message, now);
 }
 
@@ -258,17 +275,23 @@ void Outbox::refuse(std::uint32_t dst_rank, std::uint64_t number, Time now) {
     lanes_[host_of_rank_[dst_rank]].paths[each->second.path].in_flight_bytes -= each->second.bytes;
     each = in_flight_.erase(each);
   }
-  lanes_[host_of_rank_[dst_rank]].busy.tells_nothing = true;
+  for (std::size_t segment = 0; segment < found->second.is_acknowledged.size(); ++segment) {
+    if (found->second.is_acknowledged[segment]) continue;
+    lanes_[host_of_rank_[dst_rank]].unacknowledged_bytes -= size_of({found->first, segment});
+  }
+  found->second.tells_nothing = true;
   forget(found, now);
 }
 
 // The segments that wait are dropped when it is their turn.
 void Outbox::forget(std::map<MessageKey, Message>::iterator found, Time now) {
-  Lane& lane = lanes_[host_of_rank_[found->first.dst_rank]];
+  const Message& message = found->second;
+  if (!message.tells_nothing) {
+    const std::uint64_t bytes = message.bytes_before + message.payload->size();
+    lanes_[host_of_rank_[found->first.dst_rank]].choice.learn(
+        message.way, bytes, duration<double>(now - message.added).count());
+  }
   messages_.erase(found);
-  BusyTime& busy = lane.busy;
-  if (--busy.num_messages > 0 || busy.tells_nothing) return;
-  lane.choice.learn(busy.way, busy.bytes, duration<double>(now - busy.start).count());
 }
 
 void Outbox::take_back(std::map<SegmentKey, InFlight>::iterator found) {

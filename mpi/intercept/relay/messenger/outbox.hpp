@@ -102,6 +102,11 @@ class Outbox {
     std::vector<bool> is_acknowledged;
     std::size_t num_left = 0;
     Way way = Way::striped;
+    Time added{};
+    /// Of messages to the same host by the same way that it had to wait for.
+    std::uint64_t bytes_before = 0;
+    /// Other messages went another way at the same time, or it waited for the receiver.
+    bool tells_nothing = false;
     bool is_claimed = false;
   };
   struct SegmentKey {
@@ -117,19 +122,14 @@ class Outbox {
     Time sent;
     Time expires;
   };
-  /// A time in which there was always a message on its way to one host.
-  struct BusyTime {
-    Time start;
-    std::uint64_t bytes = 0;
-    std::size_t num_messages = 0;
-    Way way = Way::striped;
-    /// Its messages went different ways, or waited for the receiver.
-    bool tells_nothing = false;
-  };
   /// Everything for one host.
   struct Lane {
     WayChoice choice;
-    BusyTime busy{};
+    /// Of the last message.
+    Way way = Way::striped;
+    /// Since when messages to this host overlap.
+    Time busy_since{};
+    std::uint64_t unacknowledged_bytes = 0;
     /// The last path: past all routers.
     std::vector<PathState> paths{};
     std::deque<SegmentKey> waiting{};
@@ -139,6 +139,7 @@ class Outbox {
                                                 double capacity_Bps, Time now);
   [[nodiscard]] std::optional<std::size_t> choose(Lane& lane, Way way, std::uint64_t bytes,
                                                   Time now, OwnRouter router) const;
+  [[nodiscard]] static bool overlaps_next(const Lane& lane);
   [[nodiscard]] bool may_go(const MessageKey& key, const Message& message) const;
   [[nodiscard]] Departure depart(Lane& lane, std::size_t path, const SegmentKey& segment, Time now);
   void end_claim_of(const MessageKey& key);
