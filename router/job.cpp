@@ -15,21 +15,6 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kMaxHosts = std::numeric_limits<std::uint16_t>::max();
 
-int digit(char character) {
-  if (character >= '0' && character <= '9') return character - '0';
-  if (character >= 'a' && character <= 'f') return character - 'a' + 10;
-  throw InputError("job: key: expected 64 hexadecimal digits");
-}
-
-relay::Key parse_key(const std::string& text) {
-  relay::Key key{};
-  if (text.size() != 2 * key.size()) throw InputError("job: key: expected 64 hexadecimal digits");
-  for (std::size_t index = 0; index < key.size(); ++index) {
-    key[index] = static_cast<std::byte>(16 * digit(text[2 * index]) + digit(text[2 * index + 1]));
-  }
-  return key;
-}
-
 Peer parse_peer(const Json& peer) {
   if (!peer.is_array() || peer.size() != 2 || !peer[0].is_string() ||
       !peer[1].is_number_unsigned()) {
@@ -56,7 +41,9 @@ Job parse_job(std::string_view line) {
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object()) throw InputError("job: expected a JSON object in one line");
   Job job;
-  job.key = parse_key(field(json, "key", Json::value_t::string).get<std::string>());
+  const auto key = relay::parse_key(field(json, "key", Json::value_t::string).get<std::string>());
+  if (!key) throw InputError("job: key: expected 64 hexadecimal digits");
+  job.key = *key;
   const Json& peers = field(json, "peers", Json::value_t::array);
   if (peers.empty() || peers.size() > kMaxHosts) throw InputError("job: peers: from 1 to 65535");
   std::transform(peers.begin(), peers.end(), std::back_inserter(job.peers), parse_peer);

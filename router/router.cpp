@@ -53,6 +53,24 @@ void send_at_once(Socket& socket) {
   socket.set_option(asio::ip::tcp::no_delay(true), is_unix_socket);
 }
 
+// Does something unless the timer ends before. At the last moment it may be done all the same,
+// after its end, so `action` has to own what it needs.
+template <class Action>
+asio::steady_timer after(asio::io_context& context, Clock::duration time, Action action) {
+  asio::steady_timer timer(context, time);
+  timer.async_wait([action](const asio::error_code& cancelled) {
+    if (!cancelled) action();
+  });
+  return timer;
+}
+
+asio::steady_timer deadline_of(asio::io_context& context, const std::shared_ptr<Socket>& socket) {
+  return after(context, kGreetingTime, [socket] {
+    asio::error_code ignored;
+    socket->close(ignored);
+  });
+}
+
 }  // namespace
 
 std::uint16_t Router::listen(const std::string& address, std::uint16_t port) {
@@ -99,18 +117,19 @@ asio::awaitable<void> Router::accept_all(std::shared_ptr<Acceptor> acceptor, rel
       counters_.drop(Drop::too_many_connections);
       continue;
     }
-    asio::co_spawn(context_, admit(std::move(socket), role), asio::detached);
+    asio::co_spawn(context_, admit(std::make_shared<Socket>(std::move(socket)), role),
+                   asio::detached);
   }
 }
 
-asio::awaitable<void> Router::admit(Socket socket, relay::Role role) {
+asio::awaitable<void> Router::admit(SocketPtr socket, relay::Role role) {
   std::uint32_t index = 0;
   ++num_greetings_;
   const JobPtr job = co_await check_greeting(socket, role, index);
   --num_greetings_;
   if (!job) co_return;
-  send_at_once(socket);
-  const auto connection = std::make_shared<Connection>(std::move(socket));
+  send_at_once(*socket);
+  const auto connection = std::make_shared<Connection>(std::move(*socket));
   if (!enlist(*job, connection)) co_return;
   ++counters_.accepted_connections;
   if (role == relay::Role::process) {
@@ -122,18 +141,17 @@ asio::awaitable<void> Router::admit(Socket socket, relay::Role role) {
   }
   co_await read_all(job, connection, role, index);
   connection->close();
+  if (role != relay::Role::process) co_return;
+  // The process may have come again, and gone again.
   const auto found = job->processes.find(index);
-  if (role == relay::Role::process && found->second == connection) job->processes.erase(found);
+  if (found != job->processes.end() && found->second == connection) job->processes.erase(found);
 }
 
 // The job of the other end, if it has proved its key in time.
-asio::awaitable<Router::JobPtr> Router::check_greeting(Socket& socket, relay::Role role,
+asio::awaitable<Router::JobPtr> Router::check_greeting(SocketPtr kept, relay::Role role,
                                                        std::uint32_t& index) {
-  asio::steady_timer deadline(context_, kGreetingTime);
-  deadline.async_wait([&socket](const asio::error_code& cancelled) {
-    asio::error_code ignored;
-    if (!cancelled) socket.close(ignored);
-  });
+  Socket& socket = *kept;
+  const asio::steady_timer deadline = deadline_of(context_, kept);
   asio::error_code failed;
   auto token = asio::redirect_error(asio::use_awaitable, failed);
   relay::HelloBytes hello_bytes;
@@ -219,10 +237,8 @@ Router::ConnectionPtr Router::connection_to(const JobPtr& job, std::uint16_t hos
 asio::awaitable<void> Router::connect(JobPtr job, ConnectionPtr connection, std::uint16_t host) {
   const Peer& peer = job->job.peers[host];
   Socket& socket = connection->socket();
-  asio::steady_timer deadline(context_, kGreetingTime);
-  deadline.async_wait([connection](const asio::error_code& cancelled) {
-    if (!cancelled) connection->close();
-  });
+  asio::steady_timer deadline =
+      after(context_, kGreetingTime, [connection] { connection->close(); });
   asio::error_code failed;
   const auto address = asio::ip::make_address(peer.address, failed);
   const asio::ip::tcp::endpoint endpoint(address, peer.port);
@@ -305,18 +321,16 @@ asio::awaitable<void> Router::serve_all(
     auto socket = co_await acceptor->async_accept(token);
     if (failed) co_return;
     if (num_greetings_ >= kMaxGreetings) continue;
-    asio::co_spawn(context_, answer_metrics(std::move(socket)), asio::detached);
+    asio::co_spawn(context_, answer_metrics(std::make_shared<Socket>(std::move(socket))),
+                   asio::detached);
   }
 }
 
 // The request is read, since an unread one would reset the connection, and otherwise ignored.
-asio::awaitable<void> Router::answer_metrics(asio::local::stream_protocol::socket socket) {
+asio::awaitable<void> Router::answer_metrics(SocketPtr kept) {
   ++num_greetings_;
-  asio::steady_timer deadline(context_, kGreetingTime);
-  deadline.async_wait([&socket](const asio::error_code& cancelled) {
-    asio::error_code ignored;
-    if (!cancelled) socket.close(ignored);
-  });
+  Socket& socket = *kept;
+  const asio::steady_timer deadline = deadline_of(context_, kept);
   asio::error_code failed;
   auto token = asio::redirect_error(asio::use_awaitable, failed);
   std::string request;

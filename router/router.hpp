@@ -47,6 +47,7 @@ class Router {
 
  private:
   using ConnectionPtr = std::shared_ptr<Connection>;
+  using SocketPtr = std::shared_ptr<Socket>;
 
   struct ActiveJob {
     Job job;
@@ -62,8 +63,8 @@ class Router {
 
   template <class Acceptor>
   asio::awaitable<void> accept_all(std::shared_ptr<Acceptor> acceptor, relay::Role role);
-  asio::awaitable<void> admit(Socket socket, relay::Role role);
-  asio::awaitable<JobPtr> check_greeting(Socket& socket, relay::Role role, std::uint32_t& index);
+  asio::awaitable<void> admit(SocketPtr socket, relay::Role role);
+  asio::awaitable<JobPtr> check_greeting(SocketPtr kept, relay::Role role, std::uint32_t& index);
   asio::awaitable<void> read_all(JobPtr job, ConnectionPtr from, relay::Role role,
                                  std::uint32_t index);
   static bool may_come_from(const ActiveJob& job, const relay::FrameHeader& header,
@@ -75,7 +76,7 @@ class Router {
   bool enlist(ActiveJob& job, const ConnectionPtr& connection);
   asio::awaitable<void> sweep();
   asio::awaitable<void> serve_all(std::shared_ptr<asio::local::stream_protocol::acceptor> acceptor);
-  asio::awaitable<void> answer_metrics(asio::local::stream_protocol::socket socket);
+  asio::awaitable<void> answer_metrics(SocketPtr kept);
 
   asio::io_context& context_;
   std::map<relay::JobId, JobPtr> jobs_;

@@ -46,13 +46,6 @@ Nonce nonce_of(const AnswerBytes& answer) {
   return nonce;
 }
 
-// In a time that does not tell where they differ.
-bool are_equal(std::span<const std::byte> a, std::span<const std::byte> b) {
-  std::byte difference{0};
-  for (std::size_t index = 0; index < a.size(); ++index) difference |= a[index] ^ b[index];
-  return difference == std::byte{0};
-}
-
 template <class Function>
 void find(void* library, Function& function, const char* name) {
   function = reinterpret_cast<Function>(dlsym(library, name));
@@ -67,12 +60,14 @@ Sodium::Sodium() {
   for (const char* const name : {"libsodium.so.23", "libsodium.so.26", "libsodium.so"}) {
     if (library == nullptr) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   }
-  if (library == nullptr) throw Error("libsodium is missing (Debian, Ubuntu: libsodium-dev)");
+  if (library == nullptr) throw Error("libsodium is missing (Debian, Ubuntu: libsodium23)");
   int (*init)() = nullptr;
   find(library, init, "sodium_init");
   find(library, randombytes_buf_, "randombytes_buf");
   find(library, crypto_generichash_, "crypto_generichash");
   find(library, crypto_shorthash_, "crypto_shorthash");
+  find(library, memcmp_, "sodium_memcmp");
+  find(library, hex2bin_, "sodium_hex2bin");
   if (init() < 0) throw Error("libsodium cannot be used: sodium_init failed");
 }
 
@@ -95,6 +90,24 @@ std::uint64_t Sodium::short_hash(std::span<const std::byte> text,
                     reinterpret_cast<const unsigned char*>(text.data()), text.size(),
                     reinterpret_cast<const unsigned char*>(key.data()));
   return Reader(hash).number<std::uint64_t>();
+}
+
+bool Sodium::are_equal(const Proof& a, const Proof& b) const {
+  return memcmp_(a.data(), b.data(), a.size()) == 0;
+}
+
+bool Sodium::read_hex(std::string_view text, std::span<std::byte> bytes) const {
+  std::size_t size = 0;
+  const char* end = nullptr;
+  const int code = hex2bin_(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(),
+                            text.data(), text.size(), nullptr, &size, &end);
+  return code == 0 && size == bytes.size() && end == text.data() + text.size();
+}
+
+std::optional<Key> parse_key(std::string_view text) {
+  Key key{};
+  if (!Sodium::loaded().read_hex(text, key)) return std::nullopt;
+  return key;
 }
 
 JobId job_of(const Key& key) {
@@ -150,13 +163,15 @@ std::optional<Proof> check_answer(const HelloBytes& hello, const AnswerBytes& an
                                   const Key& key) {
   const Nonce nonce = nonce_of(answer);
   const Proof expected = proof_by(kOfAnswerer, hello, nonce, key);
-  if (!are_equal(expected, std::span(answer).subspan(kNonceBytes))) return std::nullopt;
+  Proof given{};
+  std::copy_n(answer.begin() + kNonceBytes, kProofBytes, given.begin());
+  if (!Sodium::loaded().are_equal(expected, given)) return std::nullopt;
   return proof_by(kOfCaller, hello, nonce, key);
 }
 
 bool check_proof(const HelloBytes& hello, const AnswerBytes& answer, const Proof& proof,
                  const Key& key) {
-  return are_equal(proof, proof_by(kOfCaller, hello, nonce_of(answer), key));
+  return Sodium::loaded().are_equal(proof, proof_by(kOfCaller, hello, nonce_of(answer), key));
 }
 
 std::uint64_t digest_of(const FrameHeader& header, std::span<const std::byte> payload,

@@ -214,6 +214,21 @@ int complete_all(Held& held, int code, int num_done, MPI_Status* statuses,
   return code;
 }
 
+// After a call that completes one of several, or none (MPI_UNDEFINED).
+int complete_one(Held& held, int code, int index, MPI_Status& own, MPI_Status* status) {
+  int own_code = MPI_SUCCESS;
+  if (index != MPI_UNDEFINED && index >= 0) {
+    const auto done = static_cast<std::size_t>(index);
+    if (code == MPI_SUCCESS) {
+      own_code = held.complete(done, own);
+    } else {
+      held.drop(done);
+    }
+  }
+  copy_status(own, status);
+  return own_code == MPI_SUCCESS ? code : report(held.comm_of_error(), own_code);
+}
+
 // Statuses of our own where the program wants none.
 class Statuses {
  public:
@@ -280,20 +295,7 @@ int Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   if (!held.has_any()) return mpi().Waitany(count, requests, index, status);
   MPI_Status own{};
   const int code = mpi().Waitany(count, requests, index, &own);
-  if (*index == MPI_UNDEFINED || *index < 0) {
-    copy_status(own, status);
-    return code;
-  }
-  const auto done = static_cast<std::size_t>(*index);
-  int own_code = MPI_SUCCESS;
-  if (code == MPI_SUCCESS) {
-    own_code = held.complete(done, own);
-  } else if (held.entry(done) != nullptr) {
-    held.drop(done);
-  }
-  copy_status(own, status);
-  return code != MPI_SUCCESS || own_code == MPI_SUCCESS ? code
-                                                        : report(held.comm_of_error(), own_code);
+  return complete_one(held, code, *index, own, status);
 }
 
 int Waitsome(int count, MPI_Request requests[], int* num_done, int indices[],
@@ -342,21 +344,10 @@ int Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status
   const int code = mpi().Testany(count, visible.requests.data(), index, flag, &own);
   if (*flag != 0 && *index == MPI_UNDEFINED && visible.num_hidden > 0) *flag = 0;
   if (*flag == 0) return code;
-  if (*index == MPI_UNDEFINED || *index < 0) {
-    copy_status(own, status);
-    return code;
+  if (*index != MPI_UNDEFINED && *index >= 0) {
+    requests[*index] = visible.requests[static_cast<std::size_t>(*index)];
   }
-  const auto done = static_cast<std::size_t>(*index);
-  requests[done] = visible.requests[done];
-  int own_code = MPI_SUCCESS;
-  if (code == MPI_SUCCESS) {
-    own_code = held.complete(done, own);
-  } else if (held.entry(done) != nullptr) {
-    held.drop(done);
-  }
-  copy_status(own, status);
-  return code != MPI_SUCCESS || own_code == MPI_SUCCESS ? code
-                                                        : report(held.comm_of_error(), own_code);
+  return complete_one(held, code, *index, own, status);
 }
 
 int Testsome(int count, MPI_Request requests[], int* num_done, int indices[],

@@ -12,26 +12,6 @@
 namespace fairlead::intercept::relay {
 namespace {
 
-int digit(char character) {
-  if (character >= '0' && character <= '9') return character - '0';
-  if (character >= 'a' && character <= 'f') return character - 'a' + 10;
-  return -1;
-}
-
-fairlead::relay::Key parse_key(const json::Value& value) {
-  const std::string text = value.text();
-  fairlead::relay::Key key{};
-  bool is_key = text.size() == 2 * key.size();
-  for (std::size_t index = 0; is_key && index < key.size(); ++index) {
-    const int high = digit(text[2 * index]);
-    const int low = digit(text[2 * index + 1]);
-    is_key = high >= 0 && low >= 0;
-    key[index] = static_cast<std::byte>(16 * high + low);
-  }
-  if (!is_key) value.refuse("expected 64 hexadecimal digits");
-  return key;
-}
-
 std::vector<std::string> texts(const json::Value& value, std::size_t num_hosts) {
   std::vector<std::string> found;
   for (const json::Value& item : value.items()) found.push_back(item.text());
@@ -67,7 +47,9 @@ RelayPlan parse_relay_plan(const PlanFile& network, const PlanFile& relay) {
   root.require_format("fairlead-relay", 2);
   root.allow_only({"format", "version", "key", "threshold_bytes", "is_forced", "sockets",
                    "addresses", "capacity_Bps", "routes"});
-  plan.key = parse_key(root.at("key"));
+  const auto key = fairlead::relay::parse_key(root.at("key").text());
+  if (!key) root.at("key").refuse("expected 64 hexadecimal digits");
+  plan.key = *key;
   plan.threshold_bytes = static_cast<std::uint64_t>(
       root.at("threshold_bytes").whole_number(0, std::numeric_limits<std::int64_t>::max()));
   plan.is_forced = root.at("is_forced").truth();

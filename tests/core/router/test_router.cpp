@@ -66,7 +66,7 @@ relay::FrameHeader frame_to(std::uint32_t rank, std::uint16_t host) {
 
 template <class Claim>
 bool happens(const Claim& claim) {
-  for (int round = 0; round < 500; ++round) {
+  for (int round = 0; round < 3000; ++round) {
     if (claim()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -119,6 +119,15 @@ TEST_CASE("router: who says nothing is dropped after a while") {
   const auto start = std::chrono::steady_clock::now();
   CHECK(ends(socket));
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
+}
+
+TEST_CASE("router: only so many ends without a proof are kept") {
+  Network network(1);
+  std::vector<Local::socket> silent;
+  for (std::size_t end = 0; end < router::Router::kMaxGreetings + 2; ++end) {
+    silent.push_back(local_call(network.router(0)));
+  }
+  CHECK(happens([&] { return drops(network.router(0), router::Drop::too_many_connections) == 2; }));
 }
 
 TEST_CASE("router: a frame reaches a process on the same host") {
@@ -204,6 +213,8 @@ TEST_CASE("router: who takes nothing holds up its sender, and no other process")
   asio::write(good, asio::buffer("xyz", 3));
   std::array<std::byte, relay::kFrameHeaderBytes + 3> bytes;
   CHECK(asio::read(good, asio::buffer(bytes)) == bytes.size());
+  // In the end it is dropped.
+  CHECK(happens([&] { return drops(network.router(0), router::Drop::stalled) == 1; }));
 }
 
 TEST_CASE("router: the counters are text for Prometheus") {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "fairlead/relay/frame.hpp"
 
@@ -65,6 +66,10 @@ class Sodium {
   void keyed_hash(std::span<std::byte> hash, std::span<const std::byte> text, const Key& key) const;
   [[nodiscard]] std::uint64_t short_hash(std::span<const std::byte> text,
                                          std::span<const std::byte, 16> key) const;
+  /// In a time that does not tell where they differ.
+  [[nodiscard]] bool are_equal(const Proof& a, const Proof& b) const;
+  /// Whether the text is exactly these bytes in hexadecimal digits.
+  [[nodiscard]] bool read_hex(std::string_view text, std::span<std::byte> bytes) const;
 
  private:
   Sodium();
@@ -74,7 +79,13 @@ class Sodium {
                              const unsigned char*, std::size_t) = nullptr;
   int (*crypto_shorthash_)(unsigned char*, const unsigned char*, unsigned long long,
                            const unsigned char*) = nullptr;
+  int (*memcmp_)(const void*, const void*, std::size_t) = nullptr;
+  int (*hex2bin_)(unsigned char*, std::size_t, const char*, std::size_t, const char*, std::size_t*,
+                  const char**) = nullptr;
 };
+
+/// @return nothing if the text is no key, which has 64 hexadecimal digits
+[[nodiscard]] std::optional<Key> parse_key(std::string_view text);
 
 [[nodiscard]] JobId job_of(const Key& key);
 

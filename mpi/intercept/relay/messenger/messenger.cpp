@@ -65,14 +65,11 @@ void Messenger::wake() {
 }
 
 std::uint64_t Messenger::send(std::uint32_t dst_rank, std::vector<std::byte> bytes, Way way) {
-  const std::uint64_t size = bytes.size();
   auto payload = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
   std::uint64_t number = 0;
   {
     const std::lock_guard guard(lock_);
     number = outbox_.add(dst_rank, std::move(payload), way, Clock::now());
-    ++counts_.sent_messages;
-    counts_.sent_bytes += size;
   }
   wake();
   return number;
@@ -147,12 +144,6 @@ bool Messenger::is_striping_worth(std::uint16_t host, std::uint64_t bytes) {
   return outbox_.is_striping_worth(host, bytes);
 }
 
-MessengerCounts Messenger::counts() {
-  const std::lock_guard guard(lock_);
-  counts_.repeated_segments = outbox_.num_repeated();
-  return counts_;
-}
-
 std::vector<PathState> Messenger::paths_to(std::uint16_t host) {
   const std::lock_guard guard(lock_);
   return outbox_.paths_to(host);
@@ -167,7 +158,7 @@ void Messenger::connect_router(Time now) {
   if (router_) {
     router_.reset();
     const std::lock_guard guard(lock_);
-    outbox_.lose_router(now);
+    outbox_.lose_router();
   }
   if (now < next_call_) return;
   next_call_ = now + kCallInterval;

@@ -21,12 +21,6 @@
 
 namespace fairlead::intercept::relay {
 
-struct MessengerCounts {
-  std::uint64_t sent_messages = 0;
-  std::uint64_t sent_bytes = 0;
-  std::uint64_t repeated_segments = 0;
-};
-
 class Messenger {
  public:
   /// Told in the messenger's thread that a receiver has matched a message.
@@ -58,7 +52,6 @@ class Messenger {
   /// The way of the next message to a host, which has to be taken (WayChoice).
   [[nodiscard]] Way way_to(std::uint16_t host, std::uint64_t bytes);
   [[nodiscard]] bool is_striping_worth(std::uint16_t host, std::uint64_t bytes);
-  [[nodiscard]] MessengerCounts counts();
   [[nodiscard]] std::vector<PathState> paths_to(std::uint16_t host);
 
  private:
@@ -96,7 +89,6 @@ class Messenger {
   Outbox outbox_;
   Inbox inbox_;
   std::vector<FrameHeader> notices_;
-  MessengerCounts counts_;
   std::uint64_t num_acknowledged_ = 0;
 
   std::atomic<bool> is_ending_{false};

@@ -235,21 +235,27 @@ void Outbox::acknowledge(const FrameHeader& header, Time now) {
   if (const auto found = in_flight_.find({key, segment}); found != in_flight_.end()) {
     const InFlight& sent = found->second;
     PathState& path = lanes_[host_of_rank_[key.dst_rank]].paths[sent.path];
-    const double took_s = duration<double>(now - sent.sent).count();
-    const double busy_s = std::max(took_s - path.latency_s, 1e-6);
-    const double sample_Bps = static_cast<double>(sent.bytes_ahead) / busy_s;
-    // A single segment says more of the latency than of the rate.
-    if (sent.bytes_ahead > sent.bytes || sample_Bps < path.rate_Bps) {
-      path.rate_Bps += kSampleWeight * (sample_Bps - path.rate_Bps);
-    }
+    // That of an earlier sending, perhaps by another path, tells nothing of this one (Karn and
+    // Partridge 1987).
+    if (header.sent_us == clock_us(sent.sent)) learn(path, sent, now);
     path.in_flight_bytes -= sent.bytes;
-    path.next_closing = kFirstClosing;
     in_flight_.erase(found);
   }
   if (message->second.is_acknowledged[segment]) return;
   message->second.is_acknowledged[segment] = true;
   lanes_[host_of_rank_[key.dst_rank]].unacknowledged_bytes -= size_of({key, segment});
   if (--message->second.num_left == 0) forget(message, now);
+}
+
+void Outbox::learn(PathState& path, const InFlight& sent, Time now) {
+  const double took_s = duration<double>(now - sent.sent).count();
+  const double busy_s = std::max(took_s - path.latency_s, 1e-6);
+  const double sample_Bps = static_cast<double>(sent.bytes_ahead) / busy_s;
+  // A single segment says more of the latency than of the rate.
+  if (sent.bytes_ahead > sent.bytes || sample_Bps < path.rate_Bps) {
+    path.rate_Bps += kSampleWeight * (sample_Bps - path.rate_Bps);
+  }
+  path.next_closing = kFirstClosing;
 }
 
 void Outbox::claim(std::uint32_t dst_rank, std::uint64_t number) {
@@ -299,7 +305,6 @@ void Outbox::take_back(std::map<SegmentKey, InFlight>::iterator found) {
   lane.paths[found->second.path].in_flight_bytes -= found->second.bytes;
   lane.waiting.push_front(found->first);
   in_flight_.erase(found);
-  ++num_repeated_;
 }
 
 void Outbox::expire(Time now) {
@@ -323,20 +328,12 @@ void Outbox::expire(Time now) {
   }
 }
 
-void Outbox::lose_router(Time) {
+void Outbox::lose_router() {
   for (auto each = in_flight_.begin(); each != in_flight_.end();) {
     const auto found = each++;
     const Lane& lane = lanes_[host_of_rank_[found->first.message.dst_rank]];
     if (found->second.path + 1 < lane.paths.size()) take_back(found);
   }
-}
-
-std::optional<Time> Outbox::next_expiry() const {
-  std::optional<Time> first;
-  for (const auto& [segment, sent] : in_flight_) {
-    if (!first || sent.expires < *first) first = sent.expires;
-  }
-  return first;
 }
 
 }  // namespace fairlead::intercept::relay

@@ -37,8 +37,9 @@ struct PathState {
   Route route{};
   /// Bytes that are not acknowledged.
   std::uint64_t in_flight_bytes = 0;
-  /// Learned from acknowledgements; at first those of the plan.
+  /// Learned from acknowledgements; at first that of the plan.
   double rate_Bps = 0.0;
+  /// That of the plan.
   double latency_s = 0.0;
   Time last_used{};
   Time closed_until{};
@@ -81,12 +82,9 @@ class Outbox {
   /// Takes back what was sent too long ago, and closes those paths for a while.
   void expire(Time now);
   /// The own router is gone: takes back all that was sent by it.
-  void lose_router(Time now);
+  void lose_router();
 
   [[nodiscard]] bool is_empty() const { return messages_.empty(); }
-  [[nodiscard]] std::uint64_t num_repeated() const { return num_repeated_; }
-  /// When `expire` has something to do at the earliest.
-  [[nodiscard]] std::optional<Time> next_expiry() const;
   [[nodiscard]] const std::vector<PathState>& paths_to(std::uint16_t host) const {
     return lanes_[host].paths;
   }
@@ -130,7 +128,7 @@ class Outbox {
     /// Since when messages to this host overlap.
     Time busy_since{};
     std::uint64_t unacknowledged_bytes = 0;
-    /// The last path: past all routers.
+    /// The last one leads past all routers.
     std::vector<PathState> paths{};
     std::deque<SegmentKey> waiting{};
   };
@@ -142,6 +140,7 @@ class Outbox {
   [[nodiscard]] static bool overlaps_next(const Lane& lane);
   [[nodiscard]] bool may_go(const MessageKey& key, const Message& message) const;
   [[nodiscard]] Departure depart(Lane& lane, std::size_t path, const SegmentKey& segment, Time now);
+  static void learn(PathState& path, const InFlight& sent, Time now);
   void end_claim_of(const MessageKey& key);
   void take_back(std::map<SegmentKey, InFlight>::iterator found);
   void forget(std::map<MessageKey, Message>::iterator found, Time now);
@@ -157,7 +156,6 @@ class Outbox {
   std::map<MessageKey, Message> messages_;
   std::map<SegmentKey, InFlight> in_flight_;
   std::size_t next_lane_ = 0;
-  std::uint64_t num_repeated_ = 0;
 };
 
 }  // namespace fairlead::intercept::relay
