@@ -44,7 +44,7 @@ RelayPlan parse_relay_plan(const PlanFile& network, const PlanFile& relay) {
   const std::size_t num_hosts = plan.network.num_hosts();
   const json::Document document(relay.name, relay.text);
   const json::Value root = document.root();
-  root.require_format("fairlead-relay", 2);
+  root.require_format("fairlead-relay", 1);
   root.allow_only({"format", "version", "key", "threshold_bytes", "is_forced", "sockets",
                    "addresses", "capacity_Bps", "routes"});
   const auto key = fairlead::relay::parse_key(root.at("key").text());

@@ -23,6 +23,8 @@ __all__ = [
     "write_relay_plan",
 ]
 
+VERSION = 1
+
 RELAY_FILE = "relay.json"
 
 DEFAULT_THRESHOLD_BYTES = 65536
@@ -103,4 +105,4 @@ def write_relay_plan(
             for route in table.routes
         ],
     }
-    write_plan_file(folder, RELAY_FILE, fields, is_private=True)
+    write_plan_file(folder, RELAY_FILE, fields, VERSION, is_private=True)
