@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mpi4py's own tests, without the preload library and with a feature forced: what the suites share.
+
+    pip download --no-deps --no-binary mpi4py mpi4py && tar xf mpi4py-*.tar.gz
+
+Each test has to pass with the library exactly where it passes without. The interpreter has to have
+mpi4py of the same version, for this MPI. Ranks are on invented hosts, one each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from fairlead.act.launch import Launcher, detect
+from fairlead.act.mpi_builds import find
+
+ROOT = Path(__file__).resolve().parents[2]
+ON_HOSTS = ROOT / "tests" / "mpi" / "programs" / "on-hosts.sh"
+OUTCOME = re.compile(r"^(\w+) \(([\w.]+)\) \.\.\. (.*)$", re.MULTILINE)
+
+ForcedPlan = Callable[[Path, list[str], int], AbstractContextManager[None]]
+"""Writes a plan into a folder, for these hosts and this turn; it serves until the block ends."""
+
+
+def parser_of_suite(doc: str | None, include: str) -> argparse.ArgumentParser:
+    """The options of a suite.
+
+    Args:
+        doc: What it does.
+        include: The tests that it runs unless told otherwise.
+    """
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--tests", type=Path, required=True, help="test/ of mpi4py's source")
+    parser.add_argument("--python", default=sys.executable, help="interpreter that has mpi4py")
+    parser.add_argument("--mpirun", default="mpirun.openmpi")
+    parser.add_argument("--libmpi", help="MPI library that mpi4py loads (its MPI4PY_LIBMPI)")
+    parser.add_argument("-n", type=int, default=3, dest="num_ranks")
+    parser.add_argument("--include", default=include, help="names of tests, as its main.py has it")
+    parser.add_argument("--exclude", help="names of tests that are left out, in the same way")
+    return parser
+
+
+def num_differing(options: argparse.Namespace, forced_plan: ForcedPlan, num_turns: int = 1) -> int:
+    """Run the suite without the library and then with it, and print what differs.
+
+    Returns:
+        The number of tests that differ, at least 1 if none ran.
+    """
+    launcher = detect(options.mpirun)
+    hosts = [f"host{rank}" for rank in range(options.num_ranks)]
+    command = _command(options, launcher, hosts)
+    env = {"MPI4PY_LIBMPI": options.libmpi} if options.libmpi else {}
+    native, last = _outcomes(command, options.tests, env)
+    print(
+        f"{launcher.name}, without: {len(native)} tests, {_passed(native)} pass; {last}", flush=True
+    )
+    differ = 0
+    for turn in range(num_turns):
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            forced_plan(Path(folder), hosts, turn),
+        ):
+            library = str(find(launcher).intercept)
+            with_library = {"LD_PRELOAD": library, "FAIRLEAD_PLAN": folder}
+            forced, last = _outcomes(command, options.tests, env | with_library)
+        print(f"with, turn {turn}: {len(forced)} tests, {_passed(forced)} pass; {last}", flush=True)
+        for test in sorted(native.keys() | forced.keys()):
+            if native.get(test) != forced.get(test):
+                differ += 1
+                print(f"  {test}: {native.get(test)} without, {forced.get(test)} with")
+    return differ or (0 if native else 1)
+
+
+def _command(options: argparse.Namespace, launcher: Launcher, hosts: list[str]) -> list[str]:
+    extra: list[str] = []
+    if launcher.family == "openmpi":
+        os.environ |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        over = ["--oversubscribe"] if launcher.version[0] < 5 else ["--map-by", ":oversubscribe"]
+        extra = [*over, "--mca", "mpi_yield_when_idle", "1"]
+    command = [options.mpirun, *extra, "-n", str(options.num_ranks), str(ON_HOSTS), ",".join(hosts),
+               options.python, "main.py", "-v", "-i", options.include]  # fmt: skip
+    return [*command, "-e", options.exclude] if options.exclude else command
+
+
+def _passed(found: dict[str, str]) -> int:
+    return sum(outcome == "ok" for outcome in found.values())
+
+
+def _outcomes(command: list[str], folder: Path, env: dict[str, str]) -> tuple[dict[str, str], str]:
+    """The outcome of each test, and the last line."""
+    done = subprocess.run(
+        command, cwd=folder, env=os.environ | env, capture_output=True, text=True, check=False
+    )
+    printed = done.stdout + done.stderr
+    found = {f"{test}": outcome for _, test, outcome in OUTCOME.findall(printed)}
+    return found, f"exit code {done.returncode}; " + (printed.strip().splitlines() or ["?"])[-1]
