@@ -13,6 +13,7 @@
 #include "operations.hpp"
 #include "plan/world_hosts.hpp"
 #include "pmpi/cancellation.hpp"
+#include "pmpi/clock.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "session/feature.hpp"
 #include "table/handlers.hpp"
@@ -41,7 +42,12 @@ template <class Facts, class Follow>
     if (call.bytes == 0 && call.operation != Operation::barrier) return {.is_native = true};
     const Followed found = find_schedule(comm, call);
     if (found.schedule == nullptr) return {.is_native = true};
-    return {.code = follow(*found.schedule, *found.members)};
+    if (found.times == nullptr) return {.code = follow(*found.schedule, *found.members)};
+    const double begin_s = now_s();
+    const int code = follow(*found.schedule, *found.members);
+    // After an error nothing is sure to be the same on all ranks.
+    if (code == MPI_SUCCESS) watch(comm, found, now_s() - begin_s);
+    return {.code = code};
   } catch (const MpiFailure& failure) {
     return {.code = failure.code};
   } catch (...) {

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "collectives/communicator_schedules.hpp"
+#include "collectives/drift.hpp"
 #include "plan/world_hosts.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "session/feature.hpp"
@@ -37,6 +38,7 @@ bool begin(const Session& session) noexcept try {
   if (!session.plan.has(kCollectivesFile)) return false;
   CollectivesSite& site = collectives_site();
   if (!parse(session, site.plan)) return false;
+  current_network().begin(site.plan.network);
   site.host_of_world_rank = find_hosts_of_world(site.plan.network, session, &complain);
   return !site.host_of_world_rank.empty();
 } catch (const std::exception& error) {

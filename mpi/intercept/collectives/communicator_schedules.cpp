@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <climits>
-#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <map>
@@ -14,9 +13,11 @@
 #include <string>
 #include <tuple>
 
+#include "collectives/drift.hpp"
 #include "fairlead/collectives/planning.hpp"
 #include "operations.hpp"
 #include "plan/world_hosts.hpp"
+#include "pmpi/clock.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "pmpi/returned_errors.hpp"
 #include "schedule_json.hpp"
@@ -35,14 +36,10 @@ bool is_whole_vector(Operation operation) {
          operation == Operation::allreduce;
 }
 
-/// Sizes from one power of two to the next share a schedule, which is planned for their geometric
-/// middle.
+/// Sizes from one power of two to the next share a schedule, which is planned for the first of them
+/// that is called with.
 int size_class_of(std::uint64_t bytes) {
   return static_cast<int>(std::bit_width(bytes));
-}
-
-double middle_bytes(int size_class) {
-  return size_class == 0 ? 0.0 : std::round(std::exp2(size_class - 0.5));
 }
 
 /// Attribute of a communicator, which is freed with it.
@@ -76,9 +73,31 @@ class CommunicatorSchedules {
       return each->covers(call.operation, call.bytes);
     });
     if (rule == rules_.end() || !attach(comm)) return {};
-    const executors::Schedule* schedule = schedule_for(**rule, call);
-    if (schedule == nullptr || !fits(*schedule, *members_, call.root, call.bytes)) return {};
-    return {.schedule = schedule, .members = members_};
+    Planned* const planned = planned_for(**rule, call);
+    if (planned == nullptr || !fits(planned->schedule, *members_, call.root, call.bytes)) return {};
+    return {.schedule = &planned->schedule,
+            .members = members_,
+            .times = planned->times.is_on() ? &planned->times : nullptr};
+  }
+
+  /// All ranks at the same call; afterwards the schedule may be gone.
+  void check(const executors::Schedule& schedule, WatchedTimes& times) {
+    CurrentNetwork& network = current_network();
+    const double begin_s = now_s();
+    const bool is_outdated = members_->rank() == kPlanner && network.version() > version_;
+    const AgreedTimes agreed = agree_on_times(*members_, schedule.operation,
+                                              {.call_s = times.median_s(),
+                                               .agreement_s = agreement_s_,
+                                               .wait_s = network.wait_s(),
+                                               .is_outdated = is_outdated});
+    agreement_s_ = now_s() - begin_s;
+    times.begin_window(agreed.agreement_s, agreed.call_s);
+    const double max_ratio = collectives_site().plan.max_drift_ratio;
+    if (agreed.is_outdated) {
+      forget();
+    } else if (times.has_drifted(agreed.call_s, max_ratio) && agreed.may_probe) {
+      look_at_network(schedule, times, agreed.call_s);
+    }
   }
 
  private:
@@ -94,29 +113,78 @@ class CommunicatorSchedules {
     return false;
   }
 
-  const executors::Schedule* schedule_for(const CollectiveRule& rule, const CollectiveCall& call) {
+  struct Planned {
+    explicit Planned(executors::Schedule planned, WatchedTimes watched)
+        : schedule(std::move(planned)), times(watched) {}
+    executors::Schedule schedule;
+    WatchedTimes times;
+  };
+
+  /// Probes the pairs. If the schedule takes another time on what they do now, all is planned anew;
+  /// else the times have another reason, and are what to expect.
+  void look_at_network(const executors::Schedule& schedule, WatchedTimes& times, double call_s) {
+    CurrentNetwork& network = current_network();
+    const ProbedPairs probed = probe_pairs(*members_, num_probes_++);
+    network.note_probe(probed.pause_s);
+    double now_s = 0.0;
+    if (members_->rank() == kPlanner) {
+      now_s = executors::predicted_s(network.select_with(hosts_, probed).measured(), schedule);
+    }
+    require_success(mpi().Bcast(&now_s, sizeof now_s, byte_type(), kPlanner, members_->comm()));
+    const double most = 1 + collectives_site().plan.max_drift_ratio;
+    if (now_s <= schedule.predicted_s * most && now_s * most >= schedule.predicted_s) {
+      times.expect(call_s);
+      return;
+    }
+    if (members_->rank() == kPlanner) {
+      std::fprintf(
+          stderr,
+          "fairlead: collectives between %zu hosts are planned anew: %s of %llu bytes took "
+          "%.3g s, not %.3g s, and the network has changed (measured in %.2g s)\n",
+          hosts_.size(), std::string(name_of(schedule.operation)).c_str(),
+          static_cast<unsigned long long>(schedule.message_bytes), call_s, schedule.predicted_s,
+          probed.pause_s);
+    }
+    network.keep(hosts_, probed);
+    forget();
+  }
+
+  void forget() {
+    members_->forget();
+    schedules_.clear();
+    version_ = current_network().version();
+  }
+
+  Planned* planned_for(const CollectiveRule& rule, const CollectiveCall& call) {
     const int root = call.root == kNoHost ? kNoHost : members_->host_of(call.root);
     const Key key{&rule, root, size_class_of(call.bytes)};
     auto found = schedules_.find(key);
     if (found == schedules_.end()) {
       std::string text;
-      if (members_->rank() == kPlanner) text = planned(rule, root, std::get<2>(key));
+      if (members_->rank() == kPlanner) text = planned(rule, root, call.bytes);
       broadcast(text);
       found = schedules_.emplace(key, std::nullopt).first;
-      if (!text.empty()) found->second = parsed(text);
+      if (!text.empty()) {
+        executors::Schedule schedule = parsed(text);
+        const bool is_fixed = collectives_site().plan.is_reproducible;
+        // On a network that was just measured a deviation has another reason.
+        const WatchedTimes times(is_fixed ? 0.0 : schedule.predicted_s, num_probes_ == 0);
+        found->second.emplace(std::move(schedule), times);
+      }
     }
     return found->second ? &*found->second : nullptr;
   }
 
   /// Nothing where planning fails: all are told.
-  std::string planned(const CollectiveRule& rule, int root, int size_class) const noexcept try {
+  std::string planned(const CollectiveRule& rule, int root, std::uint64_t of_rank) const noexcept
+      try {
     const auto ranks_per_host =
         static_cast<double>(host_of_rank_.size()) / static_cast<double>(hosts_.size());
-    double bytes = middle_bytes(size_class);
+    auto bytes = static_cast<double>(of_rank);
     // A host's block is that of all its ranks, in an alltoall for all ranks of the other.
     if (!is_whole_vector(rule.operation)) bytes *= ranks_per_host;
     if (rule.operation == Operation::alltoall) bytes *= ranks_per_host;
-    const NetworkPlan network = collectives_site().plan.network.select(hosts_);
+    const NetworkPlan network = current_network().select(hosts_);
     std::string text =
         write_schedule(executors::plan(network.measured(),
                                        {.operation = rule.operation,
@@ -148,7 +216,10 @@ class CommunicatorSchedules {
   std::vector<const CollectiveRule*> rules_;
   executors::Members* members_ = nullptr;
   // Executors know schedules by their addresses.
-  std::map<Key, std::optional<executors::Schedule>> schedules_;
+  std::map<Key, std::optional<Planned>> schedules_;
+  int version_ = current_network().version();  ///< on which the schedules are planned
+  int num_probes_ = 0;
+  double agreement_s_ = 0.0;
 };
 
 /// A duplicate of a communicator has none.
@@ -194,6 +265,11 @@ CollectivesSite& collectives_site() {
 
 Followed find_schedule(MPI_Comm comm, const CollectiveCall& call) {
   return schedules_of(comm).find(comm, call);
+}
+
+void watch(MPI_Comm comm, const Followed& followed, double call_s) {
+  followed.times->add(call_s);
+  if (followed.times->is_due()) schedules_of(comm).check(*followed.schedule, *followed.times);
 }
 
 int num_ranks_with_rules(MPI_Comm comm) {

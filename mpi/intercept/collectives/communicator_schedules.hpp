@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collectives/rules.hpp"
+#include "collectives/watched_times.hpp"
 #include "fairlead/collectives/schedule.hpp"
 #include "members.hpp"
 
@@ -35,12 +36,19 @@ struct CollectiveCall {
 struct Followed {
   const fairlead::collectives::Schedule* schedule = nullptr;
   fairlead::collectives::Members* members = nullptr;
+  WatchedTimes* times = nullptr;  ///< null: not watched
 };
 
 /// The schedule of a call, the same on all ranks. Collective over the communicator where a rule
 /// covers the call.
 /// @throws MpiFailure
 [[nodiscard]] Followed find_schedule(MPI_Comm comm, const CollectiveCall& call);
+
+/// Adds what a call took. Where one is due, all ranks agree on the time of the calls: when it is
+/// too far from the predicted one, pairs are probed again, and if that explains it, all schedules
+/// of the communicator are planned anew at their next call. Collective over the communicator.
+/// @throws MpiFailure
+void watch(MPI_Comm comm, const Followed& followed, double call_s);
 
 /// Ranks of a communicator that rules are for; 0 for all others.
 [[nodiscard]] int num_ranks_with_rules(MPI_Comm comm);

@@ -68,13 +68,16 @@ CollectivesPlan parse_collectives_plan(const PlanFile& network, const PlanFile& 
   const json::Document document(collectives.name, collectives.text);
   const json::Value root = document.root();
   root.require_format("fairlead-collectives", 1);
-  root.allow_only({"format", "version", "num_ranks", "is_reproducible", "rules"});
+  root.allow_only(
+      {"format", "version", "num_ranks", "is_reproducible", "max_drift_ratio", "rules"});
   const json::Value planned_ranks = root.at("num_ranks");
   if (planned_ranks.whole_number(1, std::numeric_limits<std::int32_t>::max()) != num_ranks) {
     planned_ranks.refuse("the program has " + std::to_string(num_ranks));
   }
-  // Nothing is planned anew while a program runs, so every plan is.
-  (void)root.at("is_reproducible").truth();
+  plan.is_reproducible = root.at("is_reproducible").truth();
+  if (const auto ratio = root.find("max_drift_ratio")) {
+    plan.max_drift_ratio = ratio->number(json::Allowed::positive);
+  }
   for (const json::Value& rule : root.at("rules").items()) {
     plan.rules.push_back(read_rule(rule, plan.network.num_hosts()));
   }

@@ -28,6 +28,10 @@ struct CollectiveRule {
 
 struct CollectivesPlan {
   NetworkPlan network{};
+  /// Never planned anew while the program runs.
+  bool is_reproducible = false;
+  /// Further from the predicted time than this is worth a look at the network.
+  double max_drift_ratio = 0.2;
   std::vector<CollectiveRule> rules{};
 };
 

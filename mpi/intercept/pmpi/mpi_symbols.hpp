@@ -110,6 +110,7 @@ void require_bound(const void* function, const char* name) noexcept;
   HANDLE(MPI_Errhandler, errors_return, MPI_ERRORS_RETURN, ompi_mpi_errors_return) \
   HANDLE(MPI_Info, info_null, MPI_INFO_NULL, ompi_mpi_info_null)                   \
   HANDLE(MPI_Datatype, byte_type, MPI_BYTE, ompi_mpi_byte)                         \
+  HANDLE(MPI_Datatype, double_type, MPI_DOUBLE, ompi_mpi_double)                   \
   HANDLE(MPI_Datatype, datatype_null, MPI_DATATYPE_NULL, ompi_mpi_datatype_null)   \
   HANDLE(MPI_Op, op_null, MPI_OP_NULL, ompi_mpi_op_null)                           \
   HANDLE(MPI_Request, request_null, MPI_REQUEST_NULL, ompi_request_null)           \

@@ -7,6 +7,8 @@
 // collectives reals                prints the bits of sums whose order matters
 // collectives often CALLS          calls on communicators that come and go; prints what memory grew
 // by collectives wrong                calls with wrong arguments; prints the class of each error
+// collectives repeat CALLS         the same sum on overlapping communicators, in another order on
+//                                  each rank; prints "repeated N" where all are right
 // collectives leave                rank 1 ends in the middle
 #include <malloc.h>
 #include <mpi.h>
@@ -414,6 +416,42 @@ void call_wrongly() {
   MPI_Comm_free(&comm);
 }
 
+/// Whether the sum of ranks + call is right.
+bool adds_up(MPI_Comm comm, int call) {
+  int rank = 0, size = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  std::vector<int> values(4096, rank + call), sums(4096);
+  MPI_Allreduce(values.data(), sums.data(), 4096, MPI_INT, MPI_SUM, comm);
+  const int expected = size * call + size * (size - 1) / 2;
+  return std::all_of(sums.begin(), sums.end(), [=](int sum) { return sum == expected; });
+}
+
+void repeat(int calls) {
+  int rank = 0, size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  // The rank in the middle is in both.
+  std::array<MPI_Comm, 2> halves{MPI_COMM_NULL, MPI_COMM_NULL};
+  MPI_Comm_split(MPI_COMM_WORLD, rank <= size / 2 ? 0 : MPI_UNDEFINED, rank, &halves[0]);
+  MPI_Comm_split(MPI_COMM_WORLD, rank >= size / 2 ? 0 : MPI_UNDEFINED, -rank, &halves[1]);
+  int num_right = 0;
+  for (int call = 0; call < calls; ++call) {
+    bool is_right = adds_up(MPI_COMM_WORLD, call);
+    for (const std::size_t turn : {0U, 1U}) {
+      const MPI_Comm comm = halves[(turn + static_cast<std::size_t>(call)) % 2];
+      if (comm != MPI_COMM_NULL) is_right = adds_up(comm, call) && is_right;
+    }
+    num_right += is_right ? 1 : 0;
+  }
+  int least = 0;
+  MPI_Reduce(&num_right, &least, 1, MPI_INT, MPI_MIN, 0, MPI_COMM_WORLD);
+  if (rank == 0) std::printf("repeated %d\n", least);
+  for (MPI_Comm& comm : halves) {
+    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+  }
+}
+
 void leave() {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -433,6 +471,7 @@ int main(int argc, char** argv) {
   if (mode == "reals") add_reals();
   if (mode == "often") call_often(std::atoi(argv[2]));
   if (mode == "wrong") call_wrongly();
+  if (mode == "repeat") repeat(std::atoi(argv[2]));
   if (mode == "leave") leave();
   MPI_Finalize();
 }

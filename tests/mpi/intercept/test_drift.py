@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collectives whose times are not the predicted ones are planned anew, and stay right."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tracing import PROGRAMS, TracedMpi
+
+import fairlead as fl
+from fairlead.act.launch import detect
+from fairlead.act.mpi_builds import find
+from fairlead.act.plan.network import write_network_plan
+from fairlead.act.plan.plan_file import write_plan_file
+
+pytestmark = [pytest.mark.mpi]
+
+ON_HOSTS = PROGRAMS / "on-hosts.sh"
+HOSTS = ("a", "b", "c", "d", "e")
+NUM_CALLS = 2200
+"""More than two of the first windows, the longest of which has 1000 calls."""
+PLANNED_ANEW = "fairlead: collectives between 5 hosts are planned anew"
+
+
+def write_plan(folder: Path, hosts: tuple[int, ...] | None, *, is_reproducible: bool) -> Path:
+    """All pairs are a thousand times as fast as those of any cloud."""
+    near = np.eye(len(HOSTS), dtype=bool)
+    network = fl.Network(HOSTS, np.where(near, 0.0, 5e-8), np.where(near, np.inf, 1e12))
+    rule = {"operation": "allreduce", "min_bytes": 1024, "max_bytes": None, "hosts": hosts,
+            "method": "forest"}  # fmt: skip
+    write_network_plan(folder, network)
+    fields = {"num_ranks": len(HOSTS), "is_reproducible": is_reproducible, "max_drift_ratio": 9.0,
+              "rules": [rule]}  # fmt: skip
+    write_plan_file(folder, "collectives.json", fields, 1)
+    return folder
+
+
+def repeat(mpi: TracedMpi, plan: Path) -> tuple[str, list[str]]:
+    """What the program prints, and the lines of the library."""
+    launcher = detect(mpi.mpirun)
+    env = {"LD_PRELOAD": str(find(launcher).intercept), "FAIRLEAD_PLAN": str(plan)}
+    program = mpi.build("collectives.cpp")
+    spec = mpi.spec(len(HOSTS), ON_HOSTS, ",".join(HOSTS), program, "repeat", str(NUM_CALLS), **env)
+    command = launcher.prepare_command(spec, Path("/nonexistent"))
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout, [line for line in done.stderr.splitlines() if line.startswith("fairlead")]
+
+
+def test_a_wrong_network_is_planned_anew_once(mpi: TracedMpi, tmp_path: Path) -> None:
+    plan = write_plan(tmp_path, tuple(range(5)), is_reproducible=False)
+
+    printed, lines = repeat(mpi, plan)
+
+    assert printed == f"repeated {NUM_CALLS}\n"
+    assert [line.startswith(PLANNED_ANEW) for line in lines] == [True], lines
+
+
+def test_communicators_that_overlap_are_planned_anew_without_a_deadlock(
+    openmpi: TracedMpi, tmp_path: Path
+) -> None:
+    plan = write_plan(tmp_path, None, is_reproducible=False)
+
+    printed, lines = repeat(openmpi, plan)
+
+    assert printed == f"repeated {NUM_CALLS}\n"
+    assert any("planned anew" in line for line in lines), lines
+
+
+def test_a_reproducible_plan_is_never_planned_anew(openmpi: TracedMpi, tmp_path: Path) -> None:
+    plan = write_plan(tmp_path, None, is_reproducible=True)
+
+    printed, lines = repeat(openmpi, plan)
+
+    assert (printed, lines) == (f"repeated {NUM_CALLS}\n", [])
