@@ -73,7 +73,17 @@ Reproducible = Annotated[
         "--reproducible",
         rich_help_panel=TUNING,
         help="Fix schedules and the order in which values are combined, for the same bits on every "
-        "run.",
+        "run: nothing is planned anew while the program runs.",
+    ),
+]
+MaxDrift = Annotated[
+    float,
+    typer.Option(
+        min=0.01,
+        metavar="RATIO",
+        rich_help_panel=TUNING,
+        help="When collectives of the running program take so much more or less time than "
+        "expected, the network is measured again.",
     ),
 ]
 PlacementFile = Annotated[
@@ -110,6 +120,7 @@ def tune(
     sizes: Sizes = DEFAULT_SIZES,
     budget: Budget = DEFAULT_BUDGET_S,
     reproducible: Reproducible = False,
+    max_drift: MaxDrift = 0.2,
     mpirun: options.Mpirun = None,
     launcher_args: options.LauncherArgs = "",
     network: options.NetworkSource = None,
@@ -140,6 +151,7 @@ def tune(
         sizes=sizes,
         budget_s=budget,
         is_reproducible=reproducible,
+        max_drift_ratio=max_drift,
     )
     narrator = Narrator() if as_json else TerminalNarrator()
     if export is not None:

@@ -63,7 +63,8 @@ class TuneRequest:
         operations: Which are measured.
         sizes: Of which messages, in bytes.
         budget_s: No further call begins after this time.
-        is_reproducible: The plan fixes the order of all that is combined.
+        is_reproducible: The plan fixes the order of all that is combined, and is never made anew.
+        max_drift_ratio: Deviation of times from which a running program measures again.
     """
 
     num_ranks: int
@@ -78,6 +79,7 @@ class TuneRequest:
     sizes: tuple[int, ...] = DEFAULT_SIZES
     budget_s: float = DEFAULT_BUDGET_S
     is_reproducible: bool = False
+    max_drift_ratio: float = 0.2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,6 +94,7 @@ class Tuning:
         num_left_out: Calls for which the budget was too short.
         is_reproducible: As asked for.
         seconds: Time of the measuring.
+        max_drift_ratio: As asked for.
     """
 
     launcher: Launcher
@@ -101,12 +104,15 @@ class Tuning:
     num_left_out: int
     is_reproducible: bool
     seconds: float
+    max_drift_ratio: float = 0.2
 
     @property
     def collectives(self) -> TunedCollectives:
         """The rules that follow."""
         rules = tuple(rules_of(self.choices))
-        return TunedCollectives(self.placement.num_ranks, rules, self.is_reproducible)
+        return TunedCollectives(
+            self.placement.num_ranks, rules, self.is_reproducible, self.max_drift_ratio
+        )
 
     def write(self, folder: Path) -> None:
         """Write the plan (docs/reference/plan.md)."""
@@ -220,7 +226,9 @@ def timed(
     seconds = time.monotonic() - began_s
     left_out = len(calls) - len(choices)
     return Tuning(
-        *(program.launcher, network, placement, choices, left_out, request.is_reproducible, seconds)
+        *(program.launcher, network, placement, choices, left_out, request.is_reproducible),
+        seconds,
+        request.max_drift_ratio,
     )
 
 

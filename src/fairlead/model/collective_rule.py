@@ -35,9 +35,13 @@ class TunedCollectives:
     Attributes:
         num_ranks: Ranks of MPI_COMM_WORLD.
         rules: The first that fits a call decides.
-        is_reproducible: Whether the same call gives the same bits on every run.
+        is_reproducible: Whether the same call gives the same bits on every run: nothing is planned
+            anew while the program runs.
+        max_drift_ratio: When calls take so much more or less time than expected, the network is
+            measured again; > 0.
     """
 
     num_ranks: int
     rules: Sequence[CollectiveRule]
     is_reproducible: bool = False
+    max_drift_ratio: float = 0.2

@@ -147,6 +147,7 @@ RULES = TunedCollectives(
         CollectiveRule("allgather", "ring", 1, None),
     ),
     is_reproducible=True,
+    max_drift_ratio=0.3,
 )
 
 
@@ -158,6 +159,7 @@ def test_collectives_are_the_documented_json(tmp_path: Path) -> None:
         "version": 1,
         "num_ranks": 4,
         "is_reproducible": True,
+        "max_drift_ratio": 0.3,
         "rules": [
             {
                 "operation": "bcast",

@@ -41,6 +41,7 @@ def write_collectives_plan(
     fields = {
         "num_ranks": collectives.num_ranks,
         "is_reproducible": collectives.is_reproducible,
+        "max_drift_ratio": collectives.max_drift_ratio,
         "rules": rules,
     }
     write_plan_file(folder, COLLECTIVES_FILE, fields, VERSION)
@@ -65,7 +66,9 @@ def read_collectives_plan(folder: Path | str) -> TunedCollectives:
         rules.append(
             CollectiveRule(rule.operation, rule.method, rule.min_bytes, rule.max_bytes, hosts)
         )
-    return TunedCollectives(record.num_ranks, tuple(rules), record.is_reproducible)
+    return TunedCollectives(
+        record.num_ranks, tuple(rules), record.is_reproducible, record.max_drift_ratio
+    )
 
 
 def _fields(rule: CollectiveRule, network: Network) -> dict[str, Any]:
@@ -95,6 +98,7 @@ class _Collectives(pydantic.BaseModel, extra="forbid"):
     version: Literal[1]
     num_ranks: Annotated[int, pydantic.Field(ge=1)]
     is_reproducible: bool
+    max_drift_ratio: Annotated[float, pydantic.Field(gt=0)] = 0.2
     rules: list[_Rule]
 
 
