@@ -4,7 +4,9 @@
     pip download --no-deps --no-binary mpi4py mpi4py && tar xf mpi4py-*.tar.gz
 
 Each test has to pass with the library exactly where it passes without. The interpreter has to have
-mpi4py of the same version, for this MPI. Ranks are on invented hosts, one each.
+mpi4py of the same version, for this MPI: a wheel of it loads the first libmpi.so that it finds,
+which need not be the launcher's, so the suite does not begin unless it is. Ranks are on invented
+hosts, one each.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ from fairlead.act.mpi_builds import find
 ROOT = Path(__file__).resolve().parents[2]
 ON_HOSTS = ROOT / "tests" / "mpi" / "programs" / "on-hosts.sh"
 OUTCOME = re.compile(r"^(\w+) \(([\w.]+)\) \.\.\. (.*)$", re.MULTILINE)
+
+NUM_RANKS = "from mpi4py import MPI; print('ranks', MPI.COMM_WORLD.size)"
 
 ForcedPlan = Callable[[Path, list[str], int], AbstractContextManager[None]]
 """Writes a plan into a folder, for these hosts and this turn; it serves until the block ends."""
@@ -58,6 +62,9 @@ def num_differing(options: argparse.Namespace, forced_plan: ForcedPlan, num_turn
     hosts = [f"host{rank}" for rank in range(options.num_ranks)]
     command = _command(options, launcher, hosts)
     env = {"MPI4PY_LIBMPI": options.libmpi} if options.libmpi else {}
+    if not _is_mpi_of_launcher(command, options.num_ranks, env):
+        print(f"mpi4py does not load the MPI of {options.mpirun}; name it by --libmpi")
+        return 1
     native, last = _outcomes(command, options.tests, env)
     print(
         f"{launcher.name}, without: {len(native)} tests, {_passed(native)} pass; {last}", flush=True
@@ -88,6 +95,15 @@ def _command(options: argparse.Namespace, launcher: Launcher, hosts: list[str]) 
     command = [options.mpirun, *extra, "-n", str(options.num_ranks), str(ON_HOSTS), ",".join(hosts),
                options.python, "main.py", "-v", "-i", options.include]  # fmt: skip
     return [*command, "-e", options.exclude] if options.exclude else command
+
+
+def _is_mpi_of_launcher(command: list[str], num_ranks: int, env: dict[str, str]) -> bool:
+    """Whether the ranks see each other: with another MPI each process is alone."""
+    start = command[: command.index("main.py")]
+    done = subprocess.run(
+        [*start, "-c", NUM_RANKS], env=os.environ | env, capture_output=True, text=True, check=False
+    )
+    return done.stdout.count(f"ranks {num_ranks}") == num_ranks
 
 
 def _passed(found: dict[str, str]) -> int:
