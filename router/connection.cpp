@@ -15,11 +15,16 @@
 namespace fairlead::router {
 namespace {
 
-// The time that a frame waited for its next hop, in units of 16 us.
-std::uint16_t held_16us(Clock::duration held) {
-  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(held).count();
-  constexpr auto kMax = std::numeric_limits<std::uint16_t>::max();
-  return static_cast<std::uint16_t>(std::clamp<std::int64_t>(us / 16, 0, kMax));
+// Tells the sender how long a frame has waited here because of others. The last hop has two
+// routers, that before it and that of the receiver; acknowledgements bring back what data has met.
+void add_held(Frame& frame, Clock::time_point now) {
+  relay::FrameHeader& header = frame.header;
+  if (header.kind != relay::FrameKind::data) return;
+  const std::chrono::duration<double, std::micro> waited = now - frame.arrived;
+  std::uint16_t& held = header.held_16us[header.hop];
+  constexpr double kMax = std::numeric_limits<std::uint16_t>::max();
+  held = static_cast<std::uint16_t>(
+      std::clamp(held + waited.count() * frame.others_ratio / 16.0, 0.0, kMax));
 }
 
 }  // namespace
@@ -33,7 +38,7 @@ asio::awaitable<std::optional<Frame>> Connection::read(bool& is_garbage) {
   const auto header = relay::parse_frame_header(bytes);
   is_garbage = !header;
   if (!header) co_return std::nullopt;
-  Frame frame{*header, nullptr, Clock::now()};
+  Frame frame{.header = *header, .payload = nullptr, .arrived = Clock::now()};
   if (const auto size = header->payload_bytes()) {
     frame.payload = std::make_unique_for_overwrite<std::byte[]>(size);
     co_await asio::async_read(socket_, asio::buffer(frame.payload.get(), size),
@@ -55,11 +60,10 @@ asio::awaitable<void> Connection::write_all() {
     parts.clear();
     headers.reserve(frames.size());
     for (Frame& frame : frames) {
-      relay::FrameHeader& header = frame.header;
-      header.held_16us[header.hop] = held_16us(now - frame.arrived);
-      headers.push_back(relay::to_bytes(header));
+      add_held(frame, now);
+      headers.push_back(relay::to_bytes(frame.header));
       parts.push_back(asio::buffer(headers.back()));
-      if (frame.payload) parts.push_back(asio::buffer(frame.payload.get(), header.payload_bytes()));
+      if (frame.payload) parts.push_back(asio::buffer(frame.bytes().data(), frame.bytes().size()));
     }
     writing_since_ = now;
     co_await asio::async_write(socket_, parts, asio::redirect_error(asio::use_awaitable, failed));

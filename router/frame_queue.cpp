@@ -21,7 +21,15 @@ asio::awaitable<void> wait(asio::steady_timer& timer) {
 
 void FrameQueue::push(Frame frame) {
   if (is_closed_) return;
-  size_bytes_ += frame.size_bytes();
+  const std::size_t size = frame.size_bytes();
+  std::size_t& own_bytes = ahead_bytes_of_rank_[frame.header.src_rank];
+  if (ahead_bytes_ > 0) {
+    frame.others_ratio =
+        static_cast<double>(ahead_bytes_ - own_bytes) / static_cast<double>(ahead_bytes_);
+  }
+  own_bytes += size;
+  ahead_bytes_ += size;
+  size_bytes_ += size;
   frames_.push_back(std::move(frame));
   has_frames_.cancel();
 }
@@ -31,11 +39,18 @@ asio::awaitable<void> FrameQueue::wait_for_room() {
 }
 
 asio::awaitable<std::vector<Frame>> FrameQueue::take() {
+  for (const auto& [rank, size] : being_sent_) {
+    ahead_bytes_of_rank_[rank] -= size;
+    ahead_bytes_ -= size;
+  }
+  being_sent_.clear();
   while (frames_.empty() && !is_closed_) co_await wait(has_frames_);
   std::vector<Frame> taken;
   if (is_closed_) co_return taken;
   while (!frames_.empty() && taken.size() < kMaxFramesAtOnce) {
-    size_bytes_ -= frames_.front().size_bytes();
+    const std::size_t size = frames_.front().size_bytes();
+    size_bytes_ -= size;
+    being_sent_.emplace_back(frames_.front().header.src_rank, size);
     taken.push_back(std::move(frames_.front()));
     frames_.pop_front();
   }

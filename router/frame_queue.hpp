@@ -6,9 +6,12 @@
 #include <asio/steady_timer.hpp>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fairlead/relay/frame.hpp"
@@ -22,6 +25,8 @@ struct Frame {
   relay::FrameHeader header;
   std::unique_ptr<std::byte[]> payload;
   Clock::time_point arrived;
+  /// Of what was ahead of it in its queue: the part that other processes had sent.
+  double others_ratio = 0.0;
 
   [[nodiscard]] std::span<std::byte> bytes() const {
     return {payload.get(), header.payload_bytes()};
@@ -48,13 +53,18 @@ class FrameQueue {
   void push(Frame frame);
   /// Returns at once where there is room, or the queue is closed.
   [[nodiscard]] asio::awaitable<void> wait_for_room();
-  /// Some frames in order; none when the queue is closed.
+  /// Some frames in order; none when the queue is closed. Until the next call they are ahead of
+  /// those that come.
   [[nodiscard]] asio::awaitable<std::vector<Frame>> take();
   void close();
 
  private:
   std::deque<Frame> frames_;
   std::size_t size_bytes_ = 0;
+  // With what is being sent.
+  std::map<std::uint32_t, std::size_t> ahead_bytes_of_rank_;
+  std::size_t ahead_bytes_ = 0;
+  std::vector<std::pair<std::uint32_t, std::size_t>> being_sent_;
   bool is_closed_ = false;
   // Timers that never expire; their cancellation wakes those who wait.
   asio::steady_timer has_room_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The choice of paths, and what is sent again, with a clock of the test's own; and the inbox.
+#include <array>
 #include <map>
 #include <numeric>
 #include <set>
@@ -138,6 +139,24 @@ TEST_CASE("outbox: a late acknowledgement tells nothing of the path of the repet
   CHECK(box.paths_to(1)[other - 1].rate_Bps == 1e9);
 }
 
+TEST_CASE("outbox: a path on which frames wait for those of others is left, for a while") {
+  Outbox box(site(1e8, 3e8), kStart);
+  const auto num_hops_of_next = [&](Time now, std::uint16_t held_16us) {
+    box.add(1, payload(kMaxSegmentBytes), Way::striped, now);
+    const auto departure = box.next(now, OwnRouter::ready);
+    REQUIRE(departure);
+    FrameHeader header = acknowledgement(*departure);
+    header.held_16us[1] = held_16us;
+    box.acknowledge(header, now + milliseconds(20));
+    return departure->header.num_hops;
+  };
+  // 16 of the 20 ms.
+  CHECK(num_hops_of_next(kStart, 1000) == 2);
+  CHECK(box.paths_to(1)[1].latency_s > 3e-3);
+  CHECK(num_hops_of_next(kStart + milliseconds(30), 0) == 1);
+  CHECK(num_hops_of_next(kStart + milliseconds(2500), 0) == 2);
+}
+
 TEST_CASE("outbox: without any router messages go to the receiver itself") {
   Outbox box(site(1e9, 1e9), kStart);
   box.add(1, payload(100), Way::striped, kStart);
@@ -246,6 +265,19 @@ TEST_CASE("outbox: a refused message is forgotten") {
   CHECK(box.paths_to(1)[1].in_flight_bytes == 0);
 }
 
+// What the relay tells a frame of this flow that waits for all those before it.
+std::uint16_t held_16us(const std::multimap<Time, std::pair<std::size_t, Departure>>& arrivals,
+                        std::size_t flow, Clock::duration wait) {
+  std::array<double, 2> num_ahead{};
+  for (const auto& [time, ahead] : arrivals) {
+    if (ahead.second.header.num_hops == 2) num_ahead[ahead.first] += 1.0;
+  }
+  if (wait.count() <= 0 || num_ahead[0] + num_ahead[1] == 0.0) return 0;
+  const double others_ratio = num_ahead[1 - flow] / (num_ahead[0] + num_ahead[1]);
+  const std::chrono::duration<double, std::micro> waited = wait;
+  return static_cast<std::uint16_t>(waited.count() * others_ratio / 16.0);
+}
+
 // Two senders with slow direct paths and one relay that both want, for a while; bytes of each by
 // the relay in each tenth of a second.
 TEST_CASE("outbox: two flows that want the same relay share it and do not oscillate") {
@@ -268,6 +300,7 @@ TEST_CASE("outbox: two flows that want the same relay share it and do not oscill
       while (auto departure = boxes[flow].next(now, OwnRouter::ready)) {
         const bool is_relayed = departure->header.num_hops == 2;
         Time& free = free_at[is_relayed ? 2 : flow];
+        if (is_relayed) departure->header.held_16us[1] = held_16us(arrivals, flow, free - now);
         const double took_s =
             departure->header.segment_bytes / (is_relayed ? kRelay_Bps : kDirect_Bps);
         free =

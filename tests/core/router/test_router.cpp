@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <asio/co_spawn.hpp>
 #include <asio/connect.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>
@@ -11,9 +12,11 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "catch.hpp"
 #include "fairlead/error.hpp"
+#include "frame_queue.hpp"
 #include "options.hpp"
 #include "routers.hpp"
 
@@ -215,6 +218,36 @@ TEST_CASE("router: who takes nothing holds up its sender, and no other process")
   CHECK(asio::read(good, asio::buffer(bytes)) == bytes.size());
   // In the end it is dropped.
   CHECK(happens([&] { return drops(network.router(0), router::Drop::stalled) == 1; }));
+}
+
+TEST_CASE("router: a frame knows which part of what is ahead of it others have sent") {
+  asio::io_context own_context;
+  router::FrameQueue queue(own_context.get_executor());
+  std::vector<router::Frame> frames;
+  const auto take = [&] {
+    asio::co_spawn(own_context, queue.take(),
+                   [&](const std::exception_ptr&, auto taken) { frames = std::move(taken); });
+    own_context.restart();
+    own_context.run();
+  };
+  const auto push = [&](std::uint32_t rank) {
+    relay::FrameHeader header = frame_to(9, 1);
+    header.src_rank = rank;
+    queue.push({.header = header, .payload = nullptr, .arrived = {}});
+  };
+  for (const std::uint32_t rank : {0U, 1U, 1U, 0U}) push(rank);
+  take();
+  REQUIRE(frames.size() == 4);
+  CHECK(frames[0].others_ratio == 0.0);
+  CHECK(frames[1].others_ratio == 1.0);
+  CHECK(frames[3].others_ratio == Approx(2.0 / 3.0));
+  // What was taken is being sent until the next is asked for.
+  push(1);
+  take();
+  CHECK(frames.at(0).others_ratio == 0.5);
+  push(0);
+  take();
+  CHECK(frames.at(0).others_ratio == 1.0);
 }
 
 TEST_CASE("router: the counters are text for Prometheus") {

@@ -43,7 +43,8 @@ struct FrameHeader {
   std::uint32_t segment_bytes = 0;
   /// The sender's clock, which an acknowledgement returns.
   std::uint32_t sent_us = 0;
-  /// How long each router on the way kept the frame, at most 65535; acknowledgements return it.
+  /// How long the frame waited before each hop for those of other processes, at most 65535;
+  /// acknowledgements return it.
   std::array<std::uint16_t, kMaxHops> held_16us{};
   /// Of the fields that no router changes, and of the payload; a key of the job goes into it.
   std::uint64_t digest = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace fairlead::intercept::relay {
 namespace {
@@ -33,8 +34,13 @@ std::size_t num_segments(std::uint64_t bytes) {
 
 // Twice what the path holds, so that it is always busy.
 std::uint64_t window_bytes(const PathState& path) {
-  const double held = 2.0 * path.rate_Bps * path.latency_s;
+  const double held = 2.0 * path.rate_Bps * path.route.latency_s;
   return std::max(kLeastWindowBytes, static_cast<std::uint64_t>(held));
+}
+
+// What a frame waited at all routers because of frames of other processes.
+double held_s(const FrameHeader& header) {
+  return 16e-6 * std::accumulate(header.held_16us.begin(), header.held_16us.end(), 0.0);
 }
 
 std::uint32_t clock_us(Time now) {
@@ -172,7 +178,10 @@ std::optional<std::size_t> Outbox::choose(Lane& lane, Way way, std::uint64_t byt
     PathState& path = lane.paths[index];
     if (!path.is_open(now)) continue;
     const bool is_stale = path.in_flight_bytes == 0 && now - path.last_used > kForgetTime;
-    if (is_stale) path.rate_Bps = path.route.bandwidth_Bps;
+    if (is_stale) {
+      path.rate_Bps = path.route.bandwidth_Bps;
+      path.latency_s = path.route.latency_s;
+    }
     const double expected_s = path.expected_s(bytes) * (path.route.is_direct() ? 1 : kRelayMargin);
     if (expected_s >= least_s) continue;
     least_s = expected_s;
@@ -237,7 +246,7 @@ void Outbox::acknowledge(const FrameHeader& header, Time now) {
     PathState& path = lanes_[host_of_rank_[key.dst_rank]].paths[sent.path];
     // That of an earlier sending, perhaps by another path, tells nothing of this one (Karn and
     // Partridge 1987).
-    if (header.sent_us == clock_us(sent.sent)) learn(path, sent, now);
+    if (header.sent_us == clock_us(sent.sent)) learn(path, sent, header, now);
     path.in_flight_bytes -= sent.bytes;
     in_flight_.erase(found);
   }
@@ -247,9 +256,12 @@ void Outbox::acknowledge(const FrameHeader& header, Time now) {
   if (--message->second.num_left == 0) forget(message, now);
 }
 
-void Outbox::learn(PathState& path, const InFlight& sent, Time now) {
+void Outbox::learn(PathState& path, const InFlight& sent, const FrameHeader& header, Time now) {
   const double took_s = duration<double>(now - sent.sent).count();
-  const double busy_s = std::max(took_s - path.latency_s, 1e-6);
+  // Some of it is the bytes' own, also where the plan expects a longer latency.
+  const double latency_s = std::min(path.route.latency_s + held_s(header), 0.75 * took_s);
+  path.latency_s += kSampleWeight * (latency_s - path.latency_s);
+  const double busy_s = std::max(took_s - latency_s, 1e-6);
   const double sample_Bps = static_cast<double>(sent.bytes_ahead) / busy_s;
   // A single segment says more of the latency than of the rate.
   if (sent.bytes_ahead > sent.bytes || sample_Bps < path.rate_Bps) {

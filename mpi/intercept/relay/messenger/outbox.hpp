@@ -39,7 +39,8 @@ struct PathState {
   std::uint64_t in_flight_bytes = 0;
   /// Learned from acknowledgements; at first that of the plan.
   double rate_Bps = 0.0;
-  /// That of the plan.
+  /// That of the plan, and what routers make frames wait for those of other processes: learned
+  /// from the times of each hop that acknowledgements bring back.
   double latency_s = 0.0;
   Time last_used{};
   Time closed_until{};
@@ -140,7 +141,8 @@ class Outbox {
   [[nodiscard]] static bool overlaps_next(const Lane& lane);
   [[nodiscard]] bool may_go(const MessageKey& key, const Message& message) const;
   [[nodiscard]] Departure depart(Lane& lane, std::size_t path, const SegmentKey& segment, Time now);
-  static void learn(PathState& path, const InFlight& sent, Time now);
+  static void learn(PathState& path, const InFlight& sent,
+                    const fairlead::relay::FrameHeader& header, Time now);
   void end_claim_of(const MessageKey& key);
   void take_back(std::map<SegmentKey, InFlight>::iterator found);
   void forget(std::map<MessageKey, Message>::iterator found, Time now);
