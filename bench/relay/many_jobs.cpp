@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many jobs on one network in SimGrid, each with or without relays; see many_jobs.py.
+//
+// The rule by which a message goes directly or by all paths is the messenger's own, by the clock of
+// the simulation. A path takes the next segment when it has passed the last one on, so each carries
+// what it can, and a relay sends one segment while it receives the next.
+#include <simgrid/s4u.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "relay/messenger/way_choice.hpp"
+
+namespace s4u = simgrid::s4u;
+namespace relay = fairlead::intercept::relay;
+
+namespace {
+
+/// What a job knows of one of its messages; of each round, from one host to another.
+struct Message {
+  s4u::Host* src = nullptr;
+  s4u::Host* dst = nullptr;
+  std::vector<s4u::Host*> relays;  ///< Empty: it always goes directly.
+  std::unique_ptr<relay::WayChoice> choice;
+};
+
+struct Job {
+  double start_s = 0, compute_s = 0;
+  std::vector<Message> messages;
+  s4u::BarrierPtr barrier;
+  int num_rounds = 0;
+  double end_s = 0;
+};
+
+struct Settings {
+  double nic_Bps, uplink_Bps, latency_s, hop_s, horizon_s;
+  std::uint64_t message_bytes, segment_bytes;
+  /// "never", "learned" (the messenger's rule), "planned" (by the plan alone), or "idle" (the rule,
+  /// by relays only whose interfaces carry nothing else)
+  std::string mode;
+};
+
+relay::Time now() {
+  return relay::Time(std::chrono::duration_cast<relay::Clock::duration>(
+      std::chrono::duration<double>(s4u::Engine::get_clock())));
+}
+
+/// Transfers that a host's interface carries now, of all jobs.
+std::unordered_map<const s4u::Host*, int> transfers_of_host;
+
+s4u::CommPtr start_transfer(s4u::Host* src, s4u::Host* dst, std::uint64_t bytes) {
+  ++transfers_of_host[src];
+  ++transfers_of_host[dst];
+  return s4u::Comm::sendto_async(src, dst, bytes);
+}
+
+void finish_transfer(const s4u::CommPtr& comm, s4u::Host* src, s4u::Host* dst) {
+  comm->wait();
+  --transfers_of_host[src];
+  --transfers_of_host[dst];
+}
+
+void transfer(s4u::Host* src, s4u::Host* dst, std::uint64_t bytes) {
+  finish_transfer(start_transfer(src, dst, bytes), src, dst);
+}
+
+/// Takes segments from `left_bytes` until none is left, or until a relay that has to be idle is
+/// not.
+void use_path(const Settings& settings, s4u::Host* src, s4u::Host* by, s4u::Host* dst,
+              std::uint64_t* left_bytes) {
+  s4u::CommPtr last;
+  while (*left_bytes > 0) {
+    const int own = last ? 1 : 0;
+    if (by != nullptr && settings.mode == "idle" && transfers_of_host[by] > own) break;
+    const std::uint64_t bytes = std::min(*left_bytes, settings.segment_bytes);
+    *left_bytes -= bytes;
+    if (by == nullptr) {
+      transfer(src, dst, bytes);
+      continue;
+    }
+    transfer(src, by, bytes);
+    if (last) finish_transfer(last, by, dst);
+    s4u::this_actor::sleep_for(settings.hop_s);
+    last = start_transfer(by, dst, bytes);
+  }
+  if (last) finish_transfer(last, by, dst);
+}
+
+void send_striped(const Settings& settings, const Message& message) {
+  std::uint64_t left_bytes = settings.message_bytes;
+  std::vector<s4u::ActorPtr> paths;
+  const auto start = [&settings, &message, &left_bytes, &paths](s4u::Host* by) {
+    paths.push_back(
+        s4u::Actor::create("path", message.src, [&settings, &message, &left_bytes, by]() {
+          use_path(settings, message.src, by, message.dst, &left_bytes);
+        }));
+  };
+  start(nullptr);
+  for (s4u::Host* by : message.relays) start(by);
+  for (const s4u::ActorPtr& path : paths) path->join();
+}
+
+void send(const Settings& settings, const Message& message) {
+  const std::uint64_t bytes = settings.message_bytes;
+  relay::Way way = relay::Way::mpi;
+  const bool learns = message.choice && (settings.mode == "learned" || settings.mode == "idle");
+  if (learns) way = message.choice->next(bytes, now());
+  if (message.choice && settings.mode == "planned" && message.choice->is_striping_worth(bytes)) {
+    way = relay::Way::striped;
+  }
+  const double begin_s = s4u::Engine::get_clock();
+  if (way == relay::Way::striped) {
+    send_striped(settings, message);
+  } else {
+    transfer(message.src, message.dst, bytes);
+  }
+  if (learns) message.choice->learn(way, bytes, s4u::Engine::get_clock() - begin_s);
+}
+
+/// One of a job's messages in each round; a round ends when all have arrived.
+void repeat(const Settings& settings, Job& job, const Message& message) {
+  s4u::this_actor::sleep_until(job.start_s);
+  while (s4u::Engine::get_clock() < settings.horizon_s) {
+    s4u::this_actor::sleep_for(job.compute_s);
+    send(settings, message);
+    job.barrier->wait();
+    if (&message == &job.messages.front()) {
+      ++job.num_rounds;
+      job.end_s = s4u::Engine::get_clock();
+    }
+  }
+}
+
+struct Network {
+  s4u::NetZone* zone = s4u::create_full_zone("cloud");
+  std::vector<s4u::Host*> hosts;
+  std::vector<s4u::Link*> out, in, up, down;
+  std::vector<std::size_t> rack_of_host;
+  std::map<std::pair<std::size_t, std::size_t>, bool> has_route;
+};
+
+Network read_network(const Settings& settings) {
+  Network network;
+  std::size_t num_hosts = 0, num_racks = 0;
+  std::cin >> num_hosts >> num_racks;
+  const auto link = [&network](const std::string& name, double rate_Bps) {
+    return network.zone->create_link(name, rate_Bps)->set_latency(0)->seal();
+  };
+  for (std::size_t rack = 0; rack < num_racks; ++rack) {
+    network.up.push_back(link("up" + std::to_string(rack), settings.uplink_Bps));
+    network.down.push_back(link("down" + std::to_string(rack), settings.uplink_Bps));
+  }
+  for (std::size_t host = 0; host < num_hosts; ++host) {
+    std::size_t rack = 0;
+    std::cin >> rack;
+    network.rack_of_host.push_back(rack);
+    const std::string name = "h" + std::to_string(host);
+    network.hosts.push_back(network.zone->create_host(name, 1e9));
+    network.out.push_back(link(name + "-out", settings.nic_Bps));
+    network.in.push_back(link(name + "-in", settings.nic_Bps));
+  }
+  return network;
+}
+
+/// A pair's own rate limits each connection alone; interfaces and uplinks are shared.
+void add_route(Network& network, const Settings& settings, std::size_t src, std::size_t dst,
+               double rate_Bps) {
+  if (src == dst || !network.has_route.try_emplace({src, dst}, true).second) return;
+  const std::string name = std::to_string(src) + "-" + std::to_string(dst);
+  auto* own = network.zone->create_link(name, rate_Bps);
+  own->set_latency(settings.latency_s)->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
+  std::vector<s4u::LinkInRoute> links{s4u::LinkInRoute(network.out[src]),
+                                      s4u::LinkInRoute(own->seal())};
+  const std::size_t src_rack = network.rack_of_host[src], dst_rack = network.rack_of_host[dst];
+  if (src_rack != dst_rack) {
+    links.emplace_back(network.up[src_rack]);
+    links.emplace_back(network.down[dst_rack]);
+  }
+  links.emplace_back(network.in[dst]);
+  network.zone->add_route(network.hosts[src]->get_netpoint(), network.hosts[dst]->get_netpoint(),
+                          nullptr, nullptr, links, false);
+}
+
+Job read_job(Network& network, const Settings& settings) {
+  Job job;
+  std::size_t num_hosts = 0, num_messages = 0;
+  std::cin >> job.start_s >> job.compute_s >> num_hosts;
+  std::vector<std::size_t> hosts(num_hosts);
+  for (std::size_t& host : hosts) std::cin >> host;
+  for (const std::size_t src : hosts) {
+    for (const std::size_t dst : hosts) {
+      double rate_Bps = 0;
+      std::cin >> rate_Bps;
+      add_route(network, settings, src, dst, rate_Bps);
+    }
+  }
+  std::cin >> num_messages;
+  for (std::size_t index = 0; index < num_messages; ++index) {
+    std::size_t src = 0, dst = 0, num_relays = 0;
+    double direct_Bps = 0, direct_s = 0, all_Bps = 0, all_s = 0;
+    std::cin >> src >> dst >> direct_Bps >> direct_s >> all_Bps >> all_s >> num_relays;
+    Message& message = job.messages.emplace_back();
+    message.src = network.hosts[hosts[src]];
+    message.dst = network.hosts[hosts[dst]];
+    for (std::size_t number = 0; number < num_relays; ++number) {
+      std::size_t by = 0;
+      std::cin >> by;
+      message.relays.push_back(network.hosts[hosts[by]]);
+    }
+    if (num_relays == 0) continue;
+    message.choice = std::make_unique<relay::WayChoice>(
+        relay::WayRate(direct_Bps, direct_s), relay::WayRate(all_Bps, all_s), relay::Time{});
+  }
+  job.barrier = s4u::Barrier::create(static_cast<unsigned>(job.messages.size()));
+  return job;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  s4u::Engine engine(&argc, argv);
+  // Bare links: no overhead of TCP, no window, no traffic of acknowledgements.
+  for (const char* option : {"network/model:CM02", "network/TCP-gamma:0", "network/crosstraffic:0",
+                             "network/bandwidth-factor:1", "network/latency-factor:1",
+                             "network/weight-S:0", "contexts/stack-size:64"}) {
+    s4u::Engine::set_config(option);
+  }
+  Settings settings;
+  std::cin >> settings.mode >> settings.nic_Bps >> settings.uplink_Bps >> settings.latency_s >>
+      settings.hop_s >> settings.horizon_s >> settings.message_bytes >> settings.segment_bytes;
+  Network network = read_network(settings);
+  std::size_t num_jobs = 0;
+  std::cin >> num_jobs;
+  std::vector<Job> jobs;
+  for (std::size_t job = 0; job < num_jobs; ++job) jobs.push_back(read_job(network, settings));
+  if (!std::cin) {
+    std::cerr << "many_jobs: the input has ended too early\n";
+    return 1;
+  }
+  network.zone->seal();
+  for (Job& job : jobs) {
+    for (const Message& message : job.messages) {
+      s4u::Actor::create("messages", message.src,
+                         [&settings, &job, &message]() { repeat(settings, job, message); });
+    }
+  }
+  engine.run();
+  for (const Job& job : jobs) std::cout << (job.end_s - job.start_s) / job.num_rounds << "\n";
+  return 0;
+}

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Many jobs that use relays on one network, in SimGrid: does that make things worse for all?
+
+256 hosts in racks behind shared uplinks, each pair of hosts with a rate of its own; two jobs on
+each host. Each job has measured the pairs of its hosts while nothing else ran, and plans its relays
+from that alone (decide/routes). All run at once: without relays, with relays by the rule of the
+program, which compares what whole messages take, with relays by the plan alone, and by the rule
+with idle relays only. Network, jobs and messages are the same each time.
+
+Printed is, for each job, the mean time of a round of messages as part of that without relays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import fairlead as fl
+from fairlead.decide.routes import HOP_S, MESSAGE_BYTES, path_table
+from fairlead.flows.statistics import mean_interval
+
+ROOT = Path(__file__).parents[2]
+MODES = {
+    "learned": "relays",
+    "planned": "relays by the plan alone",
+    "idle": "relays by idle hosts only (a rule that the program does not have)",
+}
+HOSTS_OF_RACK = 8
+JOBS_OF_HOST = 2
+NIC_BPS = 1.25e8
+LATENCY_S = 1e-4
+SEGMENTS = 4
+"""Of a message. The router's are smaller; more take much longer to simulate."""
+LOSS_RATIO = 0.05
+"""A job loses if its rounds take longer by more than this."""
+
+
+def main() -> None:
+    options = parsed()
+    with tempfile.TemporaryDirectory() as folder:
+        program = compiled(Path(folder))
+        for uplink_ratio in options.uplink:
+            ratios: dict[str, list[np.ndarray]] = {mode: [] for mode in MODES}
+            for seed in range(options.seeds):
+                cloud = described(options, uplink_ratio, seed)
+                never_s = simulated(program, "never", cloud)
+                for mode in MODES:
+                    ratios[mode].append(simulated(program, mode, cloud) / never_s)
+            report(options, uplink_ratio, ratios)
+
+
+def compiled(folder: Path) -> Path:
+    program = folder / "many_jobs"
+    rule = ROOT / "mpi/intercept/relay/messenger/way_choice.cpp"
+    subprocess.run(
+        [
+            *("g++", "-std=c++20", "-O2", f"-I{ROOT / 'mpi/intercept'}", "-o", program),
+            *(Path(__file__).with_suffix(".cpp"), rule, "-lsimgrid"),
+        ],
+        check=True,
+    )
+    return program
+
+
+def simulated(program: Path, mode: str, cloud: str) -> np.ndarray:
+    """Mean time of a round of each job, shape (jobs,)."""
+    done = subprocess.run(
+        [program, "--log=root.thresh:error"],
+        input=f"{mode}\n{cloud}", capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return np.array([float(line) for line in done.stdout.split()])
+
+
+def described(options: argparse.Namespace, uplink_ratio: float, seed: int) -> str:
+    """Network and jobs as the program reads them."""
+    random = np.random.default_rng(seed)
+    num_hosts = options.hosts
+    rack_of_host = np.arange(num_hosts) // HOSTS_OF_RACK
+    uplink_Bps = uplink_ratio * HOSTS_OF_RACK * NIC_BPS
+    # A lognormal rate of each pair, as in the lab's scenario pairwise, at most an interface's.
+    pair_Bps = np.minimum(NIC_BPS, NIC_BPS * random.lognormal(-0.5, 0.7, (num_hosts, num_hosts)))
+    lines = [
+        f"{NIC_BPS} {uplink_Bps} {LATENCY_S} {HOP_S} {options.seconds} {options.bytes} "
+        f"{options.bytes // SEGMENTS}",
+        f"{num_hosts} {rack_of_host[-1] + 1} {words(rack_of_host)}",
+    ]
+    jobs = [
+        hosts
+        for _ in range(JOBS_OF_HOST)
+        for hosts in np.split(random.permutation(num_hosts), num_hosts // options.job_hosts)
+    ]
+    lines.append(str(len(jobs)))
+    for hosts in jobs:
+        lines += job_lines(options, hosts, pair_Bps[np.ix_(hosts, hosts)], uplink_Bps, random)
+    return "\n".join(lines) + "\n"
+
+
+def job_lines(
+    options: argparse.Namespace,
+    hosts: np.ndarray,
+    rate_Bps: np.ndarray,
+    uplink_Bps: float,
+    random: np.random.Generator,
+) -> list[str]:
+    count = len(hosts)
+    start_s, compute_s = random.uniform(0, 1), random.uniform(0, options.compute)
+    table = path_table(measured(np.minimum(rate_Bps, uplink_Bps), random))
+    # Each host sends to the next one, and to one further away.
+    far = int(random.integers(2, count))
+    pairs = [(src, (src + step) % count) for step in (1, far) for src in range(count)]
+    lines = [f"{start_s} {compute_s} {count} {words(hosts)}", words(rate_Bps.ravel())]
+    lines.append(str(len(pairs)))
+    for src, dst in pairs:
+        direct, *relayed = table.between(src, dst)
+        routes = [direct, *relayed]
+        all_Bps = min(sum(one.bandwidth_Bps for one in routes), table.capacity_Bps[src][dst])
+        all_s = max(one.latency_s for one in routes)
+        plan = (direct.bandwidth_Bps, direct.latency_s, all_Bps, all_s, len(relayed))
+        lines.append(words([src, dst, *plan, *(route.hops[0] for route in relayed)]))
+    return lines
+
+
+def measured(rate_Bps: np.ndarray, random: np.random.Generator) -> fl.Network:
+    """What a job's own probe finds, with errors of 5 %."""
+    count = len(rate_Bps)
+    found_Bps = rate_Bps * random.lognormal(0, 0.05, rate_Bps.shape)
+    np.fill_diagonal(found_Bps, np.inf)
+    latency_s = np.where(np.eye(count, dtype=bool), 0.0, LATENCY_S)
+    return fl.Network([f"h{host}" for host in range(count)], latency_s, found_Bps)
+
+
+def words(values) -> str:
+    return " ".join(str(value) for value in np.asarray(values, dtype=object))
+
+
+def report(options: argparse.Namespace, uplink_ratio: float, ratios: dict) -> None:
+    num_jobs = len(ratios["learned"][0])
+    print(
+        f"{options.hosts} hosts, {num_jobs} jobs of {options.job_hosts} hosts, messages of "
+        f"{options.bytes >> 20} MiB, uplinks of {uplink_ratio:g} of what their hosts can send, "
+        f"at most {options.compute:g} s between messages, {options.seconds:g} s, "
+        f"{options.seeds} seeds:"
+    )
+    for mode, name in MODES.items():
+        of_jobs = np.concatenate(ratios[mode])
+        means = [float(one.mean()) for one in ratios[mode]]
+        low, high = (means[0], means[0])
+        if len(means) > 1:
+            interval = mean_interval(means)
+            low, high = interval.low, interval.high
+        print(
+            f"  {name}: {of_jobs.mean():.3f} [{low:.3f}, {high:.3f}] of the time without, median "
+            f"{np.median(of_jobs):.3f}, best job {of_jobs.min():.3f}, worst {of_jobs.max():.3f}, "
+            f"{np.mean(of_jobs > 1 + LOSS_RATIO):.1%} of the jobs lose more than {LOSS_RATIO:.0%}",
+            flush=True,
+        )
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--short", action="store_true", help="32 hosts, jobs of 8, 2 s, 2 seeds")
+    parser.add_argument("--hosts", type=int, default=256)
+    parser.add_argument("--job-hosts", type=int, default=16)
+    parser.add_argument("--bytes", type=int, default=4 * int(MESSAGE_BYTES))
+    parser.add_argument("--seconds", type=float, default=10.0, help="simulated time")
+    parser.add_argument(
+        "--compute", type=float, default=0.05, help="most seconds that a job computes in each round"
+    )
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument(
+        "--uplink", type=float, action="append",
+        help="rate of a rack's uplink, as part of what its hosts can send; repeatable",
+    )  # fmt: skip
+    options = parser.parse_args()
+    if options.short:
+        options.hosts, options.job_hosts, options.seconds, options.seeds = 32, 8, 2.0, 2
+    options.uplink = options.uplink or ([0.5] if options.short else [1.0, 0.5, 0.25])
+    return options
+
+
+if __name__ == "__main__":
+    main()
