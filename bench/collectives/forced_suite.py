@@ -28,6 +28,9 @@ ROOT = Path(__file__).resolve().parents[2]
 ON_HOSTS = ROOT / "tests" / "mpi" / "programs" / "on-hosts.sh"
 OUTCOME = re.compile(r"^(\w+) \(([\w.]+)\) \.\.\. (.*)$", re.MULTILINE)
 
+TO_OWN_FILE = 'exec "$@" > "$0/${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" 2>&1'
+"""So that what the ranks print does not mix; $0 is a folder."""
+
 NUM_RANKS = "from mpi4py import MPI; print('ranks', MPI.COMM_WORLD.size)"
 
 ForcedPlan = Callable[[Path, list[str], int], AbstractContextManager[None]]
@@ -111,10 +114,18 @@ def _passed(found: dict[str, str]) -> int:
 
 
 def _outcomes(command: list[str], folder: Path, env: dict[str, str]) -> tuple[dict[str, str], str]:
-    """The outcome of each test, and the last line."""
-    done = subprocess.run(
-        command, cwd=folder, env=os.environ | env, capture_output=True, text=True, check=False
-    )
-    printed = done.stdout + done.stderr
-    found = {f"{test}": outcome for _, test, outcome in OUTCOME.findall(printed)}
-    return found, f"exit code {done.returncode}; " + (printed.strip().splitlines() or ["?"])[-1]
+    """The outcomes of each test on all ranks, and the last line of the first rank."""
+    at = command.index("main.py") - 1
+    with tempfile.TemporaryDirectory() as output:
+        done = subprocess.run(
+            [*command[:at], "sh", "-c", TO_OWN_FILE, output, *command[at:]],
+            cwd=folder, env=os.environ | env, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        written = [path.read_text() for path in sorted(Path(output).iterdir())]
+    found: dict[str, set[str]] = {}
+    for text in written:
+        for _, test, outcome in OUTCOME.findall(text):
+            found.setdefault(test, set()).add(outcome)
+    lines = (written[0] if written else done.stdout + done.stderr).strip().splitlines()
+    outcomes = {test: ", ".join(sorted(each)) for test, each in found.items()}
+    return outcomes, f"exit code {done.returncode}; " + (lines or ["?"])[-1]
