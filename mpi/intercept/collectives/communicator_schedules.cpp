@@ -166,9 +166,9 @@ class CommunicatorSchedules {
       found = schedules_.emplace(key, std::nullopt).first;
       if (!text.empty()) {
         executors::Schedule schedule = parsed(text);
-        const bool is_fixed = collectives_site().plan.is_reproducible;
+        const bool is_watched = collectives_site().plan.is_watched();
         // On a network that was just measured a deviation has another reason.
-        const WatchedTimes times(is_fixed ? 0.0 : schedule.predicted_s, num_probes_ == 0);
+        const WatchedTimes times(is_watched ? schedule.predicted_s : 0.0, num_probes_ == 0);
         found->second.emplace(std::move(schedule), times);
       }
     }

@@ -3,7 +3,9 @@
 // docs/reference/plan.md).
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -30,9 +32,13 @@ struct CollectivesPlan {
   NetworkPlan network{};
   /// Never planned anew while the program runs.
   bool is_reproducible = false;
-  /// Further from the predicted time than this is worth a look at the network.
-  double max_drift_ratio = 0.2;
+  /// Further from the expected time than this is worth a look at the network; infinite: nothing is.
+  double max_drift_ratio = std::numeric_limits<double>::infinity();
   std::vector<CollectiveRule> rules{};
+
+  [[nodiscard]] bool is_watched() const {
+    return !is_reproducible && std::isfinite(max_drift_ratio);
+  }
 };
 
 /// Reads `network.json` and `collectives.json`.

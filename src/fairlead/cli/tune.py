@@ -77,13 +77,13 @@ Reproducible = Annotated[
     ),
 ]
 MaxDrift = Annotated[
-    float,
+    float | None,
     typer.Option(
         min=0.01,
         metavar="RATIO",
         rich_help_panel=TUNING,
         help="When collectives of the running program take so much more or less time than "
-        "expected, the network is measured again.",
+        "expected, for example 0.2, measure the network again and plan anew. Default: never.",
     ),
 ]
 PlacementFile = Annotated[
@@ -120,7 +120,7 @@ def tune(
     sizes: Sizes = DEFAULT_SIZES,
     budget: Budget = DEFAULT_BUDGET_S,
     reproducible: Reproducible = False,
-    max_drift: MaxDrift = 0.2,
+    max_drift: MaxDrift = None,
     mpirun: options.Mpirun = None,
     launcher_args: options.LauncherArgs = "",
     network: options.NetworkSource = None,

@@ -64,7 +64,8 @@ class TuneRequest:
         sizes: Of which messages, in bytes.
         budget_s: No further call begins after this time.
         is_reproducible: The plan fixes the order of all that is combined, and is never made anew.
-        max_drift_ratio: Deviation of times from which a running program measures again.
+        max_drift_ratio: Deviation of times from which a running program measures again; None: it
+            never does.
     """
 
     num_ranks: int
@@ -79,7 +80,7 @@ class TuneRequest:
     sizes: tuple[int, ...] = DEFAULT_SIZES
     budget_s: float = DEFAULT_BUDGET_S
     is_reproducible: bool = False
-    max_drift_ratio: float = 0.2
+    max_drift_ratio: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,7 +105,7 @@ class Tuning:
     num_left_out: int
     is_reproducible: bool
     seconds: float
-    max_drift_ratio: float = 0.2
+    max_drift_ratio: float | None = None
 
     @property
     def collectives(self) -> TunedCollectives:

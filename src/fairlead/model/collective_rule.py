@@ -38,10 +38,10 @@ class TunedCollectives:
         is_reproducible: Whether the same call gives the same bits on every run: nothing is planned
             anew while the program runs.
         max_drift_ratio: When calls take so much more or less time than expected, the network is
-            measured again; > 0.
+            measured again; > 0. None: never.
     """
 
     num_ranks: int
     rules: Sequence[CollectiveRule]
     is_reproducible: bool = False
-    max_drift_ratio: float = 0.2
+    max_drift_ratio: float | None = None

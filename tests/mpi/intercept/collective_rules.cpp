@@ -54,6 +54,17 @@ TEST_CASE("rules: hosts are put in order, null is any") {
   CHECK(rules[1].hosts.empty());
 }
 
+TEST_CASE("rules: calls are watched only where the plan says from which drift on") {
+  const auto is_watched = [](const char* fields) {
+    const std::string text = std::string(R"({"format":"fairlead-collectives","version":1,)") +
+                             R"("num_ranks":8,"rules":[],)" + fields + "}";
+    return plan_of(text).is_watched();
+  };
+  CHECK_FALSE(is_watched(R"("is_reproducible":false)"));
+  CHECK(is_watched(R"("is_reproducible":false,"max_drift_ratio":0.2)"));
+  CHECK_FALSE(is_watched(R"("is_reproducible":true,"max_drift_ratio":0.2)"));
+}
+
 TEST_CASE("rules: what is wrong is refused by name") {
   CHECK(problem_with("\"num_ranks\":8", "\"num_ranks\":9") == "C: num_ranks: the program has 8");
   CHECK(problem_with("[2,0]", "[2,3]") ==

@@ -38,10 +38,13 @@ def write_collectives_plan(
     """
     rules = [_fields(rule, network) for rule in collectives.rules]
     write_network_plan(folder, network)
+    watched = {}
+    if collectives.max_drift_ratio is not None:
+        watched["max_drift_ratio"] = collectives.max_drift_ratio
     fields = {
         "num_ranks": collectives.num_ranks,
         "is_reproducible": collectives.is_reproducible,
-        "max_drift_ratio": collectives.max_drift_ratio,
+        **watched,
         "rules": rules,
     }
     write_plan_file(folder, COLLECTIVES_FILE, fields, VERSION)
@@ -98,7 +101,7 @@ class _Collectives(pydantic.BaseModel, extra="forbid"):
     version: Literal[1]
     num_ranks: Annotated[int, pydantic.Field(ge=1)]
     is_reproducible: bool
-    max_drift_ratio: Annotated[float, pydantic.Field(gt=0)] = 0.2
+    max_drift_ratio: Annotated[float, pydantic.Field(gt=0)] | None = None
     rules: list[_Rule]
 
 

@@ -155,8 +155,8 @@ def service(oracle: Oracle, *, token: str = "", rate: float = REQUESTS_PER_S) ->
     app.add_api_route(
         "/v1/query", query, methods=["POST"], response_class=Response, openapi_extra=_QUERY_SCHEMA
     )
-    # Asked for a thousand times a second: the same function without FastAPI's reading of parameters,
-    # of which it has none, and before the other routes are tried.
+    # Asked for a thousand times a second: without FastAPI's reading of parameters, of which the
+    # function has none, and before the other routes are tried.
     app.router.routes.insert(0, Route("/v1/query", query, methods=["POST"]))
     app.add_api_route("/v1/remap", remapping, methods=["POST"], response_class=Response)
     app.add_api_route("/v1/nodes", nodes, methods=["GET"], response_class=Response)
