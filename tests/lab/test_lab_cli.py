@@ -110,7 +110,7 @@ def test_degrade_cuts_a_pair_permanently(up):
         (["exec", "no-such", "--", "true"], 1, "lab 'no-such' is not up"),
         (["exec", NAME, "--host", "h7", "--", "true"], 1, "unknown host 'h7'"),
         (["degrade", NAME, "h0"], 2, "give either SRC DST RATIO or --host"),
-        (["up", "no-such"], 1, "neither a file nor one of drift, flat, pairwise, two-racks"),
+        (["up", "no-such"], 1, "'no-such': neither a file nor one of drift, flat, "),
     ],
 )
 def test_wrong_use_gets_a_clear_line_and_its_exit_code(up, argv, code, problem):
