@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "collectives/tournament.hpp"
+#include "fairlead/network/tournament.hpp"
 #include "plan/world_hosts.hpp"
 #include "pmpi/clock.hpp"
 #include "pmpi/mpi_symbols.hpp"
@@ -119,12 +119,14 @@ ProbedPairs probe_pairs(Members& members, int first_round) {
                     .bandwidth_Bps = std::vector<double>(num_pairs)};
   const double begin_s = now_s();
   std::vector<double> elapsed_s{0.0};
-  for (int round = 0; round < num_rounds(num_hosts) && elapsed_s[0] < kLongestProbe_s; ++round) {
-    const int partner = partner_in_round(team.host, first_round + round, num_hosts);
-    if (members.is_leader(kNoHost) && partner != kNoHost) {
-      const Direction out = Pair(team.comm, team.rank_of(partner)).measure(team.host < partner);
+  const Tournament tournament(num_hosts);
+  const int num_rounds = tournament.num_rounds();
+  for (int round = 0; round < num_rounds && elapsed_s[0] < kLongestProbe_s; ++round) {
+    const auto partner = tournament.opponent(team.host, (first_round + round) % num_rounds);
+    if (members.is_leader(kNoHost) && partner) {
+      const Direction out = Pair(team.comm, team.rank_of(*partner)).measure(team.host < *partner);
       const auto pair = static_cast<std::size_t>(team.host) * static_cast<std::size_t>(num_hosts) +
-                        static_cast<std::size_t>(partner);
+                        static_cast<std::size_t>(*partner);
       found.latency_s[pair] = out.latency_s;
       found.bandwidth_Bps[pair] = out.bandwidth_Bps;
     }

@@ -3,13 +3,10 @@
 // the times are invented.
 #include <cstdint>
 #include <limits>
-#include <set>
-#include <utility>
 #include <vector>
 
 #include "../../core/catch.hpp"
 #include "collectives/network_now.hpp"
-#include "collectives/tournament.hpp"
 #include "collectives/watched_times.hpp"
 
 using namespace fairlead::intercept;
@@ -82,21 +79,6 @@ TEST_CASE("watching: a single slow call is no drift") {
   for (int call = 0; call < 20; ++call) times.add(call == 7 ? 1.0 : 1e-3);
 
   CHECK_FALSE(times.has_drifted(times.median_s(), kMaxDrift));
-}
-
-TEST_CASE("probing: each pair of hosts meets once") {
-  for (int num_hosts = 2; num_hosts < 12; ++num_hosts) {
-    std::set<std::pair<int, int>> met;
-    for (int round = 0; round < num_rounds(num_hosts); ++round) {
-      for (int host = 0; host < num_hosts; ++host) {
-        const int partner = partner_in_round(host, round, num_hosts);
-        if (partner < 0) continue;
-        CHECK(partner_in_round(partner, round, num_hosts) == host);
-        if (host < partner) CHECK(met.emplace(host, partner).second);
-      }
-    }
-    CHECK(met.size() == static_cast<std::size_t>(num_hosts * (num_hosts - 1) / 2));
-  }
 }
 
 TEST_CASE("probing: interfaces and groups change as the median of their pairs") {
