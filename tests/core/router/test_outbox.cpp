@@ -258,7 +258,7 @@ TEST_CASE("outbox: a refused message is forgotten") {
   Outbox box(site(1e9, 1e9), kStart);
   box.add(1, payload(10 * kMaxSegmentBytes), Way::striped, kStart);
   REQUIRE(box.next(kStart, OwnRouter::ready));
-  box.refuse(1, 1, kStart);
+  box.refuse(1, 1);
   CHECK_FALSE(box.next(kStart, OwnRouter::ready));
   CHECK(box.is_empty());
   CHECK(box.paths_to(1)[0].in_flight_bytes == 0);

@@ -252,8 +252,15 @@ void Outbox::acknowledge(const FrameHeader& header, Time now) {
   }
   if (message->second.is_acknowledged[segment]) return;
   message->second.is_acknowledged[segment] = true;
-  lanes_[host_of_rank_[key.dst_rank]].unacknowledged_bytes -= size_of({key, segment});
-  if (--message->second.num_left == 0) forget(message, now);
+  Lane& lane = lanes_[host_of_rank_[key.dst_rank]];
+  lane.unacknowledged_bytes -= size_of({key, segment});
+  Message& done = message->second;
+  if (--done.num_left > 0) return;
+  if (!done.tells_nothing) {
+    const std::uint64_t bytes = done.bytes_before + done.payload->size();
+    lane.choice.learn(done.way, bytes, duration<double>(now - done.added).count());
+  }
+  messages_.erase(message);
 }
 
 void Outbox::learn(PathState& path, const InFlight& sent, const FrameHeader& header, Time now) {
@@ -283,7 +290,7 @@ void Outbox::end_claim_of(const MessageKey& key) {
   unclaimed_.erase(found);
 }
 
-void Outbox::refuse(std::uint32_t dst_rank, std::uint64_t number, Time now) {
+void Outbox::refuse(std::uint32_t dst_rank, std::uint64_t number) {
   end_claim_of({dst_rank, number});
   const auto found = messages_.find({dst_rank, number});
   if (found == messages_.end()) return;
@@ -297,18 +304,7 @@ void Outbox::refuse(std::uint32_t dst_rank, std::uint64_t number, Time now) {
     if (found->second.is_acknowledged[segment]) continue;
     lanes_[host_of_rank_[dst_rank]].unacknowledged_bytes -= size_of({found->first, segment});
   }
-  found->second.tells_nothing = true;
-  forget(found, now);
-}
-
-// The segments that wait are dropped when it is their turn.
-void Outbox::forget(std::map<MessageKey, Message>::iterator found, Time now) {
-  const Message& message = found->second;
-  if (!message.tells_nothing) {
-    const std::uint64_t bytes = message.bytes_before + message.payload->size();
-    lanes_[host_of_rank_[found->first.dst_rank]].choice.learn(
-        message.way, bytes, duration<double>(now - message.added).count());
-  }
+  // The segments that wait are dropped when it is their turn.
   messages_.erase(found);
 }
 

@@ -79,7 +79,7 @@ class Outbox {
 
   void acknowledge(const fairlead::relay::FrameHeader& header, Time now);
   void claim(std::uint32_t dst_rank, std::uint64_t message);
-  void refuse(std::uint32_t dst_rank, std::uint64_t message, Time now);
+  void refuse(std::uint32_t dst_rank, std::uint64_t message);
   /// Takes back what was sent too long ago, and closes those paths for a while.
   void expire(Time now);
   /// The own router is gone: takes back all that was sent by it.
@@ -145,7 +145,6 @@ class Outbox {
                     const fairlead::relay::FrameHeader& header, Time now);
   void end_claim_of(const MessageKey& key);
   void take_back(std::map<SegmentKey, InFlight>::iterator found);
-  void forget(std::map<MessageKey, Message>::iterator found, Time now);
   [[nodiscard]] std::uint64_t size_of(const SegmentKey& segment) const;
 
   std::uint32_t rank_;
