@@ -57,7 +57,9 @@ class TracedMpi:
     def build(self, source: str, *flags: str) -> Path:
         """Compile a program of tests/mpi/programs, once."""
         compiler = self.compilers[Path(source).suffix]
-        return compiled([compiler, "-O1", "-pthread", *flags], [PROGRAMS / source])
+        headers = sorted((PROGRAMS / Path(source).stem).glob("*.h"))
+        command = [compiler, "-O1", "-pthread", *flags]
+        return compiled(command, [PROGRAMS / source], depends_on=headers)
 
     def spec(self, num_ranks: int, *program: Path | str, **env: str) -> LaunchSpec:
         words = tuple(str(word) for word in program)

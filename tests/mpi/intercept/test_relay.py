@@ -13,14 +13,18 @@ from tracing import TracedMpi
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
 
+SILENT_SUCCESS = (0, "ok\n", [])
+
+
 def run(
     mpi: TracedMpi, num_ranks: int, routers: Routers, plan: Path, threshold_bytes: int, *words: str
-) -> None:
+) -> tuple[int, str, list[str]]:
+    """Exit code and output of the program, and what the library complains of."""
     write_plan(plan, routers, threshold_bytes)
     argv = command(mpi, num_ranks, plan, mpi.build("relayed.c"), *words)
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=600)
-    assert (done.returncode, done.stdout) == (0, "ok\n"), done.stdout + done.stderr
-    assert "fairlead" not in done.stderr, done.stderr
+    complaints = [line for line in done.stderr.splitlines() if "fairlead" in line]
+    return done.returncode, done.stdout, complaints
 
 
 @pytest.mark.parametrize(("num_ranks", "threshold_bytes"), [(2, 0), (3, 1024), (5, 65536)])
@@ -28,15 +32,15 @@ def test_relayed_messages_keep_mpi_semantics(
     mpi: TracedMpi, num_ranks: int, threshold_bytes: int, tmp_path: Path
 ) -> None:
     with running(num_ranks) as routers:
-        run(mpi, num_ranks, routers, tmp_path, threshold_bytes)
+        assert run(mpi, num_ranks, routers, tmp_path, threshold_bytes) == SILENT_SUCCESS
 
 
 def test_relayed_messages_of_several_threads_stay_apart(mpi: TracedMpi, tmp_path: Path) -> None:
     with running(3) as routers:
-        run(mpi, 3, routers, tmp_path, 0, "threads")
+        assert run(mpi, 3, routers, tmp_path, 0, "threads") == SILENT_SUCCESS
 
 
 def test_a_program_without_routers_finds_its_receivers(mpi: TracedMpi, tmp_path: Path) -> None:
     with running(3) as routers:
         routers.end()
-        run(mpi, 3, routers, tmp_path, 1024)
+        assert run(mpi, 3, routers, tmp_path, 1024) == SILENT_SUCCESS
