@@ -40,7 +40,7 @@ def run(jobs: str, *arguments: str) -> Result:
 @pytest.mark.parametrize(
     ("jobs", "arguments", "problem"),
     [
-        (JOB.replace("4", "3"), [], "ring.npz: holds the traffic of 4 ranks, but 3 are to"),
+        (JOB.replace("4", "3"), [], "ring.npz: is for 4 ranks, but 3 are to run"),
         (JOB + JOB, [], "8 ranks do not fit: 2 hosts have 6 free slots of 6"),
         (JOB, ["--taken=h0:3"], "4 ranks do not fit: 2 hosts have 3 free slots of 6"),
         (JOB, ["--taken=h9:1"], "taken: no host 'h9'; there are h0, h1"),

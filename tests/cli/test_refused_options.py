@@ -41,6 +41,11 @@ def test_without_relays_there_is_no_threshold_for_them() -> None:
     assert "Invalid value for --relay-threshold: needs --relay" in said
 
 
+def test_what_is_reproducible_has_no_drift_to_look_for() -> None:
+    said = refused("tune", "-n", "2", "--reproducible", "--max-drift", "0.2")
+    assert "Invalid value for --max-drift: does not go together with --reproducible" in said
+
+
 @pytest.mark.mpi
 def test_a_timeout_that_no_launcher_can_keep_is_an_error(
     tmp_path_factory: pytest.TempPathFactory,

@@ -112,6 +112,7 @@ def register(app: typer.Typer) -> None:
 
 
 def tune(
+    context: typer.Context,
     num_ranks: options.Ranks,
     hostfile: options.Hostfile = None,
     host: options.Hosts = None,
@@ -153,6 +154,11 @@ def tune(
         is_reproducible=reproducible,
         max_drift_ratio=max_drift,
     )
+    if reproducible:
+        options.refuse(context, {"max_drift"}, "does not go together with --reproducible")
+    if export is not None:
+        reason = "does not go together with --export: schedules are left out"
+        options.refuse(context, {"max_drift", "reproducible"}, reason)
     narrator = Narrator() if as_json else TerminalNarrator()
     if export is not None:
         native = tune_native(request, TUNING_FILES[export], narrator)

@@ -24,7 +24,7 @@ from fairlead.decide.collectives.catalogue import OPERATIONS
 from fairlead.errors import Error, InputError
 from fairlead.files import run_directory
 from fairlead.flows.inputs import Prepared
-from fairlead.flows.request import Request
+from fairlead.flows.request import Request, require_ranks
 from fairlead.flows.tune import TuneRequest, Tuning, timed
 from fairlead.measure.collective_times import TimedCall, TuningProgram
 from fairlead.model.collective_rule import TunedCollectives
@@ -210,11 +210,7 @@ def given_collectives(folder: Path, num_ranks: int) -> TunedCollectives:
         InputError: It cannot be read, or is of another number of ranks.
     """
     collectives = read_collectives_plan(folder)
-    if collectives.num_ranks != num_ranks:
-        raise InputError(
-            f"{folder}: is for {collectives.num_ranks} ranks, but {num_ranks} are to run; tune "
-            f"again with -n {num_ranks}"
-        )
+    require_ranks(folder, collectives.num_ranks, num_ranks, f"tune again with -n {num_ranks}")
     return collectives
 
 

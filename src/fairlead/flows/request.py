@@ -72,6 +72,16 @@ class Request:
     plan: Path | None = None
 
 
+def require_ranks(file: Path, num_ranks: int, wanted: int, remedy: str) -> None:
+    """Check that a file which the user named is for as many ranks as are to run.
+
+    Raises:
+        InputError: It is not; the message ends with the remedy.
+    """
+    if num_ranks != wanted:
+        raise InputError(f"{file}: is for {num_ranks} ranks, but {wanted} are to run; {remedy}")
+
+
 def hosts_of(hostfile: Path | Cluster | None) -> Cluster:
     """Hosts as given, from the hostfile, or from the Slurm allocation that this runs in.
 

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from fairlead.act.launch import Launcher, LaunchSpec, SharedInput
 from fairlead.errors import InputError, NoTraceError
 from fairlead.files.run_directory import RunDirectory
-from fairlead.flows.request import Request
+from fairlead.flows.request import Request, require_ranks
 from fairlead.measure import profile_cache
 from fairlead.measure.trace import TracedRun, trace
 from fairlead.model.cluster import Cluster
@@ -112,9 +112,6 @@ def given_traffic(request: Request) -> Traffic | None:
     if request.traffic is None or request.traffic == TRACE_NOW:
         return None
     traffic = Traffic.load(request.traffic)
-    if traffic.num_ranks != request.num_ranks:
-        raise InputError(
-            f"{request.traffic}: holds the traffic of {traffic.num_ranks} ranks, "
-            f"but {request.num_ranks} are to run; trace the program with -n {request.num_ranks}"
-        )
+    remedy = f"trace the program with -n {request.num_ranks}"
+    require_ranks(request.traffic, traffic.num_ranks, request.num_ranks, remedy)
     return traffic

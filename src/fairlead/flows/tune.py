@@ -21,7 +21,7 @@ from fairlead.decide.collectives.choosing import Choice, choose, rules_of
 from fairlead.decide.placement.filling import fill_by_slot
 from fairlead.errors import InputError, ProbeError
 from fairlead.flows.found_network import FoundNetwork
-from fairlead.flows.request import hosts_of
+from fairlead.flows.request import hosts_of, require_ranks
 from fairlead.measure.collective_times import TimedCall, TuningProgram
 from fairlead.measure.network_sources import Measuring, network_source
 from fairlead.measure.probe_program import ProbeProgram
@@ -187,11 +187,8 @@ def given_placement(request: TuneRequest) -> Placement | None:
     if request.placement is None:
         return None
     placement = Placement.load(request.placement)
-    if placement.num_ranks != request.num_ranks:
-        raise InputError(
-            f"{request.placement}: is of {placement.num_ranks} ranks, but "
-            f"{request.num_ranks} are to run"
-        )
+    remedy = f"map them again, or tune with -n {placement.num_ranks}"
+    require_ranks(request.placement, placement.num_ranks, request.num_ranks, remedy)
     return placement
 
 

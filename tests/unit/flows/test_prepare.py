@@ -81,7 +81,7 @@ def test_a_program_that_is_not_there_is_refused_first(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("traffic", "problem"), [("missing", "missing.traffic.npz"), ("two", "the traffic of 2 ranks")]
+    ("traffic", "problem"), [("missing", "missing.traffic.npz"), ("two", "is for 2 ranks, but")]
 )
 def test_traffic_that_does_not_serve_is_refused_first(
     world: World, traffic: str, problem: str

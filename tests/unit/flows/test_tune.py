@@ -49,7 +49,7 @@ def test_placement_of_other_ranks_is_refused_before_anything_is_measured(tmp_pat
     fl.Placement(("b", "a"), np.array([0, 1])).save(given)
     request = TuneRequest(3, fl.Cluster(("a", "b"), (2, 2)), placement=given)
 
-    with pytest.raises(fl.InputError, match="is of 2 ranks, but 3 are to run"):
+    with pytest.raises(fl.InputError, match="is for 2 ranks, but 3 are to run"):
         found_hosts(request, LAUNCHER, Narrator())
 
 
