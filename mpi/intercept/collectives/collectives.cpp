@@ -4,7 +4,7 @@
 #include <exception>
 
 #include "collectives/communicator_schedules.hpp"
-#include "collectives/drift.hpp"
+#include "collectives/current_network.hpp"
 #include "plan/world_hosts.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "session/feature.hpp"

@@ -13,7 +13,9 @@
 #include <string>
 #include <tuple>
 
-#include "collectives/drift.hpp"
+#include "collectives/agreed_times.hpp"
+#include "collectives/current_network.hpp"
+#include "collectives/pair_probe.hpp"
 #include "fairlead/collectives/planning.hpp"
 #include "operations.hpp"
 #include "plan/world_hosts.hpp"

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all ranks of a communicator agree on about the times of their calls.
+#pragma once
+
+#include "fairlead/collectives/schedule.hpp"
+#include "members.hpp"
+
+namespace fairlead::intercept {
+
+/// One rank's part of an agreement.
+struct OwnTimes {
+  double call_s = 0.0;       ///< median of the last calls
+  double agreement_s = 0.0;  ///< what the last agreement took; 0: there was none
+  double wait_s = 0.0;       ///< until a probe is allowed; not positive: it is
+  bool is_outdated = false;  ///< the schedules were planned on an older network
+};
+
+/// The same on all ranks.
+struct AgreedTimes {
+  double call_s = 0.0;
+  double agreement_s = 0.0;
+  bool may_probe = false;
+  bool is_outdated = false;
+};
+
+/// Which rank's time counts: where all wait for all it is the shortest, as the rank that comes last
+/// waits for nobody; with a root it is the longest, as some ranks leave early. Collective.
+/// @throws MpiFailure
+[[nodiscard]] AgreedTimes agree_on_times(fairlead::collectives::Members& members,
+                                         fairlead::collectives::Operation operation,
+                                         const OwnTimes& own);
+
+}  // namespace fairlead::intercept
