@@ -25,7 +25,7 @@ class Announcement:
         predicted_s: Expected time of the run; None without earlier runs.
         line: The decision in one line.
         directory: Folder of the run's record.
-        collectives: Rules that the program's collectives follow; None for the MPI's own.
+        collectives: How the program's collectives were decided; None where nothing was.
     """
 
     decision: Decision

@@ -111,7 +111,7 @@ def _with_collectives(
 ) -> Announcement:
     """The announcement with the time that is expected with these collectives."""
     if collectives is None or not collectives.rules.rules:
-        return announcement
+        return dataclasses.replace(announcement, collectives=collectives)
     predicted_s = history.usual_s(_names(announcement.decision), is_tuned=True)
     if predicted_s is None and announcement.predicted_s is not None:
         predicted_s = announcement.predicted_s * (1 - (collectives.saved_share or 0.0))
