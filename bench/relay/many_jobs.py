@@ -163,23 +163,23 @@ def report(options: argparse.Namespace, uplink_ratio: float, ratios: dict) -> No
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="32 hosts, jobs of 8, 2 s, 2 seeds")
+    parser.add_argument("--short", action="store_true", help="32 hosts, jobs that send for 2 s")
     parser.add_argument("--hosts", type=int, default=256)
     parser.add_argument("--job-hosts", type=int, default=16)
     parser.add_argument("--bytes", type=int, default=4 * int(MESSAGE_BYTES))
     parser.add_argument("--seconds", type=float, default=10.0, help="simulated time")
     parser.add_argument(
-        "--compute", type=float, default=0.05, help="most seconds that a job computes in each round"
+        "--compute", type=float, default=2.0, help="most seconds that a job computes in each round"
     )
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument(
         "--uplink", type=float, action="append",
         help="rate of a rack's uplink, as part of what its hosts can send; repeatable",
     )  # fmt: skip
     options = parser.parse_args()
     if options.short:
-        options.hosts, options.job_hosts, options.seconds, options.seeds = 32, 8, 2.0, 2
-    options.uplink = options.uplink or ([0.5] if options.short else [1.0, 0.5, 0.25])
+        options.hosts, options.job_hosts, options.seconds, options.compute = 32, 8, 2.0, 0.05
+    options.uplink = options.uplink or [0.5]
     return options
 
 
