@@ -20,9 +20,7 @@ PAGES = sorted(
     [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")]
     + [*(ROOT / "docs").rglob("*.md")]
 )
-FOLDERS = "bench|bindings|cmake|core|docs|examples|lab|mpi|scripts|src|tests"
-TO_COME = {"core/routing/"}
-"""Named by ARCHITECTURE.md as the place of a part that is not there yet."""
+FOLDERS = "bench|bindings|cmake|core|docs|examples|lab|mpi|router|scripts|src|tests"
 
 OPTION = r"(?<![\w-])--[a-z][a-z-]+"
 
@@ -41,7 +39,15 @@ def test_links_lead_to_files(page: Path) -> None:
 @each_page
 def test_named_files_and_folders_exist(page: Path) -> None:
     paths = set(re.findall(rf"`((?:{FOLDERS})/[\w./-]+)[` ]", page.read_text()))
-    assert [path for path in paths - TO_COME if not (ROOT / path).exists()] == []
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_files_of_the_walks_hold_what_is_named() -> None:
+    walks = (ROOT / "docs" / "design" / "walks.md").read_text()
+    steps = re.findall(r"^\d+\. `([^`]+)` \(`([^`]+)`\): ", walks, re.M)
+
+    assert len(steps) == len(re.findall(r"^\d+\.", walks, re.M))
+    assert [step for step in steps if step[1] not in (ROOT / step[0]).read_text()] == []
 
 
 @each_page
