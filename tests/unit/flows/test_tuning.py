@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from narrators import Told
 
 import fairlead as fl
 from fairlead.decide.collectives.choosing import Choice
@@ -112,16 +113,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now_s
-
-
-class Told(Narrator):
-    """Keeps what it tells."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def tell(self, line: str) -> None:
-        self.lines.append(line)
 
 
 CALLS = [TimedCall("bcast", size, (0, 1)) for size in (1, 2, 3, 4)]

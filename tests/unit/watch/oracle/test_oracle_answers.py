@@ -253,6 +253,4 @@ def test_what_is_kept_for_windows_is_bounded(tmp_path: Path) -> None:
             metrics = ("stalls", "bw", "free_Bps", "capacity_Bps")
             oracle.ask(Question(nodes, metrics, reduction, float(window_s)))
 
-    assert len(oracle._windows) == 3
-    assert all(len(window.reducers) <= 12 for _, window in oracle._windows.values())
-    assert oracle.is_ready(19.0) and not oracle.is_ready(1.0)
+    assert [window_s for window_s in range(1, 20) if oracle.is_ready(window_s)] == [17, 18, 19]
