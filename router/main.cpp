@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t kMaxLineBytes = 16 * 1024 * 1024;
 
-// A folder of an earlier router is used again; one of somebody else's is not.
+// A folder of an earlier router is used again; that of another user is not.
 void make_folder(const std::string& folder) {
   if (mkdir(folder.c_str(), 0700) == 0) return;
   if (errno != EEXIST) throw InputError(folder + ": cannot be made: " + std::strerror(errno));

@@ -37,7 +37,7 @@ std::shared_ptr<Acceptor> listening(asio::io_context& context, const Endpoint& e
   return acceptor;
 }
 
-// Only the owner may connect: nobody else has the key, and nobody else shall try.
+// Only the owner may connect: no other user has the key, and none shall try.
 std::shared_ptr<asio::local::stream_protocol::acceptor> listening_at(asio::io_context& context,
                                                                      const std::string& path) {
   std::filesystem::remove(path);
@@ -233,7 +233,7 @@ Router::ConnectionPtr Router::connection_to(const JobPtr& job, std::uint16_t hos
   return kept;
 }
 
-// Frames may be put into the queue at once; if nobody answers, they are lost.
+// Frames may be put into the queue at once; if there is no answer, they are lost.
 asio::awaitable<void> Router::connect(JobPtr job, ConnectionPtr connection, std::uint16_t host) {
   const Peer& peer = job->job.peers[host];
   Socket& socket = connection->socket();

@@ -78,7 +78,7 @@ class Task {
     std::copy(out_.begin(), out_.end(), in_.begin());
   }
 
-  /// Gives the data away; the task is done by nobody until another is made of them.
+  /// Gives the data away; no process does the task until another is made of them.
   [[nodiscard]] Data release() {
     in_.resize(out_.size());
     return {std::move(matrix_), std::move(in_)};

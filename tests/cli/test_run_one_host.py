@@ -47,7 +47,7 @@ def test_a_dry_run_starts_nothing_and_is_listed_as_one(tmp_path: Path) -> None:
 def test_relays_on_one_host_are_declined_with_the_reason(tmp_path: Path) -> None:
     done = fairlead(tmp_path, "run", "-n", "1", "-H", "localhost", "--relay", "--dry-run", "true")
 
-    assert "there is one host, localhost: nothing to place, and nobody to relay" in done.stderr
+    assert "there is one host, localhost: nothing to place, and no host to relay" in done.stderr
 
 
 def test_json_names_the_folder(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ struct AgreedTimes {
 };
 
 /// Which rank's time counts: where all wait for all it is the shortest, as the rank that comes last
-/// waits for nobody; with a root it is the longest, as some ranks leave early. Collective.
+/// does not wait; with a root it is the longest, as some ranks leave early. Collective.
 /// @throws MpiFailure
 [[nodiscard]] AgreedTimes agree_on_times(fairlead::collectives::Members& members,
                                          fairlead::collectives::Operation operation,

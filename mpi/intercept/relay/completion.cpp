@@ -387,7 +387,7 @@ int Cancel(MPI_Request* request) {
   return code;
 }
 
-// The message of a pending receive is still to come, also when nobody can ask for it any more.
+// The message of a pending receive is still to come, even if no handle to it is left.
 int Request_free(MPI_Request* request) {
   Relay& relay = feature();
   EntryPtr entry = relay.requests.extract(*request);

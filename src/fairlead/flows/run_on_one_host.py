@@ -49,7 +49,7 @@ def run_on_one_host(
     directory.note("request", dataclasses.asdict(request))
     directory.note("network", {"hosts": cluster.hosts, "slots": cluster.slots})
     directory.note("decision", {"method": "launcher", "kept_launcher_placement": True})
-    relayed = ", and nobody to relay" if request.relay_bytes is not None else ""
+    relayed = ", and no host to relay" if request.relay_bytes is not None else ""
     narrator.tell(f"there is one host, {cluster.hosts[0]}: nothing to place{relayed}")
     announce(directory.path)
     if is_dry:

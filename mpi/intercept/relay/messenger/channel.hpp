@@ -83,7 +83,7 @@ class Channel {
   fairlead::relay::FrameHeader header_{};
 };
 
-/// Connects to a Unix socket; closed if nobody listens there.
+/// Connects to a Unix socket; closed if no process listens there.
 [[nodiscard]] Descriptor connect_locally(const std::string& path);
 /// Begins to connect.
 [[nodiscard]] Descriptor connect_to(const Address& address);

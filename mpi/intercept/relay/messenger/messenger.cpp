@@ -173,7 +173,7 @@ Channel* Messenger::channel_to(std::uint32_t rank) {
   Descriptor socket = connect_to(address_of_rank_[rank]);
   if (!socket.is_open()) return nullptr;
   auto channel = Channel::calling(std::move(socket), site_.rank, site_.key);
-  // Assigned, as somebody may hold the address.
+  // Assigned, as a caller may hold the address.
   if (kept) {
     *kept = std::move(channel);
   } else {

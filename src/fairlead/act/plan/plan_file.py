@@ -51,7 +51,7 @@ def write_plan_file(
 
 
 def _write_private(path: Path, text: str) -> None:
-    """Write a file that was nobody else's at any moment."""
+    """Write a file that no other user could read at any moment."""
     try:
         path.unlink(missing_ok=True)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
