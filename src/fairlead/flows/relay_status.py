@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
-from typing import Any
 
-from fairlead.act.plan.network import NETWORK_FILE
+import pydantic
+
+from fairlead.act.plan.network import read_host_names
 from fairlead.act.plan.relay import RELAY_FILE
 from fairlead.act.relay.counters import router_counters
 from fairlead.errors import InputError
 from fairlead.files import run_directory
+from fairlead.files.json_files import read_json
+from fairlead.files.naming import naming
 from fairlead.model.path_table import PathTable, Route
 from fairlead.watch.past_runs import find_run, latest_run
 
@@ -37,6 +39,15 @@ class RelayStatus:
     counters: tuple[dict[str, float] | None, ...]
 
 
+class _Relay(pydantic.BaseModel):
+    """Of the plan's file for relays what is shown."""
+
+    threshold_bytes: int
+    sockets: list[Path]
+    capacity_Bps: list[list[float | None]]
+    routes: tuple[Route, ...]
+
+
 def relay_status(run: Path | None = None) -> RelayStatus:
     """Read the plan of a run and ask its routers.
 
@@ -48,33 +59,14 @@ def relay_status(run: Path | None = None) -> RelayStatus:
     """
     folder = latest_run([f"{run_directory.PLAN}/{RELAY_FILE}"]) if run is None else find_run(run)
     plan = folder / run_directory.PLAN
-    relay = _read(plan / RELAY_FILE)
-    network = _read(plan / NETWORK_FILE)
-    try:
-        routes = tuple(
-            Route(row["src"], tuple(row["hops"]), row["latency_s"], row["bandwidth_Bps"])
-            for row in relay["routes"]
-        )
-        capacity = tuple(
-            tuple(float("inf") if rate is None else float(rate) for rate in row)
-            for row in relay["capacity_Bps"]
-        )
-        table = PathTable(tuple(names[0] for names in network["hosts"]), routes, capacity)
-        sockets = [Path(socket) for socket in relay["sockets"]]
-        threshold_bytes = int(relay["threshold_bytes"])
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise InputError(f"{plan / RELAY_FILE}: not a plan for relays: {error}") from error
-    counters = tuple(router_counters(socket.with_name("metrics")) for socket in sockets)
-    return RelayStatus(folder, threshold_bytes, table, counters)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file; that run had no relays") from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from error
-    if not isinstance(document, dict):
-        raise InputError(f"{path}: expected a JSON object")
-    return document
+    if not (plan / RELAY_FILE).exists():
+        raise InputError(f"{plan / RELAY_FILE}: no such file; that run had no relays")
+    relay = read_json(plan / RELAY_FILE, _Relay)
+    capacity = tuple(
+        tuple(float("inf") if rate is None else rate for rate in row) for row in relay.capacity_Bps
+    )
+    hosts = tuple(read_host_names(plan))
+    with naming(plan / RELAY_FILE):
+        table = PathTable(hosts, relay.routes, capacity)
+    counters = tuple(router_counters(socket.with_name("metrics")) for socket in relay.sockets)
+    return RelayStatus(folder, relay.threshold_bytes, table, counters)

@@ -59,6 +59,12 @@ class PathTable:
     def __post_init__(self) -> None:
         seen: set[tuple[int, int]] = set()
         for route in self.routes:
+            way = (route.src, *route.hops)
+            if len(way) < 2 or not all(0 <= host < len(self.hosts) for host in way):
+                raise InputError(
+                    f"path table: route {list(way)}: expected hosts of 0..{len(self.hosts) - 1}, "
+                    "two or more"
+                )
             pair = (route.src, route.dst)
             if route.is_direct == (pair in seen):
                 names = " -> ".join(self.hosts[host] for host in pair)

@@ -66,3 +66,14 @@ def test_a_damaged_plan_is_named(run: Path) -> None:
 
     with pytest.raises(InputError, match=r"relay\.json"):
         relay_status(run)
+
+
+@pytest.mark.parametrize("hops", [[], [7], [-1]])
+def test_a_route_that_is_none_is_refused_with_its_file(run: Path, hops: list[int]) -> None:
+    file = run / "plan" / "relay.json"
+    document = json.loads(file.read_text())
+    document["routes"][0]["hops"] = hops
+    file.write_text(json.dumps(document))
+
+    with pytest.raises(InputError, match=r"relay\.json.*: route \[0"):
+        relay_status(run)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import pydantic
 
-from fairlead.act.plan.network import NETWORK_FILE, write_network_plan
+from fairlead.act.plan.network import NETWORK_FILE, read_host_names, write_network_plan
 from fairlead.act.plan.plan_file import write_plan_file
 from fairlead.errors import InputError
 from fairlead.files.json_files import read_json
@@ -57,7 +57,7 @@ def read_collectives_plan(folder: Path | str) -> TunedCollectives:
         InputError: A file is missing or damaged; the message names file and field.
     """
     record = read_json(Path(folder) / COLLECTIVES_FILE, _Collectives)
-    names = [host[0] for host in read_json(Path(folder) / NETWORK_FILE, _Hosts).hosts]
+    names = read_host_names(folder)
     rules = []
     for rule in record.rules:
         if rule.hosts is not None and max(rule.hosts) >= len(names):
@@ -103,7 +103,3 @@ class _Collectives(pydantic.BaseModel, extra="forbid"):
     is_reproducible: bool
     max_drift_ratio: Annotated[float, pydantic.Field(gt=0)] | None = None
     rules: list[_Rule]
-
-
-class _Hosts(pydantic.BaseModel, extra="ignore"):
-    hosts: list[Annotated[list[str], pydantic.Field(min_length=1)]]

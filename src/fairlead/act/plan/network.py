@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
+import pydantic
 
 from fairlead.act.launch.host_names import further_names, host_name_problem
 from fairlead.act.plan.plan_file import write_plan_file
 from fairlead.errors import InputError
+from fairlead.files.json_files import read_json
 from fairlead.model.network import Matrix, Network
 
-__all__ = ["NETWORK_FILE", "write_network_plan"]
+__all__ = ["NETWORK_FILE", "read_host_names", "write_network_plan"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -52,6 +54,19 @@ def write_network_plan(folder: Path | str, network: Network) -> None:
         ],
     }
     write_plan_file(folder, NETWORK_FILE, fields, VERSION)
+
+
+def read_host_names(folder: Path | str) -> list[str]:
+    """The names of the plan's hosts, in their order.
+
+    Raises:
+        InputError: The file is missing or damaged; the message names file and field.
+    """
+    return [names[0] for names in read_json(Path(folder) / NETWORK_FILE, _Hosts).hosts]
+
+
+class _Hosts(pydantic.BaseModel):
+    hosts: list[Annotated[list[str], pydantic.Field(min_length=1)]]
 
 
 def _rates(values: Vector | None) -> list[float | None]:
