@@ -46,24 +46,26 @@ def checked_hosts(kept: Network, seed: int) -> list[int]:
     return [host, *(int(random.choice(part)) for part in (near, far) if part.size)]
 
 
-def drifted_pairs(kept: Network, now: Network) -> Mask:
+def drifted_pairs(kept: Network, now: Network, spread: float | None = None) -> Mask:
     """Pairs whose bandwidth has changed, in either direction, by more than `DRIFT_RATIO`.
 
     Args:
         kept: Earlier values, measured with the same kind of messages.
         now: The same hosts, measured again; `nan` where not.
+        spread: Standard deviation of the logarithm of a value, where repeated measurements have
+            shown it; by default it is taken from the intervals of both.
 
     Returns:
         Symmetric, shape (H, H).
     """
-    kept, now = with_pooled_noise(kept), with_pooled_noise(now)
     with np.errstate(invalid="ignore", divide="ignore"):
         change: Matrix = np.abs(np.log(now.bandwidth_Bps / kept.bandwidth_Bps))
-    variance = np.zeros_like(change)
-    for network in (kept, now):
-        spread = log_spread(network.bandwidth_low_Bps, network.bandwidth_high_Bps)
-        if spread is not None:
-            variance = variance + spread**2
+    variance = np.full_like(change, 0.0 if spread is None else 2 * spread**2)
+    for network in (kept, now) if spread is None else ():
+        pooled = with_pooled_noise(network)
+        of_network = log_spread(pooled.bandwidth_low_Bps, pooled.bandwidth_high_Bps)
+        if of_network is not None:
+            variance = variance + of_network**2
     least = np.maximum(np.log1p(DRIFT_RATIO), CERTAIN_SIGMAS * np.sqrt(variance))
     is_drifted = np.isfinite(change) & (change > least)
     np.fill_diagonal(is_drifted, False)

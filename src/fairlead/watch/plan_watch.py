@@ -7,6 +7,7 @@ Placements, collectives and relays are all decided on one network, so that one w
 from __future__ import annotations
 
 import dataclasses
+from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -26,6 +27,15 @@ met a burst of other messages."""
 
 HOSTS_AT_A_TIME = 3
 """Starting three processes takes a fraction of the time of starting all, and gives three pairs."""
+
+ENOUGH_DIFFERENCES = 6
+"""Of so many values and their successors the noise is known better than from single intervals:
+where hosts are busy, messages wait and arrive at once, and the interval of a value tells that."""
+
+REMEMBERED_DIFFERENCES = 300
+
+NORMAL_MEDIAN = 0.674490
+"""Standard normal quantile of 0.75: the median of absolute values."""
 
 Matrix = npt.NDArray[np.float64]
 
@@ -70,6 +80,7 @@ class PlanWatcher:
         self._program_Bps = np.zeros(shape) if program_Bps is None else program_Bps
         self._rounds_of_pair = np.zeros(shape, dtype=np.int64)
         self._observations_of_host = np.zeros(shape[0], dtype=np.int64)
+        self._differences: deque[float] = deque(maxlen=REMEMBERED_DIFFERENCES)
 
     def add(self, now: Network) -> None:
         """Take an observation.
@@ -80,6 +91,9 @@ class PlanWatcher:
         places = np.array([self.planned.index(host) for host in now.hosts])
         grid = np.ix_(places, places)
         is_seen = np.isfinite(now.bandwidth_Bps) & ~np.eye(now.num_hosts, dtype=bool)
+        with np.errstate(invalid="ignore"):
+            differences = np.abs(np.log(now.bandwidth_Bps / self.now_Bps[grid]))
+        self._differences.extend(differences[is_seen & np.isfinite(differences)].tolist())
         self.now_Bps[grid] = np.where(is_seen, now.bandwidth_Bps, self.now_Bps[grid])
         self._add_unknown(now, is_seen, grid)
         before = self.planned.select(now.hosts)
@@ -88,12 +102,19 @@ class PlanWatcher:
             now.bandwidth_Bps + self._program_Bps[grid],
         )
         alone = dataclasses.replace(now, bandwidth_Bps=without_program_Bps)
-        is_drifted = drifted_pairs(before, alone)
+        is_drifted = drifted_pairs(before, alone, self._spread())
         rounds = self._rounds_of_pair[grid]
         counted = np.where(is_drifted, rounds + 1, 0)
         self._rounds_of_pair[grid] = np.where(is_seen | is_seen.T, counted, rounds)
         self._observations_of_host[places] += 1
         self.num_rounds += 1
+
+    def _spread(self) -> float | None:
+        """Standard deviation of the logarithm of a value, by how values differ from the ones before
+        them; pairs that have changed are too few to count in the median. None while unknown."""
+        if len(self._differences) < ENOUGH_DIFFERENCES:
+            return None
+        return float(np.median(self._differences)) / (NORMAL_MEDIAN * np.sqrt(2))
 
     def _add_unknown(
         self, now: Network, is_seen: npt.NDArray[np.bool_], grid: tuple[npt.NDArray[np.intp], ...]

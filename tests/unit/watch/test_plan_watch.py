@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 import fairlead as fl
@@ -84,6 +86,42 @@ def test_doubtful_pair_is_measured_next() -> None:
     assert watcher.next_hosts(seed=1) == ["b", "c"]
     assert not observed(watcher, network(1e8, ("a", "b")), 5).is_stale
     assert observed(watcher, pair, CONFIRMING_ROUNDS - 1).is_stale
+
+
+def busy_hosts(bandwidth_Bps: float, seed: int, **pairs: float) -> fl.Network:
+    """As measured while other programs run: messages that had to wait arrive at once, so that the
+    interval of each value says nothing, although the values themselves are near to the truth."""
+    calm = network(bandwidth_Bps, **pairs)
+    values = calm.bandwidth_Bps * np.exp(np.random.default_rng(seed).normal(0, 0.1, (3, 3)))
+    return dataclasses.replace(
+        calm,
+        bandwidth_Bps=values,
+        bandwidth_low_Bps=values / 5,
+        bandwidth_high_Bps=np.full((3, 3), 3e10),
+        samples=np.full((3, 3), 6),
+    )
+
+
+def test_a_change_shows_among_values_that_agree_however_wide_their_intervals_are() -> None:
+    watcher = PlanWatcher(network(1e8))
+    for seed in range(20):
+        watcher.add(busy_hosts(1e8, seed))
+    assert not watcher.is_stale
+
+    for seed in range(CONFIRMING_ROUNDS):
+        watcher.add(busy_hosts(1e8, seed, a_b=0.2e8))
+
+    assert [drifted[:2] for drifted in watcher.drifted()] == [("a", "b"), ("b", "a")]
+
+
+def test_values_that_vary_as_much_as_they_changed_are_no_drift() -> None:
+    watcher = PlanWatcher(network(1e8))
+
+    values = 1e8 * np.exp(np.random.default_rng(1).normal(0, 0.4, (40, 3, 3)))
+    for value in values:
+        watcher.add(dataclasses.replace(network(1e8), bandwidth_Bps=value))
+
+    assert not watcher.is_stale
 
 
 def test_host_whose_pairs_lost_bandwidth_is_named() -> None:
