@@ -22,7 +22,7 @@ from pathlib import Path
 from clouds import CLOUDS, pairs_only, platform_of
 from rich.console import Console
 from rich.table import Table
-from simulating import EXECUTORS, HERE, INCLUDED, MODELS, ROOT, written
+from simulating import MODELS, built, written
 
 import fairlead as fl
 from fairlead.units import format_size
@@ -57,17 +57,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for program in PROGRAMS:
-            executable = built(program, folder)
             for cloud in options.cloud or ["mesh"]:
                 network = CLOUDS[cloud](num_hosts, 0)
                 for size_bytes in sizes_bytes:
-                    table.add_row(*row(program, executable, cloud, network, size_bytes))
+                    table.add_row(*row(program, folder, cloud, network, size_bytes))
     Console(width=120).print(table)
 
 
-def row(
-    program: str, executable: Path, cloud: str, network: fl.Network, size_bytes: int
-) -> list[str]:
+def row(program: str, folder: Path, cloud: str, network: fl.Network, size_bytes: int) -> list[str]:
     """The times of one program and size."""
     option, unit_bytes, of_paper, others = PROGRAMS[program]
     # Blocks of equal size.
@@ -75,7 +72,7 @@ def row(
     arguments = [option, str(count), *others]
     whole_bytes = count * unit_bytes
     times_s = [
-        simulated_s(executable, arguments, network, schedules)
+        simulated_s(program, arguments, network, schedules, folder)
         for schedules in (
             [],
             plans(pairs_only(network), whole_bytes, "cmpi"),
@@ -100,36 +97,26 @@ def plans(network: fl.Network, whole_bytes: int, method: str) -> list[fl.Schedul
     ]
 
 
-def built(program: str, folder: Path) -> Path:
-    """The example for SMPI, with gathers and bcasts that follow schedules."""
-    executable = folder / program
-    sources = [
-        ROOT / "examples" / program / "main.cpp",
-        *(HERE / name for name in ("followed.cpp", "planned.cpp", "schedule_files.cpp")),
-        *EXECUTORS,
-    ]
-    command = ["smpicxx", "-std=c++20", "-O2", "-DFAIRLEAD_LINKED=1"]
-    command += [f"-I{path}" for path in INCLUDED]
-    subprocess.run([*command, *map(str, sources), "-o", str(executable)], check=True)
-    return executable
-
-
 def simulated_s(
-    executable: Path, arguments: list[str], network: fl.Network, schedules: list[fl.Schedule]
+    program: str,
+    arguments: list[str],
+    network: fl.Network,
+    schedules: list[fl.Schedule],
+    folder: Path,
 ) -> float:
-    """Simulated seconds of the solve.
+    """Simulated seconds of the solve; the simulator's files go to the folder.
 
     Raises:
         SystemExit: The program's own check of its result failed.
     """
-    platform = platform_of(network, executable.parent)
-    path = written(schedules, executable.with_name("followed.json"))
+    platform = platform_of(network, folder)
+    path = written(schedules, folder / "followed.json")
     command = [
         *("smpirun", "-np", str(network.num_hosts), "--log=root.t:error"),
         *("-platform", str(platform), "-hostfile", str(platform.with_name("hosts.txt"))),
         *("--cfg=smpi/simulate-computation:no", "--cfg=smpi/coll-selector:mpich"),
         *(f"--cfg={value}" for value in MODELS["plain"]),
-        *(str(executable), *arguments),
+        *(str(built(program)), *arguments),
     ]
     done = subprocess.run(
         command,
@@ -140,7 +127,7 @@ def simulated_s(
     )
     found = re.search(r"^solve_s +(\S+)$", done.stdout, re.MULTILINE)
     if found is None or "PASSED" not in done.stdout.split():
-        raise SystemExit(f"{executable.name} {arguments}: {done.stdout}{done.stderr}")
+        raise SystemExit(f"{program} {arguments}: {done.stdout}{done.stderr}")
     return float(found[1])
 
 

@@ -60,7 +60,7 @@ def main() -> None:
     failed: list[str] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        program = built(folder)
+        program = built("timed")
         others = Recording(folder / PEERS.name if options.short else PEERS, HOW_PEERS)
         ours = Recording(folder / OURS.name if options.short else OURS, HOW, options.again)
         for cloud, num_hosts, model in itertools.product(

@@ -67,7 +67,7 @@ def main() -> None:
     options = parser.parse_args()
     recording = Recording(PATH, HOW, options.again)
     with tempfile.TemporaryDirectory() as name:
-        program = built(Path(name))
+        program = built("timed")
         for cloud, num_hosts, model in itertools.product(
             options.cloud or CLOUDS, options.hosts or [64], options.model or ["plain"]
         ):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import fcntl
 import re
 import resource
 import shutil
@@ -15,17 +16,7 @@ import fairlead as fl
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-EXECUTORS = [
-    *sorted((ROOT / "mpi" / "collectives").glob("*.cpp")),
-    ROOT / "core" / "collectives" / "schedule.cpp",
-    ROOT / "mpi" / "json" / "value.cpp",
-    ROOT / "mpi" / "intercept" / "pmpi" / "mpi_symbols.cpp",
-]
-SOURCES = [
-    *(HERE / name for name in ("timed.cpp", "bine.cpp", "planned.cpp", "schedule_files.cpp")),
-    *EXECUTORS,
-]
-INCLUDED = [ROOT / folder for folder in ("core/include", "mpi", "mpi/collectives", "mpi/intercept")]
+BUILD = ROOT / "build" / "simulated-collectives"
 
 PLAIN = (
     "network/model:CM02",
@@ -74,24 +65,23 @@ def calls_of(operation: str) -> list[Call]:
     return [Call(operation, size_bytes) for size_bytes in sizes_bytes]
 
 
-def built(folder: Path) -> Path:
-    """The program for SMPI; takes half a minute.
+def built(name: str) -> Path:
+    """A program of CMakeLists.txt for SMPI; takes half a minute the first time.
 
     Raises:
         SystemExit: SMPI is not installed.
     """
-    if shutil.which("smpicxx") is None:
+    compiler = shutil.which("smpicxx")
+    if compiler is None:
         raise SystemExit("SMPI is needed: apt install libsimgrid-dev")
-    program = folder / "timed"
-    command = [
-        "smpicxx",
-        "-std=c++20",
-        "-O2",
-        "-DFAIRLEAD_LINKED=1",
-        *(f"-I{path}" for path in INCLUDED),
-    ]
-    subprocess.run([*command, *map(str, SOURCES), "-o", str(program)], check=True)
-    return program
+    BUILD.mkdir(parents=True, exist_ok=True)
+    configure = ["cmake", "-S", str(HERE), "-B", str(BUILD), f"-DCMAKE_CXX_COMPILER={compiler}"]
+    # Two benchmarks that run at once share this folder.
+    with (BUILD / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for command in (configure, ["cmake", "--build", str(BUILD), "-j2", "--target", name]):
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return BUILD / name
 
 
 @dataclasses.dataclass(frozen=True)

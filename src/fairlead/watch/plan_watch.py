@@ -110,11 +110,13 @@ class PlanWatcher:
         self.num_rounds += 1
 
     def _spread(self) -> float | None:
-        """Standard deviation of the logarithm of a value, by how values differ from the ones before
-        them; pairs that have changed are too few to count in the median. None while unknown."""
+        """Standard deviation of the logarithm of a value, by how values differ from their successors.
+
+        Pairs that have changed are too few to count in the median. None while little is known.
+        """
         if len(self._differences) < ENOUGH_DIFFERENCES:
             return None
-        return float(np.median(self._differences)) / (NORMAL_MEDIAN * np.sqrt(2))
+        return float(np.median(self._differences) / (NORMAL_MEDIAN * np.sqrt(2)))
 
     def _add_unknown(
         self, now: Network, is_seen: npt.NDArray[np.bool_], grid: tuple[npt.NDArray[np.intp], ...]

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from tracing import TracedMpi, compiled
+from tracing import MPIS, TracedMpi, compiled
 
 from fairlead.act.launch import detect
 from fairlead.model.schedule import Schedule
@@ -155,7 +155,11 @@ def calls(draw: st.DrawFn, num_ranks: int) -> Call:
     )
 
 
-@pytest.fixture(scope="module")
+# On two cores MPICH's waiting ranks leave those that work little time. Open MPI 5 follows
+# schedules in tests/mpi/intercept/test_collectives.py.
+RANKS = [*(("openmpi-4", ranks) for ranks in (1, 2, 3, 5, 8)), ("mpich-4", 3), ("mpich-4", 5)]
+
+
 def program(mpi: TracedMpi) -> Path:
     flags = ["-std=c++20", "-O1", "-DFAIRLEAD_LINKED=1"]
     flags += ["-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1"]
@@ -180,10 +184,12 @@ def output(mpi: TracedMpi, num_ranks: int, folder: Path, *words: Path | str) -> 
     return done.stdout
 
 
-@pytest.mark.parametrize("num_ranks", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize(("name", "num_ranks"), RANKS)
 def test_a_call_by_any_schedule_delivers_what_the_native_one_does(
-    mpi: TracedMpi, program: Path, num_ranks: int, tmp_path: Path
+    name: str, num_ranks: int, tmp_path: Path
 ) -> None:
+    mpi = MPIS[name]
+
     # A failing call is named by the program; to shrink it would start the program many times.
     @settings(
         max_examples=4,
@@ -197,7 +203,7 @@ def test_a_call_by_any_schedule_delivers_what_the_native_one_does(
     def deliver_the_same(data: st.DataObject) -> None:
         drawn = data.draw(st.lists(calls(num_ranks), min_size=20, max_size=40))
         (tmp_path / "cases").write_text(cases_of(drawn))
-        printed = output(mpi, num_ranks, tmp_path, program, "cases", tmp_path / "cases")
+        printed = output(mpi, num_ranks, tmp_path, program(mpi), "cases", tmp_path / "cases")
         differing = {int(word) for word in re.findall(r"^case (\d+)", printed, re.MULTILINE)}
         shown = printed + "".join(drawn[index].to_json() for index in sorted(differing))
         assert printed == f"compared {len(drawn)}\n", shown
@@ -205,9 +211,9 @@ def test_a_call_by_any_schedule_delivers_what_the_native_one_does(
     deliver_the_same()
 
 
-def test_ten_thousand_calls_leave_no_memory_behind(
-    mpi: TracedMpi, program: Path, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("name", ["openmpi-4", "mpich-4"])
+def test_ten_thousand_calls_leave_no_memory_behind(name: str, tmp_path: Path) -> None:
+    mpi = MPIS[name]
     forest = Schedule(
         operation="allreduce", form="forest", method="drawn", num_hosts=2,
         trees=((-1, 0), (1, -1)), tree_of_segment=(0, 1), share_of_segment=(0.5, 0.5), window=2,
@@ -215,7 +221,7 @@ def test_ten_thousand_calls_leave_no_memory_behind(
     call = Call(forest, "world", (0, 1), 0, 2, "integers", False, 1)
     (tmp_path / "cases").write_text(cases_of([call]))
 
-    printed = output(mpi, 2, tmp_path, program, "leaks", tmp_path / "cases", "10000")
+    printed = output(mpi, 2, tmp_path, program(mpi), "leaks", tmp_path / "cases", "10000")
 
     grown_bytes = int(printed.split()[1])
     assert grown_bytes < 32 * 1024, printed  # less than 4 bytes a call

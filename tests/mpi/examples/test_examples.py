@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tracing import compiled
 
 pytestmark = [pytest.mark.mpi]
 
@@ -35,17 +36,17 @@ MPIS = {
 
 @dataclasses.dataclass(frozen=True)
 class Mpi:
-    """One of the MPIs, and the examples built for it."""
+    """One of the MPIs: its compiler wrapper and the words that launch a program."""
 
+    compiler: str
     launcher: tuple[str, ...]
-    programs: Path
 
     def run(
         self, num_ranks: int, example: str, *arguments: str, prefix: tuple[str, ...] = ()
     ) -> subprocess.CompletedProcess[str]:
         """Run an example; `prefix` stands before the program in each rank's command line."""
-        program = self.programs / example
-        command = [*self.launcher, "-n", str(num_ranks), *prefix, str(program), *arguments]
+        words = [*prefix, str(self.built(example)), *arguments]
+        command = [*self.launcher, "-n", str(num_ranks), *words]
         return subprocess.run(
             command,
             capture_output=True,
@@ -53,28 +54,32 @@ class Mpi:
             check=False,
         )
 
-
-def built(name: str, folder: Path) -> Mpi:
-    """Build the examples without any warning, as their page says: one command each."""
-    path, suffix, arguments = MPIS[name]
-    for example in SMALL:
-        source = EXAMPLES / example / "main.cpp"
-        wrapper = (f"{path}mpicxx{suffix}", "-std=c++20", "-O2", *WARNINGS)
+    def built(self, example: str) -> Path:
+        """The example, built without any warning, as its page says: by one command."""
+        folder = EXAMPLES / example
         # The old C++ bindings, which are gone from the standard, do not build without warnings.
         skip = ("-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
-        subprocess.run([*wrapper, *skip, str(source), "-o", str(folder / example)], check=True)
-    return Mpi((f"{path}mpirun{suffix}", *arguments), folder)
+        return compiled(
+            [self.compiler, "-std=c++20", "-O2", *WARNINGS, *skip],
+            [folder / "main.cpp"],
+            depends_on=sorted(folder.glob("*.hpp")),
+        )
 
 
-@pytest.fixture(scope="module", params=sorted(MPIS))
-def mpi(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mpi:
-    return built(request.param, tmp_path_factory.mktemp(request.param))
+def mpi_called(name: str) -> Mpi:
+    path, suffix, arguments = MPIS[name]
+    return Mpi(f"{path}mpicxx{suffix}", (f"{path}mpirun{suffix}", *arguments))
 
 
-@pytest.fixture(scope="module")
-def openmpi(tmp_path_factory: pytest.TempPathFactory) -> Mpi:
+@pytest.fixture(params=sorted(MPIS))
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    return mpi_called(request.param)
+
+
+@pytest.fixture
+def openmpi() -> Mpi:
     """For what does not depend on the MPI."""
-    return built("openmpi-4", tmp_path_factory.mktemp("openmpi"))
+    return mpi_called("openmpi-4")
 
 
 def passed(run: subprocess.CompletedProcess[str]) -> bool:

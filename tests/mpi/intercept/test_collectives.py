@@ -152,7 +152,7 @@ def test_many_calls_on_many_communicators_leave_nothing_behind(
 ) -> None:
     plan = write_plan(tmp_path, 5, forcing(1))
 
-    done = run(mpi, ONE_PER_HOST, plan, "often", "4000")
+    done = run(mpi, ONE_PER_HOST, plan, "often", "1000")
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert int(done.stdout.split()[1]) < 100 * 1024, done.stdout  # eight communicators

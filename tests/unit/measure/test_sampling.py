@@ -116,7 +116,7 @@ def test_measured_pairs_keep_value_interval_and_samples() -> None:
 
 def test_error_bars_hold_as_many_true_values_as_they_claim() -> None:
     shares = []
-    for seed in range(12):
+    for seed in range(5):
         truth, measured = noisy(48, seed)
         found, asked = sampled(measured, SamplePlan(0.3, seed=seed))
         others = ~asked & ~np.eye(48, dtype=bool)
