@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Builds mpi/ once per MPI wrapper, each as a project of its own, and installs it into the package.
-include(ExternalProject)
+# Builds mpi/ once per MPI wrapper, and installs it into the package.
+include(${CMAKE_CURRENT_LIST_DIR}/MpiProject.cmake)
 
 foreach(
     wrapper
@@ -9,28 +9,11 @@ foreach(
     IN
     ZIP_LISTS fairlead_mpicxx fairlead_mpis fairlead_mpi_versions
 )
-    ExternalProject_Add(
+    # In a folder by its version, since a set-up for another MPI behind the same wrapper does not fit.
+    add_mpi_project(
         mpi-${mpi}
-        SOURCE_DIR ${PROJECT_SOURCE_DIR}/mpi
-        # By its version, since a set-up for another MPI behind the same wrapper does not fit.
-        BINARY_DIR ${PROJECT_BINARY_DIR}/mpi-${version}
-        INSTALL_DIR ${PROJECT_BINARY_DIR}/_mpi
-        CMAKE_ARGS
-            -DCMAKE_CXX_COMPILER=${wrapper}
-            -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}
-            -DCMAKE_INSTALL_PREFIX=<INSTALL_DIR>
-            -DFAIRLEAD_WERROR=${FAIRLEAD_WERROR}
-            -DFAIRLEAD_JSON_INCLUDE_DIR=${FAIRLEAD_JSON_INCLUDE_DIR}
-            -DFAIRLEAD_CORE_BUILD=${PROJECT_BINARY_DIR}/core
-            -DFAIRLEAD_CORE_COMPILER=${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION}
-        DEPENDS
-            fairlead_network
-            fairlead_relay
-            fairlead_cost
-            fairlead_anneal
-            fairlead_roles
-            fairlead_collectives
-        BUILD_ALWAYS TRUE
+        ${wrapper}
+        ${PROJECT_BINARY_DIR}/mpi-${version}
     )
     # One by one: builds for removed MPIs stay in the folder.
     install(

@@ -7,18 +7,11 @@ set(FAIRLEAD_CORE_COMPILER
     CACHE STRING
     "Identity and version of the compiler that built it"
 )
-set(core_parts
-    network
-    relay
-    mapping/cost
-    mapping/anneal
-    mapping/roles
-    collectives
-)
+include(${CMAKE_CURRENT_LIST_DIR}/../cmake/CoreParts.cmake)
 
 set(this_compiler ${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION})
 if(FAIRLEAD_CORE_COMPILER STREQUAL this_compiler)
-    foreach(part IN LISTS core_parts)
+    foreach(part IN LISTS fairlead_core_parts)
         get_filename_component(name ${part} NAME)
         add_library(fairlead_${name} STATIC IMPORTED GLOBAL)
         set_target_properties(
@@ -35,7 +28,7 @@ if(FAIRLEAD_CORE_COMPILER STREQUAL this_compiler)
     target_link_libraries(fairlead_anneal INTERFACE fairlead_cost)
     target_link_libraries(fairlead_collectives INTERFACE fairlead_cost)
 else()
-    foreach(part IN LISTS core_parts)
+    foreach(part IN LISTS fairlead_core_parts)
         get_filename_component(name ${part} NAME)
         add_subdirectory(../core/${part} core_${name})
     endforeach()

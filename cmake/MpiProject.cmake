@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# Builds mpi/ for one MPI as a project of its own, beside the libraries of core/ that it links.
+include(ExternalProject)
+include(${CMAKE_CURRENT_LIST_DIR}/CoreParts.cmake)
+list(
+    TRANSFORM fairlead_core_parts
+    REPLACE "^(.*/)?([^/]+)$" "fairlead_\\2"
+    OUTPUT_VARIABLE fairlead_core_libraries
+)
+
+# add_mpi_project(NAME WRAPPER BINARY_DIR): by the compiler wrapper of the MPI; installed into the
+# folder _mpi of the build.
+function(add_mpi_project name wrapper binary_dir)
+    ExternalProject_Add(
+        ${name}
+        SOURCE_DIR ${PROJECT_SOURCE_DIR}/mpi
+        BINARY_DIR ${binary_dir}
+        INSTALL_DIR ${PROJECT_BINARY_DIR}/_mpi
+        CMAKE_ARGS
+            -DCMAKE_CXX_COMPILER=${wrapper}
+            -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}
+            -DCMAKE_INSTALL_PREFIX=<INSTALL_DIR>
+            -DFAIRLEAD_WERROR=${FAIRLEAD_WERROR}
+            -DFAIRLEAD_JSON_INCLUDE_DIR=${FAIRLEAD_JSON_INCLUDE_DIR}
+            -DFAIRLEAD_CORE_BUILD=${PROJECT_BINARY_DIR}/core
+            -DFAIRLEAD_CORE_COMPILER=${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION}
+        DEPENDS ${fairlead_core_libraries}
+        BUILD_ALWAYS TRUE
+    )
+endfunction()
