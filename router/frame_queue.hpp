@@ -39,7 +39,7 @@ struct Frame {
 class FrameQueue {
  public:
   /// A frame more may come, for each of those who have asked for room at the same time.
-  static constexpr std::size_t kMaxBytes = 4 * 1024 * 1024;
+  static constexpr std::size_t kMaxBytes = std::size_t{4} * 1024 * 1024;
 
   explicit FrameQueue(const asio::any_io_executor& executor)
       : has_room_(executor, Clock::time_point::max()),

@@ -27,7 +27,7 @@
 namespace fairlead::router {
 namespace {
 
-constexpr std::size_t kMaxLineBytes = 16 * 1024 * 1024;
+constexpr std::size_t kMaxLineBytes = std::size_t{16} * 1024 * 1024;
 
 // A folder of an earlier router is used again; that of another user is not.
 void make_folder(const std::string& folder) {

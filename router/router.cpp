@@ -58,7 +58,7 @@ void send_at_once(Socket& socket) {
 template <class Action>
 asio::steady_timer after(asio::io_context& context, Clock::duration time, Action action) {
   asio::steady_timer timer(context, time);
-  timer.async_wait([action](const asio::error_code& cancelled) {
+  timer.async_wait([action = std::move(action)](const asio::error_code& cancelled) {
     if (!cancelled) action();
   });
   return timer;
@@ -157,12 +157,12 @@ asio::awaitable<Router::JobPtr> Router::check_greeting(SocketPtr kept, relay::Ro
   relay::HelloBytes hello_bytes;
   co_await asio::async_read(socket, asio::buffer(hello_bytes), token);
   const auto hello = relay::parse_hello(hello_bytes);
-  const auto found = !failed && hello ? jobs_.find(hello->job) : jobs_.end();
-  if (found == jobs_.end() || hello->role != role) {
+  const bool is_known = !failed && hello && hello->role == role && jobs_.contains(hello->job);
+  if (!is_known) {
     counters_.drop(Drop::bad_greeting);
     co_return nullptr;
   }
-  const JobPtr job = found->second;
+  const JobPtr job = jobs_.at(hello->job);
   const relay::AnswerBytes answer = relay::make_answer(hello_bytes, job->job.key);
   co_await asio::async_write(socket, asio::buffer(answer), token);
   relay::Proof proof{};

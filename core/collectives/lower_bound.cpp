@@ -47,7 +47,7 @@ struct Demand {
 
 class Blocks {
  public:
-  Blocks(const Request& request, std::size_t num_hosts) : request_(request), num_hosts_(num_hosts) {
+  Blocks(const Request& request, std::size_t num_hosts) : request_(request) {
     for (std::size_t host = 0; host < num_hosts; ++host) total_ += (*this)[host];
   }
   double operator[](std::size_t host) const {
@@ -59,7 +59,6 @@ class Blocks {
 
  private:
   const Request& request_;
-  std::size_t num_hosts_;
   double total_ = 0.0;
 };
 

@@ -93,7 +93,7 @@ class Refinement {
   }
 
   void offer(std::int32_t task) {
-    queues_[static_cast<std::size_t>(at(sides_, task))].emplace(at(gain_, task), task);
+    queues_[at(sides_, task) == 0 ? 0 : 1].emplace(at(gain_, task), task);
   }
 
   /// The task of this side that gains most and may move; -1 if there is none.

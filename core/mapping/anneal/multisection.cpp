@@ -118,7 +118,7 @@ class Multisection {
   }
 
   std::pair<Tasks, Tasks> cut(Tasks tasks, std::int32_t num_first) {
-    if (num_first == static_cast<std::int32_t>(tasks.size())) return {std::move(tasks), {}};
+    if (num_first == static_cast<std::int32_t>(tasks.size())) return {std::move(tasks), Tasks{}};
     const TaskGraph part = graph_.part(tasks, vertex_of_task_);
     Sides sides;
     double least = std::numeric_limits<double>::infinity();
