@@ -25,6 +25,8 @@ from fairlead.lab.tables import (
 __all__ = ["Scenario", "packaged_scenarios"]
 
 MAX_HOSTS = 200
+MAX_HOSTS_WITH_CONNECTIONS = 32
+"""Each host has classes for the connections to each other one."""
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,40}$"
 """Form of the name of a scenario and of a lab, which has a folder of that name."""
 _PACKAGED = data_folder("lab/scenarios")
@@ -39,6 +41,8 @@ class Scenario(Table):
     """Slots of each host in the hostfile."""
     nic: Rate | list[Rate]
     """One rate for all hosts, or one per host; the same in both directions."""
+    connection: Rate | None = None
+    """The most that one TCP connection carries, as in clouds; None: no such limit."""
     order_seed: int = Field(default=0, ge=0)
     """Shuffles the hosts over the racks, so that their names do not show the rack."""
     racks: Racks | None = None
@@ -56,6 +60,14 @@ class Scenario(Table):
             raise ValueError(f"nic: {len(self.nic)} rates for {self.hosts} hosts")
         if self.racks is not None and self.racks.count > self.hosts:
             raise ValueError(f"racks.count: {self.racks.count} racks for {self.hosts} hosts")
+        if self.connection is not None:
+            others = {"pairs": self.pairs, "latency": self.latency, "torus": self.torus}
+            if wrong := [name for name, table in others.items() if table is not None]:
+                raise ValueError(f"connection: does not go together with {', '.join(wrong)}")
+            if self.hosts > MAX_HOSTS_WITH_CONNECTIONS:
+                raise ValueError(
+                    f"connection: at most {MAX_HOSTS_WITH_CONNECTIONS} hosts, got {self.hosts}"
+                )
         self._check_torus()
         self._check_latency()
         fields: list[tuple[str, Sequence[PairRate | PairDelay]]] = [

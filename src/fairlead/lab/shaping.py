@@ -6,6 +6,7 @@ root 1:
   1:1        the link
     1:2      everything without a rate of its own
     1:16+d   what goes to host d, where that pair has a rate
+    1:1024+  connections, where each of them has a rate (connections.py)
   1:3        drops: cut pairs and hosts
 
 Where netem delays packets, each delayed pair has a class, and netem is before the class's queue.
@@ -22,6 +23,7 @@ from pyroute2.netlink.rtnl.tcmsg import plugins, sched_pfifo
 
 from fairlead.errors import LabError
 from fairlead.lab.addresses import address_of_host, login_address
+from fairlead.lab.connections import NUM_CLASSES, add_connection_filter
 from fairlead.lab.netem import add_netem
 
 __all__ = ["MTU_BYTES", "Shaper"]
@@ -47,11 +49,12 @@ _LINK = 0x10001
 _OTHERS = 0x10002
 _DROP = 0x10003
 _FIRST_PAIR = 0x10010
+_FIRST_CONNECTION = 0x10400
 
 _ETH_P_IP = 0x0800
 _ETH_P_ARP = 0x0806
 _SRC_OFFSET, _DST_OFFSET = 12, 16
-_PRIO_CUT, _PRIO_DIRECT, _PRIO_ARP, _PRIO_PAIR = 1, 2, 3, 4
+_PRIO_CUT, _PRIO_DIRECT, _PRIO_ARP, _PRIO_PAIR, _PRIO_CONNECTION = 1, 2, 3, 4, 5
 
 
 class Shaper:
@@ -105,6 +108,26 @@ class Shaper:
         delay_s = self._delay_s[dst] if self._delay_s else 0.0
         self._add_queue(pair, rate_Bps, delay_s)
         self._add_filter(_PRIO_PAIR, pair, _match(address_of_host(dst), _DST_OFFSET))
+
+    def limit_connections(self, num_hosts: int, rate_Bps: float) -> None:
+        """Shape each connection to any of the first `num_hosts` hosts.
+
+        Raises:
+            LabError: The kernel cannot tell connections apart.
+        """
+        for number in range(num_hosts * NUM_CLASSES):
+            connection = _FIRST_CONNECTION + number
+            self._add_class(connection, _LINK, self._small_Bps(), min(rate_Bps, self._link_Bps))
+            self._add_queue(connection, rate_Bps)
+        try:
+            add_connection_filter(
+                self._netlink, self._index, _ROOT, _PRIO_CONNECTION, _FIRST_CONNECTION
+            )
+        except NetlinkError as error:
+            raise LabError(
+                f"the kernel cannot tell connections apart: {error.args[-1]}; it needs the module "
+                "cls_bpf (modprobe as root)"
+            ) from error
 
     def cut(self) -> None:
         """Drop everything, including the head node's traffic."""

@@ -33,6 +33,7 @@ class Topology:
         pair_Bps: Rate of each directed pair, shape (H, H), [src, dst]; `inf` where only NICs
             and uplinks limit it, 0 where the pair is cut.
         delay_s: Added one-way delay of each directed pair, shape (H, H), [src, dst], diagonal 0.
+        connection_Bps: The most that one TCP connection carries; None without such a limit.
         torus_sizes: Routers in each dimension; empty where there is no torus.
         torus_Bps: Rate of the links of each dimension.
     """
@@ -43,6 +44,7 @@ class Topology:
     uplink_Bps: list[float]
     pair_Bps: Matrix
     delay_s: Matrix
+    connection_Bps: float | None = None
     torus_sizes: list[int] = dataclasses.field(default_factory=list)
     torus_Bps: list[float] = dataclasses.field(default_factory=list)
 
@@ -73,13 +75,15 @@ class Topology:
         return [*path, f"h{dst}.in"]
 
     def shaped_Bps(self) -> Matrix:
-        """Rate of each directed pair without other traffic: the smallest on its path.
+        """Rate of each directed pair without other traffic, by one connection.
 
         Returns:
             Bytes per second on the wire, shape (H, H), [src, dst], diagonal `inf`.
         """
         nic_Bps = np.asarray(self.nic_Bps)
         shaped = np.minimum(self.pair_Bps, np.minimum.outer(nic_Bps, nic_Bps))
+        if self.connection_Bps is not None:
+            shaped = np.minimum(shaped, self.connection_Bps)
         if self.uplink_Bps:
             rack = np.asarray(self.rack_of_host)
             uplink_Bps = np.asarray(self.uplink_Bps)[rack]
@@ -131,6 +135,7 @@ def draw_topology(scenario: Scenario) -> Topology:
         uplink_Bps=scenario.racks.uplink_Bps if scenario.racks else [],
         pair_Bps=pair_Bps,
         delay_s=_draw_delays(scenario, np.array(rack_of_host)),
+        connection_Bps=scenario.connection,
         torus_sizes=scenario.torus.sizes if scenario.torus else [],
         torus_Bps=scenario.torus.links if scenario.torus else [],
     )

@@ -64,7 +64,10 @@ class Wiring:
             end = End.configure(_enter(pid_of_host[host]), address_of_host(index))
             ends.append(end)
             rate_Bps = topology.nic_Bps[index]
-            self._egress.append(Shaper(end.netlink, end.eth0, rate_Bps, self._netem_delay_s(index)))
+            shaper = Shaper(end.netlink, end.eth0, rate_Bps, self._netem_delay_s(index))
+            if topology.connection_Bps is not None:
+                shaper.limit_connections(topology.num_hosts, topology.connection_Bps)
+            self._egress.append(shaper)
             self._ingress.append(Shaper(self._switch, port, rate_Bps))
         self._add_cable("portL", "core", pid_of_host[LOGIN])
         with _enter(pid_of_host[LOGIN]) as netlink:

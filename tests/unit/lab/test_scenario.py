@@ -24,7 +24,9 @@ def load(tmp_path, text, **options):
     return Scenario.load(path, **options)
 
 
-@pytest.mark.parametrize("name", ["flat", "two-racks", "two-zones", "pairwise", "drift"])
+@pytest.mark.parametrize(
+    "name", ["flat", "two-racks", "two-zones", "pairwise", "drift", "flow-cap"]
+)
 def test_scenario_ships_and_opens_with_a_drawing(name):
     scenario = Scenario.load(name)
 
@@ -54,6 +56,14 @@ def test_scenario_ships_and_opens_with_a_drawing(name):
             "hosts: Input should be greater than or equal to 2, got 1",
         ),
         ('hosts = 4\nnic = ["1Gbit/s"]\n', "nic: 1 rates for 4 hosts"),
+        (
+            GOOD + 'connection = "1Mbit/s"\npairs = {sigma = 0.5}\n',
+            "connection: does not go together with pairs",
+        ),
+        (
+            'hosts = 33\nnic = "1Gbit/s"\nconnection = "1Mbit/s"\n',
+            "connection: at most 32 hosts, got 33",
+        ),
         ("hosts = 4\n", "nic: Field required"),
         (GOOD + "slots = 0\n", "slots: Input should be greater than or equal to 1"),
         (GOOD + 'slots = "2"\n', "slots: Input should be a valid integer, got '2'"),
