@@ -39,6 +39,8 @@ def test_a_probe_of_all_pairs_takes_no_seed() -> None:
 def test_without_relays_there_is_no_threshold_for_them() -> None:
     said = refused("run", "-n", "2", "--relay-threshold", "1MiB", "--", "true")
     assert "Invalid value for --relay-threshold: needs --relay" in said
+    said = refused("run", "-n", "2", "--relay-rule", "mcm", "--", "true")
+    assert "Invalid value for --relay-rule: needs --relay" in said
 
 
 def test_what_is_reproducible_has_no_drift_to_look_for() -> None:

@@ -51,6 +51,8 @@ MessengerSite site_of(const RelayPlan& plan) {
   site.host_of_rank = relay.host_of_rank;
   site.socket = plan.socket_of_host[relay.own_host];
   site.routes_of_host = plan.routes[relay.own_host];
+  site.rule = plan.rule;
+  site.zones = plan.zones;
   site.capacity_Bps_of_host = plan.capacity_Bps[relay.own_host];
   return site;
 }

@@ -8,6 +8,7 @@
 
 #include "fairlead/relay/frame.hpp"
 #include "json/value.hpp"
+#include "relay/messenger/path_rules.hpp"
 
 namespace fairlead::intercept::relay {
 namespace {
@@ -37,6 +38,18 @@ void parse_route(const json::Value& value, RelayPlan& plan) {
   routes.push_back(std::move(route));
 }
 
+void parse_rule(const json::Value& root, RelayPlan& plan) {
+  const auto rule = parse_rule_name(root.at("rule").text());
+  if (!rule) root.at("rule").refuse("expected trials or mcm");
+  plan.rule = *rule;
+  const json::Value zones = root.at("zones");
+  const std::vector<double> ratios = zones.numbers(json::Allowed::positive);
+  if (ratios.size() != 2 || ratios[0] < 1.0 || ratios[1] < ratios[0]) {
+    zones.refuse("expected two ratios from 1, the larger one last");
+  }
+  plan.zones = {.medium_ratio = ratios[0], .high_ratio = ratios[1]};
+}
+
 }  // namespace
 
 RelayPlan parse_relay_plan(const PlanFile& network, const PlanFile& relay) {
@@ -44,15 +57,16 @@ RelayPlan parse_relay_plan(const PlanFile& network, const PlanFile& relay) {
   const std::size_t num_hosts = plan.network.num_hosts();
   const json::Document document(relay.name, relay.text);
   const json::Value root = document.root();
-  root.require_format("fairlead-relay", 1);
-  root.allow_only({"format", "version", "key", "threshold_bytes", "is_forced", "sockets",
-                   "addresses", "capacity_Bps", "routes"});
+  root.require_format("fairlead-relay", 2);
+  root.allow_only({"format", "version", "key", "threshold_bytes", "is_forced", "rule", "zones",
+                   "sockets", "addresses", "capacity_Bps", "routes"});
   const auto key = fairlead::relay::parse_key(root.at("key").text());
   if (!key) root.at("key").refuse("expected 64 hexadecimal digits");
   plan.key = *key;
   plan.threshold_bytes = static_cast<std::uint64_t>(
       root.at("threshold_bytes").whole_number(0, std::numeric_limits<std::int64_t>::max()));
   plan.is_forced = root.at("is_forced").truth();
+  parse_rule(root, plan);
   plan.socket_of_host = texts(root.at("sockets"), num_hosts);
   plan.address_of_host = texts(root.at("addresses"), num_hosts);
   for (const json::Value& row : root.at("capacity_Bps").items()) {

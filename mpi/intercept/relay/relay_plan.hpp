@@ -18,6 +18,9 @@ struct RelayPlan {
   std::uint64_t threshold_bytes = 0;
   /// They always do, for tests.
   bool is_forced = false;
+  /// By which messages take paths.
+  RuleName rule = RuleName::trials;
+  Zones zones{};
   /// Of each host: the socket of its router, and the address by which others reach it.
   std::vector<std::string> socket_of_host{};
   std::vector<std::string> address_of_host{};

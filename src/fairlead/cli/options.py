@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from fairlead.act.launch import parse_hostfile
+from fairlead.act.plan.relay import RELAY_RULES
 from fairlead.cli import option_kinds
 from fairlead.cli.help import HOSTS, NETWORK, OUTPUT, PLACING, TRAFFIC, TUNING
 from fairlead.cli.parsers import probability, split_arguments, time_limit
@@ -232,6 +233,16 @@ RelayThreshold = Annotated[
         parse_size, "SIZE", "With --relay: smaller messages always go directly.", PLACING, "64KiB"
     ),
 ]
+RelayRule = Annotated[
+    str,
+    option_kinds.name(
+        RELAY_RULES,
+        "With --relay: by what messages take paths. trials: whole messages on each way are tried "
+        "now and then. mcm: the zones and thresholds of the paper MCM.",
+        PLACING,
+        metavar="|".join(RELAY_RULES),
+    ),
+]
 Tune = Annotated[
     str,
     option_kinds.name(
@@ -319,6 +330,7 @@ def request_of(context: typer.Context) -> Request:
         directory=parameters["run_dir"],
         reorder=parameters.get("reorder", False),
         relay_bytes=parameters["relay_threshold"] if parameters.get("relay") else None,
+        relay_rule=parameters.get("relay_rule", RELAY_RULES[0]),
         tune=parameters.get("tune", "never"),
         plan=parameters.get("plan"),
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from fairlead.act.plan.relay import DEFAULT_THRESHOLD_BYTES
+from fairlead.act.plan.relay import DEFAULT_THRESHOLD_BYTES, RELAY_RULES
 from fairlead.cli import options
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, TerminalNarrator, announce_json
@@ -51,6 +51,7 @@ def run(
     reorder: options.Reorder = True,
     relay: options.Relay = False,
     relay_threshold: options.RelayThreshold = DEFAULT_THRESHOLD_BYTES,
+    relay_rule: options.RelayRule = RELAY_RULES[0],
     tune: options.Tune = "auto",
     plan: options.PlanFolder = None,
     risk: options.Risk = DEFAULT_RULE.risk,
@@ -68,7 +69,7 @@ def run(
     if tune == "auto" and options.is_given(context, "tune"):
         options.refuse(context, {"plan"}, "does not go together with --tune auto")
     if not relay:
-        options.refuse(context, {"relay_threshold"}, "needs --relay")
+        options.refuse(context, {"relay_threshold", "relay_rule"}, "needs --relay")
 
     def announce(announcement: Announcement) -> None:
         if as_json:

@@ -33,7 +33,7 @@ def relaying(
 
     Args:
         prepared: Network, hosts and launcher.
-        request: May name the way to the hosts.
+        request: May name the way to the hosts; by which rule messages take paths.
         threshold_bytes: Size from which messages may be relayed.
         narrator: Tells of the routers.
     """
@@ -50,8 +50,9 @@ def relaying(
                 narrator.tell(f"relays: a router on each of {len(routers)} hosts")
                 folder = prepared.directory.file(run_directory.PLAN)
                 write_relay_plan(
-                    folder, prepared.network, table, routers, key, threshold_bytes=threshold_bytes
-                )
+                    folder, prepared.network, table, routers, key,
+                    threshold_bytes=threshold_bytes, rule=request.relay_rule,
+                )  # fmt: skip
                 variables = preloaded({}, library, FAIRLEAD_PLAN=str(folder.absolute()))
         except Error as error:
             narrator.tell(f"no message is relayed: {error}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from fairlead.act.launch import cluster_from_slurm, read_hostfile
+from fairlead.act.plan.relay import RELAY_RULES
 from fairlead.decide.placement import DEFAULT_OBJECTIVE
 from fairlead.decide.rule import DEFAULT_RULE, Rule
 from fairlead.errors import InputError
@@ -43,6 +44,7 @@ class Request:
         directory: Folder of this run; None makes one under the user's state folder.
         reorder: Topologies that the program makes with `reorder=1` are placed by the network.
         relay_bytes: Messages of at least this size may go by way of other hosts; None: none do.
+        relay_rule: By which they take paths, one of `fairlead.act.plan.relay.RELAY_RULES`.
         tune: "auto" times the program's collectives on its placement if they take enough of its
             time, and lets those follow schedules that are faster.
         plan: Folder of a plan by `fairlead tune`, whose collectives are used; None for none.
@@ -68,6 +70,7 @@ class Request:
     directory: Path | None = None
     reorder: bool = False
     relay_bytes: int | None = None
+    relay_rule: str = RELAY_RULES[0]
     tune: Literal["auto", "never"] = "never"
     plan: Path | None = None
 

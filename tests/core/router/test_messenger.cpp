@@ -24,16 +24,15 @@ std::vector<std::byte> random_bytes(std::size_t size, unsigned seed) {
 
 // Process 0 on host 0 and process 1 on host 1, with a direct route and one by host 2.
 struct Pair {
-  explicit Pair(Network& network, std::vector<std::uint16_t> relayed = {2, 1})
-      : first(site(network, 0, relayed), "127.0.0.1", [](auto, auto) {}),
-        second(site(network, 1, relayed), "127.0.0.1", [](auto, auto) {}) {
+  explicit Pair(Network& network, RuleName rule = RuleName::trials, double relay_Bps = 1e9)
+      : first(site(network, 0, rule, relay_Bps), "127.0.0.1", [](auto, auto) {}),
+        second(site(network, 1, rule, relay_Bps), "127.0.0.1", [](auto, auto) {}) {
     const std::vector<Address> addresses{{"127.0.0.1", first.port()}, {"127.0.0.1", second.port()}};
     first.start(addresses);
     second.start(addresses);
   }
 
-  static MessengerSite site(Network& network, std::uint16_t rank,
-                            const std::vector<std::uint16_t>& relayed) {
+  static MessengerSite site(Network& network, std::uint16_t rank, RuleName rule, double relay_Bps) {
     MessengerSite site;
     site.key = some_key();
     site.rank = rank;
@@ -43,12 +42,11 @@ struct Pair {
     site.routes_of_host.resize(3);
     site.capacity_Bps_of_host = {1e12, 1e12, 1e12};
     const std::uint16_t other = rank == 0 ? 1 : 0;
-    std::vector<std::uint16_t> by_relay = relayed;
-    by_relay.back() = other;
     site.routes_of_host[other] = {
-        {.hops = {other}, .latency_s = 1e-4, .bandwidth_Bps = 1e8},
-        {.hops = by_relay, .latency_s = 1e-4, .bandwidth_Bps = 1e9},
+        {.hops = {other}, .latency_s = 1e-4, .bandwidth_Bps = 0.1 * relay_Bps},
+        {.hops = {2, other}, .latency_s = 1e-4, .bandwidth_Bps = relay_Bps},
     };
+    site.rule = rule;
     return site;
   }
 
@@ -78,6 +76,21 @@ TEST_CASE("messenger: messages of many sizes arrive unchanged, both ways") {
   CHECK(pair.first.drain());
   CHECK(pair.second.drain());
   // Both paths have served.
+  CHECK(network.router(2).counters().forwarded_bytes > 0);
+  CHECK(pair.first.paths_to(1)[0].sent_bytes > 0);
+}
+
+TEST_CASE("messenger: by MCM's rule a path that is far slower than planned opens the relay") {
+  // No machine reaches what this plan expects.
+  constexpr double kFar_Bps = 1e15;
+  Network network(3);
+  Pair pair(network, RuleName::mcm, kFar_Bps);
+  const auto bytes = random_bytes(1 << 20, 1);
+  for (int message = 0; message < 8; ++message) {
+    const auto number = pair.first.send(1, bytes, Way::striped);
+    CHECK(is_equal(pair.second.receive(0, number), bytes));
+  }
+  CHECK(pair.first.drain());
   CHECK(network.router(2).counters().forwarded_bytes > 0);
   CHECK(pair.first.paths_to(1)[0].sent_bytes > 0);
 }

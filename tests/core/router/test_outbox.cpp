@@ -1,44 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The choice of paths, and what is sent again, with a clock of the test's own; and the inbox.
-#include <array>
 #include <map>
 #include <numeric>
 #include <set>
 #include <vector>
 
 #include "catch.hpp"
+#include "outboxes.hpp"
 #include "relay/messenger/inbox.hpp"
-#include "relay/messenger/outbox.hpp"
 
 using namespace fairlead::intercept::relay;
+using namespace fairlead::tests;
 using fairlead::relay::FrameHeader;
 using fairlead::relay::kMaxSegmentBytes;
 using std::chrono::milliseconds;
 
 namespace {
-
-const Time kStart = Time(std::chrono::seconds(1000));
-
-// Rank 0 on host 0, rank 1 on host 1; host 2 is a relay.
-MessengerSite site(double direct_Bps, double relayed_Bps) {
-  MessengerSite site;
-  site.host_of_rank = {0, 1};
-  site.routes_of_host.resize(3);
-  site.capacity_Bps_of_host = {1e12, 1e12, 1e12};
-  site.routes_of_host[1] = {{.hops = {1}, .latency_s = 1e-4, .bandwidth_Bps = direct_Bps},
-                            {.hops = {2, 1}, .latency_s = 2e-4, .bandwidth_Bps = relayed_Bps}};
-  return site;
-}
-
-Payload payload(std::size_t bytes) {
-  return std::make_shared<const std::vector<std::byte>>(bytes);
-}
-
-FrameHeader acknowledgement(const Departure& departure) {
-  FrameHeader header = departure.header;
-  std::swap(header.src_rank, header.dst_rank);
-  return header;
-}
 
 // Sends all that is in the box over two paths with these real rates; bytes by number of hops.
 std::map<int, double> share_of_paths(Outbox& box, double direct_Bps, double relayed_Bps) {
@@ -263,68 +240,6 @@ TEST_CASE("outbox: a refused message is forgotten") {
   CHECK(box.is_empty());
   CHECK(box.paths_to(1)[0].in_flight_bytes == 0);
   CHECK(box.paths_to(1)[1].in_flight_bytes == 0);
-}
-
-// What the relay tells a frame of this flow that waits for all those before it.
-std::uint16_t held_16us(const std::multimap<Time, std::pair<std::size_t, Departure>>& arrivals,
-                        std::size_t flow, Clock::duration wait) {
-  std::array<double, 2> num_ahead{};
-  for (const auto& [time, ahead] : arrivals) {
-    if (ahead.second.header.num_hops == 2) num_ahead[ahead.first] += 1.0;
-  }
-  if (wait.count() <= 0 || num_ahead[0] + num_ahead[1] == 0.0) return 0;
-  const double others_ratio = num_ahead[1 - flow] / (num_ahead[0] + num_ahead[1]);
-  const std::chrono::duration<double, std::micro> waited = wait;
-  return static_cast<std::uint16_t>(waited.count() * others_ratio / 16.0);
-}
-
-// Two senders with slow direct paths and one relay that both want, for a while; bytes of each by
-// the relay in each tenth of a second.
-TEST_CASE("outbox: two flows that want the same relay share it and do not oscillate") {
-  constexpr double kDirect_Bps = 1e7;
-  constexpr double kRelay_Bps = 1e8;
-  constexpr std::size_t kNumTenths = 40;
-  std::vector<Outbox> boxes(2, Outbox(site(kDirect_Bps, kRelay_Bps), kStart));
-  std::multimap<Time, std::pair<std::size_t, Departure>> arrivals;
-  // Of the two direct links and of the relay.
-  std::vector<Time> free_at(3, kStart);
-  std::vector<std::vector<double>> by_relay(2, std::vector<double>(kNumTenths, 0.0));
-  Time now = kStart;
-  const Time end = kStart + milliseconds(100 * kNumTenths);
-  while (now < end) {
-    for (std::size_t flow = 0; flow < 2; ++flow) {
-      if (boxes[flow].is_empty()) {
-        const auto number = boxes[flow].add(1, payload(4 << 20), Way::striped, now);
-        boxes[flow].claim(1, number);
-      }
-      while (auto departure = boxes[flow].next(now, OwnRouter::ready)) {
-        const bool is_relayed = departure->header.num_hops == 2;
-        Time& free = free_at[is_relayed ? 2 : flow];
-        if (is_relayed) departure->header.held_16us[1] = held_16us(arrivals, flow, free - now);
-        const double took_s =
-            departure->header.segment_bytes / (is_relayed ? kRelay_Bps : kDirect_Bps);
-        free =
-            std::max(now, free) + std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * took_s));
-        arrivals.emplace(free, std::pair(flow, *departure));
-      }
-    }
-    REQUIRE_FALSE(arrivals.empty());
-    now = arrivals.begin()->first;
-    const auto [flow, departure] = arrivals.begin()->second;
-    arrivals.erase(arrivals.begin());
-    boxes[flow].acknowledge(acknowledgement(departure), now);
-    const auto tenth = static_cast<std::size_t>((now - kStart) / milliseconds(100));
-    if (tenth < kNumTenths && departure.header.num_hops == 2) {
-      by_relay[flow][tenth] += departure.header.segment_bytes;
-    }
-  }
-  // After a second each has half of the relay, in every tenth of a second.
-  for (const auto& series : by_relay) {
-    for (std::size_t tenth = 10; tenth < kNumTenths; ++tenth) {
-      CHECK(series[tenth] > 0.3 * 0.1 * kRelay_Bps);
-      CHECK(series[tenth] < 0.7 * 0.1 * kRelay_Bps);
-    }
-  }
 }
 
 TEST_CASE("inbox: segments in any order, and twice, make the message once") {

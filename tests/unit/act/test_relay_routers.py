@@ -59,6 +59,19 @@ def test_a_plan_for_other_hosts_is_refused(tmp_path: Path) -> None:
         )
 
 
+def test_the_rule_of_paths_and_its_zones_are_in_the_plan(tmp_path: Path) -> None:
+    table = path_table(network())
+
+    write_relay_plan(tmp_path, network(), table, places(), new_key(), rule="mcm", zones=(3.0, 5.0))
+
+    document = json.loads((tmp_path / RELAY_FILE).read_text())
+    assert (document["rule"], document["zones"]) == ("mcm", [3.0, 5.0])
+    with pytest.raises(InputError, match="rule: expected one of trials, mcm"):
+        write_relay_plan(tmp_path, network(), table, places(), new_key(), rule="fastest")
+    with pytest.raises(InputError, match="zones"):
+        write_relay_plan(tmp_path, network(), table, places(), new_key(), zones=(3.0, 2.0))
+
+
 def test_routers_run_until_the_end_of_the_block(launcher: Launcher) -> None:
     with running_routers(launcher, ["localhost", "127.0.0.1"], new_key()) as routers:
         sockets = [Path(router.socket) for router in routers]

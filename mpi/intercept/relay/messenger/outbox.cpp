@@ -3,8 +3,9 @@
 #include "relay/messenger/outbox.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
+
+#include "relay/messenger/path_rules.hpp"
 
 namespace fairlead::intercept::relay {
 namespace {
@@ -22,7 +23,6 @@ constexpr milliseconds kLongestClosing{8000};
 constexpr milliseconds kLongestSameWay{250};
 // What is acknowledged last has mostly arrived: acknowledgements are on their way so long.
 constexpr std::uint64_t kLastBytes = std::uint64_t{2} * kMaxSegmentBytes;
-constexpr std::uint64_t kLeastWindowBytes = std::uint64_t{512} << 10U;
 // New samples of a rate have this weight.
 constexpr double kSampleWeight = 0.25;
 // For a connection with the receiver, of which nothing is known.
@@ -30,12 +30,6 @@ constexpr double kUnknownRate_Bps = 1e8;
 
 std::size_t num_segments(std::uint64_t bytes) {
   return static_cast<std::size_t>((bytes + kMaxSegmentBytes - 1) / kMaxSegmentBytes);
-}
-
-// Twice what the path holds, so that it is always busy.
-std::uint64_t window_bytes(const PathState& path) {
-  const double held = 2.0 * path.rate_Bps * path.route.latency_s;
-  return std::max(kLeastWindowBytes, static_cast<std::uint64_t>(held));
 }
 
 // What a frame waited at all routers because of frames of other processes.
@@ -50,10 +44,6 @@ std::uint32_t clock_us(Time now) {
 
 }  // namespace
 
-double PathState::expected_s(std::uint64_t bytes) const {
-  return latency_s + static_cast<double>(in_flight_bytes + bytes) / rate_Bps;
-}
-
 Outbox::Outbox(const MessengerSite& site, Time now)
     : rank_(site.rank),
       host_of_rank_(site.host_of_rank),
@@ -61,7 +51,9 @@ Outbox::Outbox(const MessengerSite& site, Time now)
       unclaimed_bytes_of_rank_(host_of_rank_.size(), 0) {
   for (std::size_t host = 0; host < site.routes_of_host.size(); ++host) {
     const auto& routes = site.routes_of_host[host];
-    lanes_.push_back({planned_choice(routes, site.capacity_Bps_of_host[host], now)});
+    const auto seed = static_cast<std::uint32_t>(site.rank * site.routes_of_host.size() + host);
+    lanes_.push_back({make_path_rule(site.rule, site.zones, routes, site.capacity_Bps_of_host[host],
+                                     seed, now)});
     for (const Route& route : routes) {
       PathState path;
       path.route = route;
@@ -79,24 +71,12 @@ Outbox::Outbox(const MessengerSite& site, Time now)
   }
 }
 
-WayChoice Outbox::planned_choice(const std::vector<Route>& routes, double capacity_Bps, Time now) {
-  double rate_Bps = 0.0;
-  double latency_s = 0.0;
-  for (const Route& route : routes) {
-    rate_Bps += route.bandwidth_Bps;
-    latency_s = std::max(latency_s, route.latency_s);
-  }
-  const WayRate striped(std::min(rate_Bps, capacity_Bps), latency_s);
-  if (routes.empty()) return {striped, striped, now};
-  return {WayRate(routes.front().bandwidth_Bps, routes.front().latency_s), striped, now};
-}
-
 Way Outbox::way_to(std::uint16_t host, std::uint64_t bytes, Time now) {
   Lane& lane = lanes_[host];
   // Without a relay there is nothing to choose: the direct route, and past all routers.
   if (lane.paths.size() < 3) return Way::mpi;
   const bool is_same = overlaps_next(lane) && now - lane.busy_since < kLongestSameWay;
-  return is_same ? lane.way : lane.choice.next(bytes, now);
+  return is_same ? lane.way : lane.rule->next(bytes, now);
 }
 
 // Whether a message that is added now finds another one on its way to this host.
@@ -106,7 +86,7 @@ bool Outbox::overlaps_next(const Lane& lane) {
 
 bool Outbox::is_striping_worth(std::uint16_t host, std::uint64_t bytes) const {
   const Lane& lane = lanes_[host];
-  return lane.paths.size() >= 3 && lane.choice.is_striping_worth(bytes);
+  return lane.paths.size() >= 3 && lane.rule->is_striping_worth(bytes);
 }
 
 std::uint64_t Outbox::add(std::uint32_t dst_rank, Payload payload, Way way, Time now) {
@@ -167,32 +147,15 @@ bool Outbox::may_go(const MessageKey& key, const Message& message) const {
 }
 
 std::optional<std::size_t> Outbox::choose(Lane& lane, Way way, std::uint64_t bytes, Time now,
-                                          OwnRouter router) const {
+                                          OwnRouter router) {
   const std::size_t past_routers = lane.paths.size() - 1;
-  const bool is_direct = way == Way::direct && past_routers > 0 && lane.paths.front().is_open(now);
-  const std::size_t num_paths = is_direct ? 1 : past_routers;
-  double least_s = std::numeric_limits<double>::infinity();
   std::optional<std::size_t> best;
-  const bool has_router = router != OwnRouter::absent;
-  for (std::size_t index = 0; has_router && index < num_paths; ++index) {
-    PathState& path = lane.paths[index];
-    if (!path.is_open(now)) continue;
-    const bool is_stale = path.in_flight_bytes == 0 && now - path.last_used > kForgetTime;
-    if (is_stale) {
-      path.rate_Bps = path.route.bandwidth_Bps;
-      path.latency_s = path.route.latency_s;
-    }
-    const double expected_s = path.expected_s(bytes) * (path.route.is_direct() ? 1 : kRelayMargin);
-    if (expected_s >= least_s) continue;
-    least_s = expected_s;
-    best = index;
+  if (router != OwnRouter::absent) {
+    best = lane.rule->choose(std::span(lane.paths).first(past_routers), way, bytes, now);
   }
   if (best && router == OwnRouter::busy) return std::nullopt;
   if (!best) best = past_routers;
-  const PathState& path = lane.paths[*best];
-  const bool has_room =
-      path.in_flight_bytes == 0 || path.in_flight_bytes + bytes <= window_bytes(path);
-  return has_room ? best : std::nullopt;
+  return lane.paths[*best].has_room(bytes) ? best : std::nullopt;
 }
 
 Departure Outbox::depart(Lane& lane, std::size_t index, const SegmentKey& segment, Time now) {
@@ -258,7 +221,7 @@ void Outbox::acknowledge(const FrameHeader& header, Time now) {
   if (--done.num_left > 0) return;
   if (!done.tells_nothing) {
     const std::uint64_t bytes = done.bytes_before + done.payload->size();
-    lane.choice.learn(done.way, bytes, duration<double>(now - done.added).count());
+    lane.rule->learn(done.way, bytes, duration<double>(now - done.added).count(), now);
   }
   messages_.erase(message);
 }

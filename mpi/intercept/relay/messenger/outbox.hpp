@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "fairlead/relay/frame.hpp"
+#include "relay/messenger/path_rule.hpp"
 #include "relay/messenger/site.hpp"
-#include "relay/messenger/way_choice.hpp"
 
 namespace fairlead::intercept::relay {
 
@@ -32,25 +32,6 @@ struct Departure {
   }
 };
 
-/// What is known of one path to one host.
-struct PathState {
-  Route route{};
-  /// Bytes that are not acknowledged.
-  std::uint64_t in_flight_bytes = 0;
-  /// Learned from acknowledgements; at first that of the plan.
-  double rate_Bps = 0.0;
-  /// That of the plan, and what routers make frames wait for those of other processes: learned
-  /// from the times of each hop that acknowledgements bring back.
-  double latency_s = 0.0;
-  Time last_used{};
-  Time closed_until{};
-  std::chrono::milliseconds next_closing{};
-  std::uint64_t sent_bytes = 0;
-
-  [[nodiscard]] bool is_open(Time now) const { return now >= closed_until; }
-  [[nodiscard]] double expected_s(std::uint64_t bytes) const;
-};
-
 /// Whether the own router takes segments. Without it they go to the receiver itself.
 enum class OwnRouter : std::uint8_t { absent, busy, ready };
 
@@ -60,10 +41,6 @@ class Outbox {
   static constexpr std::chrono::milliseconds kLeastTimeout{300};
   /// Bytes that a receiver takes before it has matched their messages.
   static constexpr std::uint64_t kUnclaimedBytes = std::uint64_t{16} << 20U;
-  /// A relay is taken if it is expected to be faster than the direct path by this.
-  static constexpr double kRelayMargin = 1.1;
-  /// A path that was idle for so long has its rate of the plan again, for one segment at first.
-  static constexpr std::chrono::seconds kForgetTime{2};
 
   Outbox(const MessengerSite& site, Time now);
 
@@ -123,7 +100,7 @@ class Outbox {
   };
   /// Everything for one host.
   struct Lane {
-    WayChoice choice;
+    std::unique_ptr<PathRule> rule;
     /// Of the last message.
     Way way = Way::striped;
     /// Since when messages to this host overlap.
@@ -134,10 +111,8 @@ class Outbox {
     std::deque<SegmentKey> waiting{};
   };
 
-  [[nodiscard]] static WayChoice planned_choice(const std::vector<Route>& routes,
-                                                double capacity_Bps, Time now);
-  [[nodiscard]] std::optional<std::size_t> choose(Lane& lane, Way way, std::uint64_t bytes,
-                                                  Time now, OwnRouter router) const;
+  [[nodiscard]] static std::optional<std::size_t> choose(Lane& lane, Way way, std::uint64_t bytes,
+                                                         Time now, OwnRouter router);
   [[nodiscard]] static bool overlaps_next(const Lane& lane);
   [[nodiscard]] bool may_go(const MessageKey& key, const Message& message) const;
   [[nodiscard]] Departure depart(Lane& lane, std::size_t path, const SegmentKey& segment, Time now);

@@ -25,6 +25,21 @@ struct Address {
   std::uint16_t port = 0;
 };
 
+/// The rule by which messages take paths (path_rules.hpp).
+enum class RuleName : std::uint8_t {
+  /// Whole messages on each way are tried now and then (trial_rule.hpp).
+  trials,
+  /// MCM's zones and thresholds (mcm_rule.hpp).
+  mcm,
+};
+
+/// Where the zones of `mcm` begin, as times of what a message takes without load on the pair's best
+/// path.
+struct Zones {
+  double medium_ratio = 2.0;
+  double high_ratio = 4.0;
+};
+
 struct MessengerSite {
   fairlead::relay::Key key{};
   std::uint32_t rank = 0;
@@ -37,6 +52,8 @@ struct MessengerSite {
   std::vector<std::vector<Route>> routes_of_host{};
   /// What all routes to a host can carry together.
   std::vector<double> capacity_Bps_of_host{};
+  RuleName rule = RuleName::trials;
+  Zones zones{};
 };
 
 }  // namespace fairlead::intercept::relay

@@ -7,19 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "relay/messenger/path_rule.hpp"
+
 namespace fairlead::intercept::relay {
-
-using Clock = std::chrono::steady_clock;
-using Time = Clock::time_point;
-
-enum class Way : std::uint8_t {
-  /// The MPI carries it.
-  mpi,
-  /// By routers, on the direct path alone: tells what the direct path is worth now.
-  direct,
-  /// By routers, on all open paths.
-  striped,
-};
 
 /// What whole messages took on one way: the median of the last three, so that one of them that was
 /// disturbed decides nothing.

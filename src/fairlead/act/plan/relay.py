@@ -17,17 +17,26 @@ from fairlead.model.path_table import PathTable
 
 __all__ = [
     "DEFAULT_THRESHOLD_BYTES",
+    "DEFAULT_ZONES",
     "RELAY_FILE",
+    "RELAY_RULES",
     "RouterPlace",
     "new_key",
     "write_relay_plan",
 ]
 
-VERSION = 1
+VERSION = 2
 
 RELAY_FILE = "relay.json"
 
 DEFAULT_THRESHOLD_BYTES = 65536
+
+RELAY_RULES = ("trials", "mcm")
+"""By what messages take paths (mpi/intercept/relay/messenger/path_rules.hpp), the default first."""
+
+DEFAULT_ZONES = (2.0, 4.0)
+"""Where MCM's zones medium and high begin, as times of what a message takes without load on the
+pair's best path."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,6 +70,8 @@ def write_relay_plan(
     *,
     threshold_bytes: int = DEFAULT_THRESHOLD_BYTES,
     is_forced: bool = False,
+    rule: str = RELAY_RULES[0],
+    zones: tuple[float, float] = DEFAULT_ZONES,
 ) -> None:
     """Write the plan for relayed messages (docs/reference/plan.md). Only the owner can read it.
 
@@ -72,6 +83,8 @@ def write_relay_plan(
         key: The job's key, by `new_key`.
         threshold_bytes: Size from which messages may be relayed, the same on all ranks.
         is_forced: All such messages are relayed, also where that is slower; for tests.
+        rule: One of RELAY_RULES.
+        zones: Where the zones of the rule "mcm" begin: medium and high, from 1.
 
     Raises:
         ShapeError: The hosts differ.
@@ -83,11 +96,17 @@ def write_relay_plan(
         raise ShapeError("plan: expected the hosts of the network in table and routers")
     if threshold_bytes < 0:
         raise InputError(f"plan: threshold_bytes: expected >= 0, got {threshold_bytes}")
+    if rule not in RELAY_RULES:
+        raise InputError(f"plan: rule: expected one of {', '.join(RELAY_RULES)}, got {rule!r}")
+    if not 1.0 <= zones[0] <= zones[1] < math.inf:
+        raise InputError(f"plan: zones: expected 1 <= medium <= high, got {zones}")
     write_network_plan(folder, network)
     fields = {
         "key": key,
         "threshold_bytes": threshold_bytes,
         "is_forced": is_forced,
+        "rule": rule,
+        "zones": list(zones),
         "sockets": [router.socket for router in routers],
         "addresses": [router.address for router in routers],
         "capacity_Bps": [

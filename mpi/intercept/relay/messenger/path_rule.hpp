@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rule by which messages to one host take paths: one of a catalogue (path_rules.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "relay/messenger/path_state.hpp"
+
+namespace fairlead::intercept::relay {
+
+enum class Way : std::uint8_t {
+  /// The MPI carries it.
+  mpi,
+  /// By routers, on the direct path alone: tells what the direct path is worth now.
+  direct,
+  /// By routers, on all open paths.
+  striped,
+};
+
+/// Pure: no sockets, no threads, no clock.
+class PathRule {
+ public:
+  PathRule() = default;
+  virtual ~PathRule() = default;
+
+  /// The way of a message, which has to be followed.
+  [[nodiscard]] virtual Way next(std::uint64_t bytes, Time now) = 0;
+  /// Whether routers are expected to be faster now.
+  [[nodiscard]] virtual bool is_striping_worth(std::uint64_t bytes) const = 0;
+  /// The path of a segment.
+  /// @param paths  those by routers, the direct one first
+  /// @return none if all of them have failed; one without room if the segment has to wait
+  [[nodiscard]] virtual std::optional<std::size_t> choose(std::span<PathState> paths, Way way,
+                                                          std::uint64_t bytes, Time now) = 0;
+  /// Messages by routers on this way have taken so long, from the first byte to now.
+  virtual void learn(Way way, std::uint64_t bytes, double seconds, Time now) = 0;
+
+ protected:
+  PathRule(const PathRule&) = default;
+  PathRule& operator=(const PathRule&) = default;
+};
+
+}  // namespace fairlead::intercept::relay

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "relay/messenger/path_rules.hpp"
+
+#include <algorithm>
+
+#include "relay/messenger/mcm_rule.hpp"
+#include "relay/messenger/trial_rule.hpp"
+
+namespace fairlead::intercept::relay {
+namespace {
+
+WayChoice planned_choice(const std::vector<Route>& routes, double capacity_Bps, Time now) {
+  double rate_Bps = 0.0;
+  double latency_s = 0.0;
+  for (const Route& route : routes) {
+    rate_Bps += route.bandwidth_Bps;
+    latency_s = std::max(latency_s, route.latency_s);
+  }
+  const WayRate striped(std::min(rate_Bps, capacity_Bps), latency_s);
+  if (routes.empty()) return {striped, striped, now};
+  return {WayRate(routes.front().bandwidth_Bps, routes.front().latency_s), striped, now};
+}
+
+}  // namespace
+
+std::optional<RuleName> parse_rule_name(std::string_view text) {
+  if (text == "trials") return RuleName::trials;
+  if (text == "mcm") return RuleName::mcm;
+  return std::nullopt;
+}
+
+std::unique_ptr<PathRule> make_path_rule(RuleName name, const Zones& zones,
+                                         const std::vector<Route>& routes, double capacity_Bps,
+                                         std::uint32_t seed, Time now) {
+  if (name == RuleName::mcm) return std::make_unique<McmRule>(routes, zones, seed);
+  return std::make_unique<TrialRule>(planned_choice(routes, capacity_Bps, now));
+}
+
+}  // namespace fairlead::intercept::relay

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// All rules by which messages take paths.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "relay/messenger/path_rule.hpp"
+
+namespace fairlead::intercept::relay {
+
+[[nodiscard]] std::optional<RuleName> parse_rule_name(std::string_view text);
+
+/// The rule for messages to one host.
+/// @param routes        the direct one first
+/// @param capacity_Bps  what all of them can carry together
+/// @param seed          of random choices
+[[nodiscard]] std::unique_ptr<PathRule> make_path_rule(RuleName name, const Zones& zones,
+                                                       const std::vector<Route>& routes,
+                                                       double capacity_Bps, std::uint32_t seed,
+                                                       Time now);
+
+}  // namespace fairlead::intercept::relay

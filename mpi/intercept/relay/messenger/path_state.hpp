@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sender knows of one path to one host.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "relay/messenger/site.hpp"
+
+namespace fairlead::intercept::relay {
+
+using Clock = std::chrono::steady_clock;
+using Time = Clock::time_point;
+
+struct PathState {
+  /// A path that was idle for so long has its rate of the plan again, for one segment at first.
+  static constexpr std::chrono::seconds kForgetTime{2};
+
+  Route route{};
+  /// Bytes that are not acknowledged.
+  std::uint64_t in_flight_bytes = 0;
+  /// Learned from acknowledgements; at first that of the plan.
+  double rate_Bps = 0.0;
+  /// That of the plan, and what routers make frames wait for those of other processes: learned
+  /// from the times of each hop that acknowledgements bring back.
+  double latency_s = 0.0;
+  Time last_used{};
+  Time closed_until{};
+  std::chrono::milliseconds next_closing{};
+  std::uint64_t sent_bytes = 0;
+
+  /// Whether it has not failed to answer, lately.
+  [[nodiscard]] bool is_open(Time now) const { return now >= closed_until; }
+  /// When a segment would arrive that is sent now.
+  [[nodiscard]] double expected_s(std::uint64_t bytes) const;
+  /// Whether one more segment keeps it busy rather than waits before it.
+  [[nodiscard]] bool has_room(std::uint64_t bytes) const;
+  void forget_if_stale(Time now);
+};
+
+}  // namespace fairlead::intercept::relay

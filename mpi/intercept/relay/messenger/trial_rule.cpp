@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "relay/messenger/trial_rule.hpp"
+
+#include <limits>
+
+namespace fairlead::intercept::relay {
+
+Way TrialRule::next(std::uint64_t bytes, Time now) {
+  return choice_.next(bytes, now);
+}
+
+bool TrialRule::is_striping_worth(std::uint64_t bytes) const {
+  return choice_.is_striping_worth(bytes);
+}
+
+std::optional<std::size_t> TrialRule::choose(std::span<PathState> paths, Way way,
+                                             std::uint64_t bytes, Time now) {
+  const bool is_direct = way == Way::direct && !paths.empty() && paths.front().is_open(now);
+  const std::size_t num_paths = is_direct ? 1 : paths.size();
+  double least_s = std::numeric_limits<double>::infinity();
+  std::optional<std::size_t> best;
+  for (std::size_t index = 0; index < num_paths; ++index) {
+    PathState& path = paths[index];
+    if (!path.is_open(now)) continue;
+    path.forget_if_stale(now);
+    const double expected_s = path.expected_s(bytes) * (path.route.is_direct() ? 1 : kRelayMargin);
+    if (expected_s >= least_s) continue;
+    least_s = expected_s;
+    best = index;
+  }
+  return best;
+}
+
+void TrialRule::learn(Way way, std::uint64_t bytes, double seconds, Time /*now*/) {
+  choice_.learn(way, bytes, seconds);
+}
+
+}  // namespace fairlead::intercept::relay

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our own rule, `trials`: whole messages tell whether routers are faster; each segment takes the
+// path on which it is expected to arrive first.
+#pragma once
+
+#include "relay/messenger/path_rule.hpp"
+#include "relay/messenger/way_choice.hpp"
+
+namespace fairlead::intercept::relay {
+
+class TrialRule final : public PathRule {
+ public:
+  /// A relay is taken if it is expected to be faster than the direct path by this.
+  static constexpr double kRelayMargin = 1.1;
+
+  explicit TrialRule(WayChoice choice) : choice_(choice) {}
+
+  [[nodiscard]] Way next(std::uint64_t bytes, Time now) override;
+  [[nodiscard]] bool is_striping_worth(std::uint64_t bytes) const override;
+  [[nodiscard]] std::optional<std::size_t> choose(std::span<PathState> paths, Way way,
+                                                  std::uint64_t bytes, Time now) override;
+  void learn(Way way, std::uint64_t bytes, double seconds, Time now) override;
+
+ private:
+  WayChoice choice_;
+};
+
+}  // namespace fairlead::intercept::relay

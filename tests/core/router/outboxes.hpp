@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of the outbox share: three hosts, with a clock of the test's own.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "relay/messenger/outbox.hpp"
+
+namespace fairlead::tests {
+
+using namespace fairlead::intercept::relay;
+
+const Time kStart = Time(std::chrono::seconds(1000));
+
+// Rank 0 on host 0, rank 1 on host 1; host 2 is a relay.
+inline MessengerSite site(double direct_Bps, double relayed_Bps) {
+  MessengerSite site;
+  site.host_of_rank = {0, 1};
+  site.routes_of_host.resize(3);
+  site.capacity_Bps_of_host = {1e12, 1e12, 1e12};
+  site.routes_of_host[1] = {{.hops = {1}, .latency_s = 1e-4, .bandwidth_Bps = direct_Bps},
+                            {.hops = {2, 1}, .latency_s = 2e-4, .bandwidth_Bps = relayed_Bps}};
+  return site;
+}
+
+inline Payload payload(std::size_t bytes) {
+  return std::make_shared<const std::vector<std::byte>>(bytes);
+}
+
+inline fairlead::relay::FrameHeader acknowledgement(const Departure& departure) {
+  fairlead::relay::FrameHeader header = departure.header;
+  std::swap(header.src_rank, header.dst_rank);
+  return header;
+}
+
+}  // namespace fairlead::tests
