@@ -136,7 +136,7 @@ Relay& feature() {
 Way way_to(std::uint32_t dst_rank, std::uint64_t size_bytes) {
   Relay& relay = feature();
   if (const auto way = fixed_way(relay, size_bytes)) return *way;
-  return relay.messenger->way_to(relay.host_of_rank[dst_rank], size_bytes);
+  return relay.messenger->way_to(dst_rank, size_bytes);
 }
 
 bool is_worth_relaying(std::uint32_t dst_rank, std::uint64_t size_bytes) {

@@ -163,4 +163,15 @@ void McmRule::close_idle(Time now) {
   forget_messages();
 }
 
+void McmRule::resume(Time now) {
+  for (Time& chosen : last_chosen_) chosen = now;
+  last_opening_ = now;
+  forget_messages();
+  next_sample_ = now;
+}
+
+std::unique_ptr<PathRule> McmRule::clone() const {
+  return std::make_unique<McmRule>(*this);
+}
+
 }  // namespace fairlead::intercept::relay

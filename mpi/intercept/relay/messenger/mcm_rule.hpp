@@ -34,6 +34,8 @@ class McmRule final : public PathRule {
   [[nodiscard]] std::optional<std::size_t> choose(std::span<PathState> paths, Way way,
                                                   std::uint64_t bytes, Time now) override;
   void learn(Way way, std::uint64_t bytes, double seconds, Time now) override;
+  void resume(Time now) override;
+  [[nodiscard]] std::unique_ptr<PathRule> clone() const override;
 
   [[nodiscard]] Zone zone() const { return zone_; }
   /// How many paths have been opened since the start.

@@ -134,9 +134,9 @@ bool Messenger::drain() {
   return true;
 }
 
-Way Messenger::way_to(std::uint16_t host, std::uint64_t bytes) {
+Way Messenger::way_to(std::uint32_t dst_rank, std::uint64_t bytes) {
   const std::lock_guard guard(lock_);
-  return outbox_.way_to(host, bytes, Clock::now());
+  return outbox_.way_to(dst_rank, bytes, Clock::now());
 }
 
 bool Messenger::is_striping_worth(std::uint16_t host, std::uint64_t bytes) {

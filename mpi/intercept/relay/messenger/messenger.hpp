@@ -49,8 +49,8 @@ class Messenger {
   /// Waits until all messages are acknowledged. False: nothing was, for a long time.
   bool drain();
 
-  /// The way of the next message to a host, which has to be taken (PathRule).
-  [[nodiscard]] Way way_to(std::uint16_t host, std::uint64_t bytes);
+  /// The way of the next message to a rank, which has to be taken (PathRule).
+  [[nodiscard]] Way way_to(std::uint32_t dst_rank, std::uint64_t bytes);
   [[nodiscard]] bool is_striping_worth(std::uint16_t host, std::uint64_t bytes);
   [[nodiscard]] std::vector<PathState> paths_to(std::uint16_t host);
 

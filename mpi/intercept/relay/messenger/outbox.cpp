@@ -71,12 +71,49 @@ Outbox::Outbox(const MessengerSite& site, Time now)
   }
 }
 
-Way Outbox::way_to(std::uint16_t host, std::uint64_t bytes, Time now) {
-  Lane& lane = lanes_[host];
+Way Outbox::way_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now) {
+  recognise_phase(dst_rank, bytes, now);
+  Lane& lane = lanes_[host_of_rank_[dst_rank]];
   // Without a relay there is nothing to choose: the direct route, and past all routers.
   if (lane.paths.size() < 3) return Way::mpi;
   const bool is_same = overlaps_next(lane) && now - lane.busy_since < kLongestSameWay;
   return is_same ? lane.way : lane.rule->next(bytes, now);
+}
+
+void Outbox::recognise_phase(std::uint32_t dst_rank, std::uint64_t bytes, Time now) {
+  const PhaseMemory::Step step = phases_.note(Flow::of(dst_rank, bytes), now);
+  if (step.left) remember(*step.left);
+  if (step.entered) recall(*step.entered, now);
+}
+
+void Outbox::remember(PhaseMemory::PhaseId phase) {
+  std::erase_if(remembered_, [this](const auto& each) { return !phases_.is_kept(each.first); });
+  auto& memories = remembered_[phase];
+  memories.clear();
+  for (const Flow& flow : phases_.flows_of(phase)) {
+    const std::uint16_t host = host_of_rank_[flow.dst_rank];
+    if (memories.contains(host)) continue;
+    LaneMemory memory{lanes_[host].rule->clone()};
+    for (const PathState& path : lanes_[host].paths) {
+      memory.rates_Bps.push_back(path.rate_Bps);
+      memory.latencies_s.push_back(path.latency_s);
+    }
+    memories[host] = std::move(memory);
+  }
+}
+
+// All paths of the phase at once, also those to hosts whose turn comes later.
+void Outbox::recall(PhaseMemory::PhaseId phase, Time now) {
+  for (const auto& [host, memory] : remembered_[phase]) {
+    Lane& lane = lanes_[host];
+    lane.rule = memory.rule->clone();
+    lane.rule->resume(now);
+    for (std::size_t index = 0; index < lane.paths.size(); ++index) {
+      lane.paths[index].rate_Bps = memory.rates_Bps[index];
+      lane.paths[index].latency_s = memory.latencies_s[index];
+      lane.paths[index].last_used = now;
+    }
+  }
 }
 
 // Whether a message that is added now finds another one on its way to this host.

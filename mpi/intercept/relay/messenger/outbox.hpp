@@ -14,6 +14,7 @@
 
 #include "fairlead/relay/frame.hpp"
 #include "relay/messenger/path_rule.hpp"
+#include "relay/messenger/phase_memory.hpp"
 #include "relay/messenger/site.hpp"
 
 namespace fairlead::intercept::relay {
@@ -44,9 +45,9 @@ class Outbox {
 
   Outbox(const MessengerSite& site, Time now);
 
-  /// The way of the next message to a host. Messages that overlap go the same way: else none of
-  /// them would tell what its way is worth.
-  [[nodiscard]] Way way_to(std::uint16_t host, std::uint64_t bytes, Time now);
+  /// The way of the next message to a rank. Messages to one host that overlap go the same way: else
+  /// none of them would tell what its way is worth.
+  [[nodiscard]] Way way_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now);
   /// Whether routers are expected to be faster now, without a trial.
   [[nodiscard]] bool is_striping_worth(std::uint16_t host, std::uint64_t bytes) const;
   /// Takes a message. @return its number, from 1 for each receiver.
@@ -110,9 +111,18 @@ class Outbox {
     std::vector<PathState> paths{};
     std::deque<SegmentKey> waiting{};
   };
+  /// What served a phase of the program on the way to one host.
+  struct LaneMemory {
+    std::unique_ptr<PathRule> rule;
+    std::vector<double> rates_Bps{};
+    std::vector<double> latencies_s{};
+  };
 
   [[nodiscard]] static std::optional<std::size_t> choose(Lane& lane, Way way, std::uint64_t bytes,
                                                          Time now, OwnRouter router);
+  void recognise_phase(std::uint32_t dst_rank, std::uint64_t bytes, Time now);
+  void remember(PhaseMemory::PhaseId phase);
+  void recall(PhaseMemory::PhaseId phase, Time now);
   [[nodiscard]] static bool overlaps_next(const Lane& lane);
   [[nodiscard]] bool may_go(const MessageKey& key, const Message& message) const;
   [[nodiscard]] Departure depart(Lane& lane, std::size_t path, const SegmentKey& segment, Time now);
@@ -132,6 +142,8 @@ class Outbox {
   std::map<MessageKey, Message> messages_;
   std::map<SegmentKey, InFlight> in_flight_;
   std::size_t next_lane_ = 0;
+  PhaseMemory phases_;
+  std::map<PhaseMemory::PhaseId, std::map<std::uint16_t, LaneMemory>> remembered_;
 };
 
 }  // namespace fairlead::intercept::relay

@@ -38,6 +38,9 @@ class PathRule {
                                                           std::uint64_t bytes, Time now) = 0;
   /// Messages by routers on this way have taken so long, from the first byte to now.
   virtual void learn(Way way, std::uint64_t bytes, double seconds, Time now) = 0;
+  /// What it knows is from an earlier phase of the program, and is used again from now on.
+  virtual void resume(Time now) = 0;
+  [[nodiscard]] virtual std::unique_ptr<PathRule> clone() const = 0;
 
  protected:
   PathRule(const PathRule&) = default;

@@ -35,4 +35,12 @@ void TrialRule::learn(Way way, std::uint64_t bytes, double seconds, Time /*now*/
   choice_.learn(way, bytes, seconds);
 }
 
+void TrialRule::resume(Time now) {
+  choice_.postpone_trials(now);
+}
+
+std::unique_ptr<PathRule> TrialRule::clone() const {
+  return std::make_unique<TrialRule>(*this);
+}
+
 }  // namespace fairlead::intercept::relay

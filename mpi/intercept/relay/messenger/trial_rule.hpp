@@ -20,6 +20,8 @@ class TrialRule final : public PathRule {
   [[nodiscard]] std::optional<std::size_t> choose(std::span<PathState> paths, Way way,
                                                   std::uint64_t bytes, Time now) override;
   void learn(Way way, std::uint64_t bytes, double seconds, Time now) override;
+  void resume(Time now) override;
+  [[nodiscard]] std::unique_ptr<PathRule> clone() const override;
 
  private:
   WayChoice choice_;

@@ -62,6 +62,11 @@ void WayChoice::learn(Way way, std::uint64_t bytes, double seconds) {
   if (way == Way::striped) striped_.learn(bytes, seconds);
 }
 
+void WayChoice::postpone_trials(Time now) {
+  next_direct_ = std::max(next_direct_, now + kTrialInterval);
+  next_striped_ = std::max(next_striped_, now + striped_interval_);
+}
+
 bool WayChoice::is_striping_worth(std::uint64_t bytes) const {
   return kMargin * striped_.expected_s(bytes) < direct_.expected_s(bytes);
 }

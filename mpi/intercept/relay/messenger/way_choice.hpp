@@ -48,6 +48,8 @@ class WayChoice {
   /// Messages by routers on this way have taken so long, from the first to the last byte.
   void learn(Way way, std::uint64_t bytes, double seconds);
   [[nodiscard]] bool is_striping_worth(std::uint64_t bytes) const;
+  /// What is known is used again first, after a time without messages.
+  void postpone_trials(Time now);
 
  private:
   WayRate direct_;
