@@ -51,7 +51,8 @@ def test_a_program_runs_with_routers_that_end_with_it(
         return lab.run(command, env=env, capture_output=True, text=True)
 
     done = fairlead(
-        *("run", "--relay", "-n", "4", "--hostfile", str(lab.hostfile)),
+        *("run", "--relay", "--relay-rule", "mcm"),
+        *("-n", "4", "--hostfile", str(lab.hostfile)),
         *("--network", str(network), "--method", "launcher"),
         *("--", str(program), "rounds", "30"),
     )
@@ -63,4 +64,5 @@ def test_a_program_runs_with_routers_that_end_with_it(
     told = json.loads(fairlead("relay", "status", "--json").stdout)
     paths = {tuple(route["path"]): route["bandwidth_Bps"] for route in told["routes"]}
     assert paths["h0", "h2", "h1"] > 4 * paths["h0", "h1"]
+    assert told["rule"] == "mcm"
     assert told["routers"] == dict.fromkeys(lab.hosts)

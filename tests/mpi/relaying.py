@@ -15,7 +15,7 @@ from tracing import PROGRAMS, TracedMpi
 
 from fairlead.act.launch import detect
 from fairlead.act.mpi_builds import find
-from fairlead.act.plan.relay import RouterPlace, new_key, write_relay_plan
+from fairlead.act.plan.relay import RELAY_RULES, RouterPlace, new_key, write_relay_plan
 from fairlead.act.relay.routers import router_program
 from fairlead.decide.routes import path_table
 from fairlead.model.network import Network
@@ -100,13 +100,15 @@ def running(num_hosts: int) -> Iterator[Routers]:
             routers.end()
 
 
-def write_plan(folder: Path, routers: Routers, threshold_bytes: int) -> None:
+def write_plan(
+    folder: Path, routers: Routers, threshold_bytes: int, rule: str = RELAY_RULES[0]
+) -> None:
     """A plan by which every message of at least this size is relayed."""
     network = uneven_network(len(routers.places))
     table = path_table(network)
     write_relay_plan(
         folder, network, table, routers.places, routers.key,
-        threshold_bytes=threshold_bytes, is_forced=True,
+        threshold_bytes=threshold_bytes, is_forced=True, rule=rule,
     )  # fmt: skip
 
 

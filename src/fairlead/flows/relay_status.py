@@ -28,6 +28,7 @@ class RelayStatus:
     Attributes:
         run: Folder of the run.
         threshold_bytes: Smaller messages always go directly.
+        rule: By which the others take paths.
         table: Its routes.
         counters: For each host what its router has counted; None where it is not running on this
             machine.
@@ -35,6 +36,7 @@ class RelayStatus:
 
     run: Path
     threshold_bytes: int
+    rule: str
     table: PathTable
     counters: tuple[dict[str, float] | None, ...]
 
@@ -43,6 +45,7 @@ class _Relay(pydantic.BaseModel):
     """Of the plan's file for relays what is shown."""
 
     threshold_bytes: int
+    rule: str
     sockets: list[Path]
     capacity_Bps: list[list[float | None]]
     routes: tuple[Route, ...]
@@ -69,4 +72,4 @@ def relay_status(run: Path | None = None) -> RelayStatus:
     with naming(plan / RELAY_FILE):
         table = PathTable(hosts, relay.routes, capacity)
     counters = tuple(router_counters(socket.with_name("metrics")) for socket in relay.sockets)
-    return RelayStatus(folder, relay.threshold_bytes, table, counters)
+    return RelayStatus(folder, relay.threshold_bytes, relay.rule, table, counters)

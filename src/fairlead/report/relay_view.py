@@ -20,6 +20,7 @@ def facts(status: RelayStatus) -> dict[str, Any]:
     return {
         "run": str(status.run),
         "threshold_bytes": status.threshold_bytes,
+        "rule": status.rule,
         "routes": [
             {**dataclasses.asdict(route), "path": list(_names(route, hosts))}
             for route in status.table.routes
@@ -31,7 +32,7 @@ def facts(status: RelayStatus) -> dict[str, Any]:
 def view(status: RelayStatus) -> RenderableType:
     """A line for each path, then one for each router."""
     hosts = status.table.hosts
-    paths = Table("path", "latency", "rate", title=f"Paths of {status.run.name}")
+    paths = Table("path", "latency", "rate", title=f"Paths of {status.run.name}, by {status.rule}")
     for route in status.table.routes:
         names = " → ".join(_names(route, hosts))
         paths.add_row(names, format_duration(route.latency_s), format_rate(route.bandwidth_Bps))

@@ -10,6 +10,8 @@ import pytest
 from relaying import Routers, command, running, write_plan
 from tracing import TracedMpi
 
+from fairlead.act.plan.relay import RELAY_RULES
+
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
 
@@ -17,22 +19,33 @@ SILENT_SUCCESS = (0, "ok\n", [])
 
 
 def run(
-    mpi: TracedMpi, num_ranks: int, routers: Routers, plan: Path, threshold_bytes: int, *words: str
+    mpi: TracedMpi,
+    num_ranks: int,
+    routers: Routers,
+    plan: Path,
+    threshold_bytes: int,
+    *words: str,
+    rule: str = RELAY_RULES[0],
 ) -> tuple[int, str, list[str]]:
     """Exit code and output of the program, and what the library complains of."""
-    write_plan(plan, routers, threshold_bytes)
+    write_plan(plan, routers, threshold_bytes, rule)
     argv = command(mpi, num_ranks, plan, mpi.build("relayed.c"), *words)
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=600)
     complaints = [line for line in done.stderr.splitlines() if "fairlead" in line]
     return done.returncode, done.stdout, complaints
 
 
-@pytest.mark.parametrize(("num_ranks", "threshold_bytes"), [(2, 0), (3, 1024), (5, 65536)])
+@pytest.mark.parametrize(
+    ("num_ranks", "threshold_bytes", "rule"),
+    [(2, 0, "trials"), (3, 1024, "mcm"), (5, 65536, "trials")],
+)
 def test_relayed_messages_keep_mpi_semantics(
-    mpi: TracedMpi, num_ranks: int, threshold_bytes: int, tmp_path: Path
+    mpi: TracedMpi, num_ranks: int, threshold_bytes: int, rule: str, tmp_path: Path
 ) -> None:
     with running(num_ranks) as routers:
-        assert run(mpi, num_ranks, routers, tmp_path, threshold_bytes) == SILENT_SUCCESS
+        done = run(mpi, num_ranks, routers, tmp_path, threshold_bytes, rule=rule)
+
+    assert done == SILENT_SUCCESS
 
 
 def test_relayed_messages_of_several_threads_stay_apart(mpi: TracedMpi, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def run(tmp_path: Path, key: str) -> Path:
 def test_status_has_the_paths_of_the_plan(run: Path, key: str) -> None:
     status = relay_status(run)
 
-    assert status.threshold_bytes == 65536
+    assert (status.threshold_bytes, status.rule) == (65536, "trials")
     assert [route.hops for route in status.table.between(0, 1)] == [(1,), (2, 1)]
     assert status.counters == (None, None, None)
     facts = relay_view.facts(status)
