@@ -35,10 +35,10 @@ int main(int argc, char** argv) {
     }
     Line line(std::move(taps), std::move(hosts));
     go_first();
-    std::cout << "ready" << std::endl;
+    std::cout << "ready" << '\n' << std::flush;
     line.run();
   } catch (const std::exception& error) {
-    std::cout << error.what() << std::endl;
+    std::cout << error.what() << '\n' << std::flush;
     return 1;
   }
 }
