@@ -286,16 +286,44 @@ int barrier(MPI_Comm comm) {
   return allreduce_whole(&mine, &all, 1, MPI_INT, MPI_MAX, comm);
 }
 
-}  // namespace
+using Bcast = int (*)(void*, int, MPI_Datatype, int root, MPI_Comm);
+using Reduce = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, int root, MPI_Comm);
+using Allreduce = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
 
-Collectives bine_small() {
-  return {bcast_tree, reduce_tree,    allreduce_whole, scatter, gather,
-          allgather,  reduce_scatter, alltoall,        barrier};
+fairlead::tune::Calls calls_on(MPI_Comm comm, Bcast bcast, Reduce reduce, Allreduce allreduce) {
+  return {
+      .bcast = [=](void* buffer, int count, MPI_Datatype type,
+                   int root) { return bcast(buffer, count, type, root, comm); },
+      .reduce = [=](const void* out, void* in, int count, MPI_Datatype type, MPI_Op op,
+                    int root) { return reduce(out, in, count, type, op, root, comm); },
+      .gather = [=](const void* out, void* in, int count, MPI_Datatype type,
+                    int root) { return gather(out, count, type, in, count, type, root, comm); },
+      .scatter = [=](const void* out, void* in, int count, MPI_Datatype type,
+                     int root) { return scatter(out, count, type, in, count, type, root, comm); },
+      .allgather =
+          [=](const void* out, void* in, int count, MPI_Datatype type) {
+            return allgather(out, count, type, in, count, type, comm);
+          },
+      .allreduce = [=](const void* out, void* in, int count, MPI_Datatype type,
+                       MPI_Op op) { return allreduce(out, in, count, type, op, comm); },
+      .reduce_scatter = [=](const void* out, void* in, const int* counts, MPI_Datatype type,
+                            MPI_Op op) { return reduce_scatter(out, in, counts, type, op, comm); },
+      .alltoall =
+          [=](const void* out, void* in, int count, MPI_Datatype type) {
+            return alltoall(out, count, type, in, count, type, comm);
+          },
+      .barrier = [=] { return barrier(comm); },
+  };
 }
 
-Collectives bine_large() {
-  return {bcast_split, reduce_split,   allreduce_split, scatter, gather,
-          allgather,   reduce_scatter, alltoall,        barrier};
+}  // namespace
+
+fairlead::tune::Calls bine_small(MPI_Comm comm) {
+  return calls_on(comm, bcast_tree, reduce_tree, allreduce_whole);
+}
+
+fairlead::tune::Calls bine_large(MPI_Comm comm) {
+  return calls_on(comm, bcast_split, reduce_split, allreduce_split);
 }
 
 }  // namespace bench

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "collectives.hpp"
+#include "operations.hpp"
 
 namespace {
 
@@ -29,7 +30,8 @@ extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, M
   if (schedule == nullptr || schedule->root != root) {
     return PMPI_Bcast(buffer, count, type, root, comm);
   }
-  return bench::planned(*schedule).bcast(buffer, count, type, root, comm);
+  return fairlead::collectives::bcast(*schedule, bench::members_of(comm), buffer, count, type,
+                                      root);
 }
 
 extern "C" int MPI_Gather(const void* out, int count, MPI_Datatype type, void* in, int count_in,
@@ -38,5 +40,6 @@ extern "C" int MPI_Gather(const void* out, int count, MPI_Datatype type, void* i
   if (schedule == nullptr || schedule->root != root) {
     return PMPI_Gather(out, count, type, in, count_in, type_in, root, comm);
   }
-  return bench::planned(*schedule).gather(out, count, type, in, count_in, type_in, root, comm);
+  return fairlead::collectives::gather(*schedule, bench::members_of(comm), out, count, type, in,
+                                       count_in, type_in, root);
 }
