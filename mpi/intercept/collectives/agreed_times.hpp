@@ -12,7 +12,7 @@ struct OwnTimes {
   double call_s = 0.0;       ///< median of the last calls
   double agreement_s = 0.0;  ///< what the last agreement took; 0: there was none
   double wait_s = 0.0;       ///< until a probe is allowed; not positive: it is
-  bool is_outdated = false;  ///< the schedules were planned on an older network
+  bool is_outdated = false;  ///< the schedule was planned on an older network
 };
 
 /// The same on all ranks.
@@ -29,5 +29,17 @@ struct AgreedTimes {
 [[nodiscard]] AgreedTimes agree_on_times(fairlead::collectives::Members& members,
                                          fairlead::collectives::Operation operation,
                                          const OwnTimes& own);
+
+/// Times of a call by the schedule in use and of one by a new schedule.
+struct PairTimes {
+  double old_s = 0.0;
+  double new_s = 0.0;
+};
+
+/// The same for a pair of calls. Collective.
+/// @throws MpiFailure
+[[nodiscard]] PairTimes agree_on_pair(fairlead::collectives::Members& members,
+                                      fairlead::collectives::Operation operation,
+                                      const PairTimes& own);
 
 }  // namespace fairlead::intercept

@@ -42,7 +42,7 @@ template <class Facts, class Follow>
     if (call.bytes == 0 && call.operation != Operation::barrier) return {.is_native = true};
     const Followed found = find_schedule(comm, call);
     if (found.schedule == nullptr) return {.is_native = true};
-    if (found.times == nullptr) return {.code = follow(*found.schedule, *found.members)};
+    if (found.watched == nullptr) return {.code = follow(*found.schedule, *found.members)};
     const double begin_s = now_s();
     const int code = follow(*found.schedule, *found.members);
     // After an error nothing is sure to be the same on all ranks.

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Begin and end of the feature: each rank reads the same rules and finds its host in the plan.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 
 #include "collectives/communicator_schedules.hpp"
 #include "collectives/current_network.hpp"
+#include "collectives/drift_counts.hpp"
 #include "plan/world_hosts.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "session/feature.hpp"
+#include "session/features.hpp"
 
 namespace fairlead::intercept {
 namespace {
@@ -30,6 +34,15 @@ bool parse(const Session& session, CollectivesPlan& plan) noexcept try {
   return false;
 }
 
+void leave_record() {
+  const CollectivesSite& site = collectives_site();
+  const char* const folder = variable(kRecordVariable);
+  if (folder == nullptr || !site.plan.drift.is_on()) return;
+  if (write_drift_counts(folder, site.rank)) return;
+  std::fprintf(stderr, "fairlead: what was done about drift is not recorded: %s\n",
+               std::strerror(errno));
+}
+
 }  // namespace
 
 namespace collectives {
@@ -38,7 +51,8 @@ bool begin(const Session& session) noexcept try {
   if (!session.plan.has(kCollectivesFile)) return false;
   CollectivesSite& site = collectives_site();
   if (!parse(session, site.plan)) return false;
-  current_network().begin(site.plan.network);
+  current_network().begin(site.plan.network, site.plan.drift.max_cost_ratio / 2);
+  site.rank = session.rank;
   site.host_of_world_rank = find_hosts_of_world(site.plan.network, session, &complain);
   return !site.host_of_world_rank.empty();
 } catch (const std::exception& error) {
@@ -51,6 +65,7 @@ void end() noexcept try {
   if (collectives_site().host_of_world_rank.empty()) return;
   forget_schedules(comm_world());
   forget_schedules(comm_self());
+  leave_record();
 } catch (...) {
   complain("what was kept of them cannot be freed");
 }

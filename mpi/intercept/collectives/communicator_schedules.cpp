@@ -1,42 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank 0 plans and tells the others: computers may differ in the last digit of a prediction.
+// Attributes of communicators.
 #include "collectives/communicator_schedules.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <climits>
-#include <cstdio>
-#include <exception>
 #include <map>
 #include <memory>
-#include <optional>
-#include <string>
 #include <tuple>
 
-#include "collectives/agreed_times.hpp"
 #include "collectives/current_network.hpp"
-#include "collectives/pair_probe.hpp"
-#include "fairlead/collectives/planning.hpp"
+#include "collectives/schedule_planner.hpp"
 #include "operations.hpp"
 #include "plan/world_hosts.hpp"
-#include "pmpi/clock.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "pmpi/returned_errors.hpp"
-#include "schedule_json.hpp"
 
 namespace fairlead::intercept {
 namespace {
 
 namespace executors = fairlead::collectives;
 using executors::kNoHost;
-using executors::Operation;
-
-constexpr int kPlanner = 0;
-
-bool is_whole_vector(Operation operation) {
-  return operation == Operation::bcast || operation == Operation::reduce ||
-         operation == Operation::allreduce;
-}
 
 /// Sizes from one power of two to the next share a schedule, which is planned for the first of them
 /// that is called with.
@@ -50,18 +34,19 @@ class CommunicatorSchedules {
   explicit CommunicatorSchedules(MPI_Comm comm) {
     const CollectivesSite& site = collectives_site();
     const std::vector<std::int32_t> host_of_rank = hosts_of_members(site.host_of_world_rank, comm);
-    hosts_ = host_of_rank;
-    std::sort(hosts_.begin(), hosts_.end());
-    hosts_.erase(std::unique(hosts_.begin(), hosts_.end()), hosts_.end());
+    std::vector<std::int32_t> hosts = host_of_rank;
+    std::sort(hosts.begin(), hosts.end());
+    hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
     // On one host there is nothing to plan.
-    if (hosts_.size() < 2) return;
+    if (hosts.size() < 2) return;
     for (const std::int32_t host : host_of_rank) {
-      const auto found = std::lower_bound(hosts_.begin(), hosts_.end(), host);
-      host_of_rank_.push_back(static_cast<int>(found - hosts_.begin()));
+      const auto found = std::lower_bound(hosts.begin(), hosts.end(), host);
+      host_of_rank_.push_back(static_cast<int>(found - hosts.begin()));
     }
     for (const CollectiveRule& rule : site.plan.rules) {
-      if (rule.hosts.empty() || rule.hosts == hosts_) rules_.push_back(&rule);
+      if (rule.hosts.empty() || rule.hosts == hosts) rules_.push_back(&rule);
     }
+    planner_ = SchedulePlanner(std::move(hosts), static_cast<int>(host_of_rank.size()));
   }
 
   [[nodiscard]] int num_ranks() const {
@@ -75,32 +60,17 @@ class CommunicatorSchedules {
       return each->covers(call.operation, call.bytes);
     });
     if (rule == rules_.end() || !attach(comm)) return {};
-    Planned* const planned = planned_for(**rule, call);
-    if (planned == nullptr || !fits(planned->schedule, *members_, call.root, call.bytes)) return {};
-    return {.schedule = &planned->schedule,
+    PlannedCalls& planned = planned_for(**rule, call);
+    if (planned.schedule == nullptr) return {};
+    if (!fits(*planned.schedule, *members_, call.root, call.bytes)) return {};
+    const executors::Schedule* next = planned.next();
+    if (!fits(*next, *members_, call.root, call.bytes)) next = planned.schedule.get();
+    return {.schedule = next,
             .members = members_,
-            .times = planned->times.is_on() ? &planned->times : nullptr};
+            .watched = planned.times.is_on() ? &planned : nullptr};
   }
 
-  /// All ranks at the same call; afterwards the schedule may be gone.
-  void check(const executors::Schedule& schedule, WatchedTimes& times) {
-    CurrentNetwork& network = current_network();
-    const double begin_s = now_s();
-    const bool is_outdated = members_->rank() == kPlanner && network.version() > version_;
-    const AgreedTimes agreed = agree_on_times(*members_, schedule.operation,
-                                              {.call_s = times.median_s(),
-                                               .agreement_s = agreement_s_,
-                                               .wait_s = network.wait_s(),
-                                               .is_outdated = is_outdated});
-    agreement_s_ = now_s() - begin_s;
-    times.begin_window(agreed.agreement_s, agreed.call_s);
-    const double max_ratio = collectives_site().plan.max_drift_ratio;
-    if (agreed.is_outdated) {
-      forget();
-    } else if (times.has_drifted(agreed.call_s, max_ratio) && agreed.may_probe) {
-      look_at_network(schedule, times, agreed.call_s);
-    }
-  }
+  void check(PlannedCalls& calls) { drift_.check(calls, *members_, planner_); }
 
  private:
   using Key = std::tuple<const CollectiveRule*, int, int>;  // host of the root, size class
@@ -115,113 +85,29 @@ class CommunicatorSchedules {
     return false;
   }
 
-  struct Planned {
-    explicit Planned(executors::Schedule planned, WatchedTimes watched)
-        : schedule(std::move(planned)), times(watched) {}
-    executors::Schedule schedule;
-    WatchedTimes times;
-  };
-
-  /// Probes the pairs. If the schedule takes another time on what they do now, all is planned anew;
-  /// else the times have another reason, and are what to expect.
-  void look_at_network(const executors::Schedule& schedule, WatchedTimes& times, double call_s) {
-    CurrentNetwork& network = current_network();
-    const ProbedPairs probed = probe_pairs(*members_, num_probes_++);
-    network.note_probe(probed.pause_s);
-    double now_s = 0.0;
-    if (members_->rank() == kPlanner) {
-      now_s = executors::predicted_s(network.select_with(hosts_, probed).measured(), schedule);
-    }
-    require_success(mpi().Bcast(&now_s, sizeof now_s, byte_type(), kPlanner, members_->comm()));
-    const double most = 1 + collectives_site().plan.max_drift_ratio;
-    if (now_s <= schedule.predicted_s * most && now_s * most >= schedule.predicted_s) {
-      times.expect(call_s);
-      return;
-    }
-    if (members_->rank() == kPlanner) {
-      std::fprintf(
-          stderr,
-          "fairlead: collectives between %zu hosts are planned anew: %s of %llu bytes took "
-          "%.3g s, not %.3g s, and the network has changed (measured in %.2g s)\n",
-          hosts_.size(), std::string(name_of(schedule.operation)).c_str(),
-          static_cast<unsigned long long>(schedule.message_bytes), call_s, schedule.predicted_s,
-          probed.pause_s);
-    }
-    network.keep(hosts_, probed);
-    forget();
-  }
-
-  void forget() {
-    members_->forget();
-    schedules_.clear();
-    version_ = current_network().version();
-  }
-
-  Planned* planned_for(const CollectiveRule& rule, const CollectiveCall& call) {
+  PlannedCalls& planned_for(const CollectiveRule& rule, const CollectiveCall& call) {
     const int root = call.root == kNoHost ? kNoHost : members_->host_of(call.root);
     const Key key{&rule, root, size_class_of(call.bytes)};
-    auto found = schedules_.find(key);
-    if (found == schedules_.end()) {
-      std::string text;
-      if (members_->rank() == kPlanner) text = planned(rule, root, call.bytes);
-      broadcast(text);
-      found = schedules_.emplace(key, std::nullopt).first;
-      if (!text.empty()) {
-        executors::Schedule schedule = parsed(text);
-        const bool is_watched = collectives_site().plan.is_watched();
-        // On a network that was just measured a deviation has another reason.
-        const WatchedTimes times(is_watched ? schedule.predicted_s : 0.0, num_probes_ == 0);
-        found->second.emplace(std::move(schedule), times);
-      }
-    }
-    return found->second ? &*found->second : nullptr;
+    const auto found = schedules_.find(key);
+    if (found != schedules_.end()) return found->second;
+    const PlanRequest request{.rule = &rule, .root = root, .bytes = call.bytes};
+    const CurrentNetwork& network = current_network();
+    const int version = network.version();
+    auto schedule = planner_.plan(*members_, request, network.select(planner_.hosts()));
+    const double predicted_s = schedule == nullptr ? 0.0 : schedule->predicted_s;
+    PlannedCalls planned{.request = request,
+                         .schedule = std::move(schedule),
+                         .times = {predicted_s, collectives_site().plan.drift},
+                         .version = version};
+    return schedules_.emplace(key, std::move(planned)).first->second;
   }
 
-  /// Nothing where planning fails: all are told.
-  std::string planned(const CollectiveRule& rule, int root, std::uint64_t of_rank) const noexcept
-      try {
-    const auto ranks_per_host =
-        static_cast<double>(host_of_rank_.size()) / static_cast<double>(hosts_.size());
-    auto bytes = static_cast<double>(of_rank);
-    // A host's block is that of all its ranks, in an alltoall for all ranks of the other.
-    if (!is_whole_vector(rule.operation)) bytes *= ranks_per_host;
-    if (rule.operation == Operation::alltoall) bytes *= ranks_per_host;
-    const NetworkPlan network = current_network().select(hosts_);
-    std::string text =
-        write_schedule(executors::plan(network.measured(),
-                                       {.operation = rule.operation,
-                                        .root = root,
-                                        .message_bytes = static_cast<std::uint64_t>(bytes)},
-                                       rule.method));
-    (void)parsed(text);  // What this rank cannot read, no other can.
-    return text;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "fairlead: %s by %s stays the MPI's own: %s\n",
-                 std::string(name_of(rule.operation)).c_str(), rule.method.c_str(), error.what());
-    return {};
-  }
-
-  static executors::Schedule parsed(const std::string& text) {
-    const json::Document document("schedule", text);
-    return executors::read_schedule(document.root());
-  }
-
-  void broadcast(std::string& text) const {
-    auto size = static_cast<int>(text.size());
-    require_success(mpi().Bcast(&size, sizeof size, byte_type(), kPlanner, members_->comm()));
-    text.resize(static_cast<std::size_t>(size));
-    require_success(mpi().Bcast(text.data(), size, byte_type(), kPlanner, members_->comm()));
-  }
-
-  std::vector<std::int32_t> hosts_;  ///< the plan's, ascending
-  std::vector<int> host_of_rank_;    ///< index in `hosts_`
+  std::vector<int> host_of_rank_;  ///< index in the hosts of the planner
   std::vector<const CollectiveRule*> rules_;
+  SchedulePlanner planner_;  ///< without hosts where there is nothing to plan
   executors::Members* members_ = nullptr;
-  // Executors know schedules by their addresses.
-  std::map<Key, std::optional<Planned>> schedules_;
-  int version_ = current_network().version();  ///< on which the schedules are planned
-  int num_probes_ = 0;
-  double agreement_s_ = 0.0;
+  std::map<Key, PlannedCalls> schedules_;
+  DriftWatch drift_;
 };
 
 /// A duplicate of a communicator has none.
@@ -270,8 +156,8 @@ Followed find_schedule(MPI_Comm comm, const CollectiveCall& call) {
 }
 
 void watch(MPI_Comm comm, const Followed& followed, double call_s) {
-  followed.times->add(call_s);
-  if (followed.times->is_due()) schedules_of(comm).check(*followed.schedule, *followed.times);
+  followed.watched->add(call_s);
+  if (followed.watched->is_due()) schedules_of(comm).check(*followed.watched);
 }
 
 int num_ranks_with_rules(MPI_Comm comm) {

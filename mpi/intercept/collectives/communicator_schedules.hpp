@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "collectives/drift_watch.hpp"
 #include "collectives/rules.hpp"
-#include "collectives/watched_times.hpp"
 #include "fairlead/collectives/schedule.hpp"
 #include "members.hpp"
 
@@ -17,6 +17,7 @@ namespace fairlead::intercept {
 /// The plan, and the host of each process of MPI_COMM_WORLD.
 struct CollectivesSite {
   CollectivesPlan plan;
+  int rank = 0;  ///< of this process
   std::vector<std::int32_t> host_of_world_rank;
 };
 
@@ -36,7 +37,7 @@ struct CollectiveCall {
 struct Followed {
   const fairlead::collectives::Schedule* schedule = nullptr;
   fairlead::collectives::Members* members = nullptr;
-  WatchedTimes* times = nullptr;  ///< null: not watched
+  PlannedCalls* watched = nullptr;  ///< null: not watched
 };
 
 /// The schedule of a call, the same on all ranks. Collective over the communicator where a rule
@@ -44,9 +45,8 @@ struct Followed {
 /// @throws MpiFailure
 [[nodiscard]] Followed find_schedule(MPI_Comm comm, const CollectiveCall& call);
 
-/// Adds what a call took. Where one is due, all ranks agree on the time of the calls: when it is
-/// too far from the predicted one, pairs are probed again, and if that explains it, all schedules
-/// of the communicator are planned anew at their next call. Collective over the communicator.
+/// Adds what a call took, and where it is due looks after the schedule (`DriftWatch`). Collective
+/// over the communicator.
 /// @throws MpiFailure
 void watch(MPI_Comm comm, const Followed& followed, double call_s);
 

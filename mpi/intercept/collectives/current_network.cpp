@@ -6,9 +6,11 @@
 
 namespace fairlead::intercept {
 
-void CurrentNetwork::begin(const NetworkPlan& planned) {
+void CurrentNetwork::begin(const NetworkPlan& planned, double max_stop_ratio) {
   const std::scoped_lock lock(mutex_);
   network_ = planned;
+  max_stop_ratio_ = max_stop_ratio;
+  begin_s_ = now_s();
 }
 
 NetworkPlan CurrentNetwork::select(std::span<const std::int32_t> hosts) const {
@@ -33,14 +35,14 @@ int CurrentNetwork::version() const {
   return version_;
 }
 
-void CurrentNetwork::note_probe(double pause_s) {
+void CurrentNetwork::note_stop(double stop_s) {
   const std::scoped_lock lock(mutex_);
-  next_probe_s_ = now_s() + pause_s / kMaxProbeRatio;
+  stopped_s_ += stop_s;
 }
 
-double CurrentNetwork::wait_s() const {
+double CurrentNetwork::wait_s(double stop_s) const {
   const std::scoped_lock lock(mutex_);
-  return next_probe_s_ - now_s();
+  return (stopped_s_ + stop_s) / max_stop_ratio_ - (now_s() - begin_s_);
 }
 
 CurrentNetwork& current_network() {

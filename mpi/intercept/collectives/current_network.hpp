@@ -14,7 +14,8 @@ namespace fairlead::intercept {
 /// The network as this process knows it. Communicators of several threads use it.
 class CurrentNetwork {
  public:
-  void begin(const NetworkPlan& planned);
+  /// @param max_stop_ratio  how much of the time from now on the program may be held up
+  void begin(const NetworkPlan& planned, double max_stop_ratio);
 
   /// Some of the hosts, as planning takes them.
   [[nodiscard]] NetworkPlan select(std::span<const std::int32_t> hosts) const;
@@ -25,16 +26,18 @@ class CurrentNetwork {
   /// Grows with each probe that is kept.
   [[nodiscard]] int version() const;
 
-  /// A probe of so long was made: all of them take at most kMaxProbeRatio of the time.
-  void note_probe(double pause_s);
-  [[nodiscard]] double wait_s() const;
-  static constexpr double kMaxProbeRatio = 0.005;
+  /// The program was held up for so long.
+  void note_stop(double stop_s);
+  /// Until it may be held up for so long; not positive: it may be now.
+  [[nodiscard]] double wait_s(double stop_s) const;
 
  private:
   mutable std::mutex mutex_;  // guards all that follows
   NetworkPlan network_{};
   int version_ = 0;
-  double next_probe_s_ = 0.0;
+  double max_stop_ratio_ = 0.0;
+  double begin_s_ = 0.0;
+  double stopped_s_ = 0.0;
 };
 
 /// Of this program; never destroyed.

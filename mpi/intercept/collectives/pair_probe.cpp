@@ -130,6 +130,7 @@ ProbedPairs probe_pairs(Members& members, int first_round) {
       found.latency_s[pair] = out.latency_s;
       found.bandwidth_Bps[pair] = out.bandwidth_Bps;
     }
+    ++found.num_rounds;
     elapsed_s[0] = now_s() - begin_s;
     take_largest(elapsed_s, team.comm);
   }

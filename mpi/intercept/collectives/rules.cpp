@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 
 #include "fairlead/collectives/planning.hpp"
 #include "fairlead/error.hpp"
@@ -60,6 +61,24 @@ CollectiveRule read_rule(const json::Value& value, std::size_t num_hosts) {
           .method = read_method(value.at("method"), operation)};
 }
 
+DriftRule read_drift_rule(const json::Value& root) {
+  DriftRule rule;
+  if (const auto ratio = root.find("max_drift_ratio")) {
+    rule.max_ratio = ratio->number(json::Allowed::positive);
+  }
+  if (const auto from = root.find("drift_from")) {
+    const std::string name = from->text();
+    if (name != "measured" && name != "predicted") {
+      from->refuse("expected \"measured\" or \"predicted\", got \"" + name + "\"");
+    }
+    if (name == "predicted") rule.expected = Expected::predicted;
+  }
+  if (const auto ratio = root.find("max_watching_ratio")) {
+    rule.max_cost_ratio = ratio->number(json::Allowed::positive);
+  }
+  return rule;
+}
+
 }  // namespace
 
 CollectivesPlan parse_collectives_plan(const PlanFile& network, const PlanFile& collectives,
@@ -68,16 +87,15 @@ CollectivesPlan parse_collectives_plan(const PlanFile& network, const PlanFile& 
   const json::Document document(collectives.name, collectives.text);
   const json::Value root = document.root();
   root.require_format("fairlead-collectives", 1);
-  root.allow_only(
-      {"format", "version", "num_ranks", "is_reproducible", "max_drift_ratio", "rules"});
+  root.allow_only({"format", "version", "num_ranks", "is_reproducible", "max_drift_ratio",
+                   "drift_from", "max_watching_ratio", "rules"});
   const json::Value planned_ranks = root.at("num_ranks");
   if (planned_ranks.whole_number(1, std::numeric_limits<std::int32_t>::max()) != num_ranks) {
     planned_ranks.refuse("the program has " + std::to_string(num_ranks));
   }
   plan.is_reproducible = root.at("is_reproducible").truth();
-  if (const auto ratio = root.find("max_drift_ratio")) {
-    plan.max_drift_ratio = ratio->number(json::Allowed::positive);
-  }
+  const DriftRule drift = read_drift_rule(root);
+  if (!plan.is_reproducible) plan.drift = drift;
   for (const json::Value& rule : root.at("rules").items()) {
     plan.rules.push_back(read_rule(rule, plan.network.num_hosts()));
   }

@@ -3,12 +3,11 @@
 // docs/reference/plan.md).
 #pragma once
 
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
+#include "collectives/drift_rule.hpp"
 #include "fairlead/collectives/schedule.hpp"
 #include "plan/network_plan.hpp"
 
@@ -32,13 +31,8 @@ struct CollectivesPlan {
   NetworkPlan network{};
   /// Never planned anew while the program runs.
   bool is_reproducible = false;
-  /// Further from the expected time than this is worth a look at the network; infinite: nothing is.
-  double max_drift_ratio = std::numeric_limits<double>::infinity();
+  DriftRule drift{};  ///< off where it is reproducible
   std::vector<CollectiveRule> rules{};
-
-  [[nodiscard]] bool is_watched() const {
-    return !is_reproducible && std::isfinite(max_drift_ratio);
-  }
 };
 
 /// Reads `network.json` and `collectives.json`.

@@ -14,18 +14,18 @@ constexpr double kMostCalls = 1e6;
 constexpr double kFirstAgreement_s = 1e-3;
 constexpr double kMostFirstCalls = 1000;
 
-double interval_of(double agreement_s, double call_s, double most_calls) {
-  const double calls = std::ceil(agreement_s / (WatchedTimes::kMaxCostRatio * call_s));
-  return std::clamp(calls, kFewestCalls, most_calls);
-}
-
 }  // namespace
 
-WatchedTimes::WatchedTimes(double predicted_s, bool is_known)
-    : expected_s_(is_known ? predicted_s : 0.0) {
-  if (!(predicted_s > 0)) return;
-  interval_ =
-      static_cast<std::uint64_t>(interval_of(kFirstAgreement_s, predicted_s, kMostFirstCalls));
+WatchedTimes::WatchedTimes(double predicted_s, const DriftRule& rule) : rule_(rule) {
+  if (!(predicted_s > 0) || !rule.is_on()) return;
+  restart(predicted_s);
+  interval_ = interval_of(kFirstAgreement_s, predicted_s, kMostFirstCalls);
+}
+
+std::uint64_t WatchedTimes::interval_of(double agreement_s, double call_s,
+                                        double most_calls) const {
+  const double calls = std::ceil(agreement_s / (rule_.max_cost_ratio / 2 * call_s));
+  return static_cast<std::uint64_t>(std::clamp(calls, kFewestCalls, most_calls));
 }
 
 double WatchedTimes::median_s() const {
@@ -37,19 +37,25 @@ double WatchedTimes::median_s() const {
   return static_cast<double>(*middle);
 }
 
-bool WatchedTimes::has_drifted(double agreed_s, double max_drift_ratio) {
-  const double factor = 1 + max_drift_ratio;
-  const double most = is_measured_ ? factor : std::max(kMaxFirstFactor, factor);
-  const bool is_far =
-      expected_s_ > 0 && (agreed_s > expected_s_ * most || agreed_s * most < expected_s_);
-  if (!is_far && !is_measured_) expect(agreed_s);
-  return is_far;
+bool WatchedTimes::has_drifted(double agreed_s) {
+  if (!(expected_s_ > 0)) expect(agreed_s);
+  const double factor = 1 + rule_.max_ratio;
+  return agreed_s > expected_s_ * factor || agreed_s * factor < expected_s_;
+}
+
+void WatchedTimes::expect(double agreed_s) {
+  if (rule_.expected == Expected::measured) expected_s_ = agreed_s;
+}
+
+void WatchedTimes::restart(double predicted_s) {
+  expected_s_ = rule_.expected == Expected::predicted ? predicted_s : 0.0;
+  num_calls_ = 0;
 }
 
 void WatchedTimes::begin_window(double agreement_s, double call_s) {
   num_calls_ = 0;
   if (!(agreement_s > 0) || !(call_s > 0)) return;
-  interval_ = static_cast<std::uint64_t>(interval_of(agreement_s, call_s, kMostCalls));
+  interval_ = interval_of(agreement_s, call_s, kMostCalls);
 }
 
 }  // namespace fairlead::intercept

@@ -6,15 +6,16 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "collectives/drift_rule.hpp"
+
 namespace fairlead::intercept {
 
 /// Times of the calls that follow one schedule. Ranks count the same calls, so they are due for an
 /// agreement at the same call.
 class WatchedTimes {
  public:
-  /// @param predicted_s  0: nothing is known, so nothing is watched
-  /// @param is_known  false: the first window says what to expect
-  WatchedTimes(double predicted_s, bool is_known);
+  /// Nothing is watched without a rule, or without a prediction, which is 0 then.
+  WatchedTimes(double predicted_s, const DriftRule& rule);
 
   [[nodiscard]] bool is_on() const { return interval_ > 0; }
 
@@ -23,33 +24,32 @@ class WatchedTimes {
     ++num_calls_;
   }
   [[nodiscard]] bool is_due() const { return num_calls_ >= interval_; }
+  [[nodiscard]] std::uint64_t num_calls() const { return num_calls_; }
   /// Of the last calls on this rank.
   [[nodiscard]] double median_s() const;
 
-  /// Whether the agreed time of a window is further from the expected one than the ratio. First the
-  /// predicted time is expected, and within a factor of kMaxFirstFactor the first window's time
-  /// from then on: predictions know no cost of a message but latency and bytes.
-  [[nodiscard]] bool has_drifted(double agreed_s, double max_drift_ratio);
-  /// From now on calls are expected to take this long.
-  void expect(double agreed_s) {
-    expected_s_ = agreed_s;
-    is_measured_ = true;
-  }
+  /// Whether the agreed time of a window is further from the expected one than the rule allows.
+  /// Unless the rule expects the predicted time, the first window says what to expect.
+  [[nodiscard]] bool has_drifted(double agreed_s);
+  /// From now on calls are expected to take this long, if measured times are.
+  void expect(double agreed_s);
+  /// Another schedule, or the same one on another network: nothing was measured yet.
+  void restart(double predicted_s);
 
-  /// Begins the next window. It is so long that agreements take at most kMaxCostRatio of the
-  /// calls' time.
+  /// Begins the next window. It is so long that agreements take at most half of what looking after
+  /// the calls may cost.
   /// @param agreement_s, call_s  the same on all ranks; 0: unknown
   void begin_window(double agreement_s, double call_s);
 
-  static constexpr double kMaxCostRatio = 0.0025;
-  static constexpr double kMaxFirstFactor = 2.0;
-
  private:
+  [[nodiscard]] std::uint64_t interval_of(double agreement_s, double call_s,
+                                          double most_calls) const;
+
+  DriftRule rule_;
   std::array<float, 64> times_s_{};
   std::uint64_t num_calls_ = 0;
   std::uint64_t interval_ = 0;
-  double expected_s_ = 0.0;   ///< 0: the first window says
-  bool is_measured_ = false;  ///< else predicted
+  double expected_s_ = 0.0;  ///< 0: the next window says
 };
 
 }  // namespace fairlead::intercept

@@ -6,6 +6,8 @@ namespace fairlead::intercept {
 
 constexpr const char* kTraceVariable = "FAIRLEAD_TRACE";
 constexpr const char* kPlanVariable = "FAIRLEAD_PLAN";
+/// Folder in which features leave what they have done.
+constexpr const char* kRecordVariable = "FAIRLEAD_RECORD";
 /// For launchers without a name service: the user declares that every rank has the library.
 constexpr const char* kEveryRankVariable = "FAIRLEAD_EVERY_RANK";
 

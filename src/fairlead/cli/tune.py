@@ -23,6 +23,7 @@ from fairlead.flows.tune import (
 )
 from fairlead.flows.tune import tune as measure
 from fairlead.flows.tune_native import tune_native
+from fairlead.model.collective_rule import DriftRule
 from fairlead.narrator import Narrator
 from fairlead.report import tune_view
 from fairlead.units import format_duration, format_size, parse_size
@@ -83,7 +84,17 @@ MaxDrift = Annotated[
         metavar="RATIO",
         rich_help_panel=TUNING,
         help="When collectives of the running program take so much more or less time than "
-        "expected, for example 0.2, measure the network again and plan anew. Default: never.",
+        "expected, for example 0.2, measure the network again, and use a new schedule where it is "
+        "faster. Default: never.",
+    ),
+]
+DriftFrom = Annotated[
+    Any,
+    option_kinds.name(
+        ("measured", "predicted"),
+        "What --max-drift expects: earlier times of the same calls, or the predicted time.",
+        TUNING,
+        metavar="measured|predicted",
     ),
 ]
 PlacementFile = Annotated[
@@ -122,6 +133,7 @@ def tune(
     budget: Budget = DEFAULT_BUDGET_S,
     reproducible: Reproducible = False,
     max_drift: MaxDrift = None,
+    drift_from: DriftFrom = "measured",
     mpirun: options.Mpirun = None,
     launcher_args: options.LauncherArgs = "",
     network: options.NetworkSource = None,
@@ -152,13 +164,15 @@ def tune(
         sizes=sizes,
         budget_s=budget,
         is_reproducible=reproducible,
-        max_drift_ratio=max_drift,
+        drift=None if max_drift is None else DriftRule(max_drift, drift_from),
     )
     if reproducible:
-        options.refuse(context, {"max_drift"}, "does not go together with --reproducible")
+        options.refuse(
+            context, {"max_drift", "drift_from"}, "does not go together with --reproducible"
+        )
     if export is not None:
         reason = "does not go together with --export: schedules are left out"
-        options.refuse(context, {"max_drift", "reproducible"}, reason)
+        options.refuse(context, {"max_drift", "drift_from", "reproducible"}, reason)
     narrator = Narrator() if as_json else TerminalNarrator()
     if export is not None:
         native = tune_native(request, TUNING_FILES[export], narrator)

@@ -200,7 +200,8 @@ def following(
     except Error as error:
         narrator.tell(f"collectives stay the MPI's own: {error}")
         return {}
-    return preloaded({}, library, FAIRLEAD_PLAN=str(folder.absolute()))
+    record = str(prepared.directory.path.absolute())
+    return preloaded({}, library, FAIRLEAD_PLAN=str(folder.absolute()), FAIRLEAD_RECORD=record)
 
 
 def given_collectives(folder: Path, num_ranks: int) -> TunedCollectives:

@@ -8,6 +8,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +43,7 @@ from fairlead.model.cost import evaluate
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.narrator import Narrator
+from fairlead.watch.collective_drift import drift_counts
 from fairlead.watch.history import History
 
 __all__ = ["Announcement", "run", "start"]
@@ -92,7 +94,10 @@ def run(
     seconds, exit_code = start(prepared, request, decision, narrator, rules)
     if exit_code == 0:
         is_tuned = rules is not None and bool(rules.rules)
-        history.add(method, decision, seconds, announcement.predicted_s, is_tuned=is_tuned)
+        drift = drift_counts(prepared.directory.path)
+        history.add(
+            *(method, decision, seconds, announcement.predicted_s), is_tuned=is_tuned, drift=drift
+        )
     return exit_code
 
 
@@ -259,7 +264,9 @@ def start(
         prepared.directory.note("start", {"launcher_command": command})
         stdin = stack.enter_context(prepared.stdin.opened(last=True))
         finished = launch.run(command, stdin=stdin)
-    end = {"exit_code": finished.returncode, "seconds": finished.seconds}
+    end: dict[str, Any] = {"exit_code": finished.returncode, "seconds": finished.seconds}
+    if (drift := drift_counts(prepared.directory.path)) is not None:
+        end["drift"] = drift.model_dump()
     try:
         prepared.directory.note("end", end)
     except InputError as error:  # The program has run, so its exit code is returned in any case.

@@ -12,6 +12,7 @@ from fairlead.measure import profile_cache
 from fairlead.narrator import Narrator
 from fairlead.units import format_duration
 from fairlead.watch import history as histories
+from fairlead.watch.collective_drift import DriftCounts
 from fairlead.watch.history import History, RunTime
 
 __all__ = ["RunLog"]
@@ -46,12 +47,13 @@ class RunLog:
         predicted_s: float | None,
         *,
         is_tuned: bool = False,
+        drift: DriftCounts | None = None,
     ) -> None:
         """Keep the time of a successful run, and print it beside the prediction."""
         placement = decision.placement
         names = None if placement is None else tuple(placement.host_names())
         by = "launcher" if names is None else method
-        self._add(by, names, seconds, predicted_s, is_tuned=is_tuned)
+        self._add(by, names, seconds, predicted_s, is_tuned=is_tuned, drift=drift)
         launcher_s = self.kept.launcher_s()
         told = f"took {format_duration(seconds)}"
         if predicted_s is not None:
@@ -73,6 +75,7 @@ class RunLog:
         *,
         is_traced: bool = False,
         is_tuned: bool = False,
+        drift: DriftCounts | None = None,
     ) -> None:
         one = RunTime(
             when=histories.now(),
@@ -83,6 +86,7 @@ class RunLog:
             predicted_s=predicted_s,
             is_traced=is_traced,
             is_tuned=is_tuned,
+            drift=drift,
         )
         try:
             self.kept = histories.add(self._path, self._empty, one)

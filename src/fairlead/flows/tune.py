@@ -26,7 +26,7 @@ from fairlead.measure.collective_times import TimedCall, TuningProgram
 from fairlead.measure.network_sources import Measuring, network_source
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.model.cluster import Cluster
-from fairlead.model.collective_rule import TunedCollectives
+from fairlead.model.collective_rule import DriftRule, TunedCollectives
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.schedule import Schedule
@@ -64,8 +64,7 @@ class TuneRequest:
         sizes: Of which messages, in bytes.
         budget_s: No further call begins after this time.
         is_reproducible: The plan fixes the order of all that is combined, and is never made anew.
-        max_drift_ratio: Deviation of times from which a running program measures again; None: it
-            never does.
+        drift: When a running program plans anew; None: never.
     """
 
     num_ranks: int
@@ -80,7 +79,7 @@ class TuneRequest:
     sizes: tuple[int, ...] = DEFAULT_SIZES
     budget_s: float = DEFAULT_BUDGET_S
     is_reproducible: bool = False
-    max_drift_ratio: float | None = None
+    drift: DriftRule | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,7 +94,7 @@ class Tuning:
         num_left_out: Calls for which the budget was too short.
         is_reproducible: As asked for.
         seconds: Time of the measuring.
-        max_drift_ratio: As asked for.
+        drift: As asked for.
     """
 
     launcher: Launcher
@@ -105,15 +104,13 @@ class Tuning:
     num_left_out: int
     is_reproducible: bool
     seconds: float
-    max_drift_ratio: float | None = None
+    drift: DriftRule | None = None
 
     @property
     def collectives(self) -> TunedCollectives:
         """The rules that follow."""
         rules = tuple(rules_of(self.choices))
-        return TunedCollectives(
-            self.placement.num_ranks, rules, self.is_reproducible, self.max_drift_ratio
-        )
+        return TunedCollectives(self.placement.num_ranks, rules, self.is_reproducible, self.drift)
 
     def write(self, folder: Path) -> None:
         """Write the plan (docs/reference/plan.md)."""
@@ -226,7 +223,7 @@ def timed(
     return Tuning(
         *(program.launcher, network, placement, choices, left_out, request.is_reproducible),
         seconds,
-        request.max_drift_ratio,
+        request.drift,
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Literal
 
-__all__ = ["CollectiveRule", "TunedCollectives"]
+__all__ = ["CollectiveRule", "DriftRule", "TunedCollectives"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,6 +30,23 @@ class CollectiveRule:
 
 
 @dataclasses.dataclass(frozen=True)
+class DriftRule:
+    """When collectives of a running program are planned anew.
+
+    Attributes:
+        max_ratio: When calls take so much more or less time than expected, the network is measured
+            again; > 0.
+        drift_from: What is expected: earlier times of the same calls in the run, or the schedule's
+            predicted time, as in CMPI (section 5.1).
+        max_cost_ratio: Part of the program's time that all of it may cost; > 0.
+    """
+
+    max_ratio: float = 0.2
+    drift_from: Literal["measured", "predicted"] = "measured"
+    max_cost_ratio: float = 0.005
+
+
+@dataclasses.dataclass(frozen=True)
 class TunedCollectives:
     """The rules for one program; a call that none covers is the MPI's own.
 
@@ -37,11 +55,10 @@ class TunedCollectives:
         rules: The first that fits a call decides.
         is_reproducible: Whether the same call gives the same bits on every run: nothing is planned
             anew while the program runs.
-        max_drift_ratio: When calls take so much more or less time than expected, the network is
-            measured again; > 0. None: never.
+        drift: When schedules are planned anew; None: never.
     """
 
     num_ranks: int
     rules: Sequence[CollectiveRule]
     is_reproducible: bool = False
-    max_drift_ratio: float | None = None
+    drift: DriftRule | None = None

@@ -12,6 +12,7 @@ from rich.text import Text
 from fairlead.report.history import history_sentences, records
 from fairlead.report.scales import SECONDS, human
 from fairlead.report.terminal_table import table
+from fairlead.watch.collective_drift import drift_sentence
 from fairlead.watch.history import History
 
 MOST_LINES = 20
@@ -46,4 +47,6 @@ def view(history: History, width: int) -> RenderableType:
         measured = human(run.measured_s, SECONDS)
         shown.add_row(*map(Text, (when, run.placement, predicted, measured, run.outcome)))
     told = [Text(sentence) for sentence in history_sentences(runs)] if runs else []
+    if history.runs and (drift := history.runs[-1].drift) is not None:
+        told.append(Text(f"In the latest run {drift_sentence(drift)}."))
     return Group(Text(title, style="bold"), Text(), shown, Text(), *told)

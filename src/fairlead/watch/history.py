@@ -21,6 +21,7 @@ from fairlead.files.archive import write_text
 from fairlead.files.json_files import read_json
 from fairlead.files.run_directory import state_folder
 from fairlead.model.placement import Placement
+from fairlead.watch.collective_drift import DriftCounts
 
 __all__ = ["History", "RunTime"]
 
@@ -48,6 +49,7 @@ class RunTime(pydantic.BaseModel, frozen=True, extra="forbid"):
         predicted_s: Predicted time, or None without earlier runs.
         is_traced: Whether it was the traced run.
         is_tuned: Whether collectives followed schedules.
+        drift: What was done where their times drifted; None where they were not watched.
     """
 
     when: pydantic.AwareDatetime
@@ -58,6 +60,7 @@ class RunTime(pydantic.BaseModel, frozen=True, extra="forbid"):
     predicted_s: Seconds | None = None
     is_traced: bool = False
     is_tuned: bool = False
+    drift: DriftCounts | None = None
 
 
 class History(pydantic.BaseModel, extra="forbid"):

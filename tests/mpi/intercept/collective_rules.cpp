@@ -54,15 +54,32 @@ TEST_CASE("rules: hosts are put in order, null is any") {
   CHECK(rules[1].hosts.empty());
 }
 
+namespace {
+
+DriftRule drift_rule_of(const char* fields) {
+  return plan_of(std::string(R"({"format":"fairlead-collectives","version":1,)") +
+                 R"("num_ranks":8,"rules":[],)" + fields + "}")
+      .drift;
+}
+
+}  // namespace
+
 TEST_CASE("rules: calls are watched only where the plan says from which drift on") {
-  const auto is_watched = [](const char* fields) {
-    const std::string text = std::string(R"({"format":"fairlead-collectives","version":1,)") +
-                             R"("num_ranks":8,"rules":[],)" + fields + "}";
-    return plan_of(text).is_watched();
-  };
-  CHECK_FALSE(is_watched(R"("is_reproducible":false)"));
-  CHECK(is_watched(R"("is_reproducible":false,"max_drift_ratio":0.2)"));
-  CHECK_FALSE(is_watched(R"("is_reproducible":true,"max_drift_ratio":0.2)"));
+  CHECK_FALSE(drift_rule_of(R"("is_reproducible":false)").is_on());
+  CHECK(drift_rule_of(R"("is_reproducible":false,"max_drift_ratio":0.2)").is_on());
+  CHECK_FALSE(drift_rule_of(R"("is_reproducible":true,"max_drift_ratio":0.2)").is_on());
+}
+
+TEST_CASE("rules: the plan says from what times drift, and what looking after them may cost") {
+  const DriftRule by_default = drift_rule_of(R"("is_reproducible":false,"max_drift_ratio":0.2)");
+  const DriftRule told =
+      drift_rule_of(R"("is_reproducible":false,"max_drift_ratio":0.2,"drift_from":"predicted",)"
+                    R"("max_watching_ratio":0.5)");
+
+  CHECK(by_default.expected == Expected::measured);
+  CHECK(by_default.max_cost_ratio == 0.005);
+  CHECK(told.expected == Expected::predicted);
+  CHECK(told.max_cost_ratio == 0.5);
 }
 
 TEST_CASE("rules: what is wrong is refused by name") {
@@ -76,5 +93,7 @@ TEST_CASE("rules: what is wrong is refused by name") {
   CHECK(problem_with("\"forest\"", "\"ring\"") ==
         "C: rules[0]: method: no method for bcast is named \"ring\"");
   CHECK(problem_with("\"hosts\":null,", "") == "C: rules[1]: hosts: is missing");
+  CHECK(problem_with("\"rules\"", "\"drift_from\":\"x\",\"rules\"") ==
+        "C: drift_from: expected \"measured\" or \"predicted\", got \"x\"");
   CHECK(problem_with("false", "0") == "C: is_reproducible: expected true or false, got 0");
 }

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// When calls are looked at, when their times count as drift, and what a probe changes; no MPI, and
-// the times are invented.
+// When calls are looked at, when their times count as drift, which of two schedules stays, and what
+// a probe changes; no MPI, and the times are invented.
 #include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "../../core/catch.hpp"
 #include "collectives/network_now.hpp"
+#include "collectives/schedule_comparison.hpp"
 #include "collectives/watched_times.hpp"
 
 using namespace fairlead::intercept;
 
 namespace {
 
-constexpr double kMaxDrift = 0.2;
+constexpr DriftRule kRule{.max_ratio = 0.2};
+constexpr DriftRule kPaperRule{.max_ratio = 0.2, .expected = Expected::predicted};
 
 /// Calls until the next agreement.
 int calls_until_due(WatchedTimes& times, double call_s) {
@@ -27,58 +29,143 @@ int calls_until_due(WatchedTimes& times, double call_s) {
 
 }  // namespace
 
-TEST_CASE("watching: without a prediction there is nothing to watch") {
-  CHECK_FALSE(WatchedTimes(0.0, true).is_on());
+TEST_CASE("watching: without a prediction or a rule there is nothing to watch") {
+  CHECK(WatchedTimes(1e-3, kRule).is_on());
+  CHECK_FALSE(WatchedTimes(0.0, kRule).is_on());
+  CHECK_FALSE(WatchedTimes(1e-3, DriftRule{}).is_on());
 }
 
 TEST_CASE("watching: short calls are agreed on less often") {
-  WatchedTimes slow(1.0, true), fast(4e-3, true);
+  WatchedTimes slow(1.0, kRule), fast(4e-3, kRule);
 
   CHECK(calls_until_due(slow, 1.0) == 16);
   CHECK(calls_until_due(fast, 4e-3) == 100);
 }
 
-TEST_CASE("watching: agreements take at most a quarter of a percent of the calls' time") {
-  WatchedTimes times(1e-3, true);
+TEST_CASE("watching: agreements take at most half of what is allowed") {
+  WatchedTimes times(1e-3, kRule);
   calls_until_due(times, 1e-3);
 
   times.begin_window(1e-4, 1e-3);
 
-  CHECK(calls_until_due(times, 1e-3) * 1e-3 * WatchedTimes::kMaxCostRatio >= 1e-4 * 0.999);
+  CHECK(calls_until_due(times, 1e-3) * 1e-3 * kRule.max_cost_ratio / 2 >= 1e-4 * 0.999);
+}
+
+TEST_CASE("watching: the first window says what to expect, however wrong the prediction is") {
+  WatchedTimes times(1e-3, kRule);
+
+  CHECK_FALSE(times.has_drifted(7e-3));
+  CHECK_FALSE(times.has_drifted(8e-3));
+  CHECK(times.has_drifted(8.5e-3));
 }
 
 TEST_CASE("watching: only a difference beyond the ratio is drift, in both directions") {
-  WatchedTimes times(1e-3, true);
+  WatchedTimes times(1e-3, kRule);
   times.expect(1e-3);
 
-  CHECK_FALSE(times.has_drifted(1.19e-3, kMaxDrift));
-  CHECK_FALSE(times.has_drifted(0.85e-3, kMaxDrift));
-  CHECK(times.has_drifted(1.21e-3, kMaxDrift));
-  CHECK(times.has_drifted(0.8e-3, kMaxDrift));
+  CHECK_FALSE(times.has_drifted(1.19e-3));
+  CHECK_FALSE(times.has_drifted(0.85e-3));
+  CHECK(times.has_drifted(1.21e-3));
+  CHECK(times.has_drifted(0.8e-3));
 }
 
-TEST_CASE("watching: the first window may take twice the predicted time, which is then expected") {
-  WatchedTimes times(1e-3, true);
+TEST_CASE("watching: by the paper's rule the predicted time stays what is expected") {
+  WatchedTimes times(1e-3, kPaperRule);
 
-  CHECK(times.has_drifted(2.1e-3, kMaxDrift));
-  CHECK_FALSE(times.has_drifted(1.9e-3, kMaxDrift));
-  CHECK(times.has_drifted(1.5e-3, kMaxDrift));
+  times.expect(2e-3);
+
+  CHECK(times.has_drifted(2e-3));
+  CHECK_FALSE(times.has_drifted(1.1e-3));
+  times.restart(2e-3);
+  CHECK_FALSE(times.has_drifted(2e-3));
 }
 
-TEST_CASE("watching: after a probe the first window says what to expect") {
-  WatchedTimes times(1e-3, false);
+TEST_CASE("watching: after another schedule the first window says what to expect") {
+  WatchedTimes times(1e-3, kRule);
+  times.expect(1e-3);
 
-  CHECK_FALSE(times.has_drifted(7e-3, kMaxDrift));
-  CHECK_FALSE(times.has_drifted(8e-3, kMaxDrift));
-  CHECK(times.has_drifted(9e-3, kMaxDrift));
+  times.restart(5e-4);
+
+  CHECK_FALSE(times.has_drifted(7e-3));
+  CHECK(times.has_drifted(9e-3));
 }
 
 TEST_CASE("watching: a single slow call is no drift") {
-  WatchedTimes times(1e-3, true);
+  WatchedTimes times(1e-3, kRule);
   times.expect(1e-3);
   for (int call = 0; call < 20; ++call) times.add(call == 7 ? 1.0 : 1e-3);
 
-  CHECK_FALSE(times.has_drifted(times.median_s(), kMaxDrift));
+  CHECK_FALSE(times.has_drifted(times.median_s()));
+}
+
+namespace {
+
+struct Compared {
+  Verdict verdict = Verdict::open;
+  int calls = 0;
+  int calls_of_new = 0;
+};
+
+/// @param new_s  of the pair at each index
+template <class NewTime>
+Compared compared(double old_s, NewTime new_s) {
+  ScheduleComparison comparison;
+  Compared result;
+  for (int pair = 0; result.verdict == Verdict::open; ++result.calls) {
+    const bool is_new = comparison.begin_call();
+    result.calls_of_new += is_new ? 1 : 0;
+    // The first call may set things up.
+    comparison.add(result.calls == 0 ? 100.0 : is_new ? new_s(pair) : old_s);
+    if (!comparison.is_due()) continue;
+    result.verdict = comparison.judge(comparison.old_s(), comparison.new_s());
+    ++pair;
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("comparison: a new schedule that is always faster replaces the old one") {
+  const Compared result = compared(1.0, [](int) { return 0.9; });
+
+  CHECK(result.verdict == Verdict::is_replaced);
+  CHECK(result.calls == 1 + 2 * ScheduleComparison::kNumWins);
+  CHECK(result.calls_of_new == 1 + ScheduleComparison::kNumWins);
+}
+
+TEST_CASE("comparison: a slower schedule is given up after two pairs") {
+  const Compared result = compared(1.0, [](int) { return 3.0; });
+
+  CHECK(result.verdict == Verdict::stays);
+  CHECK(result.calls == 5);
+}
+
+TEST_CASE("comparison: one pair may be lost, a second one may not") {
+  CHECK(compared(1.0, [](int pair) { return pair == 3 ? 2.0 : 0.9; }).verdict ==
+        Verdict::is_replaced);
+  CHECK(compared(1.0, [](int pair) { return pair % 4 == 3 ? 2.0 : 0.9; }).verdict ==
+        Verdict::stays);
+}
+
+TEST_CASE("comparison: a saving below two percent is none") {
+  CHECK(compared(1.0, [](int) { return 0.985; }).verdict == Verdict::stays);
+}
+
+TEST_CASE("comparison: which of a pair comes first changes from pair to pair") {
+  ScheduleComparison comparison;
+  std::vector<bool> is_new;
+  for (int call = 0; call < 9; ++call) is_new.push_back(comparison.begin_call());
+
+  CHECK(is_new == std::vector<bool>{true, false, true, true, false, false, true, true, false});
+}
+
+TEST_CASE("probing: what one probe leaves out is known from an earlier one") {
+  ProbedPairs known{.latency_s = {0, 2, 0, 0}, .bandwidth_Bps = {0, 20, 0, 0}};
+
+  known.add({.latency_s = {0, 0, 3, 0}, .bandwidth_Bps = {0, 0, 30, 0}});
+
+  CHECK(known.latency_s == std::vector<double>{0, 2, 3, 0});
+  CHECK(known.bandwidth_Bps == std::vector<double>{0, 20, 30, 0});
 }
 
 TEST_CASE("probing: interfaces and groups change as the median of their pairs") {

@@ -24,7 +24,7 @@ from fairlead.flows.collectives_of_run import following
 from fairlead.flows.inputs import Prepared
 from fairlead.flows.run import reordering
 from fairlead.measure.probe_program import ProbeProgram
-from fairlead.model.collective_rule import CollectiveRule, TunedCollectives
+from fairlead.model.collective_rule import CollectiveRule, DriftRule, TunedCollectives
 
 
 def network(*hosts: str) -> fl.Network:
@@ -147,7 +147,7 @@ RULES = TunedCollectives(
         CollectiveRule("allgather", "ring", 1, None),
     ),
     is_reproducible=True,
-    max_drift_ratio=0.3,
+    drift=DriftRule(0.3, "predicted", 0.01),
 )
 
 
@@ -160,6 +160,8 @@ def test_collectives_are_the_documented_json(tmp_path: Path) -> None:
         "num_ranks": 4,
         "is_reproducible": True,
         "max_drift_ratio": 0.3,
+        "drift_from": "predicted",
+        "max_watching_ratio": 0.01,
         "rules": [
             {
                 "operation": "bcast",

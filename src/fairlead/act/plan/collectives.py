@@ -12,7 +12,7 @@ from fairlead.act.plan.network import NETWORK_FILE, read_host_names, write_netwo
 from fairlead.act.plan.plan_file import write_plan_file
 from fairlead.errors import InputError
 from fairlead.files.json_files import read_json
-from fairlead.model.collective_rule import CollectiveRule, TunedCollectives
+from fairlead.model.collective_rule import CollectiveRule, DriftRule, TunedCollectives
 from fairlead.model.network import Network
 
 __all__ = ["COLLECTIVES_FILE", "read_collectives_plan", "write_collectives_plan"]
@@ -38,13 +38,10 @@ def write_collectives_plan(
     """
     rules = [_fields(rule, network) for rule in collectives.rules]
     write_network_plan(folder, network)
-    watched = {}
-    if collectives.max_drift_ratio is not None:
-        watched["max_drift_ratio"] = collectives.max_drift_ratio
     fields = {
         "num_ranks": collectives.num_ranks,
         "is_reproducible": collectives.is_reproducible,
-        **watched,
+        **_drift_fields(collectives.drift),
         "rules": rules,
     }
     write_plan_file(folder, COLLECTIVES_FILE, fields, VERSION)
@@ -69,9 +66,20 @@ def read_collectives_plan(folder: Path | str) -> TunedCollectives:
         rules.append(
             CollectiveRule(rule.operation, rule.method, rule.min_bytes, rule.max_bytes, hosts)
         )
-    return TunedCollectives(
-        record.num_ranks, tuple(rules), record.is_reproducible, record.max_drift_ratio
-    )
+    drift = None
+    if record.max_drift_ratio is not None:
+        drift = DriftRule(record.max_drift_ratio, record.drift_from, record.max_watching_ratio)
+    return TunedCollectives(record.num_ranks, tuple(rules), record.is_reproducible, drift)
+
+
+def _drift_fields(drift: DriftRule | None) -> dict[str, Any]:
+    if drift is None:
+        return {}
+    return {
+        "max_drift_ratio": drift.max_ratio,
+        "drift_from": drift.drift_from,
+        "max_watching_ratio": drift.max_cost_ratio,
+    }
 
 
 def _fields(rule: CollectiveRule, network: Network) -> dict[str, Any]:
@@ -86,6 +94,7 @@ def _fields(rule: CollectiveRule, network: Network) -> dict[str, Any]:
 
 
 Whole = Annotated[int, pydantic.Field(ge=0)]
+_Ratio = Annotated[float, pydantic.Field(gt=0)]
 
 
 class _Rule(pydantic.BaseModel, extra="forbid"):
@@ -101,5 +110,7 @@ class _Collectives(pydantic.BaseModel, extra="forbid"):
     version: Literal[1]
     num_ranks: Annotated[int, pydantic.Field(ge=1)]
     is_reproducible: bool
-    max_drift_ratio: Annotated[float, pydantic.Field(gt=0)] | None = None
+    max_drift_ratio: _Ratio | None = None
+    drift_from: Literal["measured", "predicted"] = "measured"
+    max_watching_ratio: _Ratio = DriftRule.max_cost_ratio
     rules: list[_Rule]

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What this process has done about drifting collectives, for the record of the run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace fairlead::intercept {
+
+/// Counted on rank 0 of each communicator, so that each agreement counts once.
+struct DriftCounts {
+  std::uint64_t calls = 0;         ///< in windows that are complete
+  std::uint64_t windows = 0;       ///< on whose time the ranks have agreed
+  std::uint64_t drifts = 0;        ///< windows further from the expected time than the rule allows
+  std::uint64_t probes = 0;        ///< of pairs
+  std::uint64_t comparisons = 0;   ///< of a new schedule with the one in use, complete
+  std::uint64_t replacements = 0;  ///< after which the new one is used
+  double longest_stop_s = 0.0;     ///< of a probe with what was planned after it
+};
+
+/// Adds to the counts of this process; the longest stop is the longer one. Thread-safe.
+void count_drift(const DriftCounts& more);
+
+/// Writes them into the folder, as `drift-RANK.json`; a rank that counted nothing writes only if
+/// it is rank 0.
+/// @param rank  of MPI_COMM_WORLD
+/// @return whether all is written, or nothing had to be
+[[nodiscard]] bool write_drift_counts(const std::string& folder, int rank);
+
+}  // namespace fairlead::intercept

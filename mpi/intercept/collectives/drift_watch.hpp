@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is done about the collectives of one communicator when their times drift.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "collectives/probed_pairs.hpp"
+#include "collectives/schedule_comparison.hpp"
+#include "collectives/schedule_planner.hpp"
+#include "collectives/watched_times.hpp"
+#include "fairlead/collectives/schedule.hpp"
+#include "members.hpp"
+
+namespace fairlead::intercept {
+
+/// A new schedule that is compared with the one in use.
+struct Challenger {
+  std::unique_ptr<fairlead::collectives::Schedule> schedule;
+  /// On which it was planned, and which is kept if it is taken; none: on the network that is kept.
+  std::optional<ProbedPairs> probed;
+  ScheduleComparison comparison{};
+};
+
+/// The calls that share a schedule. Executors know schedules by their addresses.
+struct PlannedCalls {
+  PlanRequest request;
+  std::unique_ptr<fairlead::collectives::Schedule> schedule;  ///< null: they are the MPI's own
+  WatchedTimes times;
+  int version = 0;  ///< of the network on which it was planned or compared last
+  std::optional<Challenger> challenger{};
+
+  /// Whether the next call is one by which ranks agree.
+  [[nodiscard]] bool is_due() const {
+    return challenger ? challenger->comparison.is_due() : times.is_due();
+  }
+  void add(double call_s) {
+    if (challenger) {
+      challenger->comparison.add(call_s);
+    } else {
+      times.add(call_s);
+    }
+  }
+  /// What the next call follows; to be asked once for each call.
+  [[nodiscard]] const fairlead::collectives::Schedule* next() {
+    const bool is_new = challenger && challenger->comparison.begin_call();
+    return is_new ? challenger->schedule.get() : schedule.get();
+  }
+};
+
+/// Of one communicator. Its functions are collective, at a call that the number of calls decides,
+/// and throw MpiFailure.
+class DriftWatch {
+ public:
+  /// All ranks agree on times. Where these have drifted pairs are probed again; if that explains
+  /// it, a new schedule is planned, and replaces the old one only where it turns out faster.
+  /// @pre calls.is_due()
+  void check(PlannedCalls& calls, fairlead::collectives::Members& members,
+             const SchedulePlanner& planner);
+
+ private:
+  void agree(PlannedCalls& calls, fairlead::collectives::Members& members,
+             const SchedulePlanner& planner);
+  void look_at_network(PlannedCalls& calls, double call_s, fairlead::collectives::Members& members,
+                       const SchedulePlanner& planner);
+  static void compare(PlannedCalls& calls, Challenger& challenger,
+                      fairlead::collectives::Members& members, const SchedulePlanner& planner);
+
+  int next_round_ = 0;
+  ProbedPairs probed_{};      ///< by all probes: one may not be long enough for all pairs
+  double probe_s_ = 0.0;      ///< what the last one took; 0: there was none
+  double agreement_s_ = 0.0;  ///< what the last one took; 0: there was none
+};
+
+}  // namespace fairlead::intercept

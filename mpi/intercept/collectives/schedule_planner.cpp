@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/schedule_planner.hpp"
+
+#include <cstdio>
+#include <exception>
+
+#include "fairlead/collectives/planning.hpp"
+#include "json/value.hpp"
+#include "plan/world_hosts.hpp"
+#include "pmpi/mpi_symbols.hpp"
+#include "schedule_json.hpp"
+
+namespace fairlead::intercept {
+namespace {
+
+namespace executors = fairlead::collectives;
+using executors::Operation;
+
+bool is_whole_vector(Operation operation) {
+  return operation == Operation::bcast || operation == Operation::reduce ||
+         operation == Operation::allreduce;
+}
+
+executors::Schedule parsed(const std::string& text) {
+  const json::Document document("schedule", text);
+  return executors::read_schedule(document.root());
+}
+
+void broadcast(std::string& text, MPI_Comm comm) {
+  auto size = static_cast<int>(text.size());
+  require_success(mpi().Bcast(&size, sizeof size, byte_type(), SchedulePlanner::kRank, comm));
+  text.resize(static_cast<std::size_t>(size));
+  require_success(mpi().Bcast(text.data(), size, byte_type(), SchedulePlanner::kRank, comm));
+}
+
+}  // namespace
+
+std::unique_ptr<executors::Schedule> SchedulePlanner::plan(const executors::Members& members,
+                                                           const PlanRequest& request,
+                                                           const NetworkPlan& network) const {
+  std::string text;
+  if (members.rank() == kRank) text = planned(request, network);
+  broadcast(text, members.comm());
+  if (text.empty()) return nullptr;
+  return std::make_unique<executors::Schedule>(parsed(text));
+}
+
+/// Nothing where planning fails: all are told.
+std::string SchedulePlanner::planned(const PlanRequest& request,
+                                     const NetworkPlan& network) const noexcept try {
+  const CollectiveRule& rule = *request.rule;
+  const double ranks_per_host =
+      static_cast<double>(num_ranks_) / static_cast<double>(hosts_.size());
+  auto bytes = static_cast<double>(request.bytes);
+  // A host's block is that of all its ranks, in an alltoall for all ranks of the other.
+  if (!is_whole_vector(rule.operation)) bytes *= ranks_per_host;
+  if (rule.operation == Operation::alltoall) bytes *= ranks_per_host;
+  std::string text =
+      write_schedule(executors::plan(network.measured(),
+                                     {.operation = rule.operation,
+                                      .root = request.root,
+                                      .message_bytes = static_cast<std::uint64_t>(bytes)},
+                                     rule.method));
+  (void)parsed(text);  // What this rank cannot read, no other can.
+  return text;
+} catch (const std::exception& error) {
+  const CollectiveRule& rule = *request.rule;
+  std::fprintf(stderr, "fairlead: no schedule for %s by %s: %s\n",
+               std::string(name_of(rule.operation)).c_str(), rule.method.c_str(), error.what());
+  return {};
+}
+
+}  // namespace fairlead::intercept

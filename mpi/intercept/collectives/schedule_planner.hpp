@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans for one communicator. Rank 0 plans and tells the others: computers may differ in the last
+// digit of a prediction.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collectives/rules.hpp"
+#include "fairlead/collectives/schedule.hpp"
+#include "members.hpp"
+
+namespace fairlead::intercept {
+
+/// What is planned: a class of calls, by the first of them.
+struct PlanRequest {
+  const CollectiveRule* rule = nullptr;
+  int root = fairlead::collectives::kNoHost;  ///< a host of the communicator
+  std::uint64_t bytes = 0;                    ///< as rules have it
+};
+
+class SchedulePlanner {
+ public:
+  static constexpr int kRank = 0;
+
+  SchedulePlanner() = default;
+  /// @param hosts  the plan's, ascending; each rank's host is an index of them
+  SchedulePlanner(std::vector<std::int32_t> hosts, int num_ranks)
+      : hosts_(std::move(hosts)), num_ranks_(num_ranks) {}
+
+  [[nodiscard]] const std::vector<std::int32_t>& hosts() const { return hosts_; }
+
+  /// The schedule, the same on all ranks; null where planning fails, which rank 0 says. Collective.
+  /// @param network  between the hosts; read on rank 0 only
+  /// @throws MpiFailure
+  [[nodiscard]] std::unique_ptr<fairlead::collectives::Schedule> plan(
+      const fairlead::collectives::Members& members, const PlanRequest& request,
+      const NetworkPlan& network) const;
+
+ private:
+  [[nodiscard]] std::string planned(const PlanRequest& request,
+                                    const NetworkPlan& network) const noexcept;
+
+  std::vector<std::int32_t> hosts_;
+  int num_ranks_ = 0;
+};
+
+}  // namespace fairlead::intercept

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the preload library did about collectives whose times drifted, by the files it leaves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import pydantic
+
+from fairlead.errors import InputError
+from fairlead.files.json_files import read_json
+
+__all__ = ["DriftCounts", "drift_counts", "drift_sentence"]
+
+_Count = Annotated[int, pydantic.Field(ge=0)]
+
+
+class DriftCounts(pydantic.BaseModel, frozen=True, extra="forbid"):
+    """Counts of one run, over all its communicators (docs/design/collectives.md).
+
+    Attributes:
+        calls: Watched calls, in windows that were complete.
+        windows: On whose time the ranks agreed.
+        drifts: Windows that were further from the expected time than allowed.
+        probes: How often pairs of hosts were measured again.
+        comparisons: Of a new schedule with the one in use.
+        replacements: After which the new one was used.
+        longest_stop_s: Longest time for which a probe, and planning after it, held the program up.
+    """
+
+    calls: _Count = 0
+    windows: _Count = 0
+    drifts: _Count = 0
+    probes: _Count = 0
+    comparisons: _Count = 0
+    replacements: _Count = 0
+    longest_stop_s: Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)] = 0.0
+
+
+def drift_counts(folder: Path) -> DriftCounts | None:
+    """The sum over all processes that left a file in this folder; None without one.
+
+    A process that does not see the folder leaves none; a damaged file counts as missing.
+    """
+    found = []
+    for path in sorted(folder.glob("drift-*.json")):
+        try:
+            found.append(read_json(path, DriftCounts))
+        except InputError:
+            continue
+    if not found:
+        return None
+    longest_s = max(one.longest_stop_s for one in found)
+    sums = {
+        name: sum(getattr(one, name) for one in found)
+        for name in DriftCounts.model_fields
+        if name != "longest_stop_s"
+    }
+    return DriftCounts(**sums, longest_stop_s=longest_s)
+
+
+def drift_sentence(counts: DriftCounts) -> str:
+    """The counts for a user, in one sentence."""
+    if counts.windows == 0:
+        return "collectives were watched: too few calls for a comparison"
+    told = (
+        f"collectives were watched: {counts.calls} calls, {counts.drifts} of {counts.windows} "
+        f"windows drifted"
+    )
+    if counts.probes:
+        told += (
+            f"; {counts.probes} probes, at most {counts.longest_stop_s:.2g} s each; "
+            f"{counts.replacements} of {counts.comparisons} new schedules were faster and are used"
+        )
+    return told

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What processes of a run did about drifting collectives, put together and told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fairlead.watch.collective_drift import DriftCounts, drift_counts, drift_sentence
+
+
+def leave(folder: Path, rank: int, **counts: float) -> None:
+    """As the preload library does it."""
+    zeros = dict.fromkeys(DriftCounts.model_fields, 0)
+    (folder / f"drift-{rank}.json").write_text(json.dumps(zeros | counts))
+
+
+def test_counts_of_processes_add_up_and_the_longest_stop_stays(tmp_path: Path) -> None:
+    leave(tmp_path, 0, calls=100, windows=4, drifts=1, probes=1, longest_stop_s=0.2)
+    leave(tmp_path, 7, calls=20, windows=1, comparisons=1, replacements=1, longest_stop_s=0.1)
+
+    assert drift_counts(tmp_path) == DriftCounts(
+        calls=120, windows=5, drifts=1, probes=1, comparisons=1, replacements=1, longest_stop_s=0.2
+    )
+
+
+def test_without_a_file_nothing_was_watched(tmp_path: Path) -> None:
+    assert drift_counts(tmp_path) is None
+
+
+@pytest.mark.parametrize("text", ["{", '{"calls": -1}', '{"other": 1}'])
+def test_a_damaged_file_counts_as_missing(tmp_path: Path, text: str) -> None:
+    (tmp_path / "drift-0.json").write_text(text)
+
+    assert drift_counts(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("counts", "told"),
+    [
+        (DriftCounts(), "collectives were watched: too few calls for a comparison"),
+        (
+            DriftCounts(calls=64, windows=4),
+            "collectives were watched: 64 calls, 0 of 4 windows drifted",
+        ),
+        (
+            DriftCounts(
+                calls=64, windows=4, drifts=1, probes=1, comparisons=1, longest_stop_s=0.21
+            ),
+            "collectives were watched: 64 calls, 1 of 4 windows drifted; 1 probes, at most 0.21 s "
+            "each; 0 of 1 new schedules were faster and are used",
+        ),
+    ],
+)
+def test_counts_are_told_in_a_sentence(counts: DriftCounts, told: str) -> None:
+    assert drift_sentence(counts) == told
