@@ -17,10 +17,6 @@ pytestmark = [
     pytest.mark.usefixtures("invented_hosts"),
 ]
 
-
-# Open MPI 5 does not begin where hosts with several ranks each are one machine.
-of_two_mpis = pytest.mark.parametrize("launcher", ["openmpi-4", "mpich-4"], indirect=True)
-
 HOSTS = ("a", "b", "c")
 NETWORK = fl.Network(
     HOSTS,
@@ -30,6 +26,8 @@ NETWORK = fl.Network(
 
 
 def program(launcher: Launcher, **env: str) -> TuningProgram:
+    # Ranks that wait leave the processor to others.
+    env["OMPI_MCA_mpi_yield_when_idle"] = "1"
     if launcher.family == "openmpi" and launcher.version[0] == 4:
         # It tells shared memory by the machine's name, which all invented hosts have.
         env["OMPI_MCA_btl"] = "tcp,self"
@@ -39,7 +37,6 @@ def program(launcher: Launcher, **env: str) -> TuningProgram:
     return TuningProgram(launcher, cluster, placement, env=env)
 
 
-@of_two_mpis
 def test_every_schedule_of_every_operation_delivers_what_it_has_to(launcher: Launcher) -> None:
     with program(launcher) as running:
         for operation in OPERATIONS:
@@ -47,17 +44,14 @@ def test_every_schedule_of_every_operation_delivers_what_it_has_to(launcher: Lau
             root = 2 if operation in ("bcast", "reduce", "gather", "scatter") else None
             schedules = candidates(operation, NETWORK, 4000, [2, 2, 1], root, most=9)
 
-            times = running.time(call, schedules, time_s=0.0)
+            times = running.time(call, schedules, time_s=0.0, min_rounds=1, max_rounds=1)
 
             assert len(schedules) <= len(methods_for(operation))
             assert list(times.is_right) == [True] * (1 + len(schedules)), operation
-            assert times.rounds_s.shape[1] == 1 + len(schedules)
-            assert np.all(times.rounds_s[:, 0] > 0)
-            # All take part until they were slower in each of the first rounds.
-            assert np.all(np.isfinite(times.rounds_s[:4]))
+            assert times.rounds_s.shape == (1, 1 + len(schedules))
+            assert np.all(times.rounds_s > 0)
 
 
-@of_two_mpis
 def test_communicator_of_some_ranks_in_another_order(launcher: Launcher) -> None:
     with program(launcher) as running:
         call = TimedCall("reduce", 4000, (4, 3, 1), root=1)
@@ -85,7 +79,6 @@ BINOMIAL = {
 }
 
 
-@of_two_mpis
 def test_the_mpis_own_algorithms_and_another_order_can_be_chosen(launcher: Launcher) -> None:
     with program(launcher, OMPI_MCA_coll_tuned_use_dynamic_rules="1") as running:
         call = TimedCall("bcast", 4000, (0, 1, 2, 3, 4))
