@@ -359,10 +359,45 @@ long memory_in_use() {
 #endif
 }
 
+/// One call of each operation in turn.
+void call_once(int number, MPI_Comm comm, const std::vector<int>& out, std::vector<int>& in) {
+  switch (number % 9) {
+    case 0:
+      MPI_Allreduce(out.data(), in.data(), 64, MPI_INT, MPI_SUM, comm);
+      break;
+    case 1:
+      MPI_Bcast(in.data(), 64, MPI_INT, 0, comm);
+      break;
+    case 2:
+      MPI_Allgather(out.data(), 2, MPI_INT, in.data(), 2, MPI_INT, comm);
+      break;
+    case 3:
+      MPI_Reduce(out.data(), in.data(), 64, MPI_INT, MPI_SUM, 0, comm);
+      break;
+    case 4:
+      MPI_Gather(out.data(), 2, MPI_INT, in.data(), 2, MPI_INT, 0, comm);
+      break;
+    case 5:
+      MPI_Scatter(out.data(), 2, MPI_INT, in.data(), 2, MPI_INT, 0, comm);
+      break;
+    case 6:
+      MPI_Reduce_scatter_block(out.data(), in.data(), 2, MPI_INT, MPI_SUM, comm);
+      break;
+    case 7:
+      MPI_Alltoall(out.data(), 2, MPI_INT, in.data(), 2, MPI_INT, comm);
+      break;
+    default:
+      MPI_Barrier(comm);
+  }
+}
+
 void call_often(int num_calls) {
-  constexpr int kCallsPerComm = 500;
-  int rank = 0;
+  constexpr int kCallsPerComm = 100;
+  int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const auto length = static_cast<std::size_t>(std::max(64, 2 * size));
+  std::vector<int> out(length), in(length);
   long before = 0;
   MPI_Comm comm = MPI_COMM_NULL;
   for (int done = 0; done < num_calls; ++done) {
@@ -371,20 +406,7 @@ void call_often(int num_calls) {
       if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
       MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm);
     }
-    std::array<int, 64> in{}, out{};
-    switch (done % 4) {
-      case 0:
-        MPI_Allreduce(out.data(), in.data(), 64, MPI_INT, MPI_SUM, comm);
-        break;
-      case 1:
-        MPI_Bcast(in.data(), 64, MPI_INT, 0, comm);
-        break;
-      case 2:
-        MPI_Allgather(out.data(), 2, MPI_INT, in.data(), 2, MPI_INT, comm);
-        break;
-      default:
-        MPI_Barrier(comm);
-    }
+    call_once(done, comm, out, in);
   }
   if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
   const long grown = memory_in_use() - before;
