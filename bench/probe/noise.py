@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 import fairlead as fl
-from fairlead.decide.noise import BANDWIDTH_RATIO, LATENCY_RATIO, log_spread
+from fairlead.decide.noise import BANDWIDTH_RATIO, LATENCY_RATIO, late_spread, log_spread
 from fairlead.lab import Lab
 
 RECORDED = Path(__file__).with_name("recorded") / "repeated"
@@ -63,8 +63,13 @@ def row(folder: Path, scenario: str, metric: str) -> list[str]:
     value, low, high = METRICS[metric]
     logs = np.log([getattr(network, value)[off] for network in networks])
     found = float(np.sqrt(np.mean(logs.var(axis=0, ddof=1))))
-    spreads = [log_spread(getattr(network, low), getattr(network, high)) for network in networks]
-    said = float(np.mean([np.median(spread[off]) for spread in spreads if spread is not None]))
+    spreads = [
+        late_spread(getattr(network, value), getattr(network, low))
+        if metric == "bandwidth"
+        else log_spread(getattr(network, low), getattr(network, high))
+        for network in networks
+    ]
+    said = float(np.mean([np.nanmedian(spread[off]) for spread in spreads if spread is not None]))
     return [f"{found:.2f}", f"{said:.2f}", f"{found / said:.2f}"]
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fairlead.errors import ProbeError
 from fairlead.measure import rehearsal
+from fairlead.measure.long_trains import measure_with_long_trains
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.rehearsal import Rehearsal
 from fairlead.model.cluster import Cluster
@@ -35,13 +36,11 @@ class Measurer(Protocol):
     def launch_s(self) -> float:
         """Time for starting the measuring program, in seconds."""
 
+    def measure(self, pairs: Mask, pairs_s: float) -> Network | None:
+        """As `measure_with_long_trains`; None where it cannot be done."""
+
     def rehearse(
-        self,
-        placements: Sequence[Placement],
-        network: Network,
-        rehearsal_s: float,
-        pairs: Mask | None,
-        pairs_s: float,
+        self, placements: Sequence[Placement], network: Network, rehearsal_s: float
     ) -> Rehearsal | None:
         """As `fairlead.measure.rehearsal.rehearse`; None where it cannot be done."""
 
@@ -71,13 +70,16 @@ class HostsMeasurer:
             return 0.0
         return TYPICAL_LAUNCH_S if self.first_launch_s is None else self.first_launch_s
 
+    def measure(self, pairs: Mask, pairs_s: float) -> Network | None:
+        """Measure pairs by trains of 64 KiB; None, and one line of output, if that fails."""
+        try:
+            return measure_with_long_trains(self.program, self.cluster, pairs, pairs_s)
+        except ProbeError as error:
+            self.narrator.tell(f"decision: by the first measurement: {error}")
+            return None
+
     def rehearse(
-        self,
-        placements: Sequence[Placement],
-        network: Network,
-        rehearsal_s: float,
-        pairs: Mask | None,
-        pairs_s: float,
+        self, placements: Sequence[Placement], network: Network, rehearsal_s: float
     ) -> Rehearsal | None:
         """Run the traffic of the placements; None, and one line of output, if that fails."""
         self.narrator.tell("decision: rehearsing the traffic of each placement on the network")
@@ -89,8 +91,6 @@ class HostsMeasurer:
                 self.program,
                 self.cluster,
                 rehearsal_s=rehearsal_s,
-                pairs=pairs,
-                pairs_s=pairs_s,
             )
         except ProbeError as error:
             self.narrator.tell(f"decision: by the measured rates: {error}")

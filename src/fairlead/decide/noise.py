@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from fairlead.model.network import Network
 
-__all__ = ["log_spread", "with_pooled_noise"]
+__all__ = ["late_spread", "log_spread", "with_pooled_noise"]
 
 Matrix = npt.NDArray[np.float64]
 
@@ -23,11 +23,11 @@ NORMAL_95 = 1.959964
 """Standard normal quantile of 0.975."""
 
 LATENCY_RATIO = 2.0
-BANDWIDTH_RATIO = 0.55
-"""Standard deviation of one pair's values in repeated measurements, relative to the median
-interval. Trains without a gap between them are late and early in turns, so their range is larger
-than the error of their median; round trips are disturbed several at a time, so their range is
-smaller. On recorded probes 0.47 to 0.64 and 1.3 to 2.7 (bench/probe/noise.py)."""
+BANDWIDTH_RATIO = 0.8
+"""Standard deviation of one pair's values in repeated measurements, relative to what the median
+interval says. Trains without a gap between them are late and early in turns, so their range is
+larger than the error of their median; round trips are disturbed several at a time, so their range
+is smaller. On recorded probes 0.68 to 0.95 and 1.3 to 2.7 (bench/probe/noise.py)."""
 
 
 def log_spread(low: Matrix | None, high: Matrix | None) -> Matrix | None:
@@ -47,6 +47,20 @@ def log_spread(low: Matrix | None, high: Matrix | None) -> Matrix | None:
     return np.where(is_known, spread, np.median(spread[is_known]))
 
 
+def late_spread(value: Matrix, low: Matrix) -> Matrix:
+    """Standard deviation of the logarithm of each bandwidth, from the lower end of its interval.
+
+    The upper end says nothing about a network where the receiver did not run: messages that waited
+    for it arrive at once, a hundred times as fast as any interface.
+
+    Returns:
+        Shape as `value`; `nan` where no interval is known.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread = np.log(value / low) / NORMAL_95
+    return np.where(np.isfinite(spread), spread, np.nan)
+
+
 def with_pooled_noise(network: Network) -> Network:
     """The network with intervals as wide as the noise of all its pairs together.
 
@@ -57,19 +71,22 @@ def with_pooled_noise(network: Network) -> Network:
     if network.samples is None:
         return network
     is_measured = network.samples > 0
+    latency_low_s, latency_high_s = network.latency_low_s, network.latency_high_s
+    spread = log_spread(latency_low_s, latency_high_s)
     latency = _pooled(
         network.latency_s,
-        network.latency_low_s,
-        network.latency_high_s,
+        latency_low_s,
+        latency_high_s,
         is_measured,
-        LATENCY_RATIO,
+        None if spread is None else LATENCY_RATIO * spread,
     )
+    low_Bps = network.bandwidth_low_Bps
     bandwidth = _pooled(
         network.bandwidth_Bps,
-        network.bandwidth_low_Bps,
+        low_Bps,
         network.bandwidth_high_Bps,
         is_measured,
-        BANDWIDTH_RATIO,
+        None if low_Bps is None else BANDWIDTH_RATIO * late_spread(network.bandwidth_Bps, low_Bps),
     )
     return dataclasses.replace(
         network,
@@ -85,10 +102,13 @@ def _pooled(
     low: Matrix | None,
     high: Matrix | None,
     is_measured: npt.NDArray[np.bool_],
-    ratio: float,
+    spread: Matrix | None,
 ) -> tuple[Matrix | None, Matrix | None]:
-    spread = log_spread(low, high)
-    if spread is None or low is None or high is None or not is_measured.any():
+    """Intervals of all measured pairs by the median of their spreads."""
+    if spread is None or low is None or high is None:
         return low, high
-    factor = np.exp(NORMAL_95 * ratio * float(np.median(spread[is_measured])))
+    known = spread[is_measured & np.isfinite(spread)]
+    if not known.size:
+        return low, high
+    factor = np.exp(NORMAL_95 * float(np.median(known)))
     return np.where(is_measured, value / factor, low), np.where(is_measured, value * factor, high)

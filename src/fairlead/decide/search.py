@@ -173,6 +173,8 @@ class _Search:
         """One turn. Returns whether another one may change the decision."""
         if len(self._candidates) == MOST_CANDIDATES:
             return False
+        if not self._candidates:
+            self._measure()
         challenger = self._challenger()
         if challenger is None:
             return False
@@ -220,27 +222,37 @@ class _Search:
             placement, rival, problem.traffic, self._network, problem.seed, cost=problem.cost
         )
 
+    def _left_s(self, measurer: Measurer) -> float:
+        """What is left of the budget once the measuring program runs."""
+        spent_s = time.monotonic() - self._begin_s
+        return self._problem.budget_s - spent_s - measurer.launch_s
+
+    def _measure(self) -> None:
+        """Measure the pairs that decide, by messages long enough for a busy machine."""
+        problem, measurer = self._problem, self._problem.measurer
+        if measurer is None:
+            return
+        pairs_s = float(np.clip(self._left_s(measurer) / 3, LEAST_PAIRS_S, MOST_PAIRS_S))
+        found = measurer.measure(decisive_pairs(problem, self._network, pairs_s), pairs_s)
+        if found is None:
+            return
+        self._by_long_trains = found
+        self._measured = self._measured.updated(found)
+        self._network = with_pooled_noise(self._measured)
+        self._network_s = _network_s(problem, self._network)
+
     def _rehearse(self) -> bool:
         """Rehearse the candidates beside the launcher's. Returns whether that could be done."""
         problem, is_first = self._problem, len(self._candidates) == 1
         if problem.measurer is None:
             return False
-        spent_s = time.monotonic() - self._begin_s
-        left_s = problem.budget_s - spent_s - problem.measurer.launch_s
+        left_s = self._left_s(problem.measurer)
         if left_s < LEAST_REHEARSAL_S and not is_first:
             return False
-        # Pairs are measured again only once: a second time would show nothing new.
-        pairs = pairs_s = None
-        if is_first:
-            pairs_s = float(np.clip(left_s / 3, LEAST_PAIRS_S, MOST_PAIRS_S))
-            pairs = decisive_pairs(problem, self._network, self._placements(), pairs_s)
-            left_s -= pairs_s
         rehearsal = problem.measurer.rehearse(
             (problem.baseline, *self._placements()),
             self._network,
             float(np.clip(left_s, LEAST_REHEARSAL_S, MOST_REHEARSAL_S)),
-            pairs,
-            pairs_s or 0.0,
         )
         if rehearsal is None or not rehearsal.num_rounds:
             return False
@@ -253,21 +265,14 @@ class _Search:
             ratios = log_s[:, index] - log_s[:, 0]
             candidate.log_ratios = np.concatenate([candidate.log_ratios, ratios])
         self._network_s = rehearsal.network_s(0)
-        if rehearsal.network is not None:
-            self._by_long_trains = rehearsal.network
-            self._measured = self._measured.updated(rehearsal.network)
-            self._network = with_pooled_noise(self._measured)
 
 
-def decisive_pairs(
-    problem: DecisionProblem, network: Network, placements: Sequence[Placement], pairs_s: float
-) -> Mask:
+def decisive_pairs(problem: DecisionProblem, network: Network, pairs_s: float) -> Mask:
     """The pairs of hosts on which the gain depends: those with the longest transfer times.
 
     Args:
         problem: Holds the launcher's placement and the traffic.
         network: The measured network.
-        placements: The candidates.
         pairs_s: Time for measuring them, one after the other.
 
     Returns:
@@ -278,7 +283,7 @@ def decisive_pairs(
     if num_hosts <= ALL_PAIRS_HOSTS:
         return all_pairs
     load_s = np.zeros((num_hosts, num_hosts))
-    for placement in (problem.baseline, *placements):
+    for placement in (problem.baseline, problem.place(denoised(network))):
         with np.errstate(invalid="ignore"):
             carried_s = host_bytes(placement, problem.traffic, network.hosts)
             load_s = np.maximum(load_s, np.nan_to_num(carried_s / network.bandwidth_Bps))

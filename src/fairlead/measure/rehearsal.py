@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pydantic
 
 from fairlead.errors import ProbeError
-from fairlead.measure.long_trains import long_train_options, network_of
+from fairlead.measure.long_trains import long_train_options
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.probe_result import PAIRS_FORMAT, read_document
 from fairlead.model.cluster import Cluster
@@ -43,12 +43,10 @@ class Rehearsal:
         steps_s: Seconds of one step of the program, shape (rounds, placements); the trials of
             one round ran right after one another.
         num_steps: Steps of the whole program, by its trace.
-        network: Pairs that were measured before the rehearsal, `nan` elsewhere; None without any.
     """
 
     steps_s: Matrix
     num_steps: float
-    network: Network | None
 
     @property
     def num_rounds(self) -> int:
@@ -79,8 +77,6 @@ def rehearse(
     *,
     rehearsal_s: float,
     max_rounds: int = 12,
-    pairs: npt.NDArray[np.bool_] | None = None,
-    pairs_s: float = 1.0,
     patience_s: float = 10.0,
 ) -> Rehearsal:
     """Run the traffic of several placements between the hosts, in turns.
@@ -93,8 +89,6 @@ def rehearse(
         cluster: The hosts.
         rehearsal_s: When no further round begins.
         max_rounds: Most rounds.
-        pairs: Pairs of hosts to measure before, by trains of 64 KiB, shape (H, H); None for none.
-        pairs_s: Most time for that.
         patience_s: Silence after which a host is given up.
 
     Returns:
@@ -108,7 +102,7 @@ def rehearse(
     part_ratio = min(1.0, MOST_STEP_S / max(_busiest_s(one, network) for one in patterns))
     none = np.zeros((cluster.num_hosts, cluster.num_hosts), dtype=bool)
     options = {
-        **long_train_options(none if pairs is None else pairs, pairs_s),
+        **long_train_options(none, 0.0),
         "patience_s": patience_s,
         "rehearsal": {
             "patterns": [_messages(one * part_ratio) for one in patterns],
@@ -119,7 +113,7 @@ def rehearse(
     finished = program.order(
         cluster,
         options,
-        timeout_s=60 + rehearsal_s + pairs_s,
+        timeout_s=60 + rehearsal_s,
         formats=[PAIRS_FORMAT, _FORMAT],
     )
     document = read_document(finished.stdout, _FORMAT, _Document, "rehearsal")
@@ -129,7 +123,6 @@ def rehearse(
     return Rehearsal(
         steps_s=trials_s / max(document.num_steps, 1) / document.size_ratio,
         num_steps=steps / part_ratio,
-        network=None if pairs is None else network_of(finished.stdout, cluster),
     )
 
 

@@ -43,7 +43,6 @@ def rehearsed(
     sent: fl.Traffic,
     *hosts_of_rank: list[int],
     num_hosts: int = 3,
-    pairs: np.ndarray | None = None,
     bandwidth_Bps: float = FAST,
 ) -> Rehearsal:
     placements = [fl.Placement(NAMES[:num_hosts], np.array(one)) for one in hosts_of_rank]
@@ -56,8 +55,6 @@ def rehearsed(
             hosts(*NAMES[:num_hosts]),
             rehearsal_s=0.5,
             max_rounds=4,
-            pairs=pairs,
-            pairs_s=5.0,
         )
 
 
@@ -70,7 +67,6 @@ def test_each_placement_is_timed_in_each_round(launcher: Launcher) -> None:
     assert 3 <= found.num_rounds <= 4
     assert np.all(found.steps_s > 0)
     assert found.num_steps == 10
-    assert found.network is None
 
 
 def test_traffic_inside_a_host_is_not_sent(one_launcher: Launcher) -> None:
@@ -92,15 +88,6 @@ def test_steps_of_a_slow_network_are_cut_into_smaller_ones(one_launcher: Launche
     # A step sends 200 kB, which at 1 MB/s takes 0.2 s: ten times what is rehearsed at once.
     found = rehearsed(one_launcher, traffic(ALL_TO_ONE), [0, 1, 2], bandwidth_Bps=1e6)
     assert found.num_steps == pytest.approx(100)
-
-
-def test_chosen_pairs_are_measured_before_and_no_others(launcher: Launcher) -> None:
-    pairs = np.zeros((3, 3), dtype=bool)
-    pairs[0, 2] = pairs[2, 0] = True
-    found = rehearsed(launcher, traffic(ALL_TO_ONE), [0, 1, 2], pairs=pairs)
-    assert found.network is not None
-    assert np.argwhere(np.isfinite(found.network.bandwidth_Bps)).tolist() == [[0, 2], [2, 0]]
-    assert found.num_rounds >= 3
 
 
 def test_what_is_too_long_for_a_command_is_written_to_the_program(launcher: Launcher) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -38,6 +40,13 @@ def test_one_late_message_does_not_make_its_pair_noisier_than_the_others() -> No
     spread = np.full((5, 5), 0.2)
     spread[1, 3] = 2.0
     found = with_pooled_noise(network(spread, np.full((5, 5), 12)))
+    assert spread_of(found) == pytest.approx(np.full((5, 5), 0.2 * BANDWIDTH_RATIO))
+
+
+def test_messages_that_waited_and_arrive_at_once_say_nothing_of_the_network() -> None:
+    calm = network(np.full((5, 5), 0.2), np.full((5, 5), 12))
+    busy = dataclasses.replace(calm, bandwidth_high_Bps=np.full((5, 5), 3e10))
+    found = with_pooled_noise(busy)
     assert spread_of(found) == pytest.approx(np.full((5, 5), 0.2 * BANDWIDTH_RATIO))
 
 

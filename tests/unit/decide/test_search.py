@@ -73,22 +73,20 @@ class Hosts:
     seed: int = 0
     calls: int = 0
 
+    def measure(self, pairs: np.ndarray, pairs_s: float) -> fl.Network:
+        del pairs, pairs_s
+        return measured(self.true_Bps, 0.05, self.seed, 0.1)
+
     def rehearse(
-        self,
-        placements: Sequence[fl.Placement],
-        network: fl.Network,
-        rehearsal_s: float,
-        pairs: Any,
-        pairs_s: float,
+        self, placements: Sequence[fl.Placement], network: fl.Network, rehearsal_s: float
     ) -> Rehearsal:
-        del network, rehearsal_s, pairs_s
+        del network, rehearsal_s
         self.calls += 1
         truth = fl.Network(HOSTS, np.zeros((8, 8)), self.true_Bps)
         times_s = [fl.evaluate(one, self.traffic, truth).bottleneck_s for one in placements]
         random = np.random.default_rng([self.seed, self.calls])
         noise = np.exp(random.normal(0, self.noise, (6, len(placements))))
-        again = measured(self.true_Bps, 0.05, self.calls, 0.1) if pairs is not None else None
-        return Rehearsal(np.array(times_s) * noise, 1.0, again)
+        return Rehearsal(np.array(times_s) * noise, 1.0)
 
 
 def problem(
@@ -169,14 +167,30 @@ def test_a_spent_budget_leaves_one_rehearsal() -> None:
     assert true_gain(decision, asked, HIDDEN) > 0
 
 
+def test_what_the_first_measurement_says_is_measured_again_before_anything_is_placed() -> None:
+    # On a busy machine the first measurement may say nothing; time is left for one rehearsal.
+    hosts = Hosts(HIDDEN, 0.02, groups_of_eight(), launch_s=100.0)
+    asked = problem(HIDDEN, sigma=2.0, measurer=hosts)
+    decision = decide(asked)
+    assert hosts.calls == 1
+    assert true_gain(decision, asked, HIDDEN) == pytest.approx(best_gain(asked, HIDDEN))
+
+
 def test_a_placement_without_a_rehearsal_never_beats_one_that_had_it() -> None:
-    # Rehearsals find nothing; what a later measurement promises was not tried.
     class Short(Hosts):
+        """Rehearses once, on a network without differences; measures no pairs."""
+
+        def measure(self, *arguments: Any) -> None:
+            del arguments
+
         def rehearse(self, *arguments: Any) -> Rehearsal | None:
             return super().rehearse(*arguments) if self.calls == 0 else None
 
-    seen_Bps = FLAT.copy()
-    asked = problem(HIDDEN, measurer=Short(seen_Bps, 0.01, groups_of_eight()))
+    asked = problem(HIDDEN, measurer=Short(FLAT, 0.01, groups_of_eight()))
+    methods = iter(["random", "optimize"])
+    asked = dataclasses.replace(
+        asked, place=lambda known: fl.place(asked.traffic, known, CLUSTER, next(methods), seed=3)
+    )
     decision = decide(asked)
     assert decision.num_rounds == 6
     assert decision.placement is None
