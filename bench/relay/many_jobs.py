@@ -59,7 +59,8 @@ def compiled(folder: Path) -> Path:
     rule = ROOT / "mpi/intercept/relay/messenger/way_choice.cpp"
     subprocess.run(
         [
-            *("g++", "-std=c++20", "-O2", f"-I{ROOT / 'mpi/intercept'}", "-o", program),
+            *("g++", "-std=c++20", "-O2", "-o", program),
+            *(f"-I{ROOT / folder}" for folder in ("mpi/intercept", "core/include")),
             *(Path(__file__).with_suffix(".cpp"), rule, "-lsimgrid"),
         ],
         check=True,

@@ -110,7 +110,7 @@ class PlanWatcher:
         self.num_rounds += 1
 
     def _spread(self) -> float | None:
-        """Standard deviation of the logarithm of a value, by how values differ from their successors.
+        """Standard deviation of the logarithm of a value, by how far the next ones are from it.
 
         Pairs that have changed are too few to count in the median. None while little is known.
         """

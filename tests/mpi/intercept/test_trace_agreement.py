@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.mpi]
 
 WITHOUT_ON_RANK = PROGRAMS / "without-on-rank.sh"
 LIBRARY = "LD_PRELOAD"
-# Ranks that are worlds of their own each make Open MPI's session directory, and fail where two do so at once.
+# Ranks that are worlds of their own each make Open MPI's session directory: two at once would fail.
 IN_OWN_DIRECTORY = ("sh", "-c", 'TMPDIR=$(mktemp -d) exec "$@"', "sh")
 
 

@@ -106,9 +106,10 @@ std::optional<PhaseMemory::PhaseId> PhaseMemory::recognised(const std::vector<Fl
     return std::pair(kept.former == former_, kept.last_left);
   };
   for (const auto& [id, kept] : kept_) {
+    const std::vector<Flow>& known = kept.flows;
     const bool has_all = std::ranges::all_of(
-        flows, [&](const Flow& flow) { return std::ranges::count(kept.flows, flow) > 0; });
-    if (!has_all || (is_whole && kept.flows.size() != flows.size())) continue;
+        flows, [&known](const Flow& flow) { return std::ranges::count(known, flow) > 0; });
+    if (!has_all || (is_whole && known.size() != flows.size())) continue;
     if (!best || rank(id) > rank(*best)) best = id;
   }
   return best;
