@@ -27,7 +27,9 @@ if listener:
             pass
 else:
     address = (sys.argv[2], int(sys.argv[3]))
-    connections = [socket.create_connection(address) for _ in range(4)]
+    # Ports that the filter tells apart.
+    ports = range(40000, 40008, 2)
+    connections = [socket.create_connection(address, source_address=("", port)) for port in ports]
     for connection in connections:
         connection.sendall(bytes({SENT_BYTES}))
         connection.close()
@@ -43,11 +45,12 @@ def test_each_connection_has_a_class_of_a_fifth_of_the_interface() -> None:
         assert receiver.stdout is not None
         port = receiver.stdout.readline().strip()
         lab.run([sys.executable, "-c", PROGRAM, "send", "h1", port], "h0", check=True)
+        # The sender ends before all that it has sent has left.
+        assert receiver.wait(30) == 0
         told = lab.run(
             ["tc", "-s", "class", "show", "dev", "eth0"], "h0",
             check=True, capture_output=True, text=True,
         ).stdout  # fmt: skip
-        assert receiver.wait(30) == 0
         receiver.stdout.close()
         rate_Bps = lab.shaped_Bps()[0, 1]
 
