@@ -48,6 +48,11 @@ def test_what_is_reproducible_has_no_drift_to_look_for() -> None:
     assert "Invalid value for --max-drift: does not go together with --reproducible" in said
 
 
+def test_without_drift_nothing_is_expected_of_times() -> None:
+    said = refused("tune", "-n", "2", "--drift-from", "predicted")
+    assert "Invalid value for --drift-from: needs --max-drift" in said
+
+
 @pytest.mark.mpi
 def test_a_timeout_that_no_launcher_can_keep_is_an_error(
     tmp_path_factory: pytest.TempPathFactory,

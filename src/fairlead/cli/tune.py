@@ -173,6 +173,8 @@ def tune(
     if export is not None:
         reason = "does not go together with --export: schedules are left out"
         options.refuse(context, {"max_drift", "drift_from", "reproducible"}, reason)
+    if max_drift is None:
+        options.refuse(context, {"drift_from"}, "needs --max-drift")
     narrator = Narrator() if as_json else TerminalNarrator()
     if export is not None:
         native = tune_native(request, TUNING_FILES[export], narrator)
