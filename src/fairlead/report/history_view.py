@@ -12,7 +12,7 @@ from rich.text import Text
 from fairlead.report.history import history_sentences, records
 from fairlead.report.scales import SECONDS, human
 from fairlead.report.terminal_table import table
-from fairlead.watch.collective_drift import drift_sentence
+from fairlead.watch.collective_drift import DriftCounts
 from fairlead.watch.history import History
 
 MOST_LINES = 20
@@ -50,3 +50,19 @@ def view(history: History, width: int) -> RenderableType:
     if history.runs and (drift := history.runs[-1].drift) is not None:
         told.append(Text(f"In the latest run {drift_sentence(drift)}."))
     return Group(Text(title, style="bold"), Text(), shown, Text(), *told)
+
+
+def drift_sentence(counts: DriftCounts) -> str:
+    """The counts for a user, in one sentence."""
+    if counts.windows == 0:
+        return "collectives were watched: too few calls for a comparison"
+    told = (
+        f"collectives were watched: {counts.calls} calls, {counts.drifts} of {counts.windows} "
+        f"windows drifted"
+    )
+    if counts.probes:
+        told += (
+            f"; {counts.probes} probes, at most {counts.longest_stop_s:.2g} s each; "
+            f"{counts.replacements} of {counts.comparisons} new schedules were faster and are used"
+        )
+    return told

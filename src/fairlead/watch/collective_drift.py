@@ -11,7 +11,7 @@ import pydantic
 from fairlead.errors import InputError
 from fairlead.files.json_files import read_json
 
-__all__ = ["DriftCounts", "drift_counts", "drift_sentence"]
+__all__ = ["DriftCounts", "drift_counts"]
 
 _Count = Annotated[int, pydantic.Field(ge=0)]
 
@@ -58,19 +58,3 @@ def drift_counts(folder: Path) -> DriftCounts | None:
         if name != "longest_stop_s"
     }
     return DriftCounts(**sums, longest_stop_s=longest_s)
-
-
-def drift_sentence(counts: DriftCounts) -> str:
-    """The counts for a user, in one sentence."""
-    if counts.windows == 0:
-        return "collectives were watched: too few calls for a comparison"
-    told = (
-        f"collectives were watched: {counts.calls} calls, {counts.drifts} of {counts.windows} "
-        f"windows drifted"
-    )
-    if counts.probes:
-        told += (
-            f"; {counts.probes} probes, at most {counts.longest_stop_s:.2g} s each; "
-            f"{counts.replacements} of {counts.comparisons} new schedules were faster and are used"
-        )
-    return told

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.watch.collective_drift import DriftCounts, drift_counts, drift_sentence
+from fairlead.watch.collective_drift import DriftCounts, drift_counts
 
 
 def leave(folder: Path, rank: int, **counts: float) -> None:
@@ -35,24 +35,3 @@ def test_a_damaged_file_counts_as_missing(tmp_path: Path, text: str) -> None:
     (tmp_path / "drift-0.json").write_text(text)
 
     assert drift_counts(tmp_path) is None
-
-
-@pytest.mark.parametrize(
-    ("counts", "told"),
-    [
-        (DriftCounts(), "collectives were watched: too few calls for a comparison"),
-        (
-            DriftCounts(calls=64, windows=4),
-            "collectives were watched: 64 calls, 0 of 4 windows drifted",
-        ),
-        (
-            DriftCounts(
-                calls=64, windows=4, drifts=1, probes=1, comparisons=1, longest_stop_s=0.21
-            ),
-            "collectives were watched: 64 calls, 1 of 4 windows drifted; 1 probes, at most 0.21 s "
-            "each; 0 of 1 new schedules were faster and are used",
-        ),
-    ],
-)
-def test_counts_are_told_in_a_sentence(counts: DriftCounts, told: str) -> None:
-    assert drift_sentence(counts) == told
