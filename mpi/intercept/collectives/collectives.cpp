@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Begin and end of the feature: each rank reads the same rules and finds its host in the plan.
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -38,9 +37,10 @@ void leave_record() {
   const CollectivesSite& site = collectives_site();
   const char* const folder = variable(kRecordVariable);
   if (folder == nullptr || !site.plan.drift.is_on()) return;
-  if (write_drift_counts(folder, site.rank)) return;
+  const int error = write_drift_counts(folder, site.rank);
+  if (error == 0) return;
   std::fprintf(stderr, "fairlead: what was done about drift is not recorded: %s\n",
-               std::strerror(errno));
+               std::strerror(error));
 }
 
 }  // namespace

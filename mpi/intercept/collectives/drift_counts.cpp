@@ -2,9 +2,11 @@
 #include "collectives/drift_counts.hpp"
 
 #include <algorithm>
-#include <cinttypes>
-#include <cstdio>
 #include <mutex>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "session/new_file.hpp"
 
 namespace fairlead::intercept {
 namespace {
@@ -34,21 +36,23 @@ void count_drift(const DriftCounts& more) {
   counts.longest_stop_s = std::max(counts.longest_stop_s, more.longest_stop_s);
 }
 
-bool write_drift_counts(const std::string& folder, int rank) {
+int write_drift_counts(const std::string& folder, int rank) {
   const std::scoped_lock lock(shared().mutex);
   const DriftCounts& counts = shared().counts;
-  if (rank != 0 && counts.windows == 0) return true;
-  const std::string path = folder + "/drift-" + std::to_string(rank) + ".json";
-  std::FILE* const file = std::fopen(path.c_str(), "w");
-  if (file == nullptr) return false;
-  const bool is_written =
-      std::fprintf(file,
-                   "{\"calls\": %" PRIu64 ", \"windows\": %" PRIu64 ", \"drifts\": %" PRIu64
-                   ", \"probes\": %" PRIu64 ", \"comparisons\": %" PRIu64
-                   ", \"replacements\": %" PRIu64 ", \"longest_stop_s\": %.6g}\n",
-                   counts.calls, counts.windows, counts.drifts, counts.probes, counts.comparisons,
-                   counts.replacements, counts.longest_stop_s) > 0;
-  return std::fclose(file) == 0 && is_written;
+  if (rank != 0 && counts.windows == 0) return 0;
+  const nlohmann::ordered_json record = {
+      {"calls", counts.calls},
+      {"windows", counts.windows},
+      {"drifts", counts.drifts},
+      {"probes", counts.probes},
+      {"comparisons", counts.comparisons},
+      {"replacements", counts.replacements},
+      {"longest_stop_s", counts.longest_stop_s},
+  };
+  const std::string text = record.dump() + "\n";
+  NewFile file(folder + "/drift-" + std::to_string(rank) + ".json");
+  file.write(std::as_bytes(std::span(text)));
+  return file.finish();
 }
 
 }  // namespace fairlead::intercept

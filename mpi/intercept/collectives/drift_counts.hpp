@@ -24,7 +24,7 @@ void count_drift(const DriftCounts& more);
 /// Writes them into the folder, as `drift-RANK.json`; a rank that counted nothing writes only if
 /// it is rank 0.
 /// @param rank  of MPI_COMM_WORLD
-/// @return whether all is written, or nothing had to be
-[[nodiscard]] bool write_drift_counts(const std::string& folder, int rank);
+/// @return 0, or the errno of what failed
+[[nodiscard]] int write_drift_counts(const std::string& folder, int rank);
 
 }  // namespace fairlead::intercept

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "pmpi/mpi_symbols.hpp"
+#include "session/new_file.hpp"
 #include "table/call_names.hpp"
 
 namespace fairlead::intercept {
@@ -35,43 +36,6 @@ constexpr std::size_t kHeaderAlignment = 64;
 struct Announcement {
   RankRow rank;
   std::array<std::uint64_t, kNumTables> num_bytes{};
-};
-
-// A file that gets its name only after all of it has been written.
-class NewFile {
- public:
-  explicit NewFile(const std::string& path)
-      : path_(path), temporary_(path + "." + std::to_string(getpid()) + ".part") {
-    stream_ = std::fopen(temporary_.c_str(), "wx");
-    if (stream_ == nullptr) error_ = errno;
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-  ~NewFile() {
-    if (stream_ != nullptr) std::fclose(stream_);
-    if (!is_done_) std::remove(temporary_.c_str());
-  }
-
-  void write(Bytes bytes) {
-    if (error_ != 0) return;
-    if (std::fwrite(bytes.data(), 1, bytes.size(), stream_) != bytes.size()) error_ = errno;
-  }
-
-  // 0, or the errno of the first step that failed.
-  int finish() {
-    if (error_ != 0) return error_;
-    const bool is_closed = std::fclose(stream_) == 0;
-    stream_ = nullptr;
-    is_done_ = is_closed && std::rename(temporary_.c_str(), path_.c_str()) == 0;
-    return is_done_ ? 0 : errno;
-  }
-
- private:
-  std::string path_;
-  std::string temporary_;
-  std::FILE* stream_ = nullptr;
-  int error_ = 0;
-  bool is_done_ = false;
 };
 
 std::string library() {
