@@ -60,16 +60,22 @@ def drifted_pairs(kept: Network, now: Network, spread: float | None = None) -> M
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         change: Matrix = np.abs(np.log(now.bandwidth_Bps / kept.bandwidth_Bps))
-    variance = np.full_like(change, 0.0 if spread is None else 2 * spread**2)
-    for network in (kept, now) if spread is None else ():
-        pooled = with_pooled_noise(network)
-        of_network = log_spread(pooled.bandwidth_low_Bps, pooled.bandwidth_high_Bps)
-        if of_network is not None:
-            variance = variance + of_network**2
+    variance = (
+        np.full_like(change, 2 * spread**2)
+        if spread is not None
+        else _noise_variance(kept) + _noise_variance(now)
+    )
     least = np.maximum(np.log1p(DRIFT_RATIO), CERTAIN_SIGMAS * np.sqrt(variance))
     is_drifted = np.isfinite(change) & (change > least)
     np.fill_diagonal(is_drifted, False)
     return np.asarray(is_drifted | is_drifted.T)
+
+
+def _noise_variance(network: Network) -> Matrix:
+    """Of the logarithm of each bandwidth, shape (H, H); 0 where it is exact."""
+    pooled = with_pooled_noise(network)
+    spread = log_spread(pooled.bandwidth_low_Bps, pooled.bandwidth_high_Bps)
+    return np.zeros_like(network.bandwidth_Bps) if spread is None else spread**2
 
 
 def pairs_to_measure_again(drifted: Mask) -> Mask:
