@@ -173,8 +173,7 @@ class _Search:
         """One turn. Returns whether another one may change the decision."""
         if len(self._candidates) == MOST_CANDIDATES:
             return False
-        if not self._candidates:
-            self._measure()
+        self._measure()
         challenger = self._challenger()
         if challenger is None:
             return False
@@ -228,18 +227,32 @@ class _Search:
         return self._problem.budget_s - spent_s - measurer.launch_s
 
     def _measure(self) -> None:
-        """Measure the pairs that decide, by messages long enough for a busy machine."""
-        problem, measurer = self._problem, self._problem.measurer
+        """Measure the pairs that decide by messages long enough for a busy machine, each once."""
+        problem, measurer, is_first = self._problem, self._problem.measurer, not self._candidates
         if measurer is None:
             return
-        pairs_s = float(np.clip(self._left_s(measurer) / 3, LEAST_PAIRS_S, MOST_PAIRS_S))
-        found = measurer.measure(decisive_pairs(problem, self._network, pairs_s), pairs_s)
+        left_s = self._left_s(measurer)
+        if left_s < LEAST_PAIRS_S + LEAST_REHEARSAL_S and not is_first:
+            return
+        pairs_s = float(np.clip(left_s / 3, LEAST_PAIRS_S, MOST_PAIRS_S))
+        pairs = decisive_pairs(problem, self._network, self._unknown_pairs(), pairs_s)
+        found = measurer.measure(pairs, pairs_s) if pairs.any() else None
         if found is None:
             return
-        self._by_long_trains = found
+        known = self._by_long_trains
+        self._by_long_trains = found if known is None else known.updated(found)
         self._measured = self._measured.updated(found)
         self._network = with_pooled_noise(self._measured)
-        self._network_s = _network_s(problem, self._network)
+        if is_first:
+            self._network_s = _network_s(problem, self._network)
+
+    def _unknown_pairs(self) -> Mask:
+        """Pairs that were not measured by long trains in both directions, shape (H, H)."""
+        is_pair: Mask = ~np.eye(self._measured.num_hosts, dtype=bool)
+        if self._by_long_trains is None:
+            return is_pair
+        is_known = np.isfinite(self._by_long_trains.bandwidth_Bps)
+        return is_pair & ~(is_known & is_known.T)
 
     def _rehearse(self) -> bool:
         """Rehearse the candidates beside the launcher's. Returns whether that could be done."""
@@ -267,30 +280,30 @@ class _Search:
         self._network_s = rehearsal.network_s(0)
 
 
-def decisive_pairs(problem: DecisionProblem, network: Network, pairs_s: float) -> Mask:
+def decisive_pairs(problem: DecisionProblem, network: Network, among: Mask, pairs_s: float) -> Mask:
     """The pairs of hosts on which the gain depends: those with the longest transfer times.
 
     Args:
         problem: Holds the launcher's placement and the traffic.
         network: The measured network.
+        among: The pairs to choose from, symmetric, shape (H, H).
         pairs_s: Time for measuring them, one after the other.
 
     Returns:
-        Symmetric mask, shape (H, H); all pairs of few hosts.
+        Symmetric mask, shape (H, H); of few hosts all.
     """
     num_hosts = network.num_hosts
-    all_pairs = ~np.eye(num_hosts, dtype=bool)
-    if num_hosts <= ALL_PAIRS_HOSTS:
-        return all_pairs
+    if num_hosts <= ALL_PAIRS_HOSTS or not among.any():
+        return among
     load_s = np.zeros((num_hosts, num_hosts))
     for placement in (problem.baseline, problem.place(denoised(network))):
         with np.errstate(invalid="ignore"):
             carried_s = host_bytes(placement, problem.traffic, network.hosts)
             load_s = np.maximum(load_s, np.nan_to_num(carried_s / network.bandwidth_Bps))
-    load_s = np.triu(np.maximum(load_s, load_s.T), 1)
-    pair_s = LONG_TRAINS_BYTES * 2 / float(np.nanmedian(network.bandwidth_Bps[all_pairs]))
+    load_s = np.triu(np.where(among, np.maximum(load_s, load_s.T), 0.0), 1)
+    pair_s = LONG_TRAINS_BYTES * 2 / float(np.nanmedian(network.bandwidth_Bps[among]))
     count = min(int(pairs_s / pair_s), int(np.count_nonzero(load_s)))
-    chosen = np.zeros_like(all_pairs)
+    chosen: Mask = np.zeros_like(among)
     if count:
         heaviest = np.argpartition(load_s, -count, axis=None)[-count:]
         chosen[np.unravel_index(heaviest, load_s.shape)] = True

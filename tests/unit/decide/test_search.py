@@ -13,7 +13,8 @@ import pytest
 import fairlead as fl
 from fairlead.decide.decision import Decision, judged
 from fairlead.decide.rule import Rule
-from fairlead.decide.search import DecisionProblem, search
+from fairlead.decide.search import DecisionProblem, decisive_pairs, search
+from fairlead.measure.long_trains import LONG_TRAINS_BYTES
 from fairlead.measure.rehearsal import Rehearsal
 
 HOSTS = [f"h{host}" for host in range(8)]
@@ -174,6 +175,55 @@ def test_what_the_first_measurement_says_is_measured_again_before_anything_is_pl
     decision = decide(asked)
     assert hosts.calls == 1
     assert true_gain(decision, asked, HIDDEN) == pytest.approx(best_gain(asked, HIDDEN))
+
+
+def test_pairs_that_there_was_no_time_for_are_measured_in_the_next_turn() -> None:
+    class Slow(Hosts):
+        """Measures only pairs of the first hosts in its first turn."""
+
+        asked: list[np.ndarray]
+
+        def measure(self, pairs: np.ndarray, pairs_s: float) -> fl.Network:
+            found = super().measure(pairs, pairs_s)
+            self.asked = [*getattr(self, "asked", []), pairs]
+            is_first = np.arange(8) < (5 if len(self.asked) == 1 else 8)
+            is_left_out = ~(pairs & np.outer(is_first, is_first))
+            values = {
+                name: np.where(is_left_out, np.nan, getattr(found, name))
+                for name in ("latency_s", "bandwidth_Bps")
+            }
+            return dataclasses.replace(found, **values)
+
+    hosts = Slow(HIDDEN, 0.02, groups_of_eight())
+    asked = problem(HIDDEN, sigma=2.0, measurer=hosts)
+    decision = decide(asked)
+    first, second = hosts.asked
+    assert first.sum() == 8 * 7
+    assert second.sum() == 8 * 7 - 5 * 4
+    assert not second[:5, :5].any()
+    assert true_gain(decision, asked, HIDDEN) == pytest.approx(best_gain(asked, HIDDEN))
+
+
+def test_of_many_hosts_the_pairs_with_the_longest_times_are_measured() -> None:
+    num_hosts = 12
+    hosts = [f"h{host}" for host in range(num_hosts)]
+    cluster = fl.Cluster.uniform(hosts, slots=1)
+    sent = np.zeros((num_hosts, num_hosts))
+    sent[0, 1], sent[2, 3], sent[4, 5] = 8e6, 4e6, 1e6
+    traffic = fl.Traffic(bytes=sent, messages=sent > 0)
+    even = 1 - np.eye(num_hosts)
+    network = fl.Network(hosts, 1e-5 * even, np.where(even > 0, 1e8, np.inf))
+    baseline = fl.place(traffic, network, cluster, "blocked")
+    asked = DecisionProblem(traffic, network, baseline, lambda _network: baseline, "bottleneck_s")
+    among = even > 0
+    two_pairs_s = 2.5 * 2 * LONG_TRAINS_BYTES / 1e8
+
+    first = decisive_pairs(asked, network, among, two_pairs_s)
+    second = decisive_pairs(asked, network, among & ~first, two_pairs_s)
+
+    assert np.argwhere(first).tolist() == [[0, 1], [1, 0], [2, 3], [3, 2]]
+    assert np.argwhere(second).tolist() == [[4, 5], [5, 4]]
+    assert not decisive_pairs(asked, network, np.zeros_like(among), 1.0).any()
 
 
 def test_a_placement_without_a_rehearsal_never_beats_one_that_had_it() -> None:
