@@ -25,7 +25,7 @@ class Sender {
     for (int round = 0; round < num_rounds; ++round) {
       for (const std::uint32_t rank : ranks) {
         now += milliseconds(10);
-        last = memory.note(Flow::of(rank, kBytes), now);
+        last = memory.note(MessageClass::of(rank, kBytes), now);
         if (!first) first = last;
         if (last.entered) entered = last.entered;
       }
@@ -54,12 +54,12 @@ TEST_CASE("phase: one that is part of another is recognised after a few messages
   Sender sender;
   sender.run({1}, 60);
   const auto small = sender.run({1, 2, 3}, 30).left;
-  // The second message was of a new flow: only then the first phase ended.
+  // The second message was of a new class: only then the first phase ended.
   CHECK_FALSE(small);
   sender.entered.reset();
   sender.run({1}, 20);
   REQUIRE(sender.entered);
-  CHECK(sender.memory.flows_of(*sender.entered).size() == 1);
+  CHECK(sender.memory.classes_of(*sender.entered).size() == 1);
 }
 
 TEST_CASE("phase: of two that begin alike, the one that goes on alike is taken in the end") {
@@ -71,12 +71,12 @@ TEST_CASE("phase: of two that begin alike, the one that goes on alike is taken i
   sender.entered.reset();
   sender.run({1, 3}, 2);
   REQUIRE(sender.entered);
-  CHECK(sender.memory.flows_of(*sender.entered)[1] == Flow::of(3, kBytes));
+  CHECK(sender.memory.classes_of(*sender.entered)[1] == MessageClass::of(3, kBytes));
 }
 
-TEST_CASE("phase: messages of another size are another flow") {
-  CHECK(Flow::of(1, 1 << 20) == Flow::of(1, (1 << 20) + 1000));
-  CHECK(Flow::of(1, 1 << 20) != Flow::of(1, 1 << 22));
+TEST_CASE("phase: messages of another size are another class") {
+  CHECK(MessageClass::of(1, 1 << 20) == MessageClass::of(1, (1 << 20) + 1000));
+  CHECK(MessageClass::of(1, 1 << 20) != MessageClass::of(1, 1 << 22));
 }
 
 TEST_CASE("phase: a short one is not remembered, and old ones are forgotten") {

@@ -81,7 +81,7 @@ Way Outbox::way_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now) {
 }
 
 void Outbox::recognise_phase(std::uint32_t dst_rank, std::uint64_t bytes, Time now) {
-  const PhaseMemory::Step step = phases_.note(Flow::of(dst_rank, bytes), now);
+  const PhaseMemory::Step step = phases_.note(MessageClass::of(dst_rank, bytes), now);
   if (step.left) remember(*step.left);
   if (step.entered) recall(*step.entered, now);
 }
@@ -90,8 +90,8 @@ void Outbox::remember(PhaseMemory::PhaseId phase) {
   std::erase_if(remembered_, [this](const auto& each) { return !phases_.is_kept(each.first); });
   auto& memories = remembered_[phase];
   memories.clear();
-  for (const Flow& flow : phases_.flows_of(phase)) {
-    const std::uint16_t host = host_of_rank_[flow.dst_rank];
+  for (const MessageClass& each : phases_.classes_of(phase)) {
+    const std::uint16_t host = host_of_rank_[each.dst_rank];
     if (memories.contains(host)) continue;
     LaneMemory memory{lanes_[host].rule->clone()};
     for (const PathState& path : lanes_[host].paths) {

@@ -9,29 +9,29 @@
 namespace fairlead::intercept::relay {
 namespace {
 
-// A flow that was not seen while the others came so many times is no longer part of the phase.
+// A class that was not seen while the others came so many times is no longer part of the phase.
 constexpr std::uint64_t kGoneRounds = 3;
 
 }  // namespace
 
-Flow Flow::of(std::uint32_t dst_rank, std::uint64_t bytes) {
+MessageClass MessageClass::of(std::uint32_t dst_rank, std::uint64_t bytes) {
   return {dst_rank, static_cast<std::uint8_t>(std::bit_width(bytes))};
 }
 
-PhaseMemory::Step PhaseMemory::note(Flow flow, Time now) {
+PhaseMemory::Step PhaseMemory::note(MessageClass message, Time now) {
   Step step;
-  const bool is_new = !seen_.contains(flow);
-  const bool is_foreign = present_ && std::ranges::count(kept_.at(*present_).flows, flow) == 0;
-  if (is_new && (is_whole() || seen_.size() >= kMaxFlows)) {
+  const bool is_new = !seen_.contains(message);
+  const bool is_foreign = present_ && std::ranges::count(kept_.at(*present_).classes, message) == 0;
+  if (is_new && (is_whole() || seen_.size() >= kMaxClasses)) {
     leave(now, step);
-    begin({flow}, now);
+    begin({message}, now);
   } else if (is_new && is_foreign) {
     // It began like a phase of before, and goes on otherwise.
     present_.reset();
   }
   if (order_.empty()) began_ = now;
-  if (!seen_.contains(flow)) order_.push_back(flow);
-  Seen& seen = seen_[flow];
+  if (!seen_.contains(message)) order_.push_back(message);
+  Seen& seen = seen_[message];
   ++seen.num_messages;
   seen.last = ++num_messages_;
 
@@ -39,7 +39,7 @@ PhaseMemory::Step PhaseMemory::note(Flow flow, Time now) {
   const bool is_smaller = std::ranges::any_of(
       seen_, [&](const auto& each) { return num_messages_ - each.second.last > rounds; });
   if (is_smaller && is_repeated()) {
-    const std::vector<Flow> rest = flows_since(num_messages_ - rounds);
+    const std::vector<MessageClass> rest = classes_since(num_messages_ - rounds);
     leave(now, step);
     begin(rest, now);
     if (const auto found = recognised(rest, true)) enter(*found, step);
@@ -49,10 +49,10 @@ PhaseMemory::Step PhaseMemory::note(Flow flow, Time now) {
   return step;
 }
 
-// Whether all flows of the phase are known: then a new one is of another phase. Either every flow
-// came again, or it is a phase of before and all of it came.
+// Whether all classes of the phase are known: then a new one is of another phase. Either every
+// class came again, or it is a phase of before and all of it came.
 bool PhaseMemory::is_whole() const {
-  if (present_ && kept_.at(*present_).flows.size() == seen_.size()) return true;
+  if (present_ && kept_.at(*present_).classes.size() == seen_.size()) return true;
   return is_repeated();
 }
 
@@ -61,29 +61,29 @@ bool PhaseMemory::is_repeated() const {
          std::ranges::all_of(seen_, [](const auto& each) { return each.second.num_messages > 1; });
 }
 
-std::vector<Flow> PhaseMemory::flows_since(std::uint64_t message) const {
-  std::vector<Flow> flows;
-  std::ranges::copy_if(order_, std::back_inserter(flows),
-                       [&](const Flow& flow) { return seen_.at(flow).last > message; });
-  return flows;
+std::vector<MessageClass> PhaseMemory::classes_since(std::uint64_t message) const {
+  std::vector<MessageClass> classes;
+  std::ranges::copy_if(order_, std::back_inserter(classes),
+                       [&](const MessageClass& each) { return seen_.at(each).last > message; });
+  return classes;
 }
 
-void PhaseMemory::begin(const std::vector<Flow>& flows, Time now) {
-  order_ = flows;
+void PhaseMemory::begin(const std::vector<MessageClass>& classes, Time now) {
+  order_ = classes;
   seen_.clear();
   num_messages_ = 0;
-  for (const Flow& flow : flows) seen_[flow] = {};
+  for (const MessageClass& each : classes) seen_[each] = {};
   present_.reset();
   began_ = now;
 }
 
 void PhaseMemory::leave(Time now, Step& step) {
-  if (now - began_ < kLeastTime || seen_.size() >= kMaxFlows) {
+  if (now - began_ < kLeastTime || seen_.size() >= kMaxClasses) {
     former_.reset();
     return;
   }
   std::optional<PhaseId> id = present_;
-  if (!id || kept_.at(*id).flows.size() != order_.size()) id = recognised(order_, true);
+  if (!id || kept_.at(*id).classes.size() != order_.size()) id = recognised(order_, true);
   if (!id) {
     id = ++last_id_;
     if (kept_.size() >= kMaxPhases) {
@@ -91,25 +91,26 @@ void PhaseMemory::leave(Time now, Step& step) {
                                            [](const auto& each) { return each.second.last_left; }));
     }
   }
-  kept_[*id] = {.flows = order_, .last_left = now, .former = former_};
+  kept_[*id] = {.classes = order_, .last_left = now, .former = former_};
   step.left = id;
   former_ = id;
 }
 
-// A phase of before with these flows, or that began with them; rather the one that followed the
+// A phase of before with these classes, or that began with them; rather the one that followed the
 // phase before, then the latest.
-std::optional<PhaseMemory::PhaseId> PhaseMemory::recognised(const std::vector<Flow>& flows,
-                                                            bool is_whole) const {
+std::optional<PhaseMemory::PhaseId> PhaseMemory::recognised(
+    const std::vector<MessageClass>& classes, bool is_whole) const {
   std::optional<PhaseId> best;
   const auto rank = [&](PhaseId phase) {
     const Kept& kept = kept_.at(phase);
     return std::pair(kept.former == former_, kept.last_left);
   };
   for (const auto& [id, kept] : kept_) {
-    const std::vector<Flow>& known = kept.flows;
-    const bool has_all = std::ranges::all_of(
-        flows, [&known](const Flow& flow) { return std::ranges::count(known, flow) > 0; });
-    if (!has_all || (is_whole && known.size() != flows.size())) continue;
+    const std::vector<MessageClass>& known = kept.classes;
+    const bool has_all = std::ranges::all_of(classes, [&known](const MessageClass& each) {
+      return std::ranges::count(known, each) > 0;
+    });
+    if (!has_all || (is_whole && known.size() != classes.size())) continue;
     if (!best || rank(id) > rank(*best)) best = id;
   }
   return best;

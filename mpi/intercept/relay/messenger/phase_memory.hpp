@@ -16,12 +16,12 @@
 namespace fairlead::intercept::relay {
 
 /// Messages that count as the same: to one rank, of sizes with the same power of two.
-struct Flow {
+struct MessageClass {
   std::uint32_t dst_rank = 0;
   std::uint8_t size_class = 0;
 
-  [[nodiscard]] static Flow of(std::uint32_t dst_rank, std::uint64_t bytes);
-  friend auto operator<=>(const Flow&, const Flow&) = default;
+  [[nodiscard]] static MessageClass of(std::uint32_t dst_rank, std::uint64_t bytes);
+  friend auto operator<=>(const MessageClass&, const MessageClass&) = default;
 };
 
 class PhaseMemory {
@@ -30,8 +30,8 @@ class PhaseMemory {
   static constexpr std::chrono::milliseconds kLeastTime{250};
   /// More phases are not remembered: the one that was longest ago is forgotten.
   static constexpr std::size_t kMaxPhases = 16;
-  /// What has more flows has no pattern.
-  static constexpr std::size_t kMaxFlows = 64;
+  /// What has more classes has no pattern.
+  static constexpr std::size_t kMaxClasses = 64;
 
   using PhaseId = std::uint64_t;
 
@@ -44,22 +44,22 @@ class PhaseMemory {
   };
 
   /// A message is about to be sent.
-  Step note(Flow flow, Time now);
+  Step note(MessageClass message, Time now);
   [[nodiscard]] bool is_kept(PhaseId phase) const { return kept_.contains(phase); }
   /// @pre it is kept
-  [[nodiscard]] const std::vector<Flow>& flows_of(PhaseId phase) const {
-    return kept_.at(phase).flows;
+  [[nodiscard]] const std::vector<MessageClass>& classes_of(PhaseId phase) const {
+    return kept_.at(phase).classes;
   }
 
  private:
   struct Kept {
     /// In the order in which they began.
-    std::vector<Flow> flows{};
+    std::vector<MessageClass> classes{};
     Time last_left{};
     /// The phase before it, when it began last.
     std::optional<PhaseId> former{};
   };
-  /// A flow of the present phase.
+  /// A class of the present phase.
   struct Seen {
     std::uint64_t num_messages = 0;
     /// Number of the phase's message that was its last one.
@@ -68,10 +68,10 @@ class PhaseMemory {
 
   [[nodiscard]] bool is_whole() const;
   [[nodiscard]] bool is_repeated() const;
-  [[nodiscard]] std::vector<Flow> flows_since(std::uint64_t message) const;
-  void begin(const std::vector<Flow>& flows, Time now);
+  [[nodiscard]] std::vector<MessageClass> classes_since(std::uint64_t message) const;
+  void begin(const std::vector<MessageClass>& classes, Time now);
   void leave(Time now, Step& step);
-  [[nodiscard]] std::optional<PhaseId> recognised(const std::vector<Flow>& flows,
+  [[nodiscard]] std::optional<PhaseId> recognised(const std::vector<MessageClass>& classes,
                                                   bool is_whole) const;
   void enter(PhaseId phase, Step& step);
 
@@ -79,8 +79,8 @@ class PhaseMemory {
   PhaseId last_id_ = 0;
 
   // The present phase.
-  std::vector<Flow> order_;
-  std::map<Flow, Seen> seen_;
+  std::vector<MessageClass> order_;
+  std::map<MessageClass, Seen> seen_;
   std::uint64_t num_messages_ = 0;
   Time began_{};
   /// That of before which it is taken for.
