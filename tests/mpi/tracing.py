@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -34,7 +35,8 @@ def compiled(
     program = BUILT / f"{sources[0].stem}-{key[:16]}"
     if not program.exists():
         BUILT.mkdir(parents=True, exist_ok=True)
-        unfinished = program.with_suffix(".part")
+        # Tests that run beside each other may compile the same program.
+        unfinished = program.with_suffix(f".{os.getpid()}.part")
         done = subprocess.run(
             [*command, *map(str, sources), "-o", str(unfinished)],
             capture_output=True, text=True, check=False,
