@@ -9,8 +9,6 @@
 namespace fairlead::collectives {
 namespace {
 
-constexpr int kTag = 0;
-
 int position_of(const Schedule& schedule, const Team& team) {
   const auto found = std::find(schedule.order.begin(), schedule.order.end(), team.host);
   return static_cast<int>(found - schedule.order.begin());

@@ -8,8 +8,6 @@
 namespace fairlead::collectives {
 namespace {
 
-constexpr int kTag = 0;
-
 class Doubling {
  public:
   Doubling(const Schedule& schedule, const Team& team, const Reduction& reduction, void* vector,

@@ -10,8 +10,6 @@
 namespace fairlead::collectives {
 namespace {
 
-constexpr int kTag = 0;
-
 std::size_t limit_of(int max_under_way, std::size_t num_messages) {
   if (max_under_way == 0) return num_messages;
   return std::min(num_messages, static_cast<std::size_t>(max_under_way));

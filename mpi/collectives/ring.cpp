@@ -11,7 +11,6 @@
 namespace fairlead::collectives {
 namespace {
 
-constexpr int kTag = 0;  // Parts go in order on each edge.
 enum Edge : int { from_before, to_next };
 
 /// A message of the ring, or where it lies in memory.

@@ -9,8 +9,6 @@
 namespace fairlead::collectives {
 namespace {
 
-constexpr int kTag = 0;
-
 std::size_t index_of(std::int32_t number) {
   return static_cast<std::size_t>(number);
 }

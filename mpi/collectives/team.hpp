@@ -11,6 +11,9 @@
 
 namespace fairlead::collectives {
 
+/// Of all messages of schedules: they are told apart by their order on each edge.
+inline constexpr int kTag = 0;
+
 /// One process on each host of a schedule.
 struct Team {
   MPI_Comm comm{};

@@ -12,7 +12,7 @@ namespace fairlead::collectives {
 namespace {
 
 constexpr std::size_t kLongestRun = 3;
-constexpr int kMaxPasses = 20;
+constexpr int kMaxRingPasses = 20;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// A successor for each host, no two alike, at the least sum of costs: the assignment problem, by
@@ -87,7 +87,7 @@ class Ring {
 
   std::vector<std::int32_t> order() {
     begin();
-    for (int pass = 0; pass < kMaxPasses && improve(); ++pass) continue;
+    for (int pass = 0; pass < kMaxRingPasses && improve(); ++pass) continue;
     // Host 0 first: the same ring from wherever it was begun.
     std::rotate(order_.begin(), std::find(order_.begin(), order_.end(), std::size_t{0}),
                 order_.end());

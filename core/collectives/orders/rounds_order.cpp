@@ -13,7 +13,7 @@ namespace {
 
 /// A round lasts as long as its slowest message: a high power of each stands for that.
 constexpr double kPower = 6.0;
-constexpr int kMaxPasses = 4;
+constexpr int kMaxRoundsPasses = 4;
 
 struct Message {
   std::size_t src, dst;  // positions
@@ -41,7 +41,7 @@ class RoundsOrder {
   }
 
   std::vector<std::int32_t> improved() {
-    for (int pass = 0; pass < kMaxPasses; ++pass) {
+    for (int pass = 0; pass < kMaxRoundsPasses; ++pass) {
       bool is_better = false;
       for (std::size_t first = 0; first < num_hosts_; ++first) {
         for (std::size_t second = first + 1; second < num_hosts_; ++second) {
