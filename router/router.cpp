@@ -218,13 +218,13 @@ Router::ConnectionPtr Router::next_connection(const JobPtr& job, relay::FrameHea
   }
   ++counters_.forwarded_frames;
   counters_.forwarded_bytes += header.payload_bytes();
-  return connection_to(job, header.hops[header.hop], header.hop);
+  return connection_to(job, header);
 }
 
-Router::ConnectionPtr Router::connection_to(const JobPtr& job, std::uint16_t host,
-                                            std::uint8_t hop) {
+Router::ConnectionPtr Router::connection_to(const JobPtr& job, const relay::FrameHeader& header) {
+  const std::uint16_t host = header.hops[header.hop];
   if (host >= job->job.peers.size()) return nullptr;
-  ConnectionPtr& kept = job->routers[{host, hop}];
+  ConnectionPtr& kept = job->routers[{host, header.hop, header.connection}];
   if (kept && !kept->queue().is_closed()) return kept;
   if (Clock::now() < job->unreachable_until[host]) return nullptr;
   kept = std::make_shared<Connection>(Socket(context_));

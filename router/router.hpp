@@ -53,9 +53,10 @@ class Router {
     Job job;
     /// By rank.
     std::map<std::uint32_t, ConnectionPtr> processes;
-    /// By host and number of hops behind it. Frames that have come further use connections of
-    /// their own, so that no ring of full queues can form (docs/design/relay.md).
-    std::map<std::pair<std::uint16_t, std::uint8_t>, ConnectionPtr> routers;
+    /// By host, number of hops behind it, and number of the connection. Frames that have come
+    /// further use connections of their own, so that no ring of full queues can form
+    /// (docs/design/relay.md).
+    std::map<std::tuple<std::uint16_t, std::uint8_t, std::uint8_t>, ConnectionPtr> routers;
     std::map<std::uint16_t, Clock::time_point> unreachable_until;
     std::vector<std::weak_ptr<Connection>> connections;
   };
@@ -70,7 +71,7 @@ class Router {
   static bool may_come_from(const ActiveJob& job, const relay::FrameHeader& header,
                             relay::Role role, std::uint32_t index);
   ConnectionPtr next_connection(const JobPtr& job, relay::FrameHeader& header);
-  ConnectionPtr connection_to(const JobPtr& job, std::uint16_t host, std::uint8_t hop);
+  ConnectionPtr connection_to(const JobPtr& job, const relay::FrameHeader& header);
   asio::awaitable<void> connect(JobPtr job, ConnectionPtr connection, std::uint16_t host);
   void start_writing(const ConnectionPtr& connection);
   bool enlist(ActiveJob& job, const ConnectionPtr& connection);

@@ -29,7 +29,7 @@ std::optional<FrameHeader> parse_frame_header(std::span<const std::byte, kFrameH
   const auto kind = reader.number<std::uint8_t>();
   header.num_hops = reader.number<std::uint8_t>();
   header.hop = reader.number<std::uint8_t>();
-  const auto unused = reader.number<std::uint8_t>();
+  header.connection = reader.number<std::uint8_t>();
   for (auto& hop : header.hops) hop = reader.number<std::uint16_t>();
   header.src_rank = reader.number<std::uint32_t>();
   header.dst_rank = reader.number<std::uint32_t>();
@@ -41,7 +41,7 @@ std::optional<FrameHeader> parse_frame_header(std::span<const std::byte, kFrameH
   for (auto& held : header.held_16us) held = reader.number<std::uint16_t>();
   header.digest = reader.number<std::uint64_t>();
 
-  if (!is_kind(kind) || unused != 0) return std::nullopt;
+  if (!is_kind(kind) || header.connection >= kMaxConnections) return std::nullopt;
   if (header.num_hops < 1 || header.num_hops > kMaxHops) return std::nullopt;
   if (header.hop >= header.num_hops) return std::nullopt;
   if (header.segment_bytes > kMaxSegmentBytes || !is_within_message(header)) return std::nullopt;
@@ -56,7 +56,7 @@ FrameHeaderBytes to_bytes(const FrameHeader& header) {
   writer.number(static_cast<std::uint8_t>(header.kind));
   writer.number(header.num_hops);
   writer.number(header.hop);
-  writer.number(std::uint8_t{0});
+  writer.number(header.connection);
   for (const auto hop : header.hops) writer.number(hop);
   writer.number(header.src_rank);
   writer.number(header.dst_rank);

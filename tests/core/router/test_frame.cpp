@@ -15,6 +15,7 @@ FrameHeader some_header() {
   FrameHeader header;
   header.num_hops = 2;
   header.hop = 1;
+  header.connection = 5;
   header.hops = {7, 513, 0, 0};
   header.src_rank = 3;
   header.dst_rank = 70000;
@@ -43,6 +44,7 @@ TEST_CASE("frame: a header comes back from its bytes") {
 TEST_CASE("frame: the offsets on the wire are those of the document") {
   const FrameHeaderBytes bytes = to_bytes(some_header());
   CHECK(std::memcmp(bytes.data(), "FLR1", 4) == 0);
+  CHECK(bytes[7] == std::byte{5});
   CHECK(bytes[8] == std::byte{7});
   CHECK(bytes[24] == std::byte{0x88});
 }
@@ -56,6 +58,7 @@ TEST_CASE("frame: what is outside of the limits is no header") {
   CHECK(refused([](FrameHeader& header) { header.num_hops = 0; }));
   CHECK(refused([](FrameHeader& header) { header.num_hops = 5; }));
   CHECK(refused([](FrameHeader& header) { header.hop = 2; }));
+  CHECK(refused([](FrameHeader& header) { header.connection = kMaxConnections; }));
   CHECK(refused([](FrameHeader& header) { header.kind = static_cast<FrameKind>(0); }));
   CHECK(refused([](FrameHeader& header) { header.kind = static_cast<FrameKind>(5); }));
   CHECK(refused([](FrameHeader& header) { header.segment_bytes = kMaxSegmentBytes + 1; }));

@@ -95,6 +95,18 @@ TEST_CASE("messenger: by MCM's rule a path that is far slower than planned opens
   CHECK(pair.first.paths_to(1)[0].sent_bytes > 0);
 }
 
+TEST_CASE("messenger: a message takes all connections of the direct path") {
+  Network network(3);
+  Pair pair(network);
+  const auto bytes = random_bytes(4 << 20, 1);
+  const auto number = pair.first.send(1, bytes, Way::parallel);
+  CHECK(is_equal(pair.second.receive(0, number), bytes));
+  CHECK(pair.first.drain());
+  for (const PathState& path : pair.first.paths_to(1)) {
+    if (path.route.is_direct()) CHECK(path.sent_bytes > 0);
+  }
+}
+
 TEST_CASE("messenger: a message that is never taken holds up no other") {
   Network network(3);
   Pair pair(network);

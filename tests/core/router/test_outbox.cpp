@@ -74,6 +74,26 @@ TEST_CASE("outbox: a path that has become slower than planned gets a smaller sha
   CHECK(share.at(1) < 0.2 * share.at(2));
 }
 
+TEST_CASE("outbox: on parallel ways every connection of the direct path is used, and no relay") {
+  Outbox box(site(1e8, 3e8), kStart);
+  box.add(1, payload(16 * kMaxSegmentBytes), Way::parallel, kStart);
+  std::map<int, int> num_segments;
+  while (auto departure = box.next(kStart, OwnRouter::ready)) {
+    CHECK(departure->header.num_hops == 1);
+    ++num_segments[departure->header.connection];
+  }
+  CHECK(num_segments.size() == fairlead::relay::kMaxConnections);
+  CHECK(num_segments[0] == 2);
+}
+
+TEST_CASE("outbox: stripes over relays take one connection to each host until more are faster") {
+  Outbox box(site(1e8, 3e8), kStart);
+  box.add(1, payload(16 * kMaxSegmentBytes), Way::striped, kStart);
+  while (auto departure = box.next(kStart, OwnRouter::ready)) {
+    CHECK(departure->header.connection == 0);
+  }
+}
+
 TEST_CASE("outbox: a slow relay gets nothing of a small message") {
   Outbox box(site(1e9, 1e7), kStart);
   box.add(1, payload(4 * kMaxSegmentBytes), Way::striped, kStart);

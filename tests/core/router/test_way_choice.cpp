@@ -20,15 +20,18 @@ const Time kStart = Time(std::chrono::seconds(1000));
 class Program {
  public:
   Program(double planned_direct_Bps, double planned_striped_Bps)
-      : choice_({planned_direct_Bps, kLatency_s}, {planned_striped_Bps, kLatency_s}, kStart) {}
+      : choice_({planned_direct_Bps, kLatency_s}, {planned_striped_Bps, kLatency_s}, kStart,
+                WayRate(planned_direct_Bps, kLatency_s)) {}
 
   /// @return seconds that each way took
-  std::map<Way, double> run(double direct_Bps, double striped_Bps, milliseconds time) {
+  std::map<Way, double> run(double direct_Bps, double striped_Bps, milliseconds time,
+                            double parallel_ratio = 1.0) {
     std::map<Way, double> taken_s;
     const Time end = now_ + time;
     while (now_ < end) {
       const Way way = choice_.next(kBytes, now_);
-      const double rate_Bps = way == Way::striped ? striped_Bps : direct_Bps;
+      const double ratio = way == Way::parallel ? parallel_ratio : 1.0;
+      const double rate_Bps = way == Way::striped ? striped_Bps : ratio * direct_Bps;
       const double seconds = kLatency_s + static_cast<double>(kBytes) / rate_Bps;
       now_ += duration_cast<Clock::duration>(duration<double>(seconds));
       choice_.learn(way, kBytes, seconds);
@@ -68,6 +71,26 @@ TEST_CASE("way: relays of which the plan expects nothing are found") {
   Program program(1e8, 1e8);
   program.run(2e7, 9e7, milliseconds(1000));
   CHECK(share(program.run(2e7, 9e7, milliseconds(5000)), Way::striped) > 0.9);
+}
+
+TEST_CASE("way: where one connection is limited, several of them are taken and no relay") {
+  Program program(2.5e7, 1e8);
+  program.run(2.5e7, 1e8, milliseconds(1000), 4.0);
+  const auto later = program.run(2.5e7, 1e8, milliseconds(20000), 4.0);
+  CHECK(share(later, Way::parallel) > 0.8);
+  CHECK(share(later, Way::striped) < 0.02);
+}
+
+TEST_CASE("way: relays that are faster than several connections are taken") {
+  Program program(2.5e7, 1e8);
+  program.run(2.5e7, 1e8, milliseconds(1000), 1.5);
+  CHECK(share(program.run(2.5e7, 1e8, milliseconds(5000), 1.5), Way::striped) > 0.8);
+}
+
+TEST_CASE("way: several connections that carry no more than one are left to the MPI") {
+  Program program(1e8, 1e8);
+  program.run(1e8, 7e7, milliseconds(1000));
+  CHECK(share(program.run(1e8, 7e7, milliseconds(20000)), Way::parallel) < 0.02);
 }
 
 TEST_CASE("way: a direct path that falls to a tenth is left within a second") {

@@ -12,6 +12,9 @@
 namespace fairlead::relay {
 
 inline constexpr std::size_t kMaxHops = 4;
+/// Kept between two routers for each hop: clouds limit what one of them carries, to a fifth or a
+/// tenth of an interface.
+inline constexpr std::uint8_t kMaxConnections = 8;
 inline constexpr std::size_t kFrameHeaderBytes = 72;
 /// Large enough that headers and system calls cost little, small enough to keep several hops busy.
 inline constexpr std::uint32_t kMaxSegmentBytes = 64 * 1024;
@@ -32,6 +35,8 @@ struct FrameHeader {
   std::uint8_t num_hops = 1;
   /// Index in `hops` of the router that comes next.
   std::uint8_t hop = 0;
+  /// Which of the connections between routers it takes, below kMaxConnections.
+  std::uint8_t connection = 0;
   /// Routers after the sender's own one, by the index of their host; the last one delivers.
   std::array<std::uint16_t, kMaxHops> hops{};
   std::uint32_t src_rank = 0;

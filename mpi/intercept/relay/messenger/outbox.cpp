@@ -50,7 +50,7 @@ Outbox::Outbox(const MessengerSite& site, Time now)
       last_number_of_rank_(host_of_rank_.size(), 0),
       unclaimed_bytes_of_rank_(host_of_rank_.size(), 0) {
   for (std::size_t host = 0; host < site.routes_of_host.size(); ++host) {
-    const auto& routes = site.routes_of_host[host];
+    const std::vector<Route> routes = with_connections(site.rule, site.routes_of_host[host]);
     const auto seed = static_cast<std::uint32_t>(site.rank * site.routes_of_host.size() + host);
     lanes_.push_back({make_path_rule(site.rule, site.zones, routes, site.capacity_Bps_of_host[host],
                                      seed, now)});
@@ -219,6 +219,7 @@ Departure Outbox::depart(Lane& lane, std::size_t index, const SegmentKey& segmen
     header.num_hops = static_cast<std::uint8_t>(path.route.hops.size());
     std::copy(path.route.hops.begin(), path.route.hops.end(), header.hops.begin());
   }
+  header.connection = path.route.connection;
   header.src_rank = rank_;
   header.dst_rank = segment.message.dst_rank;
   header.message = segment.message.number;

@@ -17,6 +17,8 @@ enum class Way : std::uint8_t {
   mpi,
   /// By routers, on the direct path alone: tells what the direct path is worth now.
   direct,
+  /// By routers, on all connections of the direct path.
+  parallel,
   /// By routers, on all open paths.
   striped,
 };

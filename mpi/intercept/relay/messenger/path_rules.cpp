@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "fairlead/relay/frame.hpp"
 #include "relay/messenger/mcm_rule.hpp"
 #include "relay/messenger/trial_rule.hpp"
 
@@ -13,12 +14,16 @@ WayChoice planned_choice(const std::vector<Route>& routes, double capacity_Bps, 
   double rate_Bps = 0.0;
   double latency_s = 0.0;
   for (const Route& route : routes) {
+    if (route.connection > 0) continue;
     rate_Bps += route.bandwidth_Bps;
     latency_s = std::max(latency_s, route.latency_s);
   }
   const WayRate striped(std::min(rate_Bps, capacity_Bps), latency_s);
   if (routes.empty()) return {striped, striped, now};
-  return {WayRate(routes.front().bandwidth_Bps, routes.front().latency_s), striped, now};
+  // Nothing is expected of further connections before they are tried: most networks limit pairs of
+  // hosts, or interfaces.
+  const WayRate direct(routes.front().bandwidth_Bps, routes.front().latency_s);
+  return {direct, striped, now, direct};
 }
 
 }  // namespace
@@ -27,6 +32,13 @@ std::optional<RuleName> parse_rule_name(std::string_view text) {
   if (text == "trials") return RuleName::trials;
   if (text == "mcm") return RuleName::mcm;
   return std::nullopt;
+}
+
+std::vector<Route> with_connections(RuleName name, std::vector<Route> planned) {
+  if (planned.empty() || name != RuleName::trials) return planned;
+  Route further = planned.front();
+  while (++further.connection < fairlead::relay::kMaxConnections) planned.push_back(further);
+  return planned;
 }
 
 std::unique_ptr<PathRule> make_path_rule(RuleName name, const Zones& zones,

@@ -13,8 +13,13 @@ namespace fairlead::intercept::relay {
 
 [[nodiscard]] std::optional<RuleName> parse_rule_name(std::string_view text);
 
+/// The paths among which a rule chooses: those of the plan, and for `trials` the direct one by each
+/// further connection.
+/// @param planned  the direct one first
+[[nodiscard]] std::vector<Route> with_connections(RuleName name, std::vector<Route> planned);
+
 /// The rule for messages to one host.
-/// @param routes        the direct one first
+/// @param routes        by `with_connections`
 /// @param capacity_Bps  what all of them can carry together
 /// @param seed          of random choices
 [[nodiscard]] std::unique_ptr<PathRule> make_path_rule(RuleName name, const Zones& zones,

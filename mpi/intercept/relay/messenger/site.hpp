@@ -15,6 +15,8 @@ struct Route {
   std::vector<std::uint16_t> hops{};
   double latency_s = 0.0;
   double bandwidth_Bps = 0.0;
+  /// Which of the connections between routers it takes.
+  std::uint8_t connection = 0;
 
   [[nodiscard]] bool is_direct() const { return hops.size() == 1; }
 };

@@ -15,13 +15,13 @@ bool TrialRule::is_striping_worth(std::uint64_t bytes) const {
 
 std::optional<std::size_t> TrialRule::choose(std::span<PathState> paths, Way way,
                                              std::uint64_t bytes, Time now) {
-  const bool is_direct = way == Way::direct && !paths.empty() && paths.front().is_open(now);
-  const std::size_t num_paths = is_direct ? 1 : paths.size();
+  const bool is_narrow = way != Way::striped && !paths.empty() && paths.front().is_open(now);
   double least_s = std::numeric_limits<double>::infinity();
   std::optional<std::size_t> best;
-  for (std::size_t index = 0; index < num_paths; ++index) {
+  for (std::size_t index = 0; index < paths.size(); ++index) {
     PathState& path = paths[index];
     if (!path.is_open(now)) continue;
+    if (is_narrow ? !is_part_of(way, path.route) : !may_stripe(path.route)) continue;
     path.forget_if_stale(now);
     const double expected_s = path.expected_s(bytes) * (path.route.is_direct() ? 1 : kRelayMargin);
     if (expected_s >= least_s) continue;
@@ -29,6 +29,15 @@ std::optional<std::size_t> TrialRule::choose(std::span<PathState> paths, Way way
     best = index;
   }
   return best;
+}
+
+bool TrialRule::is_part_of(Way way, const Route& route) {
+  return route.is_direct() && (way == Way::parallel || route.connection == 0);
+}
+
+// Where further connections add nothing they would only wait for each other.
+bool TrialRule::may_stripe(const Route& route) const {
+  return route.connection == 0 || choice_.is_parallel_faster();
 }
 
 void TrialRule::learn(Way way, std::uint64_t bytes, double seconds, Time /*now*/) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our own rule, `trials`: whole messages tell whether routers are faster; each segment takes the
-// path on which it is expected to arrive first.
+// Our own rule, `trials`: whole messages tell whether routers are faster, by several connections of
+// the direct path or also by relays; each segment takes the path on which it is expected to arrive
+// first.
 #pragma once
 
 #include "relay/messenger/path_rule.hpp"
@@ -24,6 +25,9 @@ class TrialRule final : public PathRule {
   [[nodiscard]] std::unique_ptr<PathRule> clone() const override;
 
  private:
+  [[nodiscard]] static bool is_part_of(Way way, const Route& route);
+  [[nodiscard]] bool may_stripe(const Route& route) const;
+
   WayChoice choice_;
 };
 

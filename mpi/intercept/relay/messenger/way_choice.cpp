@@ -38,37 +38,73 @@ double WayRate::rate_Bps() const {
   return known[count / 2];
 }
 
-WayChoice::WayChoice(WayRate direct, WayRate striped, Time now)
-    : direct_(direct), striped_(striped), next_direct_(now), next_striped_(now) {}
+void Trials::begin(Time now, double expected_s) {
+  // There are two such ways, and trials of the direct path.
+  next_ = now + std::max(interval_, 2 * rest_after(expected_s));
+  interval_ = std::min(2 * interval_, WayChoice::kLongestTrialInterval);
+}
+
+void Trials::restart(Time now) {
+  interval_ = kFirst;
+  next_ = now + interval_;
+}
+
+WayChoice::WayChoice(WayRate direct, WayRate striped, Time now,
+                     const std::optional<WayRate>& parallel)
+    : direct_(direct),
+      striped_(striped),
+      parallel_(parallel),
+      next_direct_(now),
+      striped_trials_(now),
+      parallel_trials_(now) {}
 
 Way WayChoice::next(std::uint64_t bytes, Time now) {
   if (now >= next_direct_) {
     next_direct_ = now + std::max(kTrialInterval, rest_after(direct_.expected_s(bytes)));
     return Way::direct;
   }
-  if (is_striping_worth(bytes)) {
-    striped_interval_ = 4 * kTrialInterval;
-    next_striped_ = now + striped_interval_;
+  const Way taken = best(bytes);
+  if (taken == Way::striped) striped_trials_.restart(now);
+  if (taken == Way::parallel) parallel_trials_.restart(now);
+  if (striped_trials_.is_due(now)) {
+    striped_trials_.begin(now, striped_.expected_s(bytes));
     return Way::striped;
   }
-  if (now < next_striped_) return Way::mpi;
-  next_striped_ = now + std::max(striped_interval_, rest_after(striped_.expected_s(bytes)));
-  striped_interval_ = std::min(2 * striped_interval_, kLongestTrialInterval);
-  return Way::striped;
+  if (parallel_ && parallel_trials_.is_due(now)) {
+    parallel_trials_.begin(now, parallel_->expected_s(bytes));
+    return Way::parallel;
+  }
+  return taken;
+}
+
+// Relays have to be better than several connections by the margin: they load third hosts.
+Way WayChoice::best(std::uint64_t bytes) const {
+  const double direct_s = direct_.expected_s(bytes);
+  const double striped_s = kMargin * striped_.expected_s(bytes);
+  if (parallel_) {
+    const double parallel_s = parallel_->expected_s(bytes);
+    if (kMargin * parallel_s < direct_s)
+      return striped_s < parallel_s ? Way::striped : Way::parallel;
+  }
+  return striped_s < direct_s ? Way::striped : Way::mpi;
+}
+
+bool WayChoice::is_parallel_faster() const {
+  constexpr std::uint64_t kLargeBytes = std::uint64_t{1} << 20U;
+  return parallel_ &&
+         kMargin * parallel_->expected_s(kLargeBytes) < direct_.expected_s(kLargeBytes);
 }
 
 void WayChoice::learn(Way way, std::uint64_t bytes, double seconds) {
   if (way == Way::direct) direct_.learn(bytes, seconds);
+  if (way == Way::parallel && parallel_) parallel_->learn(bytes, seconds);
   if (way == Way::striped) striped_.learn(bytes, seconds);
 }
 
 void WayChoice::postpone_trials(Time now) {
   next_direct_ = std::max(next_direct_, now + kTrialInterval);
-  next_striped_ = std::max(next_striped_, now + striped_interval_);
-}
-
-bool WayChoice::is_striping_worth(std::uint64_t bytes) const {
-  return kMargin * striped_.expected_s(bytes) < direct_.expected_s(bytes);
+  striped_trials_.postpone(now);
+  parallel_trials_.postpone(now);
 }
 
 }  // namespace fairlead::intercept::relay

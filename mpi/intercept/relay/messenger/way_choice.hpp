@@ -2,10 +2,12 @@
 // Which way the next message to a host takes, by what whole messages have taken before.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "relay/messenger/path_rule.hpp"
 
@@ -30,33 +32,63 @@ class WayRate {
   std::size_t num_learned_ = 0;
 };
 
+/// When a way that is not taken is tried.
+class Trials {
+ public:
+  explicit Trials(Time first) : next_(first) {}
+
+  [[nodiscard]] bool is_due(Time now) const { return now >= next_; }
+  /// It is tried now, and is expected to take so long.
+  void begin(Time now, double expected_s);
+  /// It is the way that is taken.
+  void restart(Time now);
+  void postpone(Time now) { next_ = std::max(next_, now + interval_); }
+
+ private:
+  Time next_;
+  std::chrono::milliseconds interval_ = kFirst;
+
+  static constexpr std::chrono::milliseconds kFirst{1000};
+};
+
 /// The rates of a plan may be wrong, and change: messages by routers are tried now and then, so
-/// rarely that they cost at most a twentieth of the time.
+/// rarely that they cost at most a tenth of the time.
 class WayChoice {
  public:
-  /// Messages by routers must be faster than the direct path by this.
+  /// Messages by routers must be faster than the direct path by this, and those by relays than
+  /// those by several connections.
   static constexpr double kMargin = 1.1;
   /// So that a change is noticed well within a second.
   static constexpr std::chrono::milliseconds kTrialInterval{250};
-  /// Each trial of all paths that was in vain doubles the time to the next one, up to this.
+  /// Each trial of a way that was in vain doubles the time to the next one, up to this.
   static constexpr std::chrono::milliseconds kLongestTrialInterval{8000};
 
-  WayChoice(WayRate direct, WayRate striped, Time now);
+  /// @param parallel  several connections of the direct path; nothing where there are none
+  WayChoice(WayRate direct, WayRate striped, Time now,
+            const std::optional<WayRate>& parallel = std::nullopt);
 
   /// The way of a message; a trial is one, so each answer has to be followed.
   [[nodiscard]] Way next(std::uint64_t bytes, Time now);
   /// Messages by routers on this way have taken so long, from the first to the last byte.
   void learn(Way way, std::uint64_t bytes, double seconds);
-  [[nodiscard]] bool is_striping_worth(std::uint64_t bytes) const;
+  /// Whether messages of this size are taken by routers.
+  [[nodiscard]] bool is_striping_worth(std::uint64_t bytes) const {
+    return best(bytes) != Way::mpi;
+  }
+  /// Whether several connections of the direct path carry more than one.
+  [[nodiscard]] bool is_parallel_faster() const;
   /// What is known is used again first, after a time without messages.
   void postpone_trials(Time now);
 
  private:
+  [[nodiscard]] Way best(std::uint64_t bytes) const;
+
   WayRate direct_;
   WayRate striped_;
+  std::optional<WayRate> parallel_;
   Time next_direct_;
-  Time next_striped_;
-  std::chrono::milliseconds striped_interval_ = 4 * kTrialInterval;
+  Trials striped_trials_;
+  Trials parallel_trials_;
 };
 
 }  // namespace fairlead::intercept::relay
