@@ -50,7 +50,8 @@ Outbox::Outbox(const MessengerSite& site, Time now)
       last_number_of_rank_(host_of_rank_.size(), 0),
       unclaimed_bytes_of_rank_(host_of_rank_.size(), 0) {
   for (std::size_t host = 0; host < site.routes_of_host.size(); ++host) {
-    const std::vector<Route> routes = with_connections(site.rule, site.routes_of_host[host]);
+    const std::vector<Route> routes =
+        with_connections(site.rule, site.routes_of_host[host], site.routes_of_host.size());
     const auto seed = static_cast<std::uint32_t>(site.rank * site.routes_of_host.size() + host);
     lanes_.push_back({make_path_rule(site.rule, site.zones, routes, site.capacity_Bps_of_host[host],
                                      seed, now)});

@@ -10,6 +10,9 @@
 namespace fairlead::intercept::relay {
 namespace {
 
+// Of a router to all others: file descriptors are limited, often to 1024.
+constexpr std::size_t kMaxConnectionsOfHost = 256;
+
 WayChoice planned_choice(const std::vector<Route>& routes, double capacity_Bps, Time now) {
   double rate_Bps = 0.0;
   double latency_s = 0.0;
@@ -34,10 +37,14 @@ std::optional<RuleName> parse_rule_name(std::string_view text) {
   return std::nullopt;
 }
 
-std::vector<Route> with_connections(RuleName name, std::vector<Route> planned) {
+std::vector<Route> with_connections(RuleName name, std::vector<Route> planned,
+                                    std::size_t num_hosts) {
   if (planned.empty() || name != RuleName::trials) return planned;
+  const std::size_t num_connections =
+      std::min<std::size_t>(fairlead::relay::kMaxConnections,
+                            kMaxConnectionsOfHost / std::max<std::size_t>(num_hosts, 1));
   Route further = planned.front();
-  while (++further.connection < fairlead::relay::kMaxConnections) planned.push_back(further);
+  while (++further.connection < num_connections) planned.push_back(further);
   return planned;
 }
 

@@ -14,9 +14,10 @@ namespace fairlead::intercept::relay {
 [[nodiscard]] std::optional<RuleName> parse_rule_name(std::string_view text);
 
 /// The paths among which a rule chooses: those of the plan, and for `trials` the direct one by each
-/// further connection.
+/// further connection, of which there are fewer with many hosts.
 /// @param planned  the direct one first
-[[nodiscard]] std::vector<Route> with_connections(RuleName name, std::vector<Route> planned);
+[[nodiscard]] std::vector<Route> with_connections(RuleName name, std::vector<Route> planned,
+                                                  std::size_t num_hosts);
 
 /// The rule for messages to one host.
 /// @param routes        by `with_connections`
