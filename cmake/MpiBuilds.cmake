@@ -9,12 +9,7 @@ foreach(
     IN
     ZIP_LISTS fairlead_mpicxx fairlead_mpis fairlead_mpi_versions
 )
-    # In a folder by its version, since a set-up for another MPI behind the same wrapper does not fit.
-    add_mpi_project(
-        mpi-${mpi}
-        ${wrapper}
-        ${PROJECT_BINARY_DIR}/mpi-${version}
-    )
+    add_mpi_project(mpi-${mpi} ${wrapper} ${version})
     # One by one: builds for removed MPIs stay in the folder.
     install(
         DIRECTORY ${PROJECT_BINARY_DIR}/_mpi/${mpi}

@@ -8,13 +8,17 @@ list(
     OUTPUT_VARIABLE fairlead_core_libraries
 )
 
-# add_mpi_project(NAME WRAPPER BINARY_DIR): by the compiler wrapper of the MPI; installed into the
+# add_mpi_project(NAME WRAPPER VERSION): by the compiler wrapper of the MPI; installed into the
 # folder _mpi of the build.
-function(add_mpi_project name wrapper binary_dir)
+function(add_mpi_project name wrapper version)
+    # In a folder by version and wrapper: another MPI may come behind the same wrapper, and where a
+    # wrapper gets another name, CMake forgets the folder's settings, the place to install to first.
+    string(SHA256 digest ${wrapper})
+    string(SUBSTRING ${digest} 0 8 digest)
     ExternalProject_Add(
         ${name}
         SOURCE_DIR ${PROJECT_SOURCE_DIR}/mpi
-        BINARY_DIR ${binary_dir}
+        BINARY_DIR ${PROJECT_BINARY_DIR}/mpi-${version}-${digest}
         INSTALL_DIR ${PROJECT_BINARY_DIR}/_mpi
         CMAKE_ARGS
             -DCMAKE_CXX_COMPILER=${wrapper}

@@ -127,3 +127,27 @@ def test_named_wrappers_replace_the_search(machine: Machine) -> None:
     named = machine.add_mpi("own", 'mpich "4.0.2"')
 
     assert machine.found_mpis(f"-DFAIRLEAD_MPICXX={named}") == [f"{named} (mpich-4)"]
+
+
+def test_mpi_side_is_installed_in_the_build_again_where_its_wrapper_has_another_name(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "mpi").mkdir()
+    (tmp_path / "mpi" / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.22)\nproject(side LANGUAGES CXX)\n"
+        'file(WRITE ${CMAKE_BINARY_DIR}/wrapper "${CMAKE_CXX_COMPILER}")\n'
+        "install(FILES ${CMAKE_BINARY_DIR}/wrapper DESTINATION side)\n"
+    )
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.22)\nproject(whole LANGUAGES NONE)\n"
+        f"include({ROOT}/cmake/CoreParts.cmake)\n"
+        "foreach(part IN LISTS fairlead_core_parts)\n  get_filename_component(name ${part} NAME)\n"
+        "  add_custom_target(fairlead_${name})\nendforeach()\n"
+        f"include({ROOT}/cmake/MpiProject.cmake)\nadd_mpi_project(side ${{WRAPPER}} 4.1.4)\n"
+    )
+    build = tmp_path / "build"
+    for name in ("mpicxx", "mpicxx.openmpi"):
+        wrapper = executable(tmp_path / name, 'exec c++ "$@"')
+        for command in (["-S", tmp_path, "-B", build, f"-DWRAPPER={wrapper}"], ["--build", build]):
+            subprocess.run(["cmake", *command], check=True, capture_output=True)
+        assert (build / "_mpi" / "side" / "wrapper").read_text() == str(wrapper)
