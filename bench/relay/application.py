@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What relays are worth to a whole program in the emulated cloud, also where a pair degrades.
+
+`stencil` in slices, one rank on each host, so that each sends both faces of its slice to its
+neighbours. After the network was measured the pair h0 -> h1 falls to a tenth. In each round the
+program runs by the MPI alone and with relays, before and after that. Printed are its own times,
+those with relays as part of the MPI's (medians of paired ratios with 95 % intervals), and which
+part of the time that the degradation costs relays give back.
+
+python bench/relay/application.py     some minutes for each cloud; --short for 4 hosts, one round
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from clouds import measured, run_in
+
+from fairlead.act.launch import detect
+from fairlead.act.mpi_builds import find
+from fairlead.decide.paired_median import paired_gain
+from fairlead.lab import Lab
+
+DEGRADED = ("h0", "h1", 0.1)
+SOLVE = re.compile(r"^solve_s\s+([0-9.eE+-]+)", re.MULTILINE)
+RUNS = [(False, False), (False, True), (True, False), (True, True)]
+"""Whether the pair is degraded, and whether there are relays."""
+
+
+def main() -> None:
+    options = parsed()
+    for scenario in options.scenario:
+        with (
+            tempfile.TemporaryDirectory() as name,
+            Lab.up(scenario, hosts=options.hosts) as lab,
+        ):
+            report(scenario, times_of(lab, Path(name), options))
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--short", action="store_true", help="pairwise, 4 hosts, one round")
+    parser.add_argument("--scenario", action="append", help="instead of pairwise and flat")
+    parser.add_argument("--hosts", type=int, help="default: the scenario's")
+    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--size", type=int, default=192, help="cells along each edge")
+    parser.add_argument("--steps", type=int, default=400)
+    options = parser.parse_args()
+    options.scenario = options.scenario or ["pairwise", "flat"]
+    if options.short:
+        options.scenario, options.hosts, options.rounds, options.steps = ["pairwise"], 4, 1, 50
+    return options
+
+
+def times_of(lab: Lab, folder: Path, options: argparse.Namespace) -> np.ndarray:
+    """Seconds of `stencil`, shape (rounds, 4), columns as in RUNS."""
+    network = measured(lab, folder)
+    num_ranks = len(lab.hosts)
+    argv = [str(find(detect("mpirun.openmpi")).example("stencil"))]
+    argv += ["--size", str(options.size), "--steps", str(options.steps)]
+    argv += ["--dims", f"{num_ranks},1,1"]
+    times_s = np.empty((options.rounds, len(RUNS)))
+    for number in range(options.rounds):
+        # The order alternates, so that a trend favours neither.
+        for column in range(len(RUNS))[:: 1 if number % 2 else -1]:
+            is_degraded, with_relays = RUNS[column]
+            src, dst, ratio = DEGRADED
+            if is_degraded:
+                lab.degrade(src, dst, ratio)
+            result = run_in(
+                lab, network, argv, num_ranks, folder / f"{number}-{column}",
+                with_relays=with_relays,
+            )  # fmt: skip
+            if is_degraded:
+                lab.degrade(src, dst, 1 / ratio)
+            found = SOLVE.search(result["output"])
+            if found is None:
+                raise SystemExit(f"stencil told no time:\n{result['output']}")
+            times_s[number, column] = float(found[1])
+    return times_s
+
+
+def report(scenario: str, times_s: np.ndarray) -> None:
+    even, even_relays, degraded, degraded_relays = times_s.T
+    print(
+        f"{scenario}: {np.median(even):.2f} s by the MPI alone, with relays "
+        f"{part(even_relays, even)} of it\n"
+        f"{scenario}, h0 -> h1 at a tenth: {np.median(degraded):.2f} s by the MPI alone, with "
+        f"relays {part(degraded_relays, degraded)} of it"
+    )
+    cost_s = np.median(degraded) - np.median(even)
+    saved_s = np.median(degraded) - np.median(degraded_relays)
+    if cost_s > 0:
+        print(
+            f"{scenario}: of the {cost_s:.2f} s that this costs, relays give back "
+            f"{saved_s / cost_s:.0%} (wanted: 70 %)",
+            flush=True,
+        )
+
+
+def part(ours_s: np.ndarray, theirs_s: np.ndarray) -> str:
+    gain = paired_gain(ours_s, theirs_s)
+    told = f"{1 - gain.ratio:.3f}"
+    if not np.isfinite(gain.low_ratio):
+        return f"{told} (too few runs for an interval)"
+    return f"{told} [{1 - gain.high_ratio:.3f}, {1 - gain.low_ratio:.3f}]"
+
+
+if __name__ == "__main__":
+    main()
