@@ -107,6 +107,34 @@ TEST_CASE("way: a direct path that has recovered is taken again") {
   CHECK(share(program.run(1.2e8, 7e7, milliseconds(5000)), Way::mpi) > 0.9);
 }
 
+TEST_CASE(
+    "way: a slow first message, on a new connection, does not drive others off the direct path") {
+  const WayRate planned(1e8, kLatency_s);
+  WayChoice choice(planned, planned, kStart, planned);
+  CHECK(choice.next(kBytes, kStart) == Way::direct);
+  choice.learn(Way::direct, kBytes, kBytes / 5e7);
+  CHECK(choice.next(kBytes, kStart) == Way::striped);
+  choice.learn(Way::striped, kBytes, kBytes / 5e7);
+  CHECK(choice.next(kBytes, kStart) == Way::parallel);
+  choice.learn(Way::parallel, kBytes, kBytes / 1e8);
+  CHECK(choice.next(kBytes, kStart) == Way::mpi);
+}
+
+TEST_CASE("way: the direct path is tried again at once before a way that is hardly faster") {
+  const WayRate planned(6e7, kLatency_s);
+  WayChoice choice(planned, planned, kStart, planned);
+  std::map<Way, int> num_taken;
+  for (int message = 0; message < 10; ++message) {
+    const Way way = choice.next(kBytes, kStart);
+    ++num_taken[way];
+    // Its first message opens a connection.
+    const double rate_Bps = way == Way::direct && message == 0 ? 8e7 : 1e8;
+    choice.learn(way, kBytes, kLatency_s + static_cast<double>(kBytes) / rate_Bps);
+  }
+  CHECK(num_taken[Way::mpi] == 6);
+  CHECK(num_taken[Way::direct] == 2);
+}
+
 TEST_CASE("way: one disturbed message decides nothing") {
   Program program(1e8, 1e8);
   program.run(1e8, 7e7, milliseconds(2000));

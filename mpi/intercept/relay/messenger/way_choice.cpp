@@ -12,12 +12,20 @@ using std::chrono::milliseconds;
 
 // A trial is followed by so many times what it is expected to take.
 constexpr double kRestRatio = 20.0;
+// So much a first message on a new connection is slower, at most.
+constexpr double kFarFaster = 2.0;
 
 milliseconds rest_after(double trial_s) {
   return duration_cast<milliseconds>(duration<double>(kRestRatio * trial_s));
 }
 
 }  // namespace
+
+WayRate WayRate::with_doubt() const {
+  WayRate same = *this;
+  same.is_doubted_ = true;
+  return same;
+}
 
 void WayRate::learn(std::uint64_t bytes, double seconds) {
   // A small message is mostly latency, which says nothing of the rate.
@@ -35,6 +43,7 @@ double WayRate::rate_Bps() const {
   auto known = last_Bps_;
   const std::size_t count = std::min(num_learned_, known.size());
   std::sort(known.begin(), known.begin() + static_cast<std::ptrdiff_t>(count));
+  if (is_doubted_ && count < known.size()) return std::max(planned_Bps_, known[count - 1]);
   return known[count / 2];
 }
 
@@ -51,7 +60,7 @@ void Trials::restart(Time now) {
 
 WayChoice::WayChoice(WayRate direct, WayRate striped, Time now,
                      const std::optional<WayRate>& parallel)
-    : direct_(direct),
+    : direct_(direct.with_doubt()),
       striped_(striped),
       parallel_(parallel),
       next_direct_(now),
@@ -74,7 +83,16 @@ Way WayChoice::next(std::uint64_t bytes, Time now) {
     parallel_trials_.begin(now, parallel_->expected_s(bytes));
     return Way::parallel;
   }
+  if (taken != Way::mpi && num_early_trials_ > 0 && !is_far_faster(taken, bytes)) {
+    --num_early_trials_;
+    return Way::direct;
+  }
   return taken;
+}
+
+bool WayChoice::is_far_faster(Way way, std::uint64_t bytes) const {
+  const WayRate& other = way == Way::parallel && parallel_ ? *parallel_ : striped_;
+  return kFarFaster * other.expected_s(bytes) < direct_.expected_s(bytes);
 }
 
 // Relays have to be better than several connections by the margin: they load third hosts.

@@ -20,6 +20,10 @@ class WayRate {
   WayRate(double planned_Bps, double latency_s)
       : planned_Bps_(planned_Bps), latency_s_(latency_s) {}
 
+  /// Until three messages are known the fastest of them counts, or the plan if it is faster: on
+  /// new connections the first ones are slow.
+  [[nodiscard]] WayRate with_doubt() const;
+
   void learn(std::uint64_t bytes, double seconds);
   [[nodiscard]] double expected_s(std::uint64_t bytes) const;
 
@@ -30,6 +34,7 @@ class WayRate {
   double latency_s_;
   std::array<double, 3> last_Bps_{};
   std::size_t num_learned_ = 0;
+  bool is_doubted_ = false;
 };
 
 /// When a way that is not taken is tried.
@@ -82,11 +87,15 @@ class WayChoice {
 
  private:
   [[nodiscard]] Way best(std::uint64_t bytes) const;
+  [[nodiscard]] bool is_far_faster(Way way, std::uint64_t bytes) const;
 
   WayRate direct_;
   WayRate striped_;
   std::optional<WayRate> parallel_;
   Time next_direct_;
+  /// Of the direct path, at once, before a way that is hardly faster is taken: its first message
+  /// also had to open a connection.
+  int num_early_trials_ = 2;
   Trials striped_trials_;
   Trials parallel_trials_;
 };
