@@ -2,12 +2,9 @@
 // The trace file: rank 0 gets the sizes of all, writes the header, and then table after table.
 #include "trace/report.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
