@@ -60,8 +60,9 @@ def watch(
 ) -> None:
     """Compare the network with the plan of a run while its program runs.
 
-    When a pair has changed by more than 20 % in three observations, the plan is marked as stale,
-    and the next run measures the network again. A program that has ended is observed once.
+    When a pair has changed by more than 20 % in three observations (more on a busy machine), the
+    plan is marked as stale, and the next run measures the network again. A program that has ended
+    is observed once.
     """
     folder = latest_run([PLACEMENT]) if run is None else find_run(run)
     watched = watched_run(folder, network)

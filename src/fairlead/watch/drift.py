@@ -9,7 +9,13 @@ import numpy.typing as npt
 from fairlead.decide.noise import log_spread, with_pooled_noise
 from fairlead.model.network import Network
 
-__all__ = ["DRIFT_RATIO", "checked_hosts", "drifted_pairs", "pairs_to_measure_again"]
+__all__ = [
+    "DRIFT_RATIO",
+    "checked_hosts",
+    "drifted_pairs",
+    "noise_of_change",
+    "pairs_to_measure_again",
+]
 
 Mask = npt.NDArray[np.bool_]
 Matrix = npt.NDArray[np.float64]
@@ -60,15 +66,20 @@ def drifted_pairs(kept: Network, now: Network, spread: float | None = None) -> M
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         change: Matrix = np.abs(np.log(now.bandwidth_Bps / kept.bandwidth_Bps))
-    variance = (
-        np.full_like(change, 2 * spread**2)
-        if spread is not None
-        else _noise_variance(kept) + _noise_variance(now)
-    )
-    least = np.maximum(np.log1p(DRIFT_RATIO), CERTAIN_SIGMAS * np.sqrt(variance))
+    least = np.maximum(np.log1p(DRIFT_RATIO), noise_of_change(kept, now, spread))
     is_drifted = np.isfinite(change) & (change > least)
     np.fill_diagonal(is_drifted, False)
     return np.asarray(is_drifted | is_drifted.T)
+
+
+def noise_of_change(kept: Network, now: Network, spread: float | None = None) -> Matrix:
+    """Largest change, as a logarithm, that is noise; shape (H, H), arguments as above."""
+    variance = (
+        np.full_like(now.bandwidth_Bps, 2 * spread**2)
+        if spread is not None
+        else _noise_variance(kept) + _noise_variance(now)
+    )
+    return np.asarray(CERTAIN_SIGMAS * np.sqrt(variance))
 
 
 def _noise_variance(network: Network) -> Matrix:

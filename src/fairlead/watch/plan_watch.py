@@ -17,13 +17,29 @@ import numpy.typing as npt
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic
-from fairlead.watch.drift import drifted_pairs
+from fairlead.watch.drift import DRIFT_RATIO, noise_of_change
+from fairlead.watch.drift_evidence import DriftEvidence
 
 __all__ = ["CONFIRMING_ROUNDS", "DriftedPair", "PlanWatcher", "program_rates"]
 
 CONFIRMING_ROUNDS = 3
-"""A pair has drifted when it did in so many observations one after another: a single one may have
-met a burst of other messages."""
+"""A pair has drifted when it did in at least so many observations one after another: a single one
+may have met a burst of other messages."""
+
+CONFIRMING_SHARED_ROUNDS = 8
+"""The same where all pairs observed together have changed: a machine that is busy for some seconds
+does that."""
+
+FIRST_OBSERVATIONS = 3
+"""Of a pair that the plan does not have, whose median stands for the plan: a single one may be an
+accident, and all later ones would seem to have changed."""
+
+FEWEST_TO_COMPARE = 3
+"""Hosts: with two there is one pair alone, and nothing to compare it with."""
+
+MOST_IN_A_ROW = 8
+"""Strength up to which a doubtful pair is observed each time, and beyond it every other time: where
+accidents come in long runs, all observations would go to one pair."""
 
 HOSTS_AT_A_TIME = 3
 """Starting three processes takes a fraction of the time of starting all, and gives three pairs."""
@@ -60,7 +76,7 @@ class PlanWatcher:
 
     Attributes:
         planned: Bandwidths that the plan was made from; pairs it does not have are compared with
-            their first observation.
+            what is usual for them.
         now_Bps: The last observations, shape (H, H), [src, dst]; `nan` where none.
         num_rounds: Observations so far.
     """
@@ -74,13 +90,16 @@ class PlanWatcher:
                 (H, H): by so much an observation may be lower, and nothing has changed.
         """
         shape = planned.bandwidth_Bps.shape
-        self.planned = planned
+        self.planned = dataclasses.replace(planned, bandwidth_Bps=planned.bandwidth_Bps.copy())
         self.now_Bps: Matrix = np.full(shape, np.nan)
         self.num_rounds = 0
         self._program_Bps = np.zeros(shape) if program_Bps is None else program_Bps
-        self._rounds_of_pair = np.zeros(shape, dtype=np.int64)
+        self._pairs = DriftEvidence(shape, CONFIRMING_ROUNDS)
+        self._all = DriftEvidence((1,), CONFIRMING_SHARED_ROUNDS)
         self._observations_of_host = np.zeros(shape[0], dtype=np.int64)
         self._differences: deque[float] = deque(maxlen=REMEMBERED_DIFFERENCES)
+        self._is_unknown = np.isnan(planned.bandwidth_Bps)
+        self._last_of_pair: dict[tuple[int, int], deque[float]] = {}
 
     def add(self, now: Network) -> None:
         """Take an observation.
@@ -91,21 +110,20 @@ class PlanWatcher:
         places = np.array([self.planned.index(host) for host in now.hosts])
         grid = np.ix_(places, places)
         is_seen = np.isfinite(now.bandwidth_Bps) & ~np.eye(now.num_hosts, dtype=bool)
+        seen_Bps = np.where(is_seen, now.bandwidth_Bps, np.nan)
         with np.errstate(invalid="ignore"):
-            differences = np.abs(np.log(now.bandwidth_Bps / self.now_Bps[grid]))
-        self._differences.extend(differences[is_seen & np.isfinite(differences)].tolist())
-        self.now_Bps[grid] = np.where(is_seen, now.bandwidth_Bps, self.now_Bps[grid])
-        self._add_unknown(now, is_seen, grid)
+            differences = np.abs(np.log(seen_Bps / self.now_Bps[grid]))
+        self._differences.extend(differences[np.isfinite(differences)].tolist())
+        self.now_Bps[grid] = np.where(is_seen, seen_Bps, self.now_Bps[grid])
+        self._add_unknown(seen_Bps, grid)
         before = self.planned.select(now.hosts)
-        without_program_Bps = np.minimum(
-            np.maximum(before.bandwidth_Bps, now.bandwidth_Bps),
-            now.bandwidth_Bps + self._program_Bps[grid],
-        )
-        alone = dataclasses.replace(now, bandwidth_Bps=without_program_Bps)
-        is_drifted = drifted_pairs(before, alone, self._spread())
-        rounds = self._rounds_of_pair[grid]
-        counted = np.where(is_drifted, rounds + 1, 0)
-        self._rounds_of_pair[grid] = np.where(is_seen | is_seen.T, counted, rounds)
+        noise = noise_of_change(before, now, self._spread())
+        change = _change(before.bandwidth_Bps, seen_Bps, self._program_Bps[grid])
+        shared = _shared_change(change)
+        self._pairs.add(grid, change, _without(change, shared), noise)
+        if now.num_hosts >= FEWEST_TO_COMPARE:
+            typical = np.array([np.nanmedian(noise)])
+            self._all.add(np.ix_([0]), np.array([shared]), np.array([shared]), typical)
         self._observations_of_host[places] += 1
         self.num_rounds += 1
 
@@ -118,23 +136,33 @@ class PlanWatcher:
             return None
         return float(np.median(self._differences) / (NORMAL_MEDIAN * np.sqrt(2)))
 
-    def _add_unknown(
-        self, now: Network, is_seen: npt.NDArray[np.bool_], grid: tuple[npt.NDArray[np.intp], ...]
-    ) -> None:
-        """Let the first observation of a pair that the plan does not have stand for the plan's."""
-        planned_Bps = self.planned.bandwidth_Bps.copy()
-        is_first = is_seen & np.isnan(planned_Bps[grid])
-        planned_Bps[grid] = np.where(is_first, now.bandwidth_Bps, planned_Bps[grid])
-        self.planned = dataclasses.replace(self.planned, bandwidth_Bps=planned_Bps)
+    def _add_unknown(self, seen_Bps: Matrix, grid: tuple[npt.NDArray[np.intp], ...]) -> None:
+        """Let the usual value of pairs that the plan does not have stand for the plan's.
+
+        It grows, as the first ones may all have been accidents: most of these are slow.
+        """
+        places = [part.ravel() for part in grid]
+        for src, dst in np.argwhere(np.isfinite(seen_Bps) & self._is_unknown[grid]):
+            pair = int(places[0][src]), int(places[1][dst])
+            last = self._last_of_pair.setdefault(pair, deque(maxlen=FIRST_OBSERVATIONS))
+            least_Bps = self.planned.bandwidth_Bps[pair] if len(last) == last.maxlen else 0.0
+            last.append(float(seen_Bps[src, dst]))
+            usual_Bps = float(np.median(last))
+            self.planned.bandwidth_Bps[pair] = max(least_Bps, usual_Bps)
 
     @property
     def is_stale(self) -> bool:
-        """Whether a pair has drifted for certain."""
-        return bool(np.any(self._rounds_of_pair >= CONFIRMING_ROUNDS))
+        """Whether a pair, or all of them, has drifted for certain."""
+        return bool(self._pairs.is_certain.any() or self._all.is_certain.any())
 
     def drifted(self) -> list[DriftedPair]:
         """The pairs that have drifted for certain, the one that changed most first."""
-        return self._named(self._rounds_of_pair >= CONFIRMING_ROUNDS)
+        is_drifted = self._pairs.is_certain
+        if self._all.is_certain.any():
+            with np.errstate(invalid="ignore"):
+                change = np.abs(np.log(self.now_Bps / self.planned.bandwidth_Bps))
+            is_drifted = is_drifted | (change > np.log1p(DRIFT_RATIO))
+        return self._named(is_drifted | is_drifted.T)
 
     def changed(self, most: int) -> list[DriftedPair]:
         """Observed pairs, drifted or not, the one that changed most first."""
@@ -163,14 +191,46 @@ class PlanWatcher:
         return sorted(found, key=lambda each: each[1])
 
     def next_hosts(self, seed: int) -> list[str]:
-        """The hosts to measure next: a pair that may have drifted, else the hosts least known."""
-        doubtful = (self._rounds_of_pair > 0) & (self._rounds_of_pair < CONFIRMING_ROUNDS)
-        pairs = np.argwhere(doubtful)
-        if pairs.size:
-            return [self.planned.hosts[place] for place in pairs[0]]
+        """The hosts to measure next: the pair that may have drifted, then the hosts least known.
+
+        A further host tells whether all are slow at this moment.
+        """
         tie = np.random.default_rng(seed).permutation(self.planned.num_hosts)
-        order = np.lexsort((tie, self._observations_of_host))
-        return [self.planned.hosts[place] for place in order[:HOSTS_AT_A_TIME]]
+        chosen = np.lexsort((tie, self._observations_of_host)).tolist()
+        strength = np.where(self._pairs.is_certain, 0, self._pairs.strength)
+        if strength.any() and (strength.max() < MOST_IN_A_ROW or self.num_rounds % 2):
+            doubtful = np.unravel_index(int(np.argmax(strength)), strength.shape)
+            chosen = [*map(int, doubtful), *(place for place in chosen if place not in doubtful)]
+        return [self.planned.hosts[place] for place in chosen[:HOSTS_AT_A_TIME]]
+
+
+def _change(before_Bps: Matrix, now_Bps: Matrix, program_Bps: Matrix) -> Matrix:
+    """Logarithm of what is left, what the program itself sends not taken for a loss."""
+    without_program_Bps = np.minimum(np.fmax(before_Bps, now_Bps), now_Bps + program_Bps)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.log(without_program_Bps / before_Bps))
+
+
+def _shared_change(change: Matrix) -> float:
+    """What all pairs have in common: the least change where all went one way, else 0.
+
+    Not the median: where one of three hosts is slow, two of three pairs are.
+    """
+    if len(change) < FEWEST_TO_COMPARE:
+        return 0.0
+    other = change.T
+    of_pair = np.where(np.abs(other) > np.abs(change), other, change)
+    of_pair = of_pair[np.isfinite(of_pair)]
+    if not of_pair.size or (of_pair.min() < 0 < of_pair.max()):
+        return 0.0
+    return float(of_pair[np.argmin(np.abs(of_pair))])
+
+
+def _without(change: Matrix, shared: float) -> Matrix:
+    """The changes without what is shared; what went less far has none of its own."""
+    beyond = np.maximum(np.abs(change) - abs(shared), 0)
+    is_alike = np.sign(change) == np.sign(shared)
+    return np.where(is_alike, np.sign(change) * beyond, change)
 
 
 def program_rates(traffic: Traffic, placement: Placement, hosts: Sequence[str]) -> Matrix:

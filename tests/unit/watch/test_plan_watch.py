@@ -6,9 +6,16 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pytest
 
 import fairlead as fl
-from fairlead.watch.plan_watch import CONFIRMING_ROUNDS, PlanWatcher, program_rates
+from fairlead.watch.plan_watch import (
+    CONFIRMING_ROUNDS,
+    CONFIRMING_SHARED_ROUNDS,
+    FIRST_OBSERVATIONS,
+    PlanWatcher,
+    program_rates,
+)
 
 HOSTS = ("a", "b", "c")
 
@@ -56,36 +63,123 @@ def test_what_the_program_sends_itself_is_no_drift() -> None:
     watcher = observed(PlanWatcher(network(1e8), own_Bps), network(0.6e8), CONFIRMING_ROUNDS)
 
     assert not watcher.is_stale
-    assert observed(watcher, network(0.2e8), CONFIRMING_ROUNDS).is_stale
+    assert observed(watcher, network(0.2e8), CONFIRMING_SHARED_ROUNDS).is_stale
 
 
 def test_network_that_became_faster_makes_the_plan_stale_too() -> None:
     own_Bps = np.full((3, 3), 0.5e8)
 
-    watcher = observed(PlanWatcher(network(1e8), own_Bps), network(2e8), CONFIRMING_ROUNDS)
+    watcher = PlanWatcher(network(1e8), own_Bps)
 
-    assert watcher.is_stale
+    assert not observed(watcher, network(2e8), CONFIRMING_SHARED_ROUNDS - 1).is_stale
+    assert observed(watcher, network(2e8), 1).is_stale
+    assert len(watcher.drifted()) == 6
 
 
-def test_pair_without_a_plan_is_compared_with_its_first_observation() -> None:
-    unknown = fl.Network(HOSTS, np.full((3, 3), np.nan), np.full((3, 3), np.nan))
-    watcher = PlanWatcher(unknown)
+def unknown() -> PlanWatcher:
+    return PlanWatcher(fl.Network(HOSTS, np.full((3, 3), np.nan), np.full((3, 3), np.nan)))
 
-    watcher.add(network(1e8))
+
+def test_pair_without_a_plan_is_compared_with_its_first_observations() -> None:
+    watcher = observed(unknown(), network(1e8), FIRST_OBSERVATIONS)
+
     observed(watcher, network(1e8, b_c=0.3e8), CONFIRMING_ROUNDS)
 
     assert watcher.drifted()[0] == ("b", "c", 1e8, 0.3e8)
 
 
-def test_doubtful_pair_is_measured_next() -> None:
+def test_slow_first_observations_of_a_pair_are_no_plan() -> None:
+    watcher = observed(unknown(), network(1e8, b_c=0.3e8), FIRST_OBSERVATIONS)
+
+    observed(watcher, network(1e8), 5)
+
+    assert not watcher.is_stale
+
+
+def test_doubtful_pair_is_measured_next_beside_another_host() -> None:
     watcher = PlanWatcher(network(1e8))
-    pair = network(0.5e8, ("b", "c"))
+    slow = network(1e8, b_c=0.5e8, c_b=0.5e8)
 
-    watcher.add(pair)
+    watcher.add(slow)
 
-    assert watcher.next_hosts(seed=1) == ["b", "c"]
+    assert watcher.next_hosts(seed=1) == ["b", "c", "a"]
     assert not observed(watcher, network(1e8, ("a", "b")), 5).is_stale
-    assert observed(watcher, pair, CONFIRMING_ROUNDS - 1).is_stale
+    assert observed(watcher, slow, CONFIRMING_ROUNDS - 1).is_stale
+
+
+def test_pair_is_not_slow_while_all_others_are() -> None:
+    watcher = observed(PlanWatcher(network(1e8)), network(0.3e8, a_b=0.29e8), CONFIRMING_ROUNDS)
+
+    assert not watcher.is_stale
+
+
+def test_hosts_that_are_all_slow_say_nothing_against_a_slow_pair() -> None:
+    slow = network(1e8, a_b=0.2e8, b_a=0.2e8)
+    watcher = observed(PlanWatcher(network(1e8)), slow, CONFIRMING_ROUNDS - 1)
+
+    observed(watcher, network(0.2e8), 2)
+
+    assert not watcher.is_stale
+    assert observed(watcher, slow, 1).is_stale
+
+
+class BusyMachine:
+    """Hosts that share busy cores: every sixth value is slow by a factor with a heavy tail, and in
+    bursts of some observations all are slow, and half of them by such a factor."""
+
+    def __init__(self, seed: int):
+        self.hosts = ("h0", "h1", "h2", "h3")
+        self.true_Bps = np.full((4, 4), 1e8)
+        self.random = np.random.default_rng(seed)
+        self.is_burst = False
+
+    def degrade(self, host: int, factor: float) -> None:
+        self.true_Bps[host] /= factor
+        self.true_Bps[:, host] /= factor
+
+    def observe(self, hosts: list[str]) -> fl.Network:
+        self.is_burst = self.random.random() < (0.8 if self.is_burst else 0.05)
+        places = [self.hosts.index(host) for host in hosts]
+        values = self.true_Bps[np.ix_(places, places)]
+        shape = values.shape
+        values = values * np.exp(self.random.normal(0, 0.1, shape))
+        is_slow = self.random.random(shape) < (0.5 if self.is_burst else 0.15)
+        values = np.where(is_slow, values / (1 + self.random.pareto(1.5, shape)), values)
+        if self.is_burst:
+            values /= self.random.uniform(1.2, 2)
+        return fl.Network(tuple(hosts), np.full(shape, 1e-5), values)
+
+
+def watched(machine: BusyMachine, seed: int) -> PlanWatcher:
+    """A plan that was made while the machine was quiet."""
+    values = machine.true_Bps * np.exp(np.random.default_rng(seed).normal(0, 0.05, (4, 4)))
+    return PlanWatcher(fl.Network(machine.hosts, np.full((4, 4), 1e-5), values))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_healthy_pairs_of_a_busy_machine_have_not_drifted(seed: int) -> None:
+    machine = BusyMachine(seed)
+    watcher = watched(machine, seed)
+
+    for number in range(100):
+        watcher.add(machine.observe(watcher.next_hosts(number)))
+
+        assert not watcher.is_stale, watcher.drifted()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_degraded_host_of_a_busy_machine_is_found_soon(seed: int) -> None:
+    machine = BusyMachine(seed)
+    watcher = watched(machine, seed)
+    for number in range(40):
+        watcher.add(machine.observe(watcher.next_hosts(number)))
+
+    machine.degrade(1, 10)
+    for number in range(15):
+        watcher.add(machine.observe(watcher.next_hosts(number)))
+
+    assert watcher.is_stale
+    assert all("h1" in pair[:2] for pair in watcher.drifted())
 
 
 def busy_hosts(bandwidth_Bps: float, seed: int, **pairs: float) -> fl.Network:
