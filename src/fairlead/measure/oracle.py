@@ -147,7 +147,7 @@ def ask_for_tasks(url: str, options: Mapping[str, str], question: Mapping[str, A
     query = f"?{urllib.parse.urlencode(options)}" if options else ""
     answer = fetch_json(
         f"{require_http(url)}/v1/remap{query}",
-        headers=_headers(), body=question, timeout_s=TASKS_S,
+        headers=_headers(), body=question, timeout_s=TASKS_S, whole_s=TASKS_S,
     )  # fmt: skip
     tasks = answer.get("task_of_process") if isinstance(answer, dict) else None
     if not isinstance(tasks, list) or sorted(tasks) != sorted(question["task_of_process"]):

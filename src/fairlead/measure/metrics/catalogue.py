@@ -12,7 +12,7 @@ from fairlead.errors import InputError
 from fairlead.measure.metrics.host import CxiSource, HostSource
 from fairlead.measure.metrics.lab import LabSource
 from fairlead.measure.metrics.ldms_source import LdmsCommandSource, LdmsFileSource, LdmsModuleSource
-from fairlead.measure.metrics.prometheus import PrometheusSource
+from fairlead.measure.metrics.prometheus import TICK_S, PrometheusSource
 from fairlead.measure.metrics.series import MetricSource
 from fairlead.units import parse_duration
 
@@ -36,13 +36,14 @@ class Source(NamedTuple):
 
 
 def _prometheus(rest: str, options: Options, headers: Mapping[str, str]) -> MetricSource:
-    step = options.get("step")
+    step, tick = options.get("step"), options.get("tick")
     return PrometheusSource(
         rest,
         headers=headers,
         host_label=options.get("host", ""),
         step_s=None if step is None else parse_duration(step),
         selector=options.get("select", ""),
+        tick_s=TICK_S if tick is None else parse_duration(tick),
     )
 
 
@@ -69,7 +70,7 @@ SOURCES: dict[str, Source] = {
         _prometheus,
         "prometheus:URL",
         "raw samples of node_exporter and the exporters for InfiniBand, by Prometheus' HTTP API",
-        frozenset({"host", "step", "select"}),
+        frozenset({"host", "step", "select", "tick"}),
     ),
     "ldms": Source(
         lambda rest, _options, _headers: LdmsFileSource(Path(rest)),

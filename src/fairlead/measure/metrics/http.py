@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -20,6 +21,8 @@ __all__ = ["fetch_json", "headers_from", "require_http"]
 
 MOST_BYTES = 2**28
 """Of one answer: a matrix of 4,000 hosts takes some 200 MB as text."""
+
+PIECE_BYTES = 2**16
 
 USER_AGENT = "fairlead"
 
@@ -67,6 +70,7 @@ def fetch_json(
     body: Any = None,
     form: Mapping[str, str] | None = None,
     timeout_s: float = 30.0,
+    whole_s: float = 60.0,
 ) -> Any:
     """What a server answers.
 
@@ -76,6 +80,7 @@ def fetch_json(
         body: A JSON document to send; None: none.
         form: Fields of a form to send instead; queries of many names are too long for a URL.
         timeout_s: For each step: to connect, and for each piece of the answer.
+        whole_s: For all pieces together.
 
     Raises:
         MetricError: There is no server, it answers with an error, with something else than JSON,
@@ -92,7 +97,7 @@ def fetch_json(
     request = urllib.request.Request(url, data=data, headers=sent)
     try:
         with urllib.request.urlopen(request, timeout=timeout_s) as answer:
-            text = answer.read(MOST_BYTES + 1)
+            text = _whole(answer, whole_s)
             length = answer.headers.get("Content-Length")
     except urllib.error.HTTPError as error:
         raise MetricError(f"{url}: answers {error.code} {_reason(error)}") from error
@@ -107,6 +112,22 @@ def fetch_json(
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise MetricError(f"{url}: the answer is not JSON, or not all of it: {error}") from error
+
+
+def _whole(answer: http.client.HTTPResponse, limit_s: float) -> bytes:
+    """An answer, up to MOST_BYTES and one more piece.
+
+    Raises:
+        TimeoutError: It trickles: a socket's own time limit begins anew with each byte.
+    """
+    end_s = time.monotonic() + limit_s
+    pieces, num_bytes = [], 0
+    while num_bytes <= MOST_BYTES and (piece := answer.read1(PIECE_BYTES)):
+        pieces.append(piece)
+        num_bytes += len(piece)
+        if time.monotonic() > end_s:
+            raise TimeoutError(f"not all of its answer came within {limit_s:g} s")
+    return b"".join(pieces)
 
 
 def _reason(error: urllib.error.HTTPError) -> str:

@@ -29,7 +29,7 @@ OCTETS = 4.0
 """InfiniBand counts data in words of four octets. Source: IBTA, PortXmitData."""
 
 TICK_S = 4e-9
-"""Of PortXmitWait, whose tick the standard leaves to the hardware. Assumed where `tick=` does not
+"""Of PortXmitWait, whose tick the standard leaves to the hardware. Assumed where `?tick=` does not
 say it: shares of stalled time then compare with one another only."""
 
 
@@ -123,6 +123,7 @@ class PrometheusSource(MetricSource):
         host_label: str = "",
         step_s: float | None = None,
         selector: str = "",
+        tick_s: float = TICK_S,
         timeout_s: float = 10.0,
     ):
         """A source by its URL.
@@ -134,6 +135,7 @@ class PrometheusSource(MetricSource):
                 `instance` without its port.
             step_s: Ask `query_range` with this step, where an engine has no raw samples.
             selector: Further matchers, `job="node"`.
+            tick_s: Of InfiniBand's PortXmitWait.
             timeout_s: For an answer.
 
         Raises:
@@ -145,6 +147,7 @@ class PrometheusSource(MetricSource):
         self._host_labels = (host_label,) if host_label else ("host", "node", "nodename")
         self._step_s = step_s
         self._selector = selector
+        self._tick_s = tick_s
         self._timeout_s = timeout_s
 
     def read(self, now_s: float, window_s: float) -> list[Series]:
@@ -179,6 +182,8 @@ class PrometheusSource(MetricSource):
             metric = METRICS.get(name)
             if metric is None:
                 continue
+            if metric.quantity is Quantity.stalled_s:
+                metric = metric._replace(factor=self._tick_s)
             if metric.port_of is not None:
                 try:
                     at = metric.port_of(labels)

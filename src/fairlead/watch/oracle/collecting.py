@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads all sources again and again; one that fails is told once, and asked again."""
+"""Reads all sources again and again; one that fails is told once, and asked again.
+
+Each has a thread of its own, so that a slow one delays no other.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,9 @@ from fairlead.watch.oracle.samples import SampleStore
 __all__ = ["Collector", "SourceState"]
 
 Teller = Callable[[str], None]
+
+FIRST_READ_S = 5.0
+"""A service answers after all sources were read once; it does not wait longer for a slow one."""
 
 
 @dataclasses.dataclass
@@ -41,11 +47,11 @@ class SourceState:
 
 
 class Collector:
-    """Fills a store from sources, in a thread of its own.
+    """Fills a store from sources, in threads of its own.
 
     Attributes:
         lock: Held while the store is changed or read.
-        generation: Grows with each round of reads.
+        generation: Grows with each read.
         states: Of the sources, in their order.
     """
 
@@ -78,7 +84,6 @@ class Collector:
         """One round."""
         for source, state in zip(self._sources, self.states, strict=True):
             self._read(source, state)
-        self.generation += 1
 
     def _read(self, source: MetricSource, state: SourceState) -> None:
         begun_s = time.monotonic()
@@ -92,25 +97,37 @@ class Collector:
             return
         with self.lock:
             state.num_unknown = self._store.add(series, is_whole=source.has_history)
+            self.generation += 1
         if state.problem is not None:
             self._tell(f"{source.name}: is back")
         state.problem = None
         state.last_s, state.seconds = time.time(), time.monotonic() - begun_s
         state.num_series = len(series)
 
-    def run(self, every_s: float) -> threading.Thread:
-        """Read in rounds until `stop`."""
+    def run(self, every_s: float) -> None:
+        """Read again and again until `stop`; returns when all were read once, or after a while."""
+        ready = [
+            self._begin(source, state, every_s)
+            for source, state in zip(self._sources, self.states, strict=True)
+        ]
+        end_s = time.monotonic() + FIRST_READ_S
+        for is_read in ready:
+            is_read.wait(max(0.0, end_s - time.monotonic()))
+
+    def _begin(self, source: MetricSource, state: SourceState, every_s: float) -> threading.Event:
+        """Start the thread of a source; the event tells that it was read once, well or not."""
+        is_read = threading.Event()
 
         def go_on() -> None:
             while not self._is_over.is_set():
                 begun_s = time.monotonic()
-                self.read_all()
+                self._read(source, state)
+                is_read.set()
                 self._is_over.wait(max(0.0, every_s - (time.monotonic() - begun_s)))
 
-        thread = threading.Thread(target=go_on, name="oracle-collector", daemon=True)
-        thread.start()
-        return thread
+        threading.Thread(target=go_on, name=f"read {source.name}", daemon=True).start()
+        return is_read
 
     def stop(self) -> None:
-        """End the rounds."""
+        """Read no more."""
         self._is_over.set()

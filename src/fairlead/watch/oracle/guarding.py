@@ -24,8 +24,8 @@ MOST_CLIENTS = 1024
 MOST_UNREAD_BYTES = 2**23
 """Read and thrown away of a request that is too large, so that its client sees the answer."""
 
-BODY_S = 10.0
-"""Longest that a client may take for each piece of its request."""
+BODY_S = 30.0
+"""Longest that a client may take for all pieces of its request: one that trickles would stay."""
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -149,16 +149,17 @@ class Guard:
 
 
 async def _whole(receive: Receive) -> Receive:
-    """The request, read up to MOST_BYTES and BODY_S for each piece, to be received at once.
+    """The request, read up to MOST_BYTES and for BODY_S, to be received at once.
 
     Raises:
         _TooLarge: It has more.
-        TimeoutError: A piece took longer.
+        TimeoutError: It took longer.
     """
     body = b""
     is_over = False
+    end_s = time.monotonic() + BODY_S
     while not is_over:
-        message = await asyncio.wait_for(receive(), BODY_S)
+        message = await asyncio.wait_for(receive(), end_s - time.monotonic())
         body += message.get("body", b"")
         if len(body) > MOST_BYTES:
             raise _TooLarge
@@ -175,9 +176,10 @@ async def _whole(receive: Receive) -> Receive:
 async def _discard(receive: Receive) -> None:
     """Read the rest of a request: a client that is cut off while it sends sees no answer."""
     left = MOST_UNREAD_BYTES
+    end_s = time.monotonic() + BODY_S
     with contextlib.suppress(asyncio.TimeoutError):
         while left > 0:
-            message = await asyncio.wait_for(receive(), BODY_S)
+            message = await asyncio.wait_for(receive(), end_s - time.monotonic())
             left -= len(message.get("body", b""))
             if message["type"] != "http.request" or not message.get("more_body", False):
                 return

@@ -3,22 +3,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import sys
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from fairlead.errors import Error
+from fairlead.watch.oracle.guarding import Guard
 from fairlead.watch.oracle.oracle import Oracle
 from fairlead.watch.oracle.service import service
 
-__all__ = ["run"]
+__all__ = ["configuration", "run"]
 
 MOST_CONNECTIONS = 512
 """At the same time; what comes beyond is answered 503."""
 
 QUIET_S = 30
-"""After so long without a request a connection is closed."""
+"""After so long without a further request a connection is closed."""
+
+HEAD_S = 10.0
+"""The same before the head of a request is whole: silent connections would keep all others out."""
 
 
 def run(oracle: Oracle, *, host: str, port: int, token: str, rate: float, every_s: float) -> None:
@@ -35,8 +41,20 @@ def run(oracle: Oracle, *, host: str, port: int, token: str, rate: float, every_
     except OSError as error:
         listener.close()
         raise Error(f"oracle: cannot answer on {host}:{port}: {error.strerror or error}") from error
-    config = uvicorn.Config(
-        service(oracle, token=token, rate=rate),
+    config = configuration(service(oracle, token=token, rate=rate))
+    oracle.collector.run(every_s)
+    try:
+        _Server(config).run(sockets=[listener])
+    finally:
+        oracle.collector.stop()
+        listener.close()
+
+
+def configuration(app: Guard) -> uvicorn.Config:
+    """How the application is served, with all limits."""
+    return uvicorn.Config(
+        app,
+        http=_Connection,
         log_level="warning",
         access_log=False,
         lifespan="off",
@@ -44,13 +62,34 @@ def run(oracle: Oracle, *, host: str, port: int, token: str, rate: float, every_
         timeout_keep_alive=QUIET_S,
         server_header=False,
     )
-    oracle.collector.read_all()
-    oracle.collector.run(every_s)
-    try:
-        _Server(config).run(sockets=[listener])
-    finally:
-        oracle.collector.stop()
-        listener.close()
+
+
+class _Connection(HttpToolsProtocol):
+    """Ends where the head of a request does not come in time, which uvicorn has no limit for."""
+
+    _until_head: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._until_head = self.loop.call_later(HEAD_S, transport.close)
+
+    def on_message_begin(self) -> None:
+        if self._until_head is None:
+            self._until_head = self.loop.call_later(HEAD_S, self.transport.close)
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._expect_nothing()
+        super().on_headers_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._expect_nothing()
+        super().connection_lost(exc)
+
+    def _expect_nothing(self) -> None:
+        if self._until_head is not None:
+            self._until_head.cancel()
+        self._until_head = None
 
 
 class _Server(uvicorn.Server):

@@ -85,7 +85,7 @@ def test_folder_without_slingshots_counters_is_named(tmp_path: Path) -> None:
     ("text", "problem"),
     [
         ("snmp:x", "metrics 'snmp:x': expected one of prometheus:URL, "),
-        ("prometheus:http://h?a=b", "unknown option 'a'; there are host, select, step"),
+        ("prometheus:http://h?a=b", "unknown option 'a'; there are host, select, step, tick"),
         ("prometheus:ftp://h", "ftp://h: expected http://HOST:PORT or https://HOST:PORT"),
         ("ldmsd:h", "ldmsd:h: expected ldmsd:HOST:PORT"),
         ("prometheus:http://h?step=x", "duration 'x': expected a number"),

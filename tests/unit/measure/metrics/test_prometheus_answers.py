@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import json
 import socket
 import threading
+import time
 import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +19,7 @@ import pytest
 
 from fairlead.errors import Error
 from fairlead.measure.metrics import Quantity, open_source
-from fairlead.measure.metrics.http import headers_from
+from fairlead.measure.metrics.http import fetch_json, headers_from
 from fairlead.measure.metrics.prometheus import PrometheusSource
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "oracle" / "prometheus"
@@ -126,6 +128,17 @@ def test_cable_of_infiniband_is_told_by_its_ports(engine: Engine) -> None:
     }
 
 
+def test_tick_of_waiting_packets_is_what_the_user_says(engine: Engine) -> None:
+    labels = {"local_guid": "0x00000a01", "local_port": "1"}
+    engine.answer = result(
+        ({"__name__": "infiniband_portxmitwait_total", **labels}, [[1, "250000000"]])
+    )
+
+    (series,) = open_source(f"prometheus:{engine.url}?tick=8ns").read(1, 60)
+
+    assert series.values[0] == pytest.approx(2.0)
+
+
 def test_empty_result_is_missing(engine: Engine) -> None:
     engine.answer = result()
 
@@ -188,6 +201,25 @@ def test_slow_engine_is_named() -> None:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(Error, match="cannot be reached: timed out"):
             PrometheusSource(url, timeout_s=0.2).read(1, 60)
+
+
+def test_engine_that_trickles_is_named() -> None:
+    def trickle(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with connection, contextlib.suppress(OSError):
+            connection.recv(65536)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+            while True:
+                connection.sendall(b" ")
+                time.sleep(0.02)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=trickle, args=(listener,), daemon=True)
+        thread.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(Error, match=r"cannot be reached: not all of its answer came within"):
+            fetch_json(url, timeout_s=60, whole_s=0.3)
+    thread.join()
 
 
 def test_headers_are_those_that_the_user_wrote(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -172,6 +173,34 @@ def test_source_that_fails_is_told_once_and_when_it_is_back(tmp_path: Path) -> N
     assert told == ["counters: gone; asked again every round", "counters: is back"]
     assert oracle.collector.states[0].num_failures == 2
     assert stalls(oracle, host(0, 0, 0), host(1, 0, 0))[0, 1] == 0.5
+
+
+def test_slow_source_delays_no_other(tmp_path: Path) -> None:
+    reads = threading.Semaphore(0)
+    goes_on = threading.Event()
+
+    class Slow(Counters):
+        name = "slow"
+
+        def read(self, now_s: float, window_s: float) -> list[Series]:
+            goes_on.wait(60)
+            return []
+
+    class Fast(Counters):
+        def read(self, now_s: float, window_s: float) -> list[Series]:
+            reads.release()
+            return [one("1,0,0 X-", Quantity.stalled_ratio, 100.0, 0.5)]
+
+    oracle = Oracle(topology(tmp_path, 3, 2, 2), [Slow(), Fast()], clock=lambda: 100.0)
+    begun = threading.Thread(target=oracle.collector.run, args=(0.01,))
+    begun.start()
+
+    assert all(reads.acquire(timeout=60) for _ in range(3))
+    assert stalls(oracle, host(0, 0, 0), host(1, 0, 0))[0, 1] == 0.5
+    assert [state.last_s is None for state in oracle.collector.states] == [True, False]
+    oracle.collector.stop()
+    goes_on.set()
+    begun.join()
 
 
 def test_memory_is_bounded_however_much_a_source_tells(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import socket
@@ -48,6 +49,7 @@ class Running(NamedTuple):
 def serve(tmp_path: Path) -> Iterator[Any]:
     """Starts services with a torus whose one link stalls for 68 % of the time."""
     from fairlead.watch.oracle.service import service
+    from fairlead.watch.oracle.serving import configuration
 
     begun = []
 
@@ -57,8 +59,7 @@ def serve(tmp_path: Path) -> Iterator[Any]:
         oracle.use_clock_of_samples()
         oracle.collector.read_all()
         listener = socket.create_server(("127.0.0.1", 0))
-        config = uvicorn.Config(service(oracle, **options), log_level="error", lifespan="off")
-        server = uvicorn.Server(config)
+        server = uvicorn.Server(configuration(service(oracle, **options)))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         while not server.started:
@@ -161,6 +162,47 @@ def test_flood_of_requests_is_refused_and_ends(serve) -> None:
     assert statuses.count(429) >= 10
     time.sleep(0.5)
     assert running.ask("GET", "/health")[0] == 200
+
+
+@pytest.mark.parametrize("begun", [b"", b"GET /health HTTP/1.1\r\nHost:"])
+def test_connection_without_a_whole_request_is_closed(serve, monkeypatch, begun: bytes) -> None:
+    monkeypatch.setattr("fairlead.watch.oracle.serving.HEAD_S", 0.2)
+    running = serve()
+
+    with socket.create_connection(("127.0.0.1", running.port), timeout=60) as client:
+        client.sendall(begun)
+
+        assert client.recv(4096) == b""
+
+
+def test_second_request_of_a_connection_has_its_own_time(serve, monkeypatch) -> None:
+    monkeypatch.setattr("fairlead.watch.oracle.serving.HEAD_S", 0.2)
+    connection = http.client.HTTPConnection("127.0.0.1", serve().port, timeout=60)
+    for _ in range(2):
+        connection.request("GET", "/health")
+        assert connection.getresponse().read()
+        time.sleep(0.3)
+
+    connection.sock.sendall(b"GET /hea")
+
+    assert connection.sock.recv(4096) == b""
+    connection.close()
+
+
+def test_body_that_trickles_is_refused(serve, monkeypatch) -> None:
+    monkeypatch.setattr("fairlead.watch.oracle.guarding.BODY_S", 0.3)
+    running = serve()
+    head = b"POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
+
+    with socket.create_connection(("127.0.0.1", running.port), timeout=0.05) as client:
+        client.sendall(head)
+        answer = b""
+        while not answer:
+            client.sendall(b" ")
+            with contextlib.suppress(TimeoutError):
+                answer = client.recv(4096)
+
+    assert answer.startswith(b"HTTP/1.1 408 ")
 
 
 def test_large_questions_cost_more(serve) -> None:
