@@ -128,3 +128,30 @@ def test_run_brings_up_runs_and_takes_down():
 
     assert (done.returncode, done.stdout) == (5, "h0 slots=4\nh1 slots=4\n")
     assert f"{NAME}-run" not in fairlead_lab("list").stdout
+
+
+@pytest.mark.usefixtures("up")
+def test_load_of_pairs_lasts_until_it_is_stopped():
+    begun = fairlead_lab("load", NAME, "--pair", "h0,h1", "--pair", "h1,h2", "--json")
+    ended = fairlead_lab("load", NAME, "--stop", "--json")
+    again = fairlead_lab("load", NAME, "--stop", "--json")
+
+    assert json.loads(begun.stdout) == {"pairs": [["h0", "h1"], ["h1", "h2"]]}
+    assert json.loads(ended.stdout) == {"ended": 2}
+    assert json.loads(again.stdout) == {"ended": 0}
+
+
+@pytest.mark.usefixtures("up")
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--pair", "h0"], "expected two hosts A,B, got 'h0'"),
+        (["--pair", "h0,h9"], "h9"),
+        ([], "give either --pair or --stop"),
+    ],
+)
+def test_load_that_cannot_be_is_named(arguments, problem):
+    done = fairlead_lab("load", NAME, *arguments)
+
+    assert done.returncode != 0
+    assert problem in " ".join(done.stderr.split())
