@@ -44,7 +44,17 @@ def _rate(value: Any) -> Any:
     return rate_Bps
 
 
-Rate = Annotated[float, BeforeValidator(_rate), PlainSerializer(lambda rate: f"{rate!r}B/s")]
+def _with_unit(unit: str) -> PlainSerializer:
+    # Where a field is one value or a list, pydantic hands over the list as well.
+    def text(value: float | list[float]) -> str | list[str]:
+        return (
+            [f"{each!r}{unit}" for each in value] if isinstance(value, list) else f"{value!r}{unit}"
+        )
+
+    return PlainSerializer(text)
+
+
+Rate = Annotated[float, BeforeValidator(_rate), _with_unit("B/s")]
 """Bytes per second; written with its unit, so that it can be read again."""
 
 
@@ -60,7 +70,7 @@ def _delay(value: Any) -> Any:
     return delay_s
 
 
-Delay = Annotated[float, BeforeValidator(_delay), PlainSerializer(lambda delay: f"{delay!r}s")]
+Delay = Annotated[float, BeforeValidator(_delay), _with_unit("s")]
 """Seconds, one way; written with its unit, so that it can be read again."""
 HostName = Annotated[str, Field(pattern=r"^h[0-9]+$")]
 

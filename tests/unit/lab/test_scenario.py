@@ -184,6 +184,19 @@ def test_shaped_rate_is_the_smallest_on_the_way(tmp_path):
                 assert shaped[src, dst] == (1e6 if (src, dst) == (0, 1) else min(ends))
 
 
+def test_what_is_written_can_be_read_again(tmp_path):
+    text = """
+        hosts = 4
+        nic = ["100MB/s", "80MB/s", "60MB/s", "40MB/s"]
+        racks = {count = 2, uplink = ["90MB/s", "70MB/s"]}
+        latency = {nic = ["1ms", "2ms", "3ms", "4ms"], uplink = "10ms"}
+    """
+    scenario = load(tmp_path, text)
+
+    assert Scenario.model_validate(scenario.model_dump()) == scenario
+    assert Scenario.model_validate_json(scenario.model_dump_json()) == scenario
+
+
 def test_delay_is_the_sum_over_the_links_and_the_pair(tmp_path):
     text = """
         hosts = 4
