@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "relay/messenger/cadence.hpp"
 #include "relay/messenger/way_choice.hpp"
 
 namespace s4u = simgrid::s4u;
@@ -25,12 +26,18 @@ namespace relay = fairlead::intercept::relay;
 
 namespace {
 
+/// The messenger's rule for whole messages.
+struct Rule {
+  relay::WayChoice choice;
+  relay::Cadence cadence{};
+};
+
 /// What a job knows of one of its messages; of each round, from one host to another.
 struct Message {
   s4u::Host* src = nullptr;
   s4u::Host* dst = nullptr;
   std::vector<s4u::Host*> relays;  ///< Empty: it always goes directly.
-  std::unique_ptr<relay::WayChoice> choice;
+  std::unique_ptr<Rule> rule;
 };
 
 struct Job {
@@ -112,9 +119,12 @@ void send_striped(const Settings& settings, const Message& message) {
 void send(const Settings& settings, const Message& message) {
   const std::uint64_t bytes = settings.message_bytes;
   relay::Way way = relay::Way::mpi;
-  const bool learns = message.choice && (settings.mode == "learned" || settings.mode == "idle");
-  if (learns) way = message.choice->next(bytes, now());
-  if (message.choice && settings.mode == "planned" && message.choice->is_striping_worth(bytes)) {
+  const bool learns = message.rule && (settings.mode == "learned" || settings.mode == "idle");
+  if (learns) {
+    if (message.rule->cadence.note(now())) message.rule->choice.doubt(now());
+    way = message.rule->choice.next(bytes, now());
+  }
+  if (message.rule && settings.mode == "planned" && message.rule->choice.is_striping_worth(bytes)) {
     way = relay::Way::striped;
   }
   const double begin_s = s4u::Engine::get_clock();
@@ -123,7 +133,7 @@ void send(const Settings& settings, const Message& message) {
   } else {
     transfer(message.src, message.dst, bytes);
   }
-  if (learns) message.choice->learn(way, bytes, s4u::Engine::get_clock() - begin_s);
+  if (learns) message.rule->choice.learn(way, bytes, s4u::Engine::get_clock() - begin_s, now());
 }
 
 /// One of a job's messages in each round; a round ends when all have arrived.
@@ -217,8 +227,8 @@ Job read_job(Network& network, const Settings& settings) {
       message.relays.push_back(network.hosts[hosts[by]]);
     }
     if (num_relays == 0) continue;
-    message.choice = std::make_unique<relay::WayChoice>(
-        relay::WayRate(direct_Bps, direct_s), relay::WayRate(all_Bps, all_s), relay::Time{});
+    message.rule = std::make_unique<Rule>(Rule{
+        {relay::WayRate(direct_Bps, direct_s), relay::WayRate(all_Bps, all_s), relay::Time{}}});
   }
   job.barrier = s4u::Barrier::create(static_cast<unsigned>(job.messages.size()));
   return job;

@@ -288,7 +288,8 @@ bool Messenger::take_frame(const FrameHeader& header, std::span<const std::byte>
       ++num_acknowledged_;
       if (header.kind == FrameKind::acknowledgement) outbox_.acknowledge(header, Clock::now());
       if (header.kind == FrameKind::claim) outbox_.claim(header.src_rank, header.message);
-      if (header.kind == FrameKind::refusal) outbox_.refuse(header.src_rank, header.message);
+      if (header.kind == FrameKind::refusal)
+        outbox_.refuse(header.src_rank, header.message, Clock::now());
     }
     if (header.kind != FrameKind::acknowledgement) on_claim_(header.src_rank, header.message);
     changed_.notify_all();

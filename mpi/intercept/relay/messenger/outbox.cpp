@@ -25,6 +25,8 @@ constexpr milliseconds kLongestSameWay{250};
 constexpr std::uint64_t kLastBytes = std::uint64_t{2} * kMaxSegmentBytes;
 // New samples of a rate have this weight.
 constexpr double kSampleWeight = 0.25;
+constexpr double kRecoveredRatio = 2.0;
+constexpr std::size_t kMaxRhythms = 1024;
 // For a connection with the receiver, of which nothing is known.
 constexpr double kUnknownRate_Bps = 1e8;
 
@@ -77,7 +79,24 @@ Way Outbox::way_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now) {
   Lane& lane = lanes_[host_of_rank_[dst_rank]];
   // Without a relay there is nothing to choose: the direct route, and past all routers.
   if (lane.paths.size() < 3) return Way::mpi;
-  const bool is_same = overlaps_next(lane) && now - lane.busy_since < kLongestSameWay;
+  const MessageClass like = MessageClass::of(dst_rank, bytes);
+  // A program with more classes has no rhythm.
+  if (rhythms_.size() >= kMaxRhythms && !rhythms_.contains(like)) {
+    return choose_way(lane, bytes, now);
+  }
+  Rhythm& rhythm = rhythms_[like];
+  const bool is_slower = rhythm.cadence.note(now);
+  if (const auto gap_s = rhythm.cadence.last_gap_s()) {
+    lane.rule->pace(rhythm.last_way, *gap_s, now);
+  }
+  if (is_slower) lane.rule->doubt(now);
+  rhythm.last_way = choose_way(lane, bytes, now);
+  return rhythm.last_way;
+}
+
+Way Outbox::choose_way(Lane& lane, std::uint64_t bytes, Time now) {
+  const bool is_same = overlaps_next(lane) &&
+                       (now - lane.busy_since < kLongestSameWay || lane.rule->is_trying(lane.way));
   return is_same ? lane.way : lane.rule->next(bytes, now);
 }
 
@@ -258,7 +277,9 @@ void Outbox::acknowledge(const FrameHeader& header, Time now) {
   lane.unacknowledged_bytes -= size_of({key, segment});
   Message& done = message->second;
   if (--done.num_left > 0) return;
-  if (!done.tells_nothing) {
+  if (done.tells_nothing) {
+    lane.rule->miss(done.way, done.payload->size(), now);
+  } else {
     const std::uint64_t bytes = done.bytes_before + done.payload->size();
     lane.rule->learn(done.way, bytes, duration<double>(now - done.added).count(), now);
   }
@@ -272,8 +293,10 @@ void Outbox::learn(PathState& path, const InFlight& sent, const FrameHeader& hea
   path.latency_s += kSampleWeight * (latency_s - path.latency_s);
   const double busy_s = std::max(took_s - latency_s, 1e-6);
   const double sample_Bps = static_cast<double>(sent.bytes_ahead) / busy_s;
-  // A single segment says more of the latency than of the rate.
-  if (sent.bytes_ahead > sent.bytes || sample_Bps < path.rate_Bps) {
+  // A single segment says more of the latency than of the rate, except where it is much faster than
+  // the path was known to be: it has recovered.
+  const bool has_recovered = sample_Bps > kRecoveredRatio * path.rate_Bps;
+  if (sent.bytes_ahead > sent.bytes || sample_Bps < path.rate_Bps || has_recovered) {
     path.rate_Bps += kSampleWeight * (sample_Bps - path.rate_Bps);
   }
   path.next_closing = kFirstClosing;
@@ -292,7 +315,7 @@ void Outbox::end_claim_of(const MessageKey& key) {
   unclaimed_.erase(found);
 }
 
-void Outbox::refuse(std::uint32_t dst_rank, std::uint64_t number) {
+void Outbox::refuse(std::uint32_t dst_rank, std::uint64_t number, Time now) {
   end_claim_of({dst_rank, number});
   const auto found = messages_.find({dst_rank, number});
   if (found == messages_.end()) return;
@@ -306,6 +329,8 @@ void Outbox::refuse(std::uint32_t dst_rank, std::uint64_t number) {
     if (found->second.is_acknowledged[segment]) continue;
     lanes_[host_of_rank_[dst_rank]].unacknowledged_bytes -= size_of({found->first, segment});
   }
+  const Message& refused = found->second;
+  lanes_[host_of_rank_[dst_rank]].rule->miss(refused.way, refused.payload->size(), now);
   // The segments that wait are dropped when it is their turn.
   messages_.erase(found);
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "fairlead/relay/frame.hpp"
+#include "relay/messenger/cadence.hpp"
 #include "relay/messenger/path_rule.hpp"
 #include "relay/messenger/phase_memory.hpp"
 #include "relay/messenger/site.hpp"
@@ -57,7 +58,7 @@ class Outbox {
 
   void acknowledge(const fairlead::relay::FrameHeader& header, Time now);
   void claim(std::uint32_t dst_rank, std::uint64_t message);
-  void refuse(std::uint32_t dst_rank, std::uint64_t message);
+  void refuse(std::uint32_t dst_rank, std::uint64_t message, Time now);
   /// Takes back what was sent too long ago, and closes those paths for a while.
   void expire(Time now);
   /// The own router is gone: takes back all that was sent by it.
@@ -99,6 +100,11 @@ class Outbox {
     Time sent;
     Time expires;
   };
+  /// Of messages that are alike.
+  struct Rhythm {
+    Cadence cadence;
+    Way last_way = Way::mpi;
+  };
   /// Everything for one host.
   struct Lane {
     std::unique_ptr<PathRule> rule;
@@ -120,6 +126,7 @@ class Outbox {
 
   [[nodiscard]] static std::optional<std::size_t> choose(Lane& lane, Way way, std::uint64_t bytes,
                                                          Time now, OwnRouter router);
+  [[nodiscard]] Way choose_way(Lane& lane, std::uint64_t bytes, Time now);
   void recognise_phase(std::uint32_t dst_rank, std::uint64_t bytes, Time now);
   void remember(PhaseMemory::PhaseId phase);
   void recall(PhaseMemory::PhaseId phase, Time now);
@@ -142,6 +149,7 @@ class Outbox {
   std::map<MessageKey, Message> messages_;
   std::map<SegmentKey, InFlight> in_flight_;
   std::size_t next_lane_ = 0;
+  std::map<MessageClass, Rhythm> rhythms_;
   PhaseMemory phases_;
   std::map<PhaseMemory::PhaseId, std::map<std::uint16_t, LaneMemory>> remembered_;
 };

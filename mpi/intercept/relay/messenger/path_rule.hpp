@@ -40,6 +40,15 @@ class PathRule {
                                                           std::uint64_t bytes, Time now) = 0;
   /// Messages by routers on this way have taken so long, from the first byte to now.
   virtual void learn(Way way, std::uint64_t bytes, double seconds, Time now) = 0;
+  /// What a message by routers on this way took tells nothing: others on other ways overlapped.
+  virtual void miss(Way /*way*/, std::uint64_t /*bytes*/, Time /*now*/) {}
+  /// Whether a trial of this way is not over: messages that overlap with it go the same way.
+  [[nodiscard]] virtual bool is_trying(Way /*way*/) const { return false; }
+  /// So long after a message on this way, also by the MPI, the program has sent the next one like
+  /// it.
+  virtual void pace(Way /*way*/, double /*gap_s*/, Time /*now*/) {}
+  /// The program sends such messages more slowly than before: the network may have changed.
+  virtual void doubt(Time /*now*/) {}
   /// What it knows is from an earlier phase of the program, and is used again from now on.
   virtual void resume(Time now) = 0;
   [[nodiscard]] virtual std::unique_ptr<PathRule> clone() const = 0;

@@ -24,8 +24,18 @@ bool PathState::has_room(std::uint64_t bytes) const {
   return in_flight_bytes == 0 || in_flight_bytes + bytes <= window_bytes(*this);
 }
 
+double PathState::hoped_s(std::uint64_t bytes, Time now) const {
+  const double expected = expected_s(bytes);
+  if (!is_stale(now)) return expected;
+  return std::min(expected, route.latency_s + static_cast<double>(bytes) / route.bandwidth_Bps);
+}
+
+bool PathState::is_stale(Time now) const {
+  return in_flight_bytes == 0 && now - last_used > kForgetTime;
+}
+
 void PathState::forget_if_stale(Time now) {
-  if (in_flight_bytes > 0 || now - last_used <= kForgetTime) return;
+  if (!is_stale(now)) return;
   rate_Bps = route.bandwidth_Bps;
   latency_s = route.latency_s;
 }

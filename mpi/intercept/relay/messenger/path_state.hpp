@@ -13,7 +13,7 @@ using Clock = std::chrono::steady_clock;
 using Time = Clock::time_point;
 
 struct PathState {
-  /// A path that was idle for so long has its rate of the plan again, for one segment at first.
+  /// A path that was idle for so long may have its rate of the plan again.
   static constexpr std::chrono::seconds kForgetTime{2};
 
   Route route{};
@@ -36,6 +36,12 @@ struct PathState {
   /// Whether one more segment keeps it busy rather than waits before it.
   [[nodiscard]] bool has_room(std::uint64_t bytes) const;
   void forget_if_stale(Time now);
+  /// The same, where a path that was idle is given one segment as if it were as planned: what is
+  /// known of it counts until this one tells more.
+  [[nodiscard]] double hoped_s(std::uint64_t bytes, Time now) const;
+
+ private:
+  [[nodiscard]] bool is_stale(Time now) const;
 };
 
 }  // namespace fairlead::intercept::relay

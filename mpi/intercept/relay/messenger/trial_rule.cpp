@@ -19,11 +19,11 @@ std::optional<std::size_t> TrialRule::choose(std::span<PathState> paths, Way way
   double least_s = std::numeric_limits<double>::infinity();
   std::optional<std::size_t> best;
   for (std::size_t index = 0; index < paths.size(); ++index) {
-    PathState& path = paths[index];
+    const PathState& path = paths[index];
     if (!path.is_open(now)) continue;
     if (is_narrow ? !is_part_of(way, path.route) : !may_stripe(path.route)) continue;
-    path.forget_if_stale(now);
-    const double expected_s = path.expected_s(bytes) * (path.route.is_direct() ? 1 : kRelayMargin);
+    const double expected_s =
+        path.hoped_s(bytes, now) * (path.route.is_direct() ? 1 : kRelayMargin);
     if (expected_s >= least_s) continue;
     least_s = expected_s;
     best = index;
@@ -40,8 +40,16 @@ bool TrialRule::may_stripe(const Route& route) const {
   return route.connection == 0 || choice_.is_parallel_faster();
 }
 
-void TrialRule::learn(Way way, std::uint64_t bytes, double seconds, Time /*now*/) {
-  choice_.learn(way, bytes, seconds);
+void TrialRule::learn(Way way, std::uint64_t bytes, double seconds, Time now) {
+  choice_.learn(way, bytes, seconds, now);
+}
+
+void TrialRule::miss(Way way, std::uint64_t bytes, Time now) {
+  choice_.miss(way, bytes, now);
+}
+
+void TrialRule::doubt(Time now) {
+  choice_.doubt(now);
 }
 
 void TrialRule::resume(Time now) {

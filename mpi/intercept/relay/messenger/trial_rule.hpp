@@ -4,6 +4,8 @@
 // first.
 #pragma once
 
+#include <utility>
+
 #include "relay/messenger/path_rule.hpp"
 #include "relay/messenger/way_choice.hpp"
 
@@ -14,13 +16,17 @@ class TrialRule final : public PathRule {
   /// A relay is taken if it is expected to be faster than the direct path by this.
   static constexpr double kRelayMargin = 1.1;
 
-  explicit TrialRule(WayChoice choice) : choice_(choice) {}
+  explicit TrialRule(WayChoice choice) : choice_(std::move(choice)) {}
 
   [[nodiscard]] Way next(std::uint64_t bytes, Time now) override;
   [[nodiscard]] bool is_striping_worth(std::uint64_t bytes) const override;
   [[nodiscard]] std::optional<std::size_t> choose(std::span<PathState> paths, Way way,
                                                   std::uint64_t bytes, Time now) override;
   void learn(Way way, std::uint64_t bytes, double seconds, Time now) override;
+  void miss(Way way, std::uint64_t bytes, Time now) override;
+  [[nodiscard]] bool is_trying(Way way) const override { return choice_.is_trying(way); }
+  void pace(Way way, double gap_s, Time now) override { choice_.pace(way, gap_s, now); }
+  void doubt(Time now) override;
   void resume(Time now) override;
   [[nodiscard]] std::unique_ptr<PathRule> clone() const override;
 

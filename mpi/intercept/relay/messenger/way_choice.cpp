@@ -2,6 +2,7 @@
 #include "relay/messenger/way_choice.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 namespace fairlead::intercept::relay {
 namespace {
@@ -12,9 +13,13 @@ using std::chrono::milliseconds;
 
 // A trial is followed by so many times what it is expected to take.
 constexpr double kRestRatio = 20.0;
-// A way that is so many times as fast is taken without further trials of the direct path: opening a
-// connection costs less.
-constexpr double kFarFaster = 2.0;
+// So many messages of a way decide a comparison.
+constexpr std::size_t kEnough = 3;
+// The first message of a way also opens its connections: it is given a second one if it has taken
+// less than so many times what the direct path takes.
+constexpr double kFirstMessageRatio = 1.5;
+// Where messages overlap all the time, what they take cannot be told apart.
+constexpr int kMaxMissed = 8;
 
 milliseconds rest_after(double trial_s) {
   return duration_cast<milliseconds>(duration<double>(kRestRatio * trial_s));
@@ -22,9 +27,9 @@ milliseconds rest_after(double trial_s) {
 
 }  // namespace
 
-WayRate WayRate::with_doubt() const {
+WayRate WayRate::preferred() const {
   WayRate same = *this;
-  same.is_doubted_ = true;
+  same.is_preferred_ = true;
   return same;
 }
 
@@ -39,73 +44,88 @@ double WayRate::expected_s(std::uint64_t bytes) const {
   return latency_s_ + static_cast<double>(bytes) / rate_Bps();
 }
 
+double WayRate::planned_s(std::uint64_t bytes) const {
+  return latency_s_ + static_cast<double>(bytes) / planned_Bps_;
+}
+
 double WayRate::rate_Bps() const {
   if (num_learned_ == 0) return planned_Bps_;
   auto known = last_Bps_;
   const std::size_t count = std::min(num_learned_, known.size());
   std::sort(known.begin(), known.begin() + static_cast<std::ptrdiff_t>(count));
-  if (is_doubted_ && count < known.size()) return std::max(planned_Bps_, known[count - 1]);
-  return known[count / 2];
+  return is_preferred_ || count < known.size() ? known[count - 1] : known[count / 2];
 }
 
-void Trials::begin(Time now, double expected_s) {
-  // There are two such ways, and trials of the direct path.
-  next_ = now + std::max(interval_, 2 * rest_after(expected_s));
-  interval_ = std::min(2 * interval_, WayChoice::kLongestTrialInterval);
-}
-
-void Trials::restart(Time now) {
-  interval_ = kFirst;
-  next_ = now + interval_;
+bool Pace::is_far_faster_than(const Pace& other) const {
+  return is_known() && other.is_known() &&
+         WayChoice::kFarFaster * std::ranges::max(gaps_s_) < std::ranges::min(other.gaps_s_);
 }
 
 WayChoice::WayChoice(WayRate direct, WayRate striped, Time now,
                      const std::optional<WayRate>& parallel)
-    : direct_(direct.with_doubt()),
+    : direct_(direct.preferred()),
       striped_(striped),
       parallel_(parallel),
-      next_direct_(now),
-      striped_trials_(now),
-      parallel_trials_(now) {}
-
-Way WayChoice::next(std::uint64_t bytes, Time now) {
-  if (now >= next_direct_) {
-    next_direct_ = now + std::max(kTrialInterval, rest_after(direct_.expected_s(bytes)));
-    return Way::direct;
-  }
-  const Way taken = best(bytes);
-  if (taken == Way::striped) striped_trials_.restart(now);
-  if (taken == Way::parallel) parallel_trials_.restart(now);
-  if (striped_trials_.is_due(now)) {
-    striped_trials_.begin(now, striped_.expected_s(bytes));
-    return Way::striped;
-  }
-  if (parallel_ && parallel_trials_.is_due(now)) {
-    parallel_trials_.begin(now, parallel_->expected_s(bytes));
-    return Way::parallel;
-  }
-  if (taken != Way::mpi && num_early_trials_ > 0 && !is_far_faster(taken, bytes)) {
-    --num_early_trials_;
-    return Way::direct;
-  }
-  return taken;
+      next_direct_(now + kTrialInterval),
+      next_comparison_(now + kComparisonInterval) {
+  trials_.push_back(Way::direct);
+  // The plan says something of relays, and nothing of several connections.
+  if (parallel_) trials_.push_back(Way::parallel);
 }
 
-bool WayChoice::is_far_faster(Way way, std::uint64_t bytes) const {
-  const WayRate& other = way == Way::parallel && parallel_ ? *parallel_ : striped_;
-  return kFarFaster * other.expected_s(bytes) < direct_.expected_s(bytes);
+WayRate& WayChoice::rate_of(Way way) {
+  if (way == Way::striped) return striped_;
+  return way == Way::parallel && parallel_ ? *parallel_ : direct_;
+}
+
+Way WayChoice::next(std::uint64_t bytes, Time now) {
+  if (!trials_.empty()) {
+    const Way trial = trials_.front();
+    trials_.pop_front();
+    begun_.push_back(trial);
+    return trial;
+  }
+  const Way taken = best(bytes);
+  if (taken == Way::mpi || is_comparing_ || now < next_direct_) return taken;
+  next_direct_ = now + std::max(direct_interval_, rest_after(direct_.expected_s(bytes)));
+  direct_interval_ = std::min(2 * direct_interval_, kLongestTrialInterval);
+  return Way::direct;
+}
+
+double WayChoice::expected_s(const WayRate& rate, std::uint64_t bytes) const {
+  if (rate.num_learned() > 0 || direct_.num_learned() == 0) return rate.expected_s(bytes);
+  // The plan is of a network without load; what slows the direct path may slow all ways.
+  const double slowed = direct_.expected_s(bytes) / direct_.planned_s(bytes);
+  return std::max(1.0, slowed) * rate.expected_s(bytes);
 }
 
 // Relays have to be better than several connections by the margin: they load third hosts.
 Way WayChoice::best(std::uint64_t bytes) const {
   const double direct_s = direct_.expected_s(bytes);
-  const double striped_s = kMargin * striped_.expected_s(bytes);
+  const double striped_s = kMargin * expected_s(striped_, bytes);
   if (parallel_) {
-    const double parallel_s = parallel_->expected_s(bytes);
+    const double parallel_s = expected_s(*parallel_, bytes);
     if (kMargin * parallel_s < direct_s)
       return striped_s < parallel_s ? Way::striped : Way::parallel;
   }
-  return striped_s < direct_s ? Way::striped : Way::mpi;
+  const bool is_worth = striped_s < direct_s || is_program_faster_with_relays(bytes);
+  return is_worth ? Way::striped : Way::mpi;
+}
+
+// Relays that are slower than the direct path have not made it faster: other messages have.
+bool WayChoice::is_program_faster_with_relays(std::uint64_t bytes) const {
+  return striped_pace_.is_far_faster_than(mpi_pace_) &&
+         striped_.expected_s(bytes) < kMargin * direct_.expected_s(bytes);
+}
+
+void WayChoice::pace(Way way, double gap_s, Time now) {
+  if (way == Way::mpi) {
+    mpi_pace_.note(gap_s);
+    if (routers_pace_.is_far_faster_than(mpi_pace_)) doubt(now);
+    return;
+  }
+  routers_pace_.note(gap_s);
+  if (way == Way::striped) striped_pace_.note(gap_s);
 }
 
 bool WayChoice::is_parallel_faster() const {
@@ -114,16 +134,95 @@ bool WayChoice::is_parallel_faster() const {
          kMargin * parallel_->expected_s(kLargeBytes) < direct_.expected_s(kLargeBytes);
 }
 
-void WayChoice::learn(Way way, std::uint64_t bytes, double seconds) {
-  if (way == Way::direct) direct_.learn(bytes, seconds);
-  if (way == Way::parallel && parallel_) parallel_->learn(bytes, seconds);
-  if (way == Way::striped) striped_.learn(bytes, seconds);
+void WayChoice::learn(Way way, std::uint64_t bytes, double seconds, Time now) {
+  if (way == Way::mpi) return;
+  const Way taken = best(bytes);
+  const double known_s = rate_of(taken).expected_s(bytes);
+  rate_of(way).learn(bytes, seconds);
+  if (is_comparing_) {
+    end_trial(way);
+    go_on(bytes, now);
+  } else if (way == Way::direct && taken != Way::mpi && kMargin * seconds < known_s) {
+    mpi_pace_.forget();
+    compare(taken, now);
+  }
+}
+
+bool WayChoice::end_trial(Way way) {
+  const auto found = std::ranges::find(begun_, way);
+  if (found == begun_.end()) return false;
+  begun_.erase(found);
+  return true;
+}
+
+void WayChoice::miss(Way way, std::uint64_t bytes, Time now) {
+  if (!is_comparing_ || !end_trial(way)) return;
+  if (rate_of(way).num_learned() == 0 && ++num_missed_ <= kMaxMissed) trials_.push_back(way);
+  go_on(bytes, now);
+}
+
+void WayChoice::doubt(Time now) {
+  if (!trials_.empty() || now < next_comparison_) return;
+  constexpr std::uint64_t kLargeBytes = std::uint64_t{1} << 20U;
+  compare(best(kLargeBytes), now);
+}
+
+// Connections are limited or not; only relays become better or worse.
+void WayChoice::compare(Way former, Time now) {
+  is_comparing_ = true;
+  former_ = former;
+  next_comparison_ = now + comparison_interval_;
+  const Way other = former == Way::parallel ? Way::parallel : Way::striped;
+  rate_of(other).forget();
+  striped_pace_.forget();
+  direct_.forget();
+  trials_ = {other, Way::direct};
+  begun_.clear();
+  num_missed_ = 0;
+}
+
+bool WayChoice::may_be_faster(const WayRate& rate, std::uint64_t bytes) const {
+  const double direct_s = direct_.expected_s(bytes);
+  // It may be the direct path alone that is slow.
+  if (rate.num_learned() == 0 && direct_s > kFarFaster * direct_.planned_s(bytes)) return true;
+  const double ratio = direct_s / expected_s(rate, bytes);
+  return ratio > (rate.num_learned() == 1 ? 1.0 / kFirstMessageRatio : kMargin);
+}
+
+void WayChoice::go_on(std::uint64_t bytes, Time now) {
+  if (!trials_.empty() || !begun_.empty()) return;
+  const Way taken = best(bytes);
+  const bool is_far = kFarFaster * expected_s(rate_of(taken), bytes) < direct_.expected_s(bytes);
+  const auto add = [&](Way way) {
+    const WayRate& rate = rate_of(way);
+    if (rate.num_learned() < kEnough && may_be_faster(rate, bytes)) trials_.push_back(way);
+  };
+  const bool is_given_up = num_missed_ > kMaxMissed;
+  if (!is_given_up && is_far && rate_of(taken).num_learned() == 0) {
+    // By the plan alone. The first message opens connections.
+    trials_ = {taken, taken};
+  } else if (!is_given_up && !is_far) {
+    if (parallel_) add(Way::parallel);
+    add(Way::striped);
+    // Both are judged by the same number of messages.
+    if (!trials_.empty() && direct_.num_learned() <= rate_of(trials_.front()).num_learned()) {
+      trials_.push_front(Way::direct);
+    }
+  }
+  if (!trials_.empty()) return;
+  is_comparing_ = false;
+  comparison_interval_ = taken != former_
+                             ? kComparisonInterval
+                             : std::min(2 * comparison_interval_, kLongestComparisonInterval);
+  direct_interval_ = kTrialInterval;
+  next_direct_ = now + std::max(direct_interval_, rest_after(direct_.expected_s(bytes)));
 }
 
 void WayChoice::postpone_trials(Time now) {
+  trials_.insert(trials_.begin(), begun_.begin(), begun_.end());
+  begun_.clear();
   next_direct_ = std::max(next_direct_, now + kTrialInterval);
-  striped_trials_.postpone(now);
-  parallel_trials_.postpone(now);
+  next_comparison_ = std::max(next_comparison_, now + kTrialInterval);
 }
 
 }  // namespace fairlead::intercept::relay

@@ -7,25 +7,31 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
+#include <vector>
 
 #include "relay/messenger/path_rule.hpp"
 
 namespace fairlead::intercept::relay {
 
 /// What whole messages took on one way: the median of the last three, so that one of them that was
-/// disturbed decides nothing.
+/// disturbed decides nothing; the fastest until there are three, since the first ones open
+/// connections; the plan before there is any.
 class WayRate {
  public:
   WayRate(double planned_Bps, double latency_s)
       : planned_Bps_(planned_Bps), latency_s_(latency_s) {}
 
-  /// Until three messages are known the fastest of them counts, or the plan if it is faster: on
-  /// new connections the first ones are slow.
-  [[nodiscard]] WayRate with_doubt() const;
+  /// The fastest of the last three counts. So a way is left only for one that is clearly faster.
+  [[nodiscard]] WayRate preferred() const;
 
   void learn(std::uint64_t bytes, double seconds);
+  /// What was learned is not true any more.
+  void forget() { num_learned_ = 0; }
+  [[nodiscard]] std::size_t num_learned() const { return num_learned_; }
   [[nodiscard]] double expected_s(std::uint64_t bytes) const;
+  [[nodiscard]] double planned_s(std::uint64_t bytes) const;
 
  private:
   [[nodiscard]] double rate_Bps() const;
@@ -34,39 +40,40 @@ class WayRate {
   double latency_s_;
   std::array<double, 3> last_Bps_{};
   std::size_t num_learned_ = 0;
-  bool is_doubted_ = false;
+  bool is_preferred_ = false;
 };
 
-/// When a way that is not taken is tried.
-class Trials {
+/// How fast the program goes on after messages of one way: after each of the last two.
+class Pace {
  public:
-  explicit Trials(Time first) : next_(first) {}
-
-  [[nodiscard]] bool is_due(Time now) const { return now >= next_; }
-  /// It is tried now, and is expected to take so long.
-  void begin(Time now, double expected_s);
-  /// It is the way that is taken.
-  void restart(Time now);
-  void postpone(Time now) { next_ = std::max(next_, now + interval_); }
+  void note(double gap_s) { gaps_s_[num_gaps_++ % gaps_s_.size()] = gap_s; }
+  void forget() { num_gaps_ = 0; }
+  [[nodiscard]] bool is_known() const { return num_gaps_ >= gaps_s_.size(); }
+  [[nodiscard]] bool is_far_faster_than(const Pace& other) const;
 
  private:
-  Time next_;
-  std::chrono::milliseconds interval_ = kFirst;
-
-  static constexpr std::chrono::milliseconds kFirst{1000};
+  std::array<double, 2> gaps_s_{};
+  std::size_t num_gaps_ = 0;
 };
 
-/// The rates of a plan may be wrong, and change: messages by routers are tried now and then, so
-/// rarely that they cost at most a tenth of the time.
+/// The rates of a plan may be wrong, and change. So whole messages are sent by each way in turns: a
+/// comparison, at the beginning and when the program has become slower. While the MPI carries the
+/// messages nothing is tried: ranks that wait for each other would all wait for a trial of any.
 class WayChoice {
  public:
   /// Messages by routers must be faster than the direct path by this, and those by relays than
   /// those by several connections.
   static constexpr double kMargin = 1.1;
-  /// So that a change is noticed well within a second.
+  /// A way that is so many times as fast needs no further trials.
+  static constexpr double kFarFaster = 2.0;
+  /// While routers carry the messages the direct path is tried after this, then twice as late each
+  /// time, up to the second one.
   static constexpr std::chrono::milliseconds kTrialInterval{250};
-  /// Each trial of a way that was in vain doubles the time to the next one, up to this.
-  static constexpr std::chrono::milliseconds kLongestTrialInterval{8000};
+  static constexpr std::chrono::milliseconds kLongestTrialInterval{4000};
+  /// The next comparison begins after this at the earliest; after one in vain twice as late as the
+  /// time before, up to the second one.
+  static constexpr std::chrono::milliseconds kComparisonInterval{1000};
+  static constexpr std::chrono::milliseconds kLongestComparisonInterval{16000};
 
   /// @param parallel  several connections of the direct path; nothing where there are none
   WayChoice(WayRate direct, WayRate striped, Time now,
@@ -75,7 +82,18 @@ class WayChoice {
   /// The way of a message; a trial is one, so each answer has to be followed.
   [[nodiscard]] Way next(std::uint64_t bytes, Time now);
   /// Messages by routers on this way have taken so long, from the first to the last byte.
-  void learn(Way way, std::uint64_t bytes, double seconds);
+  void learn(Way way, std::uint64_t bytes, double seconds, Time now);
+  /// What a message on this way took tells nothing of it.
+  void miss(Way way, std::uint64_t bytes, Time now);
+  /// Whether it is not known yet what a message on this way takes that was a trial.
+  [[nodiscard]] bool is_trying(Way way) const {
+    return std::find(begun_.begin(), begun_.end(), way) != begun_.end();
+  }
+  /// So long after a message on this way the program has sent the next one. The MPI may be slower
+  /// than the direct path is by routers: what it has to tell the receiver waits behind messages.
+  void pace(Way way, double gap_s, Time now);
+  /// The program has become slower: the ways may have other rates now.
+  void doubt(Time now);
   /// Whether messages of this size are taken by routers.
   [[nodiscard]] bool is_striping_worth(std::uint64_t bytes) const {
     return best(bytes) != Way::mpi;
@@ -87,17 +105,36 @@ class WayChoice {
 
  private:
   [[nodiscard]] Way best(std::uint64_t bytes) const;
-  [[nodiscard]] bool is_far_faster(Way way, std::uint64_t bytes) const;
+  [[nodiscard]] bool is_program_faster_with_relays(std::uint64_t bytes) const;
+  [[nodiscard]] WayRate& rate_of(Way way);
+  [[nodiscard]] double expected_s(const WayRate& rate, std::uint64_t bytes) const;
+  [[nodiscard]] bool may_be_faster(const WayRate& rate, std::uint64_t bytes) const;
+  void compare(Way former, Time now);
+  /// @return whether a trial of this way was on its way
+  bool end_trial(Way way);
+  void go_on(std::uint64_t bytes, Time now);
 
   WayRate direct_;
   WayRate striped_;
   std::optional<WayRate> parallel_;
+
+  /// Trials of a comparison that are still to be made.
+  std::deque<Way> trials_;
+  /// Those that are on their way.
+  std::vector<Way> begun_;
+  int num_missed_ = 0;
+  bool is_comparing_ = true;
+  Pace mpi_pace_;
+  /// After messages by routers on any way.
+  Pace routers_pace_;
+  Pace striped_pace_;
+  /// What was taken before the comparison.
+  Way former_ = Way::mpi;
+
   Time next_direct_;
-  /// Of the direct path, at once, before a way that is hardly faster is taken: its first message
-  /// also had to open a connection.
-  int num_early_trials_ = 2;
-  Trials striped_trials_;
-  Trials parallel_trials_;
+  std::chrono::milliseconds direct_interval_ = kTrialInterval;
+  Time next_comparison_;
+  std::chrono::milliseconds comparison_interval_ = kComparisonInterval;
 };
 
 }  // namespace fairlead::intercept::relay

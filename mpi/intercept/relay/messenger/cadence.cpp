@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "relay/messenger/cadence.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace fairlead::intercept::relay {
+
+bool Cadence::note(Time now) {
+  if (last_) {
+    last_gap_s_ = std::chrono::duration<double>(now - *last_).count();
+    gaps_s_[num_gaps_ % kGaps] = *last_gap_s_;
+    ++num_gaps_;
+  }
+  last_ = now;
+  if (!is_slower()) return false;
+  // What is usual now has to be learned.
+  num_gaps_ = 0;
+  return true;
+}
+
+bool Cadence::is_slower() const {
+  constexpr std::size_t kLeast = kLast + 6;
+  if (num_gaps_ < kLeast) return false;
+  std::array<double, kGaps> newest_first{};
+  const std::size_t count = std::min(num_gaps_, kGaps);
+  for (std::size_t age = 0; age < count; ++age) {
+    newest_first[age] = gaps_s_[(num_gaps_ - 1 - age) % kGaps];
+  }
+  const std::span last = std::span(newest_first).first(kLast);
+  const std::span before = std::span(newest_first).subspan(kLast, count - kLast);
+  std::ranges::sort(before);
+  const auto is_much = [&](double gap_s) { return gap_s > kMuch * before.back(); };
+  if (std::ranges::count_if(last, is_much) >= 2) return true;
+  return std::ranges::min(last) > kSome * before[before.size() / 2];
+}
+
+}  // namespace fairlead::intercept::relay

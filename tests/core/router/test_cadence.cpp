@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// When the times between messages say that a program has become slower.
+#include <initializer_list>
+#include <random>
+
+#include "catch.hpp"
+#include "relay/messenger/cadence.hpp"
+
+using namespace fairlead::intercept::relay;
+using std::chrono::milliseconds;
+
+namespace {
+
+class Program {
+ public:
+  /// @return how often it was said to be slower
+  int run(std::initializer_list<int> gaps_ms, int num_rounds = 1) {
+    int count = 0;
+    for (int round = 0; round < num_rounds; ++round) {
+      for (const int gap_ms : gaps_ms) {
+        now_ += milliseconds(gap_ms);
+        if (cadence_.note(now_)) ++count;
+      }
+    }
+    return count;
+  }
+
+ private:
+  Cadence cadence_;
+  Time now_ = Time(std::chrono::seconds(1000));
+};
+
+}  // namespace
+
+TEST_CASE("cadence: a steady program is never slower") {
+  CHECK(Program().run({60}, 1000) == 0);
+  CHECK(Program().run({55, 60, 70, 62}, 1000) == 0);
+}
+
+TEST_CASE("cadence: several messages in each step are steady, too") {
+  CHECK(Program().run({0, 0, 60}, 1000) == 0);
+  CHECK(Program().run({1, 60, 1, 1, 1, 61}, 1000) == 0);
+}
+
+TEST_CASE("cadence: two steps of four times the time are told at once, and once") {
+  const int message = GENERATE(1, 0);
+  Program program;
+  program.run({message, 60}, 20);
+  CHECK(program.run({message, 240}) == 0);
+  CHECK(program.run({message, 240}) == 1);
+  CHECK(program.run({message, 240}, 100) == 0);
+}
+
+TEST_CASE("cadence: one slow step alone tells nothing") {
+  Program program;
+  program.run({60}, 20);
+  CHECK(program.run({300, 60, 60, 60, 60, 60, 60, 60}, 10) == 0);
+}
+
+TEST_CASE("cadence: one half more is told after four steps") {
+  Program program;
+  program.run({60}, 20);
+  CHECK(program.run({90, 90, 90}) == 0);
+  CHECK(program.run({90}) == 1);
+  CHECK(program.run({90}, 100) == 0);
+}
+
+TEST_CASE("cadence: a program that becomes faster is not slower, until it is") {
+  Program program;
+  program.run({240}, 20);
+  CHECK(program.run({60}, 20) == 0);
+  CHECK(program.run({240, 240}) == 1);
+}
+
+TEST_CASE("cadence: gaps by chance are told to be slower rarely") {
+  std::mt19937 random(1);
+  std::lognormal_distribution<double> gap_ms(4.0, 0.2);
+  Program program;
+  int count = 0;
+  for (int message = 0; message < 10000; ++message) {
+    count += program.run({static_cast<int>(gap_ms(random))});
+  }
+  CHECK(count < 100);
+}
