@@ -46,6 +46,11 @@ def compiled(
     return program
 
 
+def headers_of(source: str) -> list[Path]:
+    """The headers of a program of tests/mpi/programs: those of the folder with its name."""
+    return sorted((PROGRAMS / source).with_suffix("").glob("*.h*"))
+
+
 @dataclasses.dataclass(frozen=True)
 class TracedMpi:
     """One MPI: its launcher, its compiler wrappers by file ending, what mpi.h has."""
@@ -59,9 +64,8 @@ class TracedMpi:
     def build(self, source: str, *flags: str) -> Path:
         """Compile a program of tests/mpi/programs, once."""
         compiler = self.compilers[Path(source).suffix]
-        headers = sorted((PROGRAMS / Path(source).stem).glob("*.h"))
         command = [compiler, "-O1", "-pthread", *flags]
-        return compiled(command, [PROGRAMS / source], depends_on=headers)
+        return compiled(command, [PROGRAMS / source], depends_on=headers_of(source))
 
     def spec(self, num_ranks: int, *program: Path | str, **env: str) -> LaunchSpec:
         words = tuple(str(word) for word in program)

@@ -5,7 +5,6 @@
 //                     "compared N"
 // follow leaks FILE CALLS   the first case again and again, on communicators that come and go;
 //                     prints what memory grew by
-#include <malloc.h>
 #include <mpi.h>
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives/types.hpp"
 #include "operations.hpp"
 #include "schedule_json.hpp"
 
@@ -46,11 +46,6 @@ struct Kind {
   bool is_exact = true;  // in any order of combining
 };
 
-struct Kinds {
-  MPI_Datatype pair = MPI_DATATYPE_NULL, strided = MPI_DATATYPE_NULL, swapped = MPI_DATATYPE_NULL;
-  MPI_Op multiply = MPI_OP_NULL, add_strided = MPI_OP_NULL;
-};
-
 /// Product of 2 x 2 matrices with equal diagonals and equal others, which commutes.
 void multiply(void* in, void* inout, int* length, MPI_Datatype*) {
   const auto* left = static_cast<const std::uint32_t*>(in);
@@ -62,32 +57,10 @@ void multiply(void* in, void* inout, int* length, MPI_Datatype*) {
   }
 }
 
-/// Sum of integers with gaps between them, which stay as they are.
-void add_strided(void* in, void* inout, int* length, MPI_Datatype*) {
-  const auto* left = static_cast<const std::uint32_t*>(in);
-  auto* right = static_cast<std::uint32_t*>(inout);
-  for (int index = 0; index < *length; ++index, left += 5, right += 5) {
-    for (int part = 0; part < 5; part += 2) right[part] += left[part];
-  }
-}
-
-Kinds made_kinds() {
-  Kinds kinds;
-  MPI_Type_contiguous(2, MPI_INT, &kinds.pair);
-  MPI_Type_vector(3, 1, 2, MPI_INT, &kinds.strided);
-  const int lengths[] = {1, 1}, places[] = {1, 0};
-  MPI_Type_indexed(2, lengths, places, MPI_INT, &kinds.swapped);
-  for (MPI_Datatype* type : {&kinds.pair, &kinds.strided, &kinds.swapped}) MPI_Type_commit(type);
-  MPI_Op_create(multiply, 1, &kinds.multiply);
-  MPI_Op_create(add_strided, 1, &kinds.add_strided);
-  return kinds;
-}
-
-void free_kinds(Kinds& kinds) {
-  for (MPI_Datatype* type : {&kinds.pair, &kinds.strided, &kinds.swapped}) MPI_Type_free(type);
-  MPI_Op_free(&kinds.multiply);
-  MPI_Op_free(&kinds.add_strided);
-}
+struct Kinds {
+  Types types = made_types();
+  MPI_Op multiply = MPI_OP_NULL;
+};
 
 /// @param rank  each has a type of its own where the kind is "mixed": the same integers
 Kind kind_of(const std::string& name, const Kinds& kinds, int rank) {
@@ -95,9 +68,10 @@ Kind kind_of(const std::string& name, const Kinds& kinds, int rank) {
     const char* names[] = {"integers", "pairs", "strided", "swapped"};
     return kind_of(names[rank % 4], kinds, rank);
   }
-  if (name == "pairs") return {.type = kinds.pair, .per_unit = 3, .op = kinds.multiply};
-  if (name == "strided") return {.type = kinds.strided, .per_unit = 2, .op = kinds.add_strided};
-  if (name == "swapped") return {.type = kinds.swapped, .per_unit = 3, .op = kinds.multiply};
+  if (name == "pairs") return {.type = kinds.types.pair, .per_unit = 3, .op = kinds.multiply};
+  if (name == "strided")
+    return {.type = kinds.types.strided, .per_unit = 2, .op = kinds.types.add_strided};
+  if (name == "swapped") return {.type = kinds.types.swapped, .per_unit = 3, .op = kinds.multiply};
   if (name == "places") return {.type = MPI_2INT, .per_unit = 3, .op = MPI_MINLOC};
   if (name == "reals") return {.type = MPI_DOUBLE, .per_unit = 3, .op = MPI_SUM, .is_exact = false};
   return {};
@@ -108,8 +82,6 @@ struct World {
   int rank = 0, size = 0;
   Members* members = nullptr;
 };
-
-constexpr std::size_t kUnitBytes = 48;  // the longest unit in memory, with its gaps
 
 struct Buffers2 {
   std::vector<std::byte> send, receive;
@@ -292,19 +264,11 @@ void compare(const std::vector<Case>& cases, const Kinds& kinds) {
   }
 }
 
-std::size_t memory_in_use() {
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
-  return mallinfo2().uordblks;
-#else
-  return static_cast<std::size_t>(mallinfo().uordblks);
-#endif
-}
-
 void call_often(const Case& wanted, const Kinds& kinds, int num_calls) {
   World world = made_world(wanted);
   const Kind kind = kind_of(wanted.kind, kinds, world.rank);
   Buffers2 buffers = filled(wanted, world);
-  std::size_t before = 0;
+  long before = 0;
   for (int done = 0; done < num_calls; ++done) {
     if (done == num_calls / 10) before = memory_in_use();
     if (done % 500 == 499) {
@@ -313,7 +277,7 @@ void call_often(const Case& wanted, const Kinds& kinds, int num_calls) {
     }
     call(wanted, kind, world, true, buffers);
   }
-  const auto grown = static_cast<long>(memory_in_use()) - static_cast<long>(before);
+  const long grown = memory_in_use() - before;
   long most = 0;
   MPI_Reduce(&grown, &most, 1, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
   if (world.rank == 0) std::printf("grown %ld\n", most);
@@ -324,7 +288,8 @@ void call_often(const Case& wanted, const Kinds& kinds, int num_calls) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  Kinds kinds = made_kinds();
+  Kinds kinds;
+  MPI_Op_create(multiply, 1, &kinds.multiply);
   const auto cases = read_cases(argv[2]);
   if (std::string(argv[1]) == "cases") {
     compare(cases, kinds);
@@ -335,7 +300,8 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) std::printf("compared %zu\n", cases.size());
-  free_kinds(kinds);
+  MPI_Op_free(&kinds.multiply);
+  free_types(kinds.types);
   MPI_Finalize();
   return 0;
 }

@@ -34,6 +34,7 @@ HEADERS = [
     *(ROOT / "mpi" / "intercept" / "table").glob("*.def"),
     ROOT / "mpi" / "intercept" / "pmpi" / "mpi_symbols.hpp",
     ROOT / "mpi" / "json" / "value.hpp",
+    ROOT / "tests" / "mpi" / "programs" / "collectives" / "types.hpp",
     ROOT / "core" / "include" / "fairlead" / "collectives" / "schedule.hpp",
 ]
 
@@ -163,7 +164,7 @@ RANKS = [*(("openmpi-4", ranks) for ranks in (1, 2, 3, 5, 8)), ("mpich-4", 3), (
 def program(mpi: TracedMpi) -> Path:
     flags = ["-std=c++20", "-O1", "-DFAIRLEAD_LINKED=1"]
     flags += ["-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1"]
-    folders = ["core/include", "mpi", "mpi/collectives", "mpi/intercept"]
+    folders = ["core/include", "mpi", "mpi/collectives", "mpi/intercept", "tests/mpi/programs"]
     return compiled(
         [mpi.compilers[".cpp"], *flags, *(f"-I{ROOT / folder}" for folder in folders)],
         [Path(__file__).with_name("follow.cpp"), *EXECUTORS, *OTHERS],

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tracing import PROGRAMS, compiled
+from tracing import PROGRAMS, compiled, headers_of
 
 import fairlead as fl
 from fairlead.act.plan.network import write_network_plan
@@ -45,7 +45,7 @@ def simulated(
     compiler = ["smpicc"] if source.endswith(".c") else ["smpicxx", "-std=c++20"]
     # It needs the C++ library, and the linker is told of that before it meets the object.
     flags = ["-O1", "-DSMPI_NO_OVERRIDE_MALLOC", "-Wl,--no-as-needed", "-lstdc++"]
-    program = compiled([*compiler, *flags], sources)
+    program = compiled([*compiler, *flags], sources, depends_on=headers_of(source))
     (folder / "platform.xml").write_text(PLATFORM, encoding="utf-8")
     hosts = "".join(f"h{host}\n" for host in range(NUM_RANKS))
     (folder / "hosts").write_text(hosts, encoding="utf-8")
