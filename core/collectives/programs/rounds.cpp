@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <utility>
 
 #include "collectives/programs/programs.hpp"
 
@@ -61,8 +62,8 @@ Program doubling_program(const Schedule& schedule) {
       program.add_dependency(before[position], made);
       received[peer] = made;
     }
-    before = last;
-    last = received;
+    before = std::move(last);
+    last = std::move(received);
   }
   for (std::size_t extra = num_paired; extra < num_hosts; ++extra) {
     const std::int32_t made = send(extra - num_paired, extra);
@@ -92,7 +93,7 @@ Program dissemination_program(const Schedule& schedule, const BlockBytes& blocks
       program.add_dependency(last[position], made);
       received[peer] = made;
     }
-    last = received;
+    last = std::move(received);
   }
   return program;
 }

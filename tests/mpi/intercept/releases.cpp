@@ -30,13 +30,13 @@ int peer_of(const FoundCommunicator& found) {
   return found.communicator->world_rank_of_peer.front();
 }
 
-// As a wrapper calls another: by a callback of the program's.
-FAIRLEAD_WRAPPER_SECTION [[gnu::noinline]] FoundCommunicator find_as_wrapper(MPI_Comm comm) {
+// As a wrapper that is called inside another, by a callback of the program.
+[[gnu::noinline]] FAIRLEAD_WRAPPER_SECTION FoundCommunicator find_as_wrapper(MPI_Comm comm) {
   FoundCommunicator found = fairlead::intercept::find_communicator(comm);
   return found;
 }
 
-FAIRLEAD_WRAPPER_SECTION [[gnu::noinline]] FoundCommunicator find_while_releasing(MPI_Comm comm) {
+[[gnu::noinline]] FAIRLEAD_WRAPPER_SECTION FoundCommunicator find_while_releasing(MPI_Comm comm) {
   begin_release(comm);
   FoundCommunicator found = find_as_wrapper(comm);
   end_release(comm);
