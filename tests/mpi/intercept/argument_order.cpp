@@ -19,7 +19,7 @@ namespace {
 
 using Bits = std::vector<std::uint64_t>;
 
-// No success: nothing is recorded, and the code comes back.
+// An error code, so that nothing is recorded.
 constexpr int kOfMpi = 77;
 constexpr int kOfHandler = 78;
 Bits arrived;

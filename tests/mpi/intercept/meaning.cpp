@@ -15,7 +15,7 @@ using namespace fairlead::intercept;
 
 namespace {
 
-// Handles are opaque here; the size of a type is the number it is made of.
+// Each handle is a number, that of a type its size.
 template <class Handle>
 Handle handle(std::uintptr_t bits) {
   return (Handle)bits;

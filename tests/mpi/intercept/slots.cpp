@@ -39,7 +39,7 @@ MPI_Datatype some_type() {
   return (MPI_Datatype)0x880;
 }
 
-// By way of the entry, as a program's callback would.
+// By the entry, as a callback of the program calls it.
 int handle_allreduce(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm) {
   ++num_handled;
   return MPI_Send(&kOutgoing, 1, some_type(), 0, 0, fake::some_comm());

@@ -41,7 +41,7 @@ static void intercommunicator(void) {
   MPI_Comm_free(&half);
 }
 
-/* Handles of freed communicators come back for others; each time rank 0 of the pair sends. */
+/* New communicators get the handles of freed ones; each time rank 0 of the pair sends. */
 static void reused_handles(void) {
   for (int turn = 0; turn < 2 * size; ++turn) {
     const int is_member = rank == turn % size || rank == (turn + 1) % size;
@@ -71,8 +71,8 @@ static int send_at_deletion(MPI_Comm comm, int keyval, void* value, void* extra)
                       MPI_STATUS_IGNORE);
 }
 
-/* Communicators whose last message is sent while they are freed; their handles come back for others
-   with other ranks. Each time rank 0 of the new one sends to its rank 1. */
+/* Communicators whose last message is sent while they are freed; new ones with other ranks get
+   their handles. Each time rank 0 of the new one sends to its rank 1. */
 static void last_messages(void) {
   int keyval;
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, send_at_deletion, &keyval, NULL);
@@ -107,7 +107,7 @@ static void last_messages_between_groups(void) {
   MPI_Comm_free_keyval(&keyval);
 }
 
-/* Nonblocking collectives, the first of which would match one left behind by another call. */
+/* Nonblocking collectives; the first would be matched with one that an earlier call left behind. */
 static void nonblocking_collectives(void) {
   MPI_Request requests[2];
   int value = rank == 0 ? 42 : 0, sum = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank 0 makes a topology in which rank 1 takes no part: what that sends instead is too long for
-// the agreement on roles. Rank 0 leaves the call by its error handler: by an exception, by a
+// Rank 0 makes a topology in which rank 1 takes no part: rank 1 sends it a message that is too long
+// for the agreement on roles. Rank 0 leaves the call by its error handler: by an exception, by a
 // longjmp, by the end of its thread, or with the error (first argument). Then every rank sends 10
 // bytes to the next.
 #include <mpi.h>

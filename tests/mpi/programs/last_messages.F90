@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 ! last_messages of corners.c in Fortran: the delete callback of an attribute sends 100 bytes to the
-! next rank, and the handles of freed communicators come back for others.
+! next rank, and new communicators get the handles of freed ones.
 program last_messages
   use mpi
   implicit none
@@ -30,7 +30,7 @@ program last_messages
   call MPI_Finalize(error)
 end program last_messages
 
-! The handle is the attribute's value, since Open MPI hands over another that it does not know.
+! The handle is passed as the attribute's value: the one that Open MPI passes is not valid.
 subroutine send_at_deletion(unusable, keyval, value, extra, error)
   use mpi
   implicit none

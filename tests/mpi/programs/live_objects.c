@@ -19,7 +19,8 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
   return code;
 }
 
-// The program's own call does not pass the library; the one that frees it does.
+// The library has no wrapper of this call, but one of MPI_Comm_free: without this, the program's
+// own communicators would be counted only when they are freed.
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
   return PMPI_Comm_split(comm, color, key, made);
 }

@@ -87,7 +87,7 @@ static void threads(void) {
   for (int index = 0; index < kNum; ++index) pthread_join(all[index], NULL);
 }
 
-// Messages of random sizes around the ring, for as long as somebody wants to disturb their routers.
+// Messages of random sizes around the ring, while the test disturbs the routers.
 static void rounds(int num_rounds) {
   unsigned random = 1;
   for (int round = 0; round < num_rounds; ++round) {

@@ -234,7 +234,7 @@ static void try_one_wrong(int reorder) {
   const int dest = rank == size - 1 ? size : rank;
   const int code = MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, NULL, MPI_UNWEIGHTED, 1, &dest,
                                                   MPI_UNWEIGHTED, MPI_INFO_NULL, reorder, &comm);
-  // The others may have their topology, or wait for ever: it is an error to call it so.
+  // Such a call is erroneous, so the others may get their topology or wait for ever.
   if (rank < size - 1) sleep(60);
   printf("one-wrong: rank %d refused=%d\n", rank, code != MPI_SUCCESS);
   fflush(stdout);

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
-! The messages and collectives of twin.c, through one of the three Fortran bindings:
+! The messages and collectives of twin.c through one of the three Fortran bindings:
 ! -DBINDING=1 is mpif.h, 2 is `use mpi`, 3 is `use mpi_f08`.
 #if BINDING == 3
 #define COMMUNICATOR type(MPI_Comm)

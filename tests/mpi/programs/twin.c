@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What twin.F90 does in three Fortran bindings, in C. */
+/* The messages and collectives of twin.F90, in C. */
 #include <mpi.h>
 #include <stdlib.h>
 
