@@ -71,7 +71,6 @@ PROGRAMS = {
         output="hpccoutf.txt",
     ),
 }
-PACKAGED = ("lammps", "hpcc")
 
 
 def traced(lab: Lab, program: Program, folder: Path) -> fl.Traffic:

@@ -34,14 +34,12 @@ class Estimate:
         scatter: Typical error of each, as a difference of logarithms, shape (H, H).
         bar: Half the length of each error bar, as a difference of logarithms, shape (H, H).
         method: The way that was best on held-out pairs.
-        held_out_error: Its mean error there, as a difference of logarithms.
     """
 
     values: Matrix
     scatter: Matrix
     bar: Matrix
     method: str
-    held_out_error: float
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -172,13 +170,7 @@ def _best(
     scatter, left_out = _scatter(src, dst, missed, levels)
     factor = _quantile(missed / left_out, weights)
     method, predicted = ways[best]
-    return Estimate(
-        predicted.reshape(num_hosts, num_hosts),
-        scatter,
-        factor * scatter,
-        method,
-        float(means[best]),
-    )
+    return Estimate(predicted.reshape(num_hosts, num_hosts), scatter, factor * scatter, method)
 
 
 def _levels_of(way: int, partitions: Mapping[str, Sequence[Labels]]) -> Sequence[Labels]:
