@@ -56,12 +56,13 @@ def main() -> None:
 
 def compiled(folder: Path) -> Path:
     program = folder / "many_jobs"
-    rule = ROOT / "mpi/intercept/relay/messenger/way_choice.cpp"
+    messenger = ROOT / "mpi/intercept/relay/messenger"
+    rule = [messenger / "way_choice.cpp", messenger / "cadence.cpp"]
     subprocess.run(
         [
             *("g++", "-std=c++20", "-O2", "-o", program),
             *(f"-I{ROOT / folder}" for folder in ("mpi/intercept", "core/include")),
-            *(Path(__file__).with_suffix(".cpp"), rule, "-lsimgrid"),
+            *(Path(__file__).with_suffix(".cpp"), *rule, "-lsimgrid"),
         ],
         check=True,
     )
