@@ -16,6 +16,7 @@ Place = tuple[int, int, int]
 NEWEST_S = 1421248080.0
 """Of the samples, by the clock of this host."""
 
+
 def interconnect(*sizes: int) -> str:
     """What rtr --interconnect prints of a whole torus with a tile for each link."""
     lines = []
