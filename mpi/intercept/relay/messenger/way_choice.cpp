@@ -2,7 +2,6 @@
 #include "relay/messenger/way_choice.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 namespace fairlead::intercept::relay {
 namespace {
@@ -20,6 +19,8 @@ constexpr std::size_t kEnough = 3;
 constexpr double kFirstMessageRatio = 1.5;
 // Where messages overlap all the time, what they take cannot be told apart.
 constexpr int kMaxMissed = 8;
+// What holds for such a message is taken to hold for all.
+constexpr std::uint64_t kLargeBytes = std::uint64_t{1} << 20U;
 
 milliseconds rest_after(double trial_s) {
   return duration_cast<milliseconds>(duration<double>(kRestRatio * trial_s));
@@ -129,7 +130,6 @@ void WayChoice::pace(Way way, double gap_s, Time now) {
 }
 
 bool WayChoice::is_parallel_faster() const {
-  constexpr std::uint64_t kLargeBytes = std::uint64_t{1} << 20U;
   return parallel_ &&
          kMargin * parallel_->expected_s(kLargeBytes) < direct_.expected_s(kLargeBytes);
 }
@@ -163,7 +163,6 @@ void WayChoice::miss(Way way, std::uint64_t bytes, Time now) {
 
 void WayChoice::doubt(Time now) {
   if (!trials_.empty() || now < next_comparison_) return;
-  constexpr std::uint64_t kLargeBytes = std::uint64_t{1} << 20U;
   compare(best(kLargeBytes), now);
 }
 
