@@ -53,7 +53,7 @@ class Program:
         return self.command[0] in EXAMPLES or shutil.which(self.command[0]) is not None
 
 
-EXAMPLES = ("cg", "stencil", "fft")
+EXAMPLES = ("cg", "stencil", "fft", "nbody")
 
 PROGRAMS = {
     "cg": Program(("cg", "--size", "56000", "--systems", "1")),

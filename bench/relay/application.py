@@ -40,7 +40,7 @@ def main() -> None:
     for scenario in options.scenario:
         with (
             tempfile.TemporaryDirectory() as name,
-            Lab.up(slower(scenario, options)) as lab,
+            Lab.up(Scenario.load(scenario, options.hosts).slower(options.slower)) as lab,
         ):
             report(scenario, times_of(lab, Path(name), options))
 
@@ -59,15 +59,6 @@ def parsed() -> argparse.Namespace:
     if options.short:
         options.scenario, options.hosts, options.rounds, options.steps = ["flat"], 4, 1, 10
     return options
-
-
-def slower(name: str, options: argparse.Namespace) -> Scenario:
-    scenario = Scenario.load(name, options.hosts)
-    fields = scenario.model_dump()
-    fields["nic"] = [f"{rate / options.slower}B/s" for rate in scenario.nic_Bps]
-    if scenario.pairs is not None and scenario.pairs.median is not None:
-        fields["pairs"]["median"] = f"{scenario.pairs.median / options.slower}B/s"
-    return Scenario.model_validate(fields)
 
 
 def times_of(lab: Lab, folder: Path, options: argparse.Namespace) -> np.ndarray:

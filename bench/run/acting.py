@@ -4,7 +4,9 @@
 
 In each round the program runs once by the launcher alone, and once by `fairlead run` with its
 defaults, which measures the network and traces the program itself. Compared are the program's own
-times. `--load N` keeps N processes busy meanwhile.
+times. `--load N` keeps N processes busy meanwhile. All ranks share the processors of this machine,
+where a code that computes much hardly waits for the network; `--slower` divides the network's
+rates.
 
 Printed are how often a placement was taken, the program's time as part of the launcher's (median of
 the pairs of runs with the interval of the median, and mean ratio), and what deciding took.
@@ -32,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cloudmap"))
 from programs import PROGRAMS, Program, command_of, prepared, time_of, timed
 
 from fairlead.flows.statistics import ratio_to_baseline
-from fairlead.lab import Lab
+from fairlead.lab import Lab, Scenario
 
 SCENARIOS = ("two-racks", "pairwise", "flat")
 PROGRAM_NAMES = ("cg", "lammps")
@@ -40,6 +42,11 @@ PROGRAM_NAMES = ("cg", "lammps")
 # a difference of a few percent.
 CHOICES = PROGRAMS | {
     "cg-10": Program(("cg", "--size", "56000", "--systems", "10")),
+    # As in the paper CMPI: each step is an allgather, made of a gather and a bcast.
+    "cg-allgather": Program(
+        ("cg", "--size", "32768", "--systems", "1", "--allgather", "1"), num_ranks=16
+    ),
+    "nbody": Program(("nbody", "--bodies", "4096", "--steps", "100"), num_ranks=16),
 }
 
 
@@ -50,6 +57,7 @@ class Series:
     launcher_s: list[float] = dataclasses.field(default_factory=list)
     run_s: list[float] = dataclasses.field(default_factory=list)
     has_acted: list[bool] = dataclasses.field(default_factory=list)
+    has_tuned: list[bool] = dataclasses.field(default_factory=list)
     deciding_s: list[float] = dataclasses.field(default_factory=list)
     predicted_ratio: list[float] = dataclasses.field(default_factory=list)
 
@@ -61,13 +69,14 @@ def main() -> None:
         box=None, title=f"{options.repeats} runs a row, {options.load} busy processes beside"
     )
     for heading in (
-        *("cloud", "program", "acted", "time / launcher's, median", "mean", "launcher (s)"),
+        *("cloud", "program", "acted", "tuned collectives", "time / launcher's, median", "mean"),
+        "launcher (s)",
         *("deciding, median (s)", "most (s)", "predicted saving"),
     ):
         rows.add_column(heading)
     with busy(options.load):
         for scenario in options.scenario:
-            with Lab.up(scenario, hosts=options.hosts) as lab:
+            with Lab.up(Scenario.load(scenario, options.hosts).slower(options.slower)) as lab:
                 for name in options.program:
                     if not CHOICES[name].is_here:
                         console.print(f"{name} is not installed: left out")
@@ -89,6 +98,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--load", type=int, default=0, help="processes that keep a core busy")
     parser.add_argument("--ranks", type=int, help="of each program; default: its own number")
     parser.add_argument("--hosts", type=int, help="hosts of each cloud; default: the scenario's")
+    parser.add_argument("--slower", type=float, default=1.0, help="divides the cloud's rates")
     options = parser.parse_args()
     options.scenario = options.scenario or (["two-racks"] if options.short else [*SCENARIOS])
     options.program = options.program or (["cg"] if options.short else [*PROGRAM_NAMES])
@@ -126,6 +136,8 @@ def fairlead_run(lab: Lab, program: Program, folder: Path, series: Series) -> No
     series.run_s.append(time_of(program, done, work))
     facts = next(json.loads(line) for line in done.stderr.splitlines() if line.startswith("{"))
     series.has_acted.append(not facts["kept_launcher_placement"])
+    collectives = facts["collectives"]
+    series.has_tuned.append(collectives is not None and bool(collectives["rules"]))
     series.deciding_s.append(facts["deciding_s"])
     series.predicted_ratio.append(facts["gain"]["ratio"])
 
@@ -136,6 +148,7 @@ def cells(series: Series) -> list[str]:
     low, high = median_interval(ratios)
     return [
         f"{sum(series.has_acted)} of {len(ratios)}",
+        f"{sum(series.has_tuned)} of {len(ratios)}",
         f"{np.median(ratios):.2f} [{low:.2f}, {high:.2f}]",
         f"{mean.value:.3f} [{mean.low:.3f}, {mean.high:.3f}]",
         f"{np.median(series.launcher_s):.2f}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field, model_validator
 
@@ -21,6 +22,7 @@ from fairlead.lab.tables import (
     Table,
     Torus,
 )
+from fairlead.units import parse_rate
 
 __all__ = ["Scenario", "packaged_scenarios"]
 
@@ -126,6 +128,14 @@ class Scenario(Table):
         """Rate of each host's network interface, length H."""
         return self.nic if isinstance(self.nic, list) else [self.nic] * self.hosts
 
+    def slower(self, divisor: float) -> Scenario:
+        """The same with all rates divided by a number > 0, those of changes and of others too.
+
+        The hosts of a lab share the processors of one machine. With slower rates the network is as
+        slow beside them as it is where each host has processors of its own.
+        """
+        return Scenario.model_validate(_divided(self.model_dump(), divisor))
+
     @classmethod
     def load(cls, source: str | Path, hosts: int | None = None) -> Scenario:
         """Read a scenario that comes with Fairlead (by name) or a TOML file (by path).
@@ -145,6 +155,17 @@ class Scenario(Table):
             defaults={"name": path.stem},
             instead=None if hosts is None else {"hosts": hosts},
         )
+
+
+def _divided(fields: Any, divisor: float) -> Any:
+    """Written fields; only rates end with their unit, since no name has a slash."""
+    if isinstance(fields, dict):
+        return {name: _divided(value, divisor) for name, value in fields.items()}
+    if isinstance(fields, list):
+        return [_divided(value, divisor) for value in fields]
+    if isinstance(fields, str) and fields.endswith("B/s"):
+        return f"{parse_rate(fields) / divisor!r}B/s"
+    return fields
 
 
 def packaged_scenarios() -> list[str]:

@@ -197,6 +197,26 @@ def test_what_is_written_can_be_read_again(tmp_path):
     assert Scenario.model_validate_json(scenario.model_dump_json()) == scenario
 
 
+def test_slower_scenario_has_all_rates_divided_and_nothing_else(tmp_path):
+    text = """
+        hosts = 4
+        nic = {nic}
+        racks = {{count = 2, uplink = ["{uplink}", "70MB/s"]}}
+        pairs = {{median = "{median}", given = [{{src = "h0", dst = "h1", rate = "{given}"}}]}}
+        latency = {{nic = "1ms"}}
+        changes = [{{at_s = 1, src = "h0", dst = "h1", ratio = 0.5}}]
+        background = [{{src = "h2", dst = "h3", rate = "{background}"}}]
+    """
+    names = ("nic", "uplink", "median", "given", "background")
+    fast = dict(zip(names, ['"100MB/s"', "90MB/s", "40MB/s", "1MB/s", "8MB/s"], strict=True))
+    slow = dict(zip(names, ['"25MB/s"', "22.5MB/s", "10MB/s", "250kB/s", "2MB/s"], strict=True))
+    scenario = load(tmp_path, text.format(**fast))
+
+    slower = scenario.slower(4.0)
+
+    assert slower == load(tmp_path, text.format(**slow).replace("70MB/s", "17.5MB/s"))
+
+
 def test_delay_is_the_sum_over_the_links_and_the_pair(tmp_path):
     text = """
         hosts = 4
