@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a router costs that forwards between two others, on the loopback interface.
+
+Through it and, in turns, through a bare loop of splice(2) and a bare loop that copies, go the same
+frames: GB for each second of processor time of what forwards, and how long a message takes that is
+sent to and fro, by way of each and without any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+from fairlead.flows.statistics import Interval, mean_interval
+
+ROOT = Path(__file__).parents[2]
+WAYS = ("router", "splice", "copy")
+KEY = "01" * 32
+HEADER_BYTES = 72
+SEGMENT_BYTES = 65536
+PINGPONG_BYTES = 65536
+
+
+def main() -> None:
+    options = parsed()
+    console = Console(width=140)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        program = compiled(folder)
+        for payload_bytes in options.bytes:
+            rates = {way: [] for way in WAYS}
+            for repeat in range(options.repeats):
+                for way in WAYS[:: 1 if repeat % 2 else -1]:
+                    rates[way].append(bulk(program, folder, way, payload_bytes, options.total))
+            report_rates(console, payload_bytes, rates)
+        times: dict[str, list[float]] = {way: [] for way in (*WAYS, "direct")}
+        for repeat in range(options.repeats):
+            for way in list(times)[:: 1 if repeat % 2 else -1]:
+                times[way].append(pingpong(program, folder, way, options.rounds))
+    report_times(console, times)
+
+
+def compiled(folder: Path) -> Path:
+    program = folder / "forwarding"
+    sources = [Path(__file__).with_suffix(".cpp"), ROOT / "core/relay/frame.cpp"]
+    sources.append(ROOT / "core/relay/proof.cpp")
+    includes = [f"-I{ROOT / 'core'}", f"-I{ROOT / 'core/include'}"]
+    command = ["g++", "-std=c++20", "-O2", *includes, *sources, "-o", program, "-ldl", "-pthread"]
+    subprocess.run(command, check=True)
+    return program
+
+
+def bulk(
+    program: Path, folder: Path, way: str, payload_bytes: int, total_bytes: int
+) -> tuple[float, float]:
+    """GB per second of processor time, and per second."""
+    command = [program, "bulk", str(payload_bytes), str(total_bytes)]
+    with started(command) as ends:
+        port = int(ends.stdout.readline())
+        with forwarder(program, folder, way, payload_bytes, [port]) as middle:
+            sent_bytes, took_s, cpu_s = map(float, answer(ends, middle).split())
+    return sent_bytes / cpu_s / 1e9, sent_bytes / took_s / 1e9
+
+
+def pingpong(program: Path, folder: Path, way: str, rounds: int) -> float:
+    """Seconds one way, the median."""
+    with started([program, "pingpong", str(PINGPONG_BYTES), str(rounds)]) as ends:
+        back_port, port = map(int, ends.stdout.readline().split())
+        chunk_bytes = PINGPONG_BYTES + HEADER_BYTES * (PINGPONG_BYTES // SEGMENT_BYTES)
+        with forwarder(program, folder, way, chunk_bytes, [port, back_port]) as middle:
+            return float(answer(ends, middle))
+
+
+def answer(ends: subprocess.Popen, middle: str) -> str:
+    ends.stdin.write(middle + "\n")
+    ends.stdin.flush()
+    line = ends.stdout.readline()
+    if not line:
+        raise SystemExit("the ends of the measurement have ended early")
+    return line
+
+
+@contextlib.contextmanager
+def forwarder(
+    program: Path, folder: Path, way: str, chunk_bytes: int, ports: list[int]
+) -> Iterator[str]:
+    """Starts what forwards to the first port, and back to the second."""
+    if way == "direct":
+        yield "0 0 0"
+        return
+    if way != "router":
+        with started([program, "loop", way, str(chunk_bytes), *map(str, ports)]) as loop:
+            yield f"{int(loop.stdout.readline())} {loop.pid} 0"
+        return
+    command = [router_program(), "--listen", "127.0.0.1:0", "--folder", str(folder / "router")]
+    with started(command) as router:
+        port = json.loads(router.stdout.readline())["port"]
+        peers = [["127.0.0.1", each] for each in (ports[-1], port, ports[0])]
+        router.stdin.write(json.dumps({"key": KEY, "host": 1, "peers": peers}) + "\n")
+        router.stdin.flush()
+        router.stdout.readline()
+        yield f"{port} {router.pid} 1"
+
+
+@contextlib.contextmanager
+def started(command: list) -> Iterator[subprocess.Popen]:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def router_program() -> Path:
+    return Path(find_spec("fairlead").submodule_search_locations[0]) / "_router/fairlead-router"
+
+
+def report_rates(console: Console, payload_bytes: int, rates: dict[str, list]) -> None:
+    per_cpu = {way: np.array(rates[way])[:, 0] for way in WAYS}
+    per_second = {way: np.array(rates[way])[:, 1] for way in WAYS}
+    console.print(
+        f"{payload_bytes // 1024} KiB, GB per CPU-second (GB/s): "
+        + ", ".join(
+            f"{way} {text(per_cpu[way], '.2f')} ({np.mean(per_second[way]):.2f})" for way in WAYS
+        )
+    )
+    console.print(
+        f"  router, as part of splice: {text(per_cpu['router'] / per_cpu['splice'], '.2f')} "
+        f"(wanted: 0.85), of copy: {text(per_cpu['router'] / per_cpu['copy'], '.2f')}"
+    )
+
+
+def report_times(console: Console, times: dict[str, list[float]]) -> None:
+    in_us = {way: 1e6 * np.array(times[way]) for way in times}
+    console.print(
+        f"{PINGPONG_BYTES // 1024} KiB to and fro, one way: "
+        + ", ".join(f"{way} {text(in_us[way], '.1f')} us" for way in times)
+    )
+    console.print(
+        "  added by one hop: "
+        + ", ".join(f"{way} {text(in_us[way] - in_us['direct'], '.1f')} us" for way in WAYS)
+        + " (wanted of a router: 20 us)"
+    )
+
+
+def text(values: np.ndarray, form: str) -> str:
+    mean = mean_interval(values.tolist()) if len(values) > 1 else Interval(values[0], 0.0, 0.0)
+    return f"{mean.value:{form}} [{mean.low:{form}}, {mean.high:{form}}]"
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--short", action="store_true", help="64 KiB, 2 repeats of 0.2 GB")
+    parser.add_argument("--bytes", type=int, nargs="+", default=[1 << 16, 1 << 18, 1 << 20])
+    parser.add_argument("--total", type=int, default=4_000_000_000, help="of each run, bytes")
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=4000, help="to and fro")
+    options = parser.parse_args()
+    if options.short:
+        options.bytes, options.repeats = [1 << 16], 2
+        options.total, options.rounds = 200_000_000, 200
+    return options
+
+
+if __name__ == "__main__":
+    main()
