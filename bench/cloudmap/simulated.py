@@ -3,10 +3,11 @@
 """CloudMap figures 6 to 11 and 13 at 64 and 256 ranks: our examples in SimGrid's SMPI.
 
 The programs are the same as in the lab, and so are the scenarios, with 8 ranks a host. Each is
-traced once on this machine by real MPI, placed by every method and both metrics, and run by SMPI,
-where only communication takes time: the same figures on every machine. The network is what a
-perfect probe would find. A run at 256 ranks takes some ten seconds of a core, the whole of it
-three quarters of an hour.
+traced once, placed by every method and both metrics, and run by SMPI, where only communication
+takes time: the same figures on every machine. The network is what a perfect probe would find.
+
+Where Fairlead was built for SMPI (`fairlead mpi add --mpicxx smpicxx`), programs are traced there,
+in one process; else by real MPI on this machine, for which 256 ranks are many.
 """
 
 from __future__ import annotations
@@ -52,10 +53,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for num_ranks in sizes:
-            traffic_of = {
-                program: traced_here(program, num_ranks, folder / f"{program}.{num_ranks}.npz")
-                for program in programs
-            }
+            traffic_of = {program: traced(program, num_ranks, folder) for program in programs}
             for scenario in scenarios:
                 columns = {
                     program: times_s(program, scenario, traffic_of[program], num_draws, folder)
@@ -65,12 +63,28 @@ def main() -> None:
     console.print(paper.beside("figures 6 to 11", "figure 13"))
 
 
+def traced(program: str, num_ranks: int, folder: Path) -> fl.Traffic:
+    """The traffic of a program, which does not depend on the network."""
+    tracer = smpi.tracer()
+    if tracer is None:
+        return traced_here(program, num_ranks, folder / f"{program}.{num_ranks}.npz")
+    linked = folder / "linked"
+    linked.mkdir(exist_ok=True)
+    network = network_of("flat", num_ranks)
+    arguments = PROGRAMS[program].command[1:]
+    return smpi.traced(smpi.built(program, linked, tracer), arguments, network, num_ranks, linked)
+
+
+def network_of(scenario: str, num_ranks: int) -> fl.Network:
+    """The true rates of a scenario with hosts for so many ranks."""
+    return shaped(draw_topology(Scenario.load(scenario, num_ranks // RANKS_PER_HOST)))
+
+
 def times_s(
     program: str, scenario: str, traffic: fl.Traffic, num_draws: int, folder: Path
 ) -> dict[str, list[float]]:
     """Simulated times of each method's placements."""
-    num_hosts = traffic.num_ranks // RANKS_PER_HOST
-    network = shaped(draw_topology(Scenario.load(scenario, num_hosts)))
+    network = network_of(scenario, traffic.num_ranks)
     cluster = fl.Cluster.uniform(network.hosts, RANKS_PER_HOST)
     built = smpi.built(program, folder)
     placements = candidates(traffic, network, cluster, num_draws)

@@ -7,6 +7,7 @@ however busy it is.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -17,6 +18,8 @@ from pathlib import Path
 import numpy as np
 
 import fairlead as fl
+from fairlead.act.mpi_builds import list_builds
+from fairlead.measure.trace_file import read_trace
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -24,8 +27,14 @@ INSIDE_Bps, INSIDE_LATENCY_S = 5e9, 1e-6
 """Between ranks on one host: memory, as common machines have it."""
 
 
-def built(example: str, folder: Path) -> Path:
-    """The example for SMPI; takes some seconds.
+def tracer() -> Path | None:
+    """The object that traces the program it is linked with, if it has been built for SMPI."""
+    roots = [build.root for build in list_builds() if build.family == "smpi"]
+    return roots[0] / "lib" / "fairlead_intercept.o" if roots else None
+
+
+def built(example: str, folder: Path, *objects: Path) -> Path:
+    """The example for SMPI, linked with these objects; takes some seconds.
 
     Raises:
         SystemExit: SMPI is not installed.
@@ -35,8 +44,19 @@ def built(example: str, folder: Path) -> Path:
     program = folder / f"{example}.smpi"
     if not program.exists():
         command = ["smpicxx", "-std=c++20", "-O2", str(EXAMPLES / example / "main.cpp")]
-        subprocess.run([*command, "-o", str(program)], check=True)
+        subprocess.run([*command, *map(str, objects), "-o", str(program)], check=True)
     return program
+
+
+def traced(
+    program: Path, arguments: Sequence[str], network: fl.Network, num_ranks: int, folder: Path
+) -> fl.Traffic:
+    """The traffic of a run of a program that is linked with `tracer()`, ranks in turn on hosts."""
+    host_of_rank = np.arange(num_ranks) % network.num_hosts
+    file = folder / f"{program.stem}.{num_ranks}.trace"
+    placement = fl.Placement(network.hosts, host_of_rank.tolist(), "cyclic")
+    run(program, arguments, network, placement, folder, FAIRLEAD_TRACE=str(file))
+    return read_trace(file)
 
 
 def run(
@@ -45,6 +65,7 @@ def run(
     network: fl.Network,
     placement: fl.Placement,
     folder: Path,
+    **env: str,
 ) -> float:
     """Simulated seconds that the program prints for its solve."""
     platform, hostfile = folder / "platform.xml", folder / "hosts.txt"
@@ -57,7 +78,7 @@ def run(
             "--log=root.t:error",
             *(str(program), *arguments),
         ],
-        check=True, capture_output=True, text=True,
+        check=True, capture_output=True, text=True, env={**os.environ, **env},
     )  # fmt: skip
     found = re.search(r"solve_s\s+([0-9.eE+-]+)", done.stdout)
     if found is None:
