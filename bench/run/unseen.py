@@ -16,9 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -30,6 +28,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cloudmap"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "objective"))
+from packaged_codes import packaged_codes
 from placements import differing
 from programs import Program, command_of, prepared, timed, traced
 from running import shaped
@@ -37,24 +36,12 @@ from running import shaped
 import fairlead as fl
 from fairlead.act.launch import read_hostfile
 from fairlead.flows.statistics import Interval, ratio_to_baseline
-from fairlead.lab import Lab
+from fairlead.lab import Lab, Scenario
 
 SCENARIOS = ("two-racks", "pairwise")
 NUM_PLACEMENTS = 20
 NUM_FINALISTS = 3
 SEED = 1
-GRAPH = "mesh.grf"
-PARTED = r"^T\s+Mapping\s.*max=([0-9.]+)"
-
-
-def codes(folder: Path) -> dict[str, Program]:
-    """Debian's PT-Scotch, which parts a mesh of 64,000 vertices (packages ptscotch and scotch)."""
-    graph = folder / GRAPH
-    if not (shutil.which("dgpart") and shutil.which("gmk_m3")):
-        raise SystemExit("PT-Scotch is not installed (Debian, Ubuntu: ptscotch and scotch)")
-    subprocess.run(["gmk_m3", "40", "40", "40", str(graph)], check=True, capture_output=True)
-    command = ("dgpart", "32", GRAPH, "parts.map", "-vt")
-    return {"PT-Scotch": Program(command, PARTED, inputs=(graph,))}
 
 
 def main() -> None:
@@ -67,10 +54,10 @@ def main() -> None:
     ):
         rows.add_column(heading)
     with tempfile.TemporaryDirectory() as folder:
-        programs = codes(Path(folder))
+        programs = packaged_codes(Path(folder))
         for scenario in options.scenario:
-            with Lab.up(scenario) as lab:
-                for name in programs:
+            with Lab.up(Scenario.load(scenario).slower(options.slower)) as lab:
+                for name in options.code or programs:
                     cells = tried(lab, programs[name], options)
                     rows.add_row(scenario, name, *cells)
                     print(scenario, name, *cells, sep=" | ", file=sys.stderr, flush=True)
@@ -81,6 +68,8 @@ def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--short", action="store_true", help="two-racks, 3 placements, 2 runs")
     parser.add_argument("--scenario", action="append", help="instead of both; repeatable")
+    parser.add_argument("--code", action="append", help="instead of all; repeatable")
+    parser.add_argument("--slower", type=float, default=1.0, help="divides the cloud's rates")
     parser.add_argument("--number", type=int, help=f"placements; default: {NUM_PLACEMENTS}")
     parser.add_argument("--first", type=int, help="runs of each at first; default: 2")
     parser.add_argument("--repeats", type=int, help="further runs of the best; default: 10")
