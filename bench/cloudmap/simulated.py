@@ -21,7 +21,7 @@ import numpy as np
 import paper
 import smpi
 from candidates import alike, candidates
-from programs import EXAMPLES, PROGRAMS, traced_here
+from programs import PROGRAMS, traced_here
 from rich.console import Console
 from rich.table import Table
 
@@ -32,6 +32,7 @@ from fairlead.lab.topology import draw_topology
 sys.path.append(str(Path(__file__).parents[1] / "objective"))
 from running import shaped
 
+EXAMPLES = ("cg", "stencil", "fft")
 SCENARIOS = ["two-racks", "pairwise", "flat"]
 RANKS_PER_HOST = 8
 DRAWS = 5  # Of methods with random choices.
