@@ -237,8 +237,8 @@ RelayRule = Annotated[
     str,
     option_kinds.name(
         RELAY_RULES,
-        "With --relay: by what messages take paths. trials: whole messages on each way are tried "
-        "now and then. mcm: the zones and thresholds of the paper MCM.",
+        "With --relay: how messages choose their paths. trials: whole messages on each way are "
+        "compared, at first and when the program becomes slower. mcm: the zones and thresholds of the paper MCM.",
         PLACING,
         metavar="|".join(RELAY_RULES),
     ),

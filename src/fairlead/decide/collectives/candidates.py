@@ -66,7 +66,7 @@ def host_message_bytes(
 
 
 def _messages(schedule: Schedule) -> tuple[object, ...]:
-    """What is sent, whoever planned it."""
+    """What is sent, whichever method planned it."""
     return (
         *(schedule.form, schedule.order, schedule.trees, schedule.tree_of_segment),
         *(schedule.share_of_segment, schedule.levels),
