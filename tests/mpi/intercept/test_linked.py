@@ -32,8 +32,8 @@ PLATFORM = f"""<?xml version='1.0'?>
 def linked_object() -> Path:
     """What the build of the C++ tests makes by SimGrid's compiler wrapper."""
     root = Path(__file__).parents[3]
-    found = list((root / "build" / "core-tests" / "_mpi").glob("smpi-*/lib/fairlead_intercept.o"))
-    assert found, "not built: make .venv/stamps/core-tests"
+    found = list((root / "build" / "cpp-tests" / "_mpi").glob("smpi-*/lib/fairlead_intercept.o"))
+    assert found, "not built: make .venv/stamps/cpp-tests"
     return found[0]
 
 
