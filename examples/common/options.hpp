@@ -38,7 +38,8 @@ struct Option {
     std::string defaults;
     for (const std::int64_t value : option.values) {
       placeholder += placeholder.empty() ? " N" : ",N";
-      defaults += (defaults.empty() ? "" : ",") + std::to_string(value);
+      if (!defaults.empty()) defaults += ',';
+      defaults += std::to_string(value);
     }
     text += "  " + std::string(option.name) + placeholder + "  " + std::string(option.help) + " (" +
             defaults + ")\n";
