@@ -20,7 +20,7 @@ SILICON = """
   calculation = 'scf', pseudo_dir = './', outdir = './out', disk_io = 'none'
 /
 &system
-  ibrav = 1, celldm(1) = 10.2, nat = 8, ntyp = 1, ecutwfc = 40.0
+  ibrav = 1, celldm(1) = 10.2, nat = 8, ntyp = 1, ecutwfc = 20.0
 /
 &electrons
   conv_thr = 1e-6
