@@ -11,9 +11,6 @@
 #include "table/handlers.hpp"
 
 namespace fairlead::intercept::relay {
-namespace {
-constexpr std::chrono::milliseconds kClaimInterval{200};
-}
 
 std::uint64_t received_bytes(const MPI_Status& status) {
   MPI_Count count = 0;
@@ -30,7 +27,6 @@ std::optional<Envelope> envelope_in(const Landing& landing, const Peers& peers,
 
 int deliver(const Landing& landing, const Envelope& envelope, MPI_Status& status) {
   Messenger& messenger = *feature().messenger;
-  messenger.claim(envelope.src_rank, envelope.number);
   const bool is_truncated = envelope.size_bytes > landing.capacity_bytes();
   if (is_truncated) {
     messenger.refuse(envelope.src_rank, envelope.number);
@@ -107,10 +103,8 @@ bool is_ready(Entry& entry, MPI_Request request, MPI_Status& status) {
   Messenger& messenger = *feature().messenger;
   if (envelope->size_bytes > entry.landing.capacity_bytes()) return true;
   if (messenger.has(envelope->src_rank, envelope->number)) return true;
-  // A large one does not come before; the first claim may have been lost.
-  const auto now = std::chrono::steady_clock::now();
-  if (now >= entry.next_claim) {
-    entry.next_claim = now + kClaimInterval;
+  // A large one does not come before.
+  if (!std::exchange(entry.is_claimed, true)) {
     messenger.claim(envelope->src_rank, envelope->number);
   }
   return false;

@@ -6,7 +6,6 @@
 #include <mpi.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -29,8 +28,8 @@ struct Entry {
   /// Of a receive.
   Landing landing{};
   bool is_cancelled = false;
-  /// When the sender of its message is told again that it is matched.
-  std::chrono::steady_clock::time_point next_claim{};
+  /// The sender of its message was told that it is matched.
+  bool is_claimed = false;
   /// Of a persistent request: started, and not yet completed.
   bool is_active = false;
   /// Known before the receive, from a probe; the MPI's status is that of a message to oneself.

@@ -126,6 +126,7 @@ bool prepare_start(MPI_Request request) {
   EntryPtr entry = feature().requests.extract(request);
   if (!entry) return true;
   entry->is_active = true;
+  entry->is_claimed = false;
   bool is_served = false;
   if (entry->kind == Entry::Kind::persistent_receive) {
     is_served = serve(*entry);

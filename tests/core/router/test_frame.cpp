@@ -60,7 +60,7 @@ TEST_CASE("frame: what is outside of the limits is no header") {
   CHECK(refused([](FrameHeader& header) { header.hop = 2; }));
   CHECK(refused([](FrameHeader& header) { header.connection = kMaxConnections; }));
   CHECK(refused([](FrameHeader& header) { header.kind = static_cast<FrameKind>(0); }));
-  CHECK(refused([](FrameHeader& header) { header.kind = static_cast<FrameKind>(5); }));
+  CHECK(refused([](FrameHeader& header) { header.kind = static_cast<FrameKind>(7); }));
   CHECK(refused([](FrameHeader& header) { header.segment_bytes = kMaxSegmentBytes + 1; }));
   CHECK(refused([](FrameHeader& header) { header.message_bytes = 65536; }));
   // An offset whose sum with the segment would wrap.

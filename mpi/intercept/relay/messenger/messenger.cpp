@@ -15,12 +15,12 @@
 namespace fairlead::intercept::relay {
 namespace {
 
+using fairlead::relay::FrameHeader;
 using fairlead::relay::FrameKind;
 using std::chrono::milliseconds;
 
 // A router that is gone is called again after this.
 constexpr milliseconds kCallInterval{200};
-constexpr milliseconds kClaimInterval{200};
 // A connection that has not proved the key until then is closed.
 constexpr std::chrono::seconds kGreetingTime{2};
 constexpr std::chrono::seconds kDrainTime{60};
@@ -44,7 +44,8 @@ Messenger::Messenger(MessengerSite site, const std::string& own_address, OnClaim
       on_claim_(std::move(on_claim)),
       listener_(listen_at(own_address, port_)),
       alarm_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
-      outbox_(site_, Clock::now()) {
+      outbox_(site_, Clock::now()),
+      notices_(site_) {
   if (!alarm_.is_open()) throw Error("no event file descriptor");
 }
 
@@ -81,15 +82,11 @@ bool Messenger::has(std::uint32_t src_rank, std::uint64_t message) {
 }
 
 Arrived Messenger::receive(std::uint32_t src_rank, std::uint64_t message) {
+  claim(src_rank, message);
   std::unique_lock guard(lock_);
   while (true) {
     if (auto arrived = inbox_.take(src_rank, message)) return std::move(*arrived);
-    // The first claim may have been lost with a router.
-    if (changed_.wait_for(guard, kClaimInterval) == std::cv_status::timeout) {
-      guard.unlock();
-      claim(src_rank, message);
-      guard.lock();
-    }
+    changed_.wait(guard);
   }
 }
 
@@ -106,15 +103,9 @@ void Messenger::refuse(std::uint32_t src_rank, std::uint64_t message) {
 }
 
 void Messenger::tell(std::uint32_t rank, std::uint64_t message, FrameKind kind) {
-  FrameHeader header;
-  header.kind = kind;
-  header.hops[0] = site_.host_of_rank[rank];
-  header.src_rank = site_.rank;
-  header.dst_rank = rank;
-  header.message = message;
   {
     const std::lock_guard guard(lock_);
-    notices_.push_back(header);
+    notices_.add(rank, message, kind);
   }
   wake();
 }
@@ -122,11 +113,11 @@ void Messenger::tell(std::uint32_t rank, std::uint64_t message, FrameKind kind) 
 bool Messenger::drain() {
   std::unique_lock guard(lock_);
   auto last = Clock::now();
-  std::uint64_t num_acknowledged = num_acknowledged_;
-  while (!outbox_.is_empty() || !notices_.empty()) {
+  std::uint64_t num_answers = num_answers_;
+  while (!outbox_.is_empty() || !notices_.is_empty()) {
     changed_.wait_for(guard, milliseconds(20));
-    if (num_acknowledged != num_acknowledged_) {
-      num_acknowledged = num_acknowledged_;
+    if (num_answers != num_answers_) {
+      num_answers = num_answers_;
       last = Clock::now();
     }
     if (Clock::now() - last > kDrainTime) return false;
@@ -197,15 +188,15 @@ void Messenger::fill_channels(Time now) {
     if (now - router_->opened() > kGreetingTime) router_->close();
     return;
   }
-  std::vector<FrameHeader> notices;
+  std::vector<Notice> notices;
   {
     const std::lock_guard guard(lock_);
-    notices.swap(notices_);
+    notices = notices_.due(now);
     outbox_.expire(now);
   }
-  for (FrameHeader& notice : notices) {
-    notice.digest = digest_of(notice, {}, site_.key);
-    put(notice, nullptr, false);
+  for (Notice& notice : notices) {
+    notice.header.digest = digest_of(notice.header, {}, site_.key);
+    put(notice.header, nullptr, notice.is_past_routers);
   }
   while (true) {
     const OwnRouter router = !is_called           ? OwnRouter::absent
@@ -263,38 +254,37 @@ void Messenger::poll_once() {
     Channel& channel = *channels[index];
     const bool is_router = router_.get() == &channel;
     channel.read([&](const FrameHeader& header, std::span<const std::byte> payload) {
-      FrameHeader reply;
-      if (!take_frame(header, payload, reply)) return;
-      reply.digest = digest_of(reply, {}, site_.key);
+      auto answer = take_frame(header, payload);
+      if (!answer) return;
+      answer->digest = digest_of(*answer, {}, site_.key);
       // What came past the routers is answered on the same connection.
       if (is_router) {
-        put(reply, nullptr, false);
+        put(*answer, nullptr, false);
       } else {
-        channel.put(reply, nullptr);
+        channel.put(*answer, nullptr);
       }
     });
   }
 }
 
-// The acknowledgement takes the hops the other way.
-bool Messenger::take_frame(const FrameHeader& header, std::span<const std::byte> payload,
-                           FrameHeader& reply) {
-  const bool is_meant =
-      header.dst_rank == site_.rank && header.src_rank < site_.host_of_rank.size();
-  if (!is_meant || header.digest != digest_of(header, payload, site_.key)) return false;
-  if (header.kind != FrameKind::data) {
-    {
-      const std::lock_guard guard(lock_);
-      ++num_acknowledged_;
-      if (header.kind == FrameKind::acknowledgement) outbox_.acknowledge(header, Clock::now());
-      if (header.kind == FrameKind::claim) outbox_.claim(header.src_rank, header.message);
-      if (header.kind == FrameKind::refusal)
-        outbox_.refuse(header.src_rank, header.message, Clock::now());
-    }
-    if (header.kind != FrameKind::acknowledgement) on_claim_(header.src_rank, header.message);
-    changed_.notify_all();
-    return false;
+bool Messenger::is_meant(const FrameHeader& header, std::span<const std::byte> payload) const {
+  return header.dst_rank == site_.rank && header.src_rank < site_.host_of_rank.size() &&
+         header.digest == digest_of(header, payload, site_.key);
+}
+
+std::optional<FrameHeader> Messenger::take_frame(const FrameHeader& header,
+                                                 std::span<const std::byte> payload) {
+  if (!is_meant(header, payload)) return std::nullopt;
+  if (header.kind == FrameKind::data) {
+    if (!take_data(header, payload)) return std::nullopt;
+    return answer_to(header, FrameKind::acknowledgement);
   }
+  take_control(header);
+  if (!is_notice(header.kind)) return std::nullopt;
+  return answer_to(header, receipt_of(header.kind));
+}
+
+bool Messenger::take_data(const FrameHeader& header, std::span<const std::byte> payload) {
   bool is_complete = false;
   {
     const std::lock_guard guard(lock_);
@@ -302,18 +292,43 @@ bool Messenger::take_frame(const FrameHeader& header, std::span<const std::byte>
     is_complete = inbox_.is_complete(header.src_rank, header.message);
   }
   if (is_complete) changed_.notify_all();
-  reply = header;
-  reply.kind = FrameKind::acknowledgement;
-  reply.src_rank = site_.rank;
-  reply.dst_rank = header.src_rank;
-  reply.hop = 0;
-  reply.hops = {};
+  return true;
+}
+
+// What has no payload.
+void Messenger::take_control(const FrameHeader& header) {
+  const std::uint32_t rank = header.src_rank;
+  {
+    const std::lock_guard guard(lock_);
+    ++num_answers_;
+    if (header.kind == FrameKind::acknowledgement) {
+      outbox_.acknowledge(header, Clock::now());
+    } else if (header.kind == FrameKind::claim) {
+      outbox_.claim(rank, header.message);
+    } else if (header.kind == FrameKind::refusal) {
+      outbox_.refuse(rank, header.message, Clock::now());
+    } else {
+      notices_.end(header);
+    }
+  }
+  if (is_notice(header.kind)) on_claim_(rank, header.message);
+  changed_.notify_all();
+}
+
+// Takes the hops the other way.
+FrameHeader Messenger::answer_to(const FrameHeader& header, FrameKind kind) const {
+  FrameHeader answer = header;
+  answer.kind = kind;
+  answer.src_rank = site_.rank;
+  answer.dst_rank = header.src_rank;
+  answer.hop = 0;
+  answer.hops = {};
   // Without the last hop, which is this host; the sender's host is the last one now.
   const std::size_t num_between = header.num_hops - std::size_t{1};
   std::reverse_copy(header.hops.begin(), header.hops.begin() + static_cast<long>(num_between),
-                    reply.hops.begin());
-  reply.hops[num_between] = site_.host_of_rank[header.src_rank];
-  return true;
+                    answer.hops.begin());
+  answer.hops[num_between] = site_.host_of_rank[header.src_rank];
+  return answer;
 }
 
 }  // namespace fairlead::intercept::relay

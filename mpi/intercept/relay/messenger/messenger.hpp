@@ -11,11 +11,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "relay/messenger/channel.hpp"
 #include "relay/messenger/inbox.hpp"
+#include "relay/messenger/notices.hpp"
 #include "relay/messenger/outbox.hpp"
 #include "relay/messenger/site.hpp"
 
@@ -41,12 +45,13 @@ class Messenger {
   std::uint64_t send(std::uint32_t dst_rank, std::vector<std::byte> bytes, Way way);
   /// Whether a message is here as a whole.
   [[nodiscard]] bool has(std::uint32_t src_rank, std::uint64_t message);
-  /// Waits for a message.
+  /// Claims a message and waits for it.
   [[nodiscard]] Arrived receive(std::uint32_t src_rank, std::uint64_t message);
   /// Tells the sender that a message is matched.
   void claim(std::uint32_t src_rank, std::uint64_t message);
   void refuse(std::uint32_t src_rank, std::uint64_t message);
-  /// Waits until all messages are acknowledged. False: nothing was, for a long time.
+  /// Waits until all messages are acknowledged, and all senders know what is claimed. False: for a
+  /// long time nothing came.
   bool drain();
 
   /// The way of the next message to a rank, which has to be taken (PathRule).
@@ -62,9 +67,14 @@ class Messenger {
   void poll_once();
   void connect_router(Time now);
   void fill_channels(Time now);
-  /// @return whether `reply` has to be sent, which lacks its digest only
-  bool take_frame(const FrameHeader& header, std::span<const std::byte> payload,
-                  FrameHeader& reply);
+  [[nodiscard]] bool is_meant(const FrameHeader& header, std::span<const std::byte> payload) const;
+  /// @return the answer, if there is one
+  std::optional<FrameHeader> take_frame(const FrameHeader& header,
+                                        std::span<const std::byte> payload);
+  bool take_data(const FrameHeader& header, std::span<const std::byte> payload);
+  void take_control(const FrameHeader& header);
+  [[nodiscard]] FrameHeader answer_to(const FrameHeader& header,
+                                      fairlead::relay::FrameKind kind) const;
   void tell(std::uint32_t rank, std::uint64_t message, fairlead::relay::FrameKind kind);
   void put(const FrameHeader& header, Payload payload, bool is_past_routers);
   Channel* channel_to(std::uint32_t rank);
@@ -88,8 +98,8 @@ class Messenger {
   std::condition_variable changed_;
   Outbox outbox_;
   Inbox inbox_;
-  std::vector<FrameHeader> notices_;
-  std::uint64_t num_acknowledged_ = 0;
+  Notices notices_;
+  std::uint64_t num_answers_ = 0;
 
   std::atomic<bool> is_ending_{false};
   std::thread thread_;
