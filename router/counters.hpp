@@ -17,6 +17,7 @@ enum class Drop : std::uint8_t {
   too_many_connections,
   stalled,
   unreachable,
+  no_room,
   count_
 };
 

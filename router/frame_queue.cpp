@@ -29,13 +29,18 @@ void FrameQueue::push(Frame frame) {
   }
   own_bytes += size;
   ahead_bytes_ += size;
+  if (!is_full() && size_bytes_ + size >= kMaxBytes) has_room_.expires_after(kPatience);
   size_bytes_ += size;
   frames_.push_back(std::move(frame));
   has_frames_.cancel();
 }
 
-asio::awaitable<void> FrameQueue::wait_for_room() {
-  while (is_full() && !is_closed_) co_await wait(has_room_);
+asio::awaitable<bool> FrameQueue::wait_for_room() {
+  while (is_full() && !is_closed_) {
+    if (Clock::now() >= has_room_.expiry()) co_return false;
+    co_await wait(has_room_);
+  }
+  co_return true;
 }
 
 asio::awaitable<std::vector<Frame>> FrameQueue::take() {
@@ -54,7 +59,8 @@ asio::awaitable<std::vector<Frame>> FrameQueue::take() {
     taken.push_back(std::move(frames_.front()));
     frames_.pop_front();
   }
-  has_room_.cancel();
+  // Wakes those who wait.
+  has_room_.expires_after(kPatience);
   co_return taken;
 }
 

@@ -40,6 +40,9 @@ class FrameQueue {
  public:
   /// A frame more may come, for each of those who have asked for room at the same time.
   static constexpr std::size_t kMaxBytes = std::size_t{4} * 1024 * 1024;
+  /// One that was full for so long has no room until something is taken: its frames are dropped
+  /// rather than hold up those to others, since senders repeat them.
+  static constexpr std::chrono::seconds kPatience{1};
 
   explicit FrameQueue(const asio::any_io_executor& executor)
       : has_room_(executor, Clock::time_point::max()),
@@ -51,8 +54,8 @@ class FrameQueue {
 
   /// Frames of a closed queue are dropped.
   void push(Frame frame);
-  /// Returns at once where there is room, or the queue is closed.
-  [[nodiscard]] asio::awaitable<void> wait_for_room();
+  /// Returns at once where there is room, or the queue is closed. False: it was full for too long.
+  [[nodiscard]] asio::awaitable<bool> wait_for_room();
   /// Some frames in order; none when the queue is closed. Until the next call they are ahead of
   /// those that come.
   [[nodiscard]] asio::awaitable<std::vector<Frame>> take();
@@ -66,8 +69,9 @@ class FrameQueue {
   std::size_t ahead_bytes_ = 0;
   std::vector<std::pair<std::uint32_t, std::size_t>> being_sent_;
   bool is_closed_ = false;
-  // Timers that never expire; their cancellation wakes those who wait.
+  // Expires when the queue was full for too long; its cancellation wakes those who wait.
   asio::steady_timer has_room_;
+  // Never expires.
   asio::steady_timer has_frames_;
 };
 

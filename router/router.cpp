@@ -188,7 +188,10 @@ asio::awaitable<void> Router::read_all(JobPtr job, ConnectionPtr from, relay::Ro
     const ConnectionPtr next = next_connection(job, frame->header);
     if (next && next->queue().is_full()) {
       ++counters_.pauses;
-      co_await next->queue().wait_for_room();
+      if (!co_await next->queue().wait_for_room()) {
+        counters_.drop(Drop::no_room);
+        continue;
+      }
     }
     if (!next || next->queue().is_closed()) {
       counters_.drop(Drop::unreachable);
