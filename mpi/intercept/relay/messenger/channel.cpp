@@ -51,6 +51,7 @@ void Channel::put(const FrameHeader& header, Payload payload) {
     part.offset = header.offset_bytes;
     part.size = header.segment_bytes;
   }
+  if (waiting_.empty()) last_taken_ = Clock::now();
   waiting_bytes_ += part.start_bytes + part.size;
   waiting_.push_back(std::move(part));
 }
@@ -84,6 +85,7 @@ bool Channel::write_from(std::deque<Part>& parts) {
       if (errno != EAGAIN && errno != EWOULDBLOCK && errno != ENOTCONN) close();
       return false;
     }
+    last_taken_ = Clock::now();
     part.written += static_cast<std::size_t>(size);
     if (&parts == &waiting_) waiting_bytes_ -= static_cast<std::size_t>(size);
     if (part.written == part.start_bytes + part.size) parts.pop_front();

@@ -39,6 +39,10 @@ class Channel {
     return !greeting_.empty() || (is_open() && !waiting_.empty());
   }
   [[nodiscard]] Time opened() const { return opened_; }
+  /// Whether the other end has taken nothing for so long.
+  [[nodiscard]] bool is_stalled(Time now, Clock::duration time) const {
+    return is_open() && !waiting_.empty() && now - last_taken_ > time;
+  }
 
   /// Waits for the end of the greeting.
   /// @param payload  null for a frame without one
@@ -77,6 +81,7 @@ class Channel {
   std::deque<Part> greeting_;
   std::deque<Part> waiting_;
   std::size_t waiting_bytes_ = 0;
+  Time last_taken_{};
   std::vector<std::byte> incoming_;
   std::size_t num_read_ = 0;
   bool has_header_ = false;

@@ -21,6 +21,8 @@ using std::chrono::milliseconds;
 
 // A router that is gone is called again after this.
 constexpr milliseconds kCallInterval{200};
+// One that takes nothing for so long is left; what it may have taken is repeated.
+constexpr std::chrono::seconds kStallTime{2};
 // A connection that has not proved the key until then is closed.
 constexpr std::chrono::seconds kGreetingTime{2};
 constexpr std::chrono::seconds kDrainTime{60};
@@ -51,6 +53,7 @@ Messenger::Messenger(MessengerSite site, const std::string& own_address, OnClaim
 
 void Messenger::start(std::vector<Address> address_of_rank) {
   address_of_rank_ = std::move(address_of_rank);
+  router_awaited_until_ = Clock::now() + kGreetingTime;
   thread_ = start_without_signals([this] { work(); });
 }
 
@@ -145,6 +148,7 @@ void Messenger::work() {
 }
 
 void Messenger::connect_router(Time now) {
+  if (router_ && router_->is_stalled(now, kStallTime)) router_->close();
   if (router_ && !router_->is_closed()) return;
   if (router_) {
     router_.reset();
@@ -182,12 +186,10 @@ void Messenger::put(const FrameHeader& header, Payload payload, bool is_past_rou
 }
 
 void Messenger::fill_channels(Time now) {
+  const bool has_router = router_ && router_->is_open();
   const bool is_called = router_ && !router_->is_closed();
-  if (is_called && !router_->is_open()) {
-    // It is about to answer; if it hangs, do without it.
-    if (now - router_->opened() > kGreetingTime) router_->close();
-    return;
-  }
+  // In the beginning it is about to answer. One that hangs may answer later.
+  if (is_called && !has_router && now < router_awaited_until_) return;
   std::vector<Notice> notices;
   {
     const std::lock_guard guard(lock_);
@@ -199,7 +201,7 @@ void Messenger::fill_channels(Time now) {
     put(notice.header, nullptr, notice.is_past_routers);
   }
   while (true) {
-    const OwnRouter router = !is_called           ? OwnRouter::absent
+    const OwnRouter router = !has_router          ? OwnRouter::absent
                              : router_->is_full() ? OwnRouter::busy
                                                   : OwnRouter::ready;
     std::optional<Departure> departure;
@@ -228,13 +230,16 @@ void Messenger::poll_once() {
     waits.push_back({channel.descriptor(), events, 0});
     channels.push_back(&channel);
   };
+  const auto is_silent = [now](const Channel& channel) {
+    return !channel.is_open() && now - channel.opened() > kGreetingTime;
+  };
   if (router_) add(*router_);
   for (auto& [rank, channel] : called_) {
-    if (channel) add(*channel);
+    if (!channel) continue;
+    if (is_silent(*channel)) channel->close();
+    add(*channel);
   }
-  std::erase_if(callers_, [&](const auto& each) {
-    return each->is_closed() || (!each->is_open() && now - each->opened() > kGreetingTime);
-  });
+  std::erase_if(callers_, [&](const auto& each) { return each->is_closed() || is_silent(*each); });
   for (const auto& caller : callers_) add(*caller);
 
   if (poll(waits.data(), waits.size(), kPoll_ms) < 0) return;

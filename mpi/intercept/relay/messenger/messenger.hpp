@@ -90,6 +90,7 @@ class Messenger {
   std::vector<Address> address_of_rank_;
   std::unique_ptr<Channel> router_;
   Time next_call_{};
+  Time router_awaited_until_{};
   std::map<std::uint32_t, std::unique_ptr<Channel>> called_;
   std::vector<std::unique_ptr<Channel>> callers_;
 
