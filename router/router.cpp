@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "fairlead/error.hpp"
+#include "fairlead/relay/tcp_options.hpp"
 
 namespace fairlead::router {
 namespace {
@@ -46,11 +47,6 @@ std::shared_ptr<asio::local::stream_protocol::acceptor> listening_at(asio::io_co
       context, asio::local::stream_protocol::endpoint(path));
   umask(former);
   return acceptor;
-}
-
-void send_at_once(Socket& socket) {
-  asio::error_code is_unix_socket;
-  socket.set_option(asio::ip::tcp::no_delay(true), is_unix_socket);
 }
 
 // Does something unless the timer ends before. At the last moment it may be done all the same,
@@ -128,7 +124,7 @@ asio::awaitable<void> Router::admit(SocketPtr socket, relay::Role role) {
   const JobPtr job = co_await check_greeting(socket, role, index);
   --num_greetings_;
   if (!job) co_return;
-  send_at_once(*socket);
+  relay::prepare_tcp(socket->native_handle());
   const auto connection = std::make_shared<Connection>(std::move(*socket));
   if (!enlist(*job, connection)) co_return;
   ++counters_.accepted_connections;
@@ -250,7 +246,7 @@ asio::awaitable<void> Router::connect(JobPtr job, ConnectionPtr connection, std:
   }
   bool is_greeted = false;
   if (!failed) {
-    send_at_once(socket);
+    relay::prepare_tcp(socket.native_handle());
     const auto hello = relay::make_hello(relay::Role::router, job->job.host, job->job.key);
     is_greeted = co_await greet(socket, hello, job->job.key);
   }

@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -11,6 +10,7 @@
 #include <cstring>
 
 #include "fairlead/error.hpp"
+#include "fairlead/relay/tcp_options.hpp"
 #include "relay/messenger/channel.hpp"
 
 namespace fairlead::intercept::relay {
@@ -45,11 +45,6 @@ bool parse(const Address& address, SocketAddress& parsed) {
   return true;
 }
 
-void send_at_once(const Descriptor& socket) {
-  const int yes = 1;
-  setsockopt(socket.number(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-}
-
 }  // namespace
 
 Descriptor connect_locally(const std::string& path) {
@@ -68,7 +63,7 @@ Descriptor connect_to(const Address& address) {
   SocketAddress parsed;
   if (!parse(address, parsed)) return {};
   Descriptor made(socket(parsed.storage.ss_family, kFlags, 0));
-  send_at_once(made);
+  fairlead::relay::prepare_tcp(made.number());
   if (connect(made.number(), parsed.pointer(), parsed.size) != 0 && errno != EINPROGRESS) return {};
   return made;
 }
@@ -90,7 +85,7 @@ Descriptor listen_at(const std::string& host, std::uint16_t& port) {
 
 Descriptor accept_from(const Descriptor& listener) {
   Descriptor made(accept4(listener.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  if (made.is_open()) send_at_once(made);
+  if (made.is_open()) fairlead::relay::prepare_tcp(made.number());
   return made;
 }
 
