@@ -46,11 +46,16 @@ class RunningRouter {
 
   /// As if it were killed.
   void stop() {
-    if (!thread_.joinable()) return;
-    context_.stop();
-    thread_.join();
+    if (!router_) return;
+    hang();
     router_->close();
     router_.reset();
+  }
+
+  /// As if it were stopped by a signal: the kernel still takes what is sent to it.
+  void hang() {
+    context_.stop();
+    if (thread_.joinable()) thread_.join();
   }
 
   void add(const router::Job& job) {

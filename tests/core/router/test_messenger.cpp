@@ -142,3 +142,59 @@ TEST_CASE("messenger: without its own router a process reaches the receiver itse
   const auto more = pair.second.send(0, bytes, Way::striped);
   CHECK(is_equal(pair.first.receive(1, more), bytes));
 }
+
+TEST_CASE("messenger: a router that hangs for ever holds back no claim") {
+  const std::size_t hung = GENERATE(0U, 1U, 2U);
+  Network network(3);
+  Pair pair(network);
+  const auto bytes = random_bytes(20 << 20, 1);
+  // Connections are open.
+  const auto first = pair.first.send(1, bytes, Way::striped);
+  CHECK(is_equal(pair.second.receive(0, first), bytes));
+  network.router(hung).hang();
+  // A receiver keeps one of these before they are claimed.
+  for (int message = 0; message < 2; ++message) pair.first.send(1, bytes, Way::striped);
+  const auto last = pair.first.send(1, bytes, Way::striped);
+  CHECK(is_equal(pair.second.receive(0, last), bytes));
+}
+
+TEST_CASE("messenger: a router that hangs from the beginning holds back nothing") {
+  Network network(3);
+  network.router(0).hang();
+  network.router(1).hang();
+  Pair pair(network);
+  const auto bytes = random_bytes(20 << 20, 1);
+  pair.first.send(1, bytes, Way::striped);
+  const auto last = pair.first.send(1, bytes, Way::striped);
+  CHECK(is_equal(pair.second.receive(0, last), bytes));
+  pair.second.refuse(0, 1);
+  CHECK(pair.first.drain());
+  CHECK(pair.second.drain());
+}
+
+TEST_CASE("messenger: a claim that is lost after its message has arrived counts in the end") {
+  Network network(3);
+  Pair pair(network);
+  const auto bytes = random_bytes(Outbox::kUnclaimedBytes, 1);
+  const auto first = pair.first.send(1, bytes, Way::striped);
+  while (!pair.second.has(0, first)) std::this_thread::yield();
+  const std::size_t hung = GENERATE(0U, 1U);
+  network.router(hung).hang();
+  CHECK(is_equal(pair.second.receive(0, first), bytes));
+  // Goes before it is claimed only if the first one is known to be.
+  const auto next = pair.first.send(1, bytes, Way::striped);
+  while (!pair.second.has(0, next)) std::this_thread::yield();
+}
+
+TEST_CASE("messenger: a refusal that is lost ends its message in the end") {
+  Network network(3);
+  Pair pair(network);
+  const auto bytes = random_bytes(Outbox::kUnclaimedBytes, 1);
+  const auto first = pair.first.send(1, bytes, Way::striped);
+  const auto held = pair.first.send(1, bytes, Way::striped);
+  while (!pair.second.has(0, first)) std::this_thread::yield();
+  network.router(1).hang();
+  pair.second.refuse(0, held);
+  pair.second.refuse(0, first);
+  CHECK(pair.first.drain());
+}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a router does with those who do not keep to the rules, and what it tells of itself.
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -67,6 +69,13 @@ relay::FrameHeader frame_to(std::uint32_t rank, std::uint16_t host) {
   return header;
 }
 
+int option(int socket, int level, int name) {
+  int value = 0;
+  socklen_t size = sizeof value;
+  REQUIRE(getsockopt(socket, level, name, &value, &size) == 0);
+  return value;
+}
+
 template <class Claim>
 bool happens(const Claim& claim) {
   for (int round = 0; round < 3000; ++round) {
@@ -79,6 +88,42 @@ bool happens(const Claim& claim) {
 std::uint64_t drops(RunningRouter& router, router::Drop reason) {
   return router.counters().drops[static_cast<std::size_t>(reason)];
 }
+
+// Frames to one process, without an end.
+class Flood {
+ public:
+  Flood(Local::socket& socket, std::uint32_t rank) : socket_(socket) {
+    relay::FrameHeader header = frame_to(rank, 0);
+    header.message_bytes = header.segment_bytes = relay::kMaxSegmentBytes;
+    const auto start = relay::to_bytes(header);
+    frame_.assign(reinterpret_cast<const char*>(start.data()), start.size());
+    frame_.append(relay::kMaxSegmentBytes, 'x');
+  }
+
+  [[nodiscard]] std::size_t sent_bytes() const { return sent_bytes_; }
+  /// Sends as much as is taken. Whether the router has stopped to read.
+  bool pauses(RunningRouter& router) {
+    socket_.non_blocking(true);
+    asio::error_code full;
+    while (!full && sent_bytes_ < (64U << 20)) sent_bytes_ += socket_.write_some(rest(), full);
+    return router.counters().pauses > 0;
+  }
+  /// Sends the rest of a frame.
+  void end() {
+    socket_.non_blocking(false);
+    if (sent_bytes_ % frame_.size() != 0) asio::write(socket_, rest());
+  }
+
+ private:
+  [[nodiscard]] asio::const_buffer rest() const {
+    const std::size_t offset = sent_bytes_ % frame_.size();
+    return asio::buffer(frame_.data() + offset, frame_.size() - offset);
+  }
+
+  Local::socket& socket_;
+  std::string frame_;
+  std::size_t sent_bytes_ = 0;
+};
 
 }  // namespace
 
@@ -189,27 +234,12 @@ TEST_CASE("router: bytes that are no frame end the connection of one process onl
 
 TEST_CASE("router: who takes nothing holds up its sender, and no other process") {
   Network network(2);
-  Local::socket flood = greeted(network.router(0), 0, some_key());
+  Local::socket socket = greeted(network.router(0), 0, some_key());
   Local::socket lazy = greeted(network.router(0), 1, some_key());
   Local::socket good = greeted(network.router(0), 2, some_key());
-  relay::FrameHeader header = frame_to(1, 0);
-  header.message_bytes = header.segment_bytes = relay::kMaxSegmentBytes;
-  const auto bytes_of_header = relay::to_bytes(header);
-  std::string frame(reinterpret_cast<const char*>(bytes_of_header.data()), bytes_of_header.size());
-  frame.append(relay::kMaxSegmentBytes, 'x');
-  flood.non_blocking(true);
-  std::size_t sent = 0;
-  // As much as is taken, until the router stops to read.
-  const auto is_paused = [&] {
-    asio::error_code full;
-    while (!full && sent < (64U << 20)) {
-      const std::size_t offset = sent % frame.size();
-      sent += flood.write_some(asio::buffer(frame.data() + offset, frame.size() - offset), full);
-    }
-    return network.router(0).counters().pauses > 0;
-  };
-  CHECK(happens(is_paused));
-  CHECK(sent < (32U << 20));
+  Flood flood(socket, 1);
+  CHECK(happens([&] { return flood.pauses(network.router(0)); }));
+  CHECK(flood.sent_bytes() < (32U << 20));
   relay::FrameHeader to_itself = frame_to(2, 0);
   to_itself.src_rank = 2;
   asio::write(good, asio::buffer(relay::to_bytes(to_itself)));
@@ -218,6 +248,23 @@ TEST_CASE("router: who takes nothing holds up its sender, and no other process")
   CHECK(asio::read(good, asio::buffer(bytes)) == bytes.size());
   // In the end it is dropped.
   CHECK(happens([&] { return drops(network.router(0), router::Drop::stalled) == 1; }));
+}
+
+TEST_CASE("router: frames to one that takes nothing do not hold up those behind them") {
+  Network network(1);
+  Local::socket socket = greeted(network.router(0), 0, some_key());
+  Local::socket lazy = greeted(network.router(0), 1, some_key());
+  Local::socket good = greeted(network.router(0), 2, some_key());
+  Flood flood(socket, 1);
+  REQUIRE(happens([&] { return flood.pauses(network.router(0)); }));
+  flood.end();
+  asio::write(socket, asio::buffer(relay::to_bytes(frame_to(2, 0))));
+  asio::write(socket, asio::buffer("xyz", 3));
+  std::array<std::byte, relay::kFrameHeaderBytes + 3> bytes;
+  CHECK(asio::read(good, asio::buffer(bytes)) == bytes.size());
+  CHECK(drops(network.router(0), router::Drop::no_room) > 0);
+  // Not because that one had been dropped.
+  CHECK(drops(network.router(0), router::Drop::stalled) == 0);
 }
 
 TEST_CASE("router: a frame knows which part of what is ahead of it others have sent") {
@@ -296,4 +343,24 @@ TEST_CASE("router: addresses of options") {
   CHECK(parsed("[::1]:80").address == "::1");
   CHECK(parsed("::1").address == "::1");
   CHECK_THROWS_AS(parsed("10.0.0.1:x"), InputError);
+}
+
+TEST_CASE("router: a connection between routers that is dead ends") {
+  Network network(2);
+  Local::socket socket = greeted(network.router(0), 0, some_key());
+  asio::write(socket, asio::buffer(relay::to_bytes(frame_to(1, 1))));
+  asio::write(socket, asio::buffer("xyz", 3));
+  REQUIRE(happens([&] { return drops(network.router(1), router::Drop::unreachable) == 1; }));
+  // Both ends are of this process.
+  int num_ends = 0;
+  for (int each = 0; each < 1024; ++each) {
+    sockaddr_storage peer{};
+    socklen_t size = sizeof peer;
+    const bool is_connected = getpeername(each, reinterpret_cast<sockaddr*>(&peer), &size) == 0;
+    if (!is_connected || peer.ss_family != AF_INET) continue;
+    ++num_ends;
+    CHECK(option(each, IPPROTO_TCP, TCP_USER_TIMEOUT) > 0);
+    CHECK(option(each, SOL_SOCKET, SO_KEEPALIVE) == 1);
+  }
+  CHECK(num_ends == 2);
 }
