@@ -35,6 +35,21 @@ def disturb(routers: Routers, chance: random.Random) -> None:
 
 
 @pytest.mark.parametrize("name", ["openmpi-4", "mpich-4"])
+@pytest.mark.parametrize("victim", [0, 1])
+def test_a_router_that_never_goes_on_loses_no_message(
+    name: str, victim: int, tmp_path: Path
+) -> None:
+    with running(NUM_RANKS) as routers:
+        write_plan(tmp_path, routers, 1024)
+        routers.processes[victim].send_signal(signal.SIGSTOP)
+        argv = command(MPIS[name], NUM_RANKS, tmp_path, MPIS[name].build("relayed.c"))
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+
+    complaints = [line for line in done.stderr.splitlines() if "fairlead" in line]
+    assert (done.returncode, done.stdout, complaints) == (0, "ok\n", [])
+
+
+@pytest.mark.parametrize("name", ["openmpi-4", "mpich-4"])
 def test_no_fault_of_a_router_loses_or_changes_a_message(name: str, tmp_path: Path) -> None:
     mpi = MPIS[name]
     chance = random.Random(1)
