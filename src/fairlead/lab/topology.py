@@ -53,7 +53,9 @@ class Topology:
         """The routers and their links; None where there are no routers."""
         if not self.torus_sizes:
             return None
-        return model_topology.whole_torus(self.torus_sizes, self.hosts, self.torus_Bps)
+        return model_topology.whole_torus(
+            self.torus_sizes, self.hosts, self.torus_Bps, self.nic_Bps
+        )
 
     @property
     def num_hosts(self) -> int:

@@ -17,7 +17,7 @@ from fairlead.measure.topologies.gemini_routes import with_routes
 from fairlead.model.topology import Links, Topology, TorusRoutes, port_name
 from fairlead.model.topology.routes import NO_LINK
 
-__all__ = ["TILE_BPS", "read"]
+__all__ = ["NIC_BPS", "TILE_BPS", "read"]
 
 TILE_BPS = {
     "mezzanine": 6.25e9 * 3 / 8,
@@ -28,6 +28,9 @@ TILE_BPS = {
 
 Source: LDMS, sampler cray_system_sampler, constants of link types.
 """
+
+NIC_BPS = 6e9
+"""Of a node, each way. Source: Alverson, Roweth, Kaplan, The Gemini System Interconnect (2010)."""
 
 DIRECTIONS = ("X+", "X-", "Y+", "Y-", "Z+", "Z-")
 OPPOSITE = {"+": "-", "-": "+"}
@@ -98,6 +101,7 @@ def read(interconnect: Path, nodes: Path | None = None, routes: Path | None = No
         routes=TorusRoutes(sizes, [gemini.position for _, gemini in hosts], link_of_step, is_ring),
         router_of_host=[gemini.name for _, gemini in hosts],
         coordinates=np.array([gemini.position for _, gemini in hosts], dtype=np.float64),
+        nic_Bps=np.full(len(hosts), NIC_BPS),
         origin={"how": "gemini", "file": str(interconnect), "sizes": [int(size) for size in sizes]},
         problems=[*_missing(position_of, sizes), *_one_way(in_ports, out_ports)],
         source=str(interconnect),

@@ -49,6 +49,8 @@ class Topology:
         routes: Which of them a message takes.
         router_of_host: Name of the router or switch next to each host, length H.
         coordinates: Of the hosts, shape (H, D), or None: where there are none.
+        nic_Bps: What each host's interface carries, each way, shape (H,); `nan` where unknown, or
+            None: unknown, or the cables of hosts are links themselves.
         origin: Where it comes from: a JSON-serialisable dictionary.
         problems: What is wrong with it and left its routes usable: one line each.
         source: What errors call it: the file it was read from.
@@ -59,6 +61,7 @@ class Topology:
     routes: Routes
     router_of_host: Sequence[str]
     coordinates: npt.NDArray[np.float64] | None = None
+    nic_Bps: npt.NDArray[np.float64] | None = None
     origin: dict[str, Any] = dataclasses.field(default_factory=dict)
     problems: Sequence[str] = ()
     source: str = "this topology"
@@ -72,9 +75,19 @@ class Topology:
             raise ShapeError(
                 f"topology: {len(self.hosts)} hosts, but routers of {len(self.router_of_host)}"
             )
+        if self.nic_Bps is not None:
+            self._check_interfaces(self.nic_Bps)
         object.__setattr__(
             self, "_index_of_host", {host: index for index, host in enumerate(self.hosts)}
         )
+
+    def _check_interfaces(self, nic_Bps: npt.NDArray[np.float64]) -> None:
+        if nic_Bps.shape != (self.num_hosts,):
+            raise ShapeError(
+                f"topology: nic_Bps: expected shape {(self.num_hosts,)}, got {nic_Bps.shape}"
+            )
+        if np.any(nic_Bps <= 0):
+            raise InputError("topology: nic_Bps: every value must be > 0, or nan")
 
     @property
     def num_hosts(self) -> int:
@@ -109,6 +122,8 @@ class Topology:
         arrays = {"capacity_Bps": self.links.capacity_Bps, "num_lanes": self.links.num_lanes}
         if self.coordinates is not None:
             arrays["coordinates"] = self.coordinates
+        if self.nic_Bps is not None:
+            arrays["nic_Bps"] = self.nic_Bps
         meta = {
             "hosts": list(self.hosts),
             "router_of_host": list(self.router_of_host),
@@ -128,7 +143,7 @@ class Topology:
             InputError: The file is missing, damaged, of another kind or version, or holds an
                 impossible value; the message names file and field.
         """
-        names = {"capacity_Bps", "num_lanes", "coordinates"}
+        names = {"capacity_Bps", "num_lanes", "coordinates", "nic_Bps"}
         names |= {name for arrays in _ARRAYS_OF_KIND.values() for name in arrays}
         archive = Archive(path, KIND, VERSION, names)
         texts = {name: _texts(archive, name) for name in ("hosts", "router_of_host", "in_ports")}
@@ -140,6 +155,7 @@ class Topology:
         coordinates = (
             archive.array("coordinates", (num_hosts, -1)) if "coordinates" in archive else None
         )
+        nic_Bps = archive.array("nic_Bps", (num_hosts,)) if "nic_Bps" in archive else None
         try:
             links = Links(
                 in_ports=texts["in_ports"],
@@ -153,6 +169,7 @@ class Topology:
                 routes=_KINDS[kind].from_arrays(_arrays(archive, kind), num_links),
                 router_of_host=texts["router_of_host"],
                 coordinates=coordinates,
+                nic_Bps=nic_Bps,
                 origin=archive.meta_field("origin", dict),
                 problems=_texts(archive, "problems"),
                 source=str(path),

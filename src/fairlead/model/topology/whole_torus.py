@@ -25,7 +25,10 @@ def port_name(place: Sequence[int], direction: str) -> str:
 
 
 def whole_torus(
-    sizes: Sequence[int], hosts: Sequence[str], capacity_Bps: Sequence[float]
+    sizes: Sequence[int],
+    hosts: Sequence[str],
+    capacity_Bps: Sequence[float],
+    nic_Bps: Sequence[float] | None = None,
 ) -> Topology:
     """A torus with as many hosts on each router.
 
@@ -34,6 +37,7 @@ def whole_torus(
             between them and are no ring.
         hosts: Those of the first router come first; the last dimension of routers runs fastest.
         capacity_Bps: Of the links of each dimension, length D.
+        nic_Bps: Of each host's interface, length H, or None: unknown.
 
     Raises:
         InputError: The hosts cannot be shared out evenly.
@@ -65,5 +69,6 @@ def whole_torus(
         routes=TorusRoutes(tuple(sizes), at, link_of_step, [size > 2 for size in sizes]),
         router_of_host=[",".join(map(str, place)) for place in places for _ in range(each)],
         coordinates=at.astype(np.float64),
+        nic_Bps=None if nic_Bps is None else np.array(nic_Bps, dtype=np.float64),
         origin={"how": "torus", "sizes": [int(size) for size in sizes]},
     )
