@@ -111,6 +111,7 @@ def remap(oracle: Oracle, asked: RemapQuestion) -> Remapped:
     found = place(
         traffic, network, cluster, asked.method,
         time_limit_s=OPTIMIZE_S if asked.method == "optimize" else None,
+        start=before if asked.method == "optimize" else None,
         rank_coordinates=asked.coordinates_of_task,
     )  # fmt: skip
     now_s, then_s = (
@@ -150,11 +151,22 @@ def _network(oracle: Oracle, hosts: tuple[str, ...], asked: RemapQuestion) -> Ne
         hosts, asked.metric,
         *(told[name].values for name in (asked.metric, "hops", "capacity_Bps")),
     )  # fmt: skip
-    network = dataclasses.replace(network, groups=_shared_links(oracle, hosts, asked))
-    if oracle.topology.coordinates is None:
-        return network
-    at = oracle.topology.coordinates[oracle.topology.indices(hosts)]
-    return dataclasses.replace(network, coordinates=at)
+    groups = _shared_links(oracle, hosts, asked)
+    at = oracle.topology.indices(hosts)
+    nic_Bps = oracle.topology.nic_Bps
+    if nic_Bps is not None:
+        nic_Bps = nic_Bps[at]
+    elif groups:
+        # Else the fastest pair would stand for an interface, as if a host used one link at a time.
+        nic_Bps = np.full(len(hosts), np.inf)
+    coordinates = oracle.topology.coordinates
+    return dataclasses.replace(
+        network,
+        nic_out_Bps=nic_Bps,
+        nic_in_Bps=nic_Bps,
+        groups=groups,
+        coordinates=None if coordinates is None else coordinates[at],
+    )
 
 
 def _shared_links(
