@@ -57,6 +57,13 @@ def test_pair_has_the_rate_of_the_slowest_link_on_its_route(tmp_path: Path) -> N
     assert drawn.links(0, 8) == ["h0.out", "0,0,0 X+", "h8.in"]
 
 
+def test_interfaces_of_a_torus_have_their_own_rate(tmp_path: Path) -> None:
+    torus = draw_topology(Scenario.load(written(tmp_path, TORUS))).torus
+
+    assert torus is not None and torus.nic_Bps is not None
+    assert torus.nic_Bps.tolist() == [100e6] * 24
+
+
 def test_torus_survives_the_way_to_a_client(tmp_path: Path) -> None:
     drawn = draw_topology(Scenario.load(written(tmp_path, TORUS)))
 

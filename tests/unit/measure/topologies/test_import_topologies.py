@@ -37,6 +37,7 @@ def test_gemini_has_the_maximum_of_its_medium_for_each_tile() -> None:
     assert capacity_Bps["0,0,0 Z+"] == 2 * 5e9 * 3 / 8  # two tiles of the backplane
     assert capacity_Bps["0,0,0 X+"] == 3 * 3.125e9 * 3 / 8
     assert capacity_Bps["0,0,0 Y+"] == 6.25e9 * 3 / 8
+    assert topology.nic_Bps is not None and set(topology.nic_Bps) == {6e9}
 
 
 def test_counter_of_a_link_belongs_to_its_receiving_end(tmp_path: Path) -> None:

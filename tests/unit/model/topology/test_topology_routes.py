@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from fairlead.errors import InputError, TopologyError
+from fairlead.errors import InputError, ShapeError, TopologyError
 from fairlead.model.topology import (
     Links,
     Reduction,
@@ -155,7 +156,10 @@ def topology(routes: Routes, num_links: int, num_hosts: int) -> Topology:
     names = [f"p{link}" for link in range(num_links)]
     links = Links(names, [f"q{name}" for name in names], np.linspace(1e9, 2e9, num_links))
     hosts = [f"h{host}" for host in range(num_hosts)]
-    return Topology(hosts, links, routes, hosts, np.zeros((num_hosts, 2)), {"how": "test"}, ["odd"])
+    return Topology(
+        hosts, links, routes, hosts, np.zeros((num_hosts, 2)), np.full(num_hosts, 3e9),
+        {"how": "test"}, ["odd"],
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -171,8 +175,21 @@ def test_topology_comes_back_from_its_file(
 
     assert (after.hosts, after.links.in_ports) == (before.hosts, before.links.in_ports)
     assert (after.problems, after.origin) == (("odd",), {"how": "test"})
+    np.testing.assert_array_equal(after.nic_Bps, before.nic_Bps)
     for src, dst in np.ndindex(num_hosts, num_hosts):
         np.testing.assert_array_equal(after.routes.route(src, dst), routes.route(src, dst))
+
+
+@pytest.mark.parametrize(
+    ("nic_Bps", "problem"),
+    [
+        ([1e9, 0.0, 1e9, 1e9], "nic_Bps: every value must be > 0, or nan"),
+        ([1e9], r"nic_Bps: expected shape \(4,\), got \(1,\)"),
+    ],
+)
+def test_interfaces_that_cannot_be_are_refused(nic_Bps: list[float], problem: str) -> None:
+    with pytest.raises((InputError, ShapeError), match=problem):
+        dataclasses.replace(topology(tree(), 14, 4), nic_Bps=np.array(nic_Bps))
 
 
 def test_file_that_names_a_link_too_many_is_refused(tmp_path: Path) -> None:

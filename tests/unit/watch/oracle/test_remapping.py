@@ -12,6 +12,7 @@ from torus_files import host, shares, topology
 
 from fairlead.errors import InputError
 from fairlead.measure.metrics import open_source
+from fairlead.measure.topologies.gemini import TILE_BPS
 from fairlead.watch.oracle import Oracle
 from fairlead.watch.oracle.remapping import Remapped, RemapQuestion, remap
 
@@ -83,6 +84,24 @@ def test_move_is_taken_once_enough_is_sent_after_it(oracle: Oracle) -> None:
 
     assert found.task_of_process.tolist() != [0, 1, 2, 3]
     assert found.move_s > 0
+
+
+PAIR_S = 2e9 / TILE_BPS["cable"]
+"""For a gigabyte to a neighbour: by hops, the pair has half of the rate of its one cable."""
+
+
+@pytest.mark.parametrize(("nic_Bps", "busiest_s"), [(6e9, PAIR_S), (None, PAIR_S), (1e9, 2.0)])
+def test_host_sends_by_several_links_at_once_as_far_as_its_interface_can(
+    oracle: Oracle, nic_Bps: float | None, busiest_s: float
+) -> None:
+    ring = [(task, (task + step) % 4, 1e9) for task in range(4) for step in (-1, 1)]
+    every = None if nic_Bps is None else np.full(oracle.topology.num_hosts, nic_Bps)
+    oracle.topology = dataclasses.replace(oracle.topology, nic_Bps=every)
+
+    found = remap(oracle, dataclasses.replace(HEAVY, sent=ring, metric="hops"))
+
+    # The mean over the hosts is added to the busiest part, and has all that a host sends in a row.
+    assert found.now_s == pytest.approx(busiest_s + 2 * PAIR_S, rel=1e-3)
 
 
 def test_second_question_moves_nothing(oracle: Oracle) -> None:
