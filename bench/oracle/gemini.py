@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairlead.measure.metrics import MetricSource, Quantity, Series
-from fairlead.measure.topologies.gemini import TILE_BPS
+from fairlead.measure.topologies.gemini import NIC_BPS, TILE_BPS
 from fairlead.model.topology import Topology, whole_torus
 from fairlead.watch.oracle import Oracle
 from fairlead.watch.oracle.remapping import RemapQuestion, remap
@@ -30,9 +30,6 @@ from fairlead.watch.oracle.remapping import RemapQuestion, remap
 SIZES = (2, 2, 8)
 LINK_BPS = (8 * TILE_BPS["cable"], 4 * TILE_BPS["mezzanine"], 8 * TILE_BPS["backplane"])
 """Of X, Y and Z. A Gemini has 8 tiles for each way in X and in Z, 4 in Y."""
-
-NIC_BPS = 6e9
-"""Of a node, each way. Source: Alverson, Roweth, Kaplan, The Gemini System Interconnect (2010)."""
 
 NUM_NODES, NUM_PAIRS, TASKS_OF_NODE = 16, 3, 4
 STREAMS_OF_PAIR = 16
@@ -86,7 +83,8 @@ class Machine:
 
     def __init__(self) -> None:
         num_nodes = 2 * int(np.prod(SIZES))
-        self.topology = whole_torus(SIZES, [f"nid{n:05d}" for n in range(num_nodes)], LINK_BPS)
+        hosts = [f"nid{n:05d}" for n in range(num_nodes)]
+        self.topology = whole_torus(SIZES, hosts, LINK_BPS, [NIC_BPS] * num_nodes)
         nics = np.full(2 * num_nodes, NIC_BPS)
         self.capacity_Bps = np.concatenate([self.topology.links.capacity_Bps, nics])
 
