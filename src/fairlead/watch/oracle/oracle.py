@@ -149,7 +149,7 @@ class Oracle:
         self._clock = clock
         self._hops = topology.hops()
         self._windows: dict[float, tuple[int, _Window]] = {}
-        self._pairs_of_links: dict[tuple[str, ...], dict[int, list[tuple[int, int]]]] = {}
+        self._pairs_of_links: dict[tuple[str, ...], dict[int, npt.NDArray[np.int64]]] = {}
         self._keeping = threading.Lock()
 
     def use_clock_of_samples(self) -> None:
@@ -172,22 +172,25 @@ class Oracle:
         }
         return Answer(question, told, self._clock() - window.oldest_s)
 
-    def pairs_of_links(self, hosts: tuple[str, ...]) -> dict[int, list[tuple[int, int]]]:
-        """Pairs of these hosts, by their positions, that each link carries; routes do not change.
+    def pairs_of_links(self, hosts: tuple[str, ...]) -> dict[int, npt.NDArray[np.int64]]:
+        """Pairs of these hosts, by their positions, that each link carries, shape (P, 2).
+
+        They are kept, as routes do not change.
 
         Raises:
             InputError: A host is unknown.
         """
         found = self._pairs_of_links.get(hosts)
         if found is None:
-            found = {}
+            pairs: dict[int, list[tuple[int, int]]] = {}
             places = self.topology.indices(hosts)
             for src, src_place in enumerate(places):
                 for dst, dst_place in enumerate(places):
                     if src != dst:
                         for link in self.topology.routes.route(src_place, dst_place).tolist():
-                            found.setdefault(link, []).append((src, dst))
-            found.pop(NO_LINK, None)
+                            pairs.setdefault(link, []).append((src, dst))
+            pairs.pop(NO_LINK, None)
+            found = {link: np.array(of_link) for link, of_link in pairs.items()}
             with self._keeping:
                 while len(self._pairs_of_links) >= MOST_PROGRAMS:
                     self._pairs_of_links.pop(next(iter(self._pairs_of_links)))

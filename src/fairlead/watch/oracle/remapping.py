@@ -13,25 +13,18 @@ import scipy.sparse as sp
 
 from fairlead.decide.placement import COST_OF_OBJECTIVE, DEFAULT_OBJECTIVE, METHODS, place
 from fairlead.errors import InputError
-from fairlead.measure.oracle import cost_network
-from fairlead.model.bottleneck_group import BottleneckGroup
 from fairlead.model.cluster import Cluster
 from fairlead.model.cost import evaluate
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic
-from fairlead.watch.oracle.oracle import Oracle, Question
+from fairlead.watch.oracle.network_for_program import network_for_program
+from fairlead.watch.oracle.oracle import Oracle
 
 __all__ = ["MOST_TASKS", "OPTIMIZE_S", "RemapQuestion", "Remapped", "remap"]
 
 MOST_TASKS = 4096
 """Of one question: `optimize` keeps to its time with so many."""
-
-MOST_SHARING_HOSTS = 256
-"""Whose pairs are looked up on each link: 65,000 routes, kept from one question to the next."""
-
-LEAST_SHARE = 0.1
-"""Of a link that is left for a program: messages that join others on a full link get some of it."""
 
 OPTIMIZE_S = 0.05
 """Of `optimize`: all ranks wait for it, and a map is to be there long before the gain."""
@@ -100,13 +93,16 @@ def remap(oracle: Oracle, asked: RemapQuestion) -> Remapped:
     hosts = tuple(dict.fromkeys(asked.host_of_process))
     place_of = {host: index for index, host in enumerate(hosts)}
     host_of_process = np.array([place_of[host] for host in asked.host_of_process])
-    network = _network(oracle, hosts, asked)
+    host_of_task = np.empty(len(now), dtype=np.int64)
+    host_of_task[now] = host_of_process
+    network = network_for_program(
+        oracle, hosts, _between_bytes(asked, host_of_task, len(hosts)), asked.metric,
+        asked.window_s, has_links=asked.method == "optimize",
+    )  # fmt: skip
     traffic = _traffic(asked)
     cluster = Cluster(hosts, tuple(np.bincount(host_of_process).tolist()))
     cost = COST_OF_OBJECTIVE[DEFAULT_OBJECTIVE]
 
-    host_of_task = np.empty(len(now), dtype=np.int64)
-    host_of_task[now] = host_of_process
     before = Placement(hosts, host_of_task)
     found = place(
         traffic, network, cluster, asked.method,
@@ -144,47 +140,15 @@ def _check(asked: RemapQuestion) -> None:
         raise InputError(f"method: unknown {asked.method!r}; there are {', '.join(METHODS)}")
 
 
-def _network(oracle: Oracle, hosts: tuple[str, ...], asked: RemapQuestion) -> Network:
-    metrics = tuple(dict.fromkeys(("hops", "capacity_Bps", asked.metric)))
-    told = oracle.ask(Question(hosts, metrics, window_s=asked.window_s)).told
-    network = cost_network(
-        hosts, asked.metric,
-        *(told[name].values for name in (asked.metric, "hops", "capacity_Bps")),
-    )  # fmt: skip
-    groups = _shared_links(oracle, hosts, asked)
-    at = oracle.topology.indices(hosts)
-    nic_Bps = oracle.topology.nic_Bps
-    if nic_Bps is not None:
-        nic_Bps = nic_Bps[at]
-    elif groups:
-        # Else the fastest pair would stand for an interface, as if a host used one link at a time.
-        nic_Bps = np.full(len(hosts), np.inf)
-    coordinates = oracle.topology.coordinates
-    return dataclasses.replace(
-        network,
-        nic_out_Bps=nic_Bps,
-        nic_in_Bps=nic_Bps,
-        groups=groups,
-        coordinates=None if coordinates is None else coordinates[at],
-    )
-
-
-def _shared_links(
-    oracle: Oracle, hosts: tuple[str, ...], asked: RemapQuestion
-) -> list[BottleneckGroup]:
-    """The links that several pairs share, with what is left of each; only `optimize` uses them."""
-    if asked.method != "optimize" or len(hosts) > MOST_SHARING_HOSTS:
-        return []
-    found = oracle.links(asked.window_s)
-    busy_ratio = {"bw": found.used_ratio, "stalls": found.stalled_ratio}.get(asked.metric)
-    left_Bps = found.capacity_Bps.copy()
-    if busy_ratio is not None:
-        left_Bps *= np.clip(1 - np.nan_to_num(busy_ratio), LEAST_SHARE, 1)
-    return [
-        BottleneckGroup(np.array(pairs), float(left_Bps[link]))
-        for link, pairs in oracle.pairs_of_links(hosts).items()
-        if len(pairs) > 1 and np.isfinite(left_Bps[link])
-    ]
+def _between_bytes(
+    asked: RemapQuestion, host_of_task: Ints, num_hosts: int
+) -> npt.NDArray[np.float64]:
+    """What hosts send one another in a repeat, shape (H, H), [src, dst]."""
+    rows = np.array(asked.sent, dtype=np.float64).reshape(-1, 3)
+    src, dst = host_of_task[rows[:, :2].astype(np.int64)].T
+    between_bytes = np.zeros((num_hosts, num_hosts))
+    np.add.at(between_bytes, (src, dst), rows[:, 2])
+    return between_bytes
 
 
 def _traffic(asked: RemapQuestion) -> Traffic:

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The network between the hosts of a running program, as others leave it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.measure.oracle import cost_network
+from fairlead.model.bottleneck_group import BottleneckGroup
+from fairlead.model.network import Network
+from fairlead.watch.oracle.link_metrics import LinkMetrics
+from fairlead.watch.oracle.oracle import Oracle, Question
+
+__all__ = ["network_for_program", "without_own"]
+
+MOST_HOSTS = 256
+"""Whose pairs are looked up on each link: 65,000 routes, kept from one question to the next."""
+
+LEAST_SHARE = 0.1
+"""Of a link that is left for a program: messages that join others on a full link get some of it."""
+
+_OF_LINKS = {"bw": "used_ratio", "stalls": "stalled_ratio", "free_Bps": "free_Bps"}
+"""Metrics that the program's own messages change, as attributes of LinkMetrics."""
+
+Values = npt.NDArray[np.float64]
+Pairs = npt.NDArray[np.int64]
+
+
+def network_for_program(
+    oracle: Oracle,
+    hosts: tuple[str, ...],
+    between_bytes: Values,
+    metric: str,
+    window_s: float,
+    *,
+    has_links: bool,
+) -> Network:
+    """What a metric tells, less what the program does itself.
+
+    Args:
+        oracle: Is asked.
+        hosts: Of the program, length H.
+        between_bytes: That the program now sends in one repeat, shape (H, H), [src, dst].
+        metric: Of the oracle.
+        window_s: Time window that ends now.
+        has_links: Whether links that several pairs share are bottlenecks of their own.
+    """
+    metrics = tuple(dict.fromkeys(("hops", "capacity_Bps", metric)))
+    told = {
+        name: found.values
+        for name, found in oracle.ask(Question(hosts, metrics, window_s=window_s)).told.items()
+    }
+    groups: list[BottleneckGroup] = []
+    if len(hosts) <= MOST_HOSTS:
+        pairs_of_link = oracle.pairs_of_links(hosts)
+        links = without_own(oracle.links(window_s), _on_links(oracle, pairs_of_link, between_bytes))
+        if metric in _OF_LINKS:
+            told[metric] = _along_routes(links, metric, pairs_of_link, told["hops"])
+        if has_links:
+            groups = _shared_links(links, metric, pairs_of_link)
+    at = oracle.topology.indices(hosts)
+    nic_Bps = oracle.topology.nic_Bps
+    if nic_Bps is not None:
+        nic_Bps = nic_Bps[at]
+    elif groups:
+        # Else the fastest pair would stand for an interface, as if a host used one link at a time.
+        nic_Bps = np.full(len(hosts), np.inf)
+    coordinates = oracle.topology.coordinates
+    return dataclasses.replace(
+        cost_network(hosts, metric, told[metric], told["hops"], told["capacity_Bps"]),
+        nic_out_Bps=nic_Bps,
+        nic_in_Bps=nic_Bps,
+        groups=groups,
+        coordinates=None if coordinates is None else coordinates[at],
+    )
+
+
+def without_own(found: LinkMetrics, own_bytes: Values) -> LinkMetrics:
+    """What links would do without a program.
+
+    Counters tell what all programs send together, but this one sends the same with each repeat: the
+    link that carries least for it tells how often, as the program is most nearly alone there. What
+    packets wait for a link is shared out by the bytes. Without this a program that fills its links
+    would move away from itself, again and again.
+
+    Args:
+        found: What links do.
+        own_bytes: That a repeat sends over each link, shape (L,).
+    """
+    carried_Bps = found.used_ratio * found.capacity_Bps
+    is_own = (own_bytes > 0) & (carried_Bps > 0)
+    if not is_own.any():
+        return found
+    repeats_per_s = float((carried_Bps[is_own] / own_bytes[is_own]).min())
+    others_ratio = np.ones(len(own_bytes))
+    others_ratio[is_own] -= repeats_per_s * own_bytes[is_own] / carried_Bps[is_own]
+    others_ratio = np.maximum(others_ratio, 0.0)  # rounding
+    used_ratio = found.used_ratio * others_ratio
+    return dataclasses.replace(
+        found,
+        used_ratio=used_ratio,
+        stalled_ratio=found.stalled_ratio * others_ratio,
+        free_Bps=found.capacity_Bps * (1 - used_ratio),
+    )
+
+
+def _on_links(oracle: Oracle, pairs_of_link: Mapping[int, Pairs], between_bytes: Values) -> Values:
+    """Bytes of a repeat on each link, shape (L,)."""
+    own_bytes = np.zeros(oracle.topology.links.num_links)
+    for link, pairs in pairs_of_link.items():
+        own_bytes[link] = between_bytes[pairs[:, 0], pairs[:, 1]].sum()
+    return own_bytes
+
+
+def _along_routes(
+    links: LinkMetrics, metric: str, pairs_of_link: Mapping[int, Pairs], hops: Values
+) -> Values:
+    """The fullest link of each pair's route, shape (H, H); `nan` where none is known."""
+    worse = np.fmin if metric == "free_Bps" else np.fmax
+    values = np.full(hops.shape, np.nan)
+    for link, value in zip(
+        pairs_of_link, getattr(links, _OF_LINKS[metric])[list(pairs_of_link)], strict=True
+    ):
+        src, dst = pairs_of_link[link].T
+        values[src, dst] = worse(values[src, dst], value)
+    nowhere = np.nan if metric == "free_Bps" else 0.0
+    return np.where(hops > 0, values, nowhere)
+
+
+def _shared_links(
+    links: LinkMetrics, metric: str, pairs_of_link: Mapping[int, Pairs]
+) -> list[BottleneckGroup]:
+    """The links that several pairs share, with what is left of each."""
+    left_Bps = links.capacity_Bps.copy()
+    if metric in ("bw", "stalls"):
+        busy_ratio = getattr(links, _OF_LINKS[metric])
+        left_Bps *= np.clip(1 - np.nan_to_num(busy_ratio), LEAST_SHARE, 1)
+    return [
+        BottleneckGroup(pairs, float(left_Bps[link]))
+        for link, pairs in pairs_of_link.items()
+        if len(pairs) > 1 and np.isfinite(left_Bps[link])
+    ]
