@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -82,11 +82,15 @@ def pairs_only(network: fl.Network) -> fl.Network:
     return dataclasses.replace(network, nic_out_Bps=None, nic_in_Bps=None, groups=())
 
 
-def platform_of(network: fl.Network, folder: Path) -> Path:
-    """SimGrid's description of the cloud, and beside it `hosts.txt`, a host a line."""
+def platform_of(network: fl.Network, folder: Path, order: Sequence[int] | None = None) -> Path:
+    """SimGrid's description of the cloud, and beside it `hosts.txt`, the host of a rank a line.
+
+    Ranks are on the hosts in their order, or in another one.
+    """
     path = folder / "platform.xml"
     write_platform(network, path)
-    (folder / "hosts.txt").write_text("".join(f"{host}\n" for host in network.hosts))
+    hosts = [network.hosts[host] for host in order or range(network.num_hosts)]
+    (folder / "hosts.txt").write_text("".join(f"{host}\n" for host in hosts))
     return path
 
 
