@@ -78,6 +78,20 @@ def test_what_is_not_of_ldms_is_named(text: str, problem: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("ldms_ls.txt", "x:1: expected a set of ldms_ls -l, got 'node001/procnet/eth0'"),
+        ("ldms_ls-v.txt", "x:1: expected a set of ldms_ls -l, got 'Schema "),
+        ("ldms_ls-l-f-tab.txt", "x:1: expected a set of ldms_ls -l, got '#instance"),
+        ("ldms_ls-v-f-json.txt", "x: is not JSON, or not all of it"),
+    ],
+)
+def test_other_options_of_ldms_ls_are_named(name: str, problem: str) -> None:
+    with pytest.raises(Error, match=problem):
+        parse((GOLDEN / "ldms" / name).read_text(), "x")
+
+
+@pytest.mark.parametrize(
     ("command", "problem"),
     [
         (["sh", "-c", "echo no set >&2; exit 3"], "ldmsd:h:1: ended with 3: no set"),

@@ -20,7 +20,7 @@ import pytest
 from fairlead.errors import Error
 from fairlead.measure.metrics import Quantity, open_source
 from fairlead.measure.metrics.http import fetch_json, headers_from
-from fairlead.measure.metrics.prometheus import PrometheusSource
+from fairlead.measure.metrics.prometheus import METRICS, PrometheusSource
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "oracle" / "prometheus"
 RECEIVED = "node_network_receive_bytes_total"
@@ -96,6 +96,14 @@ def test_range_is_asked_for_where_a_step_is_given(engine: Engine) -> None:
     assert (form["start"], form["end"], form["step"]) == ("940.000", "1000.000", "15")
 
 
+def test_interfaces_have_the_names_that_node_exporter_gives_them() -> None:
+    names = (GOLDEN / "node_exporter_1.5.0_network_metric_names.txt").read_text().split()
+
+    asked = [name for name in METRICS if name.startswith("node_network_")]
+
+    assert len(asked) == 5 and set(asked) <= set(names)
+
+
 def test_interfaces_of_a_host_are_added_up(engine: Engine) -> None:
     engine.answer = result(
         ({"__name__": RECEIVED, "device": "eth0", "host": "a"}, [[1, "10"], [2, "20"], [3, "30"]]),
@@ -141,6 +149,13 @@ def test_tick_of_waiting_packets_is_what_the_user_says(engine: Engine) -> None:
 
 def test_empty_result_is_missing(engine: Engine) -> None:
     engine.answer = result()
+
+    assert PrometheusSource(engine.url).read(1, 60) == []
+
+
+def test_series_without_a_known_name_is_missing(engine: Engine) -> None:
+    # What a function of PromQL gave: its samples are zeros, and its name is gone.
+    engine.answer = (GOLDEN / "range.json").read_bytes()
 
     assert PrometheusSource(engine.url).read(1, 60) == []
 
