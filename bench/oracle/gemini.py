@@ -8,7 +8,8 @@ are drawn anew in each run, and of some drawn triples of pairs the one that take
 get max-min fair rates; there is no computing, and no latency. Intervals are 95 %, by bootstrap.
 The time of a map is that of the service's whole work without HTTP (ORACLE: 12 ms for the map).
 
-    .venv/bin/python bench/oracle/gemini.py [--draws 24] [--seed 0] [--links] [--short]
+    .venv/bin/python bench/oracle/gemini.py [--draws 24] [--seed 0] [--links]
+        [--optimize-s 0.05] [--short]
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import numpy.typing as npt
 from fairlead.measure.metrics import MetricSource, Quantity, Series
 from fairlead.measure.topologies.gemini import NIC_BPS, TILE_BPS
 from fairlead.model.topology import Topology, whole_torus
-from fairlead.watch.oracle import Oracle
+from fairlead.watch.oracle import Oracle, remapping
 from fairlead.watch.oracle.remapping import RemapQuestion, remap
 
 SIZES = (2, 2, 8)
@@ -247,7 +248,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--links", action="store_true", help="also the links of each draw")
     parser.add_argument("--short", action="store_true", help="two draws")
+    parser.add_argument("--optimize-s", type=float, default=remapping.OPTIMIZE_S, metavar="S")
     options = parser.parse_args()
+    remapping.OPTIMIZE_S = options.optimize_s
     machine = Machine()
     draws = []
     seed = options.seed
