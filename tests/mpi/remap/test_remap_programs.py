@@ -137,16 +137,32 @@ def test_spmv_computes_what_is_known(mpi: TracedMpi, num_ranks: int) -> None:
     assert has_passed(done), done.stdout + done.stderr
 
 
-def test_real_stalls_move_the_tasks_of_a_running_program(mpi: TracedMpi, oracle: str) -> None:
-    # Eight tasks in a cube on three hosts of a line and one beside it, two processes on each.
-    hosts = [name for name in (*LINE[:3], host(1, 0, 0)) for _ in range(2)]
+def test_spmv_runs_on_the_grid_of_the_paper(
+    openmpi: TracedMpi, answering: Callable[[Answer], str]
+) -> None:
+    url = answering(lambda tasks: told(tasks[5:] + tasks[:5]))
 
-    done = spmv(
-        mpi, hosts, "--every", "10", FAIRLEAD_ORACLE=f"{oracle}?metric=stalls&method=optimize"
-    )
+    done = spmv(openmpi, ["a"] * 64, "--products", "4", "--every", "2", FAIRLEAD_ORACLE=url)
 
     assert has_passed(done), done.stdout + done.stderr
-    assert remappings(done)[2] == 0
+    assert "4 x 4 x 4 tasks" in done.stdout
+    assert remappings(done) == (1, 1, 0)
+
+
+def test_real_stalls_move_the_tasks_of_a_running_program(mpi: TracedMpi, oracle: str) -> None:
+    # Eight tasks in a cube, two on each host: on the one that is slow to reach opposite corners, to
+    # which six faces go; to two neighbours four would.
+    slow, *others = LINE[2], LINE[0], LINE[1], host(1, 0, 0)
+    hosts = [slow, *(name for name in others for _ in range(2)), slow]
+
+    done = spmv(
+        mpi, hosts, "--vectors", "30", "--every", "10",
+        FAIRLEAD_ORACLE=f"{oracle}?metric=stalls&method=optimize",
+    )  # fmt: skip
+
+    assert has_passed(done), done.stdout + done.stderr
+    # The second time all are where they should be.
+    assert remappings(done) == (2, 1, 0)
 
 
 def test_spmv_moves_matrix_and_vectors_with_its_tasks(
@@ -208,6 +224,61 @@ def test_service_that_is_gone_is_named_once(openmpi: TracedMpi) -> None:
 
     assert has_passed(done), done.stdout + done.stderr
     assert done.stderr.count("fairlead: oracle http://127.0.0.1:9: cannot be reached: ") == 1
+
+
+def by_mpi4py(
+    mpi: TracedMpi, folder: Path, *arguments: str, **env: str
+) -> subprocess.CompletedProcess[str]:
+    """programs/remap.py on hosts a0, a1 and a2, with the library of this MPI."""
+    linked = subprocess.check_output(["ldd", find(detect(mpi.mpirun)).example("spmv")], text=True)
+    found = re.search(r"libmpi(?:ch)?(\.so\S*) => (\S+)", linked)
+    assert found is not None, linked
+    # A wheel of mpi4py looks for the name that MPICH's library has outside of Debian.
+    (folder / f"libmpi{found[1]}").symlink_to(found[2])
+    program = (sys.executable, PROGRAMS / "remap.py", *arguments)
+    env |= {"LD_LIBRARY_PATH": str(folder), "MPI4PY_LIBMPI": found[2]}
+    return run(mpi, ["a0", "a1", "a2"], *program, **env)
+
+
+def test_ranks_of_mpi4py_learn_their_tasks(
+    mpi: TracedMpi, tmp_path: Path, answering: Callable[[Answer], str]
+) -> None:
+    url = answering(lambda tasks: told(tasks[1:] + tasks[:1]))
+
+    done = by_mpi4py(mpi, tmp_path, FAIRLEAD_ORACLE=url)
+
+    assert sorted(done.stdout.splitlines()) == [
+        f"turn {turn} rank {rank} task {(rank + turn + 1) % 3} same 1"
+        for turn in range(2)
+        for rank in range(3)
+    ], done.stderr
+    assert QUESTIONS[0]["host_of_process"] == ["a0", "a1", "a2"]
+    assert QUESTIONS[1]["task_of_process"] == [1, 2, 0]
+
+
+def test_ranks_of_mpi4py_go_on_where_the_oracle_dies(
+    openmpi: TracedMpi, tmp_path: Path, answering: Callable[[Answer], str]
+) -> None:
+    done = by_mpi4py(openmpi, tmp_path, FAIRLEAD_ORACLE=answering(lambda _: b""))
+
+    assert sorted(done.stdout.splitlines()) == [
+        f"turn {turn} rank {rank} task {rank} same 1" for turn in range(2) for rank in range(3)
+    ], done.stderr
+    lines = [line for line in done.stderr.splitlines() if line.startswith("fairlead: ")]
+    assert len(lines) == 2 and all(line.endswith("; all tasks stay") for line in lines)
+
+
+def test_wrong_argument_of_one_rank_of_mpi4py_is_told_to_all(
+    openmpi: TracedMpi, tmp_path: Path
+) -> None:
+    done = by_mpi4py(openmpi, tmp_path, "wrong")
+
+    assert sorted(done.stdout.splitlines()) == [
+        f"turn {turn} rank {rank} task {rank} same 1 remap: task 2 cannot send 1000000.0 bytes to "
+        "task 3"
+        for turn in range(2)
+        for rank in range(3)
+    ], done.stderr
 
 
 @pytest.fixture
