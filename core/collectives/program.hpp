@@ -29,7 +29,8 @@ inline constexpr std::int32_t kNoTransfer = -1;
 struct Program {
   std::vector<Transfer> transfers;
   std::vector<Dependency> dependencies;
-  std::int32_t max_sends = 0;  ///< under way at one host; 0: no limit
+  std::int32_t max_sends = 0;     ///< under way at one host; 0: no limit
+  std::int32_t max_receives = 0;  ///< the same, taken in the order of the transfers
 
   std::int32_t add(std::int32_t src, std::int32_t dst, double num_bytes) {
     transfers.push_back({src, dst, num_bytes});

@@ -41,8 +41,10 @@ class Simulation {
         states_(program.transfers.size()),
         first_later_(program.transfers.size() + 1, 0),
         num_sends_(links.num_hosts(), 0),
-        waiting_(links.num_hosts()) {
+        waiting_(links.num_hosts()),
+        not_received_(program.max_receives > 0 ? links.num_hosts() : 0) {
     sort_dependencies();
+    hold_receives();
   }
 
   double run_s() {
@@ -97,6 +99,29 @@ class Simulation {
     }
   }
 
+  /// All but the first at each host wait, each until one before it is done.
+  void hold_receives() {
+    if (program_.max_receives == 0) return;
+    std::vector<std::int32_t> num_receives(links_.num_hosts(), 0);
+    for (std::size_t index = 0; index < states_.size(); ++index) {
+      const auto dst = static_cast<std::size_t>(program_.transfers[index].dst);
+      if (num_receives[dst]++ < program_.max_receives) continue;
+      not_received_[dst].push_back(static_cast<std::int32_t>(index));
+      ++states_[index].num_awaited;
+    }
+  }
+
+  void allow_next_receive(std::size_t host) {
+    if (program_.max_receives == 0 || not_received_[host].empty()) return;
+    const std::int32_t next = not_received_[host].front();
+    not_received_[host].pop_front();
+    awaits_one_less(next);
+  }
+
+  void awaits_one_less(std::int32_t index) {
+    if (--states_[static_cast<std::size_t>(index)].num_awaited == 0) make_ready(index);
+  }
+
   void push(std::int64_t time_ns, std::int32_t transfer) {
     events_.push(
         {time_ns, num_events_++, transfer, states_[static_cast<std::size_t>(transfer)].version});
@@ -147,10 +172,10 @@ class Simulation {
       waiting_[src].pop_front();
       start(next);
     }
+    allow_next_receive(static_cast<std::size_t>(transfer.dst));
     const auto number = static_cast<std::size_t>(index);
     for (std::uint32_t entry = first_later_[number]; entry < first_later_[number + 1]; ++entry) {
-      const std::int32_t later = later_[entry];
-      if (--states_[static_cast<std::size_t>(later)].num_awaited == 0) make_ready(later);
+      awaits_one_less(later_[entry]);
     }
   }
 
@@ -177,6 +202,7 @@ class Simulation {
   std::vector<std::int32_t> later_;
   std::vector<std::int32_t> num_sends_;
   std::vector<std::deque<std::int32_t>> waiting_;  // ready, but the host has its sends under way
+  std::vector<std::deque<std::int32_t>> not_received_;  // at a host with a limit, in their order
   std::priority_queue<Event, std::vector<Event>, IsLater> events_;
   std::uint64_t num_events_ = 0;
   std::int64_t now_ns_ = 0;

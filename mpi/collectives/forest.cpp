@@ -69,21 +69,11 @@ class Forest {
   }
 
   int post_receives(Messages& messages) {
+    if (is_limited_upwards()) return post_receives_in_order(messages);
     for (std::size_t index = 0; index < edges_.size(); ++index) {
-      Edge& edge = edges_[index];
-      if (edge.is_outgoing) continue;
-      const auto num_segments = static_cast<int>(tree_of(edge).segments.size());
-      while (edge.next < num_segments && may_receive(edge)) {
-        const int segment = segment_at(edge, edge.next);
-        void* memory = edge.way == Way::up ? slot(index, edge.next)
-                                           : reduction_.elements.at(static_cast<void*>(whole_),
-                                                                    starts_[index_of(segment)]);
-        const int code = messages.receive(memory, count_of(segment), reduction_.elements.type,
-                                          edge.rank, tag_of(edge, segment),
-                                          {.edge = static_cast<int>(index), .number = edge.next});
+      while (!edges_[index].is_outgoing && may_receive(edges_[index])) {
+        const int code = post_receive(messages, index);
         if (code != MPI_SUCCESS) return code;
-        ++edge.next;
-        ++edge.under_way;
       }
     }
     return MPI_SUCCESS;
@@ -94,17 +84,22 @@ class Forest {
       const int index = first_ready();
       if (index < 0) return MPI_SUCCESS;
       Edge& edge = edges_[index_of(index)];
-      const int segment = segment_at(edge, edge.next);
-      const bool is_own = edge.way == Way::up && tree_of(edge).children.empty();
-      const void* from = is_own ? own_ : whole_;
-      const int code = messages.send(reduction_.elements.at(from, starts_[index_of(segment)]),
-                                     count_of(segment), reduction_.elements.type, edge.rank,
-                                     tag_of(edge, segment), {.edge = index, .number = edge.next});
-      if (code != MPI_SUCCESS) return code;
+      if (const int code = start_send(messages, index); code != MPI_SUCCESS) return code;
       ++edge.next;
       ++edge.under_way;
       if (edge.way == Way::down) ++num_sends_down_;
     }
+  }
+
+  int start_send(Messages& messages, int index) {
+    const Edge& edge = edges_[index_of(index)];
+    const int segment = segment_at(edge, edge.next);
+    const bool is_own = edge.way == Way::up && tree_of(edge).children.empty();
+    const void* memory = reduction_.elements.at(is_own ? own_ : whole_, starts_[index_of(segment)]);
+    const bool is_limited = edge.way == Way::down && schedule_.max_sends > 0;
+    const auto send = is_limited ? &Messages::send_synchronously : &Messages::send;
+    return (messages.*send)(memory, count_of(segment), reduction_.elements.type, edge.rank,
+                            tag_of(edge, segment), {.edge = index, .number = edge.next});
   }
 
   int finish(MessageName name) {
@@ -121,6 +116,7 @@ class Forest {
       progress.ready_downwards = num_events_++;
       return MPI_SUCCESS;
     }
+    --num_receives_up_;
     has_arrived_[index_of(name.edge)][index_of(name.number)] = true;
     return combine(edge, name.number);
   }
@@ -197,8 +193,62 @@ class Forest {
     return comes_back ? segment + static_cast<int>(progress_.size()) : segment;
   }
 
+  bool is_limited_upwards() const {
+    return schedule_.operation == Operation::reduce && schedule_.max_sends > 0;
+  }
+
+  /// At most `max_sends` at once, strictly in the order of segments and children. So what all hosts
+  /// are to receive of the first segment that is not done is always posted, or done.
+  int post_receives_in_order(Messages& messages) {
+    while (num_receives_up_ < schedule_.max_sends) {
+      const int index = first_to_receive();
+      if (index < 0 || !may_receive(edges_[index_of(index)])) return MPI_SUCCESS;
+      const int code = post_receive(messages, index_of(index));
+      if (code != MPI_SUCCESS) return code;
+    }
+    return MPI_SUCCESS;
+  }
+
+  /// Edge with the lowest segment that was not asked for yet, or -1; edges are in the order of
+  /// children.
+  int first_to_receive() const {
+    int best = -1;
+    int best_segment = 0;
+    for (std::size_t index = 0; index < edges_.size(); ++index) {
+      const Edge& edge = edges_[index];
+      if (edge.is_outgoing || is_done(edge)) continue;
+      const int segment = segment_at(edge, edge.next);
+      if (best < 0 || segment < best_segment) {
+        best = static_cast<int>(index);
+        best_segment = segment;
+      }
+    }
+    return best;
+  }
+
+  int post_receive(Messages& messages, std::size_t index) {
+    Edge& edge = edges_[index];
+    const int segment = segment_at(edge, edge.next);
+    void* memory = edge.way == Way::up ? slot(index, edge.next)
+                                       : reduction_.elements.at(static_cast<void*>(whole_),
+                                                                starts_[index_of(segment)]);
+    const int code = messages.receive(memory, count_of(segment), reduction_.elements.type,
+                                      edge.rank, tag_of(edge, segment),
+                                      {.edge = static_cast<int>(index), .number = edge.next});
+    if (code != MPI_SUCCESS) return code;
+    ++edge.next;
+    ++edge.under_way;
+    if (edge.way == Way::up) ++num_receives_up_;
+    return MPI_SUCCESS;
+  }
+
+  /// Whether all of its messages were started.
+  bool is_done(const Edge& edge) const {
+    return edge.next >= static_cast<int>(tree_of(edge).segments.size());
+  }
+
   bool may_receive(const Edge& edge) const {
-    if (edge.under_way >= schedule_.window) return false;
+    if (is_done(edge) || edge.under_way >= schedule_.window) return false;
     const Progress& progress = progress_[index_of(segment_at(edge, edge.next))];
     if (edge.way == Way::down) {
       return schedule_.operation == Operation::bcast || progress.is_sent_up;
@@ -215,10 +265,7 @@ class Forest {
     int best_ready = 0;
     for (std::size_t index = 0; index < edges_.size(); ++index) {
       const Edge& edge = edges_[index];
-      const auto num_segments = static_cast<int>(tree_of(edge).segments.size());
-      if (!edge.is_outgoing || edge.under_way >= schedule_.window || edge.next >= num_segments) {
-        continue;
-      }
+      if (!edge.is_outgoing || edge.under_way >= schedule_.window || is_done(edge)) continue;
       if (edge.way == Way::down && schedule_.max_sends > 0 &&
           num_sends_down_ >= schedule_.max_sends) {
         continue;
@@ -272,6 +319,7 @@ class Forest {
   std::vector<Edge> edges_;
   int num_events_ = 0;
   int num_sends_down_ = 0;
+  int num_receives_up_ = 0;
 
   std::byte* slots_ = nullptr;
   std::uint64_t slot_elements_ = 0;

@@ -26,6 +26,12 @@ int Messages::send(const void* data, std::uint64_t count, MPI_Datatype type, int
                      &requests_[take_place(name, false)]);
 }
 
+int Messages::send_synchronously(const void* data, std::uint64_t count, MPI_Datatype type, int rank,
+                                 int tag, MessageName name) {
+  return mpi().Issend(data, static_cast<int>(count), type, rank, tag, comm_,
+                      &requests_[take_place(name, false)]);
+}
+
 int Messages::receive(void* data, std::uint64_t count, MPI_Datatype type, int rank, int tag,
                       MessageName name) {
   return mpi().Irecv(data, static_cast<int>(count), type, rank, tag, comm_,

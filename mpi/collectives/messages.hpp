@@ -31,6 +31,10 @@ class Messages {
 
   int send(const void* data, std::uint64_t count, MPI_Datatype type, int rank, int tag,
            MessageName name);
+  /// One that is under way until it is being received: a short send may be done at once, and then
+  /// does not count for a limit.
+  int send_synchronously(const void* data, std::uint64_t count, MPI_Datatype type, int rank,
+                         int tag, MessageName name);
   int receive(void* data, std::uint64_t count, MPI_Datatype type, int rank, int tag,
               MessageName name);
   /// Waits until one is finished.

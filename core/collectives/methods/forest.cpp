@@ -15,7 +15,7 @@ namespace fairlead::collectives {
 namespace {
 
 /// Messages that one search may simulate: bounds the time of planning, whatever the machine.
-constexpr double kMaxMessages = 200'000.0;
+constexpr double kMaxMessages = 185'000.0;
 /// Messages both ways at once take longer each.
 constexpr double kMaxMessagesOfManyHostsBothWays = 80'000.0;
 /// A search of one tree seldom wins, and is the smaller one.
@@ -24,6 +24,7 @@ constexpr double kMaxMessagesOfOneTree = 60'000.0;
 constexpr double kMessagesOfEdge = 8.0;
 constexpr double kSmallestSegmentBytes = 512.0;
 constexpr std::int32_t kMaxSegmentsPerTree = 96;
+constexpr std::int32_t kNoLimit = -1;
 
 /// What is searched.
 struct Shape {
@@ -35,6 +36,9 @@ struct Shape {
   double unevenness = 0.0;     ///< segments are 1 - this to 1 + this of their mean
   std::int32_t num_short = 0;  ///< segments at either end of a tree's part that grow and shrink
   std::int32_t window = 1;
+  /// Messages that a host has under way with its children beyond one with each; kNoLimit: as many
+  /// as windows allow.
+  std::int32_t spare_sends = kNoLimit;
 
   friend bool operator==(const Shape&, const Shape&) = default;
 };
@@ -48,16 +52,21 @@ class ForestSearch {
             largest_message_Bps(problem.links, problem.request.operation, problem.request.root)),
         max_messages_(max_messages) {}
 
-  /// Changes one thing of the best shape after the other as long as that helps.
-  Schedule searched(Shape start, bool has_many_trees) {
-    try_shape(start);
+  /// Begins with the best of some shapes, and changes one thing of it after the other as long as
+  /// that helps.
+  Schedule searched(std::initializer_list<Shape> starts, bool has_many_trees) {
+    for (const Shape& start : starts) try_shape(start);
     // A message that is too short for so many segments.
     if (best_.num_hosts == 0) try_shape({});
     while (is_better_) {
       is_better_ = false;
       const Shape shape = best_shape_;
       if (has_many_trees) {
-        try_values(shape, &Shape::num_trees, {shape.num_trees - 1, shape.num_trees + 1});
+        try_values(shape, &Shape::num_trees, {shape.num_trees + 1, shape.num_trees - 1});
+      }
+      // Both directions of an allreduce would need a limit each.
+      if (!tree_links_.is_both_ways()) {
+        try_values(shape, &Shape::spare_sends, {0, 1, 2});
       }
       for (const double ratio : {0.5, 0.75, 1.4, 2.0}) {
         const auto segments = std::lround(ratio * shape.segments_per_tree);
@@ -66,7 +75,7 @@ class ForestSearch {
       try_values(shape, &Shape::width, {0.5 * shape.width, 2.0 * shape.width});
       try_values(shape, &Shape::headroom_ratio, {1.0, 1.3, 1.8});
       try_values(shape, &Shape::latency_sharing, {0.0, 0.5, 1.0, 2.0});
-      try_values(shape, &Shape::window, {1, 2});
+      try_values(shape, &Shape::window, {1, 2, 4, 8});
       try_values(shape, &Shape::num_short, {0, 3, 6});
       try_values(shape, &Shape::unevenness, {0.0, 0.6});
     }
@@ -119,9 +128,16 @@ class ForestSearch {
     }
   }
 
+  [[nodiscard]] static std::int32_t max_sends_of(const Shape& shape) {
+    if (shape.spare_sends == kNoLimit) return 0;
+    const auto fan_out = static_cast<std::int32_t>(std::lround(shape.width * shape.num_trees));
+    return std::max(1, fan_out + shape.spare_sends);
+  }
+
   [[nodiscard]] Schedule made(const Shape& shape, double segment_bytes) const {
     Schedule schedule = begun(problem_, Form::forest);
     schedule.window = shape.window;
+    schedule.max_sends = max_sends_of(shape);
     schedule.trees = grow_trees(tree_links_, problem_.island_of_host, roots(shape.num_trees),
                                 {.num_trees = shape.num_trees,
                                  .message_Bps = largest_Bps_ / shape.width,
@@ -185,7 +201,7 @@ class ForestSearch {
 
 Schedule plan_pipeline(const Problem& problem) {
   ForestSearch search(problem, kMaxMessagesOfOneTree);
-  return search.searched({.segments_per_tree = search.likely_segments(), .width = 2.0}, false);
+  return search.searched({{.segments_per_tree = search.likely_segments(), .width = 2.0}}, false);
 }
 
 Schedule plan_forest(const Problem& problem) {
@@ -193,10 +209,15 @@ Schedule plan_forest(const Problem& problem) {
       problem.request.operation == Operation::allreduce && problem.links.num_hosts() >= kManyHosts;
   ForestSearch search(problem, is_long ? kMaxMessagesOfManyHostsBothWays : kMaxMessages);
   const std::int32_t segments = search.likely_segments();
-  return search.searched({.num_trees = segments > 2 ? 3 : 1,
-                          .segments_per_tree = segments,
-                          .width = segments > 2 ? 1.0 : 4.0},
-                         true);
+  if (segments <= 2) {
+    return search.searched({{.num_trees = 1, .segments_per_tree = segments, .width = 4.0}}, true);
+  }
+  const Shape one_each{.num_trees = 3, .segments_per_tree = segments};
+  if (problem.request.operation == Operation::allreduce) return search.searched({one_each}, true);
+  Shape ahead = one_each;
+  ahead.window = 8;
+  ahead.spare_sends = 1;
+  return search.searched({one_each, ahead}, true);
 }
 
 }  // namespace fairlead::collectives

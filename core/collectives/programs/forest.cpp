@@ -84,7 +84,9 @@ class ForestProgram {
         walks_(walks_of(schedule)),
         up_(schedule, program_),
         down_(schedule, program_) {
-    program_.max_sends = schedule.max_sends;
+    // Both directions of an allreduce would need a limit each.
+    if (schedule.operation == Operation::bcast) program_.max_sends = schedule.max_sends;
+    if (schedule.operation == Operation::reduce) program_.max_receives = schedule.max_sends;
   }
 
   Program made() {
@@ -105,23 +107,24 @@ class ForestProgram {
 
   void add_upwards(std::size_t segment) {
     const Walk& walk = walks_[tree_of(segment)];
-    const ParentOfHost& parents = schedule_.trees[tree_of(segment)];
     const std::size_t before = up_.earlier(segment, 1);
-    for (auto host = walk.hosts.rbegin(); host != walk.hosts.rend(); ++host) {
-      if (parents[*host] == kNoHost) continue;
-      const std::int32_t made =
-          program_.add(static_cast<std::int32_t>(*host), parents[*host], bytes_of(segment));
-      for (const std::int32_t child : walk.children[*host]) {
-        const auto from = static_cast<std::size_t>(child);
-        program_.add_dependency(up_.transfer(segment, from), made);
-        if (before != kNone) program_.add_dependency(up_.transfer(before, from), made);
+    for (auto parent = walk.hosts.rbegin(); parent != walk.hosts.rend(); ++parent) {
+      const auto& siblings = walk.children[*parent];
+      for (std::size_t place = 0; place < siblings.size(); ++place) {
+        const auto host = static_cast<std::size_t>(siblings[place]);
+        const std::int32_t made =
+            program_.add(siblings[place], static_cast<std::int32_t>(*parent), bytes_of(segment));
+        for (const std::int32_t child : walk.children[host]) {
+          const auto from = static_cast<std::size_t>(child);
+          program_.add_dependency(up_.transfer(segment, from), made);
+          if (before != kNone) program_.add_dependency(up_.transfer(before, from), made);
+        }
+        // A place in the window is free when the segment before has been combined, in order.
+        for (std::size_t earlier = 0; earlier <= place; ++earlier) {
+          up_.keep_window(segment, static_cast<std::size_t>(siblings[earlier]), made);
+        }
+        up_.transfer(segment, host) = made;
       }
-      // A place in the window is free when the segment before has been combined, in order.
-      for (const std::int32_t sibling : walk.children[static_cast<std::size_t>(parents[*host])]) {
-        up_.keep_window(segment, static_cast<std::size_t>(sibling), made);
-        if (static_cast<std::size_t>(sibling) == *host) break;
-      }
-      up_.transfer(segment, *host) = made;
     }
   }
 

@@ -46,7 +46,7 @@ class Schedule:
         share_of_segment: Part of the message that each segment is; they add up to 1.
         levels: Groups of hosts, each with its leader first; top level first.
         window: Messages under way on one edge.
-        max_sends: Sends under way at one host; 0: no limit.
+        max_sends: Sends under way at one host, or receives of a reduce or gather; 0: no limit.
         num_parts: Parts in which a block of a ring is cut.
     """
 

@@ -65,8 +65,9 @@ struct Schedule {
   std::vector<ParentOfHost> trees{};  ///< forest: one or several; split_tree: one
   std::vector<Segment> segments{};    ///< forest: in the order of the message
   std::vector<std::vector<Group>> levels{};  ///< levels: top level first
-  std::int32_t window = 0;     ///< forest, ring: messages under way on one edge of the form, >= 1
-  std::int32_t max_sends = 0;  ///< forest, linear: sends under way at one host; 0: no limit
+  std::int32_t window = 0;  ///< forest, ring: messages under way on one edge of the form, >= 1
+  /// forest, linear: sends under way at one host, or receives of a reduce or gather; 0: no limit
+  std::int32_t max_sends = 0;
   std::int32_t num_parts = 0;  ///< ring: parts in which a block is cut, >= 1
 };
 
