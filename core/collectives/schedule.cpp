@@ -155,7 +155,8 @@ bool is_supported(Operation operation, Form form) {
     case Form::ring:
       return operation == allgather || operation == reduce_scatter || operation == allreduce;
     case Form::linear:
-      return operation == scatter || operation == gather || operation == alltoall;
+      return operation == scatter || operation == gather || operation == allgather ||
+             operation == reduce_scatter || operation == alltoall;
     case Form::doubling:
       return operation == allreduce;
     case Form::split_tree:

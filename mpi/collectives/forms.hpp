@@ -65,6 +65,12 @@ int linear_scatter(const Schedule& schedule, const Team& team, const std::byte* 
                    Blocks layout, std::byte* own);
 int linear_gather(const Schedule& schedule, const Team& team, std::byte* blocks, Blocks layout,
                   const std::byte* own);
+/// `blocks` holds the own block at first, and all in the end.
+int linear_allgather(const Schedule& schedule, const Team& team, std::byte* blocks, Blocks layout);
+/// `vector` holds the own values at first; in the end the own block is the combined one, and the
+/// others are as they were.
+int linear_reduce_scatter(const Schedule& schedule, const Team& team, const Reduction& reduction,
+                          void* vector, Blocks layout, Buffers& buffers);
 /// Between all processes: `order` holds ranks here, and block r of `blocks` goes to rank r.
 int linear_alltoall(MPI_Comm comm, std::span<const int> order, int max_sends,
                     const std::byte* blocks, std::byte* received, std::uint64_t block_bytes);

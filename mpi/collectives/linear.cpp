@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each block in one message, straight from the process that has it to the one that gets it.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <span>
+#include <vector>
 
 #include "forms.hpp"
 #include "messages.hpp"
@@ -30,6 +34,97 @@ int start_in_order(const Schedule& schedule, const Team& team, Messages& message
   }
   return messages.wait_for_all();
 }
+
+enum Direction : int { incoming, outgoing };
+
+/// A message to and from each other process, all receives posted first. That of step s goes s
+/// positions further on, and comes from s positions before.
+/// @param receive, send  (messages, step), which name it by one of `Direction` and the step
+/// @param take  (step) of a message that has arrived
+template <class Receive, class Send, class Take>
+int exchange_with_all(MPI_Comm comm, std::size_t num_processes, int max_sends, Receive receive,
+                      Send send, Take take) {
+  Messages messages(comm, 2 * num_processes);
+  for (std::size_t step = 1; step < num_processes; ++step) {
+    if (const int code = receive(messages, step); code != MPI_SUCCESS) return code;
+  }
+  const std::size_t limit = limit_of(max_sends, num_processes);
+  std::size_t num_sends = 0;
+  for (std::size_t next = 1;;) {
+    for (; next < num_processes && num_sends < limit; ++next, ++num_sends) {
+      if (const int code = send(messages, next); code != MPI_SUCCESS) return code;
+    }
+    if (!messages.is_any_under_way()) return MPI_SUCCESS;
+    MessageName name;
+    if (const int code = messages.wait(name); code != MPI_SUCCESS) return code;
+    if (name.edge == outgoing) {
+      --num_sends;
+    } else if (const int code = take(static_cast<std::size_t>(name.number)); code != MPI_SUCCESS) {
+      return code;
+    }
+  }
+}
+
+MessageName named(Direction direction, std::size_t step) {
+  return {.edge = direction, .number = static_cast<int>(step)};
+}
+
+int take_nothing(std::size_t) {
+  return MPI_SUCCESS;
+}
+
+/// Hosts or ranks around a circle, seen from one of them.
+class Circle {
+ public:
+  Circle(std::span<const std::int32_t> order, std::int32_t own)
+      : order_(order),
+        position_(
+            static_cast<std::size_t>(std::find(order.begin(), order.end(), own) - order.begin())) {}
+
+  [[nodiscard]] std::int32_t after(std::size_t step) const {
+    return order_[(position_ + step) % order_.size()];
+  }
+  [[nodiscard]] std::int32_t before(std::size_t step) const {
+    return order_[(position_ + order_.size() - step) % order_.size()];
+  }
+
+ private:
+  std::span<const std::int32_t> order_;
+  std::size_t position_;
+};
+
+/// The blocks of one host from all others, combined in the order of the steps.
+class Combined {
+ public:
+  Combined(const Reduction& reduction, void* own, std::uint64_t length, std::size_t num_hosts,
+           Buffers& buffers)
+      : reduction_(reduction), own_(own), length_(length), has_arrived_(num_hosts, false) {
+    slots_ = buffers.slots.room_for(reduction.elements, num_hosts * length);
+  }
+
+  [[nodiscard]] std::byte* slot(std::size_t step) const {
+    return reduction_.elements.at(static_cast<void*>(slots_), step * length_);
+  }
+
+  int take(std::size_t step) {
+    has_arrived_[step] = true;
+    for (; next_ < has_arrived_.size() && has_arrived_[next_]; ++next_) {
+      if (length_ == 0) continue;  // An operation of the program is not called for nothing.
+      const int code = mpi().Reduce_local(slot(next_), own_, static_cast<int>(length_),
+                                          reduction_.elements.type, reduction_.op);
+      if (code != MPI_SUCCESS) return code;
+    }
+    return MPI_SUCCESS;
+  }
+
+ private:
+  const Reduction& reduction_;
+  void* own_;
+  std::uint64_t length_;
+  std::vector<bool> has_arrived_;
+  std::size_t next_ = 1;
+  std::byte* slots_ = nullptr;
+};
 
 }  // namespace
 
@@ -61,37 +156,68 @@ int linear_gather(const Schedule& schedule, const Team& team, std::byte* blocks,
   });
 }
 
+int linear_allgather(const Schedule& schedule, const Team& team, std::byte* blocks, Blocks layout) {
+  const Circle circle(schedule.order, team.host);
+  const auto block_of = [layout](std::int32_t host) {
+    return layout[static_cast<std::size_t>(host)];
+  };
+  return exchange_with_all(
+      team.comm, schedule.order.size(), schedule.max_sends,
+      [&](Messages& messages, std::size_t step) {
+        const std::int32_t from = circle.before(step);
+        return messages.receive(blocks + block_of(from).first, block_of(from).length(), byte_type(),
+                                team.rank_of(from), kTag, named(incoming, step));
+      },
+      [&](Messages& messages, std::size_t step) {
+        const Block own = block_of(team.host);
+        return messages.send(blocks + own.first, own.length(), byte_type(),
+                             team.rank_of(circle.after(step)), kTag, named(outgoing, step));
+      },
+      take_nothing);
+}
+
+int linear_reduce_scatter(const Schedule& schedule, const Team& team, const Reduction& reduction,
+                          void* vector, Blocks layout, Buffers& buffers) {
+  const Circle circle(schedule.order, team.host);
+  const Elements& elements = reduction.elements;
+  const Block own = layout[static_cast<std::size_t>(team.host)];
+  Combined combined(reduction, elements.at(vector, own.first), own.length(), schedule.order.size(),
+                    buffers);
+  return exchange_with_all(
+      team.comm, schedule.order.size(), schedule.max_sends,
+      [&](Messages& messages, std::size_t step) {
+        return messages.receive(combined.slot(step), own.length(), elements.type,
+                                team.rank_of(circle.before(step)), kTag, named(incoming, step));
+      },
+      [&](Messages& messages, std::size_t step) {
+        const std::int32_t to = circle.after(step);
+        const Block block = layout[static_cast<std::size_t>(to)];
+        return messages.send(elements.at(vector, block.first), block.length(), elements.type,
+                             team.rank_of(to), kTag, named(outgoing, step));
+      },
+      [&](std::size_t step) { return combined.take(step); });
+}
+
 int linear_alltoall(MPI_Comm comm, std::span<const int> order, int max_sends,
                     const std::byte* blocks, std::byte* received, std::uint64_t block_bytes) {
   int rank = 0;
   if (const int code = mpi().Comm_rank(comm, &rank); code != MPI_SUCCESS) return code;
-  const std::size_t num_ranks = order.size();
-  const auto found = std::find(order.begin(), order.end(), rank);
-  const auto position = static_cast<std::size_t>(found - order.begin());
+  const Circle circle(order, rank);
   const auto offset_of = [block_bytes](int of) { return block_bytes * static_cast<unsigned>(of); };
   std::memcpy(received + offset_of(rank), blocks + offset_of(rank), block_bytes);
-  Messages messages(comm, 2 * num_ranks);
-  for (std::size_t step = 1; step < num_ranks; ++step) {
-    const int from = order[(position + num_ranks - step) % num_ranks];
-    const int code = messages.receive(received + offset_of(from), block_bytes, byte_type(), from,
-                                      kTag, {.edge = 0});
-    if (code != MPI_SUCCESS) return code;
-  }
-  const std::size_t limit = limit_of(max_sends, num_ranks);
-  std::size_t num_sends = 0;
-  for (std::size_t step = 1; step < num_ranks; ++step) {
-    while (num_sends >= limit) {
-      MessageName name;
-      if (const int code = messages.wait(name); code != MPI_SUCCESS) return code;
-      num_sends -= name.edge == 1 ? 1 : 0;
-    }
-    const int to = order[(position + step) % num_ranks];
-    const int code =
-        messages.send(blocks + offset_of(to), block_bytes, byte_type(), to, kTag, {.edge = 1});
-    if (code != MPI_SUCCESS) return code;
-    ++num_sends;
-  }
-  return messages.wait_for_all();
+  return exchange_with_all(
+      comm, order.size(), max_sends,
+      [&](Messages& messages, std::size_t step) {
+        const int from = circle.before(step);
+        return messages.receive(received + offset_of(from), block_bytes, byte_type(), from, kTag,
+                                named(incoming, step));
+      },
+      [&](Messages& messages, std::size_t step) {
+        const int to = circle.after(step);
+        return messages.send(blocks + offset_of(to), block_bytes, byte_type(), to, kTag,
+                             named(outgoing, step));
+      },
+      take_nothing);
 }
 
 }  // namespace fairlead::collectives

@@ -20,6 +20,7 @@ int allgather_between_hosts(const Schedule& schedule, Members& members, std::byt
   if (schedule.form == Form::dissemination) {
     return dissemination_allgather(schedule, team, all, blocks.layout(), members.buffers);
   }
+  if (schedule.form == Form::linear) return linear_allgather(schedule, team, all, blocks.layout());
   return ring_allgather(schedule, team, all, blocks.layout());
 }
 
@@ -111,6 +112,14 @@ int bring_together(Members& members, const Reduction& reduction, const HostBlock
   return blocks.move_in([&](std::uint64_t there, std::uint64_t here, std::uint64_t length) {
     return copy(elements, elements.at(from, there), elements.at(vector, here), 0, length);
   });
+}
+
+int reduce_scatter_between_hosts(const Schedule& schedule, Members& members,
+                                 const Reduction& reduction, void* vector,
+                                 const HostBlocks& blocks) {
+  const Team team = members.team(kNoHost);
+  const auto follow = schedule.form == Form::linear ? linear_reduce_scatter : ring_reduce_scatter;
+  return follow(schedule, team, reduction, vector, blocks.layout(), members.buffers);
 }
 
 /// From the leader's `vector` to the processes of its host.
@@ -298,8 +307,7 @@ int reduce_scatter(const Schedule& schedule, Members& members, const void* send,
     void* vector = is_leader ? buffers.order.room_for(reduction.elements, total) : nullptr;
     code = bring_together(members, reduction, blocks, own, vector);
     if (code == MPI_SUCCESS && is_leader) {
-      code = ring_reduce_scatter(schedule, members.team(kNoHost), reduction, vector,
-                                 blocks.layout(), buffers);
+      code = reduce_scatter_between_hosts(schedule, members, reduction, vector, blocks);
     }
     if (code != MPI_SUCCESS) return code;
     return deal_out(members, reduction, blocks, vector, receive, counts);

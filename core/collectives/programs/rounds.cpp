@@ -13,11 +13,12 @@ Program linear_program(const Schedule& schedule, const BlockBytes& blocks) {
   Program program;
   program.max_sends = schedule.max_sends;
   const std::size_t num_hosts = schedule.order.size();
-  if (schedule.operation == Operation::alltoall) {
+  if (!has_root(schedule.operation)) {
     for (std::size_t step = 1; step < num_hosts; ++step) {
       for (std::size_t position = 0; position < num_hosts; ++position) {
+        const std::int32_t src = schedule.order[position];
         const std::int32_t dst = schedule.order[(position + step) % num_hosts];
-        program.add(schedule.order[position], dst, blocks[dst]);
+        program.add(src, dst, blocks[schedule.operation == Operation::allgather ? src : dst]);
       }
     }
     return program;
