@@ -232,6 +232,31 @@ TEST_CASE("simulation: a host sends one after the other where it may not send mo
         Approx(2.0 * (kLatency_s + 0.01)));
 }
 
+TEST_CASE("simulation: a host that may not receive more at once takes messages in their order") {
+  const auto message_s = kLatency_s + 0.01;
+  Program program;
+  const std::int32_t first = program.add(1, 0, 1e6);
+  program.add(2, 0, 1e6);
+  program.max_receives = 1;
+  const TestNetwork network = even_network(4, kLatency_s, kRate_Bps);
+  CHECK(simulated_s(program, network) == Approx(2.0 * message_s));
+  // Also where the first one is held up.
+  program.add_dependency(program.add(3, 1, 1e6), first);
+  CHECK(simulated_s(program, network) == Approx(3.0 * message_s));
+}
+
+TEST_CASE("simulation: a limit holds back sends of a bcast and receives of a reduce alike") {
+  Schedule schedule =
+      ordered(GENERATE(Operation::bcast, Operation::reduce), Form::forest, 4, 1'000'000);
+  schedule.order.clear();
+  schedule.trees = {{kNoHost, 0, 0, 0}};
+  schedule.segments = {{0, 1.0}};
+  const TestNetwork network = even_network(4, kLatency_s, kRate_Bps);
+  CHECK(simulated_s(schedule, network) == Approx(kLatency_s + 3 * 0.01));
+  schedule.max_sends = 1;
+  CHECK(simulated_s(schedule, network) == Approx(3 * (kLatency_s + 0.01)));
+}
+
 TEST_CASE("simulation: a chain of S segments over H hosts takes S + H - 2 of them") {
   const auto operation = GENERATE(Operation::bcast, Operation::reduce);
   const Schedule schedule = chain(operation, 5, 10, 10'000'000);

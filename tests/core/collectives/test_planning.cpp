@@ -72,6 +72,14 @@ TEST_CASE("planning: the fastest is none slower than any method") {
   }
 }
 
+TEST_CASE("planning: long messages between uneven pairs come near to the bound") {
+  const auto operation = GENERATE(bcast, reduce);
+  const TestNetwork network = drawn_network(64, 1.5e-4, 1.25e8, 3);
+  const Schedule schedule = plan(network.view(), request_of(operation, 8'388'608), "forest");
+  CAPTURE(std::string(name_of(operation)));
+  CHECK(schedule.predicted_s < 1.25 * schedule.lower_bound_s);
+}
+
 TEST_CASE("planning: an unknown method, another operation's, and a root out of range are refused") {
   const TestNetwork network = even_network(4, kLatency_s, kRate_Bps);
   const auto view = network.view();

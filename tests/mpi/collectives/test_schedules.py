@@ -43,9 +43,9 @@ FORMS = {
     "reduce": ("native", "levels", "forest"),
     "gather": ("native", "linear", "split_tree"),
     "scatter": ("native", "linear", "split_tree"),
-    "allgather": ("native", "ring", "dissemination"),
+    "allgather": ("native", "ring", "linear", "dissemination"),
     "allreduce": ("native", "forest", "ring", "doubling"),
-    "reduce_scatter": ("native", "ring"),
+    "reduce_scatter": ("native", "ring", "linear"),
     "alltoall": ("native", "linear"),
     "barrier": ("native", "dissemination"),
 }

@@ -107,6 +107,20 @@ def test_blocks_that_differ_change_the_prediction() -> None:
     assert uneven.predicted_s > even.predicted_s
 
 
+@pytest.mark.parametrize("operation", ["allgather", "reduce_scatter", "alltoall"])
+def test_blocks_straight_to_all_hosts_take_one_latency(operation: str) -> None:
+    is_self = np.eye(NUM_HOSTS, dtype=bool)
+    even = dataclasses.replace(
+        drawn(),
+        latency_s=np.where(is_self, 0.0, 1e-4),
+        bandwidth_Bps=np.where(is_self, np.inf, 125e6),
+    )
+
+    schedule = fl.collectives.plan(operation, even, 125 * 10**4, method="linear")
+
+    assert schedule.predicted_s == pytest.approx(1e-4 + 0.01 * (NUM_HOSTS - 1))
+
+
 @pytest.mark.parametrize("operation", fl.collectives.OPERATIONS)
 def test_plan_for_256_hosts_takes_few_seconds_at_most(operation: str) -> None:
     network = drawn(256)
