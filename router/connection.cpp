@@ -5,15 +5,20 @@
 #include <algorithm>
 #include <array>
 #include <asio/buffer.hpp>
+#include <asio/post.hpp>
 #include <asio/read.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace fairlead::router {
 namespace {
+
+// Then others have their turn.
+constexpr int kMaxReadsInTurn = 8;
 
 // Tells the sender how long a frame has waited here because of others. The last hop has two
 // routers, that before it and that of the receiver; acknowledgements bring back what data has met.
@@ -30,46 +35,67 @@ void add_held(Frame& frame, Clock::time_point now) {
 }  // namespace
 
 asio::awaitable<std::optional<Frame>> Connection::read(bool& is_garbage) {
-  asio::error_code failed;
+  if (++num_reads_in_turn_ > kMaxReadsInTurn) {
+    num_reads_in_turn_ = 0;
+    co_await asio::post(socket_.get_executor(), asio::use_awaitable);
+  }
   relay::FrameHeaderBytes bytes;
-  co_await asio::async_read(socket_, asio::buffer(bytes),
-                            asio::redirect_error(asio::use_awaitable, failed));
-  if (failed) co_return std::nullopt;
+  std::span<std::byte> missing(bytes);
+  Progress progress = receive(socket_.native_handle(), missing);
+  while (progress == Progress::blocked) {
+    co_await wait(Socket::wait_read);
+    progress = receive(socket_.native_handle(), missing);
+  }
+  if (progress == Progress::ended) co_return std::nullopt;
   const auto header = relay::parse_frame_header(bytes);
   is_garbage = !header;
   if (!header) co_return std::nullopt;
-  Frame frame{.header = *header, .payload = nullptr, .arrived = Clock::now()};
-  if (const auto size = header->payload_bytes()) {
-    frame.payload = std::make_unique_for_overwrite<std::byte[]>(size);
-    co_await asio::async_read(socket_, asio::buffer(frame.payload.get(), size),
-                              asio::redirect_error(asio::use_awaitable, failed));
-    if (failed) co_return std::nullopt;
+  Frame frame{.header = *header,
+              .payload = Payload(header->payload_bytes(), *pipes_),
+              .arrived = Clock::now()};
+  progress = frame.payload.receive(socket_.native_handle());
+  while (progress == Progress::blocked) {
+    co_await wait(Socket::wait_read);
+    progress = frame.payload.receive(socket_.native_handle());
   }
+  if (progress == Progress::ended) co_return std::nullopt;
   co_return frame;
 }
 
 asio::awaitable<void> Connection::write_all() {
-  asio::error_code failed;
-  std::vector<relay::FrameHeaderBytes> headers;
-  std::vector<asio::const_buffer> parts;
-  while (!failed) {
+  bool is_open = true;
+  while (is_open) {
     std::vector<Frame> frames = co_await queue_.take();
     if (frames.empty()) break;
     const auto now = Clock::now();
-    headers.clear();
-    parts.clear();
-    headers.reserve(frames.size());
-    for (Frame& frame : frames) {
-      add_held(frame, now);
-      headers.push_back(relay::to_bytes(frame.header));
-      parts.push_back(asio::buffer(headers.back()));
-      if (frame.payload) parts.push_back(asio::buffer(frame.bytes().data(), frame.bytes().size()));
-    }
     writing_since_ = now;
-    co_await asio::async_write(socket_, parts, asio::redirect_error(asio::use_awaitable, failed));
+    for (std::size_t index = 0; is_open && index < frames.size(); ++index) {
+      add_held(frames[index], now);
+      is_open = co_await write(frames[index], index + 1 < frames.size());
+    }
     writing_since_.reset();
   }
   close();
+}
+
+asio::awaitable<bool> Connection::write(Frame& frame, bool has_more) {
+  const relay::FrameHeaderBytes bytes = relay::to_bytes(frame.header);
+  std::span<const std::byte> unsent(bytes);
+  const bool is_followed = has_more || frame.header.payload_bytes() > 0;
+  while (true) {
+    const int socket = socket_.native_handle();
+    Progress progress = send(socket, unsent, is_followed);
+    if (progress == Progress::complete) progress = frame.payload.send(socket, has_more);
+    if (progress != Progress::blocked) co_return progress == Progress::complete;
+    co_await wait(Socket::wait_write);
+  }
+}
+
+// The greeting has made the socket one that does not block.
+asio::awaitable<void> Connection::wait(Socket::wait_type readiness) {
+  asio::error_code failed;
+  co_await socket_.async_wait(readiness, asio::redirect_error(asio::use_awaitable, failed));
+  if (failed) close();
 }
 
 void Connection::close() {

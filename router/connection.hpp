@@ -22,7 +22,8 @@ inline constexpr std::chrono::seconds kStallTime{10};
 
 class Connection {
  public:
-  explicit Connection(Socket socket) : socket_(std::move(socket)), queue_(socket_.get_executor()) {}
+  Connection(Socket socket, std::shared_ptr<PipePool> pipes)
+      : socket_(std::move(socket)), queue_(socket_.get_executor()), pipes_(std::move(pipes)) {}
 
   [[nodiscard]] FrameQueue& queue() { return queue_; }
   [[nodiscard]] Socket& socket() { return socket_; }
@@ -39,8 +40,13 @@ class Connection {
   void close();
 
  private:
+  [[nodiscard]] asio::awaitable<bool> write(Frame& frame, bool has_more);
+  [[nodiscard]] asio::awaitable<void> wait(Socket::wait_type readiness);
+
   Socket socket_;
   FrameQueue queue_;
+  std::shared_ptr<PipePool> pipes_;
+  int num_reads_in_turn_ = 0;
   std::optional<Clock::time_point> writing_since_;
 };
 

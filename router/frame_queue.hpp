@@ -9,28 +9,23 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "fairlead/relay/frame.hpp"
+#include "payload.hpp"
 
 namespace fairlead::router {
 
 using Clock = std::chrono::steady_clock;
 
-/// A header, and a payload that is not initialised before it is read.
 struct Frame {
   relay::FrameHeader header;
-  std::unique_ptr<std::byte[]> payload;
+  Payload payload;
   Clock::time_point arrived;
   /// Of what was ahead of it in its queue: the part that other processes had sent.
   double others_ratio = 0.0;
 
-  [[nodiscard]] std::span<std::byte> bytes() const {
-    return {payload.get(), header.payload_bytes()};
-  }
   [[nodiscard]] std::size_t size_bytes() const {
     return relay::kFrameHeaderBytes + header.payload_bytes();
   }

@@ -125,7 +125,7 @@ asio::awaitable<void> Router::admit(SocketPtr socket, relay::Role role) {
   --num_greetings_;
   if (!job) co_return;
   relay::prepare_tcp(socket->native_handle());
-  const auto connection = std::make_shared<Connection>(std::move(*socket));
+  const auto connection = std::make_shared<Connection>(std::move(*socket), pipes_);
   if (!enlist(*job, connection)) co_return;
   ++counters_.accepted_connections;
   if (role == relay::Role::process) {
@@ -226,7 +226,7 @@ Router::ConnectionPtr Router::connection_to(const JobPtr& job, const relay::Fram
   ConnectionPtr& kept = job->routers[{host, header.hop, header.connection}];
   if (kept && !kept->queue().is_closed()) return kept;
   if (Clock::now() < job->unreachable_until[host]) return nullptr;
-  kept = std::make_shared<Connection>(Socket(context_));
+  kept = std::make_shared<Connection>(Socket(context_), pipes_);
   if (!enlist(*job, kept)) return nullptr;
   asio::co_spawn(context_, connect(job, kept, host), asio::detached);
   return kept;

@@ -10,6 +10,7 @@
 
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
+#include <csignal>
 #include <filesystem>
 #include <future>
 #include <memory>
@@ -33,6 +34,8 @@ class RunningRouter {
  public:
   explicit RunningRouter(const std::string& folder)
       : folder_(folder), router_(std::make_unique<router::Router>(context_)) {
+    // As in the program: splice(2) has no flag against it.
+    std::signal(SIGPIPE, SIG_IGN);
     std::filesystem::create_directory(folder);
     port_ = router_->listen("127.0.0.1", 0);
     router_->listen_locally(folder + "/router");

@@ -280,7 +280,7 @@ TEST_CASE("router: a frame knows which part of what is ahead of it others have s
   const auto push = [&](std::uint32_t rank) {
     relay::FrameHeader header = frame_to(9, 1);
     header.src_rank = rank;
-    queue.push({.header = header, .payload = nullptr, .arrived = {}});
+    queue.push({.header = header, .payload = {}, .arrived = {}});
   };
   for (const std::uint32_t rank : {0U, 1U, 1U, 0U}) push(rank);
   take();
