@@ -2,6 +2,7 @@
 // What a router does with those who do not keep to the rules, and what it tells of itself.
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -12,6 +13,7 @@
 #include <asio/read.hpp>
 #include <asio/write.hpp>
 #include <chrono>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -295,6 +297,127 @@ TEST_CASE("router: a frame knows which part of what is ahead of it others have s
   push(0);
   take();
   CHECK(frames.at(0).others_ratio == 1.0);
+}
+
+namespace {
+
+// Whole segments are spliced, the last ones of messages copied; the payload tells which it is.
+std::string numbered_frame(std::uint32_t number, std::uint32_t src_rank, std::uint16_t host,
+                           std::uint32_t dst_rank = 1) {
+  relay::FrameHeader header = frame_to(dst_rank, host);
+  header.src_rank = src_rank;
+  header.message = number + 1;
+  header.message_bytes = header.segment_bytes = number % 3 == 0 ? 100 : relay::kMaxSegmentBytes;
+  const auto bytes = relay::to_bytes(header);
+  std::string frame(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  for (std::uint32_t index = 0; index < header.segment_bytes; ++index) {
+    frame.push_back(static_cast<char>(index * (number + 1) >> 3));
+  }
+  return frame;
+}
+
+std::uint64_t message_of(const std::string& frame) {
+  const auto bytes = std::as_bytes(std::span(frame)).first<relay::kFrameHeaderBytes>();
+  return relay::parse_frame_header(bytes).value_or(relay::FrameHeader()).message;
+}
+
+// Routers change the hop and the time that it was held.
+template <class Socket>
+bool takes(Socket& socket, const std::string& frame) {
+  std::string taken(frame.size(), ' ');
+  asio::read(socket, asio::buffer(taken));
+  return message_of(taken) == message_of(frame) &&
+         taken.substr(relay::kFrameHeaderBytes) == frame.substr(relay::kFrameHeaderBytes);
+}
+
+// A process that the router knows, since its own frame to itself has come.
+Local::socket known(RunningRouter& router, std::uint32_t rank, std::uint16_t host) {
+  Local::socket socket = greeted(router, rank, some_key());
+  relay::FrameHeader to_itself = frame_to(rank, host);
+  to_itself.src_rank = rank;
+  asio::write(socket, asio::buffer(relay::to_bytes(to_itself)));
+  asio::write(socket, asio::buffer("xyz", 3));
+  std::array<std::byte, relay::kFrameHeaderBytes + 3> bytes;
+  asio::read(socket, asio::buffer(bytes));
+  return socket;
+}
+
+}  // namespace
+
+TEST_CASE("router: frames in long queues stay whole and in order") {
+  Network network(2);
+  Local::socket src = known(network.router(0), 0, 0);
+  std::array<Local::socket, 2> receivers{known(network.router(1), 1, 1),
+                                         known(network.router(1), 2, 1)};
+  // No queue is full, and both together have more segments than there are pipes.
+  constexpr std::uint32_t kNumFrames = 80;
+  static_assert(std::size_t{kNumFrames} * relay::kMaxSegmentBytes * 2 / 3 <
+                router::FrameQueue::kMaxBytes);
+  static_assert(kNumFrames * 2 * 2 / 3 > router::PipePool::kMaxPipes);
+  for (std::uint32_t number = 0; number < kNumFrames; ++number) {
+    for (const std::uint32_t rank : {1U, 2U}) {
+      asio::write(src, asio::buffer(numbered_frame(number, 0, 1, rank)));
+    }
+  }
+  // With those of the receivers to themselves.
+  REQUIRE(happens(
+      [&] { return network.router(1).counters().delivered_frames == 2 + 2 * kNumFrames; }));
+  for (Local::socket& receiver : receivers) {
+    std::uint32_t num_right = 0;
+    while (num_right < kNumFrames && takes(receiver, numbered_frame(num_right, 0, 1))) ++num_right;
+    CHECK(num_right == kNumFrames);
+  }
+}
+
+TEST_CASE("router: a sender that ends in the middle of a frame harms no other frame") {
+  Network network(1);
+  Local::socket dst = known(network.router(0), 1, 0);
+  {
+    Local::socket src = known(network.router(0), 0, 0);
+    asio::write(src, asio::buffer(numbered_frame(1, 0, 0).substr(0, 40000)));
+  }
+  Local::socket other = known(network.router(0), 2, 0);
+  asio::write(other, asio::buffer(numbered_frame(2, 2, 0)));
+  CHECK(takes(dst, numbered_frame(2, 2, 0)));
+}
+
+TEST_CASE("router: a receiver that ends in the middle of a frame leaves nothing of it") {
+  Network network(1);
+  Local::socket src = known(network.router(0), 0, 0);
+  {
+    Local::socket dst = known(network.router(0), 1, 0);
+    // More than sockets hold, so that some frames are in pipes and one is written in part.
+    for (std::uint32_t number = 0; number < 15; ++number) {
+      asio::write(src, asio::buffer(numbered_frame(number, 0, 0)));
+    }
+    REQUIRE(happens([&] { return network.router(0).counters().delivered_frames == 2 + 15; }));
+    std::array<std::byte, 1000> bytes;
+    asio::read(dst, asio::buffer(bytes));
+  }
+  Local::socket dst = known(network.router(0), 1, 0);
+  for (std::uint32_t number = 15; number < 18; ++number) {
+    asio::write(src, asio::buffer(numbered_frame(number, 0, 0)));
+  }
+  for (std::uint32_t number = 15; number < 18; ++number) {
+    CHECK(takes(dst, numbered_frame(number, 0, 0)));
+  }
+}
+
+TEST_CASE("router: when the system has no pipes frames are copied") {
+  Network network(1);
+  Local::socket src = known(network.router(0), 0, 0);
+  Local::socket dst = known(network.router(0), 1, 0);
+  rlimit former{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &former) == 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = former.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  std::uint32_t num_right = 0;
+  for (; num_right < 5; ++num_right) {
+    asio::write(src, asio::buffer(numbered_frame(num_right, 0, 0)));
+    if (!takes(dst, numbered_frame(num_right, 0, 0))) break;
+  }
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &former) == 0);
+  CHECK(num_right == 5);
 }
 
 TEST_CASE("router: the counters are text for Prometheus") {
