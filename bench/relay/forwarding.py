@@ -4,7 +4,7 @@
 
 Through it and, in turns, through a bare loop of splice(2) and a bare loop that copies, go the same
 frames: GB for each second of processor time of what forwards, and how long a message takes that is
-sent to and fro, by way of each and without any.
+sent to and fro, by way of each and without any. With --before an earlier router takes turns, too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import contextlib
 import json
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,29 +25,37 @@ from rich.console import Console
 from fairlead.flows.statistics import Interval, mean_interval
 
 ROOT = Path(__file__).parents[2]
-WAYS = ("router", "splice", "copy")
+LOOPS = ("splice", "copy")
 KEY = "01" * 32
 HEADER_BYTES = 72
 SEGMENT_BYTES = 65536
 PINGPONG_BYTES = 65536
+Forwarder = Callable[[list[int]], contextlib.AbstractContextManager[str]]
 
 
 def main() -> None:
     options = parsed()
     console = Console(width=140)
+    routers = {"router": options.router}
+    if options.before:
+        routers["before"] = options.before
+    ways = (*routers, *LOOPS)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = compiled(folder)
         for payload_bytes in options.bytes:
-            rates = {way: [] for way in WAYS}
+            rates = {way: [] for way in ways}
             for repeat in range(options.repeats):
-                for way in WAYS[:: 1 if repeat % 2 else -1]:
-                    rates[way].append(bulk(program, folder, way, payload_bytes, options.total))
+                for way in ways[:: 1 if repeat % 2 else -1]:
+                    start = forwarder(program, folder, routers, way, payload_bytes)
+                    rates[way].append(bulk(program, start, payload_bytes, options.total))
             report_rates(console, payload_bytes, rates)
-        times: dict[str, list[float]] = {way: [] for way in (*WAYS, "direct")}
+        times: dict[str, list[float]] = {way: [] for way in (*ways, "direct")}
+        chunk_bytes = PINGPONG_BYTES + HEADER_BYTES * (PINGPONG_BYTES // SEGMENT_BYTES)
         for repeat in range(options.repeats):
             for way in list(times)[:: 1 if repeat % 2 else -1]:
-                times[way].append(pingpong(program, folder, way, options.rounds))
+                start = forwarder(program, folder, routers, way, chunk_bytes)
+                times[way].append(pingpong(program, start, options.rounds))
     report_times(console, times)
 
 
@@ -61,23 +70,22 @@ def compiled(folder: Path) -> Path:
 
 
 def bulk(
-    program: Path, folder: Path, way: str, payload_bytes: int, total_bytes: int
+    program: Path, start: Forwarder, payload_bytes: int, total_bytes: int
 ) -> tuple[float, float]:
     """GB per second of processor time, and per second."""
     command = [program, "bulk", str(payload_bytes), str(total_bytes)]
     with started(command) as ends:
         port = int(ends.stdout.readline())
-        with forwarder(program, folder, way, payload_bytes, [port]) as middle:
+        with start([port]) as middle:
             sent_bytes, took_s, cpu_s = map(float, answer(ends, middle).split())
     return sent_bytes / cpu_s / 1e9, sent_bytes / took_s / 1e9
 
 
-def pingpong(program: Path, folder: Path, way: str, rounds: int) -> float:
+def pingpong(program: Path, start: Forwarder, rounds: int) -> float:
     """Seconds one way, the median."""
     with started([program, "pingpong", str(PINGPONG_BYTES), str(rounds)]) as ends:
         back_port, port = map(int, ends.stdout.readline().split())
-        chunk_bytes = PINGPONG_BYTES + HEADER_BYTES * (PINGPONG_BYTES // SEGMENT_BYTES)
-        with forwarder(program, folder, way, chunk_bytes, [port, back_port]) as middle:
+        with start([port, back_port]) as middle:
             return float(answer(ends, middle))
 
 
@@ -90,20 +98,26 @@ def answer(ends: subprocess.Popen, middle: str) -> str:
     return line
 
 
-@contextlib.contextmanager
 def forwarder(
-    program: Path, folder: Path, way: str, chunk_bytes: int, ports: list[int]
-) -> Iterator[str]:
-    """Starts what forwards to the first port, and back to the second."""
+    program: Path, folder: Path, routers: dict[str, Path], way: str, chunk_bytes: int
+) -> Forwarder:
+    """What starts it, so that it forwards to the first port, and back to the second."""
     if way == "direct":
-        yield "0 0 0"
-        return
-    if way != "router":
-        with started([program, "loop", way, str(chunk_bytes), *map(str, ports)]) as loop:
-            yield f"{int(loop.stdout.readline())} {loop.pid} 0"
-        return
-    command = [router_program(), "--listen", "127.0.0.1:0", "--folder", str(folder / "router")]
-    with started(command) as router:
+        return lambda _: contextlib.nullcontext("0 0 0")
+    if way in LOOPS:
+        return partial(started_loop, [program, "loop", way, str(chunk_bytes)])
+    return partial(started_router, routers[way], folder / "router")
+
+
+@contextlib.contextmanager
+def started_loop(command: list, ports: list[int]) -> Iterator[str]:
+    with started([*command, *map(str, ports)]) as loop:
+        yield f"{int(loop.stdout.readline())} {loop.pid} 0"
+
+
+@contextlib.contextmanager
+def started_router(program: Path, folder: Path, ports: list[int]) -> Iterator[str]:
+    with started([program, "--listen", "127.0.0.1:0", "--folder", str(folder)]) as router:
         port = json.loads(router.stdout.readline())["port"]
         peers = [["127.0.0.1", each] for each in (ports[-1], port, ports[0])]
         router.stdin.write(json.dumps({"key": KEY, "host": 1, "peers": peers}) + "\n")
@@ -127,12 +141,12 @@ def router_program() -> Path:
 
 
 def report_rates(console: Console, payload_bytes: int, rates: dict[str, list]) -> None:
-    per_cpu = {way: np.array(rates[way])[:, 0] for way in WAYS}
-    per_second = {way: np.array(rates[way])[:, 1] for way in WAYS}
+    per_cpu = {way: np.array(rates[way])[:, 0] for way in rates}
+    per_second = {way: np.array(rates[way])[:, 1] for way in rates}
     console.print(
         f"{payload_bytes // 1024} KiB, GB per CPU-second (GB/s): "
         + ", ".join(
-            f"{way} {text(per_cpu[way], '.2f')} ({np.mean(per_second[way]):.2f})" for way in WAYS
+            f"{way} {text(per_cpu[way], '.2f')} ({np.mean(per_second[way]):.2f})" for way in rates
         )
     )
     console.print(
@@ -149,7 +163,11 @@ def report_times(console: Console, times: dict[str, list[float]]) -> None:
     )
     console.print(
         "  added by one hop: "
-        + ", ".join(f"{way} {text(in_us[way] - in_us['direct'], '.1f')} us" for way in WAYS)
+        + ", ".join(
+            f"{way} {text(in_us[way] - in_us['direct'], '.1f')} us"
+            for way in times
+            if way != "direct"
+        )
         + " (wanted of a router: 20 us)"
     )
 
@@ -162,6 +180,8 @@ def text(values: np.ndarray, form: str) -> str:
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--short", action="store_true", help="64 KiB, 2 repeats of 0.2 GB")
+    parser.add_argument("--router", type=Path, default=router_program(), help="the installed one")
+    parser.add_argument("--before", type=Path, help="an earlier router")
     parser.add_argument("--bytes", type=int, nargs="+", default=[1 << 16, 1 << 18, 1 << 20])
     parser.add_argument("--total", type=int, default=4_000_000_000, help="of each run, bytes")
     parser.add_argument("--repeats", type=int, default=7)
