@@ -26,7 +26,7 @@ constexpr std::uint64_t kLastBytes = std::uint64_t{2} * kMaxSegmentBytes;
 // New samples of a rate have this weight.
 constexpr double kSampleWeight = 0.25;
 constexpr double kRecoveredRatio = 2.0;
-constexpr std::size_t kMaxRhythms = 1024;
+constexpr std::size_t kMaxClasses = 1024;
 // For a connection with the receiver, of which nothing is known.
 constexpr double kUnknownRate_Bps = 1e8;
 
@@ -80,18 +80,18 @@ Way Outbox::way_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now) {
   // Without a relay there is nothing to choose: the direct route, and past all routers.
   if (lane.paths.size() < 3) return Way::mpi;
   const MessageClass like = MessageClass::of(dst_rank, bytes);
-  // A program with more classes has no rhythm.
-  if (rhythms_.size() >= kMaxRhythms && !rhythms_.contains(like)) {
+  // Further classes of a program are not followed.
+  if (state_of_class_.size() >= kMaxClasses && !state_of_class_.contains(like)) {
     return choose_way(lane, bytes, now);
   }
-  Rhythm& rhythm = rhythms_[like];
-  const bool is_slower = rhythm.cadence.note(now);
-  if (const auto gap_s = rhythm.cadence.last_gap_s()) {
-    lane.rule->pace(rhythm.last_way, *gap_s, now);
+  ClassState& state = state_of_class_[like];
+  const bool is_slower = state.cadence.note(now);
+  if (const auto gap_s = state.cadence.last_gap_s()) {
+    lane.rule->pace(state.last_way, *gap_s, now);
   }
   if (is_slower) lane.rule->doubt(now);
-  rhythm.last_way = choose_way(lane, bytes, now);
-  return rhythm.last_way;
+  state.last_way = choose_way(lane, bytes, now);
+  return state.last_way;
 }
 
 Way Outbox::choose_way(Lane& lane, std::uint64_t bytes, Time now) {

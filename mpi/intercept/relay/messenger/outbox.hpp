@@ -101,7 +101,7 @@ class Outbox {
     Time expires;
   };
   /// Of messages that are alike.
-  struct Rhythm {
+  struct ClassState {
     Cadence cadence;
     Way last_way = Way::mpi;
   };
@@ -149,7 +149,7 @@ class Outbox {
   std::map<MessageKey, Message> messages_;
   std::map<SegmentKey, InFlight> in_flight_;
   std::size_t next_lane_ = 0;
-  std::map<MessageClass, Rhythm> rhythms_;
+  std::map<MessageClass, ClassState> state_of_class_;
   PhaseMemory phases_;
   std::map<PhaseMemory::PhaseId, std::map<std::uint16_t, LaneMemory>> remembered_;
 };
