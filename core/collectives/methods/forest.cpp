@@ -16,8 +16,9 @@ namespace {
 
 /// Messages that one search may simulate: bounds the time of planning, whatever the machine.
 constexpr double kMaxMessages = 185'000.0;
-/// Messages both ways at once take longer each.
-constexpr double kMaxMessagesOfManyHostsBothWays = 80'000.0;
+/// Each takes longer among many hosts, and longer still where messages go both ways at once.
+constexpr double kMaxMessagesOfManyHosts = 110'000.0;
+constexpr double kMaxMessagesOfManyHostsBothWays = 55'000.0;
 /// A search of one tree seldom wins, and is the smaller one.
 constexpr double kMaxMessagesOfOneTree = 60'000.0;
 /// Growing an edge of a tree takes as long as simulating so many messages.
@@ -205,15 +206,17 @@ Schedule plan_pipeline(const Problem& problem) {
 }
 
 Schedule plan_forest(const Problem& problem) {
-  const bool is_long =
-      problem.request.operation == Operation::allreduce && problem.links.num_hosts() >= kManyHosts;
-  ForestSearch search(problem, is_long ? kMaxMessagesOfManyHostsBothWays : kMaxMessages);
+  const bool is_both_ways = problem.request.operation == Operation::allreduce;
+  const bool has_many_hosts = problem.links.num_hosts() >= kManyHosts;
+  ForestSearch search(problem, !has_many_hosts ? kMaxMessages
+                               : is_both_ways  ? kMaxMessagesOfManyHostsBothWays
+                                               : kMaxMessagesOfManyHosts);
   const std::int32_t segments = search.likely_segments();
   if (segments <= 2) {
     return search.searched({{.num_trees = 1, .segments_per_tree = segments, .width = 4.0}}, true);
   }
   const Shape one_each{.num_trees = 3, .segments_per_tree = segments};
-  if (problem.request.operation == Operation::allreduce) return search.searched({one_each}, true);
+  if (is_both_ways) return search.searched({one_each}, true);
   Shape ahead = one_each;
   ahead.window = 8;
   ahead.spare_sends = 1;
