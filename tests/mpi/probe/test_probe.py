@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -200,7 +201,8 @@ def test_probe_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     returncode, stderr = Endless(tmp_path, "--timeout", "15s").end()
 
     assert returncode == 1
-    assert "did not end within 15 s" in stderr
+    # What starting the launcher took, as on a busy machine, is no longer left.
+    assert re.search(r"did not end within [0-9.]+ s and was stopped", stderr)
     assert not list(tmp_path.glob("*.npz*"))
 
 
