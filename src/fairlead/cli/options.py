@@ -238,7 +238,8 @@ RelayRule = Annotated[
     option_kinds.name(
         RELAY_RULES,
         "With --relay: how messages choose their paths. trials: whole messages on each way are "
-        "compared, at first and when the program becomes slower. mcm: the zones and thresholds of the paper MCM.",
+        "compared, at first and when the program becomes slower. mcm: the zones and thresholds "
+        "of the paper MCM.",
         PLACING,
         metavar="|".join(RELAY_RULES),
     ),

@@ -360,8 +360,8 @@ TEST_CASE("router: frames in long queues stay whole and in order") {
     }
   }
   // With those of the receivers to themselves.
-  REQUIRE(happens(
-      [&] { return network.router(1).counters().delivered_frames == 2 + 2 * kNumFrames; }));
+  REQUIRE(
+      happens([&] { return network.router(1).counters().delivered_frames == 2 + 2 * kNumFrames; }));
   for (Local::socket& receiver : receivers) {
     std::uint32_t num_right = 0;
     while (num_right < kNumFrames && takes(receiver, numbered_frame(num_right, 0, 1))) ++num_right;

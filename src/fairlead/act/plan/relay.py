@@ -32,7 +32,7 @@ RELAY_FILE = "relay.json"
 DEFAULT_THRESHOLD_BYTES = 65536
 
 RELAY_RULES = ("trials", "mcm")
-"""How messages choose their paths (mpi/intercept/relay/messenger/path_rules.hpp), the default first."""
+"""How messages choose paths (mpi/intercept/relay/messenger/path_rules.hpp), the default first."""
 
 DEFAULT_ZONES = (2.0, 4.0)
 """Where MCM's zones medium and high begin, as times of what a message takes without load on the
