@@ -68,11 +68,11 @@ def view(tuning: Tuning | NativeTuning) -> RenderableType:
     )
     if isinstance(tuning, NativeTuning) and tuning.is_reordered:
         title += "; the hosts in another order"
-    names = ("operation", "size", "native", "best other", "method", "saves", "95 % interval", "use")
-    shown = table(names, texts=("operation", "method", "use"))
+    names = ("operation", "size", "native", "other", "method", "saves", "95 %", "used")
+    shown = table(names, texts=("method", "operation"))
     ordered = sorted(tuning.choices, key=lambda one: one.operation)
     for choice in ordered:
-        used = (choice.name or "") if choice.is_taken else "native"
+        used = "yes" if choice.is_taken else "no"
         style = "bold" if choice.is_taken else ""
         shown.add_row(*map(Text, [*_cells(choice), used]), style=style)
     return Group(Text(title, style="bold"), Text(), shown)
@@ -96,7 +96,7 @@ def _cells(choice: Choice) -> list[str]:
 def _interval(gain: Gain) -> str:
     if not math.isfinite(gain.low_ratio):
         return "slower" if gain.ratio < 0 else "unknown"
-    return f"{gain.low_ratio:.0%} to {gain.high_ratio:.0%}"
+    return f"{100 * gain.low_ratio:.0f} to {gain.high_ratio:.0%}"
 
 
 def _call_facts(choice: Choice) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 from pathlib import Path
@@ -40,10 +41,24 @@ def test_each_call_has_a_row_that_says_what_is_used() -> None:
     assert " ".join(title) == ("4 ranks on 2 hosts, Open MPI 4.1.4: 3 calls measured in 2.5 s")
     by_operation = {row[0]: " ".join(row[1:]) for row in rows[1:]}
     assert by_operation == {
-        "bcast": "64 KiB 20 ms 10 ms forest 50% 40% to 60% forest",
-        "reduce": "64 KiB 20 ms 40 ms forest -100% slower native",
-        "allgather": "4 KiB 20 ms - – – – native",
+        "bcast": "64 KiB 20 ms 10 ms forest 50% 40 to 60% yes",
+        "reduce": "64 KiB 20 ms 40 ms forest -100% slower no",
+        "allgather": "4 KiB 20 ms - – – – no",
     }
+
+
+def test_no_cell_is_broken_at_80_columns() -> None:
+    longest = Choice(
+        "reduce_scatter", 262144, HOSTS, 0.252, "dissemination", 0.0552,
+        Gain(0.78, 0.771, 0.792), True, 8,
+    )  # fmt: skip
+    text = io.StringIO()
+    Console(file=text, width=80).print(
+        tune_view.view(dataclasses.replace(tuning(), choices=[longest]))
+    )
+
+    *_, row = [line.split() for line in text.getvalue().splitlines() if line.strip()]
+    assert " ".join(row) == "reduce_scatter 256 KiB 252 ms 55.2 ms dissemination 78% 77 to 79% yes"
 
 
 def test_facts_are_json_and_hold_the_rules() -> None:
