@@ -71,6 +71,16 @@ relay::FrameHeader frame_to(std::uint32_t rank, std::uint16_t host) {
   return header;
 }
 
+// Sends a frame to itself and waits for it.
+bool reaches_itself(Local::socket& socket, std::uint32_t rank, std::uint16_t host) {
+  relay::FrameHeader to_itself = frame_to(rank, host);
+  to_itself.src_rank = rank;
+  asio::write(socket, asio::buffer(relay::to_bytes(to_itself)));
+  asio::write(socket, asio::buffer("xyz", 3));
+  std::array<std::byte, relay::kFrameHeaderBytes + 3> bytes;
+  return asio::read(socket, asio::buffer(bytes)) == bytes.size();
+}
+
 int option(int socket, int level, int name) {
   int value = 0;
   socklen_t size = sizeof value;
@@ -226,12 +236,7 @@ TEST_CASE("router: bytes that are no frame end the connection of one process onl
   Local::socket good = greeted(network.router(0), 1, some_key());
   asio::write(bad, asio::buffer(std::string(1000, 'x')));
   CHECK(ends(bad));
-  relay::FrameHeader to_itself = frame_to(1, 0);
-  to_itself.src_rank = 1;
-  asio::write(good, asio::buffer(relay::to_bytes(to_itself)));
-  asio::write(good, asio::buffer("xyz", 3));
-  std::array<std::byte, relay::kFrameHeaderBytes + 3> bytes;
-  CHECK(asio::read(good, asio::buffer(bytes)) == bytes.size());
+  CHECK(reaches_itself(good, 1, 0));
 }
 
 TEST_CASE("router: who takes nothing holds up its sender, and no other process") {
@@ -242,12 +247,7 @@ TEST_CASE("router: who takes nothing holds up its sender, and no other process")
   Flood flood(socket, 1);
   CHECK(happens([&] { return flood.pauses(network.router(0)); }));
   CHECK(flood.sent_bytes() < (32U << 20));
-  relay::FrameHeader to_itself = frame_to(2, 0);
-  to_itself.src_rank = 2;
-  asio::write(good, asio::buffer(relay::to_bytes(to_itself)));
-  asio::write(good, asio::buffer("xyz", 3));
-  std::array<std::byte, relay::kFrameHeaderBytes + 3> bytes;
-  CHECK(asio::read(good, asio::buffer(bytes)) == bytes.size());
+  CHECK(reaches_itself(good, 2, 0));
   // In the end it is dropped.
   CHECK(happens([&] { return drops(network.router(0), router::Drop::stalled) == 1; }));
 }
@@ -333,12 +333,7 @@ bool takes(Socket& socket, const std::string& frame) {
 // A process that the router knows, since its own frame to itself has come.
 Local::socket known(RunningRouter& router, std::uint32_t rank, std::uint16_t host) {
   Local::socket socket = greeted(router, rank, some_key());
-  relay::FrameHeader to_itself = frame_to(rank, host);
-  to_itself.src_rank = rank;
-  asio::write(socket, asio::buffer(relay::to_bytes(to_itself)));
-  asio::write(socket, asio::buffer("xyz", 3));
-  std::array<std::byte, relay::kFrameHeaderBytes + 3> bytes;
-  asio::read(socket, asio::buffer(bytes));
+  REQUIRE(reaches_itself(socket, rank, host));
   return socket;
 }
 

@@ -3,10 +3,6 @@
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from launchers import wait_until
+from oracle_service import serving
 
 from fairlead.measure.oracle import ask_oracle
 from fairlead.model.topology import Topology, ends_only
@@ -31,16 +28,9 @@ def url(tmp_path: Path, invented_hosts: None) -> Iterator[str]:
     links = links_of_tree([*(f"host {host}" for host in HOSTS), "switch"], np.full(4, 1e9))
     topology = tmp_path / "site.topo.npz"
     Topology(HOSTS, links, ends_only(len(HOSTS)), ("switch",) * len(HOSTS)).save(topology)
-    with subprocess.Popen(
-        [sys.executable, "-m", "fairlead", "oracle", "serve", str(topology),
-         "--probe-hosts", "ash:1,birch:1", "--probe-every", "1s", "--port", "0"],
-        stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"},
-    ) as service:  # fmt: skip
-        assert service.stderr is not None
-        found = re.search(r"http://127\.0\.0\.1:\d+", service.stderr.readline())
-        assert found is not None
-        yield found[0]
-        service.terminate()
+    options = ("--probe-hosts", "ash:1,birch:1", "--probe-every", "1s")
+    with serving(tmp_path, topology.name, *options) as url:
+        yield url
 
 
 def test_latencies_are_those_that_a_probe_measures_again_and_again(url: str) -> None:

@@ -7,7 +7,6 @@ Ranks run in UTS namespaces whose host names are those of a torus (programs/on-h
 from __future__ import annotations
 
 import json
-import os
 import re
 import socket
 import subprocess
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from oracle_service import serving
 from torus_files import host, interconnect, shares
 from tracing import PROGRAMS, TracedMpi, compiled
 
@@ -75,16 +75,9 @@ def oracle(tmp_path: Path) -> Iterator[str]:
     fairlead = [sys.executable, "-m", "fairlead"]
     command = [*fairlead, "import", "gemini", "interconnect.txt", "-o", "t.topo.npz"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-    with subprocess.Popen(
-        [*fairlead, "oracle", "serve", "t.topo.npz", "--metrics", "ldms:ldms.txt", "--recorded",
-         "--port", "0"],
-        cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"},
-    ) as service:  # fmt: skip
-        assert service.stderr is not None
-        found = re.search(r"http://127\.0\.0\.1:\d+", service.stderr.readline())
-        assert found is not None
-        yield found[0]
-        service.terminate()
+    options = ("--metrics", "ldms:ldms.txt", "--recorded")
+    with serving(tmp_path, "t.topo.npz", *options) as url:
+        yield url
 
 
 Answer = Callable[[list[int]], bytes]
