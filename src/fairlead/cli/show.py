@@ -29,15 +29,15 @@ def show(
         Path | None,
         typer.Argument(
             metavar="FILE|RUN",
-            help="A network, traffic, placement, comparison, history or jobs.json; a recorded NAS "
-            "benchmark, such as cg.C.32; or a run's folder or its name, for its results; without "
-            "it the latest run.",
+            help="A network, topology, traffic, placement, comparison, history or jobs.json; a "
+            "recorded NAS benchmark, such as cg.C.32; or a run's folder or its name, for its "
+            "results; without it the latest run.",
         ),
     ] = None,
     verbose: options.Verbose = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a network, a traffic, a placement, a comparison or several placed jobs."""
+    """Show a network, a topology, a traffic, a placement, a comparison or several placed jobs."""
     content = load_any(tell_latest(OUTCOMES) if file is None else find_run(file))
     if as_json:
         print_json(facts(content))

@@ -16,13 +16,14 @@ from fairlead.files.whole_file import read_bytes
 from fairlead.flows.comparison import Comparison
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
+from fairlead.model.topology import Topology
 from fairlead.model.traffic import Traffic
 from fairlead.simulation import JobsRecord
 from fairlead.simulation.jobs_record import JOBS
 from fairlead.simulation.recordings import load_recording
 from fairlead.watch.history import History
 
-Content = Network | Traffic | Placement | Comparison | JobsRecord | History
+Content = Network | Topology | Traffic | Placement | Comparison | JobsRecord | History
 
 
 class _Loader(Protocol):
@@ -31,6 +32,7 @@ class _Loader(Protocol):
 
 KINDS: dict[str, _Loader] = {
     "network": Network,
+    "topology": Topology,
     "traffic": Traffic,
     "placement": Placement,
     "comparison": Comparison,
@@ -47,7 +49,7 @@ _ZIP_START = b"PK"
 
 
 def load_any(path: Path) -> Content:
-    """Read a network, traffic, placement or comparison, or several jobs placed together.
+    """Read a network, topology, traffic, placement, comparison or history, or several placed jobs.
 
     Args:
         path: The file, or a run's folder, for the first of `OUTCOMES` in it, or the name of a

@@ -53,7 +53,9 @@ class RunFiles:
         found: dict[str, Content] = {}
         for path in _files([paths] if isinstance(paths, Path) else list(paths)):
             content = load_any(path)
-            field = _FIELDS[type(content)]
+            field = _FIELDS.get(type(content))
+            if field is None:
+                raise InputError(f"{path}: not a part of a page; fairlead show prints it")
             if field in found:
                 raise InputError(f"{path}: a second {field}; a report shows one")
             found[field] = content

@@ -11,6 +11,7 @@ from rich.console import RenderableType
 from fairlead.flows.comparison import Comparison
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
+from fairlead.model.topology import Topology
 from fairlead.model.traffic import Traffic
 from fairlead.report import (
     comparison_view,
@@ -18,6 +19,7 @@ from fairlead.report import (
     jobs_view,
     network_view,
     placement_view,
+    topology_view,
     traffic_view,
 )
 from fairlead.report.files import Content
@@ -34,6 +36,7 @@ class View(NamedTuple):
 
 VIEWS: dict[type, View] = {
     Network: View(network_view.facts, network_view.view),
+    Topology: View(topology_view.facts, topology_view.view),
     Traffic: View(traffic_view.facts, traffic_view.view),
     Placement: View(placement_view.facts, placement_view.view),
     Comparison: View(comparison_view.facts, comparison_view.view),

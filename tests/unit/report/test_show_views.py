@@ -15,13 +15,16 @@ from rich.console import Console
 
 import fairlead as fl
 from fairlead.errors import InputError
+from fairlead.model.topology import whole_torus
 from fairlead.report import comparison_table, facts, load_any, view
 from fairlead.report.blocks import reduce_blocks, split_evenly
 from fairlead.report.network_charts import network_charts
 from fairlead.report.palette import VIRIDIS, ink_on, viridis
 from fairlead.report.placement_view import rank_ranges
+from fairlead.report.run_files import RunFiles
 from fairlead.report.scales import BYTES, SECONDS, common_scale, human, three_digits
 from fairlead.report.terminal_heatmap import column_labels
+from fairlead.watch.history import History
 
 HOSTS = [f"node{number}" for number in range(8)]
 
@@ -229,6 +232,31 @@ def test_no_markup_in_a_name_is_obeyed():
 )
 def test_facts_are_json(content, kind):
     assert json.loads(json.dumps(facts(content), allow_nan=False))["kind"] == kind
+
+
+def test_topology_shows_each_host_with_its_router(tmp_path):
+    sizes = (2, 2, 2)
+    hosts = [f"nid{number:05d}" for number in range(16)]
+    whole_torus(sizes, hosts, [9.375e9] * 3, [4e9] * 15 + [np.nan]).save(tmp_path / "a.topo.npz")
+
+    content = load_any(tmp_path / "a.topo.npz")
+    rows = rendered(content, 80).splitlines()
+
+    assert rows[0] == "16 hosts on 8 routers or switches, 24 links, routes of a torus"
+    assert rows[-16].split()[:1] + rows[-16].split()[2:] == ["nid00000", *"000", "4.00", "GB/s"]
+    assert rows[-1].split()[:1] + rows[-1].split()[2:] == ["nid00015", *"111", "–"]
+    told = json.loads(json.dumps(facts(content)))
+    assert (told["kind"], told["coordinates"][15]) == ("topology", [1, 1, 1])
+
+
+@pytest.mark.parametrize("name", ["history.json", "a.topo.npz"])
+def test_report_refuses_what_is_no_part_of_a_page(name, tmp_path):
+    path = tmp_path / name
+    whole_torus((2, 2, 2), HOSTS, [1e9] * 3).save(tmp_path / "a.topo.npz")
+    history = History(program=("cg",), num_ranks=8, hosts=tuple(HOSTS))
+    (tmp_path / "history.json").write_text(history.model_dump_json())
+    with pytest.raises(InputError, match=f"{name}: not a part of a page; fairlead show prints it"):
+        RunFiles.load([path])
 
 
 def test_kind_is_known_by_content_not_by_name(tmp_path):
