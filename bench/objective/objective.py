@@ -78,7 +78,7 @@ def measured_anew(
         traffic_of: dict[str, fl.Traffic] = {}
         for scenario in options.scenario:
             for draw in range(options.draws):
-                with Lab.up(running.drawn(scenario, draw)) as lab:
+                with Lab.up(running.drawn(scenario, draw).slower(options.slower)) as lab:
                     for series in measured_in(lab, options, traffic_of, folder, clock):
                         if options.keep is not None:
                             keep(options.keep, series)
@@ -122,6 +122,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
     parser.add_argument("--program", action="append", choices=running.PROGRAMS)
     parser.add_argument("--draws", type=int, help="of each scenario")
+    parser.add_argument("--slower", type=float, help="divides the clouds' rates; default: 1")
     parser.add_argument("--number", type=int, help="most different placements")
     parser.add_argument("--repeats", type=int, help="least runs of each placement")
     parser.add_argument("--most-repeats", type=int, help="while the runs do not agree")
@@ -147,6 +148,7 @@ def parsed() -> argparse.Namespace:
         options.probe_options = "" if options.short else "--contention"
     options.scenario = options.scenario or list(SCENARIOS[:1] if options.short else SCENARIOS)
     options.program = options.program or list(running.PROGRAMS)[: 1 if options.short else None]
+    options.slower = options.slower or 1.0
     options.draws = options.draws or (1 if options.short else DRAWS)
     options.number = options.number or (3 if options.short else NUMBER)
     options.repeats = options.repeats or (1 if options.short else REPEATS)

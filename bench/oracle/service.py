@@ -19,14 +19,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from gemini import COORDINATES, sent_by_tasks
 
 from fairlead.measure.metrics import MetricSource, Quantity, Series
 from fairlead.measure.topologies.gemini import DIRECTIONS
 from fairlead.model.topology import Topology, port_name, whole_torus
 from fairlead.watch.oracle import Oracle, Question
+from fairlead.watch.oracle.remapping import RemapQuestion, remap
 
 LENGTH = re.compile(rb"(?i)\r\ncontent-length: (\d+)")
 NODES_OF_ROUTER = 2
@@ -69,7 +72,7 @@ def filled(*sizes: int, rounds: int) -> Oracle:
     return oracle
 
 
-def timed(work: Callable[[], None], repeats: int) -> str:
+def timed(work: Callable[[], object], repeats: int) -> str:
     """Median time of some repeats, and the range of nine tenths of them."""
     times_s = []
     for _ in range(repeats):
@@ -102,6 +105,12 @@ def in_process(short: bool) -> None:
     few, many = (20, 3) if short else (1000, 20)
     print(f"STALLS of 256 routes: {timed(lambda: ask(spread), few)} (ORACLE: 270 ms)")
     print(f"STALLS of all pairs of 1000 nodes: {timed(lambda: ask(thousand), many)} (limit: 1 s)")
+    for method in ("scotch", "geometric", "optimize"):
+        asked = RemapQuestion(
+            [spread[task // 4] for task in range(64)], range(64), sent_by_tasks(), method=method,
+            coordinates_of_task=COORDINATES if method == "geometric" else None,
+        )  # fmt: skip
+        print(f"map of 64 tasks by {method}: {timed(partial(remap, oracle, asked), few)} (12 ms)")
     print(f"a round of reads and the first answer after it: {timed(read_and_ask, many)}")
     most_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(f"most memory of the process: {most_kib / 2**20:.2f} GiB (limit: 1 GB)")

@@ -17,15 +17,18 @@ import numpy.typing as npt
 from fairlead.errors import InputError
 from fairlead.files.whole_file import read_text
 from fairlead.measure.metrics.http import fetch_json, require_http
+from fairlead.model.bottleneck_group import BottleneckGroup
 from fairlead.model.network import Network
 
 __all__ = [
+    "MOST_SHARING_HOSTS",
     "TOKEN_VARIABLE",
     "HotLink",
     "ask_for_tasks",
     "ask_oracle",
     "cost_network",
     "hot_links",
+    "interfaces",
     "oracle_network",
     "read_token",
 ]
@@ -48,10 +51,13 @@ HOP_S = 1e-6
 LEAST_SHARE = 0.01
 """Of a bandwidth that remains, however long its link stalls: no cost is infinite."""
 
+MOST_SHARING_HOSTS = 256
+"""Whose pairs are looked up on each link: 65,000 routes, kept from one question to the next."""
+
 _METRICS = ("hops", "bw", "stalls", "free_Bps", "latency_s")
 _OPTIONS = ("metric", "reduce", "window")
 
-Matrix = npt.NDArray[np.float64]
+Values = npt.NDArray[np.float64]
 
 
 def read_token(file: Path | None = None) -> str:
@@ -75,6 +81,7 @@ def ask_oracle(
     *,
     reduce: str | None = None,
     window_s: float = 60.0,
+    shared_links_by: str | None = None,
 ) -> dict[str, Any]:
     """What an oracle answers.
 
@@ -84,11 +91,14 @@ def ask_oracle(
         metrics: As the service calls them.
         reduce: min, max or sum; None: the usual one of each metric.
         window_s: Time window that ends now.
+        shared_links_by: Metric that tells what is left of links that several pairs share; None:
+            such links are not asked about.
 
     Raises:
         MetricError: It cannot be reached, or refuses; the message has its reason.
     """
-    question = {"nodes": list(nodes), "metrics": list(metrics), "window_s": window_s}
+    question: dict[str, Any] = {"nodes": list(nodes), "metrics": list(metrics)}
+    question |= {"window_s": window_s, "shared_links_by": shared_links_by}
     if reduce is not None:
         question["reduce"] = reduce
     answer = fetch_json(
@@ -186,9 +196,13 @@ def oracle_network(source: str, hosts: Sequence[str]) -> Network:
     except ValueError:
         raise InputError(f"oracle:{source}: window must be a number of seconds") from None
     metrics = list(dict.fromkeys(("hops", "capacity_Bps", metric)))
-    answer = ask_oracle(url, hosts, metrics, reduce=options.get("reduce"), window_s=window_s)
+    answer = ask_oracle(
+        url, hosts, metrics, reduce=options.get("reduce"), window_s=window_s,
+        shared_links_by=metric if len(hosts) <= MOST_SHARING_HOSTS else None,
+    )  # fmt: skip
     told = {name: _matrix(source, answer, name, len(hosts)) for name in metrics}
     network = cost_network(hosts, metric, told[metric], told["hops"], told["capacity_Bps"])
+    network = dataclasses.replace(network, **_shared(source, answer, len(hosts)))
     if answer.get("coordinates") is not None:
         at = np.array(answer["coordinates"], dtype=np.float64)
         network = dataclasses.replace(network, coordinates=at)
@@ -204,8 +218,35 @@ def oracle_network(source: str, hosts: Sequence[str]) -> Network:
     return network
 
 
+def _shared(source: str, answer: dict[str, Any], num_hosts: int) -> dict[str, Any]:
+    """What several pairs share, as fields of a network; none where the oracle was not asked."""
+    try:
+        groups = [
+            BottleneckGroup(np.array(link["pairs"], dtype=np.int64), float(link["left_Bps"]))
+            for link in answer.get("shared_links", ())
+        ]
+        nic_Bps = answer.get("nic_Bps")
+        if nic_Bps is not None:
+            nic_Bps = np.array(nic_Bps, dtype=np.float64)
+    except (InputError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"oracle:{source}: its answer has no shared_links: {error!r}") from error
+    nic_Bps = interfaces(nic_Bps, num_hosts, groups)
+    return {"groups": groups, "nic_out_Bps": nic_Bps, "nic_in_Bps": nic_Bps}
+
+
+def interfaces(
+    nic_Bps: Values | None, num_hosts: int, groups: Sequence[BottleneckGroup]
+) -> Values | None:
+    """What interfaces of hosts carry, shape (H,), or None: unknown.
+
+    The fastest pair stands for an unknown interface, as if a host used one link at a time; where
+    the shared links are known, it has no bound instead.
+    """
+    return np.full(num_hosts, np.inf) if nic_Bps is None and groups else nic_Bps
+
+
 def cost_network(
-    hosts: Sequence[str], metric: str, values: Matrix, hops: Matrix, capacity_Bps: Matrix
+    hosts: Sequence[str], metric: str, values: Values, hops: Values, capacity_Bps: Values
 ) -> Network:
     """The latencies and bandwidths whose ratios are those of a metric's costs.
 
@@ -239,7 +280,7 @@ def cost_network(
     return Network(hosts, latency_s, bandwidth_Bps, origin={"how": "oracle"})
 
 
-def _matrix(source: str, answer: dict[str, Any], metric: str, num_hosts: int) -> Matrix:
+def _matrix(source: str, answer: dict[str, Any], metric: str, num_hosts: int) -> Values:
     """Values of a metric; `nan` for null."""
     try:
         values = np.array(answer["metrics"][metric]["values"], dtype=np.float64)

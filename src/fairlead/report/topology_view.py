@@ -59,4 +59,3 @@ def view(topology: Topology, width: int) -> RenderableType:
         Text(),
         hosts,
     )
-

@@ -9,19 +9,14 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from fairlead.measure.oracle import cost_network
+from fairlead.measure.oracle import MOST_SHARING_HOSTS, cost_network, interfaces
 from fairlead.model.bottleneck_group import BottleneckGroup
 from fairlead.model.network import Network
 from fairlead.watch.oracle.link_metrics import LinkMetrics
 from fairlead.watch.oracle.oracle import Oracle, Question
+from fairlead.watch.oracle.shared_links import shared_links
 
 __all__ = ["network_for_program", "without_own"]
-
-MOST_HOSTS = 256
-"""Whose pairs are looked up on each link: 65,000 routes, kept from one question to the next."""
-
-LEAST_SHARE = 0.1
-"""Of a link that is left for a program: messages that join others on a full link get some of it."""
 
 _OF_LINKS = {"bw": "used_ratio", "stalls": "stalled_ratio", "free_Bps": "free_Bps"}
 """Metrics that the program's own messages change, as attributes of LinkMetrics."""
@@ -55,20 +50,16 @@ def network_for_program(
         for name, found in oracle.ask(Question(hosts, metrics, window_s=window_s)).told.items()
     }
     groups: list[BottleneckGroup] = []
-    if len(hosts) <= MOST_HOSTS:
+    if len(hosts) <= MOST_SHARING_HOSTS:
         pairs_of_link = oracle.pairs_of_links(hosts)
         links = without_own(oracle.links(window_s), _on_links(oracle, pairs_of_link, between_bytes))
         if metric in _OF_LINKS:
             told[metric] = _along_routes(links, metric, pairs_of_link, told["hops"])
         if has_links:
-            groups = _shared_links(links, metric, pairs_of_link)
+            groups = shared_links(links, metric, pairs_of_link)
     at = oracle.topology.indices(hosts)
     nic_Bps = oracle.topology.nic_Bps
-    if nic_Bps is not None:
-        nic_Bps = nic_Bps[at]
-    elif groups:
-        # Else the fastest pair would stand for an interface, as if a host used one link at a time.
-        nic_Bps = np.full(len(hosts), np.inf)
+    nic_Bps = interfaces(None if nic_Bps is None else nic_Bps[at], len(hosts), groups)
     coordinates = oracle.topology.coordinates
     return dataclasses.replace(
         cost_network(hosts, metric, told[metric], told["hops"], told["capacity_Bps"]),
@@ -129,18 +120,3 @@ def _along_routes(
         values[src, dst] = worse(values[src, dst], value)
     nowhere = np.nan if metric == "free_Bps" else 0.0
     return np.where(hops > 0, values, nowhere)
-
-
-def _shared_links(
-    links: LinkMetrics, metric: str, pairs_of_link: Mapping[int, Pairs]
-) -> list[BottleneckGroup]:
-    """The links that several pairs share, with what is left of each."""
-    left_Bps = links.capacity_Bps.copy()
-    if metric in ("bw", "stalls"):
-        busy_ratio = getattr(links, _OF_LINKS[metric])
-        left_Bps *= np.clip(1 - np.nan_to_num(busy_ratio), LEAST_SHARE, 1)
-    return [
-        BottleneckGroup(pairs, float(left_Bps[link]))
-        for link, pairs in pairs_of_link.items()
-        if len(pairs) > 1 and np.isfinite(left_Bps[link])
-    ]

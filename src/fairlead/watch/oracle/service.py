@@ -16,11 +16,20 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.routing import Route
 
 from fairlead.errors import Error, InputError
+from fairlead.measure.oracle import MOST_SHARING_HOSTS
 from fairlead.model.topology import Reduction
 from fairlead.watch.oracle.giving import FORMS, hottest_links, prometheus_text
 from fairlead.watch.oracle.guarding import Guard, Limiter
-from fairlead.watch.oracle.oracle import MOST_NODES, MOST_WINDOW_S, Answer, Oracle, Question
+from fairlead.watch.oracle.oracle import (
+    METRICS,
+    MOST_NODES,
+    MOST_WINDOW_S,
+    Answer,
+    Oracle,
+    Question,
+)
 from fairlead.watch.oracle.remapping import MOST_TASKS, RemapQuestion, remap
+from fairlead.watch.oracle.shared_links import shared_links
 
 __all__ = ["service"]
 
@@ -42,6 +51,9 @@ LARGE_ANSWERS = 2
 MOST_SENT = 64 * MOST_TASKS
 """Rows of traffic in a question; a request of MOST_BYTES has fewer."""
 
+REQUESTS_OF_SHARED_LINKS = 20
+"""So many requests it costs to look up which pairs share links."""
+
 REQUESTS_OF_REMAP = 20
 """So many requests a remapping costs a client."""
 
@@ -58,6 +70,11 @@ class Query(BaseModel):
     reduce: Reduction | None = None
     window_s: float = Field(default=60.0, gt=0, le=MOST_WINDOW_S)
     coverage: bool = Field(default=False, description="Also the coverage of each pair.")
+    shared_links_by: str | None = Field(
+        default=None,
+        description="Also links that several pairs share, up to 256 nodes: what this metric leaves "
+        "of each, and what interfaces carry, in bytes per second.",
+    )
 
 
 class Running(BaseModel):
@@ -101,7 +118,10 @@ def service(oracle: Oracle, *, token: str = "", rate: float = REQUESTS_PER_S) ->
         if request.client is not None:
             cost = num_pairs / PAIRS_OF_REQUEST + (0 if is_ready else REQUESTS_OF_WINDOW)
             limiter.charge(request.client.host, cost)
-        if len(asked.nodes) <= SMALL_NODES and is_ready:
+            if asked.shared_links_by is not None:
+                limiter.charge(request.client.host, REQUESTS_OF_SHARED_LINKS)
+        is_small = len(asked.nodes) <= SMALL_NODES and asked.shared_links_by is None
+        if is_small and is_ready:
             return Response(_told(oracle, asked), media_type=JSON)
         async with large:
             return Response(await asyncio.to_thread(_told, oracle, asked), media_type=JSON)
@@ -214,7 +234,28 @@ def _document(oracle: Oracle, answer: Answer, asked: Query) -> dict[str, Any]:
         if asked.coverage:
             part["coverage"] = np.ascontiguousarray(told.coverage)
         document["metrics"][metric] = part
+    if asked.shared_links_by is not None:
+        document |= _shared(oracle, asked, asked.shared_links_by)
     return document
+
+
+def _shared(oracle: Oracle, asked: Query, metric: str) -> dict[str, Any]:
+    """What several pairs share: links, and the interfaces of nodes."""
+    if metric not in METRICS:
+        raise InputError(f"shared_links_by: unknown {metric!r}; there are {', '.join(METRICS)}")
+    if len(asked.nodes) > MOST_SHARING_HOSTS:
+        raise InputError(
+            f"shared_links_by: expected at most {MOST_SHARING_HOSTS} nodes, got {len(asked.nodes)}"
+        )
+    pairs_of_link = oracle.pairs_of_links(tuple(asked.nodes))
+    groups = shared_links(oracle.links(asked.window_s), metric, pairs_of_link)
+    nic_Bps = oracle.topology.nic_Bps
+    return {
+        "shared_links": [
+            {"pairs": group.pairs, "left_Bps": group.capacity_Bps} for group in groups
+        ],
+        "nic_Bps": None if nic_Bps is None else nic_Bps[oracle.topology.indices(asked.nodes)],
+    }
 
 
 def _nodes(oracle: Oracle) -> bytes:

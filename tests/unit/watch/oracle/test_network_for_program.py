@@ -17,6 +17,7 @@ from fairlead.watch.oracle import Oracle
 from fairlead.watch.oracle.link_metrics import LinkMetrics
 from fairlead.watch.oracle.network_for_program import without_own
 from fairlead.watch.oracle.remapping import RemapQuestion, remap
+from fairlead.watch.oracle.shared_links import shared_links
 
 CAPACITY_BPS = 100.0
 
@@ -53,6 +54,18 @@ def test_link_without_a_rate_says_nothing_of_the_program(
 
     np.testing.assert_array_equal(others.used_ratio, found.used_ratio)
     np.testing.assert_array_equal(others.stalled_ratio, found.stalled_ratio)
+
+
+@pytest.mark.parametrize(
+    ("metric", "left_Bps"), [("bw", 60), ("stalls", 30), ("free_Bps", 60), ("hops", 100)]
+)
+def test_shared_link_has_what_the_metric_leaves_of_it(metric: str, left_Bps: float) -> None:
+    pairs_of_link = {0: np.array([[0, 1], [0, 2]]), 1: np.array([[0, 2]])}
+
+    (group,) = shared_links(links([40.0, 20.0], [0.7, 0.1]), metric, pairs_of_link)
+
+    assert group.capacity_Bps == pytest.approx(left_Bps)
+    assert group.pairs.tolist() == [[0, 1], [0, 2]]
 
 
 class Loaded(MetricSource):

@@ -281,6 +281,32 @@ def test_network_of_an_oracle_has_less_bandwidth_where_links_stall(serve, tmp_pa
     assert (network.origin["metric"], network.origin["age_s"]) == ("stalls", 0)
 
 
+def test_network_of_an_oracle_has_the_links_that_pairs_share(serve) -> None:
+    running = serve()
+    # X comes before Z: both messages of the first host take the cable that stalls.
+    line = [host(0, 0, 6), host(1, 0, 6), host(1, 0, 7)]
+
+    network = oracle_network(f"{running.url}?metric=stalls&window=600", line)
+
+    tile_Bps = 3.125e9 * 3 / 8
+    shared = {tuple(map(tuple, group.pairs.tolist())): group for group in network.groups}
+    assert shared[(0, 1), (0, 2)].capacity_Bps == pytest.approx(0.32 * tile_Bps)
+    assert shared[(0, 2), (1, 2)].capacity_Bps == pytest.approx(tile_Bps)
+    assert network.nic_out_Bps.tolist() == running.oracle.topology.nic_Bps[:3].tolist()
+
+
+@pytest.mark.parametrize(
+    ("nodes", "metric", "problem"),
+    [
+        (PAIR, "speed", "shared_links_by: unknown 'speed'; there are hops, "),
+        (PAIR * 129, "bw", "shared_links_by: expected at most 256 nodes, got 258"),
+    ],
+)
+def test_question_about_shared_links_that_is_none_is_refused(serve, nodes, metric, problem) -> None:
+    with pytest.raises(Error, match=problem):
+        ask_oracle(serve().url, nodes, ["stalls"], shared_links_by=metric)
+
+
 @pytest.mark.parametrize(
     ("source", "problem"),
     [

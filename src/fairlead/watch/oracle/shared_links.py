@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Links that several pairs of hosts share, as bottlenecks of a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.model.bottleneck_group import BottleneckGroup
+from fairlead.watch.oracle.link_metrics import LinkMetrics
+
+__all__ = ["shared_links"]
+
+LEAST_SHARE = 0.1
+"""Of a link that is left for a program: messages that join others on a full link get some of it."""
+
+Values = npt.NDArray[np.float64]
+Pairs = npt.NDArray[np.int64]
+
+
+def shared_links(
+    links: LinkMetrics, metric: str, pairs_of_link: Mapping[int, Pairs]
+) -> list[BottleneckGroup]:
+    """The links that several pairs share, with what is left of each by a metric.
+
+    Args:
+        links: What they do.
+        metric: Of the oracle; those that say nothing of a link's load leave all of it.
+        pairs_of_link: Pairs of hosts that each link carries, shape (P, 2).
+    """
+    left_Bps = _left_Bps(links, metric)
+    return [
+        BottleneckGroup(pairs, float(left_Bps[link]))
+        for link, pairs in pairs_of_link.items()
+        if len(pairs) > 1 and np.isfinite(left_Bps[link])
+    ]
+
+
+def _left_Bps(links: LinkMetrics, metric: str) -> Values:
+    busy_ratio = {
+        "bw": links.used_ratio,
+        "stalls": links.stalled_ratio,
+        "free_Bps": 1 - links.free_Bps / links.capacity_Bps,
+    }.get(metric, np.zeros_like(links.capacity_Bps))
+    left_ratio: Values = np.clip(1 - np.nan_to_num(busy_ratio), LEAST_SHARE, 1)
+    return links.capacity_Bps * left_ratio
