@@ -107,7 +107,8 @@ def in_process(short: bool) -> None:
     print(f"STALLS of all pairs of 1000 nodes: {timed(lambda: ask(thousand), many)} (limit: 1 s)")
     for method in ("scotch", "geometric", "optimize"):
         asked = RemapQuestion(
-            [spread[task // 4] for task in range(64)], range(64), sent_by_tasks(), method=method,
+            [spread[task // 4] for task in range(64)], range(64), sent_by_tasks(),
+            method=method, window_s=600,
             coordinates_of_task=COORDINATES if method == "geometric" else None,
         )  # fmt: skip
         print(f"map of 64 tasks by {method}: {timed(partial(remap, oracle, asked), few)} (12 ms)")

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from fairlead import _core
 from fairlead.errors import ShapeError, TopologyError
+from fairlead.model.bottleneck_group import rows_of_pairs
 from fairlead.model.host_tree import HostTree
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
@@ -160,12 +161,7 @@ def rank_matrix(matrix: sp.csr_array) -> _core.RankMatrix:
 def network_arrays(network: Network) -> _core.NetworkArrays:
     """The network in the compiled core's form."""
     nothing = np.zeros(0)
-    pairs = [
-        np.column_stack([np.full(len(group.pairs), index), group.pairs])
-        for index, group in enumerate(network.groups)
-    ]
-    rows = np.concatenate([*pairs, np.zeros((0, 3), dtype=np.int64)]).astype(np.int64)
-    group_of_pair, src_of_pair, dst_of_pair = (np.ascontiguousarray(rows[:, i]) for i in range(3))
+    group_of_pair, src_of_pair, dst_of_pair = rows_of_pairs(network.groups).T.copy()
     return _core.NetworkArrays(
         network.latency_s,
         network.bandwidth_Bps,

@@ -13,7 +13,7 @@ from fairlead.decide.placement.filling import blocked
 from fairlead.decide.placement.problem import HostOfRank, Problem, SearchLimits
 from fairlead.decide.placement.scotch import scotch
 from fairlead.errors import TopologyError
-from fairlead.model.cost import network_arrays, rank_matrix
+from fairlead.model.cost import rank_matrix
 from fairlead.model.host_tree import HostTree
 
 SCOTCH_S_PER_PAIR = 3e-7
@@ -53,9 +53,8 @@ def optimize(problem: Problem) -> HostOfRank:
     else:
         _require_measured(problem)
         found = _core.optimize_bottleneck(
-            rank_matrix(problem.traffic.bytes),
-            rank_matrix(problem.traffic.messages),
-            network_arrays(problem.rates),
+            *problem.compiled_traffic,
+            problem.compiled_rates,
             slots,
             problem.objective == "bottleneck-and-mean",
             limits,

@@ -119,17 +119,21 @@ class Problem:
         assert isinstance(self.network, Network), "a host tree is placed on by the sum only"
         return self.network
 
+    @functools.cached_property
+    def compiled_rates(self) -> _core.NetworkArrays:
+        """The rates in the compiled core's form."""
+        return network_arrays(self.rates)
+
+    @functools.cached_property
+    def compiled_traffic(self) -> tuple[_core.RankMatrix, _core.RankMatrix]:
+        """Bytes and messages in the compiled core's form."""
+        return rank_matrix(self.traffic.bytes), rank_matrix(self.traffic.messages)
+
     def value_s(self, host_of_rank: HostOfRank) -> float:
         """The value of the objective for a placement; less is better."""
-        weights = rank_matrix(self.weights)
         if self.objective == "sum":
-            return _core.weighted_sum(weights, self.host_cost_s, host_of_rank)
-        cost = _core.evaluate(
-            rank_matrix(self.traffic.bytes),
-            rank_matrix(self.traffic.messages),
-            network_arrays(self.rates),
-            host_of_rank,
-        )
+            return _core.weighted_sum(rank_matrix(self.weights), self.host_cost_s, host_of_rank)
+        cost = _core.evaluate(*self.compiled_traffic, self.compiled_rates, host_of_rank)
         return float(getattr(cost, COST_OF_OBJECTIVE[self.objective]))
 
     def best(self, placements: npt.NDArray[np.int64]) -> HostOfRank:
