@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from fairlead.measure.oracle import MOST_SHARING_HOSTS, cost_network, interfaces
 from fairlead.model.bottleneck_group import BottleneckGroup
 from fairlead.model.network import Network
+from fairlead.watch.oracle.crossings import Crossings
 from fairlead.watch.oracle.link_metrics import LinkMetrics
 from fairlead.watch.oracle.oracle import Oracle, Question
 from fairlead.watch.oracle.shared_links import shared_links
@@ -22,7 +22,6 @@ _OF_LINKS = {"bw": "used_ratio", "stalls": "stalled_ratio", "free_Bps": "free_Bp
 """Metrics that the program's own messages change, as attributes of LinkMetrics."""
 
 Values = npt.NDArray[np.float64]
-Pairs = npt.NDArray[np.int64]
 
 
 def network_for_program(
@@ -51,12 +50,17 @@ def network_for_program(
     }
     groups: list[BottleneckGroup] = []
     if len(hosts) <= MOST_SHARING_HOSTS:
-        pairs_of_link = oracle.pairs_of_links(hosts)
-        links = without_own(oracle.links(window_s), _on_links(oracle, pairs_of_link, between_bytes))
+        crossed = oracle.crossings(hosts)
+        own_bytes: Values = np.bincount(
+            crossed.link,
+            between_bytes[crossed.src, crossed.dst],
+            minlength=oracle.topology.links.num_links,
+        ).astype(np.float64)  # whole numbers where no link is crossed
+        links = without_own(oracle.links(window_s), own_bytes)
         if metric in _OF_LINKS:
-            told[metric] = _along_routes(links, metric, pairs_of_link, told["hops"])
+            told[metric] = _along_routes(links, metric, crossed, told["hops"])
         if has_links:
-            groups = shared_links(links, metric, pairs_of_link)
+            groups = shared_links(links, metric, crossed)
     at = oracle.topology.indices(hosts)
     nic_Bps = oracle.topology.nic_Bps
     nic_Bps = interfaces(None if nic_Bps is None else nic_Bps[at], len(hosts), groups)
@@ -99,24 +103,11 @@ def without_own(found: LinkMetrics, own_bytes: Values) -> LinkMetrics:
     )
 
 
-def _on_links(oracle: Oracle, pairs_of_link: Mapping[int, Pairs], between_bytes: Values) -> Values:
-    """Bytes of a repeat on each link, shape (L,)."""
-    own_bytes = np.zeros(oracle.topology.links.num_links)
-    for link, pairs in pairs_of_link.items():
-        own_bytes[link] = between_bytes[pairs[:, 0], pairs[:, 1]].sum()
-    return own_bytes
-
-
-def _along_routes(
-    links: LinkMetrics, metric: str, pairs_of_link: Mapping[int, Pairs], hops: Values
-) -> Values:
+def _along_routes(links: LinkMetrics, metric: str, crossed: Crossings, hops: Values) -> Values:
     """The fullest link of each pair's route, shape (H, H); `nan` where none is known."""
     worse = np.fmin if metric == "free_Bps" else np.fmax
     values = np.full(hops.shape, np.nan)
-    for link, value in zip(
-        pairs_of_link, getattr(links, _OF_LINKS[metric])[list(pairs_of_link)], strict=True
-    ):
-        src, dst = pairs_of_link[link].T
-        values[src, dst] = worse(values[src, dst], value)
+    of_link: Values = getattr(links, _OF_LINKS[metric])
+    worse.at(values, (crossed.src, crossed.dst), of_link[crossed.link])
     nowhere = np.nan if metric == "free_Bps" else 0.0
     return np.where(hops > 0, values, nowhere)

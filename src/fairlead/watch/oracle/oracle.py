@@ -18,6 +18,7 @@ from fairlead.model.network import Network
 from fairlead.model.topology import Reducer, Reduction, TableRoutes, Topology
 from fairlead.model.topology.routes import NO_LINK, reduced
 from fairlead.watch.oracle.collecting import Collector, Teller
+from fairlead.watch.oracle.crossings import Crossings, crossings
 from fairlead.watch.oracle.link_metrics import LinkMetrics, link_metrics
 from fairlead.watch.oracle.samples import SampleStore
 
@@ -47,7 +48,7 @@ MOST_WINDOWS = 3
 """Windows whose link metrics are kept until the next round of reads."""
 
 MOST_PROGRAMS = 4
-"""Whose pairs are kept by link: 10 MB for one on 256 hosts."""
+"""Whose crossings are kept: 10 MB for one on 256 hosts."""
 
 MOST_REDUCERS = 12
 """Of a window; for a torus of 10,000 nodes each takes some 2 MB."""
@@ -149,7 +150,7 @@ class Oracle:
         self._clock = clock
         self._hops = topology.hops()
         self._windows: dict[float, tuple[int, _Window]] = {}
-        self._pairs_of_links: dict[tuple[str, ...], dict[int, npt.NDArray[np.int64]]] = {}
+        self._crossings: dict[tuple[str, ...], Crossings] = {}
         self._keeping = threading.Lock()
 
     def use_clock_of_samples(self) -> None:
@@ -172,29 +173,21 @@ class Oracle:
         }
         return Answer(question, told, self._clock() - window.oldest_s)
 
-    def pairs_of_links(self, hosts: tuple[str, ...]) -> dict[int, npt.NDArray[np.int64]]:
-        """Pairs of these hosts, by their positions, that each link carries, shape (P, 2).
+    def crossings(self, hosts: tuple[str, ...]) -> Crossings:
+        """The links on the routes between these hosts.
 
         They are kept, as routes do not change.
 
         Raises:
-            InputError: A host is unknown.
+            TopologyError: A host is unknown.
         """
-        found = self._pairs_of_links.get(hosts)
+        found = self._crossings.get(hosts)
         if found is None:
-            pairs: dict[int, list[tuple[int, int]]] = {}
-            places = self.topology.indices(hosts)
-            for src, src_place in enumerate(places):
-                for dst, dst_place in enumerate(places):
-                    if src != dst:
-                        for link in self.topology.routes.route(src_place, dst_place).tolist():
-                            pairs.setdefault(link, []).append((src, dst))
-            pairs.pop(NO_LINK, None)
-            found = {link: np.array(of_link) for link, of_link in pairs.items()}
+            found = crossings(self.topology, hosts)
             with self._keeping:
-                while len(self._pairs_of_links) >= MOST_PROGRAMS:
-                    self._pairs_of_links.pop(next(iter(self._pairs_of_links)))
-                self._pairs_of_links[hosts] = found
+                while len(self._crossings) >= MOST_PROGRAMS:
+                    self._crossings.pop(next(iter(self._crossings)))
+                self._crossings[hosts] = found
         return found
 
     def links(self, window_s: float = 60.0) -> LinkMetrics:

@@ -247,8 +247,8 @@ def _shared(oracle: Oracle, asked: Query, metric: str) -> dict[str, Any]:
         raise InputError(
             f"shared_links_by: expected at most {MOST_SHARING_HOSTS} nodes, got {len(asked.nodes)}"
         )
-    pairs_of_link = oracle.pairs_of_links(tuple(asked.nodes))
-    groups = shared_links(oracle.links(asked.window_s), metric, pairs_of_link)
+    crossed = oracle.crossings(tuple(asked.nodes))
+    groups = shared_links(oracle.links(asked.window_s), metric, crossed)
     nic_Bps = oracle.topology.nic_Bps
     return {
         "shared_links": [

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import numpy.typing as npt
 
 from fairlead.model.bottleneck_group import BottleneckGroup
+from fairlead.watch.oracle.crossings import Crossings
 from fairlead.watch.oracle.link_metrics import LinkMetrics
 
 __all__ = ["shared_links"]
@@ -20,22 +19,24 @@ Values = npt.NDArray[np.float64]
 Pairs = npt.NDArray[np.int64]
 
 
-def shared_links(
-    links: LinkMetrics, metric: str, pairs_of_link: Mapping[int, Pairs]
-) -> list[BottleneckGroup]:
+def shared_links(links: LinkMetrics, metric: str, crossed: Crossings) -> list[BottleneckGroup]:
     """The links that several pairs share, with what is left of each by a metric.
+
+    Of links one after another on the same routes the one counts that has least left.
 
     Args:
         links: What they do.
         metric: Of the oracle; those that say nothing of a link's load leave all of it.
-        pairs_of_link: Pairs of hosts that each link carries, shape (P, 2).
+        crossed: By which pairs of hosts.
     """
-    left_Bps = _left_Bps(links, metric)
-    return [
-        BottleneckGroup(pairs, float(left_Bps[link]))
-        for link, pairs in pairs_of_link.items()
-        if len(pairs) > 1 and np.isfinite(left_Bps[link])
-    ]
+    left_Bps = _left_Bps(links, metric).tolist()
+    least: dict[bytes, tuple[float, Pairs]] = {}
+    for link, pairs in crossed.pairs_of_links():
+        if len(pairs) > 1 and np.isfinite(left_Bps[link]):
+            same = pairs.tobytes()
+            if same not in least or left_Bps[link] < least[same][0]:
+                least[same] = left_Bps[link], pairs
+    return [BottleneckGroup(pairs, left) for left, pairs in least.values()]
 
 
 def _left_Bps(links: LinkMetrics, metric: str) -> Values:

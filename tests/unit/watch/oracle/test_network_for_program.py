@@ -14,6 +14,7 @@ from fairlead.measure.metrics import MetricSource, Quantity, Series
 from fairlead.measure.metrics.rates import Faults
 from fairlead.model.topology import Topology
 from fairlead.watch.oracle import Oracle
+from fairlead.watch.oracle.crossings import Crossings
 from fairlead.watch.oracle.link_metrics import LinkMetrics
 from fairlead.watch.oracle.network_for_program import without_own
 from fairlead.watch.oracle.remapping import RemapQuestion, remap
@@ -60,9 +61,10 @@ def test_link_without_a_rate_says_nothing_of_the_program(
     ("metric", "left_Bps"), [("bw", 60), ("stalls", 30), ("free_Bps", 60), ("hops", 100)]
 )
 def test_shared_link_has_what_the_metric_leaves_of_it(metric: str, left_Bps: float) -> None:
-    pairs_of_link = {0: np.array([[0, 1], [0, 2]]), 1: np.array([[0, 2]])}
+    # The third link follows the first on the same routes, and only one pair takes the second.
+    crossed = Crossings(*np.array([(0, 0, 1), (0, 0, 2), (1, 0, 2), (2, 0, 1), (2, 0, 2)]).T)
 
-    (group,) = shared_links(links([40.0, 20.0], [0.7, 0.1]), metric, pairs_of_link)
+    (group,) = shared_links(links([40.0, 20.0, 0.0], [0.7, 0.1, 0.0]), metric, crossed)
 
     assert group.capacity_Bps == pytest.approx(left_Bps)
     assert group.pairs.tolist() == [[0, 1], [0, 2]]
