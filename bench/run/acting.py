@@ -6,7 +6,7 @@ In each round the program runs once by the launcher alone, and once by `fairlead
 defaults, which measures the network and traces the program itself. Compared are the program's own
 times. `--load N` keeps N processes busy meanwhile. All ranks share the processors of this machine,
 where a code that computes much hardly waits for the network; `--slower` divides the network's
-rates.
+rates. Ctrl-C ends a row with the rounds that it has.
 
 Printed are how often a placement was taken, the program's time as part of the launcher's (median of
 the pairs of runs with the interval of the median, and mean ratio), and what deciding took.
@@ -65,9 +65,7 @@ class Series:
 def main() -> None:
     options = parsed()
     console = Console(width=160)
-    rows = Table(
-        box=None, title=f"{options.repeats} runs a row, {options.load} busy processes beside"
-    )
+    rows = Table(box=None, title=f"{options.load} busy processes beside")
     for heading in (
         *("cloud", "program", "acted", "tuned collectives", "time / launcher's, median", "mean"),
         "launcher (s)",
@@ -107,13 +105,18 @@ def parsed() -> argparse.Namespace:
 
 
 def measure(lab: Lab, program: Program, repeats: int) -> Series:
+    """As many rounds, or those before Ctrl-C."""
     series = Series()
-    for number in range(repeats):
-        # The order alternates, so that a trend favours neither.
-        turns = [launcher_alone, fairlead_run]
-        for turn in turns if number % 2 == 0 else turns[::-1]:
-            with tempfile.TemporaryDirectory() as folder:
-                turn(lab, program, Path(folder), series)
+    try:
+        for number in range(repeats):
+            # The order alternates, so that a trend favours neither.
+            turns = [launcher_alone, fairlead_run]
+            for turn in turns if number % 2 == 0 else turns[::-1]:
+                with tempfile.TemporaryDirectory() as folder:
+                    turn(lab, program, Path(folder), series)
+    except KeyboardInterrupt:
+        if not (series.launcher_s and series.run_s):
+            raise
     return series
 
 
@@ -143,12 +146,13 @@ def fairlead_run(lab: Lab, program: Program, folder: Path, series: Series) -> No
 
 
 def cells(series: Series) -> list[str]:
-    ratios = np.array(series.run_s) / np.array(series.launcher_s)
-    mean = ratio_to_baseline(series.run_s, series.launcher_s)
+    pairs = np.array(list(zip(series.run_s, series.launcher_s, strict=False)))  # whole rounds only
+    ratios = pairs[:, 0] / pairs[:, 1]
+    mean = ratio_to_baseline(*pairs.T.tolist())
     low, high = median_interval(ratios)
     return [
-        f"{sum(series.has_acted)} of {len(ratios)}",
-        f"{sum(series.has_tuned)} of {len(ratios)}",
+        f"{sum(series.has_acted)} of {len(series.has_acted)}",
+        f"{sum(series.has_tuned)} of {len(series.has_tuned)}",
         f"{np.median(ratios):.2f} [{low:.2f}, {high:.2f}]",
         f"{mean.value:.3f} [{mean.low:.3f}, {mean.high:.3f}]",
         f"{np.median(series.launcher_s):.2f}",
