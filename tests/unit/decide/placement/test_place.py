@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from instances import groups_traffic, network, racks, random_network, random_traffic
 
 import fairlead as fl
+from fairlead import _core
 from fairlead.decide.placement import METHODS, METRICS, OBJECTIVES
 
 TWO_RANKS = fl.Traffic([[0, 1], [1, 0]], [[0, 1], [1, 0]])
@@ -244,7 +245,12 @@ def test_the_metric_decides_which_pairs_of_hosts_are_near() -> None:
     assert sorted(by_messages[:2]) in ([0, 2], [1, 3])
 
 
-def test_threads_get_what_each_would_get_alone() -> None:
+def test_threads_get_what_each_would_get_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    # So few proposals that the time is not reached which ends any search on a busy machine.
+    limits = _core.SearchLimits
+    monkeypatch.setattr(
+        _core, "SearchLimits", lambda **given: limits(**given | {"num_proposals": 20_000})
+    )
     rng = np.random.default_rng(9)
     net, traffic = random_network(8, rng), random_traffic(48, rng)
     cluster = fl.Cluster.uniform(net.hosts, 6)
