@@ -31,7 +31,7 @@ OUTCOME = re.compile(r"^(\w+) \(([\w.]+)\) \.\.\. (.*)$", re.MULTILINE)
 TO_OWN_FILE = 'exec "$@" > "$0/${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" 2>&1'
 """So that what the ranks print does not mix; $0 is a folder."""
 
-NUM_RANKS = "from mpi4py import MPI; print('ranks', MPI.COMM_WORLD.size)"
+SEE_EACH_OTHER = "from mpi4py import MPI; raise SystemExit(MPI.COMM_WORLD.size != {})"
 
 ForcedPlan = Callable[[Path, list[str], int], AbstractContextManager[None]]
 """Writes a plan into a folder, for these hosts and this turn; it serves until the block ends."""
@@ -102,11 +102,9 @@ def _command(options: argparse.Namespace, launcher: Launcher, hosts: list[str]) 
 
 def _is_mpi_of_launcher(command: list[str], num_ranks: int, env: dict[str, str]) -> bool:
     """Whether the ranks see each other: with another MPI each process is alone."""
-    start = command[: command.index("main.py")]
-    done = subprocess.run(
-        [*start, "-c", NUM_RANKS], env=os.environ | env, capture_output=True, text=True, check=False
-    )
-    return done.stdout.count(f"ranks {num_ranks}") == num_ranks
+    ask = [*command[: command.index("main.py")], "-c", SEE_EACH_OTHER.format(num_ranks)]
+    done = subprocess.run(ask, env=os.environ | env, capture_output=True, check=False)
+    return done.returncode == 0
 
 
 def _passed(found: dict[str, str]) -> int:
