@@ -16,6 +16,8 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 from tracing import PROGRAMS, TracedMpi
 
 import fairlead as fl
@@ -100,6 +102,28 @@ def test_every_call_delivers_what_the_native_one_does(
     done = run(mpi, hosts, plan, "compare", str(turn), "200")
 
     assert done.stdout == "compared 200\n", done.stdout + done.stderr
+    assert (done.returncode, told(done)) == (0, "")
+
+
+@settings(
+    max_examples=4,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(
+    hosts=st.lists(st.sampled_from(HOSTS), min_size=2, max_size=6),
+    turn=st.integers(0, 3),
+    seed=st.integers(0, 10**6),
+)
+def test_threads_on_any_hosts_get_what_the_native_calls_deliver(
+    openmpi: TracedMpi, tmp_path: Path, hosts: list[str], turn: int, seed: int
+) -> None:
+    plan = write_plan(tmp_path, len(hosts), forcing(turn))
+
+    done = run(openmpi, ",".join(hosts), plan, "threads", str(seed), "60")
+
+    assert done.stdout == "compared 60\n" * 2, done.stdout + done.stderr
     assert (done.returncode, told(done)) == (0, "")
 
 
@@ -192,10 +216,17 @@ def test_wrong_arguments_are_answered_by_the_mpi(mpi: TracedMpi, tmp_path: Path)
     assert answers[0].count("\n") == 6
 
 
-def test_a_rank_that_ends_in_the_middle_ends_the_job(mpi: TracedMpi, tmp_path: Path) -> None:
-    done = run(mpi, ONE_PER_HOST, write_plan(tmp_path, 5, forcing()), "leave")
+@pytest.mark.parametrize("way", ["leave", "fail"])
+def test_a_rank_that_ends_in_the_middle_ends_the_job_as_without_schedules(
+    mpi: TracedMpi, way: str, tmp_path: Path
+) -> None:
+    native, followed = (
+        run(mpi, ONE_PER_HOST, write_plan(tmp_path, 5, rules), way) for rules in ([], forcing())
+    )
 
-    assert done.returncode != 0
+    assert native.returncode != 0
+    assert followed.returncode == native.returncode
+    assert told(followed) == ""
 
 
 @pytest.mark.parametrize(

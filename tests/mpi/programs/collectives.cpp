@@ -4,22 +4,26 @@
 // collectives compare SEED CALLS   random calls, each compared byte for byte with the nonblocking
 //                                  one, which is always the MPI's own; prints what differs, and
 //                                  then "compared N"
-// collectives reals                prints the bits of sums whose order matters
-// collectives often CALLS          calls on communicators that come and go; prints what memory grew
+// collectives threads SEED CALLS   the same by two threads at once, each on communicators of its
+// own collectives reals                prints the bits of sums whose order matters collectives
+// often CALLS          calls on communicators that come and go; prints what memory grew
 //                                  by
 // collectives wrong                calls with wrong arguments; prints the class of each error
 // collectives repeat CALLS         the same sum on overlapping communicators, in another order on
 //                                  each rank; prints "repeated N" where all are right
-// collectives leave                rank 1 ends in the middle
+// collectives leave                rank 1 ends in the middle, between two calls
+// collectives fail                 rank 1 ends inside of a call, where it combines values
 #include <mpi.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "collectives/random_calls.hpp"
@@ -180,16 +184,54 @@ void leave() {
   }
 }
 
+void end_on_rank_1(void* in, void* inout, int* length, MPI_Datatype*) {
+  static std::atomic<int> num_combined{0};
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 1 && ++num_combined == 50) std::abort();
+  const auto* const from = static_cast<const int*>(in);
+  auto* const to = static_cast<int*>(inout);
+  for (int index = 0; index < *length; ++index) to[index] += from[index];
+}
+
+void fail() {
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Op_create(end_on_rank_1, 1, &op);
+  std::vector<int> values(10000);
+  for (int done = 0; done < 200; ++done) {
+    MPI_Allreduce(MPI_IN_PLACE, values.data(), 10000, MPI_INT, op, MPI_COMM_WORLD);
+  }
+  MPI_Op_free(&op);
+}
+
+void compare_in_threads(int seed, int num_calls) {
+  constexpr int kNumThreads = 2;
+  std::array<MPI_Comm, kNumThreads> comms{};
+  for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kNumThreads; ++thread) {
+    const MPI_Comm comm = comms[static_cast<std::size_t>(thread)];
+    threads.emplace_back([=] { compare(comm, seed + thread, num_calls); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
   const std::string mode = argv[1];
-  if (mode == "compare") compare(std::atoi(argv[2]), std::atoi(argv[3]));
+  const int needed = mode == "threads" ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, needed, &provided);
+  if (provided < needed) MPI_Abort(MPI_COMM_WORLD, 2);
+  if (mode == "compare") compare(MPI_COMM_WORLD, std::atoi(argv[2]), std::atoi(argv[3]));
+  if (mode == "threads") compare_in_threads(std::atoi(argv[2]), std::atoi(argv[3]));
   if (mode == "reals") add_reals();
   if (mode == "often") call_often(std::atoi(argv[2]));
   if (mode == "wrong") call_wrongly();
   if (mode == "repeat") repeat(std::atoi(argv[2]));
   if (mode == "leave") leave();
+  if (mode == "fail") fail();
   MPI_Finalize();
 }

@@ -53,17 +53,17 @@ struct Place {
   int rank = 0, size = 1;
 };
 
-/// World, a duplicate, the ranks backwards, every second, all but the first.
-std::vector<Place> made_places() {
+/// All ranks, a duplicate, the ranks backwards, every second, all but the first.
+std::vector<Place> made_places(MPI_Comm all) {
   int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_rank(all, &rank);
   std::vector<Place> places(6);
-  places[0].comm = MPI_COMM_WORLD;
-  MPI_Comm_dup(MPI_COMM_WORLD, &places[1].comm);
-  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &places[2].comm);
-  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &places[3].comm);
-  MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 0, rank, &places[4].comm);
-  places[5].comm = MPI_COMM_SELF;
+  places[0].comm = all;
+  MPI_Comm_dup(all, &places[1].comm);
+  MPI_Comm_split(all, 0, -rank, &places[2].comm);
+  MPI_Comm_split(all, rank % 2, rank, &places[3].comm);
+  MPI_Comm_split(all, rank == 0 ? MPI_UNDEFINED : 0, rank, &places[4].comm);
+  MPI_Comm_dup(MPI_COMM_SELF, &places[5].comm);
   for (Place& place : places) {
     if (place.comm == MPI_COMM_NULL) continue;
     MPI_Comm_rank(place.comm, &place.rank);
@@ -73,7 +73,7 @@ std::vector<Place> made_places() {
 }
 
 void free_places(std::vector<Place>& places) {
-  for (std::size_t index = 1; index < 5; ++index) {
+  for (std::size_t index = 1; index < places.size(); ++index) {
     if (places[index].comm != MPI_COMM_NULL) MPI_Comm_free(&places[index].comm);
   }
 }
@@ -260,10 +260,11 @@ bool is_same(const Call& call, const Place& at, Random& own) {
 }
 
 /// Says which of that many calls have another result by their blocking function.
-void compare(int seed, int num_calls) {
+/// @param all  all ranks; no other thread uses it meanwhile
+void compare(MPI_Comm all, int seed, int num_calls) {
   Kinds kinds;
   MPI_Op_create(keep_left, 0, &kinds.keep_left);
-  std::vector<Place> places = made_places();
+  std::vector<Place> places = made_places(all);
   const int world_rank = places[0].rank;
   Random random(static_cast<std::uint64_t>(seed));
   Random own(static_cast<std::uint64_t>(1000 * seed + world_rank));
