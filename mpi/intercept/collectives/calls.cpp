@@ -10,10 +10,10 @@
 
 #include "collectives/combining.hpp"
 #include "collectives/communicator_schedules.hpp"
+#include "collectives/watched_call.hpp"
 #include "operations.hpp"
 #include "plan/world_hosts.hpp"
 #include "pmpi/cancellation.hpp"
-#include "pmpi/clock.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "session/feature.hpp"
 #include "table/handlers.hpp"
@@ -43,10 +43,9 @@ template <class Facts, class Follow>
     const Followed found = find_schedule(comm, call);
     if (found.schedule == nullptr) return {.is_native = true};
     if (found.watched == nullptr) return {.code = follow(*found.schedule, *found.members)};
-    const double begin_s = now_s();
-    const int code = follow(*found.schedule, *found.members);
-    // After an error nothing is sure to be the same on all ranks.
-    if (code == MPI_SUCCESS) watch(comm, found, now_s() - begin_s);
+    const int code =
+        watched_call(*found.watched, [&] { return follow(*found.schedule, *found.members); });
+    if (code == MPI_SUCCESS && found.watched->is_due()) look_after(comm, *found.watched);
     return {.code = code};
   } catch (const MpiFailure& failure) {
     return {.code = failure.code};

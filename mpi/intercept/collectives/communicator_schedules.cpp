@@ -155,9 +155,8 @@ Followed find_schedule(MPI_Comm comm, const CollectiveCall& call) {
   return schedules_of(comm).find(comm, call);
 }
 
-void watch(MPI_Comm comm, const Followed& followed, double call_s) {
-  followed.watched->add(call_s);
-  if (followed.watched->is_due()) schedules_of(comm).check(*followed.watched);
+void look_after(MPI_Comm comm, PlannedCalls& calls) {
+  schedules_of(comm).check(calls);
 }
 
 int num_ranks_with_rules(MPI_Comm comm) {

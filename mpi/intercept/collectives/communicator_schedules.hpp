@@ -45,10 +45,10 @@ struct Followed {
 /// @throws MpiFailure
 [[nodiscard]] Followed find_schedule(MPI_Comm comm, const CollectiveCall& call);
 
-/// Adds what a call took, and where it is due looks after the schedule (`DriftWatch`). Collective
-/// over the communicator.
+/// Looks after the schedule of calls that are due for it (`DriftWatch`). Collective over the
+/// communicator, after a call without an error: else nothing is sure to be the same on all ranks.
 /// @throws MpiFailure
-void watch(MPI_Comm comm, const Followed& followed, double call_s);
+void look_after(MPI_Comm comm, PlannedCalls& calls);
 
 /// Ranks of a communicator that rules are for; 0 for all others.
 [[nodiscard]] int num_ranks_with_rules(MPI_Comm comm);

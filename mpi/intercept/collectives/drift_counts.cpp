@@ -33,6 +33,7 @@ void count_drift(const DriftCounts& more) {
   counts.probes += more.probes;
   counts.comparisons += more.comparisons;
   counts.replacements += more.replacements;
+  counts.agreements_s += more.agreements_s;
   counts.longest_stop_s = std::max(counts.longest_stop_s, more.longest_stop_s);
 }
 
@@ -47,6 +48,7 @@ int write_drift_counts(const std::string& folder, int rank) {
       {"probes", counts.probes},
       {"comparisons", counts.comparisons},
       {"replacements", counts.replacements},
+      {"agreements_s", counts.agreements_s},
       {"longest_stop_s", counts.longest_stop_s},
   };
   const std::string text = record.dump() + "\n";

@@ -15,6 +15,7 @@ struct DriftCounts {
   std::uint64_t probes = 0;        ///< of pairs
   std::uint64_t comparisons = 0;   ///< of a new schedule with the one in use, complete
   std::uint64_t replacements = 0;  ///< after which the new one is used
+  double agreements_s = 0.0;       ///< what agreements took, with the wait for the last rank
   double longest_stop_s = 0.0;     ///< of a probe with what was planned after it
 };
 

@@ -90,7 +90,10 @@ void DriftWatch::agree(PlannedCalls& calls, Members& members, const SchedulePlan
                                              .is_outdated = is_outdated});
   agreement_s_ = now_s() - begin_s;
   const bool has_drifted = calls.times.has_drifted(agreed.call_s);
-  count(members, {.calls = calls.times.num_calls(), .windows = 1, .drifts = has_drifted ? 1U : 0U});
+  count(members, {.calls = calls.times.num_calls(),
+                  .windows = 1,
+                  .drifts = has_drifted ? 1U : 0U,
+                  .agreements_s = agreement_s_});
   calls.times.begin_window(agreed.agreement_s, agreed.call_s);
   if (agreed.is_outdated) {
     calls.version = network.version();

@@ -35,6 +35,8 @@ struct PlannedCalls {
   [[nodiscard]] bool is_due() const {
     return challenger ? challenger->comparison.is_due() : times.is_due();
   }
+  /// Whether the next call is timed: then it is added, else counted.
+  [[nodiscard]] bool is_timed_next() const { return challenger || times.is_timed_next(); }
   void add(double call_s) {
     if (challenger) {
       challenger->comparison.add(call_s);
@@ -42,6 +44,7 @@ struct PlannedCalls {
       times.add(call_s);
     }
   }
+  void count() { times.count(); }
   /// What the next call follows; to be asked once for each call.
   [[nodiscard]] const fairlead::collectives::Schedule* next() {
     const bool is_new = challenger && challenger->comparison.begin_call();

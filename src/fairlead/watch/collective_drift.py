@@ -14,6 +14,7 @@ from fairlead.files.json_files import read_json
 __all__ = ["DriftCounts", "drift_counts"]
 
 _Count = Annotated[int, pydantic.Field(ge=0)]
+_Seconds = Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]
 
 
 class DriftCounts(pydantic.BaseModel, frozen=True, extra="forbid"):
@@ -26,6 +27,7 @@ class DriftCounts(pydantic.BaseModel, frozen=True, extra="forbid"):
         probes: How often pairs of hosts were measured again.
         comparisons: Of a new schedule with the one in use.
         replacements: After which the new one was used.
+        agreements_s: What agreements took together, with the wait for the last rank of each.
         longest_stop_s: Longest time for which a probe, and planning after it, held the program up.
     """
 
@@ -35,7 +37,8 @@ class DriftCounts(pydantic.BaseModel, frozen=True, extra="forbid"):
     probes: _Count = 0
     comparisons: _Count = 0
     replacements: _Count = 0
-    longest_stop_s: Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)] = 0.0
+    agreements_s: _Seconds = 0.0
+    longest_stop_s: _Seconds = 0.0
 
 
 def drift_counts(folder: Path) -> DriftCounts | None:

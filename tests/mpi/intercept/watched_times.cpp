@@ -17,14 +17,23 @@ namespace {
 constexpr DriftRule kRule{.max_ratio = 0.2};
 constexpr DriftRule kPaperRule{.max_ratio = 0.2, .expected = Expected::predicted};
 
-/// Calls until the next agreement.
-int calls_until_due(WatchedTimes& times, double call_s) {
+struct Window {
   int calls = 0;
-  while (!times.is_due()) {
-    times.add(call_s);
-    ++calls;
+  int timed_calls = 0;
+};
+
+/// Calls until the next agreement.
+Window window_of(WatchedTimes& times, double call_s) {
+  Window window;
+  for (; !times.is_due(); ++window.calls) {
+    if (times.is_timed_next()) {
+      times.add(call_s);
+      ++window.timed_calls;
+    } else {
+      times.count();
+    }
   }
-  return calls;
+  return window;
 }
 
 }  // namespace
@@ -38,17 +47,48 @@ TEST_CASE("watching: without a prediction or a rule there is nothing to watch") 
 TEST_CASE("watching: short calls are agreed on less often") {
   WatchedTimes slow(1.0, kRule), fast(4e-3, kRule);
 
-  CHECK(calls_until_due(slow, 1.0) == 16);
-  CHECK(calls_until_due(fast, 4e-3) == 100);
+  CHECK(window_of(slow, 1.0).calls == 16);
+  CHECK(window_of(fast, 4e-3).calls == 101);
 }
 
 TEST_CASE("watching: agreements take at most half of what is allowed") {
   WatchedTimes times(1e-3, kRule);
-  calls_until_due(times, 1e-3);
+  window_of(times, 1e-3);
 
   times.begin_window(1e-4, 1e-3);
 
-  CHECK(calls_until_due(times, 1e-3) * 1e-3 * kRule.max_cost_ratio / 2 >= 1e-4 * 0.999);
+  CHECK(window_of(times, 1e-3).calls * 1e-3 * kRule.max_cost_ratio / 2 >= 1e-4 * 0.999);
+}
+
+TEST_CASE("watching: of long calls all are timed, of short ones a few in each window") {
+  WatchedTimes slow(1.0, kRule), fast(1e-6, kRule);
+  fast.begin_window(5e-6, 1e-6);
+
+  CHECK(window_of(slow, 1.0).timed_calls == 16);
+  const Window window = window_of(fast, 1e-6);
+  CHECK(window.calls > 4000);
+  CHECK(window.timed_calls >= 60);
+  CHECK(window.timed_calls <= 64);
+}
+
+TEST_CASE("watching: two readings of a clock are within what is allowed however short calls are") {
+  constexpr double kTwoReadings_s = 1e-7;
+  WatchedTimes times(1e-6, kRule);
+
+  times.begin_window(1e-9, 1e-6);
+
+  const Window window = window_of(times, 1e-6);
+  CHECK(window.timed_calls * kTwoReadings_s <= window.calls * 1e-6 * kRule.max_cost_ratio / 2);
+}
+
+TEST_CASE("watching: the time of a window is that of its own calls") {
+  WatchedTimes times(1e-3, kRule);
+  window_of(times, 1e-3);
+  times.begin_window(1e-6, 1e-3);
+
+  window_of(times, 3e-3);
+
+  CHECK(times.median_s() == static_cast<double>(3e-3F));
 }
 
 TEST_CASE("watching: the first window says what to expect, however wrong the prediction is") {

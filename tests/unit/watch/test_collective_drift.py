@@ -19,10 +19,19 @@ def leave(folder: Path, rank: int, **counts: float) -> None:
 
 def test_counts_of_processes_add_up_and_the_longest_stop_stays(tmp_path: Path) -> None:
     leave(tmp_path, 0, calls=100, windows=4, drifts=1, probes=1, longest_stop_s=0.2)
-    leave(tmp_path, 7, calls=20, windows=1, comparisons=1, replacements=1, longest_stop_s=0.1)
+    leave(tmp_path, 7, calls=20, comparisons=1, replacements=1, longest_stop_s=0.1)
+    leave(tmp_path, 8, windows=1, agreements_s=0.25)
+    leave(tmp_path, 9, agreements_s=0.5)
 
     assert drift_counts(tmp_path) == DriftCounts(
-        calls=120, windows=5, drifts=1, probes=1, comparisons=1, replacements=1, longest_stop_s=0.2
+        calls=120,
+        windows=5,
+        drifts=1,
+        probes=1,
+        comparisons=1,
+        replacements=1,
+        agreements_s=0.75,
+        longest_stop_s=0.2,
     )
 
 

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is done at every call that is watched.
+#pragma once
+
+#include <mpi.h>
+
+#include "pmpi/clock.hpp"
+
+namespace fairlead::intercept {
+
+/// Makes a call, and adds what it took, or counts it where its time is not wanted. After an error
+/// it does neither: nothing is sure to be the same on all ranks then.
+/// @param times  WatchedTimes, or something like them
+/// @return what the call returns
+template <class Times, class Call>
+int watched_call(Times& times, Call call) {
+  const bool is_timed = times.is_timed_next();
+  const double begin_s = is_timed ? now_s() : 0.0;
+  const int code = call();
+  if (code != MPI_SUCCESS) return code;
+  if (is_timed) {
+    times.add(now_s() - begin_s);
+  } else {
+    times.count();
+  }
+  return code;
+}
+
+}  // namespace fairlead::intercept
