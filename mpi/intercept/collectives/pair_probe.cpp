@@ -30,6 +30,22 @@ struct Direction {
   double bandwidth_Bps = 0.0;
 };
 
+struct Message {
+  int bytes = 0;
+  double time_s = 0.0;
+};
+
+/// 1 TB/s: a time that is lost in noise is no rate.
+constexpr double kShortest_sPerByte = 1e-12;
+
+/// What limits a rate lets the first bytes after a pause pass faster (a token bucket). The shorter
+/// message before had them too, so where the difference of both is not lost in noise it counts.
+double rate_Bps(const Message& shorter, const Message& longer) {
+  const double more_s = longer.time_s - shorter.time_s;
+  if (more_s > longer.time_s / 2) return (longer.bytes - shorter.bytes) / more_s;
+  return longer.bytes / std::max(longer.time_s, longer.bytes * kShortest_sPerByte);
+}
+
 /// One process's side of the messages between two hosts.
 class Pair {
  public:
@@ -38,14 +54,15 @@ class Pair {
   /// @param begins  of the two, the one that decides when it is enough
   Direction measure(bool begins) {
     Direction found{.latency_s = round_trip_s(begins) / 2, .bandwidth_Bps = 0};
+    Message last;
     for (const int num_bytes : kMessageBytes) {
       const double begin_s = now_s();
       for (const bool sends : {begins, !begins}) {
         if (sends) {
           // What the answer takes is no part of the message's time.
-          const double time_s = timed_s(num_bytes) - 2 * found.latency_s;
-          const double shortest_s = num_bytes * kShortest_sPerByte;
-          found.bandwidth_Bps = num_bytes / std::max(time_s, shortest_s);
+          const Message now{.bytes = num_bytes, .time_s = timed_s(num_bytes) - 2 * found.latency_s};
+          found.bandwidth_Bps = rate_Bps(last, now);
+          last = now;
         } else {
           answer(num_bytes);
         }
@@ -62,9 +79,6 @@ class Pair {
   }
 
  private:
-  /// 1 TB/s: a time that is lost in noise is no rate.
-  static constexpr double kShortest_sPerByte = 1e-12;
-
   double round_trip_s(bool begins) {
     double shortest_s = std::numeric_limits<double>::infinity();
     for (const bool sends : {begins, !begins}) {
