@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "collectives/agreed_times.hpp"
 #include "collectives/communicator_schedules.hpp"
 #include "collectives/current_network.hpp"
 #include "collectives/drift_counts.hpp"
@@ -99,21 +98,30 @@ void DriftWatch::agree(PlannedCalls& calls, Members& members, const SchedulePlan
     calls.version = network.version();
     challenge(calls, members, planner, network.select(planner.hosts()), std::nullopt);
     network.note_stop(now_s() - begin_s);
-  } else if (has_drifted && agreed.may_probe) {
-    look_at_network(calls, agreed.call_s, members, planner);
+  } else if (has_drifted) {
+    look_at_network(calls, agreed, members, planner);
   }
 }
 
-/// Probes the pairs. If the schedule takes another time on what they do now, a new one is planned;
-/// else the times have another reason, and are what to expect.
-void DriftWatch::look_at_network(PlannedCalls& calls, double call_s, Members& members,
-                                 const SchedulePlanner& planner) {
-  CurrentNetwork& network = current_network();
-  const double begin_s = now_s();
+void DriftWatch::probe(Members& members) {
   const ProbedPairs found = probe_pairs(members, next_round_);
   next_round_ += found.num_rounds;
+  ++num_probes_;
   probe_s_ = found.pause_s;
   probed_.add(found);
+}
+
+/// Takes a probe that other calls have led to, or probes the pairs. If the schedule takes another
+/// time on what they do now, a new one is planned. Else the times have another reason; after a
+/// probe of their own they are what to expect.
+void DriftWatch::look_at_network(PlannedCalls& calls, const AgreedTimes& agreed, Members& members,
+                                 const SchedulePlanner& planner) {
+  const bool is_probed = calls.num_probes == num_probes_;
+  if (is_probed && !agreed.may_probe) return;
+  CurrentNetwork& network = current_network();
+  const double begin_s = now_s();
+  if (is_probed) probe(members);
+  calls.num_probes = num_probes_;
   NetworkPlan now;
   double predicted_s = 0.0;
   if (is_planner(members)) {
@@ -124,14 +132,14 @@ void DriftWatch::look_at_network(PlannedCalls& calls, double call_s, Members& me
                               members.comm()));
   const double most = 1 + collectives_site().plan.drift.max_ratio;
   const double planned_s = calls.schedule->predicted_s;
-  if (predicted_s <= planned_s * most && predicted_s * most >= planned_s) {
-    calls.times.expect(call_s);
-  } else {
+  if (predicted_s > planned_s * most || predicted_s * most < planned_s) {
     challenge(calls, members, planner, now, probed_);
+  } else if (is_probed) {
+    calls.times.expect(agreed.call_s);
   }
   const double stop_s = now_s() - begin_s;
   network.note_stop(stop_s);
-  count(members, {.probes = 1, .longest_stop_s = stop_s});
+  count(members, {.probes = is_probed ? 1U : 0U, .longest_stop_s = stop_s});
 }
 
 void DriftWatch::compare(PlannedCalls& calls, Challenger& challenger, Members& members,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "collectives/agreed_times.hpp"
 #include "collectives/probed_pairs.hpp"
 #include "collectives/schedule_comparison.hpp"
 #include "collectives/schedule_planner.hpp"
@@ -28,7 +29,8 @@ struct PlannedCalls {
   PlanRequest request;
   std::unique_ptr<fairlead::collectives::Schedule> schedule;  ///< null: they are the MPI's own
   WatchedTimes times;
-  int version = 0;  ///< of the network on which it was planned or compared last
+  int version = 0;     ///< of the network on which it was planned or compared last
+  int num_probes = 0;  ///< of the communicator, when the network was looked at last for these calls
   std::optional<Challenger> challenger{};
 
   /// Whether the next call is one by which ranks agree.
@@ -56,8 +58,9 @@ struct PlannedCalls {
 /// and throw MpiFailure.
 class DriftWatch {
  public:
-  /// All ranks agree on times. Where these have drifted pairs are probed again; if that explains
-  /// it, a new schedule is planned, and replaces the old one only where it turns out faster.
+  /// All ranks agree on times. Where these have drifted pairs are probed again, once for all calls
+  /// of the communicator; if that explains it, a new schedule is planned, and replaces the old one
+  /// only where it turns out faster.
   /// @pre calls.is_due()
   void check(PlannedCalls& calls, fairlead::collectives::Members& members,
              const SchedulePlanner& planner);
@@ -65,12 +68,14 @@ class DriftWatch {
  private:
   void agree(PlannedCalls& calls, fairlead::collectives::Members& members,
              const SchedulePlanner& planner);
-  void look_at_network(PlannedCalls& calls, double call_s, fairlead::collectives::Members& members,
-                       const SchedulePlanner& planner);
+  void look_at_network(PlannedCalls& calls, const AgreedTimes& agreed,
+                       fairlead::collectives::Members& members, const SchedulePlanner& planner);
+  void probe(fairlead::collectives::Members& members);
   static void compare(PlannedCalls& calls, Challenger& challenger,
                       fairlead::collectives::Members& members, const SchedulePlanner& planner);
 
   int next_round_ = 0;
+  int num_probes_ = 0;
   ProbedPairs probed_{};      ///< by all probes: one may not be long enough for all pairs
   double probe_s_ = 0.0;      ///< what the last one took; 0: there was none
   double agreement_s_ = 0.0;  ///< what the last one took; 0: there was none
