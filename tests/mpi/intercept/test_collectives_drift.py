@@ -41,13 +41,13 @@ def write_plan(folder: Path, hosts: tuple[int, ...] | None, *, is_reproducible: 
     return folder
 
 
-def repeat(mpi: TracedMpi, plan: Path) -> tuple[str, list[str]]:
+def repeat(mpi: TracedMpi, plan: Path, mode: str = "repeat") -> tuple[str, list[str]]:
     """What the program prints, and the lines of the library."""
     launcher = detect(mpi.mpirun)
     env = {"LD_PRELOAD": str(find(launcher).intercept), "FAIRLEAD_PLAN": str(plan)}
     env["FAIRLEAD_RECORD"] = str(plan)
     program = mpi.build("collectives.cpp")
-    spec = mpi.spec(len(HOSTS), ON_HOSTS, ",".join(HOSTS), program, "repeat", str(NUM_CALLS), **env)
+    spec = mpi.spec(len(HOSTS), ON_HOSTS, ",".join(HOSTS), program, mode, str(NUM_CALLS), **env)
     command = launcher.prepare_command(spec, Path("/nonexistent"))
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -66,6 +66,17 @@ def test_drift_is_looked_into_and_a_new_schedule_compared(mpi: TracedMpi, tmp_pa
     assert counts.comparisons >= 1
     assert counts.replacements == len(lines), lines
     assert counts.longest_stop_s > 0
+
+
+def test_one_probe_serves_all_calls_that_drift(openmpi: TracedMpi, tmp_path: Path) -> None:
+    plan = write_plan(tmp_path, tuple(range(5)), is_reproducible=False)
+
+    printed, _ = repeat(openmpi, plan, "sizes")
+
+    assert printed == f"repeated {NUM_CALLS}\n"
+    counts = drift_counts(plan)
+    assert counts is not None
+    assert 1 <= counts.probes < counts.comparisons
 
 
 def test_communicators_that_overlap_are_looked_after_without_a_deadlock(

@@ -11,6 +11,7 @@
 // collectives wrong                calls with wrong arguments; prints the class of each error
 // collectives repeat CALLS         the same sum on overlapping communicators, in another order on
 //                                  each rank; prints "repeated N" where all are right
+// collectives sizes CALLS          sums of two sizes in turn; prints "repeated N" likewise
 // collectives leave                rank 1 ends in the middle, between two calls
 // collectives fail                 rank 1 ends inside of a call, where it combines values
 #include <mpi.h>
@@ -139,14 +140,22 @@ void call_wrongly() {
 }
 
 /// Whether the sum of ranks + call is right.
-bool adds_up(MPI_Comm comm, int call) {
+bool adds_up(MPI_Comm comm, int call, int count = 4096) {
   int rank = 0, size = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  std::vector<int> values(4096, rank + call), sums(4096);
-  MPI_Allreduce(values.data(), sums.data(), 4096, MPI_INT, MPI_SUM, comm);
+  std::vector<int> values(static_cast<std::size_t>(count), rank + call), sums(values.size());
+  MPI_Allreduce(values.data(), sums.data(), count, MPI_INT, MPI_SUM, comm);
   const int expected = size * call + size * (size - 1) / 2;
   return std::all_of(sums.begin(), sums.end(), [=](int sum) { return sum == expected; });
+}
+
+/// The least of all ranks.
+void print_repeated(int num_right) {
+  int rank = 0, least = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Reduce(&num_right, &least, 1, MPI_INT, MPI_MIN, 0, MPI_COMM_WORLD);
+  if (rank == 0) std::printf("repeated %d\n", least);
 }
 
 void repeat(int calls) {
@@ -166,12 +175,18 @@ void repeat(int calls) {
     }
     num_right += is_right ? 1 : 0;
   }
-  int least = 0;
-  MPI_Reduce(&num_right, &least, 1, MPI_INT, MPI_MIN, 0, MPI_COMM_WORLD);
-  if (rank == 0) std::printf("repeated %d\n", least);
+  print_repeated(num_right);
   for (MPI_Comm& comm : halves) {
     if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
   }
+}
+
+void repeat_sizes(int calls) {
+  int num_right = 0;
+  for (int call = 0; call < calls; ++call) {
+    num_right += adds_up(MPI_COMM_WORLD, call, call % 2 == 0 ? 4096 : 32768) ? 1 : 0;
+  }
+  print_repeated(num_right);
 }
 
 void leave() {
@@ -231,6 +246,7 @@ int main(int argc, char** argv) {
   if (mode == "often") call_often(std::atoi(argv[2]));
   if (mode == "wrong") call_wrongly();
   if (mode == "repeat") repeat(std::atoi(argv[2]));
+  if (mode == "sizes") repeat_sizes(std::atoi(argv[2]));
   if (mode == "leave") leave();
   if (mode == "fail") fail();
   MPI_Finalize();
