@@ -156,7 +156,7 @@ bool is_supported(Operation operation, Form form) {
       return operation == allgather || operation == reduce_scatter || operation == allreduce;
     case Form::linear:
       return operation == scatter || operation == gather || operation == allgather ||
-             operation == reduce_scatter || operation == alltoall;
+             operation == allreduce || operation == reduce_scatter || operation == alltoall;
     case Form::doubling:
       return operation == allreduce;
     case Form::split_tree:

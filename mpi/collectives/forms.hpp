@@ -71,6 +71,9 @@ int linear_allgather(const Schedule& schedule, const Team& team, std::byte* bloc
 /// others are as they were.
 int linear_reduce_scatter(const Schedule& schedule, const Team& team, const Reduction& reduction,
                           void* vector, Blocks layout, Buffers& buffers);
+/// `vector` holds the own values at first, and the combined ones in the end.
+int linear_allreduce(const Schedule& schedule, const Team& team, const Reduction& reduction,
+                     void* vector, Buffers& buffers);
 /// Between all processes: `order` holds ranks here, and block r of `blocks` goes to rank r.
 int linear_alltoall(MPI_Comm comm, std::span<const int> order, int max_sends,
                     const std::byte* blocks, std::byte* received, std::uint64_t block_bytes);

@@ -126,6 +126,30 @@ class Combined {
   std::byte* slots_ = nullptr;
 };
 
+/// `vector` holds the own block at first, and all in the end.
+/// @param elements  those of the vector; their number does not count
+int gather_from_all(const Schedule& schedule, const Team& team, const Elements& elements,
+                    void* vector, Blocks layout) {
+  const Circle circle(schedule.order, team.host);
+  const auto block_of = [layout](std::int32_t host) {
+    return layout[static_cast<std::size_t>(host)];
+  };
+  return exchange_with_all(
+      team.comm, schedule.order.size(), schedule.max_sends,
+      [&](Messages& messages, std::size_t step) {
+        const std::int32_t from = circle.before(step);
+        const Block block = block_of(from);
+        return messages.receive(elements.at(vector, block.first), block.length(), elements.type,
+                                team.rank_of(from), kTag, named(incoming, step));
+      },
+      [&](Messages& messages, std::size_t step) {
+        const Block own = block_of(team.host);
+        return messages.send(elements.at(vector, own.first), own.length(), elements.type,
+                             team.rank_of(circle.after(step)), kTag, named(outgoing, step));
+      },
+      take_nothing);
+}
+
 }  // namespace
 
 int linear_scatter(const Schedule& schedule, const Team& team, const std::byte* blocks,
@@ -157,23 +181,7 @@ int linear_gather(const Schedule& schedule, const Team& team, std::byte* blocks,
 }
 
 int linear_allgather(const Schedule& schedule, const Team& team, std::byte* blocks, Blocks layout) {
-  const Circle circle(schedule.order, team.host);
-  const auto block_of = [layout](std::int32_t host) {
-    return layout[static_cast<std::size_t>(host)];
-  };
-  return exchange_with_all(
-      team.comm, schedule.order.size(), schedule.max_sends,
-      [&](Messages& messages, std::size_t step) {
-        const std::int32_t from = circle.before(step);
-        return messages.receive(blocks + block_of(from).first, block_of(from).length(), byte_type(),
-                                team.rank_of(from), kTag, named(incoming, step));
-      },
-      [&](Messages& messages, std::size_t step) {
-        const Block own = block_of(team.host);
-        return messages.send(blocks + own.first, own.length(), byte_type(),
-                             team.rank_of(circle.after(step)), kTag, named(outgoing, step));
-      },
-      take_nothing);
+  return gather_from_all(schedule, team, bytes_of(0), blocks, layout);
 }
 
 int linear_reduce_scatter(const Schedule& schedule, const Team& team, const Reduction& reduction,
@@ -196,6 +204,20 @@ int linear_reduce_scatter(const Schedule& schedule, const Team& team, const Redu
                              team.rank_of(to), kTag, named(outgoing, step));
       },
       [&](std::size_t step) { return combined.take(step); });
+}
+
+int linear_allreduce(const Schedule& schedule, const Team& team, const Reduction& reduction,
+                     void* vector, Buffers& buffers) {
+  const auto starts = part_starts(team.num_hosts(), reduction.elements.count);
+  std::vector<Block> layout;
+  for (std::size_t host = 0; host + 1 < starts.size(); ++host) {
+    layout.push_back({.first = starts[host], .end = starts[host + 1]});
+  }
+  // A message of the second half cannot be taken for one of the first: those between two hosts
+  // arrive in their order.
+  const int code = linear_reduce_scatter(schedule, team, reduction, vector, layout, buffers);
+  if (code != MPI_SUCCESS) return code;
+  return gather_from_all(schedule, team, reduction.elements, vector, layout);
 }
 
 int linear_alltoall(MPI_Comm comm, std::span<const int> order, int max_sends,

@@ -93,6 +93,9 @@ int allreduce_between_hosts(const Schedule& schedule, Members& members, const Re
   if (schedule.form == Form::doubling) {
     return doubling_allreduce(schedule, team, reduction, result, members.buffers);
   }
+  if (schedule.form == Form::linear) {
+    return linear_allreduce(schedule, team, reduction, result, members.buffers);
+  }
   return ring_allreduce(schedule, team, reduction, result, members.buffers);
 }
 

@@ -2,6 +2,7 @@
 // The messages of forms in rounds: recursive doubling and dissemination; and of linear.
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cstddef>
 #include <utility>
 
@@ -10,6 +11,7 @@
 namespace fairlead::collectives {
 
 Program linear_program(const Schedule& schedule, const BlockBytes& blocks) {
+  assert(schedule.operation != Operation::allreduce);
   Program program;
   program.max_sends = schedule.max_sends;
   const std::size_t num_hosts = schedule.order.size();

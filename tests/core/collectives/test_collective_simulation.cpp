@@ -320,6 +320,12 @@ TEST_CASE("simulation: a linear scatter or gather takes all blocks through the r
                     even_network(6, kLatency_s, kRate_Bps)) == Approx(kLatency_s + 5 * 0.01));
 }
 
+TEST_CASE("prediction: a linear allreduce takes all blocks but one through each NIC, twice") {
+  const Schedule schedule = ordered(Operation::allreduce, Form::linear, 6, 6'000'000);
+  const TestNetwork network = even_network(6, kLatency_s, kRate_Bps);
+  CHECK(predicted_s(network.view(), schedule) == Approx(2 * (kLatency_s + 5 * 0.01)));
+}
+
 TEST_CASE("simulation: blocks that differ count each with its own size") {
   const std::vector<double> block_bytes{4e6, 1e6, 2e6};
   const TestNetwork network = even_network(3, kLatency_s, kRate_Bps);

@@ -44,7 +44,7 @@ FORMS = {
     "gather": ("native", "linear", "split_tree"),
     "scatter": ("native", "linear", "split_tree"),
     "allgather": ("native", "ring", "linear", "dissemination"),
-    "allreduce": ("native", "forest", "ring", "doubling"),
+    "allreduce": ("native", "forest", "ring", "linear", "doubling"),
     "reduce_scatter": ("native", "ring", "linear"),
     "alltoall": ("native", "linear"),
     "barrier": ("native", "dissemination"),
