@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../common/breakdown.hpp"
 #include "../common/options.hpp"
 #include "../common/program.hpp"
 #include "exchange.hpp"
@@ -39,7 +40,8 @@ struct Settings {
 
 struct Solved {
   std::vector<std::vector<double>> solution_of_system;
-  double elapsed_s = 0.0;
+  double own_s = 0.0;      ///< this rank's time
+  double elapsed_s = 0.0;  ///< the slowest rank's
 };
 
 template <typename AnyExchange>
@@ -51,7 +53,7 @@ Solved solve_all(AnyExchange& exchange, const std::vector<std::vector<double>>& 
   for (const std::vector<double>& rhs : rhs_of_system) {
     solved.solution_of_system.push_back(cg::solve(exchange, rhs, num_iterations));
   }
-  solved.elapsed_s = MPI_Wtime() - start_s;
+  solved.own_s = solved.elapsed_s = MPI_Wtime() - start_s;
   MPI_Allreduce(MPI_IN_PLACE, &solved.elapsed_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return solved;
 }
@@ -81,6 +83,7 @@ struct Result {
   int num_cols = 1;
   double elapsed_s = 0.0;
   double allgather_s = 0.0;
+  example::Breakdown breakdown;
   cg::Deviation worst;
 };
 
@@ -96,6 +99,7 @@ void report(const Settings& settings, const Result& result) {
   std::printf("solve_s        %.6f\n", result.elapsed_s);
   if (settings.allgather != 0) {
     std::printf("allgather_s    %.6f (the slowest rank's)\n", result.allgather_s);
+    example::print(result.breakdown);
   }
   std::printf("residual_ratio %.3e (allowed: %.0e)\n", worst.residual_ratio, kTolerance_ratio);
   std::printf("error_ratio    %.3e (allowed: %.0e)\n", worst.error_ratio, kTolerance_ratio);
@@ -117,6 +121,9 @@ Result solve_on(const Layout& layout, const Settings& settings) {
   Result result;
   result.elapsed_s = solved.elapsed_s;
   if constexpr (std::is_same_v<AnyExchange, cg::WholeVector>) {
+    // Before any more communication, which would count.
+    result.breakdown =
+        example::breakdown_of(solved.own_s, exchange.communication_s(), MPI_COMM_WORLD);
     result.allgather_s = exchange.allgather_s();
   }
   result.worst = worst_deviation(exchange, layout.piece(), solved, rhs_of_system);

@@ -49,17 +49,22 @@ class WholeVector {
   [[nodiscard]] double dot(std::span<const double> a, std::span<const double> b) {
     double sum = 0.0;
     for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+    const double start_s = MPI_Wtime();
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, comm_);
+    allreduce_s_ += MPI_Wtime() - start_s;
     return sum;
   }
 
   [[nodiscard]] double allgather_s() const { return allgather_.elapsed_s(); }
+  /// Of this rank: allgathers and the sums of dot products.
+  [[nodiscard]] double communication_s() const { return allgather_.own_s() + allreduce_s_; }
 
  private:
   const Rows& rows_;
   const Block& block_;
   MPI_Comm comm_;
   example::Allgather allgather_;
+  double allreduce_s_ = 0.0;
   std::vector<double> sent_;  ///< This rank's piece, of full length.
 };
 

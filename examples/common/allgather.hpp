@@ -36,7 +36,10 @@ class Allgather {
     return whole_;
   }
 
-  /// Seconds of all calls together; those of the slowest rank. Collective.
+  /// Seconds of all calls together on this rank.
+  [[nodiscard]] double own_s() const { return elapsed_s_; }
+
+  /// The same of the slowest rank. Collective.
   [[nodiscard]] double elapsed_s() const {
     double longest_s = 0.0;
     MPI_Allreduce(&elapsed_s_, &longest_s, 1, MPI_DOUBLE, MPI_MAX, comm_);

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "../common/allgather.hpp"
+#include "../common/breakdown.hpp"
 #include "../common/options.hpp"
 #include "../common/program.hpp"
 #include "../common/ranges.hpp"
@@ -42,11 +43,12 @@ double largest_error(const nbody::Positions& computed, const nbody::Positions& e
 }
 
 void report(const Settings& settings, int num_ranks, double elapsed_s, double allgather_s,
-            double error) {
+            const example::Breakdown& breakdown, double error) {
   std::printf("nbody: %lld bodies, %d ranks\n", static_cast<long long>(settings.bodies), num_ranks);
   std::printf("steps          %lld\n", static_cast<long long>(settings.steps));
   std::printf("solve_s        %.6f\n", elapsed_s);
   std::printf("allgather_s    %.6f (the slowest rank's)\n", allgather_s);
+  example::print(breakdown);
   std::printf("error          %.3e (allowed: %.0e)\n", error, kTolerance);
   std::printf("%s\n", error <= kTolerance ? "PASSED" : "FAILED");
 }
@@ -76,12 +78,14 @@ int run(std::span<char* const> arguments) {
   const nbody::Positions computed =
       nbody::moved(ring, own, settings.bodies, settings.steps, allgather);
   double elapsed_s = MPI_Wtime() - start_s;
+  const example::Breakdown breakdown =
+      example::breakdown_of(elapsed_s, allgather.own_s(), MPI_COMM_WORLD);
   MPI_Allreduce(MPI_IN_PLACE, &elapsed_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 
   const double error = largest_error(
       computed, nbody::exact_positions(ring, own, static_cast<double>(settings.steps)));
   const double allgather_s = allgather.elapsed_s();
-  if (rank == 0) report(settings, num_ranks, elapsed_s, allgather_s, error);
+  if (rank == 0) report(settings, num_ranks, elapsed_s, allgather_s, breakdown, error);
   return error <= kTolerance ? example::kPassed : example::kFailed;
 }
 

@@ -24,6 +24,8 @@ SMALL_FFT = ("--size", "16", "--systems", "2")
 SMALL_NBODY = ("--bodies", "60", "--steps", "10")
 SMALL = {"cg": SMALL_CG, "stencil": SMALL_STENCIL, "fft": SMALL_FFT, "nbody": SMALL_NBODY}
 WHOLE_VECTOR = ("--allgather", "1")
+PRINTED_S = 2e-6
+"""Three times are printed in microseconds."""
 
 
 # Name: folder of the wrappers ("" for the search path), their suffix, the launcher's arguments.
@@ -96,6 +98,13 @@ def figure(run: subprocess.CompletedProcess[str], name: str) -> float:
     return float(found[1])
 
 
+def assert_is_broken_down(run: subprocess.CompletedProcess[str]) -> None:
+    """Both parts took time, and together no more than the slowest rank."""
+    parts_s = figure(run, "computation_s"), figure(run, "communication_s")
+    assert min(parts_s) > 0
+    assert sum(parts_s) <= figure(run, "solve_s") + PRINTED_S
+
+
 @pytest.mark.parametrize("num_ranks", [1, 2, 4, 8])
 def test_cg_finds_the_known_solution(mpi: Mpi, num_ranks: int) -> None:
     run = mpi.run(num_ranks, "cg", *SMALL_CG)
@@ -123,6 +132,7 @@ def test_cg_finds_it_by_allgathers_too(mpi: Mpi, num_ranks: int) -> None:
 
     assert passed(run), run.stdout + run.stderr
     assert 0 < figure(run, "allgather_s") <= figure(run, "solve_s")
+    assert_is_broken_down(run)
 
 
 @pytest.mark.parametrize("num_ranks", [1, 2, 7])
@@ -131,6 +141,7 @@ def test_nbody_turns_as_a_ring_does(mpi: Mpi, num_ranks: int) -> None:
 
     assert passed(run), run.stdout + run.stderr
     assert 0 < figure(run, "allgather_s") <= figure(run, "solve_s")
+    assert_is_broken_down(run)
 
 
 @pytest.mark.parametrize("bodies", ["1", "2", "5", "16"])
