@@ -20,7 +20,7 @@ import hashlib
 import itertools
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,11 +31,11 @@ from peers import PATH as PEERS
 from recording import FOLDER, Recording
 from rich.console import Console
 from rich.table import Table
-from simulating import MODELS, Call, Simulation, built, calls_of
-from targets import MAX_SLOWER_RATIO, bound_ratio, faster_ratio
+from simulating import MODELS, SIZES_BYTES, Call, Simulation, built, calls_of
+from targets import MAX_SLOWER_RATIO, SAME_RATIO, bound_ratio, faster_ratio
 
 import fairlead as fl
-from fairlead.units import format_size
+from fairlead.units import format_size, parse_size
 
 PAPER = "cmpi"
 
@@ -53,6 +53,8 @@ def main() -> None:
     parser.add_argument("--hosts", action="append", type=int, help="default: 64; repeatable")
     parser.add_argument("--model", action="append", choices=MODELS, help="default: plain")
     parser.add_argument("--operation", action="append", choices=ALGORITHMS, help="repeatable")
+    parser.add_argument("--size", action="append", type=parse_size, help="repeatable")
+    parser.add_argument("--method", action="append", choices=fl.collectives.METHODS)
     parser.add_argument("--again", action="store_true", help="also what was simulated before")
     options = parser.parse_args()
     if options.short:
@@ -68,11 +70,14 @@ def main() -> None:
         ):
             network = CLOUDS[cloud](num_hosts, 0)
             simulation = Simulation(program, platform_of(network, folder), model)
-            comparison = Comparison(simulation, cloud, network, others, ours)
+            methods = options.method or fl.collectives.METHODS
+            sizes = options.size or SIZES_BYTES
+            comparison = Comparison(simulation, cloud, network, others, ours, methods, sizes)
             rows: list[Row] = []
             for operation in options.operation or ALGORITHMS:
                 if options.short:
-                    time_peers(others, simulation, comparison.where, operation, only_selectors=True)
+                    calls = calls_of(operation)
+                    time_peers(others, simulation, comparison.where, calls, only_selectors=True)
                 rows += comparison.rows(operation)
             Console(width=170).print(table(comparison.where, rows))
             print(summary(rows))
@@ -90,19 +95,22 @@ class Comparison:
     network: fl.Network
     others: Recording
     ours: Recording
+    methods: Collection[str]
+    sizes_bytes: Sequence[int] = SIZES_BYTES
 
     @property
     def where(self) -> str:
         return f"{self.cloud}/{self.network.num_hosts}/{self.simulation.model}"
 
     def rows(self, operation: str) -> Iterator[Row]:
-        """A row for each size."""
-        calls = calls_of(operation)
+        """A row for each size, if any of the methods is for the operation."""
+        calls = calls_of(operation, self.sizes_bytes)
         plans = [
             self.simulated(plans_of(method, calls, self.network))
             for method in fl.collectives.methods_for(operation)
+            if method in self.methods
         ]
-        for call in calls:
+        for call in calls if plans else ():
             kept = self.ours.row(cell(self.where, call))
             of_call = {plan[call].method: plan[call] for plan in plans}
             yield Row(
@@ -189,7 +197,8 @@ class Row:
             return
         least = faster_ratio(self.call, self.cloud, self.num_hosts)
         if least is not None and other_s is not None:
-            yield Verdict("other/ours", least, other_s >= least * time_s)
+            is_met = other_s >= (1 - SAME_RATIO) * least * time_s
+            yield Verdict("other/ours", least, is_met)
         if selector_s is not None:
             least = 1.0 / MAX_SLOWER_RATIO
             yield Verdict("selector/ours", least, selector_s >= least * time_s)

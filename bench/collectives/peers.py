@@ -14,11 +14,14 @@ from __future__ import annotations
 import argparse
 import itertools
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from clouds import CLOUDS, platform_of
 from recording import FOLDER, Recording
-from simulating import MODELS, Call, Simulation, built, calls_of
+from simulating import MODELS, SIZES_BYTES, Call, Simulation, built, calls_of
+
+from fairlead.units import parse_size
 
 PATH = FOLDER / "peers.json"
 HOW = "bench/collectives/peers.py, SimGrid 3.32; seconds by peer, null where it fails"
@@ -62,6 +65,7 @@ def main() -> None:
     parser.add_argument("--hosts", action="append", type=int, help="default: 64; repeatable")
     parser.add_argument("--model", action="append", choices=MODELS, help="default: plain")
     parser.add_argument("--operation", action="append", choices=ALGORITHMS, help="repeatable")
+    parser.add_argument("--size", action="append", type=parse_size, help="repeatable")
     parser.add_argument("--selectors", action="store_true", help="without the single algorithms")
     parser.add_argument("--again", action="store_true", help="also what was timed before")
     options = parser.parse_args()
@@ -75,18 +79,24 @@ def main() -> None:
             simulation = Simulation(program, platform, model)
             for operation in options.operation or ALGORITHMS:
                 where = f"{cloud}/{num_hosts}/{model}"
-                time_peers(recording, simulation, where, operation, options.selectors)
+                calls = calls_of(operation, options.size or SIZES_BYTES)
+                time_peers(recording, simulation, where, calls, options.selectors)
 
 
 def time_peers(
-    recording: Recording, simulation: Simulation, where: str, operation: str, only_selectors: bool
+    recording: Recording,
+    simulation: Simulation,
+    where: str,
+    of_operation: Sequence[Call],
+    only_selectors: bool,
 ) -> None:
-    """Time an operation's peers that were not timed yet, and keep what they took."""
+    """Time the peers of calls of one operation where they were not yet, and keep what they took."""
     num_hosts = simulation.num_hosts
+    operation = of_operation[0].operation
     for peer, (method, settings) in settings_of(operation, only_selectors).items():
         calls = [
             call
-            for call in calls_of(operation)
+            for call in of_operation
             if peer not in recording.row(cell(where, call))
             and not (peer in BINE and bine_bytes(call, num_hosts) > MAX_BINE_BYTES)
         ]

@@ -8,6 +8,9 @@ from simulating import Call
 MAX_SLOWER_RATIO = 1.02
 """Of our time to that of the best selector, in any cell."""
 
+SAME_RATIO = 1e-5
+"""Times this near are equal: six digits of them are recorded."""
+
 KIB, MIB = 2**10, 2**20
 
 FASTER_RATIOS = {
