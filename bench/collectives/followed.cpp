@@ -12,18 +12,27 @@ namespace {
 using fairlead::collectives::Operation;
 using fairlead::collectives::Schedule;
 
+const bench::Schedules& schedules() {
+  static const bench::Schedules read = bench::schedules_in(std::getenv("FAIRLEAD_BENCH_SCHEDULES"));
+  return read;
+}
+
 /// The schedule for an operation among all ranks, or null: then the MPI's own algorithm runs.
 const Schedule* schedule_for(Operation operation, MPI_Comm comm) {
-  static const bench::Schedules schedules =
-      bench::schedules_in(std::getenv("FAIRLEAD_BENCH_SCHEDULES"));
   if (comm != MPI_COMM_WORLD) return nullptr;
-  for (const Schedule& schedule : schedules) {
+  for (const Schedule& schedule : schedules()) {
     if (schedule.operation == operation) return &schedule;
   }
   return nullptr;
 }
 
 }  // namespace
+
+extern "C" int MPI_Init(int* argc, char*** argv) {
+  const int code = PMPI_Init(argc, argv);
+  schedules();  // Reading them takes time, which is not the program's.
+  return code;
+}
 
 extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
   const Schedule* schedule = schedule_for(Operation::bcast, comm);
