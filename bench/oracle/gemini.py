@@ -248,12 +248,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--links", action="store_true", help="also the links of each draw")
     parser.add_argument("--short", action="store_true", help="two draws")
-    parser.add_argument(
-        "--optimize-s", type=float, metavar="S", help="of the search; default: as the service has"
-    )
+    parser.add_argument("--optimize-s", type=float, default=remapping.OPTIMIZE_S, metavar="S")
     options = parser.parse_args()
-    if options.optimize_s is not None:
-        remapping.LEAST_OPTIMIZE_S = remapping.MOST_OPTIMIZE_S = options.optimize_s
+    remapping.OPTIMIZE_S = options.optimize_s
     machine = Machine()
     draws = []
     seed = options.seed

@@ -21,14 +21,14 @@ from fairlead.model.traffic import Traffic
 from fairlead.watch.oracle.network_for_program import network_for_program
 from fairlead.watch.oracle.oracle import Oracle
 
-__all__ = ["MOST_TASKS", "RemapQuestion", "Remapped", "remap"]
+__all__ = ["MOST_TASKS", "OPTIMIZE_S", "RemapQuestion", "Remapped", "remap"]
 
 MOST_TASKS = 4096
 """Of one question: `optimize` keeps to its time with so many."""
 
-OPTIMIZE_S_PER_TASK = 1e-4
-LEAST_OPTIMIZE_S, MOST_OPTIMIZE_S = 0.005, 0.05
-"""Of `optimize`: all ranks wait for it, and a map is to be there long before the gain."""
+OPTIMIZE_S = 0.05
+"""Of `optimize`: all ranks wait for it, and a map is to be there long before the gain. In 5 ms it
+found a worse one for every second of the congested tori of bench/oracle/torus.py."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -107,7 +107,7 @@ def remap(oracle: Oracle, asked: RemapQuestion) -> Remapped:
     before = Placement(hosts, host_of_task)
     found = place(
         traffic, network, cluster, asked.method,
-        time_limit_s=optimize_s(len(now)) if asked.method == "optimize" else None,
+        time_limit_s=OPTIMIZE_S if asked.method == "optimize" else None,
         start=before if asked.method == "optimize" else None,
         rank_coordinates=asked.coordinates_of_task,
     )  # fmt: skip
@@ -120,11 +120,6 @@ def remap(oracle: Oracle, asked: RemapQuestion) -> Remapped:
     if np.array_equal(now, then):
         reason = "the tasks are where they should be"
     return Remapped(now if reason else then, now_s, then_s, move_s, reason or "it pays")
-
-
-def optimize_s(num_tasks: int) -> float:
-    """Time of the search of `optimize`, in seconds."""
-    return min(max(OPTIMIZE_S_PER_TASK * num_tasks, LEAST_OPTIMIZE_S), MOST_OPTIMIZE_S)
 
 
 def _check(asked: RemapQuestion) -> None:
