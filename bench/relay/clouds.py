@@ -49,8 +49,12 @@ def run_in(
     with_relays: bool,
     launcher_args: tuple[str, ...] = (),
     threshold_bytes: int = 65536,
+    is_forced: bool = False,
 ) -> dict[str, Any]:
     """Run a program on the head node, one rank a host in turn.
+
+    Args:
+        is_forced: With relays no message is the MPI's, and none is a trial.
 
     Returns:
         Its output, and the counters of the routers at its end.
@@ -61,7 +65,7 @@ def run_in(
         "argv": argv, "num_ranks": num_ranks, "folder": str(folder),
         "hostfile": str(lab.hostfile), "with_relays": with_relays,
         "launcher_args": ["--map-by", "node", *launcher_args],
-        "threshold_bytes": threshold_bytes,
+        "threshold_bytes": threshold_bytes, "is_forced": is_forced,
     }  # fmt: skip
     command = [sys.executable, str(Path(__file__)), json.dumps(request)]
     done = lab.run(command, capture_output=True, text=True, env=os.environ | MPIRUN)
@@ -84,7 +88,7 @@ def _inside(request: dict[str, Any]) -> None:
         with running_routers(launcher, network.hosts, key) as routers:
             write_relay_plan(
                 folder / "plan", network, path_table(network), routers, key,
-                threshold_bytes=request["threshold_bytes"],
+                threshold_bytes=request["threshold_bytes"], is_forced=request["is_forced"],
             )  # fmt: skip
             library = mpi_builds.find(launcher).intercept
             env = preloaded({}, library, FAIRLEAD_PLAN=str(folder / "plan"))
