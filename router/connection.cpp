@@ -18,7 +18,7 @@ namespace fairlead::router {
 namespace {
 
 // Then others have their turn.
-constexpr int kMaxReadsInTurn = 8;
+constexpr int kMaxReadsInTurn = 16;
 
 // Tells the sender how long a frame has waited here because of others. The last hop has two
 // routers, that before it and that of the receiver; acknowledgements bring back what data has met.
@@ -34,6 +34,25 @@ void add_held(Frame& frame, Clock::time_point now) {
 
 }  // namespace
 
+// Repeats a step that may be blocked until it is complete. False: the connection has ended.
+// The greeting has made the socket one that does not block.
+asio::awaitable<bool> Connection::finish(Socket::wait_type readiness, const Step& step) {
+  Progress progress = step();
+  while (progress == Progress::blocked) {
+    asio::error_code failed;
+    co_await socket_.async_wait(readiness, asio::redirect_error(asio::use_awaitable, failed));
+    if (failed) {
+      // Its number may be that of another socket soon.
+      close();
+      co_return false;
+    }
+    // The other end has taken something.
+    if (writing_since_ && readiness == Socket::wait_write) writing_since_ = Clock::now();
+    progress = step();
+  }
+  co_return progress == Progress::complete;
+}
+
 asio::awaitable<std::optional<Frame>> Connection::read(bool& is_garbage) {
   if (++num_reads_in_turn_ > kMaxReadsInTurn) {
     num_reads_in_turn_ = 0;
@@ -41,24 +60,16 @@ asio::awaitable<std::optional<Frame>> Connection::read(bool& is_garbage) {
   }
   relay::FrameHeaderBytes bytes;
   std::span<std::byte> missing(bytes);
-  Progress progress = receive(socket_.native_handle(), missing);
-  while (progress == Progress::blocked) {
-    co_await wait(Socket::wait_read);
-    progress = receive(socket_.native_handle(), missing);
-  }
-  if (progress == Progress::ended) co_return std::nullopt;
+  const Step read_header = [&] { return intake_.read(socket_.native_handle(), missing); };
+  if (!co_await finish(Socket::wait_read, read_header)) co_return std::nullopt;
   const auto header = relay::parse_frame_header(bytes);
   is_garbage = !header;
   if (!header) co_return std::nullopt;
   Frame frame{.header = *header,
-              .payload = Payload(header->payload_bytes(), *pipes_),
+              .payload = Payload(header->payload_bytes(), *pipes_.payloads),
               .arrived = Clock::now()};
-  progress = frame.payload.receive(socket_.native_handle());
-  while (progress == Progress::blocked) {
-    co_await wait(Socket::wait_read);
-    progress = frame.payload.receive(socket_.native_handle());
-  }
-  if (progress == Progress::ended) co_return std::nullopt;
+  const Step read_payload = [&] { return frame.payload.receive(intake_, socket_.native_handle()); };
+  if (!co_await finish(Socket::wait_read, read_payload)) co_return std::nullopt;
   co_return frame;
 }
 
@@ -69,33 +80,32 @@ asio::awaitable<void> Connection::write_all() {
     if (frames.empty()) break;
     const auto now = Clock::now();
     writing_since_ = now;
-    for (std::size_t index = 0; is_open && index < frames.size(); ++index) {
-      add_held(frames[index], now);
-      is_open = co_await write(frames[index], index + 1 < frames.size());
-    }
+    for (Frame& frame : frames) add_held(frame, now);
+    is_open = co_await write(frames);
     writing_since_.reset();
   }
   close();
 }
 
-asio::awaitable<bool> Connection::write(Frame& frame, bool has_more) {
-  const relay::FrameHeaderBytes bytes = relay::to_bytes(frame.header);
-  std::span<const std::byte> unsent(bytes);
-  const bool is_followed = has_more || frame.header.payload_bytes() > 0;
-  while (true) {
-    const int socket = socket_.native_handle();
-    Progress progress = send(socket, unsent, is_followed);
-    if (progress == Progress::complete) progress = frame.payload.send(socket, has_more);
-    if (progress != Progress::blocked) co_return progress == Progress::complete;
-    co_await wait(Socket::wait_write);
+asio::awaitable<bool> Connection::write(std::span<Frame> frames) {
+  // A frame alone is two system calls without a pipe, and three with one.
+  Output output(socket_.native_handle(),
+                frames.size() > 1 ? pipes_.batches->lease() : PipePool::Lease());
+  for (std::size_t index = 0; index < frames.size(); ++index) {
+    Frame& frame = frames[index];
+    const relay::FrameHeaderBytes bytes = relay::to_bytes(frame.header);
+    std::span<const std::byte> unsent(bytes);
+    const bool has_more = index + 1 < frames.size();
+    const Step write_frame = [&] {
+      const Progress progress = output.write(unsent, has_more || frame.header.payload_bytes() > 0);
+      return progress == Progress::complete ? frame.payload.send(output, has_more) : progress;
+    };
+    if (!co_await finish(Socket::wait_write, write_frame)) co_return false;
+    // Its pipe serves the next one that comes.
+    frame.payload = {};
   }
-}
-
-// The greeting has made the socket one that does not block.
-asio::awaitable<void> Connection::wait(Socket::wait_type readiness) {
-  asio::error_code failed;
-  co_await socket_.async_wait(readiness, asio::redirect_error(asio::use_awaitable, failed));
-  if (failed) close();
+  const Step flush = [&] { return output.flush(); };
+  co_return co_await finish(Socket::wait_write, flush);
 }
 
 void Connection::close() {

@@ -5,11 +5,14 @@
 #include <asio/awaitable.hpp>
 #include <asio/generic/stream_protocol.hpp>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "fairlead/relay/proof.hpp"
 #include "frame_queue.hpp"
+#include "intake.hpp"
 
 namespace fairlead::router {
 
@@ -22,12 +25,15 @@ inline constexpr std::chrono::seconds kStallTime{10};
 
 class Connection {
  public:
-  Connection(Socket socket, std::shared_ptr<PipePool> pipes)
-      : socket_(std::move(socket)), queue_(socket_.get_executor()), pipes_(std::move(pipes)) {}
+  Connection(Socket socket, Pipes pipes)
+      : socket_(std::move(socket)),
+        queue_(socket_.get_executor()),
+        pipes_(std::move(pipes)),
+        intake_(pipes_.batches) {}
 
   [[nodiscard]] FrameQueue& queue() { return queue_; }
   [[nodiscard]] Socket& socket() { return socket_; }
-  /// Whether a write has been under way for too long.
+  /// Whether the other end has taken nothing of a write for too long.
   [[nodiscard]] bool is_stalled(Clock::time_point now) const {
     return writing_since_ && now - *writing_since_ > kStallTime;
   }
@@ -40,12 +46,15 @@ class Connection {
   void close();
 
  private:
-  [[nodiscard]] asio::awaitable<bool> write(Frame& frame, bool has_more);
-  [[nodiscard]] asio::awaitable<void> wait(Socket::wait_type readiness);
+  [[nodiscard]] asio::awaitable<bool> write(std::span<Frame> frames);
+  // Repeated until it is complete.
+  using Step = std::function<Progress()>;
+  [[nodiscard]] asio::awaitable<bool> finish(Socket::wait_type readiness, const Step& step);
 
   Socket socket_;
   FrameQueue queue_;
-  std::shared_ptr<PipePool> pipes_;
+  Pipes pipes_;
+  Intake intake_;
   int num_reads_in_turn_ = 0;
   std::optional<Clock::time_point> writing_since_;
 };

@@ -9,8 +9,8 @@
 namespace fairlead::router {
 namespace {
 
-// What one gathering write takes at most.
-constexpr std::size_t kMaxFramesAtOnce = 8;
+// What one batch takes at most.
+constexpr std::size_t kMaxFramesAtOnce = 16;
 
 asio::awaitable<void> wait(asio::steady_timer& timer) {
   asio::error_code cancelled;

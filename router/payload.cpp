@@ -2,25 +2,16 @@
 // Takes and gives payloads.
 #include "payload.hpp"
 
-#include <cerrno>
-
 namespace fairlead::router {
 
 Payload::Payload(std::size_t size_bytes, PipePool& pipes) : missing_bytes_(size_bytes) {
   if (size_bytes >= kMinSplicedBytes) pipe_ = pipes.lease();
 }
 
-Progress Payload::receive(int socket) {
-  while (pipe_ && !memory_ && missing_bytes_ > 0) {
-    const ssize_t size = pipe_->fill(socket, missing_bytes_);
-    if (size == 0) return Progress::ended;
-    if (size > 0) {
-      missing_bytes_ -= static_cast<std::size_t>(size);
-    } else if (progress_after_error() == Progress::blocked && !pipe_->is_full()) {
-      return Progress::blocked;
-    } else if (errno != EINTR) {
-      break;
-    }
+Progress Payload::receive(Intake& intake, int socket) {
+  if (pipe_ && !memory_) {
+    const Progress progress = intake.move(socket, *pipe_, missing_bytes_);
+    if (progress != Progress::complete) return progress;
   }
   if (missing_bytes_ == 0) return Progress::complete;
   if (!memory_) {
@@ -28,16 +19,16 @@ Progress Payload::receive(int socket) {
     missing_ = {memory_.get(), missing_bytes_};
     unsent_ = missing_;
   }
-  return router::receive(socket, missing_);
+  return intake.read(socket, missing_);
 }
 
-Progress Payload::send(int socket, bool has_more) {
-  while (pipe_ && pipe_->size_bytes() > 0) {
-    const ssize_t size = pipe_->drain(socket, has_more || memory_);
-    if (size == 0) return Progress::ended;
-    if (size < 0 && errno != EINTR) return progress_after_error();
+Progress Payload::send(Output& output, bool has_more) {
+  if (pipe_) {
+    const bool is_followed = has_more || !unsent_.empty();
+    const Progress progress = output.move(*pipe_, is_followed);
+    if (progress != Progress::complete) return progress;
   }
-  return router::send(socket, unsent_, has_more);
+  return output.write(unsent_, has_more);
 }
 
 }  // namespace fairlead::router

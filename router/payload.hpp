@@ -7,8 +7,9 @@
 #include <memory>
 #include <span>
 
+#include "intake.hpp"
+#include "output.hpp"
 #include "pipe_pool.hpp"
-#include "transfer.hpp"
 
 namespace fairlead::router {
 
@@ -21,10 +22,10 @@ class Payload {
   Payload(std::size_t size_bytes, PipePool& pipes);
 
   /// Takes what the socket has of it. What a pipe has no room for goes into memory.
-  [[nodiscard]] Progress receive(int socket);
-  /// Gives what the socket takes of it.
+  [[nodiscard]] Progress receive(Intake& intake, int socket);
+  /// Gives what the output takes of it.
   /// @pre it has been received
-  [[nodiscard]] Progress send(int socket, bool has_more);
+  [[nodiscard]] Progress send(Output& output, bool has_more);
 
  private:
   std::size_t missing_bytes_ = 0;

@@ -11,11 +11,11 @@
 
 namespace fairlead::router {
 
-std::unique_ptr<Pipe> Pipe::make() {
+std::unique_ptr<Pipe> Pipe::make(int num_slots) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_NONBLOCK | O_CLOEXEC) != 0) return nullptr;
   auto pipe = std::make_unique<Pipe>(ends[0], ends[1]);
-  const auto size = static_cast<int>(PipePool::kSlots) * getpagesize();
+  const int size = num_slots * getpagesize();
   // Refused: the user has as many slots as the system allows.
   if (fcntl(pipe->inlet_, F_SETPIPE_SZ, size) < 0) return nullptr;
   return pipe;
@@ -44,14 +44,32 @@ ssize_t Pipe::drain(int socket, bool has_more) {
   return size;
 }
 
+ssize_t Pipe::fill(Pipe& from, std::size_t max_bytes) {
+  const ssize_t size = fill(from.outlet_, max_bytes);
+  if (size > 0) from.size_bytes_ -= static_cast<std::size_t>(size);
+  return size;
+}
+
+ssize_t Pipe::read(std::span<std::byte> bytes) {
+  const ssize_t size = ::read(outlet_, bytes.data(), bytes.size());
+  if (size > 0) size_bytes_ -= static_cast<std::size_t>(size);
+  return size;
+}
+
+ssize_t Pipe::write(std::span<const std::byte> bytes) {
+  const ssize_t size = ::write(inlet_, bytes.data(), bytes.size());
+  if (size > 0) size_bytes_ += static_cast<std::size_t>(size);
+  return size;
+}
+
 PipePool::Lease PipePool::lease() {
   std::unique_ptr<Pipe> pipe;
   if (!idle_.empty()) {
     pipe = std::move(idle_.back());
     idle_.pop_back();
   } else if (const auto now = std::chrono::steady_clock::now();
-             num_leased_ < kMaxPipes && now >= refused_until_) {
-    pipe = Pipe::make();
+             num_leased_ < max_pipes_ && now >= refused_until_) {
+    pipe = Pipe::make(num_slots_);
     if (!pipe) refused_until_ = now + kRetryTime;
   }
   if (!pipe) return {};

@@ -8,14 +8,16 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace fairlead::router {
 
 class Pipe {
  public:
+  /// @param num_slots  a power of two
   /// @return nothing if the system has none to give
-  [[nodiscard]] static std::unique_ptr<Pipe> make();
+  [[nodiscard]] static std::unique_ptr<Pipe> make(int num_slots);
   /// Takes both ends over.
   Pipe(int outlet, int inlet) : outlet_(outlet), inlet_(inlet) {}
   ~Pipe();
@@ -30,6 +32,12 @@ class Pipe {
   /// @return as splice(2)
   [[nodiscard]] ssize_t fill(int socket, std::size_t max_bytes);
   [[nodiscard]] ssize_t drain(int socket, bool has_more);
+  /// Takes bytes from another pipe.
+  [[nodiscard]] ssize_t fill(Pipe& from, std::size_t max_bytes);
+  /// Copy out of it and into it.
+  /// @return as read(2) and write(2)
+  [[nodiscard]] ssize_t read(std::span<std::byte> bytes);
+  [[nodiscard]] ssize_t write(std::span<const std::byte> bytes);
 
  private:
   int outlet_;
@@ -40,11 +48,6 @@ class Pipe {
 /// Of one thread.
 class PipePool : public std::enable_shared_from_this<PipePool> {
  public:
-  /// So many slots hold a segment that came in packets of 1500 bytes, in parts that are not joined.
-  static constexpr std::size_t kSlots = 64;
-  /// A full queue of segments. With all their slots they take a third of what a user without
-  /// privileges may have (/proc/sys/fs/pipe-user-pages-soft, 16384 by default).
-  static constexpr std::size_t kMaxPipes = 80;
   /// After the system has refused one, it is not asked for so long.
   static constexpr std::chrono::seconds kRetryTime{1};
 
@@ -54,6 +57,8 @@ class PipePool : public std::enable_shared_from_this<PipePool> {
   };
   using Lease = std::unique_ptr<Pipe, Return>;
 
+  PipePool(int num_slots, std::size_t max_pipes) : num_slots_(num_slots), max_pipes_(max_pipes) {}
+
   /// @return nothing if there is none
   [[nodiscard]] Lease lease();
 
@@ -61,9 +66,29 @@ class PipePool : public std::enable_shared_from_this<PipePool> {
   // One that still has bytes in it is closed, which frees them.
   void take_back(std::unique_ptr<Pipe> pipe);
 
+  int num_slots_;
+  std::size_t max_pipes_;
   std::vector<std::unique_ptr<Pipe>> idle_;
   std::size_t num_leased_ = 0;
   std::chrono::steady_clock::time_point refused_until_{};
+};
+
+/// Those of a router. All slots together are 10240; a user without privileges may have 16384
+/// (/proc/sys/fs/pipe-user-pages-soft).
+struct Pipes {
+  /// So many slots hold a segment that came in packets of 1500 bytes, in parts that are not joined.
+  static constexpr int kPayloadSlots = 64;
+  /// A full queue of segments, and those that are being sent and read.
+  static constexpr std::size_t kMaxPayloads = 96;
+  /// splice(2) moves no more than a page for each free slot, and a pipe of such a user may have no
+  /// more (/proc/sys/fs/pipe-max-size).
+  static constexpr int kBatchSlots = 256;
+  static constexpr std::size_t kMaxBatches = 16;
+
+  /// For one payload each.
+  std::shared_ptr<PipePool> payloads = std::make_shared<PipePool>(kPayloadSlots, kMaxPayloads);
+  /// For all that a socket has, or takes, at once.
+  std::shared_ptr<PipePool> batches = std::make_shared<PipePool>(kBatchSlots, kMaxBatches);
 };
 
 }  // namespace fairlead::router

@@ -81,7 +81,7 @@ class Router {
 
   asio::io_context& context_;
   // Shared, since what is under way may end after the router.
-  std::shared_ptr<PipePool> pipes_ = std::make_shared<PipePool>();
+  Pipes pipes_;
   std::map<relay::JobId, JobPtr> jobs_;
   std::vector<std::shared_ptr<asio::ip::tcp::acceptor>> tcp_acceptors_;
   std::vector<std::shared_ptr<asio::local::stream_protocol::acceptor>> local_acceptors_;

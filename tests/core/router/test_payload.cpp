@@ -1,72 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Payloads between two sockets, in pipes and without.
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <asio/io_context.hpp>
-#include <asio/ip/tcp.hpp>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "catch.hpp"
+#include "ends.hpp"
 #include "payload.hpp"
 
 using namespace fairlead::router;
+using fairlead::tests::Ends;
+using fairlead::tests::some_bytes;
 
 namespace {
 
-/// Two ends of a connection that do not block, over TCP or a Unix socket.
-class Ends {
- public:
-  explicit Ends(bool is_tcp) {
-    if (is_tcp) {
-      asio::io_context context;
-      const asio::ip::address_v4 loopback = asio::ip::address_v4::loopback();
-      asio::ip::tcp::acceptor acceptor(context, {loopback, 0});
-      asio::ip::tcp::socket near(context);
-      near.connect(acceptor.local_endpoint());
-      numbers_ = {near.release(), acceptor.accept().release()};
-    } else {
-      REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, numbers_.data()) == 0);
-    }
-    for (const int number : numbers_) REQUIRE(fcntl(number, F_SETFL, O_NONBLOCK) == 0);
-  }
-  ~Ends() {
-    for (const int number : numbers_) close(number);
-  }
-  Ends(const Ends&) = delete;
-  Ends& operator=(const Ends&) = delete;
-
-  [[nodiscard]] int near() const { return numbers_[0]; }
-  [[nodiscard]] int far() const { return numbers_[1]; }
-
- private:
-  std::array<int, 2> numbers_{};
-};
-
-std::vector<std::byte> some_bytes(std::size_t size) {
-  std::vector<std::byte> bytes(size);
-  std::uint32_t state = 1;
-  for (std::byte& each : bytes) {
-    state = state * 1664525 + 1013904223;
-    each = static_cast<std::byte>(state >> 24);
-  }
-  return bytes;
-}
-
 /// What comes out at the other side of a payload, if it goes in in pieces of so many bytes.
 std::vector<std::byte> passed(const std::vector<std::byte>& bytes, std::size_t piece_bytes,
-                              bool is_tcp, PipePool& pipes) {
+                              bool is_tcp, const Pipes& pipes) {
   const Ends from(is_tcp);
   const Ends to(is_tcp);
-  Payload payload(bytes.size(), pipes);
+  Intake intake(pipes.batches);
+  Payload payload(bytes.size(), *pipes.payloads);
   std::span<const std::byte> unsent(bytes);
   Progress received = Progress::blocked;
   while (received == Progress::blocked) {
@@ -75,15 +34,16 @@ std::vector<std::byte> passed(const std::vector<std::byte>& bytes, std::size_t p
     REQUIRE(send(from.near(), piece, false) != Progress::ended);
     unsent = unsent.subspan(size - piece.size());
     // Several pieces wait in the socket at once.
-    if (unsent.empty() || piece.size() > 0) received = payload.receive(from.far());
+    if (unsent.empty() || piece.size() > 0) received = payload.receive(intake, from.far());
   }
   REQUIRE(received == Progress::complete);
   std::vector<std::byte> taken(bytes.size());
   std::span<std::byte> missing(taken);
-  Progress sent = payload.send(to.near(), false);
+  Output output(to.near(), {});
+  Progress sent = payload.send(output, false);
   while (!missing.empty()) {
     REQUIRE(receive(to.far(), missing) != Progress::ended);
-    if (sent == Progress::blocked) sent = payload.send(to.near(), false);
+    if (sent == Progress::blocked) sent = payload.send(output, false);
     REQUIRE(sent != Progress::ended);
   }
   CHECK(sent == Progress::complete);
@@ -108,39 +68,41 @@ class NoMoreFiles {
 }  // namespace
 
 TEST_CASE("payload: what comes out is what went in, over both kinds of sockets") {
-  const auto pipes = std::make_shared<PipePool>();
+  const Pipes pipes;
   for (const bool is_tcp : {false, true}) {
     for (const std::size_t size : {std::size_t{0}, std::size_t{1}, Payload::kMinSplicedBytes - 1,
                                    Payload::kMinSplicedBytes, std::size_t{65536}}) {
       const auto bytes = some_bytes(size);
-      CHECK(passed(bytes, 65536, is_tcp, *pipes) == bytes);
-      CHECK(passed(bytes, 1000, is_tcp, *pipes) == bytes);
+      CHECK(passed(bytes, 65536, is_tcp, pipes) == bytes);
+      CHECK(passed(bytes, 1000, is_tcp, pipes) == bytes);
     }
   }
 }
 
 TEST_CASE("payload: one that has more parts than a pipe has room for is complete all the same") {
-  const auto pipes = std::make_shared<PipePool>();
+  const Pipes pipes;
   const auto bytes = some_bytes(65536);
   constexpr std::size_t kPieceBytes = 500;
-  static_assert(65536 / kPieceBytes > PipePool::kSlots);
-  CHECK(passed(bytes, kPieceBytes, false, *pipes) == bytes);
+  static_assert(65536 / kPieceBytes > Pipes::kPayloadSlots);
+  CHECK(passed(bytes, kPieceBytes, false, pipes) == bytes);
 }
 
 TEST_CASE("payload: without a pipe it is copied") {
-  const auto pipes = std::make_shared<PipePool>();
+  const Pipes pipes;
   const auto bytes = some_bytes(65536);
   const Ends from(false);
   const Ends to(false);
   std::vector<std::byte> taken(bytes.size());
   {
     const NoMoreFiles no_more_files;
-    Payload payload(bytes.size(), *pipes);
-    REQUIRE(pipes->lease() == nullptr);
+    Payload payload(bytes.size(), *pipes.payloads);
+    REQUIRE(pipes.payloads->lease() == nullptr);
     std::span<const std::byte> unsent(bytes);
     REQUIRE(send(from.near(), unsent, false) == Progress::complete);
-    REQUIRE(payload.receive(from.far()) == Progress::complete);
-    REQUIRE(payload.send(to.near(), false) == Progress::complete);
+    Intake intake(pipes.batches);
+    Output output(to.near(), pipes.payloads->lease());
+    REQUIRE(payload.receive(intake, from.far()) == Progress::complete);
+    REQUIRE(payload.send(output, false) == Progress::complete);
   }
   std::span<std::byte> missing(taken);
   REQUIRE(receive(to.far(), missing) == Progress::complete);
@@ -148,38 +110,41 @@ TEST_CASE("payload: without a pipe it is copied") {
 }
 
 TEST_CASE("payload: what is dropped on its way is not in the pipe of the next one") {
-  const auto pipes = std::make_shared<PipePool>();
+  const Pipes pipes;
   const Ends ends(false);
   const auto dropped = some_bytes(50000);
   std::span<const std::byte> unsent(dropped);
   {
-    Payload payload(65536, *pipes);
+    Payload payload(65536, *pipes.payloads);
     REQUIRE(send(ends.near(), unsent, false) == Progress::complete);
-    REQUIRE(payload.receive(ends.far()) == Progress::blocked);
+    Intake intake(pipes.batches);
+    REQUIRE(payload.receive(intake, ends.far()) == Progress::blocked);
   }
   const std::vector<std::byte> other(65536, std::byte{7});
-  CHECK(passed(other, 65536, false, *pipes) == other);
+  CHECK(passed(other, 65536, false, pipes) == other);
 }
 
 TEST_CASE("payload: the end of a connection in its middle is its end") {
-  const auto pipes = std::make_shared<PipePool>();
+  const Pipes pipes;
   for (const bool is_tcp : {false, true}) {
     const Ends ends(is_tcp);
     const auto part = some_bytes(20000);
     std::span<const std::byte> unsent(part);
     REQUIRE(send(ends.near(), unsent, false) == Progress::complete);
     REQUIRE(shutdown(ends.near(), SHUT_WR) == 0);
-    Payload payload(65536, *pipes);
+    Intake intake(pipes.batches);
+    Payload payload(65536, *pipes.payloads);
     Progress progress = Progress::blocked;
-    while (progress == Progress::blocked) progress = payload.receive(ends.far());
+    while (progress == Progress::blocked) progress = payload.receive(intake, ends.far());
     CHECK(progress == Progress::ended);
   }
 }
 
 TEST_CASE("payload: a pool gives a limited number of pipes, and again those that came back") {
-  const auto pipes = std::make_shared<PipePool>();
+  constexpr std::size_t kMaxPipes = 5;
+  const auto pipes = std::make_shared<PipePool>(16, kMaxPipes);
   std::vector<PipePool::Lease> leases;
-  for (std::size_t index = 0; index < PipePool::kMaxPipes; ++index) {
+  for (std::size_t index = 0; index < kMaxPipes; ++index) {
     leases.push_back(pipes->lease());
     REQUIRE(leases.back() != nullptr);
   }

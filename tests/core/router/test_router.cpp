@@ -348,7 +348,7 @@ TEST_CASE("router: frames in long queues stay whole and in order") {
   constexpr std::uint32_t kNumFrames = 80;
   static_assert(std::size_t{kNumFrames} * relay::kMaxSegmentBytes * 2 / 3 <
                 router::FrameQueue::kMaxBytes);
-  static_assert(kNumFrames * 2 * 2 / 3 > router::PipePool::kMaxPipes);
+  static_assert(kNumFrames * 2 * 2 / 3 > router::Pipes::kMaxPayloads);
   for (std::uint32_t number = 0; number < kNumFrames; ++number) {
     for (const std::uint32_t rank : {1U, 2U}) {
       asio::write(src, asio::buffer(numbered_frame(number, 0, 1, rank)));
