@@ -252,6 +252,25 @@ TEST_CASE("router: who takes nothing holds up its sender, and no other process")
   CHECK(happens([&] { return drops(network.router(0), router::Drop::stalled) == 1; }));
 }
 
+TEST_CASE("router: who takes a little at a time is not one who takes nothing") {
+  Network network(1);
+  Local::socket socket = greeted(network.router(0), 0, some_key());
+  Local::socket slow = greeted(network.router(0), 1, some_key());
+  Flood flood(socket, 1);
+  REQUIRE(happens([&] { return flood.pauses(network.router(0)); }));
+
+  // Much longer than another end may take nothing, and less than frames that are sent together.
+  std::array<std::byte, 65536> bytes{};
+  std::size_t taken_bytes = 0;
+  for (int second = 0; second < router::kStallTime.count() + 3; ++second) {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    taken_bytes += asio::read(slow, asio::buffer(bytes));
+  }
+
+  CHECK(taken_bytes < (std::size_t{1} << 20U));
+  CHECK(drops(network.router(0), router::Drop::stalled) == 0);
+}
+
 TEST_CASE("router: frames to one that takes nothing do not hold up those behind them") {
   Network network(1);
   Local::socket socket = greeted(network.router(0), 0, some_key());
