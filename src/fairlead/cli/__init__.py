@@ -29,7 +29,8 @@ COMMANDS = {
     "jobs": "Several programs at the same time, placed together so that they delay each other "
     "little.",
     "simulate": "Simulate every message of jobs that share nodes, placed by each method.",
-    "show": "Show a network, a traffic, a placement, a comparison or several placed jobs.",
+    "show": "Show a network, a topology, a traffic, a placement, a comparison or several placed "
+    "jobs.",
     "runs": "List your runs, the latest last: their folders, times, and how they ended.",
     "watch": "Compare the network with the plan of a run while its program runs.",
     "report": "Write a self-contained page of a run: heatmaps, measured times, and conclusions.",

@@ -10,6 +10,7 @@ import collections
 import itertools
 import json
 import re
+import signal
 import subprocess
 from pathlib import Path
 from unittest import mock
@@ -224,8 +225,9 @@ def test_a_rank_that_ends_in_the_middle_ends_the_job_as_without_schedules(
         run(mpi, ONE_PER_HOST, write_plan(tmp_path, 5, rules), way) for rules in ([], forcing())
     )
 
-    assert native.returncode != 0
-    assert followed.returncode == native.returncode
+    # MPICH's mpirun joins the signals of all ranks by "or", and may kill the others or not.
+    codes = [done.returncode & ~signal.SIGKILL for done in (native, followed)]
+    assert codes[0] == codes[1] != 0
     assert told(followed) == ""
 
 

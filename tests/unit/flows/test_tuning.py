@@ -103,7 +103,7 @@ def test_hosts_of_a_call_are_those_of_its_ranks() -> None:
 
     assert hosts == ["a", "c"]
     assert {schedule.root for schedule in schedules} == {1}
-    assert 1 <= len(schedules) <= 3
+    assert 1 <= len(schedules) <= 4
 
 
 class Clock:
