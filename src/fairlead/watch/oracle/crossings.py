@@ -33,7 +33,7 @@ class Crossings(NamedTuple):
         """Each link that is crossed, with its pairs, shape (P, 2)."""
         pairs = np.column_stack([self.src, self.dst])
         links, begins = np.unique(self.link, return_index=True)
-        return zip(links.tolist(), np.split(pairs, begins[1:]), strict=True)
+        return zip(links.tolist(), np.split(pairs, begins)[1:], strict=True)
 
 
 def crossings(topology: Topology, hosts: Sequence[str]) -> Crossings:

@@ -27,8 +27,8 @@ MOST_TASKS = 4096
 """Of one question: `optimize` keeps to its time with so many."""
 
 OPTIMIZE_S = 0.05
-"""Of `optimize`: all ranks wait for it, and a map is to be there long before the gain. In 5 ms it
-found a worse one for every second of the congested tori of bench/oracle/torus.py."""
+"""Of `optimize`: all ranks wait for it, and a map is to be there long before the gain. With 5 ms it
+found a worse map in four of seven rounds of bench/oracle/torus.py."""
 
 Ints = npt.NDArray[np.int64]
 

@@ -70,6 +70,16 @@ def test_shared_link_has_what_the_metric_leaves_of_it(metric: str, left_Bps: flo
     assert group.pairs.tolist() == [[0, 1], [0, 2]]
 
 
+def test_program_behind_one_router_crosses_no_link(tmp_path: Path) -> None:
+    oracle = Oracle(topology(tmp_path, 3, 1, 4))
+    nodes = ["c0-0c0s0n0", "c0-0c0s0n1"]
+
+    found = remap(oracle, RemapQuestion(nodes, [0, 1], [(0, 1, 1e9)], "hops", "optimize"))
+
+    assert list(oracle.crossings(tuple(nodes)).pairs_of_links()) == []
+    assert found.task_of_process.tolist() == [0, 1]
+
+
 class Loaded(MetricSource):
     """Counters of links that nobody uses but two tasks, which fill the one between them."""
 
