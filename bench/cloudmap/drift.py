@@ -57,6 +57,8 @@ def main() -> None:
     parser.add_argument(
         "--minutes", type=float, help="length of the series in the lab; default: 60"
     )
+    parser.add_argument("--every", type=float, default=0, help="minutes between its rounds")
+    parser.add_argument("--slower", type=float, default=1, help="divides the lab's rates")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     hours = options.hours if options.hours is not None else (0.5 if options.short else 48)
@@ -69,8 +71,8 @@ def main() -> None:
             rounds = list(simulated(traffic, options.step, hours, options.seed, folder))
             console.print(table(f"simulated, {hours:g} h of a changing cloud", rounds))
         if options.only != "simulated":
-            with Lab.up(changing_lab(minutes)) as lab:
-                rounds = list(in_lab(lab, traffic, 60 * minutes, folder))
+            with Lab.up(changing_lab(minutes).slower(options.slower)) as lab:
+                rounds = list(in_lab(lab, traffic, 60 * minutes, 60 * options.every, folder))
             console.print(table(f"in the lab, {minutes:g} min on drift", rounds))
     console.print(paper.beside("figure 12"))
 
@@ -91,7 +93,9 @@ def simulated(
         yield Round(f"{moment.hour:.1f} h", times_s)
 
 
-def in_lab(lab: Lab, traffic: fl.Traffic, length_s: float, folder: Path) -> Iterable[Round]:
+def in_lab(
+    lab: Lab, traffic: fl.Traffic, length_s: float, every_s: float, folder: Path
+) -> Iterable[Round]:
     """Rounds until the time is over, at least one; each measures the network anew."""
     program = PROGRAMS["cg"]
     started_s = time.monotonic()
@@ -109,6 +113,8 @@ def in_lab(lab: Lab, traffic: fl.Traffic, length_s: float, folder: Path) -> Iter
             command = command_of(lab, program, place, folder / f"{index}-{series}")
             times_s[series] = timed(lab, program, command, folder / "run")
         yield Round(f"{at_s / 60:.1f} min", times_s)
+        next_s = started_s + every_s * (index + 1)
+        time.sleep(max(0.0, next_s - time.monotonic()))
 
 
 def placed(traffic: fl.Traffic, first: fl.Network, renewed: fl.Network) -> dict[str, fl.Placement]:
