@@ -162,7 +162,7 @@ bool is_supported(Operation operation, Form form) {
     case Form::split_tree:
       return operation == scatter || operation == gather;
     case Form::dissemination:
-      return operation == barrier || operation == allgather;
+      return operation == barrier || operation == allgather || operation == reduce_scatter;
   }
   return false;
 }

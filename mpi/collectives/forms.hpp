@@ -90,5 +90,10 @@ int dissemination_barrier(const Schedule& schedule, const Team& team);
 /// `blocks` holds the own block at first, and all in the end.
 int dissemination_allgather(const Schedule& schedule, const Team& team, std::byte* blocks,
                             Blocks layout, Buffers& buffers);
+/// `vector` holds the own values at first; in the end the own block is the combined one, and the
+/// others are as they were.
+int dissemination_reduce_scatter(const Schedule& schedule, const Team& team,
+                                 const Reduction& reduction, void* vector, Blocks layout,
+                                 Buffers& buffers);
 
 }  // namespace fairlead::collectives

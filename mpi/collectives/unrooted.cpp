@@ -121,7 +121,9 @@ int reduce_scatter_between_hosts(const Schedule& schedule, Members& members,
                                  const Reduction& reduction, void* vector,
                                  const HostBlocks& blocks) {
   const Team team = members.team(kNoHost);
-  const auto follow = schedule.form == Form::linear ? linear_reduce_scatter : ring_reduce_scatter;
+  const auto follow = schedule.form == Form::linear          ? linear_reduce_scatter
+                      : schedule.form == Form::dissemination ? dissemination_reduce_scatter
+                                                             : ring_reduce_scatter;
   return follow(schedule, team, reduction, vector, blocks.layout(), members.buffers);
 }
 

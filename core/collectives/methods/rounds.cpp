@@ -30,9 +30,11 @@ Schedule plan_doubling(const Problem& problem) {
 }
 
 Schedule plan_dissemination(const Problem& problem) {
-  return in_rounds(
-      problem, Form::dissemination,
-      problem.request.operation == Operation::barrier ? Rounds::dissemination : Rounds::bruck);
+  const Operation operation = problem.request.operation;
+  const Rounds rounds = operation == Operation::barrier     ? Rounds::dissemination
+                        : operation == Operation::allgather ? Rounds::bruck
+                                                            : Rounds::bruck_back;
+  return in_rounds(problem, Form::dissemination, rounds);
 }
 
 }  // namespace fairlead::collectives

@@ -24,6 +24,7 @@ enum class Rounds : std::uint8_t {
   doubling,       ///< position p with p XOR 1, 2, 4, ...
   dissemination,  ///< position p to p + 1, 2, 4, ...
   bruck,          ///< position p to p - 1, 2, 4, ..., twice as much in each round
+  bruck_back,     ///< the same backwards: position p to p + ..., 4, 2, 1, half as much each time
 };
 
 /// An order in which rounds are short: from `start`, hosts change places as long as that helps.

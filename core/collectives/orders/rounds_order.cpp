@@ -25,10 +25,11 @@ class RoundsOrder {
   RoundsOrder(const Links& links, Rounds rounds, double num_bytes, std::vector<std::int32_t> start)
       : num_hosts_(links.num_hosts()), order_(std::move(start)), messages_of_position_(num_hosts_) {
     const bool is_doubling = rounds == Rounds::doubling;
+    const bool is_bruck = rounds == Rounds::bruck || rounds == Rounds::bruck_back;
     const std::size_t num_paired = is_doubling ? std::bit_floor(num_hosts_) : num_hosts_;
     double round_bytes = num_bytes;
     for (std::size_t distance = 1; distance < num_paired; distance *= 2) {
-      if (costs_.empty() || rounds == Rounds::bruck) add_costs(links, round_bytes);
+      if (costs_.empty() || is_bruck) add_costs(links, round_bytes);
       for (std::size_t position = 0; position < num_paired; ++position) {
         const std::size_t step = rounds == Rounds::bruck ? num_hosts_ - distance : distance;
         const std::size_t peer = is_doubling ? position ^ distance : (position + step) % num_hosts_;

@@ -20,4 +20,8 @@ namespace fairlead::collectives {
 [[nodiscard]] Program levels_program(const Schedule& schedule);
 [[nodiscard]] Program native_program(const Schedule& schedule, const BlockBytes& blocks);
 
+/// The same messages backwards: bcast becomes reduce, scatter becomes gather, and allgather
+/// reduce_scatter.
+[[nodiscard]] Program reversed(const Program& program);
+
 }  // namespace fairlead::collectives

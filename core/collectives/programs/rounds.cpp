@@ -98,7 +98,7 @@ Program dissemination_program(const Schedule& schedule, const BlockBytes& blocks
     }
     last = std::move(received);
   }
-  return program;
+  return schedule.operation == Operation::reduce_scatter ? reversed(program) : program;
 }
 
 }  // namespace fairlead::collectives

@@ -81,14 +81,6 @@ void append_bcast(Program& program, std::span<const std::int32_t> order, double 
   }
 }
 
-/// The same messages backwards: bcast becomes reduce, scatter becomes gather.
-Program reversed(const Program& program) {
-  Program back = program;
-  for (Transfer& transfer : back.transfers) std::swap(transfer.src, transfer.dst);
-  for (Dependency& dependency : back.dependencies) std::swap(dependency.earlier, dependency.later);
-  return back;
-}
-
 ParentOfHost binomial_tree(std::span<const std::int32_t> order) {
   ParentOfHost parent_of_host(order.size(), kNoHost);
   for (std::size_t position = 1; position < order.size(); ++position) {
@@ -107,6 +99,13 @@ std::vector<std::int32_t> from_root(const Schedule& schedule) {
 }
 
 }  // namespace
+
+Program reversed(const Program& program) {
+  Program back = program;
+  for (Transfer& transfer : back.transfers) std::swap(transfer.src, transfer.dst);
+  for (Dependency& dependency : back.dependencies) std::swap(dependency.earlier, dependency.later);
+  return back;
+}
 
 Program split_tree_program(std::span<const std::int32_t> parent_of_host, const BlockBytes& blocks,
                            bool upwards) {
@@ -176,14 +175,11 @@ Program native_program(const Schedule& schedule, const BlockBytes& blocks) {
     case Operation::allreduce:
       return num_bytes < kLongAllreduceBytes ? doubling_program(textbook)
                                              : ring_program(textbook, blocks);
-    case Operation::reduce_scatter: {
-      if (num_bytes * static_cast<double>(order.size()) >= kLongReduceScatterBytes) {
-        return ring_program(textbook, blocks);
-      }
-      // Recursive halving is Bruck's allgather backwards.
-      textbook.operation = Operation::allgather;
-      return reversed(dissemination_program(textbook, blocks));
-    }
+    case Operation::reduce_scatter:
+      // Recursive halving sends as much, and as far, as Bruck's allgather backwards.
+      return num_bytes * static_cast<double>(order.size()) < kLongReduceScatterBytes
+                 ? dissemination_program(textbook, blocks)
+                 : ring_program(textbook, blocks);
     case Operation::alltoall:
       return linear_program(textbook, blocks);
     case Operation::barrier:

@@ -312,6 +312,8 @@ TEST_CASE("simulation: dissemination takes a latency a round, and Bruck all bloc
         Approx(3 * kLatency_s));
   CHECK(simulated_s(ordered(Operation::allgather, Form::dissemination, 6, 1'000'000), network) ==
         Approx(3 * kLatency_s + 5 * 0.01));
+  CHECK(simulated_s(ordered(Operation::reduce_scatter, Form::dissemination, 6, 1'000'000),
+                    network) == Approx(3 * kLatency_s + 5 * 0.01));
 }
 
 TEST_CASE("simulation: a linear scatter or gather takes all blocks through the root's NIC") {

@@ -91,3 +91,19 @@ TEST_CASE("rounds order: doubling is simulated faster than in the order it began
   CHECK_NOTHROW(check(schedule));
   CHECK(predicted_s(view, schedule) < before_s);
 }
+
+TEST_CASE("rounds order: backwards it is that of the network with its directions exchanged") {
+  TestNetwork network = drawn_network(13, kLatency_s, kRate_Bps, 6);
+  TestNetwork transposed = network;
+  for (std::size_t src = 0; src < 13; ++src) {
+    for (std::size_t dst = 0; dst < 13; ++dst) {
+      transposed.latency(dst, src) = network.latency(src, dst);
+      transposed.bandwidth(dst, src) = network.bandwidth(src, dst);
+    }
+  }
+  const auto view = network.view(), transposed_view = transposed.view();
+  std::vector<std::int32_t> start(13);
+  std::iota(start.begin(), start.end(), 0);
+  CHECK(rounds_order(Links(view), Rounds::bruck_back, 1e5, start) ==
+        rounds_order(Links(transposed_view), Rounds::bruck, 1e5, start));
+}

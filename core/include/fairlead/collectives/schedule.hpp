@@ -32,7 +32,7 @@ enum class Form : std::uint8_t {
   linear,         ///< each block in one message, overlapped
   doubling,       ///< recursive doubling between positions of `order`
   split_tree,     ///< one tree; blocks of a subtree in one message; CMPI Algorithm 4
-  dissemination,  ///< round r: position p sends to p + 2^r (barrier), p - 2^r (allgather, Bruck)
+  dissemination,  ///< round r: p sends to p + 2^r (barrier), p - 2^r (Bruck), or that backwards
 };
 
 inline constexpr std::int32_t kNoHost = -1;
