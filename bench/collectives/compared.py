@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clouds import CLOUDS, pairs_only, platform_of
-from peers import ALGORITHMS, SELECTORS, cell, time_peers
+from peers import ALGORITHMS, LIBRARIES, SELECTORS, cell, time_peers
 from peers import HOW as HOW_PEERS
 from peers import PATH as PEERS
 from recording import FOLDER, Recording
@@ -77,7 +77,7 @@ def main() -> None:
             for operation in options.operation or ALGORITHMS:
                 if options.short:
                     calls = calls_of(operation)
-                    time_peers(others, simulation, comparison.where, calls, only_selectors=True)
+                    time_peers(others, simulation, comparison.where, calls, LIBRARIES)
                 rows += comparison.rows(operation)
             Console(width=170).print(table(comparison.where, rows))
             print(summary(rows))

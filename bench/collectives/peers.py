@@ -30,6 +30,9 @@ SELECTORS = ("mpich", "ompi", "mvapich2", "impi")
 
 BINE = ("bine_small", "bine_large")
 
+LIBRARIES = (*SELECTORS, *BINE)
+"""Peers that are not one of SMPI's algorithms."""
+
 ALGORITHMS = {
     "bcast": "NTSB NTSL NTSL_Isend SMP_binary SMP_binomial SMP_linear arrival_pattern_aware "
     "arrival_pattern_aware_wait arrival_scatter binomial_tree flattree flattree_pipeline "
@@ -67,6 +70,7 @@ def main() -> None:
     parser.add_argument("--operation", action="append", choices=ALGORITHMS, help="repeatable")
     parser.add_argument("--size", action="append", type=parse_size, help="repeatable")
     parser.add_argument("--selectors", action="store_true", help="without the single algorithms")
+    parser.add_argument("--peer", action="append", help="such as 'smpi rab'; repeatable")
     parser.add_argument("--again", action="store_true", help="also what was timed before")
     options = parser.parse_args()
     recording = Recording(PATH, HOW, options.again)
@@ -80,7 +84,8 @@ def main() -> None:
             for operation in options.operation or ALGORITHMS:
                 where = f"{cloud}/{num_hosts}/{model}"
                 calls = calls_of(operation, options.size or SIZES_BYTES)
-                time_peers(recording, simulation, where, calls, options.selectors)
+                peers = options.peer or (LIBRARIES if options.selectors else peers_of(operation))
+                time_peers(recording, simulation, where, calls, peers)
 
 
 def time_peers(
@@ -88,12 +93,12 @@ def time_peers(
     simulation: Simulation,
     where: str,
     of_operation: Sequence[Call],
-    only_selectors: bool,
+    peers: Sequence[str],
 ) -> None:
     """Time the peers of calls of one operation where they were not yet, and keep what they took."""
     num_hosts = simulation.num_hosts
     operation = of_operation[0].operation
-    for peer, (method, settings) in settings_of(operation, only_selectors).items():
+    for peer in peers:
         calls = [
             call
             for call in of_operation
@@ -102,20 +107,25 @@ def time_peers(
         ]
         if not calls:
             continue
+        method, settings = way_of(operation, peer)
         found = simulation.times_s(method, calls, settings)
         for call in calls:
             recording.add(cell(where, call), peer, found[call])
         print(where, operation, peer, *found.values(), flush=True)
 
 
-def settings_of(operation: str, only_selectors: bool) -> dict[str, tuple[str, list[str]]]:
-    """Method of the program and settings of SMPI, by the peer's name."""
-    found = {name: ("native", [f"smpi/coll-selector:{name}"]) for name in SELECTORS}
-    found |= {name: (name, []) for name in BINE}
-    if not only_selectors:
-        for name in ALGORITHMS[operation].split():
-            found[f"smpi {name}"] = ("native", [f"smpi/{operation}:{name}"])
-    return found
+def peers_of(operation: str) -> list[str]:
+    """The names of all of an operation."""
+    return [*LIBRARIES, *(f"smpi {name}" for name in ALGORITHMS[operation].split())]
+
+
+def way_of(operation: str, peer: str) -> tuple[str, list[str]]:
+    """Method of the program and settings of SMPI for a peer."""
+    if peer in SELECTORS:
+        return "native", [f"smpi/coll-selector:{peer}"]
+    if peer in BINE:
+        return peer, []
+    return "native", [f"smpi/{operation}:{peer.removeprefix('smpi ')}"]
 
 
 def bine_bytes(call: Call, num_hosts: int) -> int:
