@@ -48,6 +48,9 @@ from fairlead.model.network import Network
 from fairlead.units import format_duration
 from fairlead.watch.collective_drift import DriftCounts, drift_counts
 
+sys.path.append(str(Path(__file__).parents[1] / "probe"))
+from probing import probed
+
 PROGRAM = Path(__file__).with_suffix(".cpp")
 METHODS = {"bcast": "forest", "allreduce": "forest", "allgather": "ring"}
 """Those that `fairlead tune` takes most often in this cloud."""
@@ -142,7 +145,7 @@ def one_round(options: argparse.Namespace, seed: int, *, changes: bool) -> Watch
         Lab.up(drawn(seed).slower(options.slower)) as lab,
     ):
         folder = Path(name)
-        write_plan(folder, measured(lab, folder), options.drift_from)
+        write_plan(folder, probed(lab, env=MPIRUN), options.drift_from)
         program = folder / "drift"
         subprocess.run(["mpicxx.openmpi", "-O2", "-o", program, PROGRAM], check=True)
         running = start(lab, folder, [str(program), str(options.seconds), str(options.bytes)])
@@ -168,15 +171,6 @@ def drawn(seed: int) -> Scenario:
     scenario = Scenario.load("pairwise")
     pairs = scenario.pairs.model_copy(update={"seed": seed})
     return scenario.model_copy(update={"pairs": pairs})
-
-
-def measured(lab: Lab, folder: Path) -> Network:
-    """What `fairlead probe` finds with its defaults."""
-    file = folder / "cloud.net.npz"
-    command = [sys.executable, "-m", "fairlead", "probe", "--hostfile", str(lab.hostfile),
-               "-o", str(file)]  # fmt: skip
-    lab.run(command, check=True, capture_output=True, env=os.environ | MPIRUN)
-    return Network.load(file)
 
 
 def write_plan(folder: Path, network: Network, drift_from: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Common parts of both benchmarks of the probe in the emulated cloud: options, and one probe."""
+"""One probe in the emulated cloud, and the options that both benchmarks of the probe share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fairlead.lab import Lab
@@ -34,10 +34,15 @@ def parsed(parser: argparse.ArgumentParser) -> argparse.Namespace:
     return options
 
 
-def probed(lab: Lab, options: Sequence[str]) -> Network:
-    """What `fairlead probe` with these options finds in the lab."""
+def probed(lab: Lab, options: Sequence[str] = (), env: Mapping[str, str] | None = None) -> Network:
+    """What `fairlead probe` with these options finds in the lab, noise and all.
+
+    Args:
+        env: Variables that are set in addition to those of this process.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cloud.net.npz"
         words = ["probe", *options, "--hostfile", str(lab.hostfile), "-o", str(path)]
-        lab.run([sys.executable, "-m", "fairlead", *words], check=True, stdout=subprocess.DEVNULL)
+        command = [sys.executable, "-m", "fairlead", *words]
+        lab.run(command, check=True, stdout=subprocess.DEVNULL, env=os.environ | (env or {}))
         return Network.load(path)

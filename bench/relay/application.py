@@ -63,7 +63,7 @@ def parsed() -> argparse.Namespace:
 
 def times_of(lab: Lab, folder: Path, options: argparse.Namespace) -> np.ndarray:
     """Seconds of `stencil`, shape (rounds, 4), columns as in RUNS."""
-    network = measured(lab, folder)
+    network = measured(lab)
     num_ranks = len(lab.hosts)
     argv = [str(find(detect("mpirun.openmpi")).example("stencil"))]
     argv += ["--size", str(options.size), "--steps", str(options.steps)]

@@ -21,6 +21,9 @@ from fairlead.decide.routes import path_table
 from fairlead.lab import Lab
 from fairlead.model.network import Network
 
+sys.path.append(str(Path(__file__).parents[1] / "probe"))
+from probing import probed
+
 MPIRUN = {"FAIRLEAD_MPIRUN": "mpirun.openmpi"}
 
 
@@ -30,13 +33,9 @@ def compiled(source: Path, folder: Path) -> Path:
     return program
 
 
-def measured(lab: Lab, folder: Path) -> Network:
-    """What `fairlead probe` finds with its defaults, noise and all."""
-    file = folder / "cloud.net.npz"
-    command = [sys.executable, "-m", "fairlead", "probe", "--hostfile", str(lab.hostfile),
-               "-o", str(file)]  # fmt: skip
-    lab.run(command, check=True, capture_output=True, env=os.environ | MPIRUN)
-    return Network.load(file)
+def measured(lab: Lab) -> Network:
+    """What the default probe finds."""
+    return probed(lab, env=MPIRUN)
 
 
 def run_in(

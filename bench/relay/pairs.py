@@ -44,7 +44,7 @@ def main() -> None:
         folder = Path(name)
         argv = [str(compiled(Path(__file__).with_name("pingpong.c"), folder))]
         argv += [str(options.bytes), str(options.rounds)]
-        network = measured(lab, folder)
+        network = measured(lab)
         if options.degrade:
             lab.degrade("h0", "h1", 0.1)
         times: dict[str, list[np.ndarray]] = {way: [] for way in WAYS}

@@ -39,7 +39,7 @@ def main() -> None:
         folder = Path(name)
         argv = [str(compiled(Path(__file__).with_name("pingpong.c"), folder))]
         argv += [str(options.bytes), str(options.rounds)]
-        network = measured(lab, folder)
+        network = measured(lab)
         bound_Bps = bounds_Bps(lab.shaped_Bps(), np.array(scenario.nic_Bps))
         for repeat in range(options.repeats):
             result = run_in(
