@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +52,13 @@ def run_in(
     with_relays: bool,
     launcher_args: tuple[str, ...] = (),
     threshold_bytes: int = 65536,
+    hostfile: Path | None = None,
     is_forced: bool = False,
 ) -> dict[str, Any]:
     """Run a program on the head node, one rank a host in turn.
 
     Args:
+        hostfile: Some hosts of the lab, for the ranks; by default all.
         is_forced: With relays no message is the MPI's, and none is a trial.
 
     Returns:
@@ -62,7 +68,7 @@ def run_in(
     network.save(folder / "network.net.npz")
     request = {
         "argv": argv, "num_ranks": num_ranks, "folder": str(folder),
-        "hostfile": str(lab.hostfile), "with_relays": with_relays,
+        "hostfile": str(hostfile or lab.hostfile), "with_relays": with_relays,
         "launcher_args": ["--map-by", "node", *launcher_args],
         "threshold_bytes": threshold_bytes, "is_forced": is_forced,
     }  # fmt: skip
@@ -71,6 +77,32 @@ def run_in(
     if done.returncode != 0:
         raise SystemExit(f"{argv[0]} failed:\n{done.stdout}{done.stderr}")
     return json.loads((folder / "result.json").read_text())
+
+
+@contextlib.contextmanager
+def running_beside(
+    lab: Lab, network: Network, argv: list[str], num_ranks: int, folder: Path, **options: Any
+) -> Iterator[list[dict[str, Any]]]:
+    """Run a program again and again until the block ends; arguments are those of `run_in`.
+
+    Yields:
+        What `run_in` returned of each run; of the last one only after the block.
+    """
+    results: list[dict[str, Any]] = []
+    is_over = threading.Event()
+
+    def run_all() -> None:
+        while not is_over.is_set():
+            work = folder / str(len(results))
+            results.append(run_in(lab, network, argv, num_ranks, work, **options))
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(run_all)
+        try:
+            yield results
+        finally:
+            is_over.set()
+        running.result()
 
 
 def _inside(request: dict[str, Any]) -> None:

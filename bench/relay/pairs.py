@@ -8,20 +8,31 @@ tenth after the network was measured. What one would try first takes part too: s
 of the MPI itself for each pair. On `flow-cap`, where one connection carries a fifth of an
 interface, routers are to use several connections of the direct path, and no relay: told is which
 part of the bytes by routers went by third hosts.
+
+With `--beside-cg`, as in the paper, examples/cg runs on 16 ranks all the time, by the MPI alone.
+The hosts share two cores, so rates are to be lower then (`--slower 10`): else the load is one of
+the processors, not of the network.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import tempfile
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
-from clouds import compiled, measured, run_in
+from clouds import compiled, measured, run_in, running_beside
 from rich.console import Console
+from rich.table import Table
 
+from fairlead.act.launch import detect
+from fairlead.act.mpi_builds import find
 from fairlead.flows.statistics import mean_interval
 from fairlead.lab import Lab
+from fairlead.lab.scenario import Scenario
+from fairlead.model.network import Network
 
 WAYS = {
     "the MPI alone": {"with_relays": False},
@@ -33,26 +44,29 @@ WAYS = {
 GAIN_RATIO = 0.05
 """A pair gains if its time falls by more than this."""
 
+CG_RANKS = 16
+"""As in the paper."""
+
 
 def main() -> None:
     options = parsed()
+    scenario = Scenario.load(options.scenario, options.hosts).slower(options.slower)
     console = Console(width=140)
-    with (
-        tempfile.TemporaryDirectory() as name,
-        Lab.up(options.scenario, hosts=options.hosts) as lab,
-    ):
+    with tempfile.TemporaryDirectory() as name, Lab.up(scenario) as lab:
         folder = Path(name)
         argv = [str(compiled(Path(__file__).with_name("pingpong.c"), folder))]
         argv += [str(options.bytes), str(options.rounds)]
         network = measured(lab)
         if options.degrade:
             lab.degrade("h0", "h1", 0.1)
-        times: dict[str, list[np.ndarray]] = {way: [] for way in WAYS}
+        ways = [way for way in WAYS if way not in options.without]
+        times: dict[str, list[np.ndarray]] = {way: [] for way in ways}
         delivered_bytes = by_third_hosts_bytes = 0.0
         for repeat in range(options.repeats):
-            for way in list(WAYS)[:: 1 if repeat % 2 else -1]:
+            for way in ways[:: 1 if repeat % 2 else -1]:
                 work = folder / f"{repeat}-{way}"
-                result = run_in(lab, network, argv, len(lab.hosts), work, **WAYS[way])
+                with load(lab, network, work / "cg", options.beside_cg):
+                    result = run_in(lab, network, argv, len(lab.hosts), work / "pairs", **WAYS[way])
                 times[way].append(matrix(result["output"], len(lab.hosts)))
                 for counters in result["counters"]:
                     delivered_bytes += counters["delivered_bytes_total"]
@@ -63,6 +77,13 @@ def main() -> None:
         f"relays: {by_third_hosts_bytes / max(delivered_bytes, 1.0):.1%} of "
         f"{delivered_bytes / 1e9:.2f} GB by routers went by third hosts"
     )
+
+
+def load(lab: Lab, network: Network, folder: Path, has_cg: bool) -> AbstractContextManager[object]:
+    if not has_cg:
+        return contextlib.nullcontext()
+    program = find(detect("mpirun.openmpi")).example("cg")
+    return running_beside(lab, network, [str(program)], CG_RANKS, folder, with_relays=False)
 
 
 def matrix(output: str, num_hosts: int) -> np.ndarray:
@@ -78,6 +99,8 @@ def report(console: Console, options: argparse.Namespace, times: dict[str, list]
     relayed = np.median(times["relays"], axis=0)
     there = ~np.isnan(direct)
     saved = 1.0 - relayed[there] / direct[there]
+    if options.beside_cg:
+        console.print(table_of_pairs(options.bytes, direct, relayed))
     console.print(
         f"{options.scenario}: {there.sum()} pairs, {options.bytes} bytes, "
         f"{options.repeats} runs each, {options.rounds} rounds"
@@ -91,7 +114,7 @@ def report(console: Console, options: argparse.Namespace, times: dict[str, list]
     console.print(
         f"worst pair: {saved.min():+.1%}; {np.mean(saved < -GAIN_RATIO):.0%} lose as much"
     )
-    for way in list(WAYS)[1:]:
+    for way in list(times)[1:]:
         ratios = [
             float(np.nanmean(one) / np.nanmean(other))
             for one, other in zip(times[way], times["the MPI alone"], strict=True)
@@ -109,11 +132,24 @@ def report(console: Console, options: argparse.Namespace, times: dict[str, list]
         )
 
 
+def table_of_pairs(num_bytes: int, direct_s: np.ndarray, relayed_s: np.ndarray) -> Table:
+    table = Table("pair", "by the MPI, ms", "with relays, ms", "saved", title=f"{num_bytes} bytes")
+    for src, dst in np.argwhere(~np.isnan(direct_s)):
+        one, other = direct_s[src, dst], relayed_s[src, dst]
+        table.add_row(
+            f"h{src} -> h{dst}", f"{1e3 * one:.1f}", f"{1e3 * other:.1f}", f"{1 - other / one:+.1%}"
+        )
+    return table
+
+
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--short", action="store_true", help="4 hosts, 2 runs, 5 rounds")
     parser.add_argument("--scenario", default="pairwise")
     parser.add_argument("--degrade", action="store_true", help="h0 -> h1 falls to a tenth first")
+    parser.add_argument("--beside-cg", action="store_true", help="while cg runs on 16 ranks")
+    parser.add_argument("--slower", type=float, default=1.0, help="divides the scenario's rates")
+    parser.add_argument("--without", action="append", default=[], choices=list(WAYS)[2:])
     parser.add_argument("--bytes", type=int, default=1 << 20)
     parser.add_argument("--hosts", type=int, help="default: the scenario's")
     parser.add_argument("--repeats", type=int, default=5)
