@@ -26,16 +26,21 @@ _MARGIN_RATIO = 1.1
 _WORST_RATIO = 4.0
 """A route that takes longer than the direct one by this is no help as a stripe either."""
 
+_LEAST_PART = 0.1
+"""A route by two relays has to add so much to what the others of its pair carry together, since it
+loads two third hosts."""
+
 _FASTEST_BPS = 1e12
 """For pairs that nothing limits."""
 
 
 def path_table(network: Network, max_relays: int = DEFAULT_MAX_RELAYS) -> PathTable:
-    """The direct route of each pair, and its best ones with one relay.
+    """The direct route of each pair, and its best ones with relays.
 
     Args:
         network: All pairs measured.
-        max_relays: Relayed routes of a pair at most.
+        max_relays: Routes of a pair by one relay at most. Where there are no more of them, one by
+            two relays follows if it adds enough.
 
     Raises:
         TopologyError: A pair was not measured.
@@ -46,7 +51,10 @@ def path_table(network: Network, max_relays: int = DEFAULT_MAX_RELAYS) -> PathTa
     for src in range(num_hosts):
         for dst in range(num_hosts):
             if src != dst:
-                routes += _routes(network, src, dst, max_relays)
+                by_one = _routes(network, src, dst)
+                routes += by_one[: 1 + max_relays]
+                if len(by_one) <= 1 + max_relays:
+                    routes += _route_by_two(network, by_one)
     return PathTable(tuple(network.hosts), tuple(routes), _capacities(network))
 
 
@@ -63,7 +71,8 @@ def _is_faster(table: PathTable, src: int, dst: int) -> bool:
     return _MARGIN_RATIO * together_s < routes[0].transfer_s(MESSAGE_BYTES)
 
 
-def _routes(network: Network, src: int, dst: int, max_relays: int) -> list[Route]:
+def _routes(network: Network, src: int, dst: int) -> list[Route]:
+    """The direct route, then the useful ones by one relay, the fastest first."""
     latency_s = network.latency_s
     rate_Bps = np.minimum(network.bandwidth_Bps, _FASTEST_BPS)
     direct = Route(src, (dst,), _positive(latency_s[src, dst]), float(rate_Bps[src, dst]))
@@ -80,7 +89,41 @@ def _routes(network: Network, src: int, dst: int, max_relays: int) -> list[Route
     worst_s = _WORST_RATIO * direct.transfer_s(MESSAGE_BYTES)
     useful = [route for route in relayed if route.transfer_s(MESSAGE_BYTES) < worst_s]
     useful.sort(key=lambda route: route.transfer_s(MESSAGE_BYTES))
-    return [direct, *useful[:max_relays]]
+    return [direct, *useful]
+
+
+def _route_by_two(network: Network, others: list[Route]) -> list[Route]:
+    """The widest path by two relays through what a pair's other routes leave of the network.
+
+    This is a step of Ford and Fulkerson's maximum flow, without taking back what others carry.
+    """
+    src, dst = others[0].src, others[0].dst
+    rate_Bps = np.minimum(network.bandwidth_Bps, _FASTEST_BPS)
+    np.fill_diagonal(rate_Bps, 0.0)
+    from_src, to_dst = rate_Bps[src].copy(), rate_Bps[:, dst].copy()
+    # Hosts of a cluster are mostly alike, so the fastest pair tells of the others' interfaces.
+    alike_Bps = np.full(network.num_hosts, rate_Bps.max())
+    out_Bps = _known_or(network.nic_out_Bps, alike_Bps).copy()
+    in_Bps = _known_or(network.nic_in_Bps, alike_Bps).copy()
+    for route in others:
+        way = [src, *route.hops]
+        from_src[way[1]] -= route.bandwidth_Bps
+        to_dst[way[-2]] -= route.bandwidth_Bps
+        out_Bps[way[:-1]] -= route.bandwidth_Bps
+        in_Bps[way[1:]] -= route.bandwidth_Bps
+    # [first relay, second relay]: the least of the three hops and the four interfaces.
+    to_first = np.minimum(np.minimum(from_src, out_Bps[src]), np.minimum(in_Bps, out_Bps))
+    from_second = np.minimum(np.minimum(to_dst, in_Bps[dst]), np.minimum(in_Bps, out_Bps))
+    width_Bps = np.minimum(rate_Bps, np.minimum(to_first[:, None], from_second[None, :]))
+    width_Bps[[src, dst], :] = width_Bps[:, [src, dst]] = 0.0
+    first, second = divmod(int(np.argmax(width_Bps)), network.num_hosts)
+    added_Bps = float(width_Bps[first, second])
+    if added_Bps < _LEAST_PART * sum(route.bandwidth_Bps for route in others):
+        return []
+    hops = (first, second, dst)
+    pairs = zip((src, first, second), hops, strict=True)
+    latency_s = _positive(sum(network.latency_s[pair] for pair in pairs)) + 2 * HOP_S
+    return [Route(src, hops, latency_s, added_Bps)]
 
 
 def _positive(latency_s: float) -> float:

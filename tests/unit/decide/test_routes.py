@@ -45,6 +45,36 @@ def test_at_most_the_best_relays_are_kept() -> None:
     assert all(len(table.between(a, b)) == 2 for a in range(4) for b in range(4) if a != b)
 
 
+def test_two_relays_carry_what_single_ones_leave() -> None:
+    # From a to b: 10 MB/s directly, 20 by way of c, since c -> b is slow, 15 by way of d, since
+    # a -> d is. What is left of a -> c, c -> d and d -> b is 60, 70 and 75.
+    mb_per_s = [[0, 10, 80, 15], [100, 0, 100, 100], [100, 20, 0, 70], [100, 90, 100, 0]]
+
+    table = path_table(network([[1e6 * rate for rate in row] for row in mb_per_s]))
+
+    *by_one, by_two = table.between(0, 1)
+    assert [route.hops for route in by_one] == [(1,), (2, 1), (3, 1)]
+    # The interface of a, as fast as the fastest pair, has 55 left.
+    assert by_two.hops == (2, 3, 1)
+    assert by_two.bandwidth_Bps == pytest.approx(55e6)
+    assert by_two.latency_s > 3e-4
+
+
+@pytest.mark.parametrize(
+    ("nic_Bps", "max_relays"),
+    [(45e6, 3), (1e8, 1)],
+    ids=["interfaces are full", "more single ones"],
+)
+def test_two_relays_are_left_out_where_they_add_little(nic_Bps: float, max_relays: int) -> None:
+    mb_per_s = [[0, 10, 80, 15], [100, 0, 100, 100], [100, 20, 0, 70], [100, 90, 100, 0]]
+    rates = [[1e6 * rate for rate in row] for row in mb_per_s]
+    nics = {"nic_out_Bps": np.full(4, nic_Bps), "nic_in_Bps": np.full(4, nic_Bps)}
+
+    table = path_table(network(rates, **nics), max_relays)
+
+    assert all(len(route.hops) <= 2 for route in table.between(0, 1))
+
+
 def test_the_capacity_of_a_pair_is_that_of_the_interfaces() -> None:
     rates = [[0, 1e7, 9e7], [1e8, 0, 1e8], [1e8, 5e7, 0]]
 
