@@ -15,8 +15,15 @@ constexpr double kRestRatio = 20.0;
 // So many messages of a way decide a comparison.
 constexpr std::size_t kEnough = 3;
 // The first message of a way also opens its connections: it is given a second one if it has taken
-// less than so many times what the direct path takes.
+// less than so many times what the direct path takes. Of several connections, from which the plan
+// expects nothing, the first message has to be no slower: where each is limited, to a fifth or a
+// tenth of an interface, eight carry far more than one.
 constexpr double kFirstMessageRatio = 1.5;
+constexpr double kFirstParallelRatio = 1.0;
+// Where the plan expects nothing of relays, the direct path has to be so many times as slow as
+// planned before they are tried, as in MCM's highest zone: less may be the program's own messages
+// to other hosts, which share the interface.
+constexpr double kSlowPath = 4.0;
 // Where messages overlap all the time, what they take cannot be told apart.
 constexpr int kMaxMissed = 8;
 // What holds for such a message is taken to hold for all.
@@ -182,10 +189,15 @@ void WayChoice::compare(Way former, Time now) {
 
 bool WayChoice::may_be_faster(const WayRate& rate, std::uint64_t bytes) const {
   const double direct_s = direct_.expected_s(bytes);
-  // It may be the direct path alone that is slow.
-  if (rate.num_learned() == 0 && direct_s > kFarFaster * direct_.planned_s(bytes)) return true;
+  // It may be the direct path alone that is slow; its first message opens a connection.
+  if (rate.num_learned() == 0 && direct_.num_learned() > 1 && is_direct_slow(bytes)) return true;
   const double ratio = direct_s / expected_s(rate, bytes);
-  return ratio > (rate.num_learned() == 1 ? 1.0 / kFirstMessageRatio : kMargin);
+  if (rate.num_learned() != 1) return ratio > kMargin;
+  return ratio >= 1.0 / (&rate == &striped_ ? kFirstMessageRatio : kFirstParallelRatio);
+}
+
+bool WayChoice::is_direct_slow(std::uint64_t bytes) const {
+  return direct_.expected_s(bytes) > kSlowPath * direct_.planned_s(bytes);
 }
 
 void WayChoice::go_on(std::uint64_t bytes, Time now) {
@@ -206,6 +218,9 @@ void WayChoice::go_on(std::uint64_t bytes, Time now) {
     // Both are judged by the same number of messages.
     if (!trials_.empty() && direct_.num_learned() <= rate_of(trials_.front()).num_learned()) {
       trials_.push_front(Way::direct);
+    }
+    if (trials_.empty() && direct_.num_learned() == 1 && is_direct_slow(bytes)) {
+      trials_.push_back(Way::direct);
     }
   }
   if (!trials_.empty()) return;

@@ -109,6 +109,7 @@ class WayChoice {
   [[nodiscard]] WayRate& rate_of(Way way);
   [[nodiscard]] double expected_s(const WayRate& rate, std::uint64_t bytes) const;
   [[nodiscard]] bool may_be_faster(const WayRate& rate, std::uint64_t bytes) const;
+  [[nodiscard]] bool is_direct_slow(std::uint64_t bytes) const;
   void compare(Way former, Time now);
   /// @return whether a trial of this way was on its way
   bool end_trial(Way way);
