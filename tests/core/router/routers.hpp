@@ -29,6 +29,11 @@ inline relay::Key some_key(unsigned char fill = 1) {
   return key;
 }
 
+inline std::string make_folder() {
+  std::string pattern = std::filesystem::temp_directory_path() / "flXXXXXX";
+  return mkdtemp(pattern.data());
+}
+
 /// A router in a thread of its own.
 class RunningRouter {
  public:
@@ -84,8 +89,6 @@ class RunningRouter {
 class Network {
  public:
   explicit Network(std::size_t num_hosts) {
-    std::string pattern = std::filesystem::temp_directory_path() / "flXXXXXX";
-    folder_ = mkdtemp(pattern.data());
     for (std::size_t host = 0; host < num_hosts; ++host) {
       routers_.push_back(std::make_unique<RunningRouter>(folder_ + "/" + std::to_string(host)));
     }
@@ -107,7 +110,7 @@ class Network {
   [[nodiscard]] RunningRouter& router(std::size_t host) { return *routers_[host]; }
 
  private:
-  std::string folder_;
+  std::string folder_ = make_folder();
   std::vector<std::unique_ptr<RunningRouter>> routers_;
 };
 

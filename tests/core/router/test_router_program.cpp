@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a router is told, and what it tells of itself.
+#include <asio/buffer.hpp>
+#include <asio/read.hpp>
+#include <asio/write.hpp>
+#include <cstddef>
+#include <string>
+
+#include "catch.hpp"
+#include "fairlead/error.hpp"
+#include "job.hpp"
+#include "options.hpp"
+#include "processes.hpp"
+#include "routers.hpp"
+
+using namespace fairlead;
+using namespace fairlead::tests;
+
+TEST_CASE("router: the counters are text for Prometheus") {
+  Network network(1);
+  Local::socket socket(context);
+  socket.connect(Local::endpoint(network.router(0).metrics()));
+  asio::write(socket, asio::buffer(std::string("GET /metrics HTTP/1.0\r\n\r\n")));
+  std::string text;
+  asio::error_code ended;
+  asio::read(socket, asio::dynamic_buffer(text), ended);
+  CHECK(text.find("HTTP/1.0 200 OK") == 0);
+  CHECK(text.find("\nfairlead_router_jobs 1\n") != text.npos);
+  CHECK(text.find("fairlead_router_drops_total{reason=\"stalled\"} 0\n") != text.npos);
+}
+
+TEST_CASE("router: a line that describes no job is refused, and its key not repeated") {
+  const std::string key(64, 'a');
+  const std::string good =
+      R"({"key": ")" + key + R"(", "host": 1, "peers": [["::1", 1], ["::1", 2]]})";
+  CHECK(router::parse_job(good).peers[1].port == 2);
+  CHECK(router::parse_job(good).key[31] == std::byte{0xaa});
+  for (const std::string& bad :
+       {std::string("no JSON"), std::string("[]"), R"({"key": ")" + key + R"(z"})",
+        R"({"key": ")" + key + R"(", "host": 2, "peers": [["::1", 1], ["::1", 2]]})",
+        R"({"key": ")" + key + R"(", "host": 0, "peers": [["::1", 70000]]})"}) {
+    try {
+      (void)router::parse_job(bad);
+      FAIL("taken: " << bad);
+    } catch (const InputError& error) {
+      CHECK(std::string(error.what()).find(key) == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("router: addresses of options") {
+  const auto parsed = [](std::string listen) {
+    std::string name = "router";
+    std::string option = "--listen";
+    std::string folder_option = "--folder";
+    std::string folder = "/tmp/x";
+    char* argv[] = {name.data(), option.data(), listen.data(), folder_option.data(), folder.data()};
+    return router::parse_options(5, argv);
+  };
+  CHECK(parsed("10.0.0.1:4000").port == 4000);
+  CHECK(parsed("10.0.0.1").address == "10.0.0.1");
+  CHECK(parsed("[::1]:80").address == "::1");
+  CHECK(parsed("::1").address == "::1");
+  CHECK_THROWS_AS(parsed("10.0.0.1:x"), InputError);
+}
