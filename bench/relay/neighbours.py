@@ -35,7 +35,7 @@ def main() -> None:
         folder = Path(name)
         program = str(compiled(Path(__file__).with_name("pingpong.c"), folder))
         lab.degrade("h0", "h1", options.degraded)
-        network = measured(lab, folder)
+        network = measured(lab)
         relays = folder / "relays"
         relays.write_text("".join(lab.hostfile.read_text().splitlines(keepends=True)[2:]))
         pair = [program, str(options.bytes), "1", "0", "1"]

@@ -49,7 +49,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, Lab.up(scenario) as lab:
         folder = Path(name)
         program = compiled(Path(__file__).with_name("pingpong.c"), folder)
-        network = measured(lab, folder)
+        network = measured(lab)
         for num_bytes in options.bytes:
             argv = [str(program), str(num_bytes), "1", "0", "1", str(options.seconds)]
             switches = []
