@@ -18,7 +18,6 @@
 #include "connection.hpp"
 #include "counters.hpp"
 #include "job.hpp"
-#include "relay_pacer.hpp"
 
 namespace fairlead::router {
 
@@ -90,7 +89,6 @@ class Router {
   bool is_sweeping_ = false;
   std::size_t num_greetings_ = 0;
   Counters counters_;
-  RelayPacer pacer_{context_, counters_};
 };
 
 }  // namespace fairlead::router
