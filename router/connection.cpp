@@ -19,12 +19,14 @@ namespace {
 
 // Then others have their turn.
 constexpr int kMaxReadsInTurn = 16;
+// Parts of a frame that go on before the rest has come: smaller ones cost more than they gain.
+constexpr std::size_t kLeastPartBytes = Payload::kMinSplicedBytes;
 
 // Tells the sender how long a frame has waited here because of others. The last hop has two
 // routers, that before it and that of the receiver; acknowledgements bring back what data has met.
 void add_held(Frame& frame, Clock::time_point now) {
   relay::FrameHeader& header = frame.header;
-  if (header.kind != relay::FrameKind::data) return;
+  if (header.kind != relay::FrameKind::data || frame.begun_bytes > 0) return;
   const std::chrono::duration<double, std::micro> waited = now - frame.arrived;
   std::uint16_t& held = header.held_16us[header.hop];
   constexpr double kMax = std::numeric_limits<std::uint16_t>::max();
@@ -46,14 +48,15 @@ asio::awaitable<bool> Connection::finish(Socket::wait_type readiness, const Step
       close();
       co_return false;
     }
-    // The other end has taken something.
+    // The other end has taken or sent something.
     if (writing_since_ && readiness == Socket::wait_write) writing_since_ = Clock::now();
+    if (passing_since_ && readiness == Socket::wait_read) passing_since_ = Clock::now();
     progress = step();
   }
   co_return progress == Progress::complete;
 }
 
-asio::awaitable<std::optional<Frame>> Connection::read(bool& is_garbage) {
+asio::awaitable<std::optional<relay::FrameHeader>> Connection::read_header(bool& is_garbage) {
   if (++num_reads_in_turn_ > kMaxReadsInTurn) {
     num_reads_in_turn_ = 0;
     co_await asio::post(socket_.get_executor(), asio::use_awaitable);
@@ -64,13 +67,53 @@ asio::awaitable<std::optional<Frame>> Connection::read(bool& is_garbage) {
   if (!co_await finish(Socket::wait_read, read_header)) co_return std::nullopt;
   const auto header = relay::parse_frame_header(bytes);
   is_garbage = !header;
-  if (!header) co_return std::nullopt;
-  Frame frame{.header = *header,
-              .payload = Payload(header->payload_bytes(), *pipes_.payloads),
+  co_return header;
+}
+
+asio::awaitable<std::optional<Frame>> Connection::read_frame(relay::FrameHeader header) {
+  Frame frame{.header = header,
+              .payload = Payload(header.payload_bytes(), *pipes_.payloads),
               .arrived = Clock::now()};
   const Step read_payload = [&] { return frame.payload.receive(intake_, socket_.native_handle()); };
   if (!co_await finish(Socket::wait_read, read_payload)) co_return std::nullopt;
   co_return frame;
+}
+
+bool Connection::may_pass(const relay::FrameHeader& header, const Connection& next) {
+  return header.payload_bytes() >= kLeastPartBytes && next.queue_.is_idle() && intake_.has_pipe();
+}
+
+asio::awaitable<bool> Connection::pass(relay::FrameHeader header, Connection& next) {
+  next.queue_.hold(header);
+  passing_since_ = Clock::now();
+  const relay::FrameHeaderBytes bytes = relay::to_bytes(header);
+  std::span<const std::byte> unsent(bytes);
+  std::size_t missing_bytes = header.payload_bytes();
+  const Step fill = [&] {
+    return intake_.fill(socket_.native_handle(), std::min(missing_bytes, kLeastPartBytes));
+  };
+  while (missing_bytes > 0 && co_await finish(Socket::wait_read, fill)) {
+    const int to_socket = next.socket_.native_handle();
+    Progress sent = send(to_socket, unsent, true);
+    if (sent == Progress::complete) sent = intake_.pass(to_socket, missing_bytes);
+    if (sent != Progress::complete) break;
+  }
+  bool is_whole = true;
+  std::optional<Frame> rest;
+  if (missing_bytes > 0) {
+    rest.emplace(Frame{.header = header,
+                       .payload = Payload(missing_bytes, *pipes_.payloads),
+                       .arrived = Clock::now(),
+                       .begun_bytes = bytes.size() - unsent.size()});
+    const Step receive = [&] { return rest->payload.receive(intake_, socket_.native_handle()); };
+    is_whole = co_await finish(Socket::wait_read, receive);
+    // What has begun has to end, or the frames behind it would be lost, too. The receiver drops it
+    // by its digest.
+    if (!is_whole) rest->payload.pad();
+  }
+  passing_since_.reset();
+  next.queue_.release(std::move(rest));
+  co_return is_whole;
 }
 
 asio::awaitable<void> Connection::write_all() {
@@ -94,7 +137,7 @@ asio::awaitable<bool> Connection::write(std::span<Frame> frames) {
   for (std::size_t index = 0; index < frames.size(); ++index) {
     Frame& frame = frames[index];
     const relay::FrameHeaderBytes bytes = relay::to_bytes(frame.header);
-    std::span<const std::byte> unsent(bytes);
+    std::span<const std::byte> unsent = std::span(bytes).subspan(frame.begun_bytes);
     const bool has_more = index + 1 < frames.size();
     const Step write_frame = [&] {
       const Progress progress = output.write(unsent, has_more || frame.header.payload_bytes() > 0);

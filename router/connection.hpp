@@ -33,14 +33,26 @@ class Connection {
 
   [[nodiscard]] FrameQueue& queue() { return queue_; }
   [[nodiscard]] Socket& socket() { return socket_; }
-  /// Whether the other end has taken nothing of a write for too long.
+  /// Whether the other end has taken nothing of a write for too long, or sent nothing of a frame
+  /// for which others wait.
   [[nodiscard]] bool is_stalled(Clock::time_point now) const {
-    return writing_since_ && now - *writing_since_ > kStallTime;
+    return (writing_since_ && now - *writing_since_ > kStallTime) ||
+           (passing_since_ && now - *passing_since_ > FrameQueue::kPatience);
   }
 
-  /// The next frame; nothing at the end of the connection, or after bytes that are no frame.
+  /// The header of the next frame; nothing at the end of the connection, or after bytes that are no
+  /// frame.
   /// @param is_garbage  set in the last case
-  [[nodiscard]] asio::awaitable<std::optional<Frame>> read(bool& is_garbage);
+  [[nodiscard]] asio::awaitable<std::optional<relay::FrameHeader>> read_header(bool& is_garbage);
+  /// The frame of a header that was read; nothing if the connection ends before.
+  [[nodiscard]] asio::awaitable<std::optional<Frame>> read_frame(relay::FrameHeader header);
+  /// Whether the frame can go on to another connection while it arrives.
+  [[nodiscard]] bool may_pass(const relay::FrameHeader& header, const Connection& next);
+  /// Sends the frame of a header that was read to another connection while it arrives. What that
+  /// one does not take at once goes into its queue.
+  /// @pre may_pass(header, next)
+  /// @return false if this connection ends before the frame does
+  [[nodiscard]] asio::awaitable<bool> pass(relay::FrameHeader header, Connection& next);
   /// Sends what comes into the queue until the connection ends.
   [[nodiscard]] asio::awaitable<void> write_all();
   void close();
@@ -57,6 +69,7 @@ class Connection {
   Intake intake_;
   int num_reads_in_turn_ = 0;
   std::optional<Clock::time_point> writing_since_;
+  std::optional<Clock::time_point> passing_since_;
 };
 
 /// Proves the key to the one who answers, and asks for its proof. False: it has none.

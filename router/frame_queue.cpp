@@ -21,18 +21,51 @@ asio::awaitable<void> wait(asio::steady_timer& timer) {
 
 void FrameQueue::push(Frame frame) {
   if (is_closed_) return;
-  const std::size_t size = frame.size_bytes();
-  std::size_t& own_bytes = ahead_bytes_of_rank_[frame.header.src_rank];
+  const std::size_t own_bytes = ahead_bytes_of_rank_[frame.header.src_rank];
   if (ahead_bytes_ > 0) {
     frame.others_ratio =
         static_cast<double>(ahead_bytes_ - own_bytes) / static_cast<double>(ahead_bytes_);
   }
-  own_bytes += size;
-  ahead_bytes_ += size;
-  if (!is_full() && size_bytes_ + size >= kMaxBytes) has_room_.expires_after(kPatience);
-  size_bytes_ += size;
+  count_ahead(frame.header.src_rank, frame.size_bytes());
+  add_size(frame.size_bytes());
   frames_.push_back(std::move(frame));
   has_frames_.cancel();
+}
+
+void FrameQueue::hold(const relay::FrameHeader& header) {
+  is_held_ = true;
+  const std::size_t size = relay::kFrameHeaderBytes + header.payload_bytes();
+  count_ahead(header.src_rank, size);
+  being_sent_.emplace_back(header.src_rank, size);
+}
+
+void FrameQueue::release(std::optional<Frame> rest) {
+  is_held_ = false;
+  forget_sent();
+  if (rest && !is_closed_) {
+    count_ahead(rest->header.src_rank, rest->size_bytes());
+    add_size(rest->size_bytes());
+    frames_.push_front(std::move(*rest));
+  }
+  if (!frames_.empty()) has_frames_.cancel();
+}
+
+void FrameQueue::count_ahead(std::uint32_t rank, std::size_t size) {
+  ahead_bytes_of_rank_[rank] += size;
+  ahead_bytes_ += size;
+}
+
+void FrameQueue::forget_sent() {
+  for (const auto& [rank, size] : being_sent_) {
+    ahead_bytes_of_rank_[rank] -= size;
+    ahead_bytes_ -= size;
+  }
+  being_sent_.clear();
+}
+
+void FrameQueue::add_size(std::size_t size) {
+  if (!is_full() && size_bytes_ + size >= kMaxBytes) has_room_.expires_after(kPatience);
+  size_bytes_ += size;
 }
 
 asio::awaitable<bool> FrameQueue::wait_for_room() {
@@ -44,12 +77,10 @@ asio::awaitable<bool> FrameQueue::wait_for_room() {
 }
 
 asio::awaitable<std::vector<Frame>> FrameQueue::take() {
-  for (const auto& [rank, size] : being_sent_) {
-    ahead_bytes_of_rank_[rank] -= size;
-    ahead_bytes_ -= size;
-  }
-  being_sent_.clear();
-  while (frames_.empty() && !is_closed_) co_await wait(has_frames_);
+  forget_sent();
+  is_awaited_ = true;
+  while ((frames_.empty() || is_held_) && !is_closed_) co_await wait(has_frames_);
+  is_awaited_ = false;
   std::vector<Frame> taken;
   if (is_closed_) co_return taken;
   while (!frames_.empty() && taken.size() < kMaxFramesAtOnce) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct Frame {
   Clock::time_point arrived;
   /// Of what was ahead of it in its queue: the part that other processes had sent.
   double others_ratio = 0.0;
+  /// Of its header: what has been sent already. The payload is then only what is left of it.
+  std::size_t begun_bytes = 0;
 
   [[nodiscard]] std::size_t size_bytes() const {
     return relay::kFrameHeaderBytes + header.payload_bytes();
@@ -56,7 +59,20 @@ class FrameQueue {
   [[nodiscard]] asio::awaitable<std::vector<Frame>> take();
   void close();
 
+  /// Whether all has been sent, and the next frame could be sent at once.
+  [[nodiscard]] bool is_idle() const { return is_awaited_ && frames_.empty() && !is_held_; }
+  /// From now on nothing can be taken: another one sends this frame by itself.
+  /// @pre is_idle()
+  void hold(const relay::FrameHeader& header);
+  /// Ends `hold`.
+  /// @param rest  of that frame, which is to be taken first
+  void release(std::optional<Frame> rest);
+
  private:
+  void count_ahead(std::uint32_t rank, std::size_t size);
+  void forget_sent();
+  void add_size(std::size_t size);
+
   std::deque<Frame> frames_;
   std::size_t size_bytes_ = 0;
   // With what is being sent.
@@ -64,6 +80,9 @@ class FrameQueue {
   std::size_t ahead_bytes_ = 0;
   std::vector<std::pair<std::uint32_t, std::size_t>> being_sent_;
   bool is_closed_ = false;
+  bool is_held_ = false;
+  // Somebody waits for frames.
+  bool is_awaited_ = false;
   // Expires when the queue was full for too long; its cancellation wakes those who wait.
   asio::steady_timer has_room_;
   // Never expires.

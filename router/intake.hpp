@@ -28,10 +28,19 @@ class Intake {
   /// @return complete also if the other pipe is full
   [[nodiscard]] Progress move(int socket, Pipe& to, std::size_t& missing_bytes);
 
- private:
-  // Whether there is something in the pipe, or will be when the socket is ready.
-  [[nodiscard]] Progress fill(int socket);
+  /// Whether there is a pipe to take something into.
   [[nodiscard]] bool has_pipe();
+  /// Takes what the socket has, until there are so many bytes or the pipe is full.
+  /// @pre has_pipe()
+  [[nodiscard]] Progress fill(int socket, std::size_t least_bytes);
+  /// Moves what is in the pipe into another socket.
+  /// @param missing_bytes  lowered by what was moved; more of it is expected to follow
+  /// @return blocked if the other socket is not ready
+  [[nodiscard]] Progress pass(int to_socket, std::size_t& missing_bytes);
+
+ private:
+  // An idle connection keeps no pipe.
+  [[nodiscard]] Progress fill_or_return_pipe(int socket);
 
   std::shared_ptr<PipePool> pipes_;
   // Only while there is something to take: most connections are idle.

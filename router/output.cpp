@@ -10,7 +10,7 @@ namespace {
 // Puts all of a pipe into a socket.
 Progress drained(Pipe& pipe, int socket, bool has_more) {
   while (pipe.size_bytes() > 0) {
-    const ssize_t size = pipe.drain(socket, has_more);
+    const ssize_t size = pipe.drain(socket, pipe.size_bytes(), has_more);
     if (size == 0) return Progress::ended;
     if (size < 0 && errno != EINTR) return progress_after_error();
   }

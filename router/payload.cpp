@@ -2,6 +2,8 @@
 // Takes and gives payloads.
 #include "payload.hpp"
 
+#include <algorithm>
+
 namespace fairlead::router {
 
 Payload::Payload(std::size_t size_bytes, PipePool& pipes) : missing_bytes_(size_bytes) {
@@ -14,12 +16,21 @@ Progress Payload::receive(Intake& intake, int socket) {
     if (progress != Progress::complete) return progress;
   }
   if (missing_bytes_ == 0) return Progress::complete;
-  if (!memory_) {
-    memory_ = std::make_unique_for_overwrite<std::byte[]>(missing_bytes_);
-    missing_ = {memory_.get(), missing_bytes_};
-    unsent_ = missing_;
-  }
+  allocate_rest();
   return intake.read(socket, missing_);
+}
+
+void Payload::allocate_rest() {
+  if (memory_) return;
+  memory_ = std::make_unique_for_overwrite<std::byte[]>(missing_bytes_);
+  missing_ = {memory_.get(), missing_bytes_};
+  unsent_ = missing_;
+}
+
+void Payload::pad() {
+  allocate_rest();
+  std::ranges::fill(missing_, std::byte{0});
+  missing_ = {};
 }
 
 Progress Payload::send(Output& output, bool has_more) {

@@ -23,11 +23,15 @@ class Payload {
 
   /// Takes what the socket has of it. What a pipe has no room for goes into memory.
   [[nodiscard]] Progress receive(Intake& intake, int socket);
+  /// Puts zeros in the place of what has not come.
+  void pad();
   /// Gives what the output takes of it.
   /// @pre it has been received
   [[nodiscard]] Progress send(Output& output, bool has_more);
 
  private:
+  void allocate_rest();
+
   std::size_t missing_bytes_ = 0;
   // What comes first, and what comes after it.
   PipePool::Lease pipe_;

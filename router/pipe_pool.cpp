@@ -37,9 +37,9 @@ ssize_t Pipe::fill(int socket, std::size_t max_bytes) {
   return size;
 }
 
-ssize_t Pipe::drain(int socket, bool has_more) {
+ssize_t Pipe::drain(int socket, std::size_t max_bytes, bool has_more) {
   const unsigned flags = SPLICE_F_NONBLOCK | (has_more ? SPLICE_F_MORE : 0U);
-  const ssize_t size = splice(outlet_, nullptr, socket, nullptr, size_bytes_, flags);
+  const ssize_t size = splice(outlet_, nullptr, socket, nullptr, max_bytes, flags);
   if (size > 0) size_bytes_ -= static_cast<std::size_t>(size);
   return size;
 }

@@ -31,7 +31,7 @@ class Pipe {
   /// Take bytes from a socket that does not block, and give them to one.
   /// @return as splice(2)
   [[nodiscard]] ssize_t fill(int socket, std::size_t max_bytes);
-  [[nodiscard]] ssize_t drain(int socket, bool has_more);
+  [[nodiscard]] ssize_t drain(int socket, std::size_t max_bytes, bool has_more);
   /// Takes bytes from another pipe.
   [[nodiscard]] ssize_t fill(Pipe& from, std::size_t max_bytes);
   /// Copy out of it and into it.

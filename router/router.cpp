@@ -175,13 +175,23 @@ asio::awaitable<void> Router::read_all(JobPtr job, ConnectionPtr from, relay::Ro
                                        std::uint32_t index) {
   while (true) {
     bool is_garbage = false;
-    std::optional<Frame> frame = co_await from->read(is_garbage);
-    if (is_garbage || (frame && !may_come_from(*job, frame->header, role, index))) {
+    std::optional<relay::FrameHeader> header = co_await from->read_header(is_garbage);
+    if (is_garbage || (header && !may_come_from(*job, *header, role, index))) {
       counters_.drop(Drop::bad_frame);
       co_return;
     }
+    if (!header) co_return;
+    const ConnectionPtr next = next_connection(job, *header);
+    // A process needs the whole frame in any case; one that arrives slowly would hold up those that
+    // come to it by faster paths.
+    if (next && !is_delivered(*job, *header) && from->may_pass(*header, *next)) {
+      if (!co_await from->pass(*header, *next)) co_return;
+      count(*job, *header);
+      continue;
+    }
+    std::optional<Frame> frame = co_await from->read_frame(*header);
     if (!frame) co_return;
-    const ConnectionPtr next = next_connection(job, frame->header);
+    count(*job, *header);
     if (next && next->queue().is_full()) {
       ++counters_.pauses;
       if (!co_await next->queue().wait_for_room()) {
@@ -208,16 +218,27 @@ bool Router::may_come_from(const ActiveJob& job, const relay::FrameHeader& heade
 Router::ConnectionPtr Router::next_connection(const JobPtr& job, relay::FrameHeader& header) {
   while (header.hops[header.hop] == job->job.host) {
     if (header.hop + 1 == header.num_hops) {
-      ++counters_.delivered_frames;
-      counters_.delivered_bytes += header.payload_bytes();
       const auto found = job->processes.find(header.dst_rank);
       return found == job->processes.end() ? nullptr : found->second;
     }
     ++header.hop;
   }
-  ++counters_.forwarded_frames;
-  counters_.forwarded_bytes += header.payload_bytes();
   return connection_to(job, header);
+}
+
+// Whether the next one is a process of this host, after the step over it.
+bool Router::is_delivered(const ActiveJob& job, const relay::FrameHeader& header) {
+  return header.hops[header.hop] == job.job.host;
+}
+
+void Router::count(const ActiveJob& job, const relay::FrameHeader& header) {
+  if (is_delivered(job, header)) {
+    ++counters_.delivered_frames;
+    counters_.delivered_bytes += header.payload_bytes();
+  } else {
+    ++counters_.forwarded_frames;
+    counters_.forwarded_bytes += header.payload_bytes();
+  }
 }
 
 Router::ConnectionPtr Router::connection_to(const JobPtr& job, const relay::FrameHeader& header) {
@@ -260,7 +281,7 @@ asio::awaitable<void> Router::connect(JobPtr job, ConnectionPtr connection, std:
   start_writing(connection);
   // Nothing is expected, so this ends with the connection.
   bool is_garbage = false;
-  co_await connection->read(is_garbage);
+  co_await connection->read_header(is_garbage);
   connection->close();
 }
 

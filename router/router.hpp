@@ -70,6 +70,8 @@ class Router {
                                  std::uint32_t index);
   static bool may_come_from(const ActiveJob& job, const relay::FrameHeader& header,
                             relay::Role role, std::uint32_t index);
+  static bool is_delivered(const ActiveJob& job, const relay::FrameHeader& header);
+  void count(const ActiveJob& job, const relay::FrameHeader& header);
   ConnectionPtr next_connection(const JobPtr& job, relay::FrameHeader& header);
   ConnectionPtr connection_to(const JobPtr& job, const relay::FrameHeader& header);
   asio::awaitable<void> connect(JobPtr job, ConnectionPtr connection, std::uint16_t host);

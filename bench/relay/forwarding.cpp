@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Both ends of what forwarding.py measures, and the two bare loops that a router is compared with.
 //
-//   forwarding loop splice|copy CHUNK_BYTES PORT [BACK_PORT]
+//   forwarding OWN_ADDRESS OTHER_ADDRESS ...
+//   ... loop splice|copy CHUNK_BYTES PORT [BACK_PORT]
 //       Prints its port. Forwards a connection that comes there to PORT; with BACK_PORT, the next
 //       one to that, one chunk each in turn.
-//   forwarding bulk PAYLOAD_BYTES TOTAL_BYTES
-//   forwarding pingpong PAYLOAD_BYTES ROUNDS
+//   ... bulk PAYLOAD_BYTES TOTAL_BYTES
+//   ... pingpong PAYLOAD_BYTES ROUNDS
 //       Prints the ports at which its ends listen, then reads `PORT PID IS_ROUTER` of what
 //       forwards; port 0: nothing does.
 //
@@ -41,7 +42,9 @@ namespace relay = fairlead::relay;
 namespace {
 
 asio::io_context context;
-const auto kLoopback = asio::ip::address_v4::loopback();
+// Of this process, and of what forwards or of the ends.
+asio::ip::address own_address;
+asio::ip::address other_address;
 
 /// What forwards.
 struct Middle {
@@ -56,15 +59,16 @@ relay::Key key() {
   return key;
 }
 
-tcp::socket call(std::uint16_t port) {
+tcp::socket call(const asio::ip::address& address, std::uint16_t port) {
   tcp::socket socket(context);
-  socket.connect({kLoopback, port});
+  socket.connect({address, port});
   socket.set_option(tcp::no_delay(true));
   return socket;
 }
 
 tcp::socket call(const Middle& middle, std::uint16_t other_end, std::uint32_t host) {
-  tcp::socket socket = call(middle.port != 0 ? middle.port : other_end);
+  tcp::socket socket =
+      middle.port != 0 ? call(other_address, middle.port) : call(own_address, other_end);
   if (!middle.is_router) return socket;
   const auto hello = to_bytes(relay::make_hello(relay::Role::router, host, key()));
   asio::write(socket, asio::buffer(hello));
@@ -145,16 +149,16 @@ class Mover {
 };
 
 void loop(bool is_splicing, std::size_t chunk_bytes, std::uint16_t port, std::uint16_t back_port) {
-  tcp::acceptor acceptor(context, {kLoopback, 0});
+  tcp::acceptor acceptor(context, {own_address, 0});
   std::cout << acceptor.local_endpoint().port() << std::endl;
   Mover mover(is_splicing, chunk_bytes);
   tcp::socket from = acceptor.accept();
-  tcp::socket to = call(port);
+  tcp::socket to = call(other_address, port);
   if (back_port == 0) {
     while (true) mover.move(from.native_handle(), to.native_handle(), chunk_bytes);
   }
   tcp::socket back_from = acceptor.accept();
-  tcp::socket back_to = call(back_port);
+  tcp::socket back_to = call(other_address, back_port);
   const auto move_all = [&](tcp::socket& one, tcp::socket& other) {
     for (std::size_t rest = chunk_bytes; rest > 0;) {
       rest -= mover.move(one.native_handle(), other.native_handle(), rest);
@@ -197,7 +201,7 @@ void discard(tcp::socket& socket, std::size_t bytes) {
 }
 
 void bulk(std::size_t payload_bytes, std::size_t total_bytes) {
-  tcp::acceptor acceptor(context, {kLoopback, 0});
+  tcp::acceptor acceptor(context, {own_address, 0});
   std::cout << acceptor.local_endpoint().port() << std::endl;
   const Middle middle = read_middle();
   std::thread source([&] {
@@ -220,8 +224,8 @@ void bulk(std::size_t payload_bytes, std::size_t total_bytes) {
 }
 
 void pingpong(std::size_t payload_bytes, int rounds) {
-  tcp::acceptor first(context, {kLoopback, 0});
-  tcp::acceptor second(context, {kLoopback, 0});
+  tcp::acceptor first(context, {own_address, 0});
+  tcp::acceptor second(context, {own_address, 0});
   std::cout << first.local_endpoint().port() << " " << second.local_endpoint().port() << std::endl;
   const Middle middle = read_middle();
   const int warm_up = rounds / 8 + 1;
@@ -256,8 +260,11 @@ void pingpong(std::size_t payload_bytes, int rounds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (argc < 4) return 2;
+  const std::vector<std::string> words(argv + 3, argv + argc);
   try {
+    own_address = asio::ip::make_address(argv[1]);
+    other_address = asio::ip::make_address(argv[2]);
     const auto number = [&](std::size_t index) {
       return index < words.size() ? std::stoull(words[index]) : 0ULL;
     };
@@ -267,6 +274,6 @@ int main(int argc, char** argv) {
     if (words.at(0) == "pingpong") pingpong(number(1), static_cast<int>(number(2)));
   } catch (const std::exception&) {
     // A bare loop ends with its connections.
-    return words.size() > 0 && words[0] == "loop" ? 0 : 1;
+    return words[0] == "loop" ? 0 : 1;
   }
 }

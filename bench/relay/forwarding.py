@@ -5,6 +5,9 @@
 Through it and, in turns, through a bare loop of splice(2) and a bare loop that copies, go the same
 frames: GB for each second of processor time of what forwards, and how long a message takes that is
 sent to and fro, by way of each and without any. With --before an earlier router takes turns, too.
+
+With --network 400Mbit/s it forwards on a host of the emulated cloud, between interfaces of this
+rate; what is told is how long a message takes.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import json
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,6 +27,8 @@ import numpy as np
 from rich.console import Console
 
 from fairlead.flows.statistics import Interval, mean_interval
+from fairlead.lab import Lab, Scenario
+from fairlead.lab.addresses import address_of_host
 
 ROOT = Path(__file__).parents[2]
 LOOPS = ("splice", "copy")
@@ -33,30 +39,86 @@ PINGPONG_BYTES = 65536
 Forwarder = Callable[[list[int]], contextlib.AbstractContextManager[str]]
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where something runs: its address, and the words that enter its host."""
+
+    address: str = "127.0.0.1"
+    enter: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The programs, and where they run."""
+
+    program: Path
+    folder: Path
+    routers: dict[str, Path]
+    ends: Place = Place()
+    middle: Place = Place()
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        return (*self.routers, *LOOPS)
+
+    def ends_command(self, *words: str) -> list[str]:
+        """Of the program that sends and receives."""
+        places = (self.ends.address, self.middle.address)
+        return [*self.ends.enter, str(self.program), *places, *words]
+
+    def loop_command(self, *words: str) -> list[str]:
+        """Of the program that forwards."""
+        places = (self.middle.address, self.ends.address)
+        return [*self.middle.enter, str(self.program), *places, "loop", *words]
+
+
 def main() -> None:
     options = parsed()
     console = Console(width=140)
     routers = {"router": options.router}
     if options.before:
         routers["before"] = options.before
-    ways = (*routers, *LOOPS)
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(prefix="fl") as name, contextlib.ExitStack() as stack:
         folder = Path(name)
-        program = compiled(folder)
-        for payload_bytes in options.bytes:
-            rates = {way: [] for way in ways}
-            for repeat in range(options.repeats):
-                for way in ways[:: 1 if repeat % 2 else -1]:
-                    start = forwarder(program, folder, routers, way, payload_bytes)
-                    rates[way].append(bulk(program, start, payload_bytes, options.total))
-            report_rates(console, payload_bytes, rates)
-        times: dict[str, list[float]] = {way: [] for way in (*ways, "direct")}
-        chunk_bytes = PINGPONG_BYTES + HEADER_BYTES * (PINGPONG_BYTES // SEGMENT_BYTES)
-        for repeat in range(options.repeats):
-            for way in list(times)[:: 1 if repeat % 2 else -1]:
-                start = forwarder(program, folder, routers, way, chunk_bytes)
-                times[way].append(pingpong(program, start, options.rounds))
-    report_times(console, times)
+        measurement = Measurement(compiled(folder), folder, routers)
+        if options.network:
+            lab = stack.enter_context(
+                Lab.up(Scenario.model_validate({"name": "hop", "hosts": 2, "nic": options.network}))
+            )
+            ends, middle = (
+                Place(address_of_host(index), tuple(lab.command([], host)))
+                for index, host in enumerate(lab.hosts)
+            )
+            measurement = replace(measurement, ends=ends, middle=middle)
+        else:
+            for payload_bytes in options.bytes:
+                report_rates(console, payload_bytes, rates_of(measurement, payload_bytes, options))
+        report_times(console, times_of(measurement, options))
+
+
+def rates_of(
+    measurement: Measurement, payload_bytes: int, options: argparse.Namespace
+) -> dict[str, list]:
+    """What each way moves of messages of this size."""
+    rates = {way: [] for way in measurement.ways}
+    for repeat in range(options.repeats):
+        for way in measurement.ways[:: 1 if repeat % 2 else -1]:
+            start = forwarder(measurement, way, payload_bytes)
+            rates[way].append(bulk(measurement, start, payload_bytes, options.total))
+    return rates
+
+
+def times_of(measurement: Measurement, options: argparse.Namespace) -> dict[str, list[float]]:
+    """How long a message takes by each way."""
+    # Both ends are on one host, so in a network the direct way would not take it.
+    others = () if options.network else ("direct",)
+    times: dict[str, list[float]] = {way: [] for way in (*measurement.ways, *others)}
+    chunk_bytes = PINGPONG_BYTES + HEADER_BYTES * (PINGPONG_BYTES // SEGMENT_BYTES)
+    for repeat in range(options.repeats):
+        for way in list(times)[:: 1 if repeat % 2 else -1]:
+            start = forwarder(measurement, way, chunk_bytes)
+            times[way].append(pingpong(measurement, start, options.rounds))
+    return times
 
 
 def compiled(folder: Path) -> Path:
@@ -70,10 +132,10 @@ def compiled(folder: Path) -> Path:
 
 
 def bulk(
-    program: Path, start: Forwarder, payload_bytes: int, total_bytes: int
+    measurement: Measurement, start: Forwarder, payload_bytes: int, total_bytes: int
 ) -> tuple[float, float]:
     """GB per second of processor time, and per second."""
-    command = [program, "bulk", str(payload_bytes), str(total_bytes)]
+    command = measurement.ends_command("bulk", str(payload_bytes), str(total_bytes))
     with started(command) as ends:
         port = int(ends.stdout.readline())
         with start([port]) as middle:
@@ -81,9 +143,10 @@ def bulk(
     return sent_bytes / cpu_s / 1e9, sent_bytes / took_s / 1e9
 
 
-def pingpong(program: Path, start: Forwarder, rounds: int) -> float:
+def pingpong(measurement: Measurement, start: Forwarder, rounds: int) -> float:
     """Seconds one way, the median."""
-    with started([program, "pingpong", str(PINGPONG_BYTES), str(rounds)]) as ends:
+    command = measurement.ends_command("pingpong", str(PINGPONG_BYTES), str(rounds))
+    with started(command) as ends:
         back_port, port = map(int, ends.stdout.readline().split())
         with start([port, back_port]) as middle:
             return float(answer(ends, middle))
@@ -98,15 +161,13 @@ def answer(ends: subprocess.Popen, middle: str) -> str:
     return line
 
 
-def forwarder(
-    program: Path, folder: Path, routers: dict[str, Path], way: str, chunk_bytes: int
-) -> Forwarder:
+def forwarder(measurement: Measurement, way: str, chunk_bytes: int) -> Forwarder:
     """What starts it, so that it forwards to the first port, and back to the second."""
     if way == "direct":
         return lambda _: contextlib.nullcontext("0 0 0")
     if way in LOOPS:
-        return partial(started_loop, [program, "loop", way, str(chunk_bytes)])
-    return partial(started_router, routers[way], folder / "router")
+        return partial(started_loop, measurement.loop_command(way, str(chunk_bytes)))
+    return partial(started_router, measurement, measurement.routers[way])
 
 
 @contextlib.contextmanager
@@ -116,10 +177,16 @@ def started_loop(command: list, ports: list[int]) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def started_router(program: Path, folder: Path, ports: list[int]) -> Iterator[str]:
-    with started([program, "--listen", "127.0.0.1:0", "--folder", str(folder)]) as router:
+def started_router(measurement: Measurement, program: Path, ports: list[int]) -> Iterator[str]:
+    ends, middle = measurement.ends, measurement.middle
+    words = ["--listen", f"{middle.address}:0", "--folder", str(measurement.folder / "router")]
+    with started([*middle.enter, str(program), *words]) as router:
         port = json.loads(router.stdout.readline())["port"]
-        peers = [["127.0.0.1", each] for each in (ports[-1], port, ports[0])]
+        peers = [
+            [ends.address, ports[-1]],
+            [middle.address, port],
+            [ends.address, ports[0]],
+        ]
         router.stdin.write(json.dumps({"key": KEY, "host": 1, "peers": peers}) + "\n")
         router.stdin.flush()
         router.stdout.readline()
@@ -161,6 +228,8 @@ def report_times(console: Console, times: dict[str, list[float]]) -> None:
         f"{PINGPONG_BYTES // 1024} KiB to and fro, one way: "
         + ", ".join(f"{way} {text(in_us[way], '.1f')} us" for way in times)
     )
+    if "direct" not in times:
+        return
     console.print(
         "  added by one hop: "
         + ", ".join(
@@ -186,6 +255,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--total", type=int, default=4_000_000_000, help="of each run, bytes")
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--rounds", type=int, default=4000, help="to and fro")
+    parser.add_argument("--network", help="rate of the interfaces of an emulated cloud")
     options = parser.parse_args()
     if options.short:
         options.bytes, options.repeats = [1 << 16], 2

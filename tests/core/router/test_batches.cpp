@@ -94,6 +94,47 @@ TEST_CASE("intake: idle connections keep no pipe") {
   CHECK(one->lease() != nullptr);
 }
 
+TEST_CASE("intake: takes until there are so many bytes, or its pipe is full") {
+  const auto pipes = std::make_shared<PipePool>(16, 1);
+  const Ends ends(false);
+  Intake intake(pipes);
+  REQUIRE(intake.has_pipe());
+  const auto write = [&](std::size_t size) {
+    const auto bytes = some_bytes(size);
+    std::span<const std::byte> unsent(bytes);
+    REQUIRE(send(ends.near(), unsent, false) == Progress::complete);
+  };
+
+  write(999);
+  CHECK(intake.fill(ends.far(), 1000) == Progress::blocked);
+  write(1);
+  CHECK(intake.fill(ends.far(), 1000) == Progress::complete);
+  // Each takes one of its 16 places.
+  for (int part = 0; part < 20; ++part) write(1);
+  CHECK(intake.fill(ends.far(), 2000) == Progress::complete);
+}
+
+TEST_CASE("intake: passes to another socket what is asked for, and keeps the rest") {
+  const Pipes pipes;
+  const Ends from(false);
+  const Ends to(true);
+  const auto bytes = some_bytes(50000);
+  std::span<const std::byte> unsent(bytes);
+  REQUIRE(send(from.near(), unsent, false) == Progress::complete);
+  Intake intake(pipes.batches);
+  REQUIRE(intake.has_pipe());
+  REQUIRE(intake.fill(from.far(), bytes.size()) == Progress::complete);
+
+  std::size_t missing_bytes = 30000;
+  CHECK(intake.pass(to.near(), missing_bytes) == Progress::complete);
+  CHECK(missing_bytes == 0);
+  wait_for(to.far(), 30000);
+
+  CHECK(num_waiting(to.far()) == 30000);
+  const auto rest = read(intake, from.far(), 20000);
+  CHECK(std::ranges::equal(rest, std::span(bytes).subspan(30000)));
+}
+
 TEST_CASE("output: parts are sent together, in order, when it is flushed") {
   const Pipes pipes;
   const Ends ends(true);

@@ -133,6 +133,31 @@ TEST_CASE("payload: what is dropped on its way is not in the pipe of the next on
   CHECK(passed(other, 65536, false, pipes) == other);
 }
 
+TEST_CASE("payload: zeros take the place of what has not come") {
+  const Pipes pipes;
+  constexpr std::size_t kPartBytes = 5000;
+  for (const std::size_t size : {Payload::kMinSplicedBytes - 1, std::size_t{65536}}) {
+    const Ends from(false);
+    const Ends to(false);
+    std::vector<std::byte> bytes = some_bytes(kPartBytes);
+    std::span<const std::byte> unsent(bytes);
+    REQUIRE(send(from.near(), unsent, false) == Progress::complete);
+    Intake intake(pipes.batches);
+    Payload payload(size, *pipes.payloads);
+    REQUIRE(payload.receive(intake, from.far()) == Progress::blocked);
+
+    payload.pad();
+    Output output(to.near(), {});
+    REQUIRE(payload.send(output, false) == Progress::complete);
+
+    std::vector<std::byte> taken(size, std::byte{1});
+    std::span<std::byte> missing(taken);
+    REQUIRE(receive(to.far(), missing) == Progress::complete);
+    bytes.resize(size);
+    CHECK(taken == bytes);
+  }
+}
+
 TEST_CASE("payload: the end of a connection in its middle is its end") {
   const Pipes pipes;
   for (const bool is_tcp : {false, true}) {

@@ -3,11 +3,14 @@
 #include <array>
 #include <asio/buffer.hpp>
 #include <asio/co_spawn.hpp>
+#include <asio/io_context.hpp>
 #include <asio/read.hpp>
 #include <asio/write.hpp>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -110,32 +113,86 @@ TEST_CASE("router: frames to one that takes nothing do not hold up those behind 
   CHECK(drops(network.router(0), router::Drop::stalled) == 0);
 }
 
-TEST_CASE("router: a frame knows which part of what is ahead of it others have sent") {
-  asio::io_context own_context;
-  router::FrameQueue queue(own_context.get_executor());
-  std::vector<router::Frame> frames;
-  const auto take = [&] {
-    asio::co_spawn(own_context, queue.take(),
-                   [&](const std::exception_ptr&, auto taken) { frames = std::move(taken); });
-    own_context.restart();
-    own_context.run();
-  };
-  const auto push = [&](std::uint32_t rank) {
+namespace {
+
+/// A queue, and what was taken of it.
+class TakenQueue {
+ public:
+  TakenQueue() : queue(context_.get_executor()) {}
+
+  void push(std::uint32_t rank) {
+    queue.push({.header = header_of(rank), .payload = {}, .arrived = {}});
+    advance();
+  }
+  /// Takes what is there, or what comes next.
+  void take() {
+    asio::co_spawn(context_, queue.take(),
+                   [this](const std::exception_ptr&, auto taken) { frames = std::move(taken); });
+    advance();
+  }
+  void advance() {
+    context_.restart();
+    context_.poll();
+  }
+  static relay::FrameHeader header_of(std::uint32_t rank) {
     relay::FrameHeader header = frame_to(9, 1);
     header.src_rank = rank;
-    queue.push({.header = header, .payload = {}, .arrived = {}});
-  };
-  for (const std::uint32_t rank : {0U, 1U, 1U, 0U}) push(rank);
-  take();
-  REQUIRE(frames.size() == 4);
-  CHECK(frames[0].others_ratio == 0.0);
-  CHECK(frames[1].others_ratio == 1.0);
-  CHECK(frames[3].others_ratio == Approx(2.0 / 3.0));
+    return header;
+  }
+
+ private:
+  asio::io_context context_;
+
+ public:
+  router::FrameQueue queue;
+  std::vector<router::Frame> frames;
+};
+
+}  // namespace
+
+TEST_CASE("queue: a frame knows which part of what is ahead of it others have sent") {
+  TakenQueue taken;
+  for (const std::uint32_t rank : {0U, 1U, 1U, 0U}) taken.push(rank);
+  taken.take();
+  REQUIRE(taken.frames.size() == 4);
+  CHECK(taken.frames[0].others_ratio == 0.0);
+  CHECK(taken.frames[1].others_ratio == 1.0);
+  CHECK(taken.frames[3].others_ratio == Approx(2.0 / 3.0));
   // What was taken is being sent until the next is asked for.
-  push(1);
-  take();
-  CHECK(frames.at(0).others_ratio == 0.5);
-  push(0);
-  take();
-  CHECK(frames.at(0).others_ratio == 1.0);
+  taken.push(1);
+  taken.take();
+  CHECK(taken.frames.at(0).others_ratio == 0.5);
+  taken.push(0);
+  taken.take();
+  CHECK(taken.frames.at(0).others_ratio == 1.0);
+}
+
+TEST_CASE("queue: while it is held frames wait, behind the one for which it is held") {
+  TakenQueue taken;
+  CHECK_FALSE(taken.queue.is_idle());
+  taken.take();
+  REQUIRE(taken.queue.is_idle());
+
+  const relay::FrameHeader header = TakenQueue::header_of(0);
+  taken.queue.hold(header);
+  CHECK_FALSE(taken.queue.is_idle());
+  taken.push(1);
+  CHECK(taken.frames.empty());
+  taken.queue.release(
+      router::Frame{.header = header, .payload = {}, .arrived = {}, .begun_bytes = 5});
+  taken.advance();
+
+  REQUIRE(taken.frames.size() == 2);
+  CHECK(taken.frames[0].begun_bytes == 5);
+  CHECK(taken.frames[1].others_ratio == 1.0);
+}
+
+TEST_CASE("queue: what it was held for is no longer ahead of frames that come later") {
+  TakenQueue taken;
+  taken.take();
+  taken.queue.hold(TakenQueue::header_of(0));
+  taken.queue.release(std::nullopt);
+  taken.push(1);
+  REQUIRE(taken.frames.size() == 1);
+  CHECK(taken.frames[0].others_ratio == 0.0);
 }
