@@ -6,7 +6,7 @@
 Each test has to pass with the library exactly where it passes without. The interpreter has to have
 mpi4py of the same version, for this MPI: a wheel of it loads the first libmpi.so that it finds,
 which need not be the launcher's, so the suite does not begin unless it is. Ranks are on invented
-hosts, one each.
+hosts, one each. MPICH's wait busily; yielding.c lets them give the processor away, in both runs.
 """
 
 from __future__ import annotations
@@ -21,8 +21,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from yielding import yielding_library
+
 from fairlead.act.launch import Launcher, detect
 from fairlead.act.mpi_builds import find
+from fairlead.act.preload import preloaded
 
 ROOT = Path(__file__).resolve().parents[2]
 ON_HOSTS = ROOT / "tests" / "mpi" / "programs" / "on-hosts.sh"
@@ -48,7 +51,7 @@ def parser_of_suite(doc: str | None, include: str) -> argparse.ArgumentParser:
     parser.add_argument("--tests", type=Path, required=True, help="test/ of mpi4py's source")
     parser.add_argument("--python", default=sys.executable, help="interpreter that has mpi4py")
     parser.add_argument("--mpirun", default="mpirun.openmpi")
-    parser.add_argument("--libmpi", help="MPI library that mpi4py loads (its MPI4PY_LIBMPI)")
+    parser.add_argument("--libmpi", help="MPI library that mpi4py loads, a path for MPICH")
     parser.add_argument("-n", type=int, default=3, dest="num_ranks")
     parser.add_argument("--include", default=include, help="names of tests, as its main.py has it")
     parser.add_argument("--exclude", help="names of tests that are left out, in the same way")
@@ -64,29 +67,53 @@ def num_differing(options: argparse.Namespace, forced_plan: ForcedPlan, num_turn
     launcher = detect(options.mpirun)
     hosts = [f"host{rank}" for rank in range(options.num_ranks)]
     command = _command(options, launcher, hosts)
-    env = {"MPI4PY_LIBMPI": options.libmpi} if options.libmpi else {}
-    if not _is_mpi_of_launcher(command, options.num_ranks, env):
-        print(f"mpi4py does not load the MPI of {options.mpirun}; name it by --libmpi")
-        return 1
-    native, last = _outcomes(command, options.tests, env)
-    print(
-        f"{launcher.name}, without: {len(native)} tests, {_passed(native)} pass; {last}", flush=True
-    )
-    differ = 0
-    for turn in range(num_turns):
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            forced_plan(Path(folder), hosts, turn),
-        ):
-            library = str(find(launcher).intercept)
-            with_library = {"LD_PRELOAD": library, "FAIRLEAD_PLAN": folder}
-            forced, last = _outcomes(command, options.tests, env | with_library)
-        print(f"with, turn {turn}: {len(forced)} tests, {_passed(forced)} pass; {last}", flush=True)
-        for test in sorted(native.keys() | forced.keys()):
-            if native.get(test) != forced.get(test):
-                differ += 1
-                print(f"  {test}: {native.get(test)} without, {forced.get(test)} with")
+    with tempfile.TemporaryDirectory() as folder:
+        env = _environment(options, launcher, Path(folder))
+        if not _is_mpi_of_launcher(command, options.num_ranks, env):
+            print(f"mpi4py does not load the MPI of {options.mpirun}; name it by --libmpi")
+            return 1
+        native, last = _outcomes(command, options.tests, env)
+        _tell(f"{launcher.name}, without", native, last)
+        differ = 0
+        for turn in range(num_turns):
+            plan = Path(folder, f"turn-{turn}")
+            plan.mkdir()
+            with forced_plan(plan, hosts, turn):
+                library = find(launcher).intercept
+                with_library = preloaded(env, library, FAIRLEAD_PLAN=str(plan))
+                forced, last = _outcomes(command, options.tests, with_library)
+            _tell(f"with, turn {turn}", forced, last)
+            differ += _tell_differing(native, forced)
     return differ or (0 if native else 1)
+
+
+def _tell(title: str, found: dict[str, str], last: str) -> None:
+    num_passed = sum(outcome == "ok" for outcome in found.values())
+    print(f"{title}: {len(found)} tests, {num_passed} pass; {last}", flush=True)
+
+
+def _tell_differing(native: dict[str, str], forced: dict[str, str]) -> int:
+    """Returns how many they are."""
+    differing = [
+        test
+        for test in sorted(native.keys() | forced.keys())
+        if native.get(test) != forced.get(test)
+    ]
+    for test in differing:
+        print(f"  {test}: {native.get(test)} without, {forced.get(test)} with", flush=True)
+    return len(differing)
+
+
+def _environment(options: argparse.Namespace, launcher: Launcher, folder: Path) -> dict[str, str]:
+    """In which mpi4py loads the MPI of the launcher, and ranks let each other run."""
+    env = {"MPI4PY_LIBMPI": options.libmpi} if options.libmpi else {}
+    if launcher.family != "mpich":
+        return env
+    if options.libmpi:
+        # A wheel of mpi4py looks for the name that MPICH's library has outside of Debian.
+        (folder / "libmpi.so.12").symlink_to(options.libmpi)
+        env |= {"LD_LIBRARY_PATH": str(folder), "MPI4PY_MPIABI": "mpich"}
+    return preloaded(env, yielding_library(folder))
 
 
 def _command(options: argparse.Namespace, launcher: Launcher, hosts: list[str]) -> list[str]:
@@ -105,10 +132,6 @@ def _is_mpi_of_launcher(command: list[str], num_ranks: int, env: dict[str, str])
     ask = [*command[: command.index("main.py")], "-c", SEE_EACH_OTHER.format(num_ranks)]
     done = subprocess.run(ask, env=os.environ | env, capture_output=True, check=False)
     return done.returncode == 0
-
-
-def _passed(found: dict[str, str]) -> int:
-    return sum(outcome == "ok" for outcome in found.values())
 
 
 def _outcomes(command: list[str], folder: Path, env: dict[str, str]) -> tuple[dict[str, str], str]:

@@ -27,6 +27,7 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from yielding import yielding_library
 
 from fairlead.act.launch import detect
 from fairlead.decide.collectives.choosing import Choice
@@ -42,7 +43,6 @@ SCENARIOS = ("two-racks", "pairwise", "flat")
 OPERATIONS = ("bcast", "reduce", "allreduce", "allgather")
 SIZES = tuple(4**exponent << 16 for exponent in range(4))  # 64 KiB to 4 MiB
 MPIS = ("openmpi", "mpich")
-YIELDING = Path(__file__).with_name("yielding.c")
 
 
 def main() -> None:
@@ -82,10 +82,7 @@ def environment(mpi: str, folder: Path) -> dict[str, str]:
     """In which this MPI's programs run."""
     env = {**os.environ, "FAIRLEAD_MPIRUN": f"mpirun.{mpi}"}
     if mpi == "mpich":
-        library = folder / "yielding.so"
-        shared = ["-O2", "-shared", "-fPIC", "-o", str(library)]
-        subprocess.run(["cc", *shared, str(YIELDING), "-ldl"], check=True)
-        env["LD_PRELOAD"] = str(library)
+        env["LD_PRELOAD"] = str(yielding_library(folder))
     return env
 
 
