@@ -31,12 +31,6 @@ struct Collected {
   std::vector<RoleEdge> edges;
 };
 
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  require_success(mpi().Comm_rank(comm, &rank));
-  return rank;
-}
-
 // Whether all can take part and the root can hold all edges; makes room for them.
 bool make_room(Collected& collected) {
   const std::vector<Header>& headers = collected.headers;
@@ -72,6 +66,12 @@ bool is_one_host(std::span<const std::int32_t> hosts) {
 }
 
 }  // namespace
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  require_success(mpi().Comm_rank(comm, &rank));
+  return rank;
+}
 
 std::vector<std::int32_t> agree_on_roles(const Site& site, MPI_Comm comm,
                                          std::span<const std::int32_t> host_of_process,

@@ -23,6 +23,10 @@ struct Offer {
   std::vector<RoleEdge> edges;
 };
 
+/// This process's rank.
+/// @throws MpiFailure
+[[nodiscard]] int rank_in(MPI_Comm comm);
+
 /// The role of each process; empty when one of them cannot take part. Collective; the placement is
 /// computed on rank 0 and is the same on all.
 /// @throws MpiFailure

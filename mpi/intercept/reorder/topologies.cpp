@@ -22,12 +22,6 @@ WeightMarks marks() {
   return {unweighted(), weights_empty()};
 }
 
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  require_success(mpi().Comm_rank(comm, &rank));
-  return rank;
-}
-
 bool is_identity(const Roles& roles) {
   for (std::size_t process = 0; process < roles.size(); ++process) {
     if (roles[process] != static_cast<std::int32_t>(process)) return false;
