@@ -3,14 +3,13 @@
 #include "relay/messenger/messenger.hpp"
 
 #include <poll.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 
 #include "fairlead/error.hpp"
+#include "pmpi/without_signals.hpp"
 
 namespace fairlead::intercept::relay {
 namespace {
@@ -28,17 +27,6 @@ constexpr std::chrono::seconds kGreetingTime{2};
 constexpr std::chrono::seconds kDrainTime{60};
 constexpr int kPoll_ms = 50;
 
-// The program's signal handlers run in its own threads.
-std::thread start_without_signals(std::function<void()> work) {
-  sigset_t all;
-  sigset_t former;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &former);
-  std::thread thread(std::move(work));
-  pthread_sigmask(SIG_SETMASK, &former, nullptr);
-  return thread;
-}
-
 }  // namespace
 
 Messenger::Messenger(MessengerSite site, const std::string& own_address, OnClaim on_claim)
@@ -54,7 +42,8 @@ Messenger::Messenger(MessengerSite site, const std::string& own_address, OnClaim
 void Messenger::start(std::vector<Address> address_of_rank) {
   address_of_rank_ = std::move(address_of_rank);
   router_awaited_until_ = Clock::now() + kGreetingTime;
-  thread_ = start_without_signals([this] { work(); });
+  const WithoutSignals without_signals;
+  thread_ = std::thread([this] { work(); });
 }
 
 Messenger::~Messenger() {
