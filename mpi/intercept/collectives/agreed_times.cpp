@@ -28,12 +28,14 @@ void take_largest(std::span<double> values, const Members& members) {
 AgreedTimes agree_on_times(Members& members, Operation operation, const OwnTimes& own) {
   const double sign = sign_of(operation);
   // Of agreements the shortest: the others have waited for a rank that came late.
-  std::array values{sign * own.call_s, -own.agreement_s, own.wait_s, own.is_outdated ? 1.0 : 0.0};
+  std::array values{sign * own.call_s, -own.agreement_s, own.wait_s, own.is_outdated ? 1.0 : 0.0,
+                    own.is_planned ? 1.0 : 0.0};
   take_largest(values, members);
   return {.call_s = sign * values[0],
           .agreement_s = -values[1],
           .may_probe = values[2] <= 0,
-          .is_outdated = values[3] > 0};
+          .is_outdated = values[3] > 0,
+          .is_planned = values[4] > 0};
 }
 
 PairTimes agree_on_pair(Members& members, Operation operation, const PairTimes& own) {

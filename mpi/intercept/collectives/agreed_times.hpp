@@ -13,6 +13,7 @@ struct OwnTimes {
   double agreement_s = 0.0;  ///< what the last agreement took; 0: there was none
   double wait_s = 0.0;       ///< until a probe is allowed; not positive: it is
   bool is_outdated = false;  ///< the schedule was planned on an older network
+  bool is_planned = false;   ///< what is planned in the background is ready
 };
 
 /// The same on all ranks.
@@ -21,6 +22,7 @@ struct AgreedTimes {
   double agreement_s = 0.0;
   bool may_probe = false;
   bool is_outdated = false;
+  bool is_planned = false;
 };
 
 /// Which rank's time counts: where all wait for all it is the shortest, as the rank that comes last

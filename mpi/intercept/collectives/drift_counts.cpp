@@ -34,6 +34,7 @@ void count_drift(const DriftCounts& more) {
   counts.comparisons += more.comparisons;
   counts.replacements += more.replacements;
   counts.agreements_s += more.agreements_s;
+  counts.planning_s += more.planning_s;
   counts.longest_stop_s = std::max(counts.longest_stop_s, more.longest_stop_s);
 }
 
@@ -50,6 +51,7 @@ int write_drift_counts(const std::string& folder, int rank) {
       {"replacements", counts.replacements},
       {"agreements_s", counts.agreements_s},
       {"longest_stop_s", counts.longest_stop_s},
+      {"planning_s", counts.planning_s},
   };
   const std::string text = record.dump() + "\n";
   NewFile file(folder + "/drift-" + std::to_string(rank) + ".json");

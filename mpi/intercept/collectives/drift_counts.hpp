@@ -16,7 +16,8 @@ struct DriftCounts {
   std::uint64_t comparisons = 0;   ///< of a new schedule with the one in use, complete
   std::uint64_t replacements = 0;  ///< after which the new one is used
   double agreements_s = 0.0;       ///< what agreements took, with the wait for the last rank
-  double longest_stop_s = 0.0;     ///< of a probe with what was planned after it
+  double longest_stop_s = 0.0;     ///< for a probe, or to take what was planned after it
+  double planning_s = 0.0;         ///< of a processor, beside the program
 };
 
 /// Adds to the counts of this process; the longest stop is the longer one. Thread-safe.

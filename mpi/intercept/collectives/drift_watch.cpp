@@ -2,6 +2,7 @@
 #include "collectives/drift_watch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -10,11 +11,9 @@
 #include "collectives/current_network.hpp"
 #include "collectives/drift_counts.hpp"
 #include "collectives/pair_probe.hpp"
-#include "fairlead/collectives/planning.hpp"
 #include "plan/world_hosts.hpp"
 #include "pmpi/clock.hpp"
 #include "pmpi/mpi_symbols.hpp"
-#include "schedule_json.hpp"
 
 namespace fairlead::intercept {
 namespace {
@@ -38,23 +37,16 @@ void count(const Members& members, const DriftCounts& more) {
   if (is_planner(members)) count_drift(more);
 }
 
-/// Whether calls by the two send the same messages.
-bool are_same(Schedule one, const Schedule& other) {
-  one.predicted_s = other.predicted_s;
-  one.lower_bound_s = other.lower_bound_s;
-  return executors::write_schedule(one) == executors::write_schedule(other);
-}
-
-/// Plans on the network, and lets the new schedule compete if it is another one.
-void challenge(PlannedCalls& calls, const Members& members, const SchedulePlanner& planner,
-               const NetworkPlan& network, std::optional<ProbedPairs> probed) {
-  auto schedule = planner.plan(members, calls.request, network);
-  if (schedule != nullptr && !are_same(*schedule, *calls.schedule)) {
-    calls.challenger = Challenger{.schedule = std::move(schedule), .probed = std::move(probed)};
-    return;
-  }
-  if (schedule != nullptr) calls.schedule->predicted_s = schedule->predicted_s;
-  calls.times.restart(calls.schedule->predicted_s);
+/// On rank 0 the schedule is predicted on the network, and planned anew where its time moves.
+/// @param network, min_ratio  read on rank 0 only
+void begin_planning(PlannedCalls& calls, const Members& members, const SchedulePlanner& planner,
+                    NetworkPlan network, double min_ratio) {
+  if (!is_planner(members)) return;
+  calls.planning->plan.emplace(PlanningTask{.planner = planner,
+                                            .request = calls.request,
+                                            .network = std::move(network),
+                                            .schedule = *calls.schedule,
+                                            .min_ratio = min_ratio});
 }
 
 void tell(const PlannedCalls& calls, const SchedulePlanner& planner, const PairTimes& times) {
@@ -82,11 +74,14 @@ void DriftWatch::agree(PlannedCalls& calls, Members& members, const SchedulePlan
   const double begin_s = now_s();
   const double wait_s = network.wait_s(expected_probe_s(probe_s_, members.num_hosts()));
   const bool is_outdated = is_planner(members) && network.version() > calls.version;
+  const bool is_planned =
+      calls.planning && calls.planning->plan && calls.planning->plan->is_ready();
   const AgreedTimes agreed = agree_on_times(members, calls.schedule->operation,
                                             {.call_s = calls.times.median_s(),
                                              .agreement_s = agreement_s_,
                                              .wait_s = wait_s,
-                                             .is_outdated = is_outdated});
+                                             .is_outdated = is_outdated,
+                                             .is_planned = is_planned});
   agreement_s_ = now_s() - begin_s;
   const bool has_drifted = calls.times.has_drifted(agreed.call_s);
   count(members, {.calls = calls.times.num_calls(),
@@ -94,10 +89,13 @@ void DriftWatch::agree(PlannedCalls& calls, Members& members, const SchedulePlan
                   .drifts = has_drifted ? 1U : 0U,
                   .agreements_s = agreement_s_});
   calls.times.begin_window(agreed.agreement_s, agreed.call_s);
-  if (agreed.is_outdated) {
+  if (calls.planning) {
+    if (agreed.is_planned) take_plan(calls, members);
+  } else if (agreed.is_outdated) {
     calls.version = network.version();
-    challenge(calls, members, planner, network.select(planner.hosts()), std::nullopt);
-    network.note_stop(now_s() - begin_s);
+    calls.planning.emplace();
+    begin_planning(calls, members, planner, network.select(planner.hosts()), 0.0);
+    calls.times.shorten_window();
   } else if (has_drifted) {
     look_at_network(calls, agreed, members, planner);
   }
@@ -111,9 +109,7 @@ void DriftWatch::probe(Members& members) {
   probed_.add(found);
 }
 
-/// Takes a probe that other calls have led to, or probes the pairs. If the schedule takes another
-/// time on what they do now, a new one is planned. Else the times have another reason; after a
-/// probe of their own they are what to expect.
+/// Takes a probe that other calls have led to, or probes the pairs.
 void DriftWatch::look_at_network(PlannedCalls& calls, const AgreedTimes& agreed, Members& members,
                                  const SchedulePlanner& planner) {
   const bool is_probed = calls.num_probes == num_probes_;
@@ -122,24 +118,40 @@ void DriftWatch::look_at_network(PlannedCalls& calls, const AgreedTimes& agreed,
   const double begin_s = now_s();
   if (is_probed) probe(members);
   calls.num_probes = num_probes_;
-  NetworkPlan now;
-  double predicted_s = 0.0;
-  if (is_planner(members)) {
-    now = network.select_with(planner.hosts(), probed_);
-    predicted_s = executors::predicted_s(now.measured(), *calls.schedule);
-  }
-  require_success(mpi().Bcast(&predicted_s, sizeof predicted_s, byte_type(), SchedulePlanner::kRank,
-                              members.comm()));
-  const double most = 1 + collectives_site().plan.drift.max_ratio;
-  const double planned_s = calls.schedule->predicted_s;
-  if (predicted_s > planned_s * most || predicted_s * most < planned_s) {
-    challenge(calls, members, planner, now, probed_);
-  } else if (is_probed) {
-    calls.times.expect(agreed.call_s);
-  }
+  calls.planning = {.probed = probed_, .call_s = is_probed ? agreed.call_s : 0.0};
+  begin_planning(calls, members, planner, network.select_with(planner.hosts(), probed_),
+                 collectives_site().plan.drift.max_ratio);
+  calls.times.shorten_window();
   const double stop_s = now_s() - begin_s;
   network.note_stop(stop_s);
   count(members, {.probes = is_probed ? 1U : 0U, .longest_stop_s = stop_s});
+}
+
+/// Without a core of its own the planning took its time from the program. If the schedule in use
+/// takes another time on the network as it is now, another schedule competes with it. Else the
+/// times have another reason; after a probe of their own they are what to expect.
+void DriftWatch::take_plan(PlannedCalls& calls, const Members& members) {
+  const double begin_s = now_s();
+  Planning planning = std::move(*calls.planning);
+  calls.planning.reset();
+  Replanned found = planning.plan ? planning.plan->take() : Replanned{};
+  std::array outcome{found.predicted_s, found.has_moved ? 1.0 : 0.0};
+  require_success(mpi().Bcast(outcome.data(), sizeof outcome, byte_type(), SchedulePlanner::kRank,
+                              members.comm()));
+  auto schedule = SchedulePlanner::share(members, std::move(found.schedule));
+  const auto [predicted_s, has_moved] = outcome;
+  if (schedule != nullptr) {
+    calls.challenger =
+        Challenger{.schedule = std::move(schedule), .probed = std::move(planning.probed)};
+  } else if (has_moved > 0) {
+    calls.schedule->predicted_s = predicted_s;
+    calls.times.restart(predicted_s);
+  } else if (planning.call_s > 0) {
+    calls.times.expect(planning.call_s);
+  }
+  const double stop_s = now_s() - begin_s;
+  current_network().note_stop(stop_s + found.planning_s);
+  count(members, {.longest_stop_s = stop_s, .planning_s = found.planning_s});
 }
 
 void DriftWatch::compare(PlannedCalls& calls, Challenger& challenger, Members& members,

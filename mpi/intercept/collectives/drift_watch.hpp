@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "collectives/agreed_times.hpp"
+#include "collectives/background_plan.hpp"
 #include "collectives/probed_pairs.hpp"
 #include "collectives/schedule_comparison.hpp"
 #include "collectives/schedule_planner.hpp"
@@ -24,6 +25,15 @@ struct Challenger {
   ScheduleComparison comparison{};
 };
 
+/// Rank 0 plans for calls, which go on by the schedule in use.
+struct Planning {
+  /// What was probed of the network on which it plans; none: it is kept already.
+  std::optional<ProbedPairs> probed;
+  /// What calls took, and are expected to take if the network does not explain it; 0: the same.
+  double call_s = 0.0;
+  std::optional<BackgroundPlan> plan{};  ///< on rank 0
+};
+
 /// The calls that share a schedule. Executors know schedules by their addresses.
 struct PlannedCalls {
   PlanRequest request;
@@ -31,6 +41,7 @@ struct PlannedCalls {
   WatchedTimes times;
   int version = 0;     ///< of the network on which it was planned or compared last
   int num_probes = 0;  ///< of the communicator, when the network was looked at last for these calls
+  std::optional<Planning> planning{};
   std::optional<Challenger> challenger{};
 
   /// Whether the next call is one by which ranks agree.
@@ -59,8 +70,8 @@ struct PlannedCalls {
 class DriftWatch {
  public:
   /// All ranks agree on times. Where these have drifted pairs are probed again, once for all calls
-  /// of the communicator; if that explains it, a new schedule is planned, and replaces the old one
-  /// only where it turns out faster.
+  /// of the communicator; if that explains it, a new schedule is planned while the program goes on,
+  /// and replaces the old one only where it turns out faster.
   /// @pre calls.is_due()
   void check(PlannedCalls& calls, fairlead::collectives::Members& members,
              const SchedulePlanner& planner);
@@ -71,6 +82,7 @@ class DriftWatch {
   void look_at_network(PlannedCalls& calls, const AgreedTimes& agreed,
                        fairlead::collectives::Members& members, const SchedulePlanner& planner);
   void probe(fairlead::collectives::Members& members);
+  static void take_plan(PlannedCalls& calls, const fairlead::collectives::Members& members);
   static void compare(PlannedCalls& calls, Challenger& challenger,
                       fairlead::collectives::Members& members, const SchedulePlanner& planner);
 

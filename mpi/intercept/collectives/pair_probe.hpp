@@ -7,8 +7,8 @@
 
 namespace fairlead::intercept {
 
-/// No pair is begun later than this after the begin, so that the program does not stop for longer
-/// than this and one pair.
+/// No pair is begun that would not be done by then if it took as long as the slowest one before it,
+/// so that the program stops for longer only where one pair takes longer than all before it.
 inline constexpr double kLongestProbe_s = 0.5;
 
 /// Ping-pong between one process of each host, in rounds in which each has one partner: one byte,

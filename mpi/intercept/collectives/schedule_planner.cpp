@@ -21,11 +21,6 @@ bool is_whole_vector(Operation operation) {
          operation == Operation::allreduce;
 }
 
-executors::Schedule parsed(const std::string& text) {
-  const json::Document document("schedule", text);
-  return executors::read_schedule(document.root());
-}
-
 void broadcast(std::string& text, MPI_Comm comm) {
   auto size = static_cast<int>(text.size());
   require_success(mpi().Bcast(&size, sizeof size, byte_type(), SchedulePlanner::kRank, comm));
@@ -38,16 +33,23 @@ void broadcast(std::string& text, MPI_Comm comm) {
 std::unique_ptr<executors::Schedule> SchedulePlanner::plan(const executors::Members& members,
                                                            const PlanRequest& request,
                                                            const NetworkPlan& network) const {
-  std::string text;
-  if (members.rank() == kRank) text = planned(request, network);
-  broadcast(text, members.comm());
-  if (text.empty()) return nullptr;
-  return std::make_unique<executors::Schedule>(parsed(text));
+  return share(members, members.rank() == kRank ? write(request, network) : std::string());
 }
 
-/// Nothing where planning fails: all are told.
-std::string SchedulePlanner::planned(const PlanRequest& request,
-                                     const NetworkPlan& network) const noexcept try {
+executors::Schedule SchedulePlanner::read(const std::string& text) {
+  const json::Document document("schedule", text);
+  return executors::read_schedule(document.root());
+}
+
+std::unique_ptr<executors::Schedule> SchedulePlanner::share(const executors::Members& members,
+                                                            std::string text) {
+  broadcast(text, members.comm());
+  if (text.empty()) return nullptr;
+  return std::make_unique<executors::Schedule>(read(text));
+}
+
+std::string SchedulePlanner::write(const PlanRequest& request,
+                                   const NetworkPlan& network) const noexcept try {
   const CollectiveRule& rule = *request.rule;
   const double ranks_per_host =
       static_cast<double>(num_ranks_) / static_cast<double>(hosts_.size());
@@ -61,7 +63,7 @@ std::string SchedulePlanner::planned(const PlanRequest& request,
                                       .root = request.root,
                                       .message_bytes = static_cast<std::uint64_t>(bytes)},
                                      rule.method));
-  (void)parsed(text);  // What this rank cannot read, no other can.
+  (void)read(text);  // What this rank cannot read, no other can.
   return text;
 } catch (const std::exception& error) {
   const CollectiveRule& rule = *request.rule;

@@ -39,10 +39,18 @@ class SchedulePlanner {
       const fairlead::collectives::Members& members, const PlanRequest& request,
       const NetworkPlan& network) const;
 
- private:
-  [[nodiscard]] std::string planned(const PlanRequest& request,
-                                    const NetworkPlan& network) const noexcept;
+  /// The schedule as text, which every rank can read; nothing where planning fails, which is said.
+  /// Local.
+  [[nodiscard]] std::string write(const PlanRequest& request,
+                                  const NetworkPlan& network) const noexcept;
+  [[nodiscard]] static fairlead::collectives::Schedule read(const std::string& text);
+  /// What rank 0 has written; null where it is nothing. Collective.
+  /// @param text  on rank 0
+  /// @throws MpiFailure
+  [[nodiscard]] static std::unique_ptr<fairlead::collectives::Schedule> share(
+      const fairlead::collectives::Members& members, std::string text);
 
+ private:
   std::vector<std::int32_t> hosts_;
   int num_ranks_ = 0;
 };

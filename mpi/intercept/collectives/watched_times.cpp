@@ -68,4 +68,10 @@ void WatchedTimes::begin_window(double agreement_s, double call_s) {
   begin_count();
 }
 
+void WatchedTimes::shorten_window() {
+  interval_ = static_cast<std::uint64_t>(kFewestCalls);
+  stride_ = 1;
+  begin_count();
+}
+
 }  // namespace fairlead::intercept

@@ -48,6 +48,8 @@ class WatchedTimes {
   /// half of what looking after the calls may cost.
   /// @param agreement_s, call_s  the same on all ranks; 0: unknown
   void begin_window(double agreement_s, double call_s);
+  /// This window alone is as short as any: something is to be agreed on soon.
+  void shorten_window();
 
  private:
   void set_interval(double agreement_s, double call_s, double most_calls);

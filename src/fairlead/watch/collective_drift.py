@@ -28,7 +28,9 @@ class DriftCounts(pydantic.BaseModel, frozen=True, extra="forbid"):
         comparisons: Of a new schedule with the one in use.
         replacements: After which the new one was used.
         agreements_s: What agreements took together, with the wait for the last rank of each.
-        longest_stop_s: Longest time for which a probe, and planning after it, held the program up.
+        longest_stop_s: Longest time for which a probe, or sharing a new schedule, held the program
+            up.
+        planning_s: Of a processor, for new schedules, while the program went on.
     """
 
     calls: _Count = 0
@@ -39,6 +41,7 @@ class DriftCounts(pydantic.BaseModel, frozen=True, extra="forbid"):
     replacements: _Count = 0
     agreements_s: _Seconds = 0.0
     longest_stop_s: _Seconds = 0.0
+    planning_s: _Seconds = 0.0
 
 
 def drift_counts(folder: Path) -> DriftCounts | None:

@@ -51,6 +51,18 @@ TEST_CASE("watching: short calls are agreed on less often") {
   CHECK(window_of(fast, 4e-3).calls == 101);
 }
 
+TEST_CASE("watching: a window alone is short where something is to be agreed on soon") {
+  WatchedTimes times(4e-3, kRule);
+  window_of(times, 4e-3);
+  times.begin_window(1e-3, 4e-3);
+
+  times.shorten_window();
+
+  CHECK(window_of(times, 4e-3).calls == 16);
+  times.begin_window(1e-3, 4e-3);
+  CHECK(window_of(times, 4e-3).calls == 101);
+}
+
 TEST_CASE("watching: agreements take at most half of what is allowed") {
   WatchedTimes times(1e-3, kRule);
   window_of(times, 1e-3);
