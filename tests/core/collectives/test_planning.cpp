@@ -80,6 +80,14 @@ TEST_CASE("planning: long messages between uneven pairs come near to the bound")
   CHECK(schedule.predicted_s < 1.25 * schedule.lower_bound_s);
 }
 
+TEST_CASE("planning: blocks of slow pairs do not end long after those of the others") {
+  const Operation operation = GENERATE(gather, scatter);
+  const TestNetwork network = drawn_network(32, kLatency_s, kRate_Bps, GENERATE(1U, 2U, 3U));
+  const auto view = network.view();
+  const Schedule schedule = plan(view, request_of(operation, 1'000'000), "linear");
+  CHECK(schedule.predicted_s <= 1.005 * schedule.lower_bound_s);
+}
+
 TEST_CASE("planning: an unknown method, another operation's, and a root out of range are refused") {
   const TestNetwork network = even_network(4, kLatency_s, kRate_Bps);
   const auto view = network.view();
