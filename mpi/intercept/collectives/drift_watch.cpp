@@ -39,14 +39,14 @@ void count(const Members& members, const DriftCounts& more) {
 
 /// On rank 0 the schedule is predicted on the network, and planned anew where its time moves.
 /// @param network, min_ratio  read on rank 0 only
-void begin_planning(PlannedCalls& calls, const Members& members, const SchedulePlanner& planner,
-                    NetworkPlan network, double min_ratio) {
+void begin_planning(Planning& planning, const PlannedCalls& calls, const Members& members,
+                    const SchedulePlanner& planner, NetworkPlan network, double min_ratio) {
   if (!is_planner(members)) return;
-  calls.planning->plan.emplace(PlanningTask{.planner = planner,
-                                            .request = calls.request,
-                                            .network = std::move(network),
-                                            .schedule = *calls.schedule,
-                                            .min_ratio = min_ratio});
+  planning.plan.emplace(PlanningTask{.planner = planner,
+                                     .request = calls.request,
+                                     .network = std::move(network),
+                                     .schedule = *calls.schedule,
+                                     .min_ratio = min_ratio});
 }
 
 void tell(const PlannedCalls& calls, const SchedulePlanner& planner, const PairTimes& times) {
@@ -90,11 +90,14 @@ void DriftWatch::agree(PlannedCalls& calls, Members& members, const SchedulePlan
                   .agreements_s = agreement_s_});
   calls.times.begin_window(agreed.agreement_s, agreed.call_s);
   if (calls.planning) {
-    if (agreed.is_planned) take_plan(calls, members);
+    if (!agreed.is_planned) return;
+    Planning planning = std::move(*calls.planning);
+    calls.planning.reset();
+    take_plan(calls, planning, members);
   } else if (agreed.is_outdated) {
     calls.version = network.version();
-    calls.planning.emplace();
-    begin_planning(calls, members, planner, network.select(planner.hosts()), 0.0);
+    begin_planning(calls.planning.emplace(), calls, members, planner,
+                   network.select(planner.hosts()), 0.0);
     calls.times.shorten_window();
   } else if (has_drifted) {
     look_at_network(calls, agreed, members, planner);
@@ -118,8 +121,10 @@ void DriftWatch::look_at_network(PlannedCalls& calls, const AgreedTimes& agreed,
   const double begin_s = now_s();
   if (is_probed) probe(members);
   calls.num_probes = num_probes_;
-  calls.planning = {.probed = probed_, .call_s = is_probed ? agreed.call_s : 0.0};
-  begin_planning(calls, members, planner, network.select_with(planner.hosts(), probed_),
+  Planning& planning = calls.planning.emplace();
+  planning.probed = probed_;
+  if (is_probed) planning.call_s = agreed.call_s;
+  begin_planning(planning, calls, members, planner, network.select_with(planner.hosts(), probed_),
                  collectives_site().plan.drift.max_ratio);
   calls.times.shorten_window();
   const double stop_s = now_s() - begin_s;
@@ -130,10 +135,8 @@ void DriftWatch::look_at_network(PlannedCalls& calls, const AgreedTimes& agreed,
 /// Without a core of its own the planning took its time from the program. If the schedule in use
 /// takes another time on the network as it is now, another schedule competes with it. Else the
 /// times have another reason; after a probe of their own they are what to expect.
-void DriftWatch::take_plan(PlannedCalls& calls, const Members& members) {
+void DriftWatch::take_plan(PlannedCalls& calls, Planning& planning, const Members& members) {
   const double begin_s = now_s();
-  Planning planning = std::move(*calls.planning);
-  calls.planning.reset();
   Replanned found = planning.plan ? planning.plan->take() : Replanned{};
   std::array outcome{found.predicted_s, found.has_moved ? 1.0 : 0.0};
   require_success(mpi().Bcast(outcome.data(), sizeof outcome, byte_type(), SchedulePlanner::kRank,

@@ -82,7 +82,8 @@ class DriftWatch {
   void look_at_network(PlannedCalls& calls, const AgreedTimes& agreed,
                        fairlead::collectives::Members& members, const SchedulePlanner& planner);
   void probe(fairlead::collectives::Members& members);
-  static void take_plan(PlannedCalls& calls, const fairlead::collectives::Members& members);
+  static void take_plan(PlannedCalls& calls, Planning& planning,
+                        const fairlead::collectives::Members& members);
   static void compare(PlannedCalls& calls, Challenger& challenger,
                       fairlead::collectives::Members& members, const SchedulePlanner& planner);
 
