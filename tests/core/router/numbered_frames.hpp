@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "processes.hpp"
 
@@ -26,6 +27,18 @@ inline std::string numbered_frame(std::uint32_t number, std::uint32_t src_rank, 
     frame.push_back(static_cast<char>(index * (number + 1) >> 3));
   }
   return frame;
+}
+
+/// Those of the numbers from `first` on, made before the first one is sent: a receiver that takes
+/// nothing for long is dropped, and making them takes long under sanitizers.
+inline std::vector<std::string> numbered_frames(std::uint32_t first, std::uint32_t count,
+                                                std::uint32_t src_rank, std::uint16_t host,
+                                                std::uint32_t dst_rank = 1) {
+  std::vector<std::string> frames;
+  for (std::uint32_t number = first; number < first + count; ++number) {
+    frames.push_back(numbered_frame(number, src_rank, host, dst_rank));
+  }
+  return frames;
 }
 
 inline std::uint64_t message_of(const std::string& frame) {

@@ -149,16 +149,12 @@ TEST_CASE("router: what the next host does not take at once of a frame goes befo
   constexpr std::uint32_t kNumFrames = 90;
   static_assert(std::size_t{kNumFrames} * relay::kMaxSegmentBytes * 2 / 3 <
                 router::FrameQueue::kMaxBytes);
-  for (std::uint32_t number = 1; number <= kNumFrames; ++number) {
-    asio::write(src, asio::buffer(numbered_frame(number, 0, 1)));
-  }
+  const auto frames = numbered_frames(1, kNumFrames, 0, 1);
+  for (const std::string& frame : frames) asio::write(src, asio::buffer(frame));
   REQUIRE(happens([&] { return next.router.counters().forwarded_frames == 1 + kNumFrames; }));
 
-  std::uint32_t num_right = 0;
-  while (num_right < kNumFrames && takes(next.socket(), numbered_frame(num_right + 1, 0, 1))) {
-    ++num_right;
-  }
-  CHECK(num_right == kNumFrames);
+  CHECK(std::ranges::all_of(frames,
+                            [&](const std::string& frame) { return takes(next.socket(), frame); }));
 }
 
 TEST_CASE("router: a frame to a process waits until all of it has come") {
