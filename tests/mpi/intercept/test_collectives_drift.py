@@ -73,12 +73,15 @@ def test_drift_is_looked_into_and_a_new_schedule_compared(mpi: TracedMpi, tmp_pa
 def test_one_probe_serves_all_calls_that_drift(openmpi: TracedMpi, tmp_path: Path) -> None:
     plan = write_plan(tmp_path, tuple(range(5)), is_reproducible=False)
 
-    printed, _ = repeat(openmpi, plan, "sizes")
-
-    assert printed == f"repeated {NUM_CALLS}\n"
-    counts = drift_counts(plan)
-    assert counts is not None
-    assert 1 <= counts.probes < counts.comparisons
+    # On a busy machine a probe may end before it came to all pairs, and another one is needed.
+    for _ in range(3):
+        printed, _ = repeat(openmpi, plan, "sizes")
+        assert printed == f"repeated {NUM_CALLS}\n"
+        counts = drift_counts(plan)
+        assert counts is not None
+        if 1 <= counts.probes < counts.comparisons:
+            return
+    pytest.fail(f"each call was probed for by itself: {counts}")
 
 
 def test_communicators_that_overlap_are_looked_after_without_a_deadlock(
