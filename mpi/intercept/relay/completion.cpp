@@ -63,7 +63,7 @@ int finish_served(Entry& entry, MPI_Status& status) {
 }  // namespace
 
 int finish(Entry& entry, MPI_Status& status) {
-  if (entry.kind == Entry::Kind::persistent_send) return MPI_SUCCESS;
+  if (entry.is_send()) return MPI_SUCCESS;
   if (entry.is_persistent() && !std::exchange(entry.is_active, false)) return MPI_SUCCESS;
   if (std::exchange(entry.is_cancelled, false)) {
     int is_cancelled = 0;
@@ -88,7 +88,7 @@ bool is_ready(Entry& entry, MPI_Request request, MPI_Status& status) {
   int is_complete = 0;
   if (mpi().Request_get_status(request, &is_complete, &status) != MPI_SUCCESS) return true;
   if (is_complete == 0) return false;
-  if (entry.kind == Entry::Kind::persistent_send) return true;
+  if (entry.is_send()) return true;
   if (entry.is_persistent() && !entry.is_active) return true;
   const auto envelope =
       entry.found ? entry.found->envelope : envelope_in(entry.landing, *entry.peers, status);
@@ -381,6 +381,13 @@ int Cancel(MPI_Request* request) {
   return code;
 }
 
+void complete_later(MPI_Request request, EntryPtr entry) {
+  Relay& relay = feature();
+  const std::lock_guard guard(relay.freed_lock);
+  relay.freed.emplace_back(request, std::move(entry));
+  relay.num_freed.store(relay.freed.size(), std::memory_order_relaxed);
+}
+
 // The message of a pending receive is still to come, even if no handle to it is left.
 int Request_free(MPI_Request* request) {
   Relay& relay = feature();
@@ -396,9 +403,7 @@ int Request_free(MPI_Request* request) {
     }
     return mpi().Request_free(request);
   }
-  const std::lock_guard guard(relay.freed_lock);
-  relay.freed.emplace_back(*request, std::move(entry));
-  relay.num_freed.store(relay.freed.size(), std::memory_order_relaxed);
+  complete_later(*request, std::move(entry));
   *request = request_null();
   return MPI_SUCCESS;
 }

@@ -30,7 +30,9 @@ int report(MPI_Comm comm, int code);
 /// @param status  what it would say
 bool is_ready(Entry& entry, MPI_Request request, MPI_Status& status);
 
-/// Completes receives that the program freed, as far as they are ready.
+/// Keeps a request to which the program has no handle.
+void complete_later(MPI_Request request, EntryPtr entry);
+/// Completes those that are kept, as far as they are ready.
 void complete_freed();
 
 /// Copies a status out; in calls that complete one request, its error field is left alone.

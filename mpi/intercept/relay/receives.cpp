@@ -6,7 +6,6 @@
 #include "relay/completion.hpp"
 #include "relay/probes.hpp"
 #include "relay/relay.hpp"
-#include "relay/sends.hpp"
 #include "table/handlers.hpp"
 
 namespace fairlead::intercept::relay {
@@ -257,17 +256,48 @@ int exchange_in_place(const Wanted<Count>& wanted, int dest, int sendtag, MPI_St
 }
 
 #if FAIRLEAD_MPI4_REQUESTS
-// @param start  makes the MPI's call with this receive
-template <class Count, class Start>
-int start_exchange(const Wanted<Count>& wanted, const Start& start, MPI_Request* request) {
-  const auto peers = peers_of_receive(wanted);
-  if (!peers || !may_get_envelope(wanted, *peers)) {
-    return start(wanted.buffer, wanted.count, wanted.type);
-  }
-  EntryPtr entry = entry_of(wanted, peers);
-  const Landing& landing = entry->landing;
-  const int code = start(landing.buffer(), static_cast<Count>(landing.count()), landing.type());
-  if (code == MPI_SUCCESS) feature().requests.insert(*request, std::move(entry));
+template <class Count>
+struct Sent {
+  const void* buffer;
+  Count count;
+  MPI_Datatype type;
+  int dest;
+  int tag;
+  MPI_Comm comm;
+};
+
+// A send that needs no request: of a copy.
+template <class Count>
+int start_copied(const Sent<Count>& sent, std::vector<std::byte> bytes) {
+  MPI_Request request{};
+  auto entry = std::make_unique<Entry>();
+  entry->kind = Entry::Kind::copied_send;
+  entry->copy = std::move(bytes);
+  const int code = Isend(entry->copy.data(), static_cast<int>(entry->copy.size()), byte_type(),
+                         sent.dest, sent.tag, sent.comm, &request);
+  if (code == MPI_SUCCESS) complete_later(request, std::move(entry));
+  return code;
+}
+
+// The receive's request stands for both: that of the MPI's own call does not tell what came
+// (MPICH 4.0 leaves its status empty).
+// @param native  the MPI's own call
+template <class Count, class Native>
+int start_exchange(const Sent<Count>& sent, const Wanted<Count>& wanted, MPI_Request* request,
+                   const Native& native) {
+  std::vector<std::byte> bytes;
+  const bool is_empty = sent.dest == MPI_PROC_NULL || sent.count == 0;
+  const bool is_packed = has_remote(wanted.comm) && sent.count >= 0 &&
+                         sent.type != datatype_null() &&
+                         (is_empty || pack(sent.buffer, sent.count, sent.type, sent.comm, bytes)) &&
+                         bytes.size() <= 0x7fffffff;
+  if (!is_packed) return native();
+  int code = start_receive(wanted, request);
+  if (code != MPI_SUCCESS) return code;
+  code = start_copied(sent, std::move(bytes));
+  if (code == MPI_SUCCESS) return code;
+  Cancel(request);
+  Wait(request, MPI_STATUS_IGNORE);
   return code;
 }
 #endif
@@ -323,32 +353,22 @@ int start_exchange(const Wanted<Count>& wanted, const Start& start, MPI_Request*
   int Isendrecv##suffix(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest, \
                         int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype,    \
                         int source, int recvtag, MPI_Comm comm, MPI_Request* request) {        \
-    const Outgoing out = outgoing(sendbuf, sendcount, sendtype, dest, comm);                   \
     return start_exchange(                                                                     \
-        Wanted<Count>{recvbuf, recvcount, recvtype, source, recvtag, comm},                    \
-        [&](void* buffer, Count count, MPI_Datatype type) {                                    \
-          return mpi().Isendrecv##suffix(out.buffer, static_cast<Count>(out.count), out.type,  \
-                                         dest, sendtag, buffer, count, type, source, recvtag,  \
-                                         comm, request);                                       \
-        },                                                                                     \
-        request);                                                                              \
+        Sent<Count>{sendbuf, sendcount, sendtype, dest, sendtag, comm},                        \
+        Wanted<Count>{recvbuf, recvcount, recvtype, source, recvtag, comm}, request, [&] {     \
+          return mpi().Isendrecv##suffix(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, \
+                                         recvcount, recvtype, source, recvtag, comm, request); \
+        });                                                                                    \
   }                                                                                            \
   int Isendrecv_replace##suffix(void* buffer, Count count, MPI_Datatype type, int dest,        \
                                 int sendtag, int source, int recvtag, MPI_Comm comm,           \
                                 MPI_Request* request) {                                        \
-    const Outgoing out = outgoing(buffer, count, type, dest, comm);                            \
     return start_exchange(                                                                     \
-        Wanted<Count>{buffer, count, type, source, recvtag, comm},                             \
-        [&](void* landing, Count landing_count, MPI_Datatype landing_type) {                   \
-          if (!out.is_relayed && landing == buffer) {                                          \
-            return mpi().Isendrecv_replace##suffix(buffer, count, type, dest, sendtag, source, \
-                                                   recvtag, comm, request);                    \
-          }                                                                                    \
-          return mpi().Isendrecv##suffix(out.buffer, static_cast<Count>(out.count), out.type,  \
-                                         dest, sendtag, landing, landing_count, landing_type,  \
-                                         source, recvtag, comm, request);                      \
-        },                                                                                     \
-        request);                                                                              \
+        Sent<Count>{buffer, count, type, dest, sendtag, comm},                                 \
+        Wanted<Count>{buffer, count, type, source, recvtag, comm}, request, [&] {              \
+          return mpi().Isendrecv_replace##suffix(buffer, count, type, dest, sendtag, source,   \
+                                                 recvtag, comm, request);                      \
+        });                                                                                    \
   }
 
 RECEIVES(, int)

@@ -20,7 +20,7 @@
 namespace fairlead::intercept::relay {
 
 struct Entry {
-  enum class Kind : std::uint8_t { receive, persistent_receive, persistent_send };
+  enum class Kind : std::uint8_t { receive, persistent_receive, persistent_send, copied_send };
 
   Kind kind = Kind::receive;
   MPI_Comm comm{};
@@ -50,13 +50,20 @@ struct Entry {
   bool owns_send_type = false;
   std::uint32_t dst_rank = 0;
   std::unique_ptr<EnvelopeBytes> envelope{};
+  /// What a copied send sends.
+  std::vector<std::byte> copy{};
 
   Entry() = default;
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
   ~Entry();
 
-  [[nodiscard]] bool is_persistent() const { return kind != Kind::receive; }
+  [[nodiscard]] bool is_persistent() const {
+    return kind == Kind::persistent_receive || kind == Kind::persistent_send;
+  }
+  [[nodiscard]] bool is_send() const {
+    return kind == Kind::persistent_send || kind == Kind::copied_send;
+  }
 };
 
 using EntryPtr = std::unique_ptr<Entry>;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends: the messenger takes a copy of the message, and the MPI sends an envelope in its place, by
 // the same call. So a send completes as its envelope does, whatever becomes of the message.
-#include "relay/sends.hpp"
-
 #include <memory>
 #include <optional>
 #include <utility>
@@ -144,12 +142,6 @@ bool prepare_start(MPI_Request request) {
 }
 
 }  // namespace
-
-Outgoing outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm) {
-  const auto taken = take(buffer, count, type, dest, comm);
-  if (!taken) return {buffer, count, type, false};
-  return {kept_envelope(*taken), kCount, byte_type(), true};
-}
 
 int Start(MPI_Request* request) {
   return prepare_start(*request) ? mpi().Start(request) : MPI_SUCCESS;

@@ -121,6 +121,7 @@ static void all_calls(void) {
   say("derived types"), derived_types();
   say("no new deadlock"), no_new_deadlock();
   say("synchronous"), synchronous();
+  say("started exchanges"), started_exchanges();
   say("buffered"), buffered();
   say("to oneself"), to_oneself_and_nobody();
   say("intercommunicator"), intercommunicator();

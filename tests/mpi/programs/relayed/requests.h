@@ -150,6 +150,41 @@ static void synchronous(void) {
   free(bytes);
 }
 
+// Nonblocking exchanges, the second time of a message that a probe has found before.
+static void started_exchanges(void) {
+#if MPI_VERSION >= 4
+  for (int index = 0; index < kNumSizes; ++index) {
+    for (int is_probed = 0; is_probed < 2; ++is_probed) {
+      const int size = kSizes[index];
+      unsigned char* out = filled(size, seed_of(rank, 36));
+      unsigned char* in = room(size);
+      MPI_Request first = MPI_REQUEST_NULL, request;
+      MPI_Status status;
+      if (is_probed) {
+        MPI_Isend(out, size, MPI_BYTE, next, 36, comm, &first);
+        MPI_Probe(previous, 36, comm, &status);
+        CHECK(count_of(&status) == size);
+      }
+      MPI_Isendrecv(out, size, MPI_BYTE, next, 36, in, size, MPI_BYTE,
+                    index % 2 ? MPI_ANY_SOURCE : previous, 36, comm, &request);
+      MPI_Wait(&request, &status);
+      CHECK(is_right(in, size, &status, previous, 36));
+      if (is_probed) {
+        MPI_Recv(in, size, MPI_BYTE, previous, 36, comm, &status);
+        CHECK(is_right(in, size, &status, previous, 36));
+      }
+      MPI_Wait(&first, MPI_STATUS_IGNORE);
+      memset(out + size, 0xee, 32);
+      MPI_Isendrecv_replace(out, size, MPI_BYTE, next, 37, previous, 37, comm, &request);
+      MPI_Waitall(1, &request, &status);
+      CHECK(count_of(&status) == size && is_filled(out, size, seed_of(previous, 36)));
+      free(in);
+      free(out);
+    }
+  }
+#endif
+}
+
 static void buffered(void) {
   const int size = kLarge + 2 * MPI_BSEND_OVERHEAD + 1024;
   void* buffer = malloc((size_t)size);
