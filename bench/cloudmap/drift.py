@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument(
         "--minutes", type=float, help="length of the series in the lab; default: 60"
     )
-    parser.add_argument("--every", type=float, default=0, help="minutes between its rounds")
+    parser.add_argument("--every", type=float, default=0, help="minutes from round to round there")
     parser.add_argument("--slower", type=float, default=1, help="divides the lab's rates")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -101,9 +101,10 @@ def in_lab(
     started_s = time.monotonic()
     first = probed(lab, folder / "first.net.npz")
     for index in itertools.count():
-        at_s = time.monotonic() - started_s
+        at_s = max(time.monotonic() - started_s, every_s * index)
         if index and at_s >= length_s:
             return
+        time.sleep(max(0.0, started_s + at_s - time.monotonic()))
         placements = placed(traffic, first, probed(lab, folder / f"{index}.net.npz"))
         times_s = {}
         # In another order each time, so that no placement always runs after the same other one.
@@ -113,8 +114,6 @@ def in_lab(
             command = command_of(lab, program, place, folder / f"{index}-{series}")
             times_s[series] = timed(lab, program, command, folder / "run")
         yield Round(f"{at_s / 60:.1f} min", times_s)
-        next_s = started_s + every_s * (index + 1)
-        time.sleep(max(0.0, next_s - time.monotonic()))
 
 
 def placed(traffic: fl.Traffic, first: fl.Network, renewed: fl.Network) -> dict[str, fl.Placement]:
