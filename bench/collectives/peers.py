@@ -4,7 +4,8 @@
 
 The selectors of four MPI libraries as SMPI has them, Bine trees, and every single algorithm that
 SMPI has. The simulation is deterministic: one run each. What has been timed is kept in
-`recorded/peers.json`, which `compared.py` reads, and not timed again; `--again` does.
+`recorded/peers.json`, which `compared.py` reads, and not timed again; `--again` does. What takes
+longer than `--limit` is told and not kept, so that a longer limit times it.
 
 python bench/collectives/peers.py     64 hosts, SMPI's factors left out; hours without the record
 """
@@ -19,7 +20,16 @@ from pathlib import Path
 
 from clouds import CLOUDS, platform_of
 from recording import FOLDER, Recording
-from simulating import MODELS, SIZES_BYTES, Call, Simulation, built, calls_of
+from simulating import (
+    CPU_LIMIT_S,
+    MODELS,
+    SIZES_BYTES,
+    Call,
+    OutOfTimeError,
+    Simulation,
+    built,
+    calls_of,
+)
 
 from fairlead.units import parse_size
 
@@ -72,6 +82,9 @@ def main() -> None:
     parser.add_argument("--selectors", action="store_true", help="without the single algorithms")
     parser.add_argument("--peer", action="append", help="such as 'smpi rab'; repeatable")
     parser.add_argument("--again", action="store_true", help="also what was timed before")
+    parser.add_argument(
+        "--limit", type=int, default=CPU_LIMIT_S, help="processor seconds of each simulation"
+    )
     options = parser.parse_args()
     recording = Recording(PATH, HOW, options.again)
     with tempfile.TemporaryDirectory() as name:
@@ -80,7 +93,7 @@ def main() -> None:
             options.cloud or CLOUDS, options.hosts or [64], options.model or ["plain"]
         ):
             platform = platform_of(CLOUDS[cloud](num_hosts, 0), Path(name))
-            simulation = Simulation(program, platform, model)
+            simulation = Simulation(program, platform, model, options.limit)
             for operation in options.operation or ALGORITHMS:
                 where = f"{cloud}/{num_hosts}/{model}"
                 calls = calls_of(operation, options.size or SIZES_BYTES)
@@ -97,21 +110,20 @@ def time_peers(
 ) -> None:
     """Time the peers of calls of one operation where they were not yet, and keep what they took."""
     num_hosts = simulation.num_hosts
-    operation = of_operation[0].operation
-    for peer in peers:
-        calls = [
-            call
-            for call in of_operation
-            if peer not in recording.row(cell(where, call))
-            and not (peer in BINE and bine_bytes(call, num_hosts) > MAX_BINE_BYTES)
-        ]
-        if not calls:
+    for peer, call in itertools.product(peers, of_operation):
+        row = cell(where, call)
+        is_too_large = peer in BINE and bine_bytes(call, num_hosts) > MAX_BINE_BYTES
+        if peer in recording.row(row) or is_too_large:
             continue
-        method, settings = way_of(operation, peer)
-        found = simulation.times_s(method, calls, settings)
-        for call in calls:
-            recording.add(cell(where, call), peer, found[call])
-        print(where, operation, peer, *found.values(), flush=True)
+        method, settings = way_of(call.operation, peer)
+        # A run for each size: what fails at one may work at another.
+        try:
+            time_s = simulation.times_s(method, [call], settings)[call]
+        except OutOfTimeError:
+            print(row, peer, f"not within {simulation.cpu_limit_s} s", flush=True)
+            continue
+        recording.add(row, peer, time_s)
+        print(row, peer, "failed" if time_s is None else time_s, flush=True)
 
 
 def peers_of(operation: str) -> list[str]:
@@ -125,7 +137,9 @@ def way_of(operation: str, peer: str) -> tuple[str, list[str]]:
         return "native", [f"smpi/coll-selector:{peer}"]
     if peer in BINE:
         return peer, []
-    return "native", [f"smpi/{operation}:{peer.removeprefix('smpi ')}"]
+    # The ranks agree on a start by an allreduce, whose default has a bcast and a reduce in it.
+    agreeing = [] if operation == "allreduce" else ["smpi/allreduce:rdb"]
+    return "native", [f"smpi/{operation}:{peer.removeprefix('smpi ')}", *agreeing]
 
 
 def bine_bytes(call: Call, num_hosts: int) -> int:

@@ -8,6 +8,7 @@ import fcntl
 import re
 import resource
 import shutil
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -84,6 +85,10 @@ def built(name: str) -> Path:
     return BUILD / name
 
 
+class OutOfTimeError(Exception):
+    """A simulation did not end within its limit."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Simulation:
     """The program on one cloud.
@@ -92,11 +97,13 @@ class Simulation:
         program: What `built` returned.
         platform: What `clouds.platform_of` wrote, with `hosts.txt` beside it.
         model: One of `MODELS`.
+        cpu_limit_s: Of the machine's processor time, for each run.
     """
 
     program: Path
     platform: Path
     model: str
+    cpu_limit_s: int = CPU_LIMIT_S
 
     @property
     def num_hosts(self) -> int:
@@ -116,6 +123,9 @@ class Simulation:
                 a schedule for each call.
             calls: Each operation at most once with a size.
             settings: More of SMPI's, `NAME:VALUE`.
+
+        Raises:
+            OutOfTimeError: The run took more than `cpu_limit_s`.
         """
         configured = ("smpi/simulate-computation:no", *MODELS[self.model], *settings)
         command = [
@@ -125,8 +135,10 @@ class Simulation:
             *(str(self.program), method, *map(str, calls)),
         ]
         done = subprocess.run(
-            command, capture_output=True, text=True, check=False, preexec_fn=_limit_cpu
+            command, capture_output=True, text=True, check=False, preexec_fn=self._limit_cpu
         )
+        if done.returncode == 128 + signal.SIGXCPU:
+            raise OutOfTimeError(f"{method} {settings}: more than {self.cpu_limit_s} s")
         found = {
             (operation, int(size_bytes)): float(time_s) if is_right == "1" else None
             for operation, size_bytes, time_s, is_right in re.findall(
@@ -140,12 +152,13 @@ class Simulation:
         path = written(list(plans.values()), self.platform.with_name("schedules.json"))
         return self.times_s(str(path), list(plans))
 
+    def _limit_cpu(self) -> None:
+        # One second more before it is killed, so that the signal tells what ended it.
+        limits_s = (self.cpu_limit_s, self.cpu_limit_s + 1)
+        resource.setrlimit(resource.RLIMIT_CPU, limits_s)
+
 
 def written(schedules: Sequence[fl.Schedule], path: Path) -> Path:
     """The path, with a list of schedules in the file."""
     path.write_text("[" + ",\n".join(schedule.to_json() for schedule in schedules) + "]\n")
     return path
-
-
-def _limit_cpu() -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT_S, CPU_LIMIT_S))
