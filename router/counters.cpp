@@ -26,6 +26,7 @@ std::string metrics_text(const Counters& counters, const Levels& levels) {
   add(text, "delivered_frames_total", "counter", counters.delivered_frames);
   add(text, "delivered_bytes_total", "counter", counters.delivered_bytes);
   add(text, "pauses_total", "counter", counters.pauses);
+  add(text, "yields_total", "counter", counters.yields);
   add(text, "accepted_connections_total", "counter", counters.accepted_connections);
   text += "# TYPE fairlead_router_drops_total counter\n";
   for (std::size_t reason = 0; reason < kReasons.size(); ++reason) {

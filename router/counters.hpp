@@ -28,6 +28,8 @@ struct Counters {
   std::uint64_t delivered_bytes = 0;
   /// How often a connection was not read for a while because the next hop had no room.
   std::uint64_t pauses = 0;
+  /// How often relaying was slowed down because other jobs on the host needed the interface.
+  std::uint64_t yields = 0;
   std::uint64_t accepted_connections = 0;
   std::array<std::uint64_t, static_cast<std::size_t>(Drop::count_)> drops{};
 

@@ -60,6 +60,11 @@ asio::steady_timer after(asio::io_context& context, Clock::duration time, Action
   return timer;
 }
 
+// Neither from a process of this host nor to one.
+bool is_relayed(const relay::FrameHeader& header) {
+  return header.hop > 0;
+}
+
 asio::steady_timer deadline_of(asio::io_context& context, const std::shared_ptr<Socket>& socket) {
   return after(context, kGreetingTime, [socket] {
     asio::error_code ignored;
@@ -72,6 +77,7 @@ asio::steady_timer deadline_of(asio::io_context& context, const std::shared_ptr<
 std::uint16_t Router::listen(const std::string& address, std::uint16_t port) {
   const asio::ip::tcp::endpoint endpoint(asio::ip::make_address(address), port);
   tcp_acceptors_.push_back(listening<asio::ip::tcp::acceptor>(context_, endpoint));
+  pacer_.watch(address);
   asio::co_spawn(context_, accept_all(tcp_acceptors_.back(), relay::Role::router), asio::detached);
   return tcp_acceptors_.back()->local_endpoint().port();
 }
@@ -129,6 +135,7 @@ asio::awaitable<void> Router::admit(SocketPtr socket, relay::Role role) {
   if (!enlist(*job, connection)) co_return;
   ++counters_.accepted_connections;
   if (role == relay::Role::process) {
+    pacer_.serve(connection);
     // A process that comes again has lost its first connection.
     if (const ConnectionPtr former = std::exchange(job->processes[index], connection)) {
       former->close();
@@ -238,6 +245,7 @@ void Router::count(const ActiveJob& job, const relay::FrameHeader& header) {
   } else {
     ++counters_.forwarded_frames;
     counters_.forwarded_bytes += header.payload_bytes();
+    if (is_relayed(header)) pacer_.note_relayed();
   }
 }
 
@@ -249,6 +257,7 @@ Router::ConnectionPtr Router::connection_to(const JobPtr& job, const relay::Fram
   if (Clock::now() < job->unreachable_until[host]) return nullptr;
   kept = std::make_shared<Connection>(Socket(context_), pipes_);
   if (!enlist(*job, kept)) return nullptr;
+  if (is_relayed(header)) pacer_.add(kept);
   asio::co_spawn(context_, connect(job, kept, host), asio::detached);
   return kept;
 }
@@ -372,6 +381,7 @@ void Router::close() {
   for (const auto& acceptor : tcp_acceptors_) acceptor->close(ignored);
   for (const auto& acceptor : local_acceptors_) acceptor->close(ignored);
   sweep_timer_.cancel();
+  pacer_.close();
   for (const auto& [id, job] : jobs_) {
     for (const auto& each : job->connections) {
       if (const ConnectionPtr connection = each.lock()) connection->close();

@@ -18,6 +18,7 @@
 #include "connection.hpp"
 #include "counters.hpp"
 #include "job.hpp"
+#include "relay_pacer.hpp"
 
 namespace fairlead::router {
 
@@ -91,6 +92,7 @@ class Router {
   bool is_sweeping_ = false;
   std::size_t num_greetings_ = 0;
   Counters counters_;
+  RelayPacer pacer_{context_, counters_};
 };
 
 }  // namespace fairlead::router
