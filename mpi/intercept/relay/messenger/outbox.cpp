@@ -23,6 +23,8 @@ constexpr milliseconds kLongestClosing{8000};
 constexpr milliseconds kLongestSameWay{250};
 // What is acknowledged last has mostly arrived: acknowledgements are on their way so long.
 constexpr std::uint64_t kLastBytes = std::uint64_t{2} * kMaxSegmentBytes;
+// Messages that overlap are timed together, so many of them: acknowledgements may come in batches.
+constexpr std::size_t kTimedTogether = 4;
 // New samples of a rate have this weight.
 constexpr double kSampleWeight = 0.25;
 constexpr double kRecoveredRatio = 2.0;
@@ -154,8 +156,10 @@ std::uint64_t Outbox::add(std::uint32_t dst_rank, Payload payload, Way way, Time
   Lane& lane = lanes_[host];
   const bool overlaps = overlaps_next(lane);
   Message message{std::move(payload), std::vector<bool>(segments, false), segments, way, now};
-  if (overlaps) message.bytes_before = lane.unacknowledged_bytes;
   if (!overlaps) lane.busy_since = now;
+  if (!overlaps || way != lane.way) begin_period(lane, now);
+  message.overlaps = overlaps;
+  message.period = lane.period;
   if (overlaps && way != lane.way) {
     message.tells_nothing = true;
     for (auto& [other, on_its_way] : messages_) {
@@ -275,15 +279,39 @@ void Outbox::acknowledge(const FrameHeader& header, Time now) {
   message->second.is_acknowledged[segment] = true;
   Lane& lane = lanes_[host_of_rank_[key.dst_rank]];
   lane.unacknowledged_bytes -= size_of({key, segment});
+  if (message->second.period == lane.period) lane.arrived_bytes += size_of({key, segment});
   Message& done = message->second;
   if (--done.num_left > 0) return;
   if (done.tells_nothing) {
     lane.rule->miss(done.way, done.payload->size(), now);
   } else {
-    const std::uint64_t bytes = done.bytes_before + done.payload->size();
-    lane.rule->learn(done.way, bytes, duration<double>(now - done.added).count(), now);
+    learn(lane, done, now);
   }
   messages_.erase(message);
+}
+
+void Outbox::begin_period(Lane& lane, Time now) {
+  ++lane.period;
+  lane.arrived_bytes = 0;
+  lane.marks = {{now, 0}};
+}
+
+// What has arrived counts, not what was unacknowledged as a message began: where acknowledgements
+// are held up, most of that had arrived by then, and the path seemed several times as fast.
+void Outbox::learn(Lane& lane, const Message& done, Time now) {
+  if (!done.overlaps) {
+    const double took_s = duration<double>(now - done.added).count();
+    lane.rule->learn(done.way, done.payload->size(), took_s, now);
+  } else if (done.period == lane.period) {
+    const Mark& from = lane.marks.front();
+    const double took_s = duration<double>(now - from.time).count();
+    lane.rule->learn(done.way, lane.arrived_bytes - from.arrived_bytes, took_s, now);
+  } else {
+    lane.rule->miss(done.way, done.payload->size(), now);
+  }
+  if (done.period != lane.period) return;
+  lane.marks.push_back({now, lane.arrived_bytes});
+  if (lane.marks.size() > kTimedTogether) lane.marks.pop_front();
 }
 
 void Outbox::learn(PathState& path, const InFlight& sent, const FrameHeader& header, Time now) {

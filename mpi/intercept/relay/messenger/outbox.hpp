@@ -81,8 +81,10 @@ class Outbox {
     std::size_t num_left = 0;
     Way way = Way::striped;
     Time added{};
-    /// Of messages to the same host by the same way that it had to wait for.
-    std::uint64_t bytes_before = 0;
+    /// It had to wait for others to the same host.
+    bool overlaps = false;
+    /// The lane's when it was added.
+    std::uint64_t period = 0;
     /// Other messages went another way at the same time, or it waited for the receiver.
     bool tells_nothing = false;
     bool is_claimed = false;
@@ -105,6 +107,11 @@ class Outbox {
     Cadence cadence;
     Way last_way = Way::mpi;
   };
+  /// How far the messages of a period were at some time.
+  struct Mark {
+    Time time;
+    std::uint64_t arrived_bytes;
+  };
   /// Everything for one host.
   struct Lane {
     std::unique_ptr<PathRule> rule;
@@ -113,6 +120,11 @@ class Outbox {
     /// Since when messages to this host overlap.
     Time busy_since{};
     std::uint64_t unacknowledged_bytes = 0;
+    /// Of messages that overlap and go the same way: its number, and what of it has arrived.
+    std::uint64_t period = 0;
+    std::uint64_t arrived_bytes = 0;
+    /// Its beginning and the ends of its messages, only the last ones.
+    std::deque<Mark> marks{};
     /// The last one leads past all routers.
     std::vector<PathState> paths{};
     std::deque<SegmentKey> waiting{};
@@ -131,6 +143,8 @@ class Outbox {
   void remember(PhaseMemory::PhaseId phase);
   void recall(PhaseMemory::PhaseId phase, Time now);
   [[nodiscard]] static bool overlaps_next(const Lane& lane);
+  static void begin_period(Lane& lane, Time now);
+  static void learn(Lane& lane, const Message& done, Time now);
   [[nodiscard]] bool may_go(const MessageKey& key, const Message& message) const;
   [[nodiscard]] Departure depart(Lane& lane, std::size_t path, const SegmentKey& segment, Time now);
   static void learn(PathState& path, const InFlight& sent,
