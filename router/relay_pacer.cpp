@@ -88,13 +88,15 @@ asio::awaitable<void> RelayPacer::run() {
 // None if it is unknown what of the traffic is that of other jobs. Not of one moment if the process
 // had to wait for the processor meanwhile.
 std::optional<RelayPacer::Sample> RelayPacer::sample(Clock::duration moment) {
+  if (!interface_) return std::nullopt;
+  const std::string interface = *interface_;
   const auto time = Clock::now();
-  const auto all = interface_bytes(*interface_);
+  const auto all = interface_bytes(interface);
   auto sockets = tcp_sockets();
   count_sent();
   const bool is_of_one_moment = Clock::now() - time <= moment;
   if (!all || !sockets) return std::nullopt;
-  const InterfaceAddresses addresses = addresses_of(*interface_);
+  const InterfaceAddresses addresses = addresses_of(interface);
   std::erase_if(*sockets, [&](const TcpSocket& socket) {
     return !addresses.pass(socket.local, socket.remote);
   });
