@@ -86,13 +86,13 @@ def test_no_budget_measures_nothing_and_says_so(one_launcher: Launcher) -> None:
 
 def test_budget_bounds_a_probe_that_would_never_be_precise(one_launcher: Launcher) -> None:
     network = probe(
-        one_launcher, hosts(*NAMES[:4]), "quick", budget_s=1, max_samples=10**9, target_ratio=1e-9
+        one_launcher, hosts(*NAMES[:4]), "quick", budget_s=5, max_samples=10**9, target_ratio=1e-9
     )
 
     assert network.unmeasured_pairs() == []
     assert network.samples is not None and network.samples[others(network)].min() >= 12
     # The budget is kept up to the one batch per pair that was begun within it.
-    assert network.origin["probing_s"] < 10
+    assert network.origin["probing_s"] < 50
 
 
 def test_turns_are_taken_with_any_concurrency(one_launcher: Launcher) -> None:
