@@ -165,6 +165,52 @@ TEST_CASE("way: relays are taken where they make the program faster, and left wh
   CHECK(num_taken[mpi_ratio > 1.0 ? Way::striped : Way::mpi] > 180);
 }
 
+TEST_CASE("way: a first comparison that was wrong is made again, and more rarely where nothing gains") {
+  // The direct path is a tenth of what is planned, and seems to be as planned in the beginning.
+  const double striped_Bps = GENERATE(5e7, 5e6);
+  const int num_disturbed = GENERATE(0, 6);
+  const WayRate planned(1e8, kLatency_s);
+  WayChoice choice(planned, planned, kStart, planned);
+  std::map<Way, int> num_taken;
+  std::optional<Way> last;
+  Time now = kStart;
+  double gap_s = 0.0;
+  for (int message = 0; message < 500; ++message) {
+    if (last) choice.pace(*last, gap_s, now);
+    last = choice.next(kBytes, now);
+    ++num_taken[*last];
+    gap_s = kLatency_s + static_cast<double>(kBytes) / (*last == Way::striped ? striped_Bps : 1e7);
+    now += duration_cast<Clock::duration>(duration<double>(gap_s));
+    const double seems_s = message < num_disturbed ? 0.1 * gap_s : gap_s;
+    choice.learn(*last, kBytes, seems_s, now);
+  }
+  INFO(striped_Bps << " " << num_disturbed);
+  if (striped_Bps > 1e7) {
+    CHECK(num_taken[Way::striped] > 450);
+  } else {
+    CHECK(num_taken[Way::mpi] > 450);
+    CHECK(num_taken[Way::striped] < 15);
+  }
+}
+
+TEST_CASE("way: in a program that mostly computes trials take no hundredth of the time") {
+  const WayRate planned(1e8, kLatency_s);
+  WayChoice choice(planned, planned, kStart, planned);
+  const double message_s = planned.expected_s(kBytes);
+  const double step_s = GENERATE(5.0, 50.0, 500.0) * planned.expected_s(kBytes);
+  double tried_s = 0.0;
+  Time now = kStart;
+  for (int message = 0; message < 1000; ++message) {
+    if (message > 0) choice.pace(Way::mpi, step_s, now);
+    const Way way = choice.next(kBytes, now);
+    if (way != Way::mpi) tried_s += message_s;
+    choice.learn(way, kBytes, message_s, now);
+    now += duration_cast<Clock::duration>(duration<double>(step_s));
+  }
+  INFO(step_s);
+  CHECK(tried_s < 0.01 * 1000 * step_s);
+}
+
 TEST_CASE("way: where no trial tells anything, trials end") {
   WayChoice choice({3e7, kLatency_s}, {1e8, kLatency_s}, kStart, WayRate(3e7, kLatency_s));
   int num_trials = 0;

@@ -24,6 +24,8 @@ constexpr double kFirstParallelRatio = 1.0;
 // planned before they are tried, as in MCM's highest zone: less may be the program's own messages
 // to other hosts, which share the interface.
 constexpr double kSlowPath = 4.0;
+// The MPI has carried so many messages before a comparison is made again that found nothing.
+constexpr int kSteady = 10;
 // Where messages overlap all the time, what they take cannot be told apart.
 constexpr int kMaxMissed = 8;
 // What holds for such a message is taken to hold for all.
@@ -64,6 +66,10 @@ double WayRate::rate_Bps() const {
   return is_preferred_ || count < known.size() ? known[count - 1] : known[count / 2];
 }
 
+bool Pace::is_slower_than(double gap_s) const {
+  return is_known() && std::ranges::min(gaps_s_) > gap_s;
+}
+
 bool Pace::is_far_faster_than(const Pace& other) const {
   return is_known() && other.is_known() &&
          WayChoice::kFarFaster * std::ranges::max(gaps_s_) < std::ranges::min(other.gaps_s_);
@@ -87,6 +93,7 @@ WayRate& WayChoice::rate_of(Way way) {
 }
 
 Way WayChoice::next(std::uint64_t bytes, Time now) {
+  if (!is_comparing_ && may_mpi_be_slow(bytes) && best(bytes) == Way::mpi) doubt(now);
   if (!trials_.empty()) {
     const Way trial = trials_.front();
     trials_.pop_front();
@@ -120,6 +127,13 @@ Way WayChoice::best(std::uint64_t bytes) const {
   return is_worth ? Way::striped : Way::mpi;
 }
 
+// A comparison may have been wrong, disturbed as the first messages of a program are, and a program
+// that has been slow from its beginning keeps its pace. So it is made again where messages may be
+// what takes the time between two of them: else a trial would cost more than it could save.
+bool WayChoice::may_mpi_be_slow(std::uint64_t bytes) const {
+  return num_by_mpi_ >= kSteady && mpi_pace_.is_slower_than(kSlowPath * direct_.planned_s(bytes));
+}
+
 // Relays that are slower than the direct path have not made it faster: other messages have.
 bool WayChoice::is_program_faster_with_relays(std::uint64_t bytes) const {
   return striped_pace_.is_far_faster_than(mpi_pace_) &&
@@ -129,6 +143,7 @@ bool WayChoice::is_program_faster_with_relays(std::uint64_t bytes) const {
 void WayChoice::pace(Way way, double gap_s, Time now) {
   if (way == Way::mpi) {
     mpi_pace_.note(gap_s);
+    ++num_by_mpi_;
     if (routers_pace_.is_far_faster_than(mpi_pace_)) doubt(now);
     return;
   }
@@ -180,6 +195,7 @@ void WayChoice::compare(Way former, Time now) {
   next_comparison_ = now + comparison_interval_;
   const Way other = former == Way::parallel ? Way::parallel : Way::striped;
   rate_of(other).forget();
+  num_by_mpi_ = 0;
   striped_pace_.forget();
   direct_.forget();
   trials_ = {other, Way::direct};

@@ -49,6 +49,7 @@ class Pace {
   void note(double gap_s) { gaps_s_[num_gaps_++ % gaps_s_.size()] = gap_s; }
   void forget() { num_gaps_ = 0; }
   [[nodiscard]] bool is_known() const { return num_gaps_ >= gaps_s_.size(); }
+  [[nodiscard]] bool is_slower_than(double gap_s) const;
   [[nodiscard]] bool is_far_faster_than(const Pace& other) const;
 
  private:
@@ -58,7 +59,8 @@ class Pace {
 
 /// The rates of a plan may be wrong, and change. So whole messages are sent by each way in turns: a
 /// comparison, at the beginning and when the program has become slower. While the MPI carries the
-/// messages nothing is tried: ranks that wait for each other would all wait for a trial of any.
+/// messages as fast as planned nothing is tried: ranks that wait for each other would all wait for a
+/// trial of any.
 class WayChoice {
  public:
   /// Messages by routers must be faster than the direct path by this, and those by relays than
@@ -110,6 +112,7 @@ class WayChoice {
   [[nodiscard]] double expected_s(const WayRate& rate, std::uint64_t bytes) const;
   [[nodiscard]] bool may_be_faster(const WayRate& rate, std::uint64_t bytes) const;
   [[nodiscard]] bool is_direct_slow(std::uint64_t bytes) const;
+  [[nodiscard]] bool may_mpi_be_slow(std::uint64_t bytes) const;
   void compare(Way former, Time now);
   /// @return whether a trial of this way was on its way
   bool end_trial(Way way);
@@ -126,6 +129,8 @@ class WayChoice {
   int num_missed_ = 0;
   bool is_comparing_ = true;
   Pace mpi_pace_;
+  /// Messages by the MPI since the last comparison began.
+  int num_by_mpi_ = 0;
   /// After messages by routers on any way.
   Pace routers_pace_;
   Pace striped_pace_;
