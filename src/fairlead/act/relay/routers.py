@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import json
 import secrets
 import selectors
@@ -55,13 +56,14 @@ def running_routers(
         launcher_args: The user's own launcher arguments, which may name the way.
 
     Raises:
-        LaunchError: A router did not start; the message names its host and says why.
+        LaunchError: A router did not start, or other hosts could not reach it; the message names
+            its host and says why.
     """
+    addresses = _addresses_for_all(hosts)
     agent = remote_agent(launcher, launcher_args) or ["ssh", "-o", "BatchMode=yes"]
     folders = [f"/tmp/fairlead-router-{secrets.token_hex(8)}" for _ in hosts]
     with contextlib.ExitStack() as stack:
         started: list[subprocess.Popen[str]] = []
-        addresses = [address_of(host) for host in hosts]
         for host, address, folder in zip(hosts, addresses, folders, strict=True):
             started.append(stack.enter_context(_started(agent, host, address, folder)))
         places = []
@@ -80,6 +82,24 @@ def running_routers(
             if _said(process, host, deadline_s).get("job") != "taken":
                 raise LaunchError(f"{host}: the router refused the job")
         yield places
+
+
+def _addresses_for_all(hosts: Sequence[str]) -> list[str]:
+    """Addresses by which the hosts reach each other.
+
+    Raises:
+        LaunchError: One has a loopback address only, and another host has not.
+    """
+    addresses = [address_of(host) for host in hosts]
+    is_loopback = [ipaddress.ip_address(address).is_loopback for address in addresses]
+    # As with Debian's "127.0.1.1 NAME" in /etc/hosts. If all are, they are all this machine.
+    if any(is_loopback) and not all(is_loopback):
+        index = is_loopback.index(True)
+        raise LaunchError(
+            f"{hosts[index]}: the name means {addresses[index]} here, where other hosts cannot "
+            "reach it; give its address on the network instead, or correct /etc/hosts"
+        )
+    return addresses
 
 
 @contextlib.contextmanager
