@@ -17,7 +17,7 @@ from typing import Any
 from fairlead.act import mpi_builds
 from fairlead.act.launch import LaunchSpec, detect
 from fairlead.act.launch.hostfile import read_hostfile
-from fairlead.act.plan.relay import new_key, write_relay_plan
+from fairlead.act.plan.relay import RELAY_RULES, new_key, write_relay_plan
 from fairlead.act.preload import preloaded
 from fairlead.act.relay.counters import router_counters
 from fairlead.act.relay.routers import running_routers
@@ -54,12 +54,16 @@ def run_in(
     threshold_bytes: int = 65536,
     hostfile: Path | None = None,
     is_forced: bool = False,
+    rule: str = RELAY_RULES[0],
+    preload: str | None = None,
 ) -> dict[str, Any]:
     """Run a program on the head node, one rank a host in turn.
 
     Args:
         hostfile: Some hosts of the lab, for the ranks; by default all.
         is_forced: With relays no message is the MPI's, and none is a trial.
+        rule: By which messages take paths.
+        preload: A library that the program is run with, where there are no relays.
 
     Returns:
         Its output, and the counters of the routers at its end.
@@ -70,7 +74,8 @@ def run_in(
         "argv": argv, "num_ranks": num_ranks, "folder": str(folder),
         "hostfile": str(hostfile or lab.hostfile), "with_relays": with_relays,
         "launcher_args": ["--map-by", "node", *launcher_args],
-        "threshold_bytes": threshold_bytes, "is_forced": is_forced,
+        "threshold_bytes": threshold_bytes, "is_forced": is_forced, "rule": rule,
+        "env": {"LD_PRELOAD": preload} if preload else {},
     }  # fmt: skip
     command = [sys.executable, str(Path(__file__)), json.dumps(request)]
     done = lab.run(command, capture_output=True, text=True, env=os.environ | MPIRUN)
@@ -113,13 +118,14 @@ def _inside(request: dict[str, Any]) -> None:
     network = Network.load(folder / "network.net.npz")
     counters: list[Any] = []
     if not request["with_relays"]:
-        output = _launched(launcher, hosts, request, {}, folder)
+        output = _launched(launcher, hosts, request, request["env"], folder)
     else:
         key = new_key()
         with running_routers(launcher, network.hosts, key) as routers:
             write_relay_plan(
                 folder / "plan", network, path_table(network), routers, key,
                 threshold_bytes=request["threshold_bytes"], is_forced=request["is_forced"],
+                rule=request["rule"],
             )  # fmt: skip
             library = mpi_builds.find(launcher).intercept
             env = preloaded({}, library, FAIRLEAD_PLAN=str(folder / "plan"))

@@ -4,10 +4,11 @@
 
 The paper found 12.7 % and 29.3 % on two pairs, and one that keeps the direct way. Printed is which
 share of the pairs gains, and how much; with `--degrade` the same for the pair that has fallen to a
-tenth after the network was measured. What one would try first takes part too: several connections
-of the MPI itself for each pair. On `flow-cap`, where one connection carries a fifth of an
-interface, routers are to use several connections of the direct path, and no relay: told is which
-part of the bytes by routers went by third hosts.
+tenth after the network was measured. Also take part the paper's rule (`mcm`), and what one would
+try first: several connections of the MPI itself for each pair, and MPTCP (Debian: mptcpize). On
+`flow-cap`, where one connection carries a fifth of an interface, routers are to use several
+connections of the direct path, and no relay: told is which part of the bytes by routers went by
+third hosts.
 
 With `--beside-cg`, as in the paper, examples/cg runs on 16 ranks all the time, by the MPI alone.
 The hosts share two cores, so rates are to be lower then (`--slower 10`): else the load is one of
@@ -18,9 +19,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import shutil
+import subprocess
 import tempfile
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from clouds import compiled, measured, run_in, running_beside
@@ -34,12 +38,18 @@ from fairlead.lab import Lab
 from fairlead.lab.scenario import Scenario
 from fairlead.model.network import Network
 
-WAYS = {
+WAYS: dict[str, dict[str, Any]] = {
     "the MPI alone": {"with_relays": False},
     "relays": {"with_relays": True},
-    # With 8 of them Open MPI 4.1.4 does not end on 8 hosts.
+    "relays by mcm": {"with_relays": True, "rule": "mcm"},
     "4 connections": {"with_relays": False, "launcher_args": ("--mca", "btl_tcp_links", "4")},
+    # Open MPI 4.1.4 does not end with them on 8 hosts.
+    "8 connections": {"with_relays": False, "launcher_args": ("--mca", "btl_tcp_links", "8")},
+    "MPTCP": {"with_relays": False},
 }
+"""What `run_in` is called with; that of MPTCP is only known where it is installed."""
+
+MOST_HOSTS_WITH_8_CONNECTIONS = 4
 
 GAIN_RATIO = 0.05
 """A pair gains if its time falls by more than this."""
@@ -59,16 +69,16 @@ def main() -> None:
         network = measured(lab)
         if options.degrade:
             lab.degrade("h0", "h1", 0.1)
-        ways = [way for way in WAYS if way not in options.without]
+        ways = ways_of(options, len(lab.hosts))
         times: dict[str, list[np.ndarray]] = {way: [] for way in ways}
         delivered_bytes = by_third_hosts_bytes = 0.0
         for repeat in range(options.repeats):
-            for way in ways[:: 1 if repeat % 2 else -1]:
+            for way in list(ways)[:: 1 if repeat % 2 else -1]:
                 work = folder / f"{repeat}-{way}"
                 with load(lab, network, work / "cg", options.beside_cg):
-                    result = run_in(lab, network, argv, len(lab.hosts), work / "pairs", **WAYS[way])
+                    result = run_in(lab, network, argv, len(lab.hosts), work / "pairs", **ways[way])
                 times[way].append(matrix(result["output"], len(lab.hosts)))
-                for counters in result["counters"]:
+                for counters in result["counters"] if way == "relays" else []:
                     delivered_bytes += counters["delivered_bytes_total"]
                     by_third_hosts_bytes += counters["forwarded_bytes_total"]
                     by_third_hosts_bytes -= counters["delivered_bytes_total"]
@@ -77,6 +87,25 @@ def main() -> None:
         f"relays: {by_third_hosts_bytes / max(delivered_bytes, 1.0):.1%} of "
         f"{delivered_bytes / 1e9:.2f} GB by routers went by third hosts"
     )
+
+
+def ways_of(options: argparse.Namespace, num_hosts: int) -> dict[str, dict[str, Any]]:
+    """Those of WAYS that are wanted and possible here."""
+    ways = {way: WAYS[way] for way in WAYS if way not in options.without}
+    if num_hosts > MOST_HOSTS_WITH_8_CONNECTIONS:
+        ways.pop("8 connections", None)
+    if "MPTCP" in ways:
+        if shutil.which("mptcpize") is None:
+            print("without MPTCP: mptcpize is not installed", flush=True)
+            del ways["MPTCP"]
+        else:
+            # What `mptcpize run` gives to the program: remote ranks get it from the launcher.
+            told = subprocess.run(
+                ["mptcpize", "run", "printenv", "LD_PRELOAD"],
+                stdout=subprocess.PIPE, text=True, check=True,
+            )  # fmt: skip
+            ways["MPTCP"] = WAYS["MPTCP"] | {"preload": told.stdout.strip()}
+    return ways
 
 
 def load(lab: Lab, network: Network, folder: Path, has_cg: bool) -> AbstractContextManager[object]:
