@@ -159,6 +159,49 @@ def test_a_given_network_is_taken_as_it_is_and_nothing_is_measured() -> None:
     assert true_gain(decision, asked, HIDDEN) > 0.95 * best_gain(asked, HIDDEN)
 
 
+@dataclasses.dataclass
+class SlightlyFaster(Hosts):
+    """Any other placement takes this part of the launcher's time; six rounds do not show it."""
+
+    time_ratio: float = 0.9
+    budget_calls: int = 1000
+
+    def rehearse(self, placements: Sequence[fl.Placement], *arguments: Any) -> Rehearsal:
+        del arguments
+        self.calls += 1
+        if self.calls == self.budget_calls:
+            self.launch_s = 100.0  # As if the program had to be started and there were no time.
+        random = np.random.default_rng([self.seed, self.calls])
+        noise = np.exp(random.normal(0, self.noise, (6, len(placements))))
+        times_s = np.array([1.0] + [self.time_ratio] * (len(placements) - 1))
+        return Rehearsal(times_s * noise, 1.0)
+
+
+def test_while_nothing_is_clear_and_time_is_left_the_rehearsal_goes_on() -> None:
+    hosts = SlightlyFaster(HIDDEN, 0.2, groups_of_eight())
+    decision = decide(problem(HIDDEN, sigma=0.05, measurer=hosts))
+    assert decision.placement is not None
+    assert decision.gain.loss_risk < 0.02
+    assert decision.num_rounds > 12
+    assert hosts.calls < 100
+
+
+def test_a_rehearsal_goes_on_only_until_nothing_is_to_be_hoped_for() -> None:
+    hosts = SlightlyFaster(HIDDEN, 0.2, groups_of_eight(), time_ratio=1.02)
+    asked = problem(HIDDEN, sigma=0.05, measurer=hosts)
+    decision = decide(asked)
+    assert decision.placement is None
+    assert asked.rule.is_hopeless(decision.gain)
+    assert 1 < hosts.calls < 100
+
+
+def test_a_rehearsal_does_not_go_on_when_the_budget_is_spent() -> None:
+    hosts = SlightlyFaster(HIDDEN, 0.2, groups_of_eight(), time_ratio=0.97, budget_calls=2)
+    decision = decide(problem(HIDDEN, sigma=0.05, measurer=hosts))
+    assert hosts.calls == 2
+    assert decision.num_rounds == 12
+
+
 def test_a_spent_budget_leaves_one_rehearsal() -> None:
     hosts = Hosts(HIDDEN, 0.1, groups_of_eight(), launch_s=100.0)
     asked = problem(HIDDEN, measurer=hosts)
@@ -253,7 +296,8 @@ def test_a_placement_that_has_proved_slower_is_not_taken_again() -> None:
 
 
 def test_no_risk_at_all_takes_no_noisy_gain() -> None:
-    careful = problem(HIDDEN, rule=Rule(risk=0.0))
+    hosts = SlightlyFaster(HIDDEN, 0.2, groups_of_eight(), time_ratio=0.5, budget_calls=3)
+    careful = problem(HIDDEN, sigma=0.05, rule=Rule(risk=0.0), measurer=hosts)
     assert decide(careful).placement is None
 
 
