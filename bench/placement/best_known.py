@@ -50,14 +50,23 @@ class BestKnown:
         found_by: str,
         seconds: float,
         seed: int,
+        *,
+        is_searched: bool = False,
     ) -> None:
-        """Keep the placement if it is better than what is known, and how it was found."""
+        """Keep the placement if it is better than what is known, and how it was found.
+
+        One that search.py finds replaces an equal one of which it is not known how it was found.
+        """
         value = instance.value(host_of_task)
         known = self._values.get(instance.name, float("inf"))
-        if value < known * (1 - LEAST_GAIN):
+        searched = self._kept.get(instance.name, {})
+        is_better = value < known * (1 - LEAST_GAIN)
+        if is_better:
             self._beaten.setdefault(instance.name, known)
+        is_equal = value <= known * (1 + LEAST_GAIN)
+        if is_better or (is_searched and is_equal and "seconds" not in searched):
+            self._is_changed = True
             self._values[instance.name] = value
-            searched = self._kept.get(instance.name, {})
             self._kept[instance.name] = {
                 "value": round(value, 6),
                 "found_by": found_by,

@@ -61,7 +61,9 @@ def main() -> None:
         slice_s = options.slice or SLICES_S[instance.num_tasks]
         begin_s = time.process_time()
         for found_by, host_of_task, cpu_s in search(instance, peers, seed, slice_s):
-            best_known.offer(instance, host_of_task.tolist(), found_by, cpu_s, seed)
+            best_known.offer(
+                instance, host_of_task.tolist(), found_by, cpu_s, seed, is_searched=True
+            )
         # On a busy machine a slice of the clock is much less of a core.
         best_known.count(instance, time.process_time() - begin_s)
         best_known.report(is_updating=True)
