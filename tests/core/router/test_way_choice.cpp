@@ -237,6 +237,32 @@ TEST_CASE("way: doubts in vain become rarer") {
   CHECK(num_tried < 40);
 }
 
+TEST_CASE("way: where the direct path is as before a doubt costs one message, and no relay is tried") {
+  const WayRate planned(1e8, kLatency_s);
+  WayChoice choice(planned, planned, kStart, planned);
+  std::map<Way, int> num_taken;
+  Time now = kStart;
+  for (int message = 0; message < 400; ++message) {
+    now += milliseconds(10);
+    if (message == 200) {
+      num_taken.clear();
+      choice.doubt(now);
+    }
+    const Way way = choice.next(kBytes, now);
+    ++num_taken[way];
+    choice.learn(way, kBytes, kLatency_s + static_cast<double>(kBytes) / 0.8e8, now);
+  }
+  CHECK(num_taken[Way::striped] == 0);
+  CHECK(num_taken[Way::direct] == 1);
+}
+
+TEST_CASE("way: a direct path that falls to a half is left, too") {
+  Program program(1e8, 1e8);
+  program.run(1e8, 9e7, milliseconds(5000));
+  program.run(5e7, 9e7, milliseconds(2000));
+  CHECK(share(program.run(5e7, 9e7, milliseconds(5000)), Way::striped) > 0.9);
+}
+
 TEST_CASE("way: one disturbed message decides nothing") {
   Program program(1e8, 1e8);
   program.run(1e8, 7e7, milliseconds(2000));

@@ -24,6 +24,8 @@ constexpr double kFirstParallelRatio = 1.0;
 // planned before they are tried, as in MCM's highest zone: less may be the program's own messages
 // to other hosts, which share the interface.
 constexpr double kSlowPath = 4.0;
+// A path that takes so many times what it took before has become slow.
+constexpr double kBecameSlow = 1.5;
 // The MPI has carried so many messages before a comparison is made again that found nothing.
 constexpr int kSteady = 10;
 // Where messages overlap all the time, what they take cannot be told apart.
@@ -188,7 +190,8 @@ void WayChoice::doubt(Time now) {
   compare(best(kLargeBytes), now);
 }
 
-// Connections are limited or not; only relays become better or worse.
+// Connections are limited or not; only relays become better or worse. While the MPI carries the
+// messages the direct path is tried first: mostly it is as before, and other ranks are late.
 void WayChoice::compare(Way former, Time now) {
   is_comparing_ = true;
   former_ = former;
@@ -197,16 +200,22 @@ void WayChoice::compare(Way former, Time now) {
   rate_of(other).forget();
   num_by_mpi_ = 0;
   striped_pace_.forget();
+  if (direct_.num_learned() > 0) usual_direct_ = direct_;
   direct_.forget();
-  trials_ = {other, Way::direct};
+  trials_ = {Way::direct};
+  if (former != Way::mpi) {
+    trials_.push_front(other);
+  } else if (parallel_) {
+    // They were no faster, and share what may have become slow.
+    parallel_->forget();
+  }
   begun_.clear();
   num_missed_ = 0;
 }
 
 bool WayChoice::may_be_faster(const WayRate& rate, std::uint64_t bytes) const {
   const double direct_s = direct_.expected_s(bytes);
-  // It may be the direct path alone that is slow; its first message opens a connection.
-  if (rate.num_learned() == 0 && direct_.num_learned() > 1 && is_direct_slow(bytes)) return true;
+  if (&rate == &striped_ && rate.num_learned() == 0 && has_become_slow(bytes)) return true;
   const double ratio = direct_s / expected_s(rate, bytes);
   if (rate.num_learned() != 1) return ratio > kMargin;
   return ratio >= 1.0 / (&rate == &striped_ ? kFirstMessageRatio : kFirstParallelRatio);
@@ -214,6 +223,19 @@ bool WayChoice::may_be_faster(const WayRate& rate, std::uint64_t bytes) const {
 
 bool WayChoice::is_direct_slow(std::uint64_t bytes) const {
   return direct_.expected_s(bytes) > kSlowPath * direct_.planned_s(bytes);
+}
+
+double WayChoice::times_of_usual(std::uint64_t bytes) const {
+  return usual_direct_ ? direct_.expected_s(bytes) / usual_direct_->expected_s(bytes) : 1.0;
+}
+
+// It may be the direct path alone. Its very first message opens a connection, and one that is
+// somewhat late tells little.
+bool WayChoice::has_become_slow(std::uint64_t bytes) const {
+  const std::size_t count = direct_.num_learned();
+  if (count == 0) return false;
+  if (is_direct_slow(bytes) && (count > 1 || usual_direct_)) return true;
+  return times_of_usual(bytes) > (count > 1 ? kBecameSlow : kSlowPath);
 }
 
 void WayChoice::go_on(std::uint64_t bytes, Time now) {
@@ -235,7 +257,8 @@ void WayChoice::go_on(std::uint64_t bytes, Time now) {
     if (!trials_.empty() && direct_.num_learned() <= rate_of(trials_.front()).num_learned()) {
       trials_.push_front(Way::direct);
     }
-    if (trials_.empty() && direct_.num_learned() == 1 && is_direct_slow(bytes)) {
+    if (trials_.empty() && direct_.num_learned() == 1 &&
+        (is_direct_slow(bytes) || times_of_usual(bytes) > kBecameSlow)) {
       trials_.push_back(Way::direct);
     }
   }

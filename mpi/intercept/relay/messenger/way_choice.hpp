@@ -112,6 +112,8 @@ class WayChoice {
   [[nodiscard]] double expected_s(const WayRate& rate, std::uint64_t bytes) const;
   [[nodiscard]] bool may_be_faster(const WayRate& rate, std::uint64_t bytes) const;
   [[nodiscard]] bool is_direct_slow(std::uint64_t bytes) const;
+  [[nodiscard]] double times_of_usual(std::uint64_t bytes) const;
+  [[nodiscard]] bool has_become_slow(std::uint64_t bytes) const;
   [[nodiscard]] bool may_mpi_be_slow(std::uint64_t bytes) const;
   void compare(Way former, Time now);
   /// @return whether a trial of this way was on its way
@@ -119,6 +121,8 @@ class WayChoice {
   void go_on(std::uint64_t bytes, Time now);
 
   WayRate direct_;
+  /// Before the comparison.
+  std::optional<WayRate> usual_direct_{};
   WayRate striped_;
   std::optional<WayRate> parallel_;
 
