@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from lab_processes import fairlead
 
+from fairlead.decide.search import default_budget_s
 from fairlead.lab import Lab, Scenario
 from fairlead.watch.history import History
 
@@ -113,6 +114,7 @@ def test_a_dry_run_says_what_it_would_do_and_starts_nothing(
     hosts, told = run(lab, home, groups, "--dry-run", "--json")
     assert hosts == []
     facts = json.loads(next(line for line in told.splitlines() if line.startswith("{")))
+    assert facts["budget_s"] == default_budget_s(len(lab.hosts))
     assert facts["kept_launcher_placement"] is False
     assert len(racks_of(lab, facts["host_of_rank"][0::2])) == 1
 

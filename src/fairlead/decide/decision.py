@@ -26,6 +26,7 @@ class Decision:
         is_kept: Whether it was decided in an earlier run.
         is_barred: Whether a placement was rejected because it had proved slower.
         seconds: Time for measuring and deciding in this run.
+        budget_s: Time allowed for that; None where nothing is measured, as the network was given.
     """
 
     placement: Placement | None
@@ -35,6 +36,7 @@ class Decision:
     is_kept: bool = False
     is_barred: bool = False
     seconds: float = 0.0
+    budget_s: float | None = None
 
     def predicted_s(self, launcher_s: float | None) -> float | None:
         """Expected time of the run, if the time on the launcher's placement is known."""

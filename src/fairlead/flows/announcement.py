@@ -46,11 +46,12 @@ def decision_line(prepared: Prepared, rule: Rule, method: str, decision: Decisio
     """
     gain = decision.gain
     how = f"{decision.num_rounds} rehearsals" if decision.num_rounds else "the measured rates"
-    spent = (
-        f"deciding took {format_duration(decision.seconds)}"
-        if decision.seconds
-        else "nothing had to be measured"
-    )
+    if decision.seconds:
+        spent = f"deciding took {format_duration(decision.seconds)}"
+        if decision.budget_s is not None:
+            spent += f" (budget {format_duration(decision.budget_s)})"
+    else:
+        spent = "nothing had to be measured"
     if prepared.trace_s:
         spent += f", tracing {format_duration(prepared.trace_s)}"
     if method == "launcher":

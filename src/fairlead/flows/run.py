@@ -15,6 +15,7 @@ import numpy as np
 from fairlead.act import launch, mpi_builds
 from fairlead.act.launch import Launcher, LaunchSpec
 from fairlead.act.mpi_builds import MpiBuild
+from fairlead.act.plan.collectives import CollectivesPlan
 from fairlead.act.plan.reorder import DEFAULT_MESSAGE_BYTES, write_reorder_plan
 from fairlead.act.preload import preloaded
 from fairlead.decide.decision import Decision, judged
@@ -38,7 +39,6 @@ from fairlead.flows.request import Request
 from fairlead.flows.run_log import RunLog
 from fairlead.measure import profile_cache
 from fairlead.measure.profile_cache import Profile
-from fairlead.model.collective_rule import TunedCollectives
 from fairlead.model.cost import evaluate
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
@@ -90,10 +90,10 @@ def run(
             told_paths(prepared.network, narrator)
         prepared.directory.note("end", {"is_dry": True})
         return 0
-    rules = None if collectives is None else collectives.rules
-    seconds, exit_code = start(prepared, request, decision, narrator, rules)
+    plan = None if collectives is None else collectives.plan
+    seconds, exit_code = start(prepared, request, decision, narrator, plan)
     if exit_code == 0:
-        is_tuned = rules is not None and bool(rules.rules)
+        is_tuned = plan is not None and bool(plan.rules.rules)
         drift = drift_counts(prepared.directory.path)
         history.add(
             *(method, decision, seconds, announcement.predicted_s), is_tuned=is_tuned, drift=drift
@@ -131,11 +131,12 @@ def _decided(
     prepared: Prepared, request: Request, method: str, history: History, narrator: Narrator
 ) -> Decision:
     """A decision kept from an earlier run while nothing has changed, or one made now."""
+    budget_s = None if prepared.is_network_given else _budget_s(prepared, request)
     kept = recalled(_path(prepared, request, method, prepared.network), prepared.cluster)
     if kept is not None and not (kept.placement and history.has_proved_slower(kept.placement)):
         narrator.tell("decision: kept from an earlier run; program, hosts and network are the same")
         _leave_baseline(prepared, None)
-        return dataclasses.replace(kept, seconds=prepared.probe_s)
+        return dataclasses.replace(kept, seconds=prepared.probe_s, budget_s=budget_s)
     found = search(_problem(prepared, request, method, history, narrator))
     _leave_baseline(prepared, found.by_long_trains)
     decision = judged(found, request.rule)
@@ -149,7 +150,8 @@ def _decided(
             keep(decision, method, _path(prepared, request, method, found.network))
     except InputError as error:
         narrator.tell(f"decision: not kept for later runs: {error}")
-    return dataclasses.replace(decision, seconds=prepared.probe_s + decision.seconds)
+    spent_s = prepared.probe_s + decision.seconds
+    return dataclasses.replace(decision, seconds=spent_s, budget_s=budget_s)
 
 
 def _leave_baseline(prepared: Prepared, by_long_trains: Network | None) -> None:
@@ -172,7 +174,7 @@ def _problem(
 ) -> DecisionProblem:
     cost = COST_OF_OBJECTIVE[request.objective]
     hosts = prepared.cluster.hosts
-    budget_s = request.budget_s or default_budget_s(len(hosts))
+    budget_s = _budget_s(prepared, request)
     limit_s = mapping_s(budget_s, request.num_ranks)
 
     def cost_s(placement: Placement) -> float:
@@ -195,6 +197,10 @@ def _problem(
         budget_s=budget_s - prepared.probe_s,
         seed=request.seed,
     )
+
+
+def _budget_s(prepared: Prepared, request: Request) -> float:
+    return request.budget_s or default_budget_s(prepared.cluster.num_hosts)
 
 
 def _measurer(prepared: Prepared, narrator: Narrator) -> HostsMeasurer | None:
@@ -227,6 +233,7 @@ def _announcement(
             "rehearsed_rounds": decision.num_rounds,
             "is_kept": decision.is_kept,
             "deciding_s": decision.seconds,
+            "budget_s": decision.budget_s,
             "predicted_s": predicted_s,
             "line": line,
         },
@@ -239,7 +246,7 @@ def start(
     request: Request,
     decision: Decision,
     narrator: Narrator,
-    collectives: TunedCollectives | None = None,
+    collectives: CollectivesPlan | None = None,
 ) -> tuple[float, int]:
     """Start the program and wait for it; output and signals are passed on.
 

@@ -23,6 +23,7 @@ def facts(method: str, announcement: Announcement) -> dict[str, Any]:
         "rehearsed_rounds": decision.num_rounds,
         "decision_is_kept": decision.is_kept,
         "deciding_s": decision.seconds,
+        "budget_s": decision.budget_s,
         "predicted_s": announcement.predicted_s,
         "host_of_rank": None if placement is None else placement.host_names(),
         "collectives": _facts_of_collectives(announcement.collectives),

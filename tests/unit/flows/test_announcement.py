@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The line about a decision, and the same as facts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from instances import groups_traffic, racks
+
+import fairlead as fl
+from fairlead.decide.decision import Decision
+from fairlead.decide.expected_gain import Gain
+from fairlead.decide.rule import DEFAULT_RULE
+from fairlead.files.run_directory import RunDirectory
+from fairlead.flows.announcement import Announcement, decision_line
+from fairlead.flows.inputs import Prepared
+from fairlead.measure.probe_program import ProbeProgram
+from fairlead.report import run_view
+
+NETWORK = racks([0, 1])
+LAUNCHER: Any = SimpleNamespace(family="openmpi", version=(4, 1, 4))
+
+
+@pytest.fixture
+def prepared(tmp_path: Path) -> Prepared:
+    return Prepared(
+        ProbeProgram(LAUNCHER),
+        fl.Cluster.uniform(NETWORK.hosts, 2),
+        NETWORK,
+        groups_traffic([0, 1, 0, 1]),
+        RunDirectory(tmp_path / "record"),
+        probe_s=1.0,
+        trace_s=2.0,
+    )
+
+
+def decided(budget_s: float | None) -> Decision:
+    return Decision(None, Gain(0.01, -0.1, 0.1, 0.3), 1.0, 6, seconds=2.5, budget_s=budget_s)
+
+
+def test_the_time_of_a_decision_stands_beside_its_budget(prepared: Prepared) -> None:
+    line = decision_line(prepared, DEFAULT_RULE, "optimize", decided(3.75))
+    assert line.endswith("; deciding took 2.5 s (budget 3.75 s), tracing 2 s")
+
+
+def test_where_nothing_may_be_measured_there_is_no_budget(prepared: Prepared) -> None:
+    line = decision_line(prepared, DEFAULT_RULE, "optimize", decided(None))
+    assert line.endswith("; deciding took 2.5 s, tracing 2 s")
+
+
+def test_facts_have_the_budget_of_the_decision(tmp_path: Path) -> None:
+    facts = run_view.facts("optimize", Announcement(decided(3.75), None, "", tmp_path))
+    assert facts["deciding_s"] == 2.5
+    assert facts["budget_s"] == 3.75
+
+
+def test_facts_name_the_folder_of_the_run(tmp_path: Path) -> None:
+    facts = run_view.facts("optimize", Announcement(decided(None), None, "", tmp_path))
+    assert facts["kept_launcher_placement"] is True
+    assert facts["run_directory"] == str(tmp_path)
