@@ -46,6 +46,26 @@ def test_a_difference_that_starting_explains_proves_nothing() -> None:
     assert kept(run(3.0), run(3.7, PLACED)).has_proved_slower(PLACEMENT)
 
 
+def test_a_short_program_that_is_slower_in_each_of_several_runs_is_found() -> None:
+    slower = [run(seconds, PLACED) for seconds in (1.45, 1.47, 1.46, 1.52)]
+    assert kept(run(1.2), *slower).has_proved_slower(PLACEMENT)
+    assert not kept(run(1.2), slower[0]).has_proved_slower(PLACEMENT)
+    assert not kept(run(1.42), *slower).has_proved_slower(PLACEMENT)
+
+
+def test_the_more_runs_there_are_the_less_of_their_best_is_put_down_to_starting() -> None:
+    assert not kept(run(1.2), run(1.6, PLACED)).has_proved_slower(PLACEMENT)
+    assert kept(run(1.2), run(1.6, PLACED), run(1.9, PLACED)).has_proved_slower(PLACEMENT)
+
+
+def test_runs_that_differ_widely_prove_nothing() -> None:
+    varied = [run(seconds, PLACED) for seconds in (1.5, 2.1, 2.8)]
+    assert not kept(run(1.2), *varied).has_proved_slower(PLACEMENT)
+    long = [run(seconds, PLACED) for seconds in (110, 118, 140)]
+    assert not kept(run(100), *long).has_proved_slower(PLACEMENT)
+    assert kept(run(100), *long, *[run(111, PLACED)] * 5).has_proved_slower(PLACEMENT)
+
+
 def test_tuned_collectives_are_compared_on_the_same_placement() -> None:
     assert kept(run(10), run(11, is_tuned=True)).has_tuning_proved_slower(None)
     assert not kept(run(10), run(9, is_tuned=True)).has_tuning_proved_slower(None)
@@ -78,6 +98,36 @@ def test_runs_come_back_in_order_and_the_oldest_go_first(tmp_path: Path) -> None
     grown = history.add(path, EMPTY, *(run(number) for number in range(MOST_RUNS)))
     assert len(grown.runs) == MOST_RUNS
     assert grown.runs[0].seconds == 0
+
+
+def grown(path: Path, *runs: RunTime) -> History:
+    """After these runs and as many of the launcher's as are kept, each of 20 s."""
+    history.add(path, EMPTY, *runs)
+    for _ in range(MOST_RUNS + 20):
+        last = history.add(path, EMPTY, run(20))
+    assert len(last.runs) < MOST_RUNS + 20
+    return last
+
+
+def test_what_proved_slower_stays_so_however_many_runs_follow(tmp_path: Path) -> None:
+    slower = [run(seconds, PLACED) for seconds in (1.45, 1.47, 1.46, 1.52)]
+    last = grown(tmp_path / "h.json", run(1.2), *slower)
+    assert last.has_proved_slower(PLACEMENT)
+    assert last.best_s(None) == 1.2
+
+
+def test_tuning_that_proved_slower_stays_so_however_many_runs_follow(tmp_path: Path) -> None:
+    last = grown(tmp_path / "h.json", run(10), run(11, is_tuned=True), run(12, is_tuned=True))
+    assert last.has_tuning_proved_slower(None)
+
+
+def test_the_launchers_time_is_not_lost_among_runs_of_a_placement(tmp_path: Path) -> None:
+    path = tmp_path / "h.json"
+    history.add(path, EMPTY, *(run(seconds) for seconds in (12, 10, 11)))
+    last = history.add(path, EMPTY, *[run(9, PLACED)] * MOST_RUNS)
+    assert last.launcher_s() == 11
+    assert not last.has_proved_slower(PLACEMENT)
+    assert history.add(path, EMPTY, *[run(14, ("b", "a"))] * 3).dropped() == {("b", "a")}
 
 
 def _add_ten(path: Path) -> None:
