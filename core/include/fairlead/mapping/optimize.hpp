@@ -26,7 +26,7 @@ struct OptimizeOptions {
   /// Swaps to propose, all starts together; 0: enough for the number of tasks.
   std::int64_t num_proposals = 0;
   /// The search is planned for this time, and the run ends after it with the best placement found.
-  /// Without it and `num_proposals`, a run ends after 10 s and 0.4 ms a task in any case.
+  /// Without it and `num_proposals`, a run ends after 30 s and 0.4 ms a task in any case.
   double time_limit_s = std::numeric_limits<double>::infinity();
   /// The run also ends after this time, independent of the plan.
   double deadline_s = std::numeric_limits<double>::infinity();

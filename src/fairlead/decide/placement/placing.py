@@ -62,7 +62,7 @@ def place(
             traffic * cost of their hosts.
         seed: Where random numbers start, 0 to 2**32 - 1; same seed, same placement.
         time_limit_s: For `optimize`: when to stop, in seconds from now; None: by the number of
-            ranks, some 2 s as a rule and 10 s and 0.4 ms a rank at most.
+            ranks, some 2 s as a rule and 30 s and 0.4 ms a rank at most.
         num_threads: For `optimize`; 0: one for each core. Without a time limit the answer does not
             depend on it.
         fixed: For `optimize`: host of each rank that must be there.
