@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,12 +15,15 @@ import pytest
 pytestmark = [pytest.mark.mpi, pytest.mark.timeout(900)]
 
 
-def fairlead(folder: Path, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def environment(folder: Path) -> dict[str, str]:
     homes = {name: str(folder / "home") for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}
+    return {**os.environ, **homes, "FAIRLEAD_MPIRUN": "mpirun.mpich"}
+
+
+def fairlead(folder: Path, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "fairlead", *arguments], cwd=folder, input=stdin,
-        env={**os.environ, **homes, "FAIRLEAD_MPIRUN": "mpirun.mpich"},
-        capture_output=True, text=True, timeout=300, check=False,
+        env=environment(folder), capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
 
 
@@ -34,6 +38,23 @@ def test_the_program_runs_once_with_input_output_and_exit_code_its_own(tmp_path:
     (run,) = json.loads(fairlead(tmp_path, "runs", "--json").stdout)
     assert (run["placement"], run["exit_code"], run["hosts"]) == ("launcher", 7, ["localhost"])
     assert f"fairlead: the record of this run: {run['folder']}\n" in done.stderr
+
+
+def test_below_nohup_a_run_outlives_its_terminal(tmp_path: Path) -> None:
+    program = ("sh", "-c", "echo up; read line; echo $line")
+    command = ["nohup", sys.executable, "-m", "fairlead"]
+    run = subprocess.Popen(
+        [*command, "run", "-n", "1", "-H", "localhost", *program], cwd=tmp_path,
+        env=environment(tmp_path), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with run:
+        assert run.stdin is not None and run.stdout is not None
+        assert run.stdout.readline() == "up\n"
+        run.send_signal(signal.SIGHUP)
+        run.stdin.write("done\n")
+        run.stdin.close()
+        assert run.stdout.read() == "done\n"
+    assert run.returncode == 0
 
 
 def test_a_dry_run_starts_nothing_and_is_listed_as_one(tmp_path: Path) -> None:

@@ -73,7 +73,8 @@ app = App(
 def main(run: Callable[[], object] = app) -> None:
     """Run the command line; errors become one line on stderr and their exit code, mostly 1."""
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _leave)
+        if signal.getsignal(number) != signal.SIG_IGN:  # Below nohup it stays ignored.
+            signal.signal(number, _leave)
     try:
         run()
     except (Error, OSError) as error:
