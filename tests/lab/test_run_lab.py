@@ -181,6 +181,8 @@ def test_a_crash_in_the_traced_run_ends_run_as_it_ended(
     assert done.stdout == ""
     assert len(host_of_rank(done.stderr)) == 4
     assert f"fairlead: {pairs}: failed in the traced run with exit code 7" in done.stderr
+    runs = json.loads(fairlead(lab, home, "runs", "--json").stdout)
+    assert runs[-1]["exit_code"] == 7
 
 
 def test_the_traced_run_leaves_stdout_to_the_other(

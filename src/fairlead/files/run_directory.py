@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import os
+import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from fairlead.errors import InputError
+from fairlead.errors import Error, InputError
 from fairlead.files.archive import write_text
 
 NETWORK = "network.net.npz"
@@ -69,6 +71,29 @@ class RunDirectory:
         at_s = round(time.monotonic() - self._started, 3)
         self._record["steps"].append({"step": step, "at_s": at_s, **facts})
         write_text(self.file(RECORD), json.dumps(self._record, indent=2, default=str) + "\n")
+
+    @contextlib.contextmanager
+    def noting_failure(self) -> Iterator[None]:
+        """Note the end of a run that an error or a signal ends while the block runs."""
+        try:
+            yield
+        except BaseException as error:
+            if all(step["step"] != "end" for step in self._record["steps"]):
+                # The error itself must be told in any case.
+                with contextlib.suppress(InputError):
+                    self.note("end", {"exit_code": _exit_code(error), "failure": str(error)})
+            raise
+
+
+def _exit_code(error: BaseException) -> int:
+    """Exit code of a command that ends by this."""
+    if isinstance(error, Error):
+        return error.exit_code
+    if isinstance(error, KeyboardInterrupt):
+        return 128 + signal.SIGINT
+    if isinstance(error, SystemExit) and isinstance(error.code, int):
+        return error.code
+    return 1
 
 
 def state_folder() -> Path:

@@ -108,23 +108,24 @@ def compare(
         require_method(method)
     pattern = _compiled(time_pattern)
     prepared = (prepared_by or _measured_now)(request, narrator)
-    candidates = [candidate(prepared, request, method) for method in _with_baseline(methods)]
-    series = Series(candidates, repeats, datetime.datetime.now(datetime.timezone.utc))
 
-    def conclude() -> None:
+    def conclude(series: Series) -> None:
         comparison = _assemble(prepared, request, series, time_pattern)
         comparison.save(prepared.directory.file(run_directory.COMPARISON))
         announce(comparison, prepared.directory.path)
 
-    try:
-        with narrator.progress("runs") as on_progress:
-            interleave(series, pattern, prepared, on_progress, start)
-    except (KeyboardInterrupt, SystemExit):
-        if series.num_rounds >= LEAST_ROUNDS:
-            narrator.tell(f"interrupted after {series.num_rounds} of {repeats} rounds")
-            conclude()
-        raise
-    conclude()
+    with prepared.directory.noting_failure():
+        candidates = [candidate(prepared, request, method) for method in _with_baseline(methods)]
+        series = Series(candidates, repeats, datetime.datetime.now(datetime.timezone.utc))
+        try:
+            with narrator.progress("runs") as on_progress:
+                interleave(series, pattern, prepared, on_progress, start)
+        except (KeyboardInterrupt, SystemExit):
+            if series.num_rounds >= LEAST_ROUNDS:
+                narrator.tell(f"interrupted after {series.num_rounds} of {repeats} rounds")
+                conclude(series)
+            raise
+        conclude(series)
 
 
 def _measured_now(request: Request, narrator: Narrator) -> Prepared:

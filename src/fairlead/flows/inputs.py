@@ -113,47 +113,50 @@ def prepare(
     _check(request, launcher, whole)
     directory = RunDirectory.new(request.directory, Path(request.program[0]).name)
     directory.note("request", dataclasses.asdict(request))
-    source = network_source(request.network, _measuring(request, narrator, probe_program, steps))
-    found = FoundNetwork(source, whole, request.skip_unreachable, narrator)
-    found.look(
-        lambda: steps.unreachable_hosts(launcher, whole, launcher_args=request.launcher_args)
-    )
-    found.cluster.require_room_for(request.num_ranks)
-    # The program first: the measuring processes then stay for the decision, and never run at the
-    # same time as the program.
-    probe_program.close()
-    stdin = SharedInput()
-    program = traced(
-        request, launcher, found.cluster, directory, narrator, stdin=stdin, trace=steps.trace
-    )
-    traffic = program.traffic
-    traffic.save(directory.file(run_directory.TRAFFIC))
-    directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": program.trace_s})
-    cluster, network = found.settled(traffic, measures_again=request.network is None)
-    network.save(directory.file(run_directory.NETWORK))
-    # A network of some of the hosts is not kept as a profile of all.
-    profile_path = source.profile_path(whole) if cluster.hosts == whole.hosts else None
-    noted = {
-        "hosts": cluster.hosts,
-        "slots": cluster.slots,
-        "probe_s": found.seconds,
-        "is_given": source.is_given,
-        "profile": profile_path,
-    }
-    directory.note("network", noted)
-    return Prepared(
-        probe_program,
-        cluster,
-        network,
-        traffic,
-        directory,
-        found.seconds,
-        program.trace_s,
-        stdin,
-        is_network_given=source.is_given,
-        profile_path=profile_path,
-        traced_s=program.seconds,
-    )
+    with directory.noting_failure():
+        source = network_source(
+            request.network, _measuring(request, narrator, probe_program, steps)
+        )
+        found = FoundNetwork(source, whole, request.skip_unreachable, narrator)
+        found.look(
+            lambda: steps.unreachable_hosts(launcher, whole, launcher_args=request.launcher_args)
+        )
+        found.cluster.require_room_for(request.num_ranks)
+        # The program first: the measuring processes then stay for the decision, and never run at
+        # the same time as the program.
+        probe_program.close()
+        stdin = SharedInput()
+        program = traced(
+            request, launcher, found.cluster, directory, narrator, stdin=stdin, trace=steps.trace
+        )
+        traffic = program.traffic
+        traffic.save(directory.file(run_directory.TRAFFIC))
+        directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": program.trace_s})
+        cluster, network = found.settled(traffic, measures_again=request.network is None)
+        network.save(directory.file(run_directory.NETWORK))
+        # A network of some of the hosts is not kept as a profile of all.
+        profile_path = source.profile_path(whole) if cluster.hosts == whole.hosts else None
+        noted = {
+            "hosts": cluster.hosts,
+            "slots": cluster.slots,
+            "probe_s": found.seconds,
+            "is_given": source.is_given,
+            "profile": profile_path,
+        }
+        directory.note("network", noted)
+        return Prepared(
+            probe_program,
+            cluster,
+            network,
+            traffic,
+            directory,
+            found.seconds,
+            program.trace_s,
+            stdin,
+            is_network_given=source.is_given,
+            profile_path=profile_path,
+            traced_s=program.seconds,
+        )
 
 
 def _measuring(

@@ -130,11 +130,12 @@ def run_jobs(
     hosts.require_room_for(sum(_num_ranks(job) for job in request.jobs))
     directory = RunDirectory.new(request.directory, "jobs")
     directory.note("request", request.as_dict())
-    jobs = _traced(request, launcher, hosts, directory, narrator)
-    mapped = _placed(jobs, request, hosts, narrator)
-    mapped.save(directory.path)
-    announce(mapped, directory.path)
-    return _started(request, launcher, mapped, directory, on_line)
+    with directory.noting_failure():
+        jobs = _traced(request, launcher, hosts, directory, narrator)
+        mapped = _placed(jobs, request, hosts, narrator)
+        mapped.save(directory.path)
+        announce(mapped, directory.path)
+        return _started(request, launcher, mapped, directory, on_line)
 
 
 def _num_ranks(job: JobEntry) -> int:

@@ -74,31 +74,34 @@ def run(
             started.
     """
     require_method(method)
-    with probe_program_for(request) as probe_program:
-        given = None if request.plan is None else given_collectives(request.plan, request.num_ranks)
-        collectives = None if given is None else RunCollectives(given)
-        prepared = prepare(request, narrator, probe_program)
-        history = RunLog(prepared, request, narrator)
-        decision = _decided(prepared, request, method, history.kept, narrator)
-    announcement = _announcement(prepared, request, method, decision, history.kept)
-    if collectives is None and request.tune == "auto":
-        collectives = _tuned(prepared, request, decision, history.kept, narrator)
-    announcement = _with_collectives(announcement, collectives, history.kept)
-    announce(announcement)
-    if is_dry:
-        if request.relay_bytes is not None:
-            told_paths(prepared.network, narrator)
-        prepared.directory.note("end", {"is_dry": True})
-        return 0
-    plan = None if collectives is None else collectives.plan
-    seconds, exit_code = start(prepared, request, decision, narrator, plan)
-    if exit_code == 0:
-        is_tuned = plan is not None and bool(plan.rules.rules)
-        drift = drift_counts(prepared.directory.path)
-        history.add(
-            *(method, decision, seconds, announcement.predicted_s), is_tuned=is_tuned, drift=drift
-        )
-    return exit_code
+    with contextlib.ExitStack() as noting:
+        with probe_program_for(request) as probe_program:
+            plan = request.plan
+            given = None if plan is None else given_collectives(plan, request.num_ranks)
+            collectives = None if given is None else RunCollectives(given)
+            prepared = prepare(request, narrator, probe_program)
+            noting.enter_context(prepared.directory.noting_failure())
+            history = RunLog(prepared, request, narrator)
+            decision = _decided(prepared, request, method, history.kept, narrator)
+        announcement = _announcement(prepared, request, method, decision, history.kept)
+        if collectives is None and request.tune == "auto":
+            collectives = _tuned(prepared, request, decision, history.kept, narrator)
+        announcement = _with_collectives(announcement, collectives, history.kept)
+        announce(announcement)
+        if is_dry:
+            if request.relay_bytes is not None:
+                told_paths(prepared.network, narrator)
+            prepared.directory.note("end", {"is_dry": True})
+            return 0
+        used = None if collectives is None else collectives.plan
+        seconds, exit_code = start(prepared, request, decision, narrator, used)
+        if exit_code == 0:
+            history.add(
+                *(method, decision, seconds, announcement.predicted_s),
+                is_tuned=used is not None and bool(used.rules.rules),
+                drift=drift_counts(prepared.directory.path),
+            )
+        return exit_code
 
 
 def _tuned(

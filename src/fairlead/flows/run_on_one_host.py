@@ -57,7 +57,8 @@ def run_on_one_host(
         return 0
     command = launcher.prepare_command(spec, directory.path)
     directory.note("start", {"launcher_command": command})
-    finished = launch.run(command, stdin=0)
+    with directory.noting_failure():
+        finished = launch.run(command, stdin=0)
     try:
         directory.note("end", {"exit_code": finished.returncode, "seconds": finished.seconds})
     except InputError as error:  # The program has run, so its exit code is returned in any case.

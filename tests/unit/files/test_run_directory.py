@@ -33,3 +33,19 @@ def test_run_directories_of_one_second_get_names_of_their_own(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     paths = {RunDirectory.new(None, "solver").path for _ in range(3)}
     assert len(paths) == 3
+
+
+def test_an_end_that_was_noted_is_not_noted_again(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path / "run")
+    with pytest.raises(fl.InputError), directory.noting_failure():
+        directory.note("end", {"exit_code": 7})
+        raise fl.InputError("the history cannot be written")
+    record = json.loads((tmp_path / "run" / RECORD).read_text())
+    assert [step["exit_code"] for step in record["steps"]] == [7]
+
+
+def test_an_error_outlives_a_record_that_cannot_be_written(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path / "run")
+    (tmp_path / "run").rmdir()
+    with pytest.raises(KeyboardInterrupt), directory.noting_failure():
+        raise KeyboardInterrupt

@@ -22,6 +22,7 @@ from fairlead.flows.inputs import Prepared
 from fairlead.flows.request import Request
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.narrator import Narrator
+from fairlead.watch.past_runs import recorded_steps
 
 NETWORK = racks([0, 1])
 LAUNCHER: Any = SimpleNamespace(
@@ -140,6 +141,7 @@ def test_output_of_a_failed_run_is_kept(prepared: Prepared) -> None:
     with pytest.raises(LaunchError, match=r"'launcher' ended with exit code 3; its output is in"):
         compare(prepared, lambda _method: failed, Announced())
     assert prepared.directory.file("failed-run.log").read_text() == "out\nerr\n"
+    assert recorded_steps(prepared.directory.path)["end"]["exit_code"] == 1
 
 
 def test_failed_run_whose_output_cannot_be_kept_tells_both(prepared: Prepared) -> None:

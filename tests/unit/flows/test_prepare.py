@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.flows.inputs import Prepared, Steps, prepare
 from fairlead.flows.request import Request, hosts_of
 from fairlead.measure.probe_program import ProbeProgram
+from fairlead.watch.past_runs import past_runs, recorded_steps
 
 
 class World:
@@ -187,3 +189,30 @@ def test_no_hostfile_and_no_allocation_is_an_error(monkeypatch: pytest.MonkeyPat
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(fl.InputError, match="--hostfile FILE"):
         hosts_of(None)
+
+
+def test_a_crash_in_the_traced_run_is_the_end_of_the_run(world: World) -> None:
+    def crash(*_arguments: Any, **_options: Any) -> Any:
+        raise fl.TraceError("true: failed in the traced run with exit code 7", 7)
+
+    world.steps = dataclasses.replace(world.steps, trace=crash)
+    with pytest.raises(fl.TraceError):
+        world.prepare(traffic=None)
+    (run,) = past_runs()
+    assert run.exit_code == 7
+    assert recorded_steps(run.folder)["end"]["failure"].endswith("exit code 7")
+
+
+@pytest.mark.parametrize(
+    ("how", "code"), [(KeyboardInterrupt(), 130), (SystemExit(143), 143), (RuntimeError(), 1)]
+)
+def test_whatever_ends_the_preparations_is_the_end_of_the_run(
+    world: World, how: BaseException, code: int
+) -> None:
+    def end(*_arguments: Any, **_options: Any) -> Any:
+        raise how
+
+    world.steps = dataclasses.replace(world.steps, probe=end)
+    with pytest.raises(type(how)):
+        world.prepare()
+    assert [run.exit_code for run in past_runs()] == [code]
