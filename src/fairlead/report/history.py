@@ -27,8 +27,8 @@ class RunRecord(NamedTuple):
 
     Attributes:
         when: Its start, with time zone.
-        placement: Name of its placement, such as "launcher" or "optimize"; with ", tuned" where
-            collectives followed schedules.
+        placement: Name of its placement, such as "launcher" or "optimize", "optimize 2" for the
+            second that this method found; with ", tuned" where collectives followed schedules.
         predicted_s: Predicted time; None without a prediction.
         measured_s: Measured time.
         outcome: Result for the placement: "kept", "dropped", "traced" for the traced run, or empty.
@@ -55,16 +55,30 @@ def history_of(run: Path) -> Sequence[RunRecord]:
 def records(history: History) -> list[RunRecord]:
     """Each run with the result for its placement."""
     dropped = history.dropped()
+    placed = zip(history.runs, _names(history.runs), strict=True)
     return [
         RunRecord(
             one.when,
-            f"{one.method}, tuned" if one.is_tuned else one.method,
+            f"{name}, tuned" if one.is_tuned else name,
             one.predicted_s,
             one.seconds,
             _outcome(one, dropped),
         )
-        for one in history.runs
+        for one, name in placed
     ]
+
+
+def _names(runs: Sequence[RunTime]) -> list[str]:
+    """Name of each run's placement: its method, with a number from its second placement on."""
+    found: dict[str, list[tuple[str, ...] | None]] = {}
+    names = []
+    for run in runs:
+        same_method = found.setdefault(run.method, [])
+        if run.host_of_rank not in same_method:
+            same_method.append(run.host_of_rank)
+        number = same_method.index(run.host_of_rank) + 1
+        names.append(run.method if number == 1 else f"{run.method} {number}")
+    return names
 
 
 def _outcome(run: RunTime, dropped: Collection[tuple[str, ...]]) -> str:

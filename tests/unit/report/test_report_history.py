@@ -19,6 +19,7 @@ from fairlead.report.history import (
     history_of,
     history_sentences,
     history_table,
+    records,
 )
 from fairlead.watch.history import History, RunTime
 
@@ -97,6 +98,16 @@ def test_history_of_a_run_tells_what_became_of_each_placement(tmp_path):
     assert [one.measured_s for one in found] == [6.0, 4.0, 9.0, 6.5]
 
 
+def test_placements_of_one_method_are_told_apart():
+    runs = records(kept_history())
+
+    assert [one.placement for one in runs] == ["launcher", "optimize", "optimize 2", "launcher"]
+    sentences = history_sentences(runs)
+    assert "With optimize the program was 1.56 times as fast as with launcher." in sentences
+    assert "With optimize 2 the program was 0.69 times as fast as with launcher." in sentences
+    assert sentences[-1] == "Proved slower, and is not taken again: optimize 2."
+
+
 def test_damaged_history_leaves_the_page_as_it_is(tmp_path):
     (tmp_path / "history.json").write_text("{")
     assert history_of(tmp_path) == ()
@@ -107,7 +118,7 @@ def test_show_tells_predicted_and_measured_time_of_each_run(tmp_path):
     done = CliRunner().invoke(app, ["show", str(tmp_path)], env={"COLUMNS": "80"})
     rows = [line.split() for line in done.output.splitlines()]
     assert "./solve 'x y' on 2 ranks, 2 hosts" in done.output
-    assert ["optimize", "3.00", "s", "9.00", "s", "dropped"] in [row[2:] for row in rows]
+    assert ["optimize", "2", "3.00", "s", "9.00", "s", "dropped"] in [row[2:] for row in rows]
     assert max(map(len, done.output.splitlines())) <= 80
 
 
