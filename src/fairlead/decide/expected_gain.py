@@ -84,7 +84,8 @@ def gain_under_noise(
     directions; so is each interface, and each group of pairs behind one bottleneck as wide as the
     interval of its capacity. Both placements are evaluated on the same draws.
 
-    Source: CloudMap eq. 4 for the time; the interval is a parametric bootstrap.
+    Source: the interval is a parametric bootstrap; the times, with their sources, are those of
+    `fairlead.model.cost.Cost`.
     """
     before, after = costs_of(baseline, traffic), costs_of(chosen, traffic)
 
