@@ -39,9 +39,10 @@ limit."""
 
 
 def optimize(problem: Problem) -> HostOfRank:
-    """The best placement that annealing finds, never worse than `blocked`.
+    """The best placement that annealing finds.
 
-    It is never worse than `scotch` either, unless Scotch would take too much of the time.
+    On a network it is never worse than `blocked`, nor than `scotch` unless Scotch would take too
+    much of the time; on a tree of hosts neither is a start.
     """
     if isinstance(problem.network, HostTree):
         return _optimize_on_tree(problem, problem.network)
