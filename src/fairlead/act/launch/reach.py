@@ -10,7 +10,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from pathlib import Path
 from fairlead.act.launch.host_names import is_local_host
 from fairlead.act.launch.launch_spec import Launcher
 from fairlead.errors import LaunchError
+from fairlead.files.scratch import scratch_folder
 from fairlead.model.cluster import Cluster
 
 __all__ = ["remote_agent", "unreachable_hosts"]
@@ -95,8 +95,8 @@ def _ask_all(agent: list[str], hosts: list[str], timeout_s: float) -> dict[str, 
     deadline = time.monotonic() + timeout_s
     # Named files, which need not stay open: there may be more hosts than a process may have open
     # files.
-    with tempfile.TemporaryDirectory(prefix="fairlead-reach-") as folder:
-        said = {host: Path(folder) / str(number) for number, host in enumerate(hosts)}
+    with scratch_folder("fairlead-reach-") as folder:
+        said = {host: folder / str(number) for number, host in enumerate(hosts)}
         try:
             for host in hosts:
                 asked[host] = _ask([*agent, host, "true"], said[host])

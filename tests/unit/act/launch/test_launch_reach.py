@@ -3,7 +3,12 @@
 
 from __future__ import annotations
 
+import os
 import resource
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -134,6 +139,37 @@ def test_hosts_that_do_not_answer_are_not_waited_for(
     reasons = unreachable_hosts(LAUNCHERS[2][0], HOSTS, timeout_s=1)
 
     assert reasons == dict.fromkeys(HOSTS, "no answer within 1 s")
+
+
+def test_a_folder_that_a_killed_process_left_is_removed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    asked = tmp_path / "asked"
+    use_agent(
+        f"echo $$ > {asked}.part; mv {asked}.part {asked}; exec sleep 3000", tmp_path, monkeypatch
+    )
+    command = (
+        "from pathlib import Path; from fairlead.act.launch import unreachable_hosts; "
+        "from fairlead.act.launch.mpich import Mpich; "
+        "unreachable_hosts(Mpich(Path('/m'), (4, 0, 2)), ['n0.invalid'], 3000)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", command], env={**os.environ, "TMPDIR": str(temporary)}
+    )
+    while not asked.exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    os.kill(int(asked.read_text()), signal.SIGKILL)
+    assert len(list(temporary.iterdir())) == 1
+
+    use_agent("true", tmp_path, monkeypatch)
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    unreachable_hosts(LAUNCHERS[2][0], HOSTS[:1], timeout_s=600)
+    assert list(temporary.iterdir()) == []
 
 
 def test_ssh_is_not_asked_inside_a_slurm_allocation(
