@@ -145,9 +145,7 @@ def _decided(
     decision = judged(found, request.rule)
     try:
         if found.by_long_trains is not None and prepared.profile_path is not None:
-            profile_cache.remember(
-                Profile(prepared.profile_path, found.network, found.by_long_trains)
-            )
+            profile_cache.renew(Profile(prepared.profile_path, found.network, found.by_long_trains))
         # If a saving is likely but too uncertain, the next run has a new budget.
         if decision.placement or decision.gain.ratio < request.rule.least_ratio:
             keep(decision, method, _path(prepared, request, method, found.network))

@@ -91,6 +91,26 @@ def remember(profile: Profile) -> None:
     profile.network.save(profile.path)
 
 
+def renew(profile: Profile) -> None:
+    """Keep a network of which a part was measured again, for no longer than before.
+
+    Its age stays that of its oldest part: the other pairs are as old as they were.
+
+    Raises:
+        InputError: The cache cannot be written.
+    """
+    try:
+        before = profile.path.stat()
+    except OSError:  # It was never kept.
+        remember(profile)
+        return
+    remember(profile)
+    try:
+        os.utime(profile.path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    except OSError as error:
+        raise InputError(f"{profile.path}: cannot be dated: {error.strerror}") from error
+
+
 def forget(path: Path) -> None:
     """Keep a network no longer, so that the next run measures."""
     for file in (path, _long_trains_path(path)):

@@ -69,7 +69,7 @@ def refreshed(
         narrator.tell(f"network: the kept profile cannot be checked, so it is left: {error}")
         return None
     network, by_long_trains = profile.network.updated(found), profile.by_long_trains.updated(found)
-    profile_cache.remember(Profile(profile.path, network, by_long_trains))
+    profile_cache.renew(Profile(profile.path, network, by_long_trains))
     return network
 
 

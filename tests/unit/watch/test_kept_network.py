@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -86,6 +88,20 @@ def test_only_hosts_that_have_drifted_are_measured_again_and_kept_so(
     again = profile_cache.recall(profile.path, CLUSTER, 60.0)
     assert again is not None
     assert np.array_equal(again.network.bandwidth_Bps, now.bandwidth_Bps)
+
+
+def test_what_is_measured_again_leaves_the_age_of_the_rest(profile: Profile) -> None:
+    profile_cache.remember(profile)
+    half_an_hour_ago = time.time() - 1800
+    os.utime(profile.path, (half_an_hour_ago, half_an_hour_ago))
+    cloud = Cloud(np.full((6, 6), 5e7))
+
+    refreshed(profile, CLUSTER, Told(), PROGRAM, cloud.measure)
+
+    assert profile_cache.recall(profile.path, CLUSTER, 1700.0) is None
+    again = profile_cache.recall(profile.path, CLUSTER, 3600.0)
+    assert again is not None
+    assert 5e7 in again.network.bandwidth_Bps
 
 
 def test_what_cannot_be_checked_is_measured_anew(
