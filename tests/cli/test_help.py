@@ -7,37 +7,35 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from fairlead import cli
 from fairlead.cli import app, main, parsers
 from fairlead.decide.search import default_budget_s
 
-COMMANDS = [
-    *(
-        ["demo"],
-        ["run"],
-        ["compare"],
-        ["probe"],
-        ["trace"],
-        ["map"],
-        ["tune"],
-        ["jobs", "run"],
-        ["jobs", "map"],
-        ["simulate"],
-        ["show"],
-        ["runs"],
-        ["report"],
-        ["advise"],
-        ["import"],
-    ),
-    ["oracle", "query"],
-    *(["mpi", "list"], ["mpi", "add"]),
-    ["relay", "status"],
-    *(["lab", name] for name in ("up", "exec", "run", "degrade", "down", "list")),
-]
+
+def commands() -> Iterator[list[str]]:
+    """All commands of the app, those of a group one by one."""
+    group = typer.main.get_group(app)
+    context = group.context_class(group)
+    for name in cli.COMMANDS:
+        command = group.resolve_command(context, [name])[1]
+        inner = getattr(command, "commands", None)
+        yield from ([name, each] for each in inner) if inner else [[name]]
+
+
+COMMANDS = list(commands())
+GROUPS = sorted({command[0] for command in COMMANDS if len(command) > 1})
+
+
+def test_all_commands_are_looked_at() -> None:
+    listed = CliRunner().invoke(app, ["--help"]).output
+    assert {command[0] for command in COMMANDS} == set(re.findall(r"^  ([a-z]+) ", listed, re.M))
+    assert ["oracle", "serve"] in COMMANDS
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
@@ -48,7 +46,7 @@ def test_help_has_an_example(command: list[str]) -> None:
 
 
 @pytest.mark.parametrize("columns", [80, 100])
-@pytest.mark.parametrize("command", [[], ["jobs"], ["lab"], ["mpi"], *COMMANDS], ids=" ".join)
+@pytest.mark.parametrize("command", [[], *([group] for group in GROUPS), *COMMANDS], ids=" ".join)
 def test_help_leaves_room_for_text_and_fits(command: list[str], columns: int) -> None:
     said = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": str(columns)}).output
     lines = said.splitlines()
@@ -143,7 +141,9 @@ def test_the_list_of_commands_loads_none_of_them(arguments: list[str]) -> None:
 def test_command_speaks_json_unless_it_passes_output_through(command: list[str]) -> None:
     result = CliRunner().invoke(app, [*command, "--help"])
     passes_output_through = command in (["lab", "exec"], ["lab", "run"])
-    assert ("--json" in result.output) != passes_output_through
+    # What `serve` tells, it tells by HTTP; a dashboard is JSON itself.
+    has_no_facts = command in (["oracle", "serve"], ["oracle", "dashboard"])
+    assert ("--json" in result.output) != (passes_output_through or has_no_facts)
 
 
 def test_blanks_between_names_of_methods_are_left_out() -> None:

@@ -79,7 +79,9 @@ def serve(
     ] = 600.0,
     header: Annotated[
         list[str] | None,
-        typer.Option(metavar="HEADER", help="NAME:TEXT, sent along to prometheus:; repeatable."),
+        typer.Option(
+            metavar="HEADER", help="A NAME:CONTENT that is sent along to prometheus:; repeatable."
+        ),
     ] = None,
     bearer_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A bearer token for prometheus:.")
