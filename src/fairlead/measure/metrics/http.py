@@ -46,7 +46,7 @@ def headers_from(lines: Iterable[str], bearer_file: Path | None = None) -> dict[
     """Headers that a user wrote.
 
     Args:
-        lines: `NAME:TEXT` each.
+        lines: `NAME:CONTENT` each.
         bearer_file: Holds a bearer token; None: none.
 
     Raises:
@@ -56,7 +56,7 @@ def headers_from(lines: Iterable[str], bearer_file: Path | None = None) -> dict[
     for line in lines:
         name, colon, value = line.partition(":")
         if not colon or not name.strip():
-            raise InputError(f"header: expected NAME:TEXT, got {line!r}")
+            raise InputError(f"header: expected NAME:CONTENT, got {line!r}")
         headers[name.strip()] = value.strip()
     if bearer_file is not None:
         headers["Authorization"] = f"Bearer {read_text(bearer_file).strip()}"
