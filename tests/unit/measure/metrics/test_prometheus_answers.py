@@ -243,5 +243,5 @@ def test_headers_are_those_that_the_user_wrote(tmp_path: Path) -> None:
     headers = headers_from(["X-Scope-OrgID: site: a"], tmp_path / "token")
 
     assert headers == {"X-Scope-OrgID": "site: a", "Authorization": "Bearer secret"}
-    with pytest.raises(Error, match="header: expected NAME:TEXT, got 'X-Scope-OrgID'"):
+    with pytest.raises(Error, match="header: expected NAME:CONTENT, got 'X-Scope-OrgID'"):
         headers_from(["X-Scope-OrgID"])
