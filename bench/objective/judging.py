@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How well each predicted cost ranks placements, and which objective follows from that.
 
-The default objective is chosen on every second series and judged on the others, and the other way
-round. Series whose runs hardly agree with one another are shown, but do not count: a prediction
-cannot agree better with noise than the noise with itself.
+An objective is chosen on the series of one draw of each cloud and judged on those of the other, and
+the other way round. Series whose runs hardly agree with one another are shown, but do not count: a
+prediction cannot agree better with noise than the noise with itself.
 """
 
 from __future__ import annotations
@@ -102,21 +102,21 @@ def table(rows: Iterable[Row], title: str) -> Table:
 
 
 def sentences(rows: Iterable[Row]) -> Iterator[str]:
-    """The choice of each half of the series, and the other half's result for it."""
+    """The choice by each draw of the clouds, and the other draw's result for it."""
     rows = list(rows)
-    halves = rows[0::2], rows[1::2]
+    halves = [[row for row in rows if row.series.draw % 2 == draw] for draw in (0, 1)]
     for name, half, other in (("first", *halves), ("second", *reversed(halves))):
         chosen_on = [row for row in half if row.counts]
         judged_on = [row for row in other if row.counts]
         if not chosen_on or not judged_on:
             yield (
-                f"The {name} half of the series chooses nothing: {len(chosen_on)} and "
-                f"{len(judged_on)} series of the halves have runs that agree to {AGREEING_TAU}."
+                f"The {name} draw of the clouds chooses nothing: {len(chosen_on)} and "
+                f"{len(judged_on)} series of the two have runs that agree to {AGREEING_TAU}."
             )
             continue
         chosen, best = best_objective(chosen_on), best_objective(judged_on)
         yield (
-            f"Chosen on {len(chosen_on)} series of the {name} half: {taus(chosen_on)}: {chosen}. "
+            f"Chosen on {len(chosen_on)} series of the {name} draw: {taus(chosen_on)}: {chosen}. "
             f"On {len(judged_on)} of the other: {taus(judged_on)}; {chosen} against {best}, the "
             f"best there: {difference(judged_on, chosen, best)}."
         )

@@ -33,6 +33,11 @@ class Series(NamedTuple):
     placements: list[fl.Placement]
     times_s: np.ndarray
 
+    @property
+    def draw(self) -> int:
+        """Number of the cloud's draw."""
+        return int(self.cloud.rpartition("-")[2])
+
 
 def keep(folder: Path, series: Series) -> None:
     """Write a series into a folder of its own."""
