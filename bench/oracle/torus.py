@@ -119,11 +119,12 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--kept", type=Path)
     parser.add_argument("--slower", type=float, default=4.0, help="divides the scenario's rates")
     parser.add_argument("--method", action="append", choices=METHODS, help="repeatable; or all")
-    parser.add_argument("--short", action="store_true", help="one round")
+    parser.add_argument("--short", action="store_true", help="one round of one method")
     options = parser.parse_args()
     if options.short:
         options.rounds = 1
-    options.method = ["quiet", "congested", *(options.method or list(METHODS)[2:])]
+    mapped = options.method or list(METHODS)[-1 if options.short else 2 :]
+    options.method = ["quiet", "congested", *mapped]
     return options
 
 
