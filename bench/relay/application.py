@@ -115,8 +115,8 @@ def report(scenario: str, times_s: np.ndarray) -> None:
         return
     degraded, degraded_relays = others
     print(
-        f"{scenario}, h0 -> h1 falls to a tenth: {np.median(degraded):.2f} s by the MPI alone, with "
-        f"relays {part(degraded_relays, degraded)} of it"
+        f"{scenario}, h0 -> h1 falls to a tenth: {np.median(degraded):.2f} s by the MPI alone, "
+        f"with relays {part(degraded_relays, degraded)} of it"
     )
     cost_s = np.median(degraded) - np.median(even)
     saved_s = np.median(degraded) - np.median(degraded_relays)

@@ -165,7 +165,7 @@ TEST_CASE("way: relays are taken where they make the program faster, and left wh
   CHECK(num_taken[mpi_ratio > 1.0 ? Way::striped : Way::mpi] > 180);
 }
 
-TEST_CASE("way: a first comparison that was wrong is made again, and more rarely where nothing gains") {
+TEST_CASE("way: a first comparison that was wrong is made again, more and more rarely") {
   // The direct path is a tenth of what is planned, and seems to be as planned in the beginning.
   const double striped_Bps = GENERATE(5e7, 5e6);
   const int num_disturbed = GENERATE(0, 6);
@@ -237,7 +237,7 @@ TEST_CASE("way: doubts in vain become rarer") {
   CHECK(num_tried < 40);
 }
 
-TEST_CASE("way: where the direct path is as before a doubt costs one message, and no relay is tried") {
+TEST_CASE("way: where the direct path is as before a doubt costs one message") {
   const WayRate planned(1e8, kLatency_s);
   WayChoice choice(planned, planned, kStart, planned);
   std::map<Way, int> num_taken;

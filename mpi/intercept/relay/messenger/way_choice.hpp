@@ -59,8 +59,8 @@ class Pace {
 
 /// The rates of a plan may be wrong, and change. So whole messages are sent by each way in turns: a
 /// comparison, at the beginning and when the program has become slower. While the MPI carries the
-/// messages as fast as planned nothing is tried: ranks that wait for each other would all wait for a
-/// trial of any.
+/// messages as fast as planned nothing is tried: ranks that wait for each other would all wait for
+/// a trial of any.
 class WayChoice {
  public:
   /// Messages by routers must be faster than the direct path by this, and those by relays than
