@@ -3,17 +3,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import os
 import re
-import shutil
-import signal
-import subprocess
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from browser import browse
 from report_samples import comparison, ring, runs, save_jobs, save_run, two_racks
 
 import fairlead as fl
@@ -61,26 +57,8 @@ class Page(HTMLParser):
 
 
 def drawn(page, profile):
-    """The document after its scripts ran, as headless Chromium prints it."""
-    browser = shutil.which("chromium") or shutil.which("chromium-browser")
-    assert browser, "this test needs Debian's package chromium"
-    command = [
-        *(browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"),
-        *("--no-first-run", "--disable-background-networking", "--disable-component-update"),
-        *("--disable-sync", "--disable-dev-shm-usage", f"--user-data-dir={profile}"),
-        *("--window-size=1280,3000", "--virtual-time-budget=20000", "--dump-dom"),
-        page.as_uri(),
-    ]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
-    )
-    try:
-        output, _ = process.communicate()
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    return Page(output.decode())
+    """The document after its scripts ran."""
+    return Page(browse(page, profile, "--dump-dom"))
 
 
 @pytest.fixture(scope="module")
