@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -134,6 +135,27 @@ def test_run_probes_and_traces_once_and_remembers(
     assert "probing" not in second.stderr
     assert "tracing" not in second.stderr
     assert len(host_of_rank(first.stdout)) == len(host_of_rank(second.stdout)) == 8
+
+
+def test_run_names_its_folder_where_all_was_kept(
+    lab: Lab, home: dict[str, str], pairs: str
+) -> None:
+    arguments = ("-n", "8", "--hostfile", str(lab.hostfile), "--", pairs)
+    fairlead(lab, home, "run", *arguments)
+    told = fairlead(lab, home, "run", *arguments).stderr
+    (facts,) = fairlead(lab, home, "run", "--json", *arguments).stderr.splitlines()
+
+    folders = [
+        *re.findall(r"^fairlead: the record of this run: (.*)$", told, re.M),
+        json.loads(facts)["run_directory"],
+    ]
+    for folder in folders:
+        steps = {
+            step["step"]: step for step in json.loads(Path(folder, "run.json").read_text())["steps"]
+        }
+        assert steps["traffic"]["trace_s"] == 0
+        assert steps["end"]["exit_code"] == 0
+    assert len(set(folders)) == 2
 
 
 def test_traced_and_placed_runs_read_the_same_input(

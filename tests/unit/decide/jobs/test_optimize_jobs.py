@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 import fairlead as fl
+from fairlead import _core
 from fairlead.decide.jobs import JOB_METHODS
 from fairlead.decide.jobs.methods.optimize import STARTS, best_of, optimize
 from fairlead.decide.jobs.methods.problem import JobsProblem
@@ -182,6 +185,48 @@ def test_progress_grows_to_its_end() -> None:
     fl.place_jobs(workload, "optimize", on_progress=lambda done, total: seen.append((done, total)))
     assert len({total for _, total in seen}) == 1
     assert seen[-1][0] == seen[-1][1]
+
+
+OPTIMIZE = "fairlead.decide.jobs.methods.optimize"
+
+
+def work_of(
+    workload: fl.Workload, monkeypatch: pytest.MonkeyPatch, most_messages: float = 1e8
+) -> tuple[int, int]:
+    """Swaps that the search may try without a time limit, and messages that are simulated."""
+    module = importlib.import_module(OPTIMIZE)
+    simulate_each, limits_of_search = module.simulate_each, _core.SearchLimits
+    messages: list[int] = []
+    proposals: list[int] = []
+
+    def counted(*arguments: Any, **options: Any) -> list[fl.SimulationResult]:
+        results = simulate_each(*arguments, **options)
+        messages.extend(result.num_messages for result in results)
+        return results
+
+    def noted(**limits: Any) -> Any:
+        proposals.append(limits["num_proposals"])
+        return limits_of_search(**limits)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(f"{OPTIMIZE}.simulate_each", counted)
+        patched.setattr(f"{OPTIMIZE}._core.SearchLimits", noted)
+        patched.setattr(f"{OPTIMIZE}.MOST_JUDGED_MESSAGES", most_messages)
+        optimize(JobsProblem(workload))
+    (num_proposals,) = proposals
+    return num_proposals, sum(messages)
+
+
+def test_without_a_time_limit_the_work_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    def exchange(ranks: int, count: int) -> fl.Workload:
+        jobs = [job("all_to_all", ranks, 2**16, 100.0, count)]
+        return fl.Workload("t", jobs, fl.Machine(nodes=16, sockets=2, cores=4))
+
+    assert work_of(exchange(8, 10), monkeypatch)[0] == 8 * 3_200
+    assert work_of(exchange(100, 10), monkeypatch)[0] == 200_000
+    # All that is simulated of a large workload is at most this many messages together.
+    num_messages = work_of(exchange(20, 4_000), monkeypatch, most_messages=2e5)[1]
+    assert 1e5 < num_messages <= 2e5
 
 
 def test_a_time_limit_still_gives_a_placement() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,10 @@ from hypothesis import strategies as st
 from instances import all_placements, network, racks, random_network, random_traffic
 
 import fairlead as fl
+from fairlead import _core
 from fairlead.decide.placement import METHODS, METRICS, OBJECTIVES
 from fairlead.decide.placement.problem import Problem
+from fairlead.decide.placement.scotch import scotch
 
 
 def value_s(
@@ -336,3 +339,56 @@ def test_the_best_of_equal_placements_is_the_first() -> None:
     traffic = fl.Traffic(bytes=np.zeros((2, 2)), messages=np.zeros((2, 2)))
     problem = Problem(traffic, net, fl.Cluster.uniform(net.hosts, 1), "bytes", "sum", 0)
     assert problem.best(np.array([[1, 0], [0, 1]])).tolist() == [1, 0]
+
+
+def everybody_with_everybody(num_tasks: int) -> tuple[fl.Traffic, fl.Network, fl.Cluster]:
+    """Dense traffic on hosts of eight slots, each pair of hosts with a rate of its own."""
+    num_hosts = num_tasks // 8
+    rng = np.random.default_rng(num_tasks)
+    sent = 1.0 - np.eye(num_tasks)
+    between = 1.0 - np.eye(num_hosts)
+    rates_Bps = 1e9 * rng.lognormal(0, 0.3, between.shape)
+    np.fill_diagonal(rates_Bps, np.inf)
+    hosts = [f"h{host}" for host in range(num_hosts)]
+    net = fl.Network(hosts, 1e-6 * between, rates_Bps)
+    return fl.Traffic(bytes=sent, messages=sent), net, fl.Cluster.uniform(hosts, 8)
+
+
+@pytest.mark.parametrize(("limit_s", "num_starts"), [(0.1, 0), (1.0, 1)])
+def test_scotch_is_not_started_for_dense_traffic_that_would_take_it_the_whole_limit(
+    limit_s: float, num_starts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Problem] = []
+
+    def counted(problem: Problem) -> Any:
+        started.append(problem)
+        return scotch(problem)
+
+    monkeypatch.setattr("fairlead.decide.placement.optimizing.scotch", counted)
+    fl.place(*everybody_with_everybody(512), "optimize", time_limit_s=limit_s, num_threads=1)
+    assert len(started) == num_starts
+
+
+def test_the_time_before_the_search_counts_in_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[dict[str, Any]] = []
+    limits_of_search = _core.SearchLimits
+
+    def noted(**limits: Any) -> Any:
+        found.append(limits)
+        return limits_of_search(**limits)
+
+    monkeypatch.setattr("fairlead.decide.placement.optimizing._core.SearchLimits", noted)
+    fl.place(*everybody_with_everybody(512), "optimize", time_limit_s=0.5)
+    (limits,) = found
+    # Reading the traffic alone takes longer than a tenth of a millisecond.
+    assert limits["deadline_s"] < 0.5 - 1e-4
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_a_time_limit_holds_for_dense_traffic(objective: str) -> None:
+    # Only guards: seconds of the core, ten times what it takes. When nothing of a start was
+    # counted, it took 2.7 s.
+    arguments = everybody_with_everybody(1024)
+    begin_s = time.process_time()
+    fl.place(*arguments, "optimize", objective=objective, time_limit_s=0.05, num_threads=1)
+    assert time.process_time() - begin_s < 1.5
