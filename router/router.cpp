@@ -13,6 +13,7 @@
 #include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
 #include <filesystem>
+#include <type_traits>
 #include <utility>
 
 #include "fairlead/error.hpp"
@@ -78,36 +79,52 @@ std::uint16_t Router::listen(const std::string& address, std::uint16_t port) {
   const asio::ip::tcp::endpoint endpoint(asio::ip::make_address(address), port);
   tcp_acceptors_.push_back(listening<asio::ip::tcp::acceptor>(context_, endpoint));
   pacer_.watch(address);
-  asio::co_spawn(context_, accept_all(tcp_acceptors_.back(), relay::Role::router), asio::detached);
+  const auto serve = [this](SocketPtr socket, CallersPtr callers) {
+    return admit(std::move(socket), std::move(callers), relay::Role::router);
+  };
+  asio::co_spawn(context_, accept_all(tcp_acceptors_.back(), serve), asio::detached);
   return tcp_acceptors_.back()->local_endpoint().port();
 }
 
 void Router::listen_locally(const std::string& path) {
   local_acceptors_.push_back(listening_at(context_, path));
-  asio::co_spawn(context_, accept_all(local_acceptors_.back(), relay::Role::process),
-                 asio::detached);
+  const auto serve = [this](SocketPtr socket, CallersPtr callers) {
+    return admit(std::move(socket), std::move(callers), relay::Role::process);
+  };
+  asio::co_spawn(context_, accept_all(local_acceptors_.back(), serve), asio::detached);
 }
 
 void Router::serve_metrics(const std::string& path) {
   local_acceptors_.push_back(listening_at(context_, path));
-  asio::co_spawn(context_, serve_all(local_acceptors_.back()), asio::detached);
+  const auto serve = [this](SocketPtr socket, CallersPtr callers) {
+    return answer_metrics(std::move(socket), std::move(callers));
+  };
+  asio::co_spawn(context_, accept_all(local_acceptors_.back(), serve), asio::detached);
 }
 
 void Router::add(Job job) {
   auto active = std::make_shared<ActiveJob>();
   active->job = std::move(job);
+  for (const Peer& peer : active->job.peers) {
+    asio::error_code failed;
+    const auto address = asio::ip::make_address(peer.address, failed);
+    if (!failed) addresses_of_hosts_.insert(address);
+  }
   jobs_[relay::job_of(active->job.key)] = active;
   if (is_sweeping_) return;
   is_sweeping_ = true;
   asio::co_spawn(context_, sweep(), asio::detached);
 }
 
-template <class Acceptor>
-asio::awaitable<void> Router::accept_all(std::shared_ptr<Acceptor> acceptor, relay::Role role) {
+// Each acceptor has callers of its own: those over TCP keep out no process of this host.
+template <class Acceptor, class Serve>
+asio::awaitable<void> Router::accept_all(std::shared_ptr<Acceptor> acceptor, Serve serve) {
+  const auto callers = std::make_shared<Callers>(kMaxGreetings);
   while (acceptor->is_open()) {
     asio::error_code failed;
-    Socket socket(
-        co_await acceptor->async_accept(asio::redirect_error(asio::use_awaitable, failed)));
+    typename Acceptor::protocol_type::endpoint caller;
+    auto token = asio::redirect_error(asio::use_awaitable, failed);
+    const auto socket = std::make_shared<Socket>(co_await acceptor->async_accept(caller, token));
     if (!acceptor->is_open()) co_return;
     if (failed) {
       // Out of file descriptors, perhaps: try again when some have ended.
@@ -115,20 +132,29 @@ asio::awaitable<void> Router::accept_all(std::shared_ptr<Acceptor> acceptor, rel
       co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, failed));
       continue;
     }
-    if (num_greetings_ >= kMaxGreetings) {
+    if (const auto gone = callers->add(socket, is_of_job(caller))) {
       counters_.drop(Drop::too_many_connections);
-      continue;
+      asio::error_code ignored;
+      (*gone)->close(ignored);
+      if (*gone == socket) continue;
     }
-    asio::co_spawn(context_, admit(std::make_shared<Socket>(std::move(socket)), role),
-                   asio::detached);
+    asio::co_spawn(context_, serve(socket, callers), asio::detached);
   }
 }
 
-asio::awaitable<void> Router::admit(SocketPtr socket, relay::Role role) {
+template <class Endpoint>
+bool Router::is_of_job(const Endpoint& caller) const {
+  if constexpr (std::is_same_v<Endpoint, asio::ip::tcp::endpoint>) {
+    return addresses_of_hosts_.contains(caller.address());
+  } else {
+    return true;
+  }
+}
+
+asio::awaitable<void> Router::admit(SocketPtr socket, CallersPtr callers, relay::Role role) {
   std::uint32_t index = 0;
-  ++num_greetings_;
   const JobPtr job = co_await check_greeting(socket, role, index);
-  --num_greetings_;
+  callers->remove(socket);
   if (!job) co_return;
   relay::prepare_tcp(socket->native_handle());
   const auto connection = std::make_shared<Connection>(std::move(*socket), pipes_);
@@ -342,22 +368,8 @@ Levels Router::levels() const {
   return levels;
 }
 
-asio::awaitable<void> Router::serve_all(
-    std::shared_ptr<asio::local::stream_protocol::acceptor> acceptor) {
-  while (acceptor->is_open()) {
-    asio::error_code failed;
-    auto token = asio::redirect_error(asio::use_awaitable, failed);
-    auto socket = co_await acceptor->async_accept(token);
-    if (failed) co_return;
-    if (num_greetings_ >= kMaxGreetings) continue;
-    asio::co_spawn(context_, answer_metrics(std::make_shared<Socket>(std::move(socket))),
-                   asio::detached);
-  }
-}
-
 // The request is read, since an unread one would reset the connection, and otherwise ignored.
-asio::awaitable<void> Router::answer_metrics(SocketPtr kept) {
-  ++num_greetings_;
+asio::awaitable<void> Router::answer_metrics(SocketPtr kept, CallersPtr callers) {
   Socket& socket = *kept;
   const asio::steady_timer deadline = deadline_of(context_, kept);
   asio::error_code failed;
@@ -373,7 +385,7 @@ asio::awaitable<void> Router::answer_metrics(SocketPtr kept) {
         std::to_string(body.size()) + "\r\n\r\n" + body;
     co_await asio::async_write(socket, asio::buffer(text), token);
   }
-  --num_greetings_;
+  callers->remove(kept);
 }
 
 void Router::close() {

@@ -5,18 +5,21 @@
 
 #include <asio/awaitable.hpp>
 #include <asio/io_context.hpp>
+#include <asio/ip/address.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <asio/steady_timer.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "connection.hpp"
 #include "counters.hpp"
+#include "fairlead/relay/unproved_callers.hpp"
 #include "job.hpp"
 #include "relay_pacer.hpp"
 
@@ -24,7 +27,7 @@ namespace fairlead::router {
 
 class Router {
  public:
-  /// More ends that have not yet proved a key than this are turned away.
+  /// Ends that have not yet proved a key, of each kind: routers, processes, readers of counters.
   static constexpr std::size_t kMaxGreetings = 128;
   /// Connections of one job.
   static constexpr std::size_t kMaxConnectionsOfJob = 4096;
@@ -49,6 +52,8 @@ class Router {
  private:
   using ConnectionPtr = std::shared_ptr<Connection>;
   using SocketPtr = std::shared_ptr<Socket>;
+  using Callers = relay::UnprovedCallers<SocketPtr>;
+  using CallersPtr = std::shared_ptr<Callers>;
 
   struct ActiveJob {
     Job job;
@@ -63,9 +68,11 @@ class Router {
   };
   using JobPtr = std::shared_ptr<ActiveJob>;
 
-  template <class Acceptor>
-  asio::awaitable<void> accept_all(std::shared_ptr<Acceptor> acceptor, relay::Role role);
-  asio::awaitable<void> admit(SocketPtr socket, relay::Role role);
+  template <class Acceptor, class Serve>
+  asio::awaitable<void> accept_all(std::shared_ptr<Acceptor> acceptor, Serve serve);
+  template <class Endpoint>
+  [[nodiscard]] bool is_of_job(const Endpoint& caller) const;
+  asio::awaitable<void> admit(SocketPtr socket, CallersPtr callers, relay::Role role);
   asio::awaitable<JobPtr> check_greeting(SocketPtr kept, relay::Role role, std::uint32_t& index);
   asio::awaitable<void> read_all(JobPtr job, ConnectionPtr from, relay::Role role,
                                  std::uint32_t index);
@@ -79,18 +86,18 @@ class Router {
   void start_writing(const ConnectionPtr& connection);
   bool enlist(ActiveJob& job, const ConnectionPtr& connection);
   asio::awaitable<void> sweep();
-  asio::awaitable<void> serve_all(std::shared_ptr<asio::local::stream_protocol::acceptor> acceptor);
-  asio::awaitable<void> answer_metrics(SocketPtr kept);
+  asio::awaitable<void> answer_metrics(SocketPtr kept, CallersPtr callers);
 
   asio::io_context& context_;
   // Shared, since what is under way may end after the router.
   Pipes pipes_;
   std::map<relay::JobId, JobPtr> jobs_;
+  /// Of all jobs.
+  std::set<asio::ip::address> addresses_of_hosts_;
   std::vector<std::shared_ptr<asio::ip::tcp::acceptor>> tcp_acceptors_;
   std::vector<std::shared_ptr<asio::local::stream_protocol::acceptor>> local_acceptors_;
   asio::steady_timer sweep_timer_;
   bool is_sweeping_ = false;
-  std::size_t num_greetings_ = 0;
   Counters counters_;
   RelayPacer pacer_{context_, counters_};
 };

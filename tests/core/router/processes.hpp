@@ -11,6 +11,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include "catch.hpp"
@@ -30,16 +32,32 @@ inline Local::socket local_call(RunningRouter& router) {
   return socket;
 }
 
+/// What a reader of its counters gets.
+inline std::string read_metrics(Local::socket& reader) {
+  asio::write(reader, asio::buffer(std::string("GET /metrics HTTP/1.0\r\n\r\n")));
+  std::string text;
+  asio::error_code ended;
+  asio::read(reader, asio::dynamic_buffer(text), ended);
+  return text;
+}
+
+/// Proves the key. False: the other end has closed the connection, or does not know the key.
+template <class Socket>
+bool proves(Socket& socket, const relay::Hello& hello, const relay::Key& key) {
+  const auto hello_bytes = relay::to_bytes(hello);
+  asio::error_code failed;
+  asio::write(socket, asio::buffer(hello_bytes), failed);
+  relay::AnswerBytes answer;
+  if (!failed) asio::read(socket, asio::buffer(answer), failed);
+  const auto proof = failed ? std::nullopt : relay::check_answer(hello_bytes, answer, key);
+  if (proof) asio::write(socket, asio::buffer(*proof), failed);
+  return proof && !failed;
+}
+
 /// A process that has proved the key.
 inline Local::socket greeted(RunningRouter& router, std::uint32_t rank, const relay::Key& key) {
   Local::socket socket = local_call(router);
-  const auto hello = relay::to_bytes(relay::make_hello(relay::Role::process, rank, key));
-  asio::write(socket, asio::buffer(hello));
-  relay::AnswerBytes answer;
-  asio::read(socket, asio::buffer(answer));
-  const auto proof = relay::check_answer(hello, answer, key);
-  REQUIRE(proof.has_value());
-  asio::write(socket, asio::buffer(*proof));
+  REQUIRE(proves(socket, relay::make_hello(relay::Role::process, rank, key), key));
   return socket;
 }
 

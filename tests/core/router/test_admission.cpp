@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who may speak with a router, and what becomes of the others.
+#include <sys/resource.h>
+
 #include <array>
 #include <asio/buffer.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/read.hpp>
 #include <asio/write.hpp>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "catch.hpp"
@@ -19,6 +25,8 @@ using namespace fairlead::tests;
 
 namespace {
 
+constexpr std::size_t kMaxGreetings = router::Router::kMaxGreetings;
+
 template <class Socket>
 bool ends(Socket& socket) {
   std::array<std::byte, 256> bytes;
@@ -26,6 +34,49 @@ bool ends(Socket& socket) {
   while (!ended) socket.read_some(asio::buffer(bytes), ended);
   return true;
 }
+
+asio::ip::tcp::socket remote_call(std::uint16_t port, const std::string& from) {
+  asio::ip::tcp::socket socket(context, {asio::ip::make_address(from), 0});
+  socket.connect({asio::ip::make_address("127.0.0.1"), port});
+  return socket;
+}
+
+std::vector<asio::ip::tcp::socket> silent_callers(std::uint16_t port, std::size_t number) {
+  std::vector<asio::ip::tcp::socket> silent;
+  while (silent.size() < number) silent.push_back(remote_call(port, "127.0.0.1"));
+  return silent;
+}
+
+// Calls all the time and says nothing.
+class Flood {
+ public:
+  Flood(std::uint16_t port, const std::string& from)
+      : thread_([this, port, from] {
+          std::deque<asio::ip::tcp::socket> silent;
+          while (!is_ending_) {
+            silent.push_back(remote_call(port, from));
+            if (silent.size() > kKept) silent.pop_front();
+            ++num_calls_;
+          }
+        }) {}
+  Flood(const Flood&) = delete;
+  ~Flood() {
+    is_ending_ = true;
+    thread_.join();
+  }
+
+  [[nodiscard]] std::size_t num_calls() const { return num_calls_; }
+  void wait_for(std::size_t num_calls) const {
+    while (num_calls_ < num_calls) std::this_thread::yield();
+  }
+
+ private:
+  static constexpr std::size_t kKept = 2 * kMaxGreetings;
+
+  std::atomic<bool> is_ending_{false};
+  std::atomic<std::size_t> num_calls_{0};
+  std::thread thread_;
+};
 
 }  // namespace
 
@@ -74,10 +125,59 @@ TEST_CASE("router: who says nothing is dropped after a while") {
 TEST_CASE("router: only so many ends without a proof are kept") {
   Network network(1);
   std::vector<Local::socket> silent;
-  for (std::size_t end = 0; end < router::Router::kMaxGreetings + 2; ++end) {
+  for (std::size_t end = 0; end < kMaxGreetings + 2; ++end) {
     silent.push_back(local_call(network.router(0)));
   }
   CHECK(happens([&] { return drops(network.router(0), router::Drop::too_many_connections) == 2; }));
+}
+
+TEST_CASE("router: silent callers keep out neither processes nor the counters' readers") {
+  Network network(1);
+  const auto silent = silent_callers(network.router(0).port(), 2 * kMaxGreetings);
+  Local::socket process = greeted(network.router(0), 0, some_key());
+  CHECK(reaches_itself(process, 0, 0));
+  Local::socket reader(context);
+  reader.connect(Local::endpoint(network.router(0).metrics()));
+  CHECK(read_metrics(reader).starts_with("HTTP/1.0 200 OK"));
+}
+
+TEST_CASE("router: a router of the job gets in during a flood from elsewhere") {
+  Network network(1);
+  // The job's hosts are at 127.0.0.1.
+  const Flood flood(network.router(0).port(), "127.0.0.2");
+  flood.wait_for(2 * kMaxGreetings);
+  for (int call = 0; call < 20; ++call) {
+    auto socket = remote_call(network.router(0).port(), "127.0.0.1");
+    CHECK(proves(socket, relay::make_hello(relay::Role::router, 0, some_key()), some_key()));
+  }
+  flood.wait_for(flood.num_calls() + 10);
+}
+
+TEST_CASE("router: a router gets in where silent callers of a host of the job have all places") {
+  Network network(1);
+  const auto silent = silent_callers(network.router(0).port(), kMaxGreetings);
+  auto socket = remote_call(network.router(0).port(), "127.0.0.1");
+  CHECK(proves(socket, relay::make_hello(relay::Role::router, 0, some_key()), some_key()));
+  CHECK(drops(network.router(0), router::Drop::too_many_connections) == 1);
+}
+
+TEST_CASE("router: the counters are served again after a connection that could not be taken") {
+  // Loaded and made while the process may still have file descriptors.
+  (void)relay::Sodium::loaded();
+  Network network(1);
+  Local::socket first(context, Local());
+  Local::socket second(context, Local());
+  rlimit limit{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+  // Those of the standard streams alone; poll(2) takes no more than the limit.
+  const rlimit none{.rlim_cur = 3, .rlim_max = limit.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  first.connect(Local::endpoint(network.router(0).metrics()));
+  // Its thread has looked for what is new, and failed.
+  for (int turn = 0; turn < 100; ++turn) (void)network.router(0).counters();
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+  second.connect(Local::endpoint(network.router(0).metrics()));
+  CHECK(read_metrics(second).starts_with("HTTP/1.0 200 OK"));
 }
 
 TEST_CASE("router: jobs are kept apart") {

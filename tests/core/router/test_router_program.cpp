@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a router is told, and what it tells of itself.
-#include <asio/buffer.hpp>
-#include <asio/read.hpp>
-#include <asio/write.hpp>
 #include <cstddef>
 #include <string>
 
@@ -20,10 +17,7 @@ TEST_CASE("router: the counters are text for Prometheus") {
   Network network(1);
   Local::socket socket(context);
   socket.connect(Local::endpoint(network.router(0).metrics()));
-  asio::write(socket, asio::buffer(std::string("GET /metrics HTTP/1.0\r\n\r\n")));
-  std::string text;
-  asio::error_code ended;
-  asio::read(socket, asio::dynamic_buffer(text), ended);
+  const std::string text = read_metrics(socket);
   CHECK(text.find("HTTP/1.0 200 OK") == 0);
   CHECK(text.find("\nfairlead_router_jobs 1\n") != text.npos);
   CHECK(text.find("fairlead_router_drops_total{reason=\"stalled\"} 0\n") != text.npos);
