@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fairlead-router: listens, says where, and forwards until its standard input ends. The process
 // that starts it holds the other end of that pipe, so it does not outlive that process.
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,6 +40,15 @@ void make_folder(const std::string& folder) {
   if (!is_own) throw InputError(folder + ": must be a folder that only this user may enter");
 }
 
+// Connections and pipes of many jobs need more than the soft limit is on most systems, which is for
+// programs that use select(2).
+void take_all_descriptors() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 void say_where(std::uint16_t port) {
   std::printf("{\"port\": %u}\n", static_cast<unsigned>(port));
   std::fflush(stdout);
@@ -67,6 +77,7 @@ asio::awaitable<void> read_jobs(asio::io_context& context, Router& router) {
 }
 
 int run(const Options& options) {
+  take_all_descriptors();
   asio::io_context context(1);
   Router router(context);
   make_folder(options.folder);

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import resource
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,7 @@ import pytest
 from fairlead.act.launch import Launcher, detect
 from fairlead.act.plan.relay import RELAY_FILE, RouterPlace, new_key, write_relay_plan
 from fairlead.act.relay.counters import router_counters
-from fairlead.act.relay.routers import running_routers
+from fairlead.act.relay.routers import router_program, running_routers
 from fairlead.decide.routes import path_table
 from fairlead.errors import InputError, LaunchError, ShapeError
 from fairlead.model.network import Network
@@ -83,6 +85,21 @@ def test_routers_run_until_the_end_of_the_block(launcher: Launcher) -> None:
 
     assert not any(socket.parent.exists() for socket in sockets)
     assert router_counters(sockets[0].with_name("metrics")) is None
+
+
+def test_a_router_takes_as_many_descriptors_as_it_may(tmp_path: Path) -> None:
+    soft_limit, hard_limit = 64, 512
+    command = [str(router_program()), "--listen", "127.0.0.1", "--folder", str(tmp_path / "r")]
+    with subprocess.Popen(
+        ["prlimit", f"--nofile={soft_limit}:{hard_limit}", *command],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as router:  # fmt: skip
+        assert router.stdout is not None
+        assert "port" in json.loads(router.stdout.readline())
+        limits = resource.prlimit(router.pid, resource.RLIMIT_NOFILE)
+        router.communicate("")
+
+    assert limits == (hard_limit, hard_limit)
 
 
 def test_a_host_whose_router_does_not_start_is_named(
