@@ -42,7 +42,7 @@ SCENARIOS = ("two-racks", "pairwise")
 NUM_PLACEMENTS = 20
 NUM_FINALISTS = 3
 SEED = 1
-SHORT = Program(("cg", "--size", "14000", "--systems", "1"), num_ranks=16)
+SHORT = Program(("cg", "--size", "7000", "--systems", "1"), num_ranks=8)
 """That the benchmark works is shown without any packaged code."""
 
 
