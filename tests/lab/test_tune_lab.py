@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from lab_processes import fairlead
 
 from fairlead.lab import Lab
+from fairlead.watch.collective_drift import drift_counts
 
 pytestmark = [pytest.mark.lab, pytest.mark.mpi]
 
@@ -35,17 +37,45 @@ int main(int argc, char** argv) {
 """
 
 
-def test_run_tunes_the_collectives_that_the_program_calls(lab: Lab, tmp_path: Path) -> None:
-    (tmp_path / "broadcasts.c").write_text(BROADCASTS)
-    program = str(tmp_path / "broadcasts")
-    subprocess.run(["mpicc.openmpi", tmp_path / "broadcasts.c", "-o", program], check=True)
+ARRIVED = "all broadcasts have arrived\n"
+NETWORK = "collectives-network.json"
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("program")
+    (folder / "broadcasts.c").write_text(BROADCASTS)
+    built = folder / "broadcasts"
+    subprocess.run(["mpicc.openmpi", folder / "broadcasts.c", "-o", built], check=True)
+    return str(built)
+
+
+def force_broadcasts(plan: Path) -> None:
+    """A rule for all broadcasts, whatever tuning found; their times are watched, so counted."""
+    file = plan / "collectives.json"
+    rule = {"operation": "bcast", "min_bytes": 0, "max_bytes": None, "hosts": None,
+            "method": "forest"}  # fmt: skip
+    file.write_text(json.dumps(json.loads(file.read_text()) | {
+        "rules": [rule], "max_drift_ratio": 1000.0,
+    }))  # fmt: skip
+
+
+def num_followed(run: Path) -> int:
+    """Calls of the program that followed a schedule, as far as windows of them have ended."""
+    counts = drift_counts(run)
+    return 0 if counts is None else counts.calls
+
+
+def test_run_tunes_the_collectives_that_the_program_calls(
+    lab: Lab, tmp_path: Path, program: str
+) -> None:
 
     def run(name: str) -> dict[str, Any]:
         done = fairlead(
             lab, tmp_path, "run", "--json", "-n", "8", "--hostfile", str(lab.hostfile),
             "--run-dir", str(tmp_path / name), "--", program,
         )  # fmt: skip
-        assert done.stdout == "all broadcasts have arrived\n"
+        assert done.stdout == ARRIVED
         return next(json.loads(line) for line in done.stderr.splitlines() if line.startswith("{"))
 
     collectives = run("first")["collectives"]
@@ -59,21 +89,51 @@ def test_run_tunes_the_collectives_that_the_program_calls(lab: Lab, tmp_path: Pa
     assert run("second")["collectives"] == {"rules": collectives["rules"], "tuning": None}
 
 
-def test_tune_writes_a_plan_that_run_takes(lab: Lab, tmp_path: Path) -> None:
-    plan = tmp_path / "plan"
+def test_tune_writes_a_plan_that_a_program_follows(lab: Lab, tmp_path: Path, program: str) -> None:
+    plan, record = tmp_path / "plan", tmp_path / "run"
     command = ("-n", "8", "--hostfile", str(lab.hostfile))
 
     done = fairlead(
         lab, tmp_path, "tune", "--json", *command, "--operations", "allgather,bcast",
         "--sizes", "64KiB", "-o", str(plan),
     )  # fmt: skip
+    facts = json.loads(done.stdout)
+    rules = json.loads((plan / "collectives.json").read_text())["rules"]
+    force_broadcasts(plan)
     taken = fairlead(
         lab, tmp_path, "run", "--plan", str(plan), *command,
-        "--run-dir", str(tmp_path / "run"), "--", "true",
+        "--run-dir", str(record), "--", program,
     )  # fmt: skip
 
-    facts = json.loads(done.stdout)
     assert {call["operation"] for call in facts["calls"]} == {"allgather", "bcast"}
-    rules = json.loads((plan / "collectives.json").read_text())["rules"]
     assert [rule["operation"] for rule in rules] == [rule["operation"] for rule in facts["rules"]]
-    assert taken.returncode == 0
+    assert taken.stdout == ARRIVED
+    assert num_followed(record) > 0
+    # The run has probed the pairs alone, and those of the plan together, too.
+    tuned = (plan / NETWORK).read_text()
+    assert (record / "plan" / NETWORK).read_text() == tuned
+    assert (record / "plan" / "network.json").read_text() != tuned
+
+
+def test_kept_tuning_is_followed_on_the_network_on_which_it_was_found(
+    lab: Lab, tmp_path: Path, program: str
+) -> None:
+    def run(name: str) -> Path:
+        done = fairlead(
+            lab, tmp_path, "run", "-n", "8", "--hostfile", str(lab.hostfile),
+            "--method", "launcher", "--run-dir", str(tmp_path / name), "--", program,
+        )  # fmt: skip
+        assert done.stdout == ARRIVED
+        return tmp_path / name
+
+    run("first")
+    (kept,) = (tmp_path / "XDG_CACHE_HOME" / "fairlead" / "collectives").iterdir()
+    force_broadcasts(kept)
+    # The next run measures the network anew.
+    shutil.rmtree(tmp_path / "XDG_CACHE_HOME" / "fairlead" / "networks")
+    second = run("second")
+
+    assert num_followed(second) > 0
+    tuned = (kept / NETWORK).read_text()
+    assert (second / "plan" / NETWORK).read_text() == tuned
+    assert (second / "plan" / "network.json").read_text() != tuned

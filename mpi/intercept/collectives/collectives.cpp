@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <string>
 
 #include "collectives/communicator_schedules.hpp"
 #include "collectives/current_network.hpp"
@@ -24,7 +25,8 @@ void complain(const char* problem) noexcept {
 // The same text on all ranks gives the same plan or the same error; one rank reports it.
 bool parse(const Session& session, CollectivesPlan& plan) noexcept try {
   const Plan& files = session.plan;
-  plan = parse_collectives_plan({files.path(kNetworkFile), files.text(kNetworkFile)},
+  const std::string network = files.network_of("collectives");
+  plan = parse_collectives_plan({files.path(network), files.text(network)},
                                 {files.path(kCollectivesFile), files.text(kCollectivesFile)},
                                 session.num_ranks);
   return true;

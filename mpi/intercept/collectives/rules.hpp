@@ -35,7 +35,7 @@ struct CollectivesPlan {
   std::vector<CollectiveRule> rules{};
 };
 
-/// Reads `network.json` and `collectives.json`.
+/// Reads the plan's network and `collectives.json`.
 /// @param num_ranks  of the program
 /// @throws InputError "FILE: FIELD: ..." for the first thing that is wrong
 [[nodiscard]] CollectivesPlan parse_collectives_plan(const PlanFile& network,

@@ -20,11 +20,19 @@
 namespace fairlead::intercept {
 namespace {
 
-constexpr std::array kFeatureFiles = {
-#define FEATURE(feature) #feature ".json",
+constexpr std::array kFeatures = {
+#define FEATURE(feature) #feature,
 #define HANDLER(feature, call)
 #include "table/handlers.def"
 };
+
+std::string file_of(const std::string& feature) {
+  return feature + ".json";
+}
+
+std::string own_network_of(const std::string& feature) {
+  return feature + "-" + kNetworkFile;
+}
 
 std::string read_file(const std::string& path) {
   std::FILE* const stream = std::fopen(path.c_str(), "r");
@@ -46,12 +54,22 @@ std::string read_file(const std::string& path) {
 
 // A plan without a feature's file does not request the feature.
 std::vector<std::string> wanted_files(const Plan& plan) {
-  const bool has_folder = access(plan.folder.c_str(), X_OK) == 0;
+  if (access(plan.folder.c_str(), X_OK) != 0) return {kNetworkFile};
+  const auto is_there = [&](const std::string& file) {
+    return access(plan.path(file).c_str(), F_OK) == 0;
+  };
   std::vector<std::string> files;
-  for (const char* const file : kFeatureFiles) {
-    if (has_folder && access(plan.path(file).c_str(), F_OK) == 0) files.emplace_back(file);
+  bool needs_network = false;
+  for (const char* const feature : kFeatures) {
+    if (!is_there(file_of(feature))) continue;
+    files.push_back(file_of(feature));
+    if (is_there(own_network_of(feature))) {
+      files.push_back(own_network_of(feature));
+    } else {
+      needs_network = true;
+    }
   }
-  if (!has_folder || !files.empty()) files.insert(files.begin(), kNetworkFile);
+  if (needs_network) files.insert(files.begin(), kNetworkFile);
   return files;
 }
 
@@ -87,13 +105,20 @@ void broadcast(Plan& plan, const std::string& file, bool is_reader, int reader) 
 
 }  // namespace
 
+std::string Plan::network_of(const std::string& feature) const {
+  return has(own_network_of(feature)) ? own_network_of(feature) : kNetworkFile;
+}
+
 Plan read_plan(const char* folder, int rank, int num_ranks) {
   Plan plan{folder, {}};
   const int reader = first_reader(folder, num_ranks);
   const bool is_reader = rank == reader;
   if (is_reader) read_files(plan);
   broadcast(plan, kNetworkFile, is_reader, reader);
-  for (const char* const file : kFeatureFiles) broadcast(plan, file, is_reader, reader);
+  for (const char* const feature : kFeatures) {
+    broadcast(plan, file_of(feature), is_reader, reader);
+    broadcast(plan, own_network_of(feature), is_reader, reader);
+  }
   return plan;
 }
 

@@ -18,13 +18,16 @@ struct Plan {
     return text_of_file.at(file);
   }
   [[nodiscard]] std::string path(const std::string& file) const { return folder + "/" + file; }
+  /// The file with a feature's network: FEATURE-network.json where the plan has that, else the one
+  /// of all features.
+  [[nodiscard]] std::string network_of(const std::string& feature) const;
 };
 
 inline constexpr const char* kNetworkFile = "network.json";
 
-/// Reads the network and the file of each feature (FEATURE.json) on the first rank that sees the
-/// folder, and sends them to all; if that fails, it reports so in one line. Collective over
-/// MPI_COMM_WORLD.
+/// Reads the network, and each feature's file (FEATURE.json) and own network, on the first rank
+/// that sees the folder, and sends them to all; if that fails, it reports so in one line.
+/// Collective over MPI_COMM_WORLD.
 [[nodiscard]] Plan read_plan(const char* folder, int rank, int num_ranks);
 
 }  // namespace fairlead::intercept

@@ -16,6 +16,7 @@ from fairlead.act.launch import Launcher
 from fairlead.act.mpi_builds import MpiBuild
 from fairlead.act.plan.collectives import (
     COLLECTIVES_FILE,
+    CollectivesPlan,
     read_collectives_plan,
     write_collectives_plan,
 )
@@ -77,14 +78,20 @@ class RunCollectives:
     """How the collectives of one run were decided.
 
     Attributes:
-        rules: What is used.
-        tuning: What was measured now; None where the rules are kept or given.
+        plan: What is used, and the network on which it was timed: a later probe of the same hosts
+            would lead to other schedules.
+        tuning: What was measured now; None where the plan is kept or given.
         saved_share: Part of the run's time that they are expected to save; None: not known.
     """
 
-    rules: TunedCollectives
+    plan: CollectivesPlan
     tuning: Tuning | None = None
     saved_share: float | None = None
+
+    @property
+    def rules(self) -> TunedCollectives:
+        """Which calls follow schedules."""
+        return self.plan.rules
 
 
 def tuned(
@@ -115,7 +122,7 @@ def tuned(
     folder = _kept_folder(prepared, request, placement, found)
     kept = _recalled(folder, request)
     if kept is not None:
-        narrator.tell(f"collectives: {_names(kept)}, kept from an earlier run")
+        narrator.tell(f"collectives: {_names(kept.rules)}, kept from an earlier run")
         return RunCollectives(kept)
     wanted = TuneRequest(
         request.num_ranks,
@@ -135,7 +142,8 @@ def tuned(
         tuning.write(folder)
     except Error as error:
         narrator.tell(f"collectives: not kept for later runs: {error}")
-    return RunCollectives(tuning.collectives, tuning, _saved_share(found, tuning))
+    plan = CollectivesPlan(tuning.network, tuning.collectives)
+    return RunCollectives(plan, tuning, _saved_share(found, tuning))
 
 
 def _kept_folder(
@@ -151,7 +159,7 @@ def _kept_folder(
     return run_directory.cache_folder() / "collectives" / digest.hexdigest()[:24]
 
 
-def _recalled(folder: Path, request: Request) -> TunedCollectives | None:
+def _recalled(folder: Path, request: Request) -> CollectivesPlan | None:
     try:
         age_s = time.time() - (folder / COLLECTIVES_FILE).stat().st_mtime
         return read_collectives_plan(folder) if age_s <= request.max_age_s else None
@@ -176,7 +184,7 @@ def _saved_share(found: WorthTuning, tuning: Tuning) -> float:
 
 def following(
     prepared: Prepared,
-    collectives: TunedCollectives,
+    plan: CollectivesPlan,
     narrator: Narrator,
     find: Callable[[Launcher], MpiBuild] = mpi_builds.find,
 ) -> dict[str, str]:
@@ -184,19 +192,20 @@ def following(
 
     Args:
         prepared: The inputs of the run.
-        collectives: Which of them follow schedules.
+        plan: Which of them follow schedules, and on which network these are planned. Where a
+            process is on none of its hosts, the library says so and follows nothing.
         narrator: Gets a line where that is not possible.
         find: The library for a launcher's MPI.
 
     Returns:
         None where all collectives are the MPI's own.
     """
-    if not collectives.rules:
+    if not plan.rules.rules:
         return {}
     folder = prepared.directory.file(run_directory.PLAN)
     try:
         library = find(prepared.launcher).intercept
-        write_collectives_plan(folder, prepared.network, collectives)
+        write_collectives_plan(folder, plan.network, plan.rules)
     except Error as error:
         narrator.tell(f"collectives stay the MPI's own: {error}")
         return {}
@@ -204,15 +213,15 @@ def following(
     return preloaded({}, library, FAIRLEAD_PLAN=str(folder.absolute()), FAIRLEAD_RECORD=record)
 
 
-def given_collectives(folder: Path, num_ranks: int) -> TunedCollectives:
-    """The rules of the plan that the user named.
+def given_collectives(folder: Path, num_ranks: int) -> CollectivesPlan:
+    """The plan that the user named.
 
     Raises:
         InputError: It cannot be read, or is of another number of ranks.
     """
-    collectives = read_collectives_plan(folder)
-    require_ranks(folder, collectives.num_ranks, num_ranks, f"tune again with -n {num_ranks}")
-    return collectives
+    plan = read_collectives_plan(folder)
+    require_ranks(folder, plan.rules.num_ranks, num_ranks, f"tune again with -n {num_ranks}")
+    return plan
 
 
 def worth_tuning(traffic: Traffic, placement: Placement) -> WorthTuning:

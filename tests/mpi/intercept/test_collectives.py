@@ -266,3 +266,20 @@ def test_a_host_that_the_plan_lacks_is_one_line(openmpi: TracedMpi, tmp_path: Pa
 
     assert done.stdout == "compared 20\n"
     assert told(done) == "fairlead: collectives stay the MPI's own: host 'z' is not in the plan"
+def test_collectives_may_have_a_network_of_their_own(openmpi: TracedMpi, tmp_path: Path) -> None:
+    plan = write_plan(tmp_path, 5, forcing())
+    others = fl.Network(("x",), np.zeros((1, 1)), np.full((1, 1), np.inf))
+    own = tmp_path / "collectives-network.json"
+    (tmp_path / "network.json").rename(own)
+
+    alone = run(openmpi, ONE_PER_HOST, plan, "compare", "1", "20")
+    write_network_plan(tmp_path, others)
+    beside_another = run(openmpi, ONE_PER_HOST, plan, "compare", "1", "20")
+    own.write_text("{}")
+    damaged = run(openmpi, ONE_PER_HOST, plan, "compare", "1", "20")
+
+    assert {done.stdout for done in (alone, beside_another, damaged)} == {"compared 20\n"}
+    assert told(alone) == told(beside_another) == ""
+    assert f"the MPI's own: {own}: format: is missing" in told(damaged)
+
+

@@ -16,8 +16,12 @@ import fairlead as fl
 from fairlead.act.launch.host_names import further_names
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.act.mpi_builds import MpiBuild
-from fairlead.act.plan.collectives import read_collectives_plan, write_collectives_plan
-from fairlead.act.plan.network import write_network_plan
+from fairlead.act.plan.collectives import (
+    CollectivesPlan,
+    read_collectives_plan,
+    write_collectives_plan,
+)
+from fairlead.act.plan.network import read_network_plan, write_network_plan
 from fairlead.act.plan.reorder import write_reorder_plan
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.collectives_of_run import following
@@ -179,13 +183,67 @@ def test_collectives_are_the_documented_json(tmp_path: Path) -> None:
             },
         ],
     }
-    assert (tmp_path / "network.json").is_file()
+    assert (tmp_path / "collectives-network.json").is_file()
 
 
 def test_collectives_are_read_back_by_the_names_of_hosts(tmp_path: Path) -> None:
     write_collectives_plan(tmp_path, network("b.invalid", "c.invalid", "a.invalid"), RULES)
 
-    assert read_collectives_plan(tmp_path) == RULES
+    assert read_collectives_plan(tmp_path).rules == RULES
+
+
+def uneven() -> fl.Network:
+    """With all that schedules are planned by."""
+    return dataclasses.replace(
+        network("b.invalid", "a.invalid"),
+        latency_s=np.array([[1e-7, 5e-5], [1 / 3e4, 0.0]]),
+        bandwidth_Bps=np.array([[1e10, 1e9 / 7], [1e8, np.inf]]),
+        nic_out_Bps=np.array([2.0, np.nan]),
+        groups=[fl.BottleneckGroup(np.array([[1, 0]]), 0.25)],
+    )
+
+
+def test_network_of_collectives_is_read_back_whole(tmp_path: Path) -> None:
+    given = uneven()
+    write_collectives_plan(tmp_path, given, RULES)
+
+    read = read_collectives_plan(tmp_path).network
+
+    assert read.hosts == given.hosts
+    for name in ("latency_s", "bandwidth_Bps", "nic_out_Bps"):
+        np.testing.assert_array_equal(getattr(read, name), getattr(given, name))
+    assert read.nic_in_Bps is None
+    (group,) = read.groups
+    assert (group.pairs.tolist(), group.capacity_Bps) == ([[1, 0]], 0.25)
+
+
+def test_plan_with_one_network_for_all_features_is_read(tmp_path: Path) -> None:
+    write_collectives_plan(tmp_path, network("a.invalid", "b.invalid"), RULES)
+    (tmp_path / "collectives-network.json").rename(tmp_path / "network.json")
+
+    assert read_collectives_plan(tmp_path).rules == RULES
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"latency_s": [[0.0, 1.0], [1.0]]}, "inhomogeneous"),
+        ({"latency_s": [[0.0]]}, "latency_s: expected shape"),
+        ({"hosts": [["a"], ["a"]]}, "a host is named twice"),
+        ({"hosts": [["a"], []]}, r"hosts\[1\]"),
+        ({"groups": [{"pairs": [[0, 2]], "capacity_Bps": 1.0}]}, "a pair names host 2"),
+    ],
+)
+def test_damaged_network_of_a_plan_is_named(
+    change: dict[str, object], problem: str, tmp_path: Path
+) -> None:
+    write_network_plan(tmp_path, network("a.invalid", "b.invalid"))
+    file = tmp_path / "network.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | change))
+
+    with pytest.raises(fl.InputError, match=problem) as raised:
+        read_network_plan(file)
+    assert str(raised.value).startswith(str(file))
 
 
 def test_rule_for_a_host_that_was_not_measured_is_refused(tmp_path: Path) -> None:
@@ -196,26 +254,31 @@ def test_rule_for_a_host_that_was_not_measured_is_refused(tmp_path: Path) -> Non
 
 def test_rule_with_a_host_that_is_not_in_the_plan_is_refused(tmp_path: Path) -> None:
     write_collectives_plan(tmp_path, network("a.invalid", "b.invalid"), RULES)
-    write_network_plan(tmp_path, network("a.invalid"))
+    write_network_plan(tmp_path, network("a.invalid"), "collectives-network.json")
 
     with pytest.raises(fl.InputError, match="has 1"):
         read_collectives_plan(tmp_path)
 
 
-def test_plan_of_collectives_is_handed_to_every_rank(tmp_path: Path) -> None:
+def test_program_follows_the_network_on_which_its_collectives_were_tuned(tmp_path: Path) -> None:
     build = MpiBuild(tmp_path, "openmpi", (4, 1, 4), Path("mpicxx"))
-    known = dataclasses.replace(
-        prepared(tmp_path / "run"), network=network("a.invalid", "b.invalid")
-    )
+    run = dataclasses.replace(prepared(tmp_path / "run"), network=network("a.invalid", "b.invalid"))
+    write_collectives_plan(tmp_path / "tuned", uneven(), RULES)
+    plan = read_collectives_plan(tmp_path / "tuned")
 
-    env = following(known, RULES, Told(), lambda _launcher: build)
+    reordering(run, Told(), lambda _launcher: build)
+    env = following(run, plan, Told(), lambda _launcher: build)
 
     written = Path(env["FAIRLEAD_PLAN"])
-    assert sorted(file.name for file in written.iterdir()) == ["collectives.json", "network.json"]
+    for file in ("collectives.json", "collectives-network.json"):
+        assert (written / file).read_text() == (tmp_path / "tuned" / file).read_text()
+    # Topologies are placed by what was measured now.
+    assert read_network_plan(written / "network.json").hosts == ("a.invalid", "b.invalid")
 
 
 def test_plan_without_rules_is_not_written(tmp_path: Path) -> None:
     run = prepared(tmp_path)
+    nothing = CollectivesPlan(run.network, TunedCollectives(4, ()))
 
-    assert following(run, TunedCollectives(4, ()), Told()) == {}
+    assert following(run, nothing, Told()) == {}
     assert not run.directory.file("plan").exists()

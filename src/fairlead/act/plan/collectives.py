@@ -3,33 +3,58 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pydantic
 
-from fairlead.act.plan.network import NETWORK_FILE, read_host_names, write_network_plan
+from fairlead.act.plan.network import NETWORK_FILE, read_network_plan, write_network_plan
 from fairlead.act.plan.plan_file import write_plan_file
 from fairlead.errors import InputError
 from fairlead.files.json_files import read_json
 from fairlead.model.collective_rule import CollectiveRule, DriftRule, TunedCollectives
 from fairlead.model.network import Network
 
-__all__ = ["COLLECTIVES_FILE", "read_collectives_plan", "write_collectives_plan"]
+__all__ = [
+    "COLLECTIVES_FILE",
+    "COLLECTIVES_NETWORK_FILE",
+    "CollectivesPlan",
+    "read_collectives_plan",
+    "write_collectives_plan",
+]
 
 COLLECTIVES_FILE = "collectives.json"
 
+COLLECTIVES_NETWORK_FILE = "collectives-network.json"
+"""Schedules are those that were timed only if they are planned on the same network, which another
+feature's NETWORK_FILE may not be."""
+
 VERSION = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class CollectivesPlan:
+    """What a plan says of collectives.
+
+    Attributes:
+        network: On which the rules' schedules are planned.
+        rules: Which calls follow schedules.
+    """
+
+    network: Network
+    rules: TunedCollectives
 
 
 def write_collectives_plan(
     folder: Path | str, network: Network, collectives: TunedCollectives
 ) -> None:
-    """Write which collectives follow schedules, and the network (docs/reference/plan.md).
+    """Write which collectives follow schedules, and on which network (docs/reference/plan.md).
 
     Args:
         folder: Folder for the files; created if it is missing.
-        network: All pairs of hosts that the program may run on, those of the rules among them.
+        network: All pairs of hosts that the program may run on, those of the rules among them: that
+            on which the rules were timed.
         collectives: The rules.
 
     Raises:
@@ -37,7 +62,7 @@ def write_collectives_plan(
         InputError: A host's name cannot be used, or the folder cannot be written.
     """
     rules = [_fields(rule, network) for rule in collectives.rules]
-    write_network_plan(folder, network)
+    write_network_plan(folder, network, COLLECTIVES_NETWORK_FILE)
     fields = {
         "num_ranks": collectives.num_ranks,
         "is_reproducible": collectives.is_reproducible,
@@ -47,20 +72,23 @@ def write_collectives_plan(
     write_plan_file(folder, COLLECTIVES_FILE, fields, VERSION)
 
 
-def read_collectives_plan(folder: Path | str) -> TunedCollectives:
+def read_collectives_plan(folder: Path | str) -> CollectivesPlan:
     """Read what `write_collectives_plan` wrote.
 
     Raises:
         InputError: A file is missing or damaged; the message names file and field.
     """
-    record = read_json(Path(folder) / COLLECTIVES_FILE, _Collectives)
-    names = read_host_names(folder)
+    folder = Path(folder)
+    record = read_json(folder / COLLECTIVES_FILE, _Collectives)
+    own = folder / COLLECTIVES_NETWORK_FILE
+    network = read_network_plan(own if own.exists() else folder / NETWORK_FILE)
+    names = network.hosts
     rules = []
     for rule in record.rules:
         if rule.hosts is not None and max(rule.hosts) >= len(names):
             raise InputError(
-                f"{Path(folder) / COLLECTIVES_FILE}: rules: a host {max(rule.hosts)}, but "
-                f"{NETWORK_FILE} has {len(names)}"
+                f"{folder / COLLECTIVES_FILE}: rules: a host {max(rule.hosts)}, but "
+                f"{network.source} has {len(names)}"
             )
         hosts = None if rule.hosts is None else frozenset(names[host] for host in rule.hosts)
         rules.append(
@@ -69,7 +97,8 @@ def read_collectives_plan(folder: Path | str) -> TunedCollectives:
     drift = None
     if record.max_drift_ratio is not None:
         drift = DriftRule(record.max_drift_ratio, record.drift_from, record.max_watching_ratio)
-    return TunedCollectives(record.num_ranks, tuple(rules), record.is_reproducible, drift)
+    tuned = TunedCollectives(record.num_ranks, tuple(rules), record.is_reproducible, drift)
+    return CollectivesPlan(network, tuned)
 
 
 def _drift_fields(drift: DriftRule | None) -> dict[str, Any]:

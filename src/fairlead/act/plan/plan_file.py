@@ -23,15 +23,17 @@ def write_plan_file(
     fields: Mapping[str, object],
     version: int = VERSION,
     *,
+    kind: str | None = None,
     is_private: bool = False,
 ) -> None:
     """Write a file of the plan; it appears whole or not at all.
 
     Args:
         folder: The plan; made when it is missing.
-        name: The file's name, "KIND.json"; its format is "fairlead-KIND".
+        name: The file's name.
         fields: What it holds.
         version: Of this file's format.
+        kind: The format is "fairlead-KIND"; None: the file is KIND.json.
         is_private: Only the owner may read it.
 
     Raises:
@@ -42,7 +44,7 @@ def write_plan_file(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be made: {error.strerror}") from error
-    document = {"format": f"fairlead-{Path(name).stem}", "version": version, **fields}
+    document = {"format": f"fairlead-{kind or Path(name).stem}", "version": version, **fields}
     text = json.dumps(document, allow_nan=False) + "\n"
     if is_private:
         _write_private(folder / name, text)
