@@ -55,7 +55,7 @@ class CommunicatorSchedules {
 
   Followed find(MPI_Comm comm, const CollectiveCall& call) {
     // An executor counts in int what is in one message.
-    if (call.bytes > INT_MAX || call.root >= num_ranks()) return {};
+    if (call.bytes > INT_MAX || !has_right_root(call)) return {};
     const auto rule = std::find_if(rules_.begin(), rules_.end(), [&](const CollectiveRule* each) {
       return each->covers(call.operation, call.bytes);
     });
@@ -74,6 +74,12 @@ class CommunicatorSchedules {
 
  private:
   using Key = std::tuple<const CollectiveRule*, int, int>;  // host of the root, size class
+  /// The MPI reports a wrong one, such as MPI_PROC_NULL, which may be the same number as kNoHost.
+  [[nodiscard]] bool has_right_root(const CollectiveCall& call) const {
+    if (!executors::has_root(call.operation)) return true;
+    return 0 <= call.root && call.root < num_ranks();
+  }
+
 
   /// Communicators for what is sent.
   bool attach(MPI_Comm comm) {

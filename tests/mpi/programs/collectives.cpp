@@ -4,14 +4,22 @@
 // collectives compare SEED CALLS   random calls, each compared byte for byte with the nonblocking
 //                                  one, which is always the MPI's own; prints what differs, and
 //                                  then "compared N"
-// collectives threads SEED CALLS   the same by two threads at once, each on communicators of its
-// own collectives reals                prints the bits of sums whose order matters collectives
-// often CALLS          calls on communicators that come and go; prints what memory grew
+// collectives threads SEED CALLS   the same by two threads at once, on communicators of their own
+// collectives handlers CALLS       two threads reduce values of many types; prints how often the
+//                                  error handler of MPI_COMM_WORLD was another one meanwhile, and
+//                                  how often it was called by a wrong call at the end
+// collectives reals                prints the bits of sums whose order matters
+// collectives often CALLS          calls on communicators that come and go; prints what memory grew
 //                                  by
 // collectives wrong                calls with wrong arguments; prints the class of each error
 // collectives repeat CALLS         the same sum on overlapping communicators, in another order on
 //                                  each rank; prints "repeated N" where all are right
 // collectives sizes CALLS          sums of two sizes in turn; prints "repeated N" likewise
+// collectives errors CALLS         broadcasts, every fourth of which fails on the last rank; prints
+//                                  "errors N, right M"
+// collectives roots CALLS          broadcasts and sums by all roots in turn, of growing messages;
+//                                  prints "errors N, right M"
+// collectives crowded CALLS        the same where the MPI has hardly any communicator left
 // collectives leave                rank 1 ends in the middle, between two calls
 // collectives fail                 rank 1 ends inside of a call, where it combines values
 #include <mpi.h>
@@ -27,7 +35,9 @@
 #include <thread>
 #include <vector>
 
+#include "collectives/errors.hpp"
 #include "collectives/random_calls.hpp"
+#include "collectives/roots.hpp"
 #include "collectives/types.hpp"
 
 namespace {
@@ -114,29 +124,6 @@ void call_often(int num_calls) {
   long most = 0;
   MPI_Reduce(&grown, &most, 1, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
   if (rank == 0) std::printf("grown %ld\n", most);
-}
-
-void print_class(const char* call, int rank, int code) {
-  int error_class = MPI_SUCCESS;
-  MPI_Error_class(code, &error_class);
-  if (rank == 0) std::printf("%s %d\n", call, error_class);
-}
-
-void call_wrongly() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  double in[64] = {}, out[64] = {};
-  print_class("count", rank, MPI_Bcast(in, -1, MPI_INT, 0, comm));
-  print_class("root", rank, MPI_Bcast(in, 1, MPI_INT, 1000, comm));
-  print_class("type", rank, MPI_Allgather(out, 1, MPI_INT, in, 1, MPI_DATATYPE_NULL, comm));
-  print_class("null_op", rank, MPI_Allreduce(out, in, 4, MPI_INT, MPI_OP_NULL, comm));
-  print_class("op", rank, MPI_Allreduce(out, in, 4, MPI_DOUBLE, MPI_BAND, comm));
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  print_class("comm", rank, MPI_Barrier(MPI_COMM_NULL));
-  MPI_Comm_free(&comm);
 }
 
 /// Whether the sum of ranks + call is right.
@@ -236,7 +223,8 @@ void compare_in_threads(int seed, int num_calls) {
 
 int main(int argc, char** argv) {
   const std::string mode = argv[1];
-  const int needed = mode == "threads" ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+  const bool has_threads = mode == "threads" || mode == "handlers";
+  const int needed = has_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, needed, &provided);
   if (provided < needed) MPI_Abort(MPI_COMM_WORLD, 2);
@@ -247,6 +235,10 @@ int main(int argc, char** argv) {
   if (mode == "wrong") call_wrongly();
   if (mode == "repeat") repeat(std::atoi(argv[2]));
   if (mode == "sizes") repeat_sizes(std::atoi(argv[2]));
+  if (mode == "handlers") watch_handler(std::atoi(argv[2]));
+  if (mode == "errors") go_on_after_errors(std::atoi(argv[2]));
+  if (mode == "roots") call_by_all_roots(MPI_COMM_WORLD, std::atoi(argv[2]));
+  if (mode == "crowded") call_where_communicators_are_few(std::atoi(argv[2]));
   if (mode == "leave") leave();
   if (mode == "fail") fail();
   MPI_Finalize();
