@@ -5,6 +5,7 @@
 #include <exception>
 #include <string>
 
+#include "collectives/combining.hpp"
 #include "collectives/communicator_schedules.hpp"
 #include "collectives/current_network.hpp"
 #include "collectives/drift_counts.hpp"
@@ -56,7 +57,9 @@ bool begin(const Session& session) noexcept try {
   current_network().begin(site.plan.network, site.plan.drift.max_cost_ratio / 2);
   site.rank = session.rank;
   site.host_of_world_rank = find_hosts_of_world(site.plan.network, session, &complain);
-  return !site.host_of_world_rank.empty();
+  if (site.host_of_world_rank.empty()) return false;
+  begin_combining();
+  return true;
 } catch (const std::exception& error) {
   complain(error.what());
   return false;
@@ -67,6 +70,7 @@ void end() noexcept try {
   if (collectives_site().host_of_world_rank.empty()) return;
   forget_schedules(comm_world());
   forget_schedules(comm_self());
+  end_combining();
   leave_record();
 } catch (...) {
   complain("what was kept of them cannot be freed");

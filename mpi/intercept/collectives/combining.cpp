@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <mutex>
+#include <vector>
 
 #include "operations.hpp"
 #include "pmpi/mpi_symbols.hpp"
-#include "pmpi/returned_errors.hpp"
 
 namespace fairlead::intercept {
 namespace {
@@ -20,41 +21,55 @@ bool is_predefined(MPI_Op op) {
   return std::find(predefined.begin(), predefined.end(), op) != predefined.end();
 }
 
-// Pairs that fit. Predefined operations take predefined types only, whose handles last.
-struct KnownPairs {
-  struct Pair {
-    MPI_Op op;
-    MPI_Datatype type;
-    bool operator==(const Pair&) const = default;
-  };
-  std::array<Pair, 8> pairs{};
-  std::size_t num_pairs = 0;
-
-  [[nodiscard]] bool has(const Pair& pair) const {
-    return std::find(pairs.begin(), pairs.end(), pair) != pairs.end();
-  }
-  void add(const Pair& pair) { pairs[num_pairs++ % pairs.size()] = pair; }
+// An operation and a type.
+struct Pair {
+  MPI_Op op;
+  MPI_Datatype type;
+  bool operator==(const Pair&) const = default;
 };
 
-bool is_taken(MPI_Op op, MPI_Datatype type) {
-  thread_local KnownPairs known{};
-  if (known.has({op, type})) return true;
-  // MPIs differ in which of the two an error without communicator goes to.
-  const ReturnedErrors of_world(comm_world());
-  const ReturnedErrors of_self(comm_self());
-  std::max_align_t in{};
-  std::max_align_t inout{};
-  if (mpi().Reduce_local(&in, &inout, 0, type, op) != MPI_SUCCESS) return false;
-  known.add({op, type});
+// What threads share: all of it is guarded by the mutex.
+struct Asking {
+  std::mutex mutex;
+  // Of this process alone. A question without a communicator would bring its error to the handler
+  // of the program's, which another thread may need meanwhile.
+  MPI_Comm comm = comm_null();
+  // Pairs that fit. Predefined operations take predefined types only, whose handles last.
+  std::vector<Pair> known{};
+};
+
+Asking& asking() {
+  static Asking* const instance = new Asking;
+  return *instance;
+}
+
+bool is_taken(const Pair& pair) {
+  Asking& shared = asking();
+  const std::scoped_lock lock(shared.mutex);
+  if (std::find(shared.known.begin(), shared.known.end(), pair) != shared.known.end()) return true;
+  const std::max_align_t in{};
+  std::max_align_t out{};
+  if (mpi().Allreduce(&in, &out, 0, pair.type, pair.op, shared.comm) != MPI_SUCCESS) return false;
+  shared.known.push_back(pair);
   return true;
 }
 
 }  // namespace
 
+void begin_combining() {
+  MPI_Comm& comm = asking().comm;
+  mpi().Comm_split(comm_self(), 0, 0, &comm);
+  mpi().Comm_set_errhandler(comm, errors_return());
+}
+
+void end_combining() {
+  mpi().Comm_free(&asking().comm);
+}
+
 bool can_combine(MPI_Op op, MPI_Datatype type) {
   if (op == op_null() || type == datatype_null()) return false;
   if (!fairlead::collectives::commutes(op)) return false;
-  return !is_predefined(op) || is_taken(op, type);
+  return !is_predefined(op) || is_taken({op, type});
 }
 
 }  // namespace fairlead::intercept

@@ -217,6 +217,13 @@ def test_wrong_arguments_are_answered_by_the_mpi(mpi: TracedMpi, tmp_path: Path)
     assert answers[0].count("\n") == 25
 
 
+def test_the_error_handler_of_a_program_with_threads_stays(mpi: TracedMpi, tmp_path: Path) -> None:
+    plan = write_plan(tmp_path, 2, forcing())
+
+    done = run(mpi, "a,b", plan, "handlers", "100000")
+
+    assert done.stdout == "other handlers 0, handled 2\n", done.stdout + done.stderr
+
 
 
 
