@@ -45,7 +45,8 @@ template <class Facts, class Follow>
     if (found.watched == nullptr) return {.code = follow(*found.schedule, *found.members)};
     const int code =
         watched_call(*found.watched, [&] { return follow(*found.schedule, *found.members); });
-    if (code == MPI_SUCCESS && found.watched->is_due()) look_after(comm, *found.watched);
+    // After an error, too: the others may have none, and agree with this rank now.
+    if (found.watched->is_due()) look_after(comm, *found.watched);
     return {.code = code};
   } catch (const MpiFailure& failure) {
     return {.code = failure.code};

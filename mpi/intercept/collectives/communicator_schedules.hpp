@@ -46,7 +46,7 @@ struct Followed {
 [[nodiscard]] Followed find_schedule(MPI_Comm comm, const CollectiveCall& call);
 
 /// Looks after the schedule of calls that are due for it (`DriftWatch`). Collective over the
-/// communicator, after a call without an error: else nothing is sure to be the same on all ranks.
+/// communicator.
 /// @throws MpiFailure
 void look_after(MPI_Comm comm, PlannedCalls& calls);
 

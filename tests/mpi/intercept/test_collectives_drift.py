@@ -32,11 +32,14 @@ def write_plan(folder: Path, hosts: tuple[int, ...] | None, *, is_reproducible: 
     """
     near = np.eye(len(HOSTS), dtype=bool)
     network = fl.Network(HOSTS, np.where(near, 0.0, 1e-9), np.where(near, np.inf, 1.0))
-    rule = {"operation": "allreduce", "min_bytes": 1024, "max_bytes": None, "hosts": hosts,
-            "method": "forest"}  # fmt: skip
+    rules = [
+        {"operation": operation, "min_bytes": 1024, "max_bytes": None, "hosts": hosts,
+         "method": "forest"}
+        for operation in ("allreduce", "bcast")
+    ]  # fmt: skip
     write_network_plan(folder, network)
     fields = {"num_ranks": len(HOSTS), "is_reproducible": is_reproducible, "max_drift_ratio": 999.0,
-              "drift_from": "predicted", "max_watching_ratio": 1e3, "rules": [rule]}  # fmt: skip
+              "drift_from": "predicted", "max_watching_ratio": 1e3, "rules": rules}  # fmt: skip
     write_plan_file(folder, "collectives.json", fields, 1)
     return folder
 
@@ -104,3 +107,15 @@ def test_a_reproducible_plan_is_never_looked_after(openmpi: TracedMpi, tmp_path:
 
     assert (printed, lines) == (f"repeated {NUM_CALLS}\n", [])
     assert drift_counts(plan) is None
+
+
+def test_calls_that_fail_on_one_rank_are_counted_there_too(mpi: TracedMpi, tmp_path: Path) -> None:
+    plan = write_plan(tmp_path, None, is_reproducible=False)
+
+    printed, _ = repeat(mpi, plan, "errors")
+
+    # If not, that rank is in the next call while the others agree on times.
+    assert printed == f"errors {NUM_CALLS // 4}, right {NUM_CALLS}\n"
+    counts = drift_counts(plan)
+    assert counts is not None
+    assert counts.windows > 0

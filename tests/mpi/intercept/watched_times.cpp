@@ -8,6 +8,7 @@
 #include "../../core/catch.hpp"
 #include "collectives/network_now.hpp"
 #include "collectives/schedule_comparison.hpp"
+#include "collectives/watched_call.hpp"
 #include "collectives/watched_times.hpp"
 
 using namespace fairlead::intercept;
@@ -91,6 +92,18 @@ TEST_CASE("watching: two readings of a clock are within what is allowed however 
 
   const Window window = window_of(times, 1e-6);
   CHECK(window.timed_calls * kTwoReadings_s <= window.calls * 1e-6 * kRule.max_cost_ratio / 2);
+}
+
+TEST_CASE("watching: a rank on which calls fail is due for the agreement with the others") {
+  WatchedTimes failing(4e-3, kRule), others(4e-3, kRule);
+
+  while (!others.is_due()) {
+    CHECK_FALSE(failing.is_due());
+    CHECK(watched_call(failing, [] { return MPI_ERR_TYPE; }) == MPI_ERR_TYPE);
+    CHECK(watched_call(others, [] { return MPI_SUCCESS; }) == MPI_SUCCESS);
+  }
+
+  CHECK(failing.is_due());
 }
 
 TEST_CASE("watching: the time of a window is that of its own calls") {
