@@ -30,6 +30,14 @@ int key() {
   return created;
 }
 
+/// Whether something has succeeded on every rank; collective.
+bool is_common(bool is_success, MPI_Comm comm) {
+  const char own = is_success ? 1 : 0;
+  char of_all = 0;
+  const int code = mpi().Allreduce(&own, &of_all, 1, byte_type(), op_band(), comm);
+  return code == MPI_SUCCESS && of_all != 0;
+}
+
 void free_all(std::vector<MPI_Comm>& comms) {
   for (MPI_Comm& comm : comms) {
     if (comm != comm_null()) mpi().Comm_free(&comm);
@@ -46,7 +54,10 @@ int Members::attach(MPI_Comm comm, std::span<const int> host_of_rank, Members*& 
   members = find(comm);
   if (members != nullptr) return MPI_SUCCESS;
   std::unique_ptr<Members> made(new Members(host_of_rank));
-  if (const int code = made->make_comms(comm); code != MPI_SUCCESS) return code;
+  const int made_code = made->make_comms(comm);
+  if (!is_common(made_code == MPI_SUCCESS, comm)) {
+    return made_code == MPI_SUCCESS ? MPI_ERR_OTHER : made_code;
+  }
   if (const int code = mpi().Comm_set_attr(comm, key(), made.get()); code != MPI_SUCCESS) {
     return code;
   }
@@ -137,6 +148,7 @@ int Members::in_order(const Schedule& schedule, InOrder& order) {
     order = {.comm = known.comm, .ranks = known.ranks};
     if (known.ranks == ranks) return MPI_SUCCESS;
   }
+  if (!may_make(1)) return MPI_ERR_OTHER;
   const auto found = std::find(ranks.begin(), ranks.end(), rank_);
   const auto position = static_cast<int>(found - ranks.begin());
   const int code = mpi().Comm_split(comm_, 0, position, &order.comm);
@@ -151,6 +163,7 @@ int Members::comms_of_levels(const Schedule& schedule, int root, std::span<const
     comms = known.comms;
     if (known.schedule == &schedule && known.root == root) return MPI_SUCCESS;
   }
+  if (!may_make(schedule.levels.size())) return MPI_ERR_OTHER;
   Levels made{.schedule = &schedule, .root = root, .comms = {}};
   for (const auto& groups : schedule.levels) {
     int color = MPI_UNDEFINED;
@@ -173,11 +186,37 @@ int Members::comms_of_levels(const Schedule& schedule, int root, std::span<const
   return MPI_SUCCESS;
 }
 
+bool Members::has_comms_for(const Schedule& schedule, int root) {
+  if (schedule.form != Form::native && schedule.form != Form::levels) return true;
+  // An order is the same from every root.
+  const std::pair key{&schedule, schedule.form == Form::native ? kNoHost : root};
+  if (with_comms_.contains(key)) return true;
+  if (!can_make_comms_) return false;
+  can_make_comms_ = is_common(make_comms_for(schedule, root) == MPI_SUCCESS, comm_);
+  if (can_make_comms_) with_comms_.insert(key);
+  return can_make_comms_;
+}
+
+int Members::make_comms_for(const Schedule& schedule, int root) {
+  InOrder order;
+  std::span<const MPI_Comm> comms;
+  return schedule.form == Form::native ? in_order(schedule, order)
+                                       : comms_of_levels(schedule, root, comms);
+}
+
+bool Members::may_make(std::size_t num_comms) const {
+  std::size_t num_kept = ordered_.size();
+  for (const Levels& known : levels_) num_kept += known.comms.size();
+  return num_kept + num_comms <= kMostComms;
+}
+
 void Members::forget() {
   for (Ordered& known : ordered_) mpi().Comm_free(&known.comm);
   for (Levels& known : levels_) free_all(known.comms);
   ordered_.clear();
   levels_.clear();
+  with_comms_.clear();
+  can_make_comms_ = true;
   forest_parts_.clear();
 }
 

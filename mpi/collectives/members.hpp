@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "forms.hpp"
@@ -31,7 +33,7 @@ struct InOrder {
 class Members {
  public:
   /// Collective over `comm`, which must be an intracommunicator. A second call finds what the
-  /// first one has made.
+  /// first one has made. Fails on all ranks alike.
   /// @param host_of_rank  of every rank of `comm`, 0 .. number of hosts - 1, all of them in use;
   /// the same on all ranks
   [[nodiscard]] static int attach(MPI_Comm comm, std::span<const int> host_of_rank,
@@ -86,6 +88,13 @@ class Members {
   [[nodiscard]] int comms_of_levels(const Schedule& schedule, int root,
                                     std::span<const MPI_Comm>& comms);
 
+  /// Whether the communicators are there that a schedule needs from this root; the same answer on
+  /// all ranks, and without them the call is the MPI's own. Those that are missing are made,
+  /// collectively, while they are few: an MPI may have 2048 of them for all that a process does.
+  [[nodiscard]] bool has_comms_for(const Schedule& schedule, int root);
+
+  static constexpr std::size_t kMostComms = 64;
+
   /// Drops what was computed for schedules; collective.
   void forget();
 
@@ -104,6 +113,8 @@ class Members {
 
   explicit Members(std::span<const int> host_of_rank);
   [[nodiscard]] int make_comms(MPI_Comm comm);
+  [[nodiscard]] int make_comms_for(const Schedule& schedule, int root);
+  [[nodiscard]] bool may_make(std::size_t num_comms) const;
   [[nodiscard]] int leader_of(int host, int root) const;
 
   MPI_Comm comm_ = comm_null();
@@ -117,6 +128,9 @@ class Members {
   // In the order in which they were made, which is that in which all processes free them.
   std::vector<Ordered> ordered_;
   std::vector<Levels> levels_;
+  /// Schedules, each with its root where it counts.
+  std::set<std::pair<const Schedule*, int>> with_comms_;
+  bool can_make_comms_ = true;
 };
 
 }  // namespace fairlead::collectives

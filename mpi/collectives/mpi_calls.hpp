@@ -12,6 +12,7 @@ using intercept::comm_null;
 using intercept::comm_self;
 using intercept::errors_return;
 using intercept::mpi;
+using intercept::op_band;
 using intercept::request_null;
 
 }  // namespace fairlead::collectives

@@ -61,10 +61,9 @@ class CommunicatorSchedules {
     });
     if (rule == rules_.end() || !attach(comm)) return {};
     PlannedCalls& planned = planned_for(**rule, call);
-    if (planned.schedule == nullptr) return {};
-    if (!fits(*planned.schedule, *members_, call.root, call.bytes)) return {};
+    if (planned.schedule == nullptr || !can_follow(*planned.schedule, call)) return {};
     const executors::Schedule* next = planned.next();
-    if (!fits(*next, *members_, call.root, call.bytes)) next = planned.schedule.get();
+    if (!can_follow(*next, call)) next = planned.schedule.get();
     return {.schedule = next,
             .members = members_,
             .watched = planned.times.is_on() ? &planned : nullptr};
@@ -74,12 +73,12 @@ class CommunicatorSchedules {
 
  private:
   using Key = std::tuple<const CollectiveRule*, int, int>;  // host of the root, size class
+
   /// The MPI reports a wrong one, such as MPI_PROC_NULL, which may be the same number as kNoHost.
   [[nodiscard]] bool has_right_root(const CollectiveCall& call) const {
     if (!executors::has_root(call.operation)) return true;
     return 0 <= call.root && call.root < num_ranks();
   }
-
 
   /// Communicators for what is sent.
   bool attach(MPI_Comm comm) {
@@ -89,6 +88,11 @@ class CommunicatorSchedules {
     members_ = nullptr;
     rules_.clear();
     return false;
+  }
+
+  [[nodiscard]] bool can_follow(const executors::Schedule& schedule, const CollectiveCall& call) {
+    return fits(schedule, *members_, call.root, call.bytes) &&
+           members_->has_comms_for(schedule, call.root);
   }
 
   PlannedCalls& planned_for(const CollectiveRule& rule, const CollectiveCall& call) {

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from tracing import PROGRAMS, TracedMpi
+from tracing import MPIS, PROGRAMS, TracedMpi
 
 import fairlead as fl
 from fairlead.act.launch import detect
@@ -34,6 +34,7 @@ ON_HOSTS = PROGRAMS / "on-hosts.sh"
 HOSTS = ("a", "b", "c", "d", "e")
 ONE_PER_HOST = "a,b,c,d,e"
 SEVERAL_PER_HOST = "a,c,b,d,c,a,d,b"
+ROOTED = ("bcast", "reduce")
 BOUNDS = (0, 512, 8192, None)
 """Sizes from one to the next have methods of their own."""
 
@@ -225,6 +226,35 @@ def test_the_error_handler_of_a_program_with_threads_stays(mpi: TracedMpi, tmp_p
     assert done.stdout == "other handlers 0, handled 2\n", done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("hosts", [ONE_PER_HOST, SEVERAL_PER_HOST])
+def test_roots_in_turn_do_not_use_up_the_communicators(
+    openmpi: TracedMpi, hosts: str, tmp_path: Path
+) -> None:
+    num_ranks = len(hosts.split(","))
+    calls = 12 * num_ranks
+    counter = openmpi.build("live_objects.c", "-shared", "-fPIC", "-ldl")
+    env = {"LD_PRELOAD": f"{find(detect(openmpi.mpirun)).intercept}:{counter}"}
+
+    for method in ("cmpi", "native"):
+        rules = [{**rule, "method": method} for rule in forcing() if rule["operation"] in ROOTED]
+        plan = write_plan(tmp_path, num_ranks, rules)
+        done = run(openmpi, hosts, plan, "roots", str(calls), **env)
+
+        assert f"errors 0, right {calls}\n" in done.stdout, done.stdout + done.stderr
+        num_made, num_left = re.findall(r"communicators: (\d+) made, (\d+) left", done.stdout)[0]
+        assert 3 <= int(num_made) <= 64 + 3
+        assert int(num_left) == 0
+
+
+def test_a_program_with_hardly_any_communicator_left_goes_on(tmp_path: Path) -> None:
+    mpich = MPIS["mpich-4"]  # The others have no limit that a test could come to.
+    rules = [{**rule, "method": "cmpi"} for rule in forcing() if rule["operation"] in ROOTED]
+    plan = write_plan(tmp_path, 5, rules)
+
+    done = run(mpich, ONE_PER_HOST, plan, "crowded", "60")
+
+    assert done.stdout == "errors 0, right 60\n", done.stdout + done.stderr
+    assert told(done) == ""
 
 
 @pytest.mark.parametrize("way", ["leave", "fail"])
