@@ -53,7 +53,7 @@ def main() -> int:
             programs = built(mpi, Path(folder))
             for turn in range(turns):
                 plan = Path(folder) / f"plan{turn}"
-                with forced_plan(plan, hosts, turn):
+                with forced_plan(plan, hosts, turn, with_native=True):
                     told = run(launcher, plan, hosts, programs, num_calls)
                 has_leaked |= is_leak(told)
                 print(

@@ -166,10 +166,10 @@ def test_a_rule_is_for_exactly_its_hosts(
     assert (ruled.stdout.splitlines()[-1] == without.stdout.splitlines()[-1]) == is_native
 
 
-def test_the_same_call_gives_the_same_bits_on_every_run(openmpi: TracedMpi, tmp_path: Path) -> None:
+def test_the_same_call_gives_the_same_bits_on_every_run(mpi: TracedMpi, tmp_path: Path) -> None:
     plan = write_plan(tmp_path, 8, forcing(1))
 
-    bits = {run(openmpi, SEVERAL_PER_HOST, plan, "reals").stdout for _ in range(20)}
+    bits = {run(mpi, SEVERAL_PER_HOST, plan, "reals").stdout for _ in range(20)}
 
     assert len(bits) == 1
     assert bits.pop().startswith("bits ")
