@@ -221,6 +221,9 @@ def disturb(routers: LabRouters, program: Program, num_rounds: int, seed: int) -
     faults: Counter[str] = Counter()
     num_messages = num_wrong = num_hangs = num_done = 0
     longest_s = 0.0
+    # Faults before the program relays would leave it without relays.
+    program.begin_round(chance.getrandbits(62) + 1)
+    program.result()
     for number in range(num_rounds):
         # Each kind comes as often as the others, on each host as often as on the others.
         kind = KINDS[number % len(KINDS)]

@@ -16,11 +16,14 @@ from tracing import PROGRAMS, TracedMpi
 from fairlead.act.launch import detect
 from fairlead.act.mpi_builds import find
 from fairlead.act.plan.relay import RELAY_RULES, RouterPlace, new_key, write_relay_plan
+from fairlead.act.relay.counters import router_counters
 from fairlead.act.relay.routers import router_program
 from fairlead.decide.routes import path_table
 from fairlead.model.network import Network
 
 ON_HOSTS = PROGRAMS / "on-hosts.sh"
+NOWHERE = "224.0.0.1"
+"""A process can listen at a multicast address, but nothing can connect to it."""
 
 
 def hosts_of(num_ranks: int) -> list[str]:
@@ -39,17 +42,21 @@ def uneven_network(num_hosts: int) -> Network:
 
 
 class Routers:
-    """One router for each host, all on the loopback interface."""
+    """One router for each host, all on the loopback interface.
 
-    def __init__(self, num_hosts: int, folder: Path):
+    Others do not reach the host `unreachable`, if there is one.
+    """
+
+    def __init__(self, num_hosts: int, folder: Path, unreachable: int | None = None):
         self.key = new_key()
         self.places: list[RouterPlace] = []
         self.processes: list[subprocess.Popen[str]] = []
         self._folder = folder
-        for host in hosts_of(num_hosts):
+        for index, host in enumerate(hosts_of(num_hosts)):
             process, port = self._start(host, 0)
             self.processes.append(process)
-            self.places.append(RouterPlace(host, "127.0.0.1", port, f"{folder}/{host}/router"))
+            address = NOWHERE if index == unreachable else "127.0.0.1"
+            self.places.append(RouterPlace(host, address, port, f"{folder}/{host}/router"))
         for index in range(num_hosts):
             self._admit(index)
 
@@ -71,6 +78,11 @@ class Routers:
         process.stdin.flush()
         assert json.loads(process.stdout.readline()) == {"job": "taken"}
 
+    def forwards(self, index: int) -> bool:
+        """Whether this one sends messages of its host: the program has begun to relay."""
+        counters = router_counters(Path(self.places[index].socket).with_name("metrics"))
+        return counters is not None and counters["forwarded_frames_total"] > 0
+
     def kill(self, index: int) -> None:
         """As by the kernel when memory runs out."""
         self.processes[index].kill()
@@ -89,11 +101,11 @@ class Routers:
 
 
 @contextlib.contextmanager
-def running(num_hosts: int) -> Iterator[Routers]:
+def running(num_hosts: int, unreachable: int | None = None) -> Iterator[Routers]:
     """Routers of that many hosts, until the end of the block."""
     # Not pytest's folder: a socket's name may have 107 characters.
     with tempfile.TemporaryDirectory(prefix="fl", ignore_cleanup_errors=True) as folder:
-        routers = Routers(num_hosts, Path(folder))
+        routers = Routers(num_hosts, Path(folder), unreachable)
         try:
             yield routers
         finally:

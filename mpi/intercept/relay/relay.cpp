@@ -3,13 +3,16 @@
 #include "relay/relay.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <exception>
+#include <span>
 #include <string>
 
 #include "plan/own_names.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "relay/completion.hpp"
+#include "relay/messenger/reach.hpp"
 #include "session/feature.hpp"
 
 namespace fairlead::intercept {
@@ -17,6 +20,8 @@ namespace relay {
 namespace {
 
 constexpr const char* kRelayFile = "relay.json";
+// How long MPI_Init waits for routers and messengers that do not answer.
+constexpr std::chrono::seconds kReachTime{5};
 // Counts of bytes are int in most calls.
 constexpr std::uint64_t kMostBytes = 0x7fffffff;
 
@@ -31,9 +36,13 @@ std::vector<Value> gather_all(const Value& own, int num_ranks) {
   return all;
 }
 
-bool is_true_on_all(bool own, int num_ranks) {
-  const auto all = gather_all<char>(own ? 1 : 0, num_ranks);
-  return std::find(all.begin(), all.end(), 0) == all.end();
+// The first rank with a problem tells it.
+bool is_fine_on_all(const std::string& problem, const Session& session) {
+  const auto fine = gather_all<char>(problem.empty() ? 1 : 0, session.num_ranks);
+  const auto first = std::find(fine.begin(), fine.end(), 0);
+  if (first == fine.end()) return true;
+  if (first - fine.begin() == session.rank) complain(problem.c_str());
+  return false;
 }
 
 void release_envelope(std::uint32_t dst_rank, std::uint64_t number) {
@@ -57,7 +66,7 @@ MessengerSite site_of(const RelayPlan& plan) {
   return site;
 }
 
-// The plan and the own host; the first rank with a problem tells it.
+// The plan and the own host.
 bool prepare(const Session& session, RelayPlan& plan) {
   Relay& relay = feature();
   std::string problem;
@@ -75,11 +84,27 @@ bool prepare(const Session& session, RelayPlan& plan) {
   } catch (const std::exception& error) {
     problem = error.what();
   }
-  const auto fine = gather_all<char>(problem.empty() ? 1 : 0, session.num_ranks);
-  const auto first = std::find(fine.begin(), fine.end(), 0);
-  if (first == fine.end()) return true;
-  if (first - fine.begin() == session.rank) complain(problem.c_str());
-  return false;
+  return is_fine_on_all(problem, session);
+}
+
+// The MPI carries no message of which it has carried the envelope. So nothing may depend on routers
+// and messengers that cannot be reached, as behind a firewall that admits the MPI's ports alone.
+std::string reach_others(const RelayPlan& plan, std::span<const Address> address_of_rank) {
+  const Relay& relay = feature();
+  const Time until = Clock::now() + kReachTime;
+  const auto name_of = [&](std::uint16_t host) { return plan.network.names_of_host[host].front(); };
+  const std::string in_time = " within " + std::to_string(kReachTime.count()) + " s";
+  if (!relay.messenger->wait_for_router(until)) {
+    return "the router of host '" + name_of(relay.own_host) + "' did not answer" + in_time;
+  }
+  std::vector<Address> addresses;
+  const auto ranks = ranks_to_reach(relay.host_of_rank, relay.own_rank);
+  for (const std::uint32_t rank : ranks) addresses.push_back(address_of_rank[rank]);
+  const auto found = find_unreached(addresses, relay.own_rank, plan.key, until);
+  if (!found) return {};
+  return "host '" + name_of(relay.own_host) + "' could not reach a process on host '" +
+         name_of(relay.host_of_rank[ranks[*found]]) + "' at " + addresses[*found].host + ", port " +
+         std::to_string(addresses[*found].port) + "," + in_time;
 }
 
 bool start_messenger(const Session& session, const RelayPlan& plan) {
@@ -92,14 +117,13 @@ bool start_messenger(const Session& session, const RelayPlan& plan) {
   mpi().Query_thread(&level);
   relay.is_threaded = level == MPI_THREAD_MULTIPLE;
   const std::string& address = plan.address_of_host[relay.own_host];
-  bool is_listening = true;
+  std::string problem;
   try {
     relay.messenger = std::make_unique<Messenger>(site_of(plan), address, release_envelope);
   } catch (const std::exception& error) {
-    complain(error.what());
-    is_listening = false;
+    problem = error.what();
   }
-  if (!is_true_on_all(is_listening, session.num_ranks)) {
+  if (!is_fine_on_all(problem, session)) {
     relay.messenger.reset();
     return false;
   }
@@ -109,7 +133,16 @@ bool start_messenger(const Session& session, const RelayPlan& plan) {
   for (std::size_t rank = 0; rank < ports.size(); ++rank) {
     addresses.push_back({plan.address_of_host[relay.host_of_rank[rank]], ports[rank]});
   }
-  relay.messenger->start(std::move(addresses));
+  try {
+    relay.messenger->start(addresses);
+    problem = reach_others(plan, addresses);
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  if (!is_fine_on_all(problem, session)) {
+    relay.messenger.reset();
+    return false;
+  }
   mpi().Comm_dup(comm_self(), &relay.self);
   mpi().Comm_dup(comm_world(), &relay.world);
   mpi().Comm_set_errhandler(relay.world, errors_return());

@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Routers are killed, stopped and started again at random: the program notices a delay only."""
+"""Routers are killed, stopped and started again: the program notices a delay only.
+
+Without a router or another process that it needs from its beginning it runs without relays.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
+import re
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from relaying import Routers, command, running, write_plan
+from relaying import NOWHERE, Routers, command, running, write_plan
 from tracing import MPIS
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
@@ -34,34 +40,75 @@ def disturb(routers: Routers, chance: random.Random) -> None:
         routers.start_again(victim)
 
 
+@contextlib.contextmanager
+def relayed_program(
+    name: str, routers: Routers, folder: Path, *words: str
+) -> Iterator[subprocess.Popen[str]]:
+    """The program when it sends by each of the routers."""
+    write_plan(folder, routers, 1024)
+    argv = command(MPIS[name], NUM_RANKS, folder, MPIS[name].build("relayed.c"), *words)
+    with subprocess.Popen(
+        argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as started:
+        while not all(routers.forwards(index) for index in range(NUM_RANKS)):
+            assert started.poll() is None, started.communicate()
+            time.sleep(0.01)
+        yield started
+
+
+def outcome(started: subprocess.Popen[str]) -> tuple[int, str, list[str]]:
+    """Exit code and output of the program, and what the library complains of."""
+    output, errors = started.communicate()
+    return started.returncode, output, [line for line in errors.splitlines() if "fairlead" in line]
+
+
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", ["openmpi-4", "mpich-4"])
 @pytest.mark.parametrize("victim", [0, 1])
 def test_a_router_that_never_goes_on_loses_no_message(
     name: str, victim: int, tmp_path: Path
 ) -> None:
-    with running(NUM_RANKS) as routers:
-        write_plan(tmp_path, routers, 1024)
+    with running(NUM_RANKS) as routers, relayed_program(name, routers, tmp_path) as started:
         routers.processes[victim].send_signal(signal.SIGSTOP)
-        argv = command(MPIS[name], NUM_RANKS, tmp_path, MPIS[name].build("relayed.c"))
-        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        assert outcome(started) == (0, "ok\n", [])
 
-    complaints = [line for line in done.stderr.splitlines() if "fairlead" in line]
-    assert (done.returncode, done.stdout, complaints) == (0, "ok\n", [])
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", ["openmpi-4", "mpich-4"])
+def test_a_program_whose_routers_have_all_ended_finds_its_receivers(
+    name: str, tmp_path: Path
+) -> None:
+    with running(NUM_RANKS) as routers, relayed_program(name, routers, tmp_path) as started:
+        routers.end()
+        assert outcome(started) == (0, "ok\n", [])
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", ["openmpi-4", "mpich-4"])
+def test_a_program_that_cannot_reach_a_host_runs_without_relays(name: str, tmp_path: Path) -> None:
+    with running(NUM_RANKS, unreachable=1) as routers:
+        write_plan(tmp_path, routers, 1024)
+        # Of all calls of the program some go wrong with MPICH alone.
+        words = (MPIS[name].build("relayed.c"), "rounds", "5")
+        argv = command(MPIS[name], NUM_RANKS, tmp_path, *words)
+        with subprocess.Popen(
+            argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as started:
+            code, output, complaints = outcome(started)
+
+    assert (code, output, len(complaints)) == (0, "ok\n", 1), complaints
+    expected = f"no message is relayed: host 'host0' could not reach .* 'host1' at {NOWHERE}"
+    assert re.search(expected, complaints[0])
 
 
 @pytest.mark.parametrize("name", ["openmpi-4", "mpich-4"])
 def test_no_fault_of_a_router_loses_or_changes_a_message(name: str, tmp_path: Path) -> None:
-    mpi = MPIS[name]
     chance = random.Random(1)
-    with running(NUM_RANKS) as routers:
-        write_plan(tmp_path, routers, 1024)
-        program = mpi.build("relayed.c")
-        argv = command(mpi, NUM_RANKS, tmp_path, program, "rounds", str(NUM_ROUNDS))
-        started = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+    words = ("rounds", str(NUM_ROUNDS))
+    with running(NUM_RANKS) as routers, relayed_program(name, routers, tmp_path, *words) as started:
         num_faults = 0
         while started.poll() is None:
             disturb(routers, chance)
             num_faults += 1
-        output = started.communicate()[0]
-    assert (started.returncode, output) == (0, "ok\n")
+        assert outcome(started) == (0, "ok\n", [])
     assert num_faults > 1

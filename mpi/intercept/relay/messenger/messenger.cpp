@@ -46,6 +46,11 @@ void Messenger::start(std::vector<Address> address_of_rank) {
   thread_ = std::thread([this] { work(); });
 }
 
+bool Messenger::wait_for_router(Time until) {
+  std::unique_lock guard(lock_);
+  return changed_.wait_until(guard, until, [this] { return has_router_; });
+}
+
 Messenger::~Messenger() {
   is_ending_ = true;
   wake();
@@ -180,11 +185,15 @@ void Messenger::fill_channels(Time now) {
   // In the beginning it is about to answer. One that hangs may answer later.
   if (is_called && !has_router && now < router_awaited_until_) return;
   std::vector<Notice> notices;
+  bool is_answered = false;
   {
     const std::lock_guard guard(lock_);
     notices = notices_.due(now);
     outbox_.expire(now);
+    is_answered = has_router && !has_router_;
+    has_router_ = has_router;
   }
+  if (is_answered) changed_.notify_all();
   for (Notice& notice : notices) {
     notice.header.digest = digest_of(notice.header, {}, site_.key);
     put(notice.header, nullptr, notice.is_past_routers);

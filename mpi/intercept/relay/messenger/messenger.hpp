@@ -40,6 +40,8 @@ class Messenger {
   [[nodiscard]] std::uint16_t port() const { return port_; }
   /// @param address_of_rank  where each process listens
   void start(std::vector<Address> address_of_rank);
+  /// Whether the own router has proved the key, until a time.
+  [[nodiscard]] bool wait_for_router(Time until);
 
   /// Takes a message over, for a way by routers. @return its number
   std::uint64_t send(std::uint32_t dst_rank, std::vector<std::byte> bytes, Way way);
@@ -101,6 +103,7 @@ class Messenger {
   Inbox inbox_;
   Notices notices_;
   std::uint64_t num_answers_ = 0;
+  bool has_router_ = false;
 
   std::atomic<bool> is_ending_{false};
   std::thread thread_;

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a process can reach those that it may have to, found out before a message depends on it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fairlead/relay/proof.hpp"
+#include "relay/messenger/path_state.hpp"
+#include "relay/messenger/site.hpp"
+
+namespace fairlead::intercept::relay {
+
+/// One process on each other host, in the order of the hosts after the own one. Processes of one
+/// host take different ones, as far as there are, and no process is called by all at once.
+[[nodiscard]] std::vector<std::uint32_t> ranks_to_reach(std::span<const std::uint16_t> host_of_rank,
+                                                        std::uint32_t own_rank);
+
+/// Calls processes, some at once, and each again until it has proved the key.
+/// @param until  when it gives up
+/// @return the index of one that has not; none if all have
+[[nodiscard]] std::optional<std::size_t> find_unreached(std::span<const Address> addresses,
+                                                        std::uint32_t own_rank,
+                                                        const fairlead::relay::Key& key,
+                                                        Time until);
+
+}  // namespace fairlead::intercept::relay
