@@ -168,8 +168,11 @@ Relay& feature() {
 
 Way way_to(std::uint32_t dst_rank, std::uint64_t size_bytes) {
   Relay& relay = feature();
-  if (const auto way = fixed_way(relay, size_bytes)) return *way;
-  return relay.messenger->way_to(dst_rank, size_bytes);
+  const auto way = fixed_way(relay, size_bytes);
+  if (!way) return relay.messenger->way_to(dst_rank, size_bytes);
+  // A message of the size of an envelope has to be relayed; others only while there is room.
+  const bool may_be_mpi = *way != Way::mpi && size_bytes != kEnvelopeBytes;
+  return may_be_mpi && !relay.messenger->has_room(size_bytes) ? Way::mpi : *way;
 }
 
 bool is_worth_relaying(std::uint32_t dst_rank, std::uint64_t size_bytes) {

@@ -121,6 +121,34 @@ TEST_CASE("outbox: stripes over relays take one connection to each host until mo
   }
 }
 
+TEST_CASE("outbox: the MPI carries messages of a sender that is far ahead of its receiver") {
+  constexpr std::uint64_t kBytes = 16 << 20;
+  Outbox box(site(1e8, 3e9), kStart);
+  std::uint64_t number = 0;
+  for (std::uint64_t sent = 0; sent < Outbox::kMaxKeptBytes; sent += kBytes) {
+    CHECK(box.way_to(1, kBytes, kStart) != Way::mpi);
+    number = box.add(1, payload(kBytes), Way::striped, kStart);
+  }
+  CHECK(box.way_to(1, kBytes, kStart) == Way::mpi);
+  CHECK_FALSE(box.has_room(1));
+  // One is refused, another arrives.
+  box.refuse(1, number, kStart);
+  CHECK(box.has_room(kBytes));
+  CHECK_FALSE(box.has_room(kBytes + 1));
+  while (const auto departure = box.next(kStart, OwnRouter::ready)) {
+    box.acknowledge(acknowledgement(*departure), kStart);
+  }
+  CHECK(box.has_room(2 * kBytes));
+  CHECK(box.way_to(1, kBytes, kStart) != Way::mpi);
+}
+
+TEST_CASE("outbox: a message that is larger than all that is kept goes alone") {
+  Outbox box(site(1e8, 3e9), kStart);
+  CHECK(box.has_room(Outbox::kMaxKeptBytes + 1));
+  box.add(1, payload(1), Way::striped, kStart);
+  CHECK_FALSE(box.has_room(Outbox::kMaxKeptBytes));
+}
+
 TEST_CASE("outbox: a slow relay gets nothing of a small message") {
   Outbox box(site(1e9, 1e7), kStart);
   box.add(1, payload(4 * kMaxSegmentBytes), Way::striped, kStart);

@@ -127,6 +127,11 @@ Way Messenger::way_to(std::uint32_t dst_rank, std::uint64_t bytes) {
   return outbox_.way_to(dst_rank, bytes, Clock::now());
 }
 
+bool Messenger::has_room(std::uint64_t bytes) {
+  const std::lock_guard guard(lock_);
+  return outbox_.has_room(bytes);
+}
+
 bool Messenger::is_striping_worth(std::uint16_t host, std::uint64_t bytes) {
   const std::lock_guard guard(lock_);
   return outbox_.is_striping_worth(host, bytes);

@@ -58,6 +58,8 @@ class Messenger {
 
   /// The way of the next message to a rank, which has to be taken (PathRule).
   [[nodiscard]] Way way_to(std::uint32_t dst_rank, std::uint64_t bytes);
+  /// Whether one more message of this size may be kept until it is acknowledged.
+  [[nodiscard]] bool has_room(std::uint64_t bytes);
   [[nodiscard]] bool is_striping_worth(std::uint16_t host, std::uint64_t bytes);
   [[nodiscard]] std::vector<PathState> paths_to(std::uint16_t host);
 

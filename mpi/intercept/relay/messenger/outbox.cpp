@@ -97,6 +97,8 @@ Way Outbox::way_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now) {
 }
 
 Way Outbox::choose_way(Lane& lane, std::uint64_t bytes, Time now) {
+  // The rule is not asked, since what it chooses has to be done.
+  if (!has_room(bytes)) return Way::mpi;
   const bool is_same = overlaps_next(lane) &&
                        (now - lane.busy_since < kLongestSameWay || lane.rule->is_trying(lane.way));
   return is_same ? lane.way : lane.rule->next(bytes, now);
@@ -168,6 +170,7 @@ std::uint64_t Outbox::add(std::uint32_t dst_rank, Payload payload, Way way, Time
   }
   lane.way = way;
   lane.unacknowledged_bytes += bytes;
+  kept_bytes_ += bytes;
   messages_[key] = std::move(message);
   for (std::size_t segment = 0; segment < segments; ++segment) {
     lane.waiting.push_back({key, segment});
@@ -287,6 +290,11 @@ void Outbox::acknowledge(const FrameHeader& header, Time now) {
   } else {
     learn(lane, done, now);
   }
+  erase(message);
+}
+
+void Outbox::erase(std::map<MessageKey, Message>::iterator message) {
+  kept_bytes_ -= message->second.payload->size();
   messages_.erase(message);
 }
 
@@ -360,7 +368,7 @@ void Outbox::refuse(std::uint32_t dst_rank, std::uint64_t number, Time now) {
   const Message& refused = found->second;
   lanes_[host_of_rank_[dst_rank]].rule->miss(refused.way, refused.payload->size(), now);
   // The segments that wait are dropped when it is their turn.
-  messages_.erase(found);
+  erase(found);
 }
 
 void Outbox::take_back(std::map<SegmentKey, InFlight>::iterator found) {

@@ -43,12 +43,19 @@ class Outbox {
   static constexpr std::chrono::milliseconds kLeastTimeout{300};
   /// Bytes that a receiver takes before it has matched their messages.
   static constexpr std::uint64_t kUnclaimedBytes = std::uint64_t{16} << 20U;
+  /// Bytes of messages that are kept until they are acknowledged. Beyond that the MPI carries
+  /// messages, and makes a sender that is ahead of its receiver wait.
+  static constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{256} << 20U;
 
   Outbox(const MessengerSite& site, Time now);
 
   /// The way of the next message to a rank. Messages to one host that overlap go the same way: else
   /// none of them would tell what its way is worth.
   [[nodiscard]] Way way_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now);
+  /// Whether a message of this size may be kept; a larger one than all may be the only one.
+  [[nodiscard]] bool has_room(std::uint64_t bytes) const {
+    return kept_bytes_ == 0 || kept_bytes_ + bytes <= kMaxKeptBytes;
+  }
   /// Whether routers are expected to be faster now, without a trial.
   [[nodiscard]] bool is_striping_worth(std::uint16_t host, std::uint64_t bytes) const;
   /// Takes a message. @return its number, from 1 for each receiver.
@@ -150,6 +157,7 @@ class Outbox {
   static void learn(PathState& path, const InFlight& sent,
                     const fairlead::relay::FrameHeader& header, Time now);
   void end_claim_of(const MessageKey& key);
+  void erase(std::map<MessageKey, Message>::iterator message);
   void take_back(std::map<SegmentKey, InFlight>::iterator found);
   [[nodiscard]] std::uint64_t size_of(const SegmentKey& segment) const;
 
@@ -161,6 +169,7 @@ class Outbox {
   std::map<MessageKey, std::uint64_t> unclaimed_;
   std::vector<std::uint64_t> unclaimed_bytes_of_rank_;
   std::map<MessageKey, Message> messages_;
+  std::uint64_t kept_bytes_ = 0;
   std::map<SegmentKey, InFlight> in_flight_;
   std::size_t next_lane_ = 0;
   std::map<MessageClass, ClassState> state_of_class_;
