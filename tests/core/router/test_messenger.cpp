@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages between processes by routers, over real sockets.
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <iterator>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -57,6 +60,11 @@ struct Pair {
 bool is_equal(const Arrived& arrived, const std::vector<std::byte>& bytes) {
   const auto span = arrived.span();
   return std::equal(span.begin(), span.end(), bytes.begin(), bytes.end());
+}
+
+std::size_t num_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
 }  // namespace
@@ -170,6 +178,26 @@ TEST_CASE("messenger: a router that hangs from the beginning holds back nothing"
   pair.second.refuse(0, 1);
   CHECK(pair.first.drain());
   CHECK(pair.second.drain());
+}
+
+TEST_CASE("messenger: silent callers use up no more than some file descriptors") {
+  constexpr std::size_t kCallers = 4 * Messenger::kMaxUnproved;
+  Network network(3);
+  Pair pair(network);
+  network.router(0).stop();
+  const std::size_t before = num_descriptors();
+  std::vector<Descriptor> silent;
+  std::size_t most = 0;
+  while (silent.size() < kCallers) {
+    silent.push_back(connect_to({"127.0.0.1", pair.second.port()}));
+    const auto bytes = random_bytes(1000, 1);
+    const auto number = pair.first.send(1, bytes, Way::striped);
+    // So the messenger has looked for callers; what is sent goes past the routers.
+    CHECK(is_equal(pair.second.receive(0, number), bytes));
+    most = std::max(most, num_descriptors() - before - silent.size());
+  }
+  // Both ends of connections between the processes, too.
+  CHECK(most <= Messenger::kMaxUnproved + 8);
 }
 
 TEST_CASE("messenger: a claim that is lost after its message has arrived counts in the end") {

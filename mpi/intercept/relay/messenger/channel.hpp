@@ -95,5 +95,9 @@ class Channel {
 /// Listens at a free port of an address. @throws Error
 [[nodiscard]] Descriptor listen_at(const std::string& host, std::uint16_t& port);
 [[nodiscard]] Descriptor accept_from(const Descriptor& listener);
+/// A numeric address in the one way in which it is written by all; empty if it is none.
+[[nodiscard]] std::string canonical(const std::string& host);
+/// The address of the other end, in this way.
+[[nodiscard]] std::string host_of_peer(const Descriptor& socket);
 
 }  // namespace fairlead::intercept::relay

@@ -24,8 +24,14 @@ constexpr milliseconds kCallInterval{200};
 constexpr std::chrono::seconds kStallTime{2};
 // A connection that has not proved the key until then is closed.
 constexpr std::chrono::seconds kGreetingTime{2};
+// Who calls when the program has no file descriptor left waits for so long.
+constexpr milliseconds kAcceptInterval{100};
 constexpr std::chrono::seconds kDrainTime{60};
 constexpr int kPoll_ms = 50;
+
+bool is_silent(const Channel& channel, Time now) {
+  return !channel.is_open() && now - channel.opened() > kGreetingTime;
+}
 
 }  // namespace
 
@@ -41,6 +47,9 @@ Messenger::Messenger(MessengerSite site, const std::string& own_address, OnClaim
 
 void Messenger::start(std::vector<Address> address_of_rank) {
   address_of_rank_ = std::move(address_of_rank);
+  std::set<std::string> hosts;
+  for (const Address& address : address_of_rank_) hosts.insert(address.host);
+  for (const std::string& host : hosts) hosts_of_job_.insert(canonical(host));
   router_awaited_until_ = Clock::now() + kGreetingTime;
   const WithoutSignals without_signals;
   thread_ = std::thread([this] { work(); });
@@ -218,12 +227,32 @@ void Messenger::fill_channels(Time now) {
   }
 }
 
+void Messenger::accept_caller(Time now) {
+  Descriptor socket = accept_from(listener_);
+  if (!socket.is_open()) {
+    next_accept_ = now + kAcceptInterval;
+    return;
+  }
+  const bool is_of_job = hosts_of_job_.contains(host_of_peer(socket));
+  callers_.push_back(std::make_unique<Channel>(Channel::answering(std::move(socket), site_.key)));
+  if (const auto gone = unproved_.add(callers_.back().get(), is_of_job)) (*gone)->close();
+}
+
+void Messenger::drop_callers(Time now) {
+  std::erase_if(callers_, [&](const auto& caller) {
+    const bool is_dropped = caller->is_closed() || is_silent(*caller, now);
+    if (is_dropped || caller->is_open()) unproved_.remove(caller.get());
+    return is_dropped;
+  });
+}
+
 void Messenger::poll_once() {
   const Time now = Clock::now();
   connect_router(now);
   fill_channels(now);
 
-  std::vector<pollfd> waits{{alarm_.number(), POLLIN, 0}, {listener_.number(), POLLIN, 0}};
+  const short accepting = now < next_accept_ ? 0 : POLLIN;
+  std::vector<pollfd> waits{{alarm_.number(), POLLIN, 0}, {listener_.number(), accepting, 0}};
   std::vector<Channel*> channels;
   const auto add = [&](Channel& channel) {
     if (channel.is_closed()) return;
@@ -233,16 +262,13 @@ void Messenger::poll_once() {
     waits.push_back({channel.descriptor(), events, 0});
     channels.push_back(&channel);
   };
-  const auto is_silent = [now](const Channel& channel) {
-    return !channel.is_open() && now - channel.opened() > kGreetingTime;
-  };
   if (router_) add(*router_);
   for (auto& [rank, channel] : called_) {
     if (!channel) continue;
-    if (is_silent(*channel)) channel->close();
+    if (is_silent(*channel, now)) channel->close();
     add(*channel);
   }
-  std::erase_if(callers_, [&](const auto& each) { return each->is_closed() || is_silent(*each); });
+  drop_callers(now);
   for (const auto& caller : callers_) add(*caller);
 
   if (poll(waits.data(), waits.size(), kPoll_ms) < 0) return;
@@ -250,13 +276,7 @@ void Messenger::poll_once() {
     std::uint64_t count = 0;
     [[maybe_unused]] const auto size = ::read(alarm_.number(), &count, sizeof count);
   }
-  if ((waits[1].revents & POLLIN) != 0) {
-    Descriptor socket = accept_from(listener_);
-    if (socket.is_open()) {
-      callers_.push_back(
-          std::make_unique<Channel>(Channel::answering(std::move(socket), site_.key)));
-    }
-  }
+  if ((waits[1].revents & POLLIN) != 0) accept_caller(now);
   for (std::size_t index = 0; index < channels.size(); ++index) {
     if (waits[index + 2].revents == 0) continue;
     Channel& channel = *channels[index];

@@ -12,11 +12,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "fairlead/relay/unproved_callers.hpp"
 #include "relay/messenger/channel.hpp"
 #include "relay/messenger/inbox.hpp"
 #include "relay/messenger/notices.hpp"
@@ -27,6 +29,9 @@ namespace fairlead::intercept::relay {
 
 class Messenger {
  public:
+  /// Callers that have not yet proved the key. File descriptors are the program's.
+  static constexpr std::size_t kMaxUnproved = 64;
+
   /// Told in the messenger's thread that a receiver has matched a message.
   using OnClaim = std::function<void(std::uint32_t dst_rank, std::uint64_t message)>;
 
@@ -70,6 +75,8 @@ class Messenger {
   void wake();
   void poll_once();
   void connect_router(Time now);
+  void accept_caller(Time now);
+  void drop_callers(Time now);
   void fill_channels(Time now);
   [[nodiscard]] bool is_meant(const FrameHeader& header, std::span<const std::byte> payload) const;
   /// @return the answer, if there is one
@@ -97,6 +104,9 @@ class Messenger {
   Time router_awaited_until_{};
   std::map<std::uint32_t, std::unique_ptr<Channel>> called_;
   std::vector<std::unique_ptr<Channel>> callers_;
+  fairlead::relay::UnprovedCallers<Channel*> unproved_{kMaxUnproved};
+  std::set<std::string> hosts_of_job_;
+  Time next_accept_{};
 
   // Under the lock.
   std::mutex lock_;

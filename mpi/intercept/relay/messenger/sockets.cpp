@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -45,6 +46,13 @@ bool parse(const Address& address, SocketAddress& parsed) {
   return true;
 }
 
+std::string text_of(const SocketAddress& address) {
+  std::array<char, NI_MAXHOST> text{};
+  const int code = getnameinfo(address.pointer(), address.size, text.data(), text.size(), nullptr,
+                               0, NI_NUMERICHOST);
+  return code == 0 ? text.data() : "";
+}
+
 }  // namespace
 
 Descriptor connect_locally(const std::string& path) {
@@ -72,7 +80,8 @@ Descriptor listen_at(const std::string& host, std::uint16_t& port) {
   SocketAddress parsed;
   if (!parse({host, 0}, parsed)) throw Error(host + ": no address");
   Descriptor made(socket(parsed.storage.ss_family, kFlags, 0));
-  if (bind(made.number(), parsed.pointer(), parsed.size) != 0 || listen(made.number(), 64) != 0) {
+  if (bind(made.number(), parsed.pointer(), parsed.size) != 0 ||
+      listen(made.number(), SOMAXCONN) != 0) {
     throw Error(host + ": cannot listen: " + std::strerror(errno));
   }
   socklen_t size = sizeof parsed.storage;
@@ -87,6 +96,18 @@ Descriptor accept_from(const Descriptor& listener) {
   Descriptor made(accept4(listener.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (made.is_open()) fairlead::relay::prepare_tcp(made.number());
   return made;
+}
+
+std::string canonical(const std::string& host) {
+  SocketAddress parsed;
+  return parse({host, 0}, parsed) ? text_of(parsed) : "";
+}
+
+std::string host_of_peer(const Descriptor& socket) {
+  SocketAddress peer;
+  peer.size = sizeof peer.storage;
+  auto* const any = reinterpret_cast<sockaddr*>(&peer.storage);
+  return getpeername(socket.number(), any, &peer.size) == 0 ? text_of(peer) : "";
 }
 
 }  // namespace fairlead::intercept::relay
