@@ -45,7 +45,7 @@ class RouterPlace:
 
     Attributes:
         host: Name of the host.
-        address: Address of the host on the job's network.
+        address: Where its router and its processes listen.
         port: Port for other routers.
         socket: Unix socket for processes of the host.
     """
