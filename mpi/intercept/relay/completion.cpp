@@ -46,53 +46,52 @@ int finish_receive(const Landing& landing, const Peers& peers, MPI_Status& statu
   return MPI_SUCCESS;
 }
 
-namespace {
-
-// The MPI's request was not started, so its status is empty.
-int finish_served(Entry& entry, MPI_Status& status) {
-  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): a served receive has found its message.
-  const Pulled found = *std::exchange(entry.found, std::nullopt);
-  status = entry.served;
-  status.MPI_SOURCE = found.source;
-  status.MPI_TAG = found.tag;
-  if (found.envelope) return deliver(entry.landing, *found.envelope, status);
-  if (entry.landing.has_room()) entry.landing.put(entry.landing.start(received_bytes(status)));
-  return MPI_SUCCESS;
-}
-
-}  // namespace
-
 int finish(Entry& entry, MPI_Status& status) {
   if (entry.is_send()) return MPI_SUCCESS;
   if (entry.is_persistent() && !std::exchange(entry.is_active, false)) return MPI_SUCCESS;
+  entry.stand_in.reset();
+  const auto found = std::exchange(entry.found, std::nullopt);
   if (std::exchange(entry.is_cancelled, false)) {
     int is_cancelled = 0;
     mpi().Test_cancelled(&status, &is_cancelled);
     if (is_cancelled != 0) return MPI_SUCCESS;
   }
-  if (!entry.found) return finish_receive(entry.landing, *entry.peers, status);
-  if (std::exchange(entry.is_served, false)) return finish_served(entry, status);
-  status.MPI_SOURCE = entry.found->source;
-  status.MPI_TAG = entry.found->tag;
+  if (!found || !found->envelope) return finish_receive(entry.landing, *entry.peers, status);
+  status.MPI_SOURCE = found->source;
+  status.MPI_TAG = found->tag;
   mpi().Wait(&entry.feeding, MPI_STATUS_IGNORE);
-  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only what has an envelope is fed.
-  return deliver(entry.landing, *entry.found->envelope, status);
+  return deliver(entry.landing, *found->envelope, status);
 }
 
-int report(MPI_Comm comm, int code) {
-  if (code != MPI_SUCCESS) mpi().Comm_call_errhandler(comm, code);
+int report(Peers& peers, int code) {
+  if (code == MPI_SUCCESS) return code;
+  std::optional<MPI_Errhandler> last;
+  {
+    const std::lock_guard guard(peers.lock);
+    last = peers.last_errhandler;
+  }
+  if (!last) {
+    mpi().Comm_call_errhandler(peers.comm, code);
+    return code;
+  }
+  // The program has freed the communicator, so another one lends itself to its error handler.
+  MPI_Comm comm{};
+  mpi().Comm_dup(comm_self(), &comm);
+  mpi().Comm_set_errhandler(comm, *last);
+  mpi().Comm_call_errhandler(comm, code);
+  mpi().Comm_free(&comm);
   return code;
 }
 
-bool is_ready(Entry& entry, MPI_Request request, MPI_Status& status) {
+bool is_ready(Entry& entry, MPI_Request own, MPI_Status& status) {
   int is_complete = 0;
+  const MPI_Request request = entry.request_in_mpi(own);
   if (mpi().Request_get_status(request, &is_complete, &status) != MPI_SUCCESS) return true;
   if (is_complete == 0) return false;
   if (entry.is_send()) return true;
   if (entry.is_persistent() && !entry.is_active) return true;
   const auto envelope =
       entry.found ? entry.found->envelope : envelope_in(entry.landing, *entry.peers, status);
-  if (entry.is_served && !envelope) status = entry.served;
   if (!envelope) return true;
   if (entry.found) {
     status.MPI_SOURCE = entry.found->source;
@@ -116,10 +115,12 @@ void complete_freed() {
   const std::lock_guard guard(relay.freed_lock);
   std::erase_if(relay.freed, [](auto& each) {
     MPI_Status status{};
-    if (!is_ready(*each.second, each.first, status)) return false;
-    mpi().Wait(&each.first, &status);
-    (void)finish(*each.second, status);
-    if (each.second->is_persistent()) mpi().Request_free(&each.first);
+    auto& [own, entry] = each;
+    if (!is_ready(*entry, own, status)) return false;
+    MPI_Request request = entry->request_in_mpi(own);
+    mpi().Wait(&request, &status);
+    (void)finish(*entry, status);
+    if (entry->is_persistent()) mpi().Request_free(&own);
     return true;
   });
   relay.num_freed.store(relay.freed.size(), std::memory_order_relaxed);
@@ -127,22 +128,17 @@ void complete_freed() {
 
 namespace {
 
-// Persistent requests stay.
-void keep(MPI_Request request, EntryPtr entry) {
-  if (entry && entry->is_persistent()) feature().requests.insert(request, std::move(entry));
-}
-
 // The entries of some requests, null where one needs nothing. While they are held, they are nowhere
 // else.
 class Held {
  public:
-  Held(int count, const MPI_Request* requests) {
+  // @param requests  the program's; they change as the MPI changes those that it is given
+  Held(int count, MPI_Request* requests) : requests_(requests) {
     complete_freed();
     if (feature().requests.is_empty() || count <= 0) return;
     entries_.resize(static_cast<std::size_t>(count));
-    handles_.assign(requests, requests + count);
     for (std::size_t index = 0; index < entries_.size(); ++index) {
-      entries_[index] = feature().requests.extract(handles_[index]);
+      entries_[index] = feature().requests.extract(requests[index]);
       has_any_ |= entries_[index] != nullptr;
     }
   }
@@ -150,35 +146,78 @@ class Held {
   Held& operator=(const Held&) = delete;
   // What is left was not completed, or is persistent.
   ~Held() {
-    for (std::size_t index = 0; index < entries_.size(); ++index) {
-      if (entries_[index]) feature().requests.insert(handles_[index], std::move(entries_[index]));
-    }
+    for (std::size_t index = 0; index < entries_.size(); ++index) keep(index);
   }
 
   [[nodiscard]] bool has_any() const { return has_any_; }
-  [[nodiscard]] Entry* entry(std::size_t index) const { return entries_[index].get(); }
+  [[nodiscard]] Entry& first() { return *entries_.front(); }
+
+  /// Leaves out of calls what is not ready. @return whether there is any
+  bool hide_unready() {
+    is_hidden_.assign(entries_.size(), false);
+    MPI_Status status{};
+    for (std::size_t index = 0; index < entries_.size(); ++index) {
+      is_hidden_[index] = entries_[index] && !is_ready(*entries_[index], requests_[index], status);
+    }
+    return std::find(is_hidden_.begin(), is_hidden_.end(), true) != is_hidden_.end();
+  }
+
+  /// Makes a call with the requests that the MPI knows.
+  template <class Call>
+  int call(const Call& make) {
+    std::vector<MPI_Request> known(entries_.size());
+    for (std::size_t index = 0; index < known.size(); ++index) known[index] = in_mpi(index);
+    const int code = make(known.data());
+    for (std::size_t index = 0; index < known.size(); ++index) {
+      if (is_hidden(index) || has_stand_in(index)) continue;
+      requests_[index] = known[index];
+    }
+    return code;
+  }
 
   /// @pre the MPI has completed the request
   int complete(std::size_t index, MPI_Status& status) {
-    EntryPtr entry = std::move(entries_[index]);
-    if (!entry) return MPI_SUCCESS;
-    const int code = finish(*entry, status);
-    comm_of_error_ = code == MPI_SUCCESS ? comm_of_error_ : entry->comm;
-    keep(handles_[index], std::move(entry));
+    if (!entries_[index]) return MPI_SUCCESS;
+    Entry& entry = *entries_[index];
+    const int code = finish(entry, status);
+    if (code != MPI_SUCCESS) peers_of_error_ = entry.peers;
+    if (!entry.is_persistent()) entries_[index].reset();
     return code;
   }
   /// The request has failed in the MPI.
   void drop(std::size_t index) {
-    EntryPtr entry = std::move(entries_[index]);
-    keep(handles_[index], std::move(entry));
+    if (!entries_[index]) return;
+    Entry& entry = *entries_[index];
+    entry.is_active = false;
+    entry.found.reset();
+    entry.stand_in.reset();
+    if (!entry.is_persistent()) entries_[index].reset();
   }
-  [[nodiscard]] MPI_Comm comm_of_error() const { return comm_of_error_; }
+  /// Hands an error of what was completed to the error handler.
+  int report_error(int code) { return peers_of_error_ ? report(*peers_of_error_, code) : code; }
 
  private:
+  [[nodiscard]] bool is_hidden(std::size_t index) const {
+    return !is_hidden_.empty() && is_hidden_[index];
+  }
+  [[nodiscard]] bool has_stand_in(std::size_t index) const {
+    return entries_[index] && entries_[index]->stand_in;
+  }
+  [[nodiscard]] MPI_Request in_mpi(std::size_t index) const {
+    if (is_hidden(index)) return request_null();
+    return entries_[index] ? entries_[index]->request_in_mpi(requests_[index]) : requests_[index];
+  }
+  // A null one has failed in a call that does not tell which have.
+  void keep(std::size_t index) {
+    if (!entries_[index] || requests_[index] == request_null()) return;
+    feature().requests.insert(requests_[index], std::move(entries_[index]));
+  }
+
+  MPI_Request* requests_;
   std::vector<EntryPtr> entries_;
-  std::vector<MPI_Request> handles_;
+  std::vector<bool> is_hidden_;
   bool has_any_ = false;
-  MPI_Comm comm_of_error_{};
+  std::shared_ptr<Peers> peers_of_error_;
 };
 
 // After a call that completes several: finishes those which the MPI has completed.
@@ -204,8 +243,7 @@ int complete_all(Held& held, int code, int num_done, MPI_Status* statuses,
       code = MPI_ERR_IN_STATUS;
     }
   }
-  if (has_error) mpi().Comm_call_errhandler(held.comm_of_error(), code);
-  return code;
+  return has_error ? held.report_error(code) : code;
 }
 
 // After a call that completes one of several, or none (MPI_UNDEFINED).
@@ -220,7 +258,7 @@ int complete_one(Held& held, int code, int index, MPI_Status& own, MPI_Status* s
     }
   }
   copy_status(own, status);
-  return own_code == MPI_SUCCESS ? code : report(held.comm_of_error(), own_code);
+  return own_code == MPI_SUCCESS ? code : held.report_error(own_code);
 }
 
 // Statuses of our own where the program wants none.
@@ -241,44 +279,22 @@ class Statuses {
   MPI_Status* statuses_ = nullptr;
 };
 
-// The requests without those whose message is still on its way.
-struct Visible {
-  std::vector<MPI_Request> requests;
-  int num_hidden = 0;
-
-  Visible(const Held& held, int count, const MPI_Request* all) : requests(all, all + count) {
-    for (std::size_t index = 0; index < requests.size(); ++index) {
-      MPI_Status status{};
-      Entry* const entry = held.entry(index);
-      if (entry == nullptr || is_ready(*entry, requests[index], status)) continue;
-      requests[index] = request_null();
-      ++num_hidden;
-    }
-  }
-};
-
 }  // namespace
 
 int Wait(MPI_Request* request, MPI_Status* status) {
   Held held(1, request);
   if (!held.has_any()) return mpi().Wait(request, status);
   MPI_Status own{};
-  const MPI_Comm comm = held.entry(0)->comm;
-  if (const int code = mpi().Wait(request, &own); code != MPI_SUCCESS) {
-    held.drop(0);
-    copy_status(own, status);
-    return code;
-  }
-  const int code = held.complete(0, own);
-  copy_status(own, status);
-  return report(comm, code);
+  const int code = held.call([&](MPI_Request* known) { return mpi().Wait(known, &own); });
+  return complete_one(held, code, 0, own, status);
 }
 
 int Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   Held held(count, requests);
   if (!held.has_any()) return mpi().Waitall(count, requests, statuses);
   Statuses own(count, statuses);
-  const int code = mpi().Waitall(count, requests, own.data());
+  const int code =
+      held.call([&](MPI_Request* known) { return mpi().Waitall(count, known, own.data()); });
   if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return code;
   return complete_all(held, code, count, own.data(),
                       [](int done) { return static_cast<std::size_t>(done); });
@@ -288,7 +304,8 @@ int Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   Held held(count, requests);
   if (!held.has_any()) return mpi().Waitany(count, requests, index, status);
   MPI_Status own{};
-  const int code = mpi().Waitany(count, requests, index, &own);
+  const int code =
+      held.call([&](MPI_Request* known) { return mpi().Waitany(count, known, index, &own); });
   return complete_one(held, code, *index, own, status);
 }
 
@@ -297,7 +314,9 @@ int Waitsome(int count, MPI_Request requests[], int* num_done, int indices[],
   Held held(count, requests);
   if (!held.has_any()) return mpi().Waitsome(count, requests, num_done, indices, statuses);
   Statuses own(count, statuses);
-  const int code = mpi().Waitsome(count, requests, num_done, indices, own.data());
+  const int code = held.call([&](MPI_Request* known) {
+    return mpi().Waitsome(count, known, num_done, indices, own.data());
+  });
   if (*num_done == MPI_UNDEFINED) return code;
   return complete_all(held, code, *num_done, own.data(),
                       [&](int done) { return static_cast<std::size_t>(indices[done]); });
@@ -308,23 +327,20 @@ int Test(MPI_Request* request, int* flag, MPI_Status* status) {
   if (!held.has_any()) return mpi().Test(request, flag, status);
   MPI_Status own{};
   *flag = 0;
-  const MPI_Comm comm = held.entry(0)->comm;
-  if (!is_ready(*held.entry(0), *request, own)) return MPI_SUCCESS;
-  const int code = mpi().Test(request, flag, &own);
-  if (code != MPI_SUCCESS) held.drop(0);
-  if (code != MPI_SUCCESS || *flag == 0) return code;
-  const int own_code = held.complete(0, own);
-  copy_status(own, status);
-  return report(comm, own_code);
+  if (held.hide_unready()) return MPI_SUCCESS;
+  const int code = held.call([&](MPI_Request* known) { return mpi().Test(known, flag, &own); });
+  if (code == MPI_SUCCESS && *flag == 0) return code;
+  return complete_one(held, code, 0, own, status);
 }
 
 int Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   Held held(count, requests);
   if (!held.has_any()) return mpi().Testall(count, requests, flag, statuses);
   *flag = 0;
-  if (Visible(held, count, requests).num_hidden > 0) return MPI_SUCCESS;
+  if (held.hide_unready()) return MPI_SUCCESS;
   Statuses own(count, statuses);
-  const int code = mpi().Testall(count, requests, flag, own.data());
+  const int code =
+      held.call([&](MPI_Request* known) { return mpi().Testall(count, known, flag, own.data()); });
   if (*flag == 0) return code;
   return complete_all(held, code, count, own.data(),
                       [](int done) { return static_cast<std::size_t>(done); });
@@ -333,14 +349,12 @@ int Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[])
 int Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   Held held(count, requests);
   if (!held.has_any()) return mpi().Testany(count, requests, index, flag, status);
-  Visible visible(held, count, requests);
+  const bool has_hidden = held.hide_unready();
   MPI_Status own{};
-  const int code = mpi().Testany(count, visible.requests.data(), index, flag, &own);
-  if (*flag != 0 && *index == MPI_UNDEFINED && visible.num_hidden > 0) *flag = 0;
+  const int code =
+      held.call([&](MPI_Request* known) { return mpi().Testany(count, known, index, flag, &own); });
+  if (*flag != 0 && *index == MPI_UNDEFINED && has_hidden) *flag = 0;
   if (*flag == 0) return code;
-  if (*index != MPI_UNDEFINED && *index >= 0) {
-    requests[*index] = visible.requests[static_cast<std::size_t>(*index)];
-  }
   return complete_one(held, code, *index, own, status);
 }
 
@@ -348,16 +362,14 @@ int Testsome(int count, MPI_Request requests[], int* num_done, int indices[],
              MPI_Status statuses[]) {
   Held held(count, requests);
   if (!held.has_any()) return mpi().Testsome(count, requests, num_done, indices, statuses);
-  Visible visible(held, count, requests);
+  const bool has_hidden = held.hide_unready();
   Statuses own(count, statuses);
-  const int code = mpi().Testsome(count, visible.requests.data(), num_done, indices, own.data());
+  const int code = held.call([&](MPI_Request* known) {
+    return mpi().Testsome(count, known, num_done, indices, own.data());
+  });
   if (*num_done == MPI_UNDEFINED) {
-    if (visible.num_hidden > 0) *num_done = 0;
+    if (has_hidden) *num_done = 0;
     return code;
-  }
-  for (int done = 0; done < *num_done; ++done) {
-    const auto index = static_cast<std::size_t>(indices[done]);
-    requests[index] = visible.requests[index];
   }
   return complete_all(held, code, *num_done, own.data(),
                       [&](int done) { return static_cast<std::size_t>(indices[done]); });
@@ -367,17 +379,21 @@ int Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   Held held(1, &request);
   if (!held.has_any()) return mpi().Request_get_status(request, flag, status);
   MPI_Status own{};
-  *flag = is_ready(*held.entry(0), request, own) ? 1 : 0;
+  *flag = is_ready(held.first(), request, own) ? 1 : 0;
   if (*flag != 0) copy_status(own, status);
   return MPI_SUCCESS;
 }
 
 int Cancel(MPI_Request* request) {
-  const int code = mpi().Cancel(request);
-  if (EntryPtr entry = feature().requests.extract(*request)) {
+  EntryPtr entry = feature().requests.extract(*request);
+  if (!entry) return mpi().Cancel(request);
+  // What a probe has found is matched already, so it comes.
+  int code = MPI_SUCCESS;
+  if (!entry->found) {
+    code = mpi().Cancel(request);
     entry->is_cancelled = true;
-    feature().requests.insert(*request, std::move(entry));
   }
+  feature().requests.insert(*request, std::move(entry));
   return code;
 }
 

@@ -24,7 +24,7 @@ int finish_receive(const Landing& landing, const Peers& peers, MPI_Status& statu
 /// The same for a request. @pre the MPI has completed it
 int finish(Entry& entry, MPI_Status& status);
 /// Hands an error to the communicator's error handler; returns it if that returns.
-int report(MPI_Comm comm, int code);
+int report(Peers& peers, int code);
 
 /// Whether the request would complete at once; changes nothing.
 /// @param status  what it would say

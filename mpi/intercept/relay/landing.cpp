@@ -50,8 +50,7 @@ std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) {
   return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
 }
 
-bool pack(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm,
-          std::vector<std::byte>& bytes) {
+bool pack(const void* buffer, MPI_Count count, MPI_Datatype type, std::vector<std::byte>& bytes) {
   const std::uint64_t size = bytes_of(count, type);
   if (is_plain(type)) {
     if (buffer == nullptr) return false;
@@ -62,23 +61,21 @@ bool pack(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm,
   if (size > kMaxInt || static_cast<std::uint64_t>(count) > kMaxInt) return false;
   bytes.resize(size);
   int position = 0;
+  // Not by the program's communicator: its error handler is for the call that the program has made.
   const int code = mpi().Pack(buffer, static_cast<int>(count), type, bytes.data(),
-                              static_cast<int>(size), &position, comm);
+                              static_cast<int>(size), &position, feature().world);
   return code == MPI_SUCCESS && static_cast<std::uint64_t>(position) == size;
 }
 
-Landing::Landing(void* buffer, MPI_Count count, MPI_Datatype type, bool must_hold_envelope)
+Landing::Landing(void* buffer, MPI_Count count, MPI_Datatype type, bool is_for_mpi)
     : buffer_(buffer),
       count_(count),
       type_(type),
       is_plain_(is_plain(type)),
       capacity_bytes_(bytes_of(count, type)) {
-  if (must_hold_envelope) {
-    room_bytes_ = kEnvelopeBytes;
-  } else if (!is_plain_ && capacity_bytes_ >= kEnvelopeBytes && capacity_bytes_ <= kMaxInt) {
-    room_bytes_ = capacity_bytes_;
+  if (is_for_mpi && !is_plain_ && capacity_bytes_ >= kEnvelopeBytes && capacity_bytes_ <= kMaxInt) {
+    room_ = std::make_unique_for_overwrite<std::byte[]>(capacity_bytes_);
   }
-  if (room_bytes_ > 0) room_ = std::make_unique_for_overwrite<std::byte[]>(room_bytes_);
   // The program may free its type while the receive is pending.
   if (!is_plain_) owns_type_ = mpi().Type_dup(type, &type_) == MPI_SUCCESS;
 }
@@ -94,7 +91,6 @@ Landing& Landing::operator=(Landing&& other) noexcept {
   std::swap(owns_type_, other.owns_type_);
   std::swap(is_plain_, other.is_plain_);
   std::swap(capacity_bytes_, other.capacity_bytes_);
-  std::swap(room_bytes_, other.room_bytes_);
   std::swap(room_, other.room_);
   return *this;
 }
@@ -104,7 +100,7 @@ Landing::~Landing() {
 }
 
 MPI_Count Landing::count() const {
-  return room_ ? static_cast<MPI_Count>(room_bytes_) : count_;
+  return room_ ? static_cast<MPI_Count>(capacity_bytes_) : count_;
 }
 
 MPI_Datatype Landing::type() const {

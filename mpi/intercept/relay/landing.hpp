@@ -17,7 +17,7 @@ namespace fairlead::intercept::relay {
 /// Bytes of a message; nothing sensible for a null type or a negative count.
 [[nodiscard]] std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type);
 /// The bytes of a message to be sent. False: the MPI cannot pack it.
-[[nodiscard]] bool pack(const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm,
+[[nodiscard]] bool pack(const void* buffer, MPI_Count count, MPI_Datatype type,
                         std::vector<std::byte>& bytes);
 
 /// The buffer of a receive. An envelope must arrive as it is, so memory with gaps is replaced by a
@@ -25,8 +25,8 @@ namespace fairlead::intercept::relay {
 class Landing {
  public:
   Landing() = default;
-  /// @param must_hold_envelope  the room is used in any case
-  Landing(void* buffer, MPI_Count count, MPI_Datatype type, bool must_hold_envelope);
+  /// @param is_for_mpi  the MPI receives into it; else it is only for `put`
+  Landing(void* buffer, MPI_Count count, MPI_Datatype type, bool is_for_mpi);
   Landing(Landing&& other) noexcept;
   Landing& operator=(Landing&& other) noexcept;
   ~Landing();
@@ -50,7 +50,6 @@ class Landing {
   bool owns_type_ = false;
   bool is_plain_ = true;
   std::uint64_t capacity_bytes_ = 0;
-  std::uint64_t room_bytes_ = 0;
   std::unique_ptr<std::byte[]> room_;
 };
 

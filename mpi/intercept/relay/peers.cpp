@@ -9,21 +9,31 @@
 #include "relay/relay.hpp"
 
 namespace fairlead::intercept::relay {
+
+Peers::~Peers() {
+  if (last_errhandler) mpi().Errhandler_free(&*last_errhandler);
+}
+
 namespace {
 
 using Kept = std::shared_ptr<Peers>;
-
-// Protects the attributes.
-std::mutex lock;
 
 int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
   *flag = 0;
   return MPI_SUCCESS;
 }
 
-int forget(MPI_Comm, int, void* attribute, void*) {
-  const std::lock_guard guard(lock);
+// Open MPI holds a lock of its own meanwhile, which all calls on attributes take. So here no lock
+// is taken under which such a call is made.
+int forget(MPI_Comm comm, int, void* attribute, void*) {
   const std::unique_ptr<Kept> kept(static_cast<Kept*>(attribute));
+  const bool is_pending = kept->use_count() > 1;
+  if (!is_pending) return MPI_SUCCESS;
+  Peers& peers = **kept;
+  const std::lock_guard guard(peers.lock);
+  MPI_Errhandler errhandler{};
+  const int code = mpi().Comm_get_errhandler(comm, &errhandler);
+  if (code == MPI_SUCCESS) peers.last_errhandler = errhandler;
   return MPI_SUCCESS;
 }
 
@@ -46,6 +56,7 @@ Kept examine(MPI_Comm comm) {
     mpi().Comm_group(comm, &group);
   }
   auto peers = std::make_shared<Peers>();
+  peers->comm = comm;
   peers->world_rank_of_peer = world_ranks_of(group);
   mpi().Group_free(&group);
   for (const int rank : peers->world_rank_of_peer) {
@@ -55,24 +66,23 @@ Kept examine(MPI_Comm comm) {
   return peers;
 }
 
-Kept find(MPI_Comm comm) {
+// Null if there is none. What is attached stays until the communicator is freed, which no program
+// does while another thread uses it.
+Kept attached_to(MPI_Comm comm) {
   void* attribute = nullptr;
   int has_attribute = 0;
-  {
-    const std::lock_guard guard(lock);
-    mpi().Comm_get_attr(comm, keyval(), static_cast<void*>(&attribute), &has_attribute);
-    if (has_attribute != 0) return *static_cast<Kept*>(attribute);
-  }
-  // Not under the lock: the MPI may call `forget`.
+  mpi().Comm_get_attr(comm, keyval(), static_cast<void*>(&attribute), &has_attribute);
+  return has_attribute != 0 ? *static_cast<Kept*>(attribute) : nullptr;
+}
+
+Kept find(MPI_Comm comm) {
+  if (Kept peers = attached_to(comm)) return peers;
   auto kept = std::make_unique<Kept>(examine(comm));
   Kept peers = *kept;
-  static std::mutex making;
-  const std::lock_guard guard(making);
-  mpi().Comm_get_attr(comm, keyval(), static_cast<void*>(&attribute), &has_attribute);
-  if (has_attribute != 0) {
-    const std::lock_guard reading(lock);
-    return *static_cast<Kept*>(attribute);
-  }
+  // Of several threads one attaches its own.
+  static std::mutex attaching;
+  const std::lock_guard guard(attaching);
+  if (Kept others = attached_to(comm)) return others;
   mpi().Comm_set_attr(comm, keyval(), kept.release());
   return peers;
 }

@@ -32,6 +32,12 @@ struct Pulled {
 };
 
 struct Peers {
+  Peers() = default;
+  Peers(const Peers&) = delete;
+  Peers& operator=(const Peers&) = delete;
+  ~Peers();
+
+  MPI_Comm comm{};
   /// By rank (of the remote group in an intercommunicator); kOutsideWorld for others.
   std::vector<int> world_rank_of_peer{};
   /// Whether messages to and from it may go by routers. The same at both ends.
@@ -41,6 +47,9 @@ struct Peers {
   std::mutex lock{};
   /// Of each source, the first messages that no receive has matched.
   std::deque<Pulled> pulled{};
+  /// Under the lock: the error handler that the communicator had when it was freed. From then on
+  /// its handle is not to be used, but receives may be pending.
+  std::optional<MPI_Errhandler> last_errhandler{};
 
   [[nodiscard]] bool is_remote_rank(int rank) const {
     return rank >= 0 && rank < static_cast<int>(is_remote.size()) &&

@@ -82,8 +82,9 @@ int look(Peers& peers, int source, int tag, MPI_Comm comm, int* flag, MPI_Status
 }
 
 // The same, with the message.
-int look_and_take(Peers& peers, int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
-                  MPI_Status* status) {
+int look_and_take(const std::shared_ptr<Peers>& kept, int source, int tag, MPI_Comm comm, int* flag,
+                  MPI_Message* message, MPI_Status* status) {
+  Peers& peers = *kept;
   const std::lock_guard guard(peers.lock);
   std::optional<Pulled> pulled = take_pulled(peers, source, tag);
   if (!pulled) {
@@ -102,7 +103,7 @@ int look_and_take(Peers& peers, int source, int tag, MPI_Comm comm, int* flag, M
   if (!pulled->envelope) return MPI_SUCCESS;
   Relay& relay = feature();
   auto entry = std::make_unique<Entry>();
-  entry->comm = comm;
+  entry->peers = kept;
   entry->found = pulled;
   *message = feed(*entry, *pulled);
   const std::lock_guard listing(relay.messages_lock);
@@ -162,7 +163,7 @@ int Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
             MPI_Status* status) {
   const auto peers = probed_peers(source, comm);
   if (!peers) return mpi().Improbe(source, tag, comm, flag, message, status);
-  return look_and_take(*peers, source, tag, comm, flag, message, status);
+  return look_and_take(peers, source, tag, comm, flag, message, status);
 }
 
 int Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
@@ -170,7 +171,7 @@ int Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status*
   if (!peers) return mpi().Mprobe(source, tag, comm, message, status);
   int flag = 0;
   while (true) {
-    const int code = look_and_take(*peers, source, tag, comm, &flag, message, status);
+    const int code = look_and_take(peers, source, tag, comm, &flag, message, status);
     if (code != MPI_SUCCESS || flag != 0) return code;
     std::this_thread::yield();
   }

@@ -66,9 +66,8 @@ bool may_get_envelope(const Wanted<Count>& wanted, const Peers& peers) {
 template <class Count>
 EntryPtr entry_of(const Wanted<Count>& wanted, std::shared_ptr<Peers> peers) {
   auto entry = std::make_unique<Entry>();
-  entry->comm = wanted.comm;
   entry->peers = std::move(peers);
-  entry->landing = Landing(wanted.buffer, wanted.count, wanted.type, false);
+  entry->landing = Landing(wanted.buffer, wanted.count, wanted.type, true);
   return entry;
 }
 
@@ -76,21 +75,21 @@ EntryPtr entry_of(const Wanted<Count>& wanted, std::shared_ptr<Peers> peers) {
 template <class Count>
 int start_opened(const Wanted<Count>& wanted, EntryPtr entry, MPI_Message message,
                  MPI_Request* request) {
-  entry->landing = Landing(wanted.buffer, wanted.count, wanted.type, true);
-  const int code =
-      mpi().Imrecv(entry->landing.buffer(), kEnvelopeBytes, byte_type(), &message, request);
+  entry->landing = Landing(wanted.buffer, wanted.count, wanted.type, false);
+  const int code = mpi().Imrecv(entry->fed.data(), kEnvelopeBytes, byte_type(), &message, request);
   if (code == MPI_SUCCESS) feature().requests.insert(*request, std::move(entry));
   return code;
 }
 
 template <class Count>
-int start_pulled(const Wanted<Count>& wanted, Pulled& pulled, MPI_Request* request) {
+int start_pulled(const Wanted<Count>& wanted, const std::shared_ptr<Peers>& peers, Pulled& pulled,
+                 MPI_Request* request) {
   if (!pulled.envelope) {
     return Native<Count>::imrecv()(wanted.buffer, wanted.count, wanted.type, &pulled.message,
                                    request);
   }
   auto entry = std::make_unique<Entry>();
-  entry->comm = wanted.comm;
+  entry->peers = peers;
   entry->found = pulled;
   const MPI_Message message = feed(*entry, pulled);
   return start_opened(wanted, std::move(entry), message, request);
@@ -106,7 +105,7 @@ int start_receive(const Wanted<Count>& wanted, MPI_Request* request) {
   if (!peers) return post(wanted.buffer, wanted.count, wanted.type);
   const std::lock_guard guard(peers->lock);
   if (auto pulled = take_pulled(*peers, wanted.source, wanted.tag)) {
-    return start_pulled(wanted, *pulled, request);
+    return start_pulled(wanted, peers, *pulled, request);
   }
   if (!may_get_envelope(wanted, *peers)) return post(wanted.buffer, wanted.count, wanted.type);
   EntryPtr entry = entry_of(wanted, peers);
@@ -117,7 +116,7 @@ int start_receive(const Wanted<Count>& wanted, MPI_Request* request) {
 }
 
 template <class Count>
-int receive_pulled(const Wanted<Count>& wanted, Pulled& pulled, MPI_Status* status) {
+int receive_pulled(const Wanted<Count>& wanted, Peers& peers, Pulled& pulled, MPI_Status* status) {
   if (!pulled.envelope) {
     return Native<Count>::mrecv()(wanted.buffer, wanted.count, wanted.type, &pulled.message,
                                   status);
@@ -128,7 +127,7 @@ int receive_pulled(const Wanted<Count>& wanted, Pulled& pulled, MPI_Status* stat
   const Landing landing(wanted.buffer, wanted.count, wanted.type, false);
   const int code = deliver(landing, *pulled.envelope, own);
   copy_status(own, status);
-  return report(wanted.comm, code);
+  return report(peers, code);
 }
 
 template <class Count>
@@ -145,16 +144,16 @@ int receive(const Wanted<Count>& wanted, MPI_Status* status) {
     return code == MPI_SUCCESS ? Wait(&request, status) : code;
   }
   if (auto pulled = take_pulled(*peers, source, tag)) {
-    return receive_pulled(wanted, *pulled, status);
+    return receive_pulled(wanted, *peers, *pulled, status);
   }
   if (!may_get_envelope(wanted, *peers)) {
     return native(buffer, count, type, source, tag, comm, status);
   }
-  const Landing landing(buffer, count, type, false);
+  const Landing landing(buffer, count, type, true);
   MPI_Status own{};
   int code = native(landing.buffer(), static_cast<Count>(landing.count()), landing.type(), source,
                     tag, comm, &own);
-  if (code == MPI_SUCCESS) code = report(comm, finish_receive(landing, *peers, own));
+  if (code == MPI_SUCCESS) code = report(*peers, finish_receive(landing, *peers, own));
   copy_status(own, status);
   return code;
 }
@@ -163,7 +162,8 @@ template <class Count>
 int init_receive(const Wanted<Count>& wanted, MPI_Request* request) {
   const auto native = Native<Count>::recv_init();
   const auto peers = peers_of_receive(wanted);
-  if (!peers || !may_get_envelope(wanted, *peers)) {
+  // Also one that is too small for an envelope: a probe may pull out its message before it starts.
+  if (!peers || !peers->may_send_envelopes(wanted.source)) {
     return native(wanted.buffer, wanted.count, wanted.type, wanted.source, wanted.tag, wanted.comm,
                   request);
   }
@@ -203,8 +203,9 @@ int receive_matched(void* buffer, Count count, MPI_Datatype type, MPI_Message* m
   mpi().Wait(&entry->feeding, MPI_STATUS_IGNORE);
   // NOLINTBEGIN(bugprone-unchecked-optional-access): an entry of a message always has what was
   // found.
-  Wanted<Count> wanted{buffer, count, type, entry->found->source, entry->found->tag, entry->comm};
-  return receive_pulled(wanted, *entry->found, status);
+  Wanted<Count> wanted{
+      buffer, count, type, entry->found->source, entry->found->tag, entry->peers->comm};
+  return receive_pulled(wanted, *entry->peers, *entry->found, status);
   // NOLINTEND(bugprone-unchecked-optional-access)
 }
 
@@ -213,7 +214,7 @@ int start_matched(void* buffer, Count count, MPI_Datatype type, MPI_Message* mes
                   MPI_Request* request) {
   EntryPtr entry = entry_of_message(message);
   if (!entry) return Native<Count>::imrecv()(buffer, count, type, message, request);
-  const Wanted<Count> wanted{buffer, count, type, 0, 0, entry->comm};
+  const Wanted<Count> wanted{buffer, count, type, 0, 0, entry->peers->comm};
   const int code = start_opened(wanted, std::move(entry), *message, request);
   *message = message_null();
   return code;
@@ -241,7 +242,7 @@ template <class Count>
 int exchange_in_place(const Wanted<Count>& wanted, int dest, int sendtag, MPI_Status* status) {
   std::vector<std::byte> bytes;
   const bool is_packed = wanted.count > 0 && wanted.type != datatype_null() &&
-                         pack(wanted.buffer, wanted.count, wanted.type, wanted.comm, bytes) &&
+                         pack(wanted.buffer, wanted.count, wanted.type, bytes) &&
                          bytes.size() <= 0x7fffffff;
   const auto size = static_cast<int>(bytes.size());
   if (!is_packed) {
@@ -287,10 +288,9 @@ int start_exchange(const Sent<Count>& sent, const Wanted<Count>& wanted, MPI_Req
                    const Native& native) {
   std::vector<std::byte> bytes;
   const bool is_empty = sent.dest == MPI_PROC_NULL || sent.count == 0;
-  const bool is_packed = has_remote(wanted.comm) && sent.count >= 0 &&
-                         sent.type != datatype_null() &&
-                         (is_empty || pack(sent.buffer, sent.count, sent.type, sent.comm, bytes)) &&
-                         bytes.size() <= 0x7fffffff;
+  const bool is_packed =
+      has_remote(wanted.comm) && sent.count >= 0 && sent.type != datatype_null() &&
+      (is_empty || pack(sent.buffer, sent.count, sent.type, bytes)) && bytes.size() <= 0x7fffffff;
   if (!is_packed) return native();
   int code = start_receive(wanted, request);
   if (code != MPI_SUCCESS) return code;

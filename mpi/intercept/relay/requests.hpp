@@ -23,7 +23,7 @@ struct Entry {
   enum class Kind : std::uint8_t { receive, persistent_receive, persistent_send, copied_send };
 
   Kind kind = Kind::receive;
-  MPI_Comm comm{};
+  /// Of all but copied sends.
   std::shared_ptr<Peers> peers{};
   /// Of a receive.
   Landing landing{};
@@ -32,16 +32,18 @@ struct Entry {
   bool is_claimed = false;
   /// Of a persistent request: started, and not yet completed.
   bool is_active = false;
-  /// Known before the receive, from a probe; the MPI's status is that of a message to oneself.
+  /// Known before the receive, from a probe. If it has an envelope, the MPI's status is that of a
+  /// message to oneself.
   std::optional<Pulled> found{};
-  /// The send of that message.
+  /// The send of that message, and where it arrives.
   MPI_Request feeding{};
-  /// Of a persistent receive. One that is served was not started in the MPI: its message had been
-  /// found by a probe.
+  EnvelopeBytes fed{};
+  /// Of a persistent receive.
   int source = 0;
   int tag = 0;
-  bool is_served = false;
-  MPI_Status served{};
+  /// The receive of what a probe had found before the persistent one was started: the MPI then sees
+  /// this one in its place, and has not started the other.
+  std::optional<MPI_Request> stand_in{};
   /// Of a persistent send.
   const void* send_buffer = nullptr;
   MPI_Count send_count = 0;
@@ -64,6 +66,8 @@ struct Entry {
   [[nodiscard]] bool is_send() const {
     return kind == Kind::persistent_send || kind == Kind::copied_send;
   }
+  /// The request that the MPI completes. @param own  the program's
+  [[nodiscard]] MPI_Request request_in_mpi(MPI_Request own) const { return stand_in.value_or(own); }
 };
 
 using EntryPtr = std::unique_ptr<Entry>;

@@ -51,7 +51,7 @@ std::optional<Taken> take(const void* buffer, MPI_Count count, MPI_Datatype type
   const Way way = way_to(dst_rank, bytes_of(count, type));
   if (way == Way::mpi) return std::nullopt;
   std::vector<std::byte> bytes;
-  if (!pack(buffer, count, type, comm, bytes)) return std::nullopt;
+  if (!pack(buffer, count, type, bytes)) return std::nullopt;
   return hand_over(dst_rank, std::move(bytes), way);
 }
 
@@ -91,60 +91,80 @@ int init_send(Native native, const void* buffer, Count count, MPI_Datatype type,
   const bool is_relayed = may_relay(count, type, dest, comm, peers) &&
                           is_worth_relaying(peers->world_rank(dest), bytes_of(count, type)) &&
                           (buffer != nullptr || !is_plain(type));
-  if (!is_relayed) return native(buffer, count, type, dest, tag, comm, request);
+  // The MPI sees the message in any case, to say what is wrong with it.
+  int code = native(buffer, count, type, dest, tag, comm, request);
+  if (!is_relayed || code != MPI_SUCCESS) return code;
+  mpi().Request_free(request);
   auto entry = std::make_unique<Entry>();
   entry->kind = Entry::Kind::persistent_send;
-  entry->comm = comm;
   entry->peers = peers;
   entry->send_buffer = buffer;
   entry->send_count = count;
   entry->dst_rank = peers->world_rank(dest);
   entry->envelope = std::make_unique<EnvelopeBytes>();
   entry->owns_send_type = mpi().Type_dup(type, &entry->send_type) == MPI_SUCCESS;
-  const int code = native(entry->envelope->data(), kCount, byte_type(), dest, tag, comm, request);
+  code = native(entry->envelope->data(), kCount, byte_type(), dest, tag, comm, request);
   if (code == MPI_SUCCESS) feature().requests.insert(*request, std::move(entry));
   return code;
 }
 
-// A message that a probe has pulled out comes first; the MPI's request is then not started.
-bool serve(Entry& entry) {
-  const std::lock_guard guard(entry.peers->lock);
-  entry.found = take_pulled(*entry.peers, entry.source, entry.tag);
-  if (!entry.found) return false;
-  entry.is_served = true;
-  if (entry.found->envelope) return true;
-  const Landing& landing = entry.landing;
-  mpi().Mrecv(landing.buffer(), static_cast<int>(landing.count()), landing.type(),
-              &entry.found->message, &entry.served);
-  return true;
+// The message is taken anew at each start.
+int start_send(Entry& entry, MPI_Request* request) {
+  std::vector<std::byte> bytes;
+  if (!pack(entry.send_buffer, entry.send_count, entry.send_type, bytes)) {
+    return report(*entry.peers, MPI_ERR_INTERN);
+  }
+  const Way way = way_to(entry.dst_rank, bytes.size());
+  *entry.envelope =
+      hand_over(entry.dst_rank, std::move(bytes), way == Way::mpi ? Way::direct : way).envelope;
+  return mpi().Start(request);
 }
 
-// Prepares a persistent request for its start. False: it need not be started.
-bool prepare_start(MPI_Request request) {
-  EntryPtr entry = feature().requests.extract(request);
-  if (!entry) return true;
-  entry->is_active = true;
-  entry->is_claimed = false;
-  bool is_served = false;
-  if (entry->kind == Entry::Kind::persistent_receive) {
-    is_served = serve(*entry);
+int receive_into(const Landing& landing, MPI_Message message, MPI_Request* request) {
+#if FAIRLEAD_LARGE_COUNTS
+  return mpi().Imrecv_c(landing.buffer(), landing.count(), landing.type(), &message, request);
+#else
+  return mpi().Imrecv(landing.buffer(), static_cast<int>(landing.count()), landing.type(), &message,
+                      request);
+#endif
+}
+
+// What a probe has found cannot come to the request itself, which receives by communicator and tag.
+int start_stand_in(Entry& entry, const Pulled& pulled) {
+  MPI_Request request{};
+  int code = MPI_SUCCESS;
+  if (pulled.envelope) {
+    MPI_Message message = feed(entry, pulled);
+    code = mpi().Imrecv(entry.fed.data(), kEnvelopeBytes, byte_type(), &message, &request);
   } else {
-    std::vector<std::byte> bytes;
-    if (pack(entry->send_buffer, entry->send_count, entry->send_type, entry->comm, bytes)) {
-      const Way way = way_to(entry->dst_rank, bytes.size());
-      *entry->envelope =
-          hand_over(entry->dst_rank, std::move(bytes), way == Way::mpi ? Way::direct : way)
-              .envelope;
-    }
+    code = receive_into(entry.landing, pulled.message, &request);
   }
-  feature().requests.insert(request, std::move(entry));
-  return !is_served;
+  if (code != MPI_SUCCESS) return code;
+  entry.found = pulled;
+  entry.stand_in = request;
+  return MPI_SUCCESS;
+}
+
+int start_receive(Entry& entry, MPI_Request* request) {
+  // Another thread's probe must not come between the look at what is pulled and the start.
+  const std::lock_guard guard(entry.peers->lock);
+  if (const auto pulled = take_pulled(*entry.peers, entry.source, entry.tag)) {
+    return start_stand_in(entry, *pulled);
+  }
+  return mpi().Start(request);
 }
 
 }  // namespace
 
 int Start(MPI_Request* request) {
-  return prepare_start(*request) ? mpi().Start(request) : MPI_SUCCESS;
+  EntryPtr entry = feature().requests.extract(*request);
+  if (!entry) return mpi().Start(request);
+  entry->is_claimed = false;
+  const int code = entry->is_send() ? start_send(*entry, request) : start_receive(*entry, request);
+  entry->is_active |= code == MPI_SUCCESS;
+  // Open MPI may have given it another handle.
+  feature().requests.insert(*request, std::move(entry));
+  return code;
 }
 
 int Startall(int count, MPI_Request requests[]) {

@@ -35,9 +35,19 @@ def run(
     return done.returncode, done.stdout, complaints
 
 
+# Each threshold with few ranks and with several, and once as many as there are in these tests.
 @pytest.mark.parametrize(
     ("num_ranks", "threshold_bytes", "rule"),
-    [(2, 0, "trials"), (3, 1024, "mcm"), (5, 65536, "trials")],
+    [
+        (2, 0, "trials"),
+        (2, 1024, "mcm"),
+        (2, 65536, "trials"),
+        (3, 1024, "trials"),
+        (5, 0, "mcm"),
+        (5, 1024, "trials"),
+        (5, 65536, "mcm"),
+        (8, 1024, "trials"),
+    ],
 )
 def test_relayed_messages_keep_mpi_semantics(
     mpi: TracedMpi, num_ranks: int, threshold_bytes: int, rule: str, tmp_path: Path
@@ -48,9 +58,21 @@ def test_relayed_messages_keep_mpi_semantics(
     assert done == SILENT_SUCCESS
 
 
-def test_relayed_messages_of_several_threads_stay_apart(mpi: TracedMpi, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("num_ranks", "threshold_bytes"), [(3, 0), (2, 1024), (2, 65536)])
+def test_relayed_messages_of_several_threads_stay_apart(
+    mpi: TracedMpi, num_ranks: int, threshold_bytes: int, tmp_path: Path
+) -> None:
+    with running(num_ranks) as routers:
+        done = run(mpi, num_ranks, routers, tmp_path, threshold_bytes, "threads")
+
+    assert done == SILENT_SUCCESS
+
+
+def test_a_program_ends_although_messages_are_never_received(
+    mpi: TracedMpi, tmp_path: Path
+) -> None:
     with running(3) as routers:
-        assert run(mpi, 3, routers, tmp_path, 0, "threads") == SILENT_SUCCESS
+        assert run(mpi, 3, routers, tmp_path, 1024, "unreceived") == SILENT_SUCCESS
 
 
 def test_a_program_whose_routers_do_not_answer_runs_without_relays(

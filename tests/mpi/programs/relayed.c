@@ -2,11 +2,12 @@
 // What MPI promises of messages between two ranks, checked for messages of all sizes around an
 // envelope's (23 bytes) and a threshold. Prints "ok" if all of it holds; each rank is paired with
 // its neighbours in a ring.
-//   relayed [threads | rounds N]
-#include <pthread.h>
-
+//   relayed [threads | rounds N | unreceived]
+#include "relayed/endings.h"
+#include "relayed/persistent.h"
 #include "relayed/receives.h"
 #include "relayed/requests.h"
+#include "relayed/threads.h"
 
 static void to_oneself_and_nobody(void) {
   for (int index = 0; index < kNumSizes; ++index) {
@@ -48,45 +49,6 @@ static void intercommunicator(void) {
   MPI_Comm_free(&half);
 }
 
-static void* exchange(void* argument) {
-  const int tag = 1000 * (1 + *(int*)argument);
-  for (int round = 0; round < 6 * kNumSizes; ++round) {
-    const int size = kSizes[(round * 7) % kNumSizes];
-    unsigned char* out = filled(size, seed_of(rank, tag + round));
-    unsigned char* in = room(size);
-    MPI_Request request;
-    MPI_Status status;
-    MPI_Isend(out, size, MPI_BYTE, next, tag + round, comm, &request);
-    if (round % 3 == 0) {
-      MPI_Probe(previous, tag + round, comm, &status);
-      CHECK(count_of(&status) == size);
-    }
-    if (round % 3 == 1) {
-      MPI_Message message;
-      MPI_Mprobe(MPI_ANY_SOURCE, tag + round, comm, &message, &status);
-      MPI_Mrecv(in, size, MPI_BYTE, &message, &status);
-    } else {
-      MPI_Recv(in, size, MPI_BYTE, previous, tag + round, comm, &status);
-    }
-    CHECK(is_right(in, size, &status, previous, tag + round));
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    free(in);
-    free(out);
-  }
-  return NULL;
-}
-
-static void threads(void) {
-  enum { kNum = 4 };
-  pthread_t all[kNum];
-  int numbers[kNum];
-  for (int index = 0; index < kNum; ++index) {
-    numbers[index] = index;
-    pthread_create(&all[index], NULL, exchange, &numbers[index]);
-  }
-  for (int index = 0; index < kNum; ++index) pthread_join(all[index], NULL);
-}
-
 // Messages of random sizes around the ring, while the test disturbs the routers.
 static void rounds(int num_rounds) {
   unsigned random = 1;
@@ -118,11 +80,19 @@ static void all_calls(void) {
   say("probes"), probes();
   say("truncation"), truncation();
   say("persistent"), persistent();
+  say("started after a probe"), started_after_probe();
+  say("started in order"), started_in_order();
+  say("started after a probe otherwise"), started_after_probe_otherwise();
+  say("wrong persistent sends"), wrong_persistent_sends();
   say("derived types"), derived_types();
   say("no new deadlock"), no_new_deadlock();
   say("synchronous"), synchronous();
   say("started exchanges"), started_exchanges();
   say("buffered"), buffered();
+  say("ready"), ready();
+  say("cancelled too late"), cancelled_too_late();
+  say("cancelled sends"), cancelled_sends();
+  say("freed communicators"), freed_communicators();
   say("to oneself"), to_oneself_and_nobody();
   say("intercommunicator"), intercommunicator();
 }
@@ -142,7 +112,12 @@ int main(int argc, char** argv) {
   next = (rank + 1) % num_ranks;
   previous = (rank + num_ranks - 1) % num_ranks;
   if (has_threads) {
-    threads();
+    say("exchanges"), on_threads(4, exchange);
+    say("persistent exchanges"), on_threads(4, persistent_exchange);
+    say("probed streams"), probed_stream();
+    say("freed beside sends"), freed_beside_sends();
+  } else if (argc > 1 && strcmp(argv[1], "unreceived") == 0) {
+    never_received();
   } else if (argc > 2) {
     rounds(atoi(argv[2]));
   } else {

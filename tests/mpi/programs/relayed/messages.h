@@ -53,3 +53,8 @@ static int is_right(unsigned char* bytes, int size, MPI_Status* status, int src,
   return count_of(status) == size && status->MPI_SOURCE == src && status->MPI_TAG == tag &&
          is_filled(bytes, size, seed_of(src, tag));
 }
+static int class_of(int code) {
+  int result = MPI_SUCCESS;
+  MPI_Error_class(code, &result);
+  return result;
+}

@@ -117,12 +117,6 @@ static void probes(void) {
   }
 }
 
-static int class_of(int code) {
-  int result = MPI_SUCCESS;
-  MPI_Error_class(code, &result);
-  return result;
-}
-
 // A message that is larger than the buffer is an error of the receive, and of nothing else.
 static void truncation(void) {
   MPI_Comm own;
