@@ -23,8 +23,8 @@ int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
   return MPI_SUCCESS;
 }
 
-// Open MPI holds a lock of its own meanwhile, which all calls on attributes take. So here no lock
-// is taken under which such a call is made.
+// An MPI may hold a lock meanwhile that all its calls on attributes take, as old versions of Open
+// MPI do. So here no lock is taken under which such a call is made.
 int forget(MPI_Comm comm, int, void* attribute, void*) {
   const std::unique_ptr<Kept> kept(static_cast<Kept*>(attribute));
   const bool is_pending = kept->use_count() > 1;

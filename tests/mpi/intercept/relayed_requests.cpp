@@ -73,7 +73,8 @@ MPI_Request some_request() {
   return (MPI_Request)0x660;
 }
 
-// Attributes as in Open MPI 1, which holds one lock for all of them, also while it calls back.
+// Attributes as in old versions of Open MPI, which hold one lock for all of them, also while it
+// calls back.
 struct Attributes {
   std::mutex lock;
   std::map<MPI_Comm, void*> value_of_comm;
