@@ -117,7 +117,7 @@ void Router::add(Job job) {
 }
 
 // Each acceptor has callers of its own: those over TCP keep out no process of this host.
-template <class Acceptor, class Serve>
+template <class Acceptor>
 asio::awaitable<void> Router::accept_all(std::shared_ptr<Acceptor> acceptor, Serve serve) {
   const auto callers = std::make_shared<Callers>(kMaxGreetings);
   while (acceptor->is_open()) {

@@ -10,6 +10,7 @@
 #include <asio/local/stream_protocol.hpp>
 #include <asio/steady_timer.hpp>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -68,7 +69,9 @@ class Router {
   };
   using JobPtr = std::shared_ptr<ActiveJob>;
 
-  template <class Acceptor, class Serve>
+  /// What becomes of a caller.
+  using Serve = std::function<asio::awaitable<void>(SocketPtr, CallersPtr)>;
+  template <class Acceptor>
   asio::awaitable<void> accept_all(std::shared_ptr<Acceptor> acceptor, Serve serve);
   template <class Endpoint>
   [[nodiscard]] bool is_of_job(const Endpoint& caller) const;
