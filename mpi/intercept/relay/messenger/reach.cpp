@@ -24,31 +24,33 @@ struct Call {
   std::optional<Channel> channel{};
   Time next{};
 
-  [[nodiscard]] bool is_under_way() const { return channel && !channel->is_closed(); }
+  // None before the first attempt and after one that has failed.
+  [[nodiscard]] Channel* open_channel() {
+    return channel && !channel->is_closed() ? &*channel : nullptr;
+  }
   [[nodiscard]] bool is_answered() const {
     return channel && channel->is_open() && !channel->has_to_write();
   }
 };
 
+pollfd awaited(Call& call) {
+  if (Channel* channel = call.open_channel()) channel->write();
+  Channel* channel = call.open_channel();
+  // A negative descriptor is left out by poll(2).
+  if (channel == nullptr) return {-1, 0, 0};
+  const auto events = static_cast<short>(channel->has_to_write() ? POLLIN | POLLOUT : POLLIN);
+  return {channel->descriptor(), events, 0};
+}
+
 void wait_for_answers(std::vector<Call>& calls) {
   std::vector<pollfd> waits;
-  for (Call& call : calls) {
-    if (call.is_under_way()) call.channel->write();
-    // A negative descriptor is left out by poll(2).
-    if (!call.is_under_way()) {
-      waits.push_back({-1, 0, 0});
-      continue;
-    }
-    const auto events =
-        static_cast<short>(call.channel->has_to_write() ? POLLIN | POLLOUT : POLLIN);
-    waits.push_back({call.channel->descriptor(), events, 0});
-  }
+  for (Call& call : calls) waits.push_back(awaited(call));
   if (poll(waits.data(), waits.size(), kCallsPoll_ms) <= 0) return;
   for (std::size_t index = 0; index < calls.size(); ++index) {
     if (waits[index].revents == 0) continue;
     // No frames are expected.
-    calls[index].channel->read([](const auto&, auto) {});
-    if (calls[index].is_under_way()) calls[index].channel->write();
+    if (Channel* channel = calls[index].open_channel()) channel->read([](const auto&, auto) {});
+    if (Channel* channel = calls[index].open_channel()) channel->write();
   }
 }
 
@@ -84,7 +86,7 @@ std::optional<std::size_t> find_unreached(std::span<const Address> addresses,
     const Time now = Clock::now();
     if (now >= until) return calls.front().index;
     for (Call& call : calls) {
-      if (call.is_under_way() || now < call.next) continue;
+      if (call.open_channel() != nullptr || now < call.next) continue;
       call.channel = Channel::calling(connect_to(addresses[call.index]), own_rank, key);
       call.next = now + kNextCallInterval;
     }
