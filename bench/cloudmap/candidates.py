@@ -11,28 +11,35 @@ BY_CHANCE = ("random", "scotch-intra", "scotch-inter")
 """Each of their runs has a placement of its own, since one draw would only describe itself."""
 
 
+def _choices() -> dict[str, tuple[str, str, str]]:
+    """Method, metric and objective of each name."""
+    found = {}
+    for method in METHODS:
+        if method not in BY_METRIC:
+            found[method] = (method, "bytes", DEFAULT_OBJECTIVE)
+        if method in (*BY_METRIC, "optimize"):
+            found |= {f"{method}, {metric}": (method, metric, "sum") for metric in METRICS}
+    return found
+
+
+CHOICES = _choices()
+"""CloudMap's methods minimise the sum of traffic times cost, by the metric in their name;
+`optimize` does that as well, and once goes by the objective that it has by default."""
+
+
 def candidates(
     traffic: fl.Traffic, network: fl.Network, cluster: fl.Cluster, repeats: int
 ) -> dict[str, list[fl.Placement]]:
-    """Placements to be run in turns by a name, the launcher's first.
-
-    CloudMap's methods minimise the sum of traffic times cost, by the metric in their name;
-    `optimize` does that as well, and once goes by the objective that it has by default.
-    """
-    found = {}
-    for method in METHODS:
-        choices = [(method, "bytes", DEFAULT_OBJECTIVE)]
-        if method in (*BY_METRIC, "optimize"):
-            by_metric = [(f"{method}, {metric}", metric, "sum") for metric in METRICS]
-            choices = [*choices, *by_metric] if method == "optimize" else by_metric
-        for name, metric, objective in choices:
-            found[name] = [
-                fl.place(
-                    traffic, network, cluster, method, metric=metric, objective=objective, seed=seed
-                )
-                for seed in range(repeats if method in BY_CHANCE else 1)
-            ]
-    return found
+    """Placements to be run in turns by the names of CHOICES, the launcher's first."""
+    return {
+        name: [
+            fl.place(
+                traffic, network, cluster, method, metric=metric, objective=objective, seed=seed
+            )
+            for seed in range(repeats if method in BY_CHANCE else 1)
+        ]
+        for name, (method, metric, objective) in CHOICES.items()
+    }
 
 
 def alike(found: dict[str, list[fl.Placement]]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 import paper
-from candidates import alike, candidates
+from candidates import CHOICES, alike, candidates
 from programs import PROGRAMS, Program, command_of, probed, timed, traced
 from rich.console import Console
 from rich.table import Table
@@ -72,7 +72,13 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
     parser.add_argument("--program", action="append", choices=PROGRAMS, help="repeatable")
     parser.add_argument("--repeats", type=int, help="runs of each method; default: 8")
-    parser.add_argument("--method", action="append", help="such as 'scotch, bytes'; repeatable")
+    parser.add_argument(
+        "--method",
+        action="append",
+        choices=CHOICES,
+        metavar="NAME",
+        help="instead of all; repeatable: " + "; ".join(CHOICES),
+    )
     parser.add_argument("--contention", action="store_true", help="measure shared bottlenecks too")
     options = parser.parse_args()
     options.scenario = options.scenario or (["two-racks"] if options.short else SCENARIOS)
