@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.mpi, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.mpi]
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -23,7 +23,7 @@ def environment(folder: Path) -> dict[str, str]:
 def fairlead(folder: Path, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "fairlead", *arguments], cwd=folder, input=stdin,
-        env=environment(folder), capture_output=True, text=True, timeout=300, check=False,
+        env=environment(folder), capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 

@@ -62,7 +62,6 @@ def outcome(started: subprocess.Popen[str]) -> tuple[int, str, list[str]]:
     return started.returncode, output, [line for line in errors.splitlines() if "fairlead" in line]
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", ["openmpi-4", "mpich-4"])
 @pytest.mark.parametrize("victim", [0, 1])
 def test_a_router_that_never_goes_on_loses_no_message(
@@ -73,7 +72,6 @@ def test_a_router_that_never_goes_on_loses_no_message(
         assert outcome(started) == (0, "ok\n", [])
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", ["openmpi-4", "mpich-4"])
 def test_a_program_whose_routers_have_all_ended_finds_its_receivers(
     name: str, tmp_path: Path
@@ -83,7 +81,6 @@ def test_a_program_whose_routers_have_all_ended_finds_its_receivers(
         assert outcome(started) == (0, "ok\n", [])
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", ["openmpi-4", "mpich-4"])
 def test_a_program_that_cannot_reach_a_host_runs_without_relays(name: str, tmp_path: Path) -> None:
     with running(NUM_RANKS, unreachable=1) as routers:
