@@ -51,6 +51,12 @@ def test_where_nothing_may_be_measured_there_is_no_budget(prepared: Prepared) ->
     assert line.endswith("; deciding took 2.5 s, tracing 2 s")
 
 
+def test_a_placement_that_has_proved_slower_is_named_as_the_reason(prepared: Prepared) -> None:
+    barred = Decision(None, Gain(0.0, 0.0, 0.0), 1.0, is_barred=True, seconds=2.5, budget_s=3.75)
+    line = decision_line(prepared, DEFAULT_RULE, "optimize", barred)
+    assert line.startswith("the launcher's placement is kept: that of optimize has proved slower; ")
+
+
 def test_facts_have_the_budget_of_the_decision(tmp_path: Path) -> None:
     facts = run_view.facts("optimize", Announcement(decided(3.75), None, "", tmp_path))
     assert facts["deciding_s"] == 2.5

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RunLog: after each run the user is told its time, the predicted one, and what proved slower."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from narrators import Told
+
+import fairlead as fl
+from fairlead.act.launch.openmpi4 import OpenMpi4
+from fairlead.decide.decision import Decision
+from fairlead.decide.expected_gain import Gain
+from fairlead.files.run_directory import RunDirectory
+from fairlead.flows.inputs import Prepared
+from fairlead.flows.request import Request
+from fairlead.flows.run_log import RunLog
+from fairlead.measure.probe_program import ProbeProgram
+
+PLACED = Decision(fl.Placement(["a", "b"], [1, 0], "optimize"), Gain(0.5, 0.4, 0.6), network_s=8.0)
+KEPT = Decision(None, Gain(0.0, 0.0, 0.0), network_s=8.0)
+
+
+@pytest.fixture
+def told() -> Told:
+    return Told()
+
+
+@pytest.fixture
+def log(told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunLog:
+    """The log of a program whose traced run has taken 10 s."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    prepared = Prepared(
+        ProbeProgram(OpenMpi4(Path("mpirun"), (4, 1, 4))),
+        fl.Cluster(("a", "b"), (1, 1)),
+        fl.Network(["a", "b"], np.zeros((2, 2)), np.full((2, 2), 1e8)),
+        fl.Traffic(bytes=np.ones((2, 2)), messages=np.ones((2, 2))),
+        RunDirectory(tmp_path / "run"),
+        probe_s=0.0,
+        trace_s=10.5,
+        traced_s=10.0,
+    )
+    return RunLog(prepared, Request(("./solver",), 2), told)
+
+
+def test_measured_and_predicted_time_are_told_beside_that_of_the_launcher(
+    log: RunLog, told: Told
+) -> None:
+    log.add("optimize", PLACED, seconds=6.5, predicted_s=6.0)
+
+    assert told.lines == ["took 6.5 s, predicted 6 s; on the launcher's placement 10 s"]
+
+
+def test_a_run_on_the_launchers_placement_is_compared_with_its_prediction_only(
+    log: RunLog, told: Told
+) -> None:
+    log.add("optimize", KEPT, seconds=9.0, predicted_s=10.0)
+
+    assert told.lines == ["took 9 s, predicted 10 s"]
+
+
+def test_a_placement_that_has_proved_slower_is_dropped_with_the_reason(
+    log: RunLog, told: Told
+) -> None:
+    log.add("optimize", PLACED, seconds=12.0, predicted_s=6.0)
+
+    assert told.lines == [
+        "took 12 s, predicted 6 s; on the launcher's placement 10 s: this placement has proved "
+        "slower, it is not taken again"
+    ]
+    assert log.kept.dropped() == {("b", "a")}
+
+
+def test_tuned_collectives_that_have_proved_slower_are_dropped_with_the_reason(
+    log: RunLog, told: Told
+) -> None:
+    log.add("optimize", PLACED, seconds=5.0, predicted_s=6.0)
+    log.add("optimize", PLACED, seconds=8.0, predicted_s=5.0, is_tuned=True)
+
+    assert told.lines[1] == (
+        "took 8 s, predicted 5 s; on the launcher's placement 10 s; tuned collectives have proved "
+        "slower, they are not used again"
+    )
