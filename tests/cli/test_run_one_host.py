@@ -71,6 +71,37 @@ def test_relays_on_one_host_are_declined_with_the_reason(tmp_path: Path) -> None
     assert "there is one host, localhost: nothing to place, and no host to relay" in done.stderr
 
 
+def test_given_options_without_effect_on_one_host_are_named(tmp_path: Path) -> None:
+    given = ("--plan", "plan", "--network", "cloud.net.npz", "--traffic", "a.traffic.npz")
+    more = ("--time-limit", "5s", "--risk", "0.1", "--objective", "sum", "--metric", "messages")
+    host = ("-n", "1", "-H", "localhost", "--launcher-args", "-v", "--dry-run")
+    done = fairlead(tmp_path, "run", *host, *given, *more, "true")
+
+    assert done.returncode == 0, done.stderr
+    (line,) = [line for line in done.stderr.splitlines() if "nothing to place" in line]
+    head, _, named = line.partition("; not used: ")
+    assert head == "fairlead: there is one host, localhost: nothing to place"
+    assert sorted(named.split(", ")) == sorted([*given[0::2], *more[0::2]])
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (["--tune", "auto"], "; not used: --tune"),
+        (["--tune", "never", "--no-reorder", "--no-relay"], ""),
+        (["--reorder", "--budget", "9s"], "; not used: --budget, --reorder"),
+        (["--probe", "full", "--max-age", "1h"], "; not used: --probe, --max-age"),
+        (["--relay", "--relay-rule", "mcm"], ", and no host to relay; not used: --relay-rule"),
+    ],
+)
+def test_only_what_would_have_done_something_is_named(
+    tmp_path: Path, given: list[str], named: str
+) -> None:
+    done = fairlead(tmp_path, "run", "-n", "1", "-H", "localhost", "--dry-run", *given, "true")
+
+    assert f"there is one host, localhost: nothing to place{named}\n" in done.stderr
+
+
 def test_json_names_the_folder(tmp_path: Path) -> None:
     done = fairlead(tmp_path, "run", "-n", "2", "--host", "localhost:2", "--json", "true")
     said = json.loads(done.stderr)

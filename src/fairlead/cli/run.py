@@ -19,6 +19,15 @@ from fairlead.flows.run_on_one_host import run_on_one_host
 from fairlead.narrator import Narrator
 from fairlead.report import run_view
 
+_OF_ONE_HOST = frozenset(
+    {"program", "num_ranks", "hostfile", "host", "mpirun", "launcher_args", "run_dir"}
+    | {"relay", "dry_run", "as_json"}
+)
+"""What has an effect where there is one host; --relay gets a reason of its own."""
+
+_AS_ON_ONE_HOST = {"tune": "never", "reorder": False}
+"""Values that ask for what is done there anyway."""
+
 EXAMPLE = "Example: fairlead run -n 32 --hostfile hosts.txt -- ./solver input.dat"
 
 
@@ -87,6 +96,24 @@ def run(
             narrator.tell(f"the record of this run: {folder}")
 
         raise typer.Exit(
-            run_on_one_host(request, cluster, narrator, announce_folder, is_dry=dry_run)
+            run_on_one_host(
+                request,
+                cluster,
+                narrator,
+                announce_folder,
+                is_dry=dry_run,
+                unused_options=given_without_effect(context),
+            )
         )
     raise typer.Exit(run_program(request, method, narrator, announce, is_dry=dry_run))
+
+
+def given_without_effect(context: typer.Context) -> list[str]:
+    """The options that the user gave, but that have no effect where there is one host."""
+    return [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if (name := parameter.name or "") not in _OF_ONE_HOST
+        and options.is_given(context, name)
+        and (name not in _AS_ON_ONE_HOST or context.params[name] != _AS_ON_ONE_HOST[name])
+    ]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fairlead.act import launch
@@ -23,6 +23,7 @@ def run_on_one_host(
     announce: Callable[[Path], None],
     *,
     is_dry: bool = False,
+    unused_options: Sequence[str] = (),
 ) -> int:
     """Run the program with the launcher's own placement.
 
@@ -32,6 +33,7 @@ def run_on_one_host(
         narrator: Tells the user why nothing is placed.
         announce: Receives the folder of the run's record before the program starts.
         is_dry: Start nothing.
+        unused_options: Names of given options that have no effect here, for the user.
 
     Returns:
         The exit code of the launcher; 0 where nothing was started.
@@ -50,7 +52,8 @@ def run_on_one_host(
     directory.note("network", {"hosts": cluster.hosts, "slots": cluster.slots})
     directory.note("decision", {"method": "launcher", "kept_launcher_placement": True})
     relayed = ", and no host to relay" if request.relay_bytes is not None else ""
-    narrator.tell(f"there is one host, {cluster.hosts[0]}: nothing to place{relayed}")
+    unused = f"; not used: {', '.join(unused_options)}" if unused_options else ""
+    narrator.tell(f"there is one host, {cluster.hosts[0]}: nothing to place{relayed}{unused}")
     announce(directory.path)
     if is_dry:
         directory.note("end", {"is_dry": True})
