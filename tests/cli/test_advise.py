@@ -123,6 +123,10 @@ def test_options_reach_the_choice(advise) -> None:
     assert hosts_of("--seed=1") != hosts_of("--seed=2")
     assert advise(*FILES, "--objective=worst").code == 2
     assert advise(*FILES, "--metric=hops").code == 2
+    assert advise(*FILES, "--metric=messages").code == 0
+    said = advise(*FILES, "--method=random", "--metric=messages")
+    assert said.code == 2
+    assert "--metric: has no effect here" in said.err
 
 
 @pytest.mark.parametrize(

@@ -114,21 +114,87 @@ def test_the_cluster_may_be_a_hostfile(files, fairlead_map, tmp_path) -> None:
     assert json.loads(said.out)["hosts"] == ["h3", "h0"]
 
 
-def test_metric_and_seed_reach_the_method(files, fairlead_map) -> None:
-    def placed(*arguments: str) -> list[int]:
+@pytest.fixture
+def placed(files, fairlead_map):
+    """The host of each rank on the two racks."""
+
+    def run(*arguments: str) -> list[int]:
         said = fairlead_map(*files, "--cluster", SPEC, "--json", *arguments)
+        assert said.code == 0, said.err
         return json.loads(said.out)["host_of_rank"]
 
+    return run
+
+
+def test_the_seed_reaches_the_method(placed) -> None:
     first, second = (placed("--method=random", f"--seed={seed}") for seed in (1, 2))
     assert first != second
 
 
-def test_optimize_keeps_what_it_is_told_to(files, fairlead_map) -> None:
-    def placed(*more: str) -> list[int]:
-        said = fairlead_map(*files, "--cluster", SPEC, "--json", *more)
-        assert said.code == 0, said.err
-        return json.loads(said.out)["host_of_rank"]
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--method=scotch"],
+        ["--method=scotch-groups", "--objective=bottleneck"],
+        ["--method=geometric"],
+        ["--method=optimize", "--objective=sum"],
+    ],
+)
+def test_the_metric_says_whether_bytes_or_messages_bring_ranks_together(
+    placed, tmp_path, arguments
+) -> None:
+    # Most bytes go to the rank four further on, most messages to the other one of a pair.
+    further, other = np.roll(np.eye(8), 4, axis=1), np.eye(8)[np.arange(8) ^ 1]
+    fl.Traffic(further * 1e6 + other * 1e4, further * 10 + other * 1e4).save(
+        tmp_path / "app.traffic.npz"
+    )
 
+    by_bytes = placed(*arguments)
+    by_messages = placed(*arguments, "--metric=messages")
+
+    assert by_bytes[:4] == by_bytes[4:]
+    assert by_messages[0::2] == by_messages[1::2]
+    assert placed(*arguments, "--metric=bytes") == by_bytes
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["--objective=bottleneck"],
+        ["--method=random", "--objective=sum"],
+        ["--method=launcher"],
+        ["--method=cyclic"],
+    ],
+)
+def test_a_metric_that_would_have_no_effect_is_refused_with_the_remedy(
+    files, fairlead_map, arguments
+) -> None:
+    said = fairlead_map(*files, "--cluster", SPEC, "--metric=messages", *arguments)
+
+    assert (said.code, said.out) == (2, "")
+    remedy = "choose a method scotch..., geometric, or optimize with --objective sum"
+    assert f"--metric: has no effect here: leave it out, or {remedy}" in " ".join(said.err.split())
+
+
+def test_geometric_cuts_a_grid_of_ranks_by_coordinates_without_a_metric(
+    files, fairlead_map
+) -> None:
+    path = files[0].partition("=")[2]
+    known = fl.Network.load(path)
+    at = np.arange(4.0)[:, None]
+    fl.Network(known.hosts, known.latency_s, known.bandwidth_Bps, coordinates=at).save(path)
+    arguments = (*files, "--cluster", SPEC, "--method=geometric", "--rank-grid=4x2", "--json")
+
+    placed = json.loads(fairlead_map(*arguments).out)["host_of_rank"]
+    refused = fairlead_map(*arguments, "--metric=bytes")
+
+    assert placed == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert refused.code == 2
+    assert "--metric: has no effect: ranks and hosts have coordinates" in refused.err
+
+
+def test_optimize_keeps_what_it_is_told_to(files, fairlead_map, placed) -> None:
     free = placed()
     assert placed("--fix=0=h1", "--fix=4=h2")[:5:4] == [1, 2]
     assert fairlead_map(*files, "--cluster", SPEC, "--method=cyclic", "-o", "now.json").code == 0
@@ -269,6 +335,17 @@ def test_a_declared_tree_is_placed_on_by_the_sum(files, fairlead_map, tmp_path: 
         ["bytes", "times", "cost", "0", "3.2e+07"],
         ["messages", "times", "cost", "0", "32"],
     ]
+
+
+def test_on_a_declared_tree_optimize_goes_by_the_metric(placed, tmp_path: Path) -> None:
+    (tmp_path / "racks.toml").write_text(RACKS)
+    other = np.eye(8)[np.arange(8) ^ 1]
+    further = np.roll(np.eye(8), 4, axis=1)
+    fl.Traffic(further * 1e6, other).save(tmp_path / "app.traffic.npz")
+
+    by_messages = placed("--network=racks.toml", "--metric=messages")
+
+    assert by_messages[0::2] == by_messages[1::2]
 
 
 def test_a_declared_tree_has_no_bottleneck(files, fairlead_map, tmp_path: Path) -> None:

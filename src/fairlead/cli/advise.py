@@ -84,6 +84,7 @@ def advise(
             "--traffic needs --cluster: which hosts there are, and their slots"
         )
     else:
+        options.require_metric_used(context, [method], objective)
         pattern = Traffic.load(traffic)
     network = require_network(network_named(name, hosts), name)
     if pattern is not None and hosts is not None:

@@ -21,7 +21,7 @@ from fairlead.cli.network_input import network_named
 from fairlead.cli.output import JsonOption, print_json, print_lines, progress, stdout, warn
 from fairlead.decide.placement import place
 from fairlead.errors import TopologyError
-from fairlead.measure.network_sources import source_kind
+from fairlead.measure.network_sources import TreeSource, source_kind
 from fairlead.model.cost import Cost, TreeCost, evaluate, evaluate_on_tree
 from fairlead.model.host_tree import HostTree
 from fairlead.model.network import Network
@@ -77,12 +77,16 @@ def map_ranks(
         options.refuse(context, _OF_OPTIMIZE, "only the method optimize has a use for it")
     if method != "geometric":
         options.refuse(context, _OF_GEOMETRIC, "only the method geometric has a use for it")
-    if source_kind(network).is_given:
+    kind = source_kind(network)
+    if kind.is_given:
         options.refuse(context, {"mpirun"}, "only --network probe: starts a launcher")
+    if issubclass(kind, TreeSource) and not options.is_given(context, "objective"):
+        objective = options.Objective.sum  # The only objective that a tree has.
+    options.require_metric_used(context, [method], objective)
     pattern = Traffic.load(traffic)
     known = network_named(network, hosts, mpirun)
-    if isinstance(known, HostTree) and not options.is_given(context, "objective"):
-        objective = options.Objective.sum  # The only objective that a tree has.
+    if rank_grid is not None and isinstance(known, Network) and known.coordinates is not None:
+        options.refuse(context, {"metric"}, "has no effect: ranks and hosts have coordinates")
     with progress("placing") as on_progress:
         chosen = place(
             pattern, known, hosts, method, metric=metric.value, objective=objective.value,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,7 +25,7 @@ NetworkSource = Annotated[
 TrafficFile = Annotated[Path, option_kinds.file("A .traffic.npz file.", TRAFFIC)]
 Method = Annotated[str, option_kinds.method(METHODS)]
 RankGrid = Annotated[
-    tuple[int, ...] | None,
+    Any,  # A tuple of sizes, or None; of a tuple, typer makes an option with several words.
     option_kinds.parsed(
         parsers.grid_sizes,
         "4x4x4",

@@ -111,7 +111,8 @@ MetricOption = Annotated[
     typer.Option(
         metavar="bytes|messages",
         rich_help_panel=PLACING,
-        help="bytes weighs by bandwidth, messages by latency.",
+        help="How traffic is weighted: bytes by bandwidth, messages by latency; for the methods "
+        "scotch... and geometric, and for optimize with --objective sum.",
     ),
 ]
 ObjectiveOption = Annotated[
@@ -152,7 +153,8 @@ Risk = Annotated[
         probability,
         "PART",
         "Largest accepted probability that the placement loses more than 2 % of the time on "
-        "the network.",
+        "the network, by the rehearsals so far. It holds for each look at them; several looks "
+        "accept a bad placement somewhat more often.",
         PLACING,
     ),
 ]
@@ -362,3 +364,21 @@ def require_optimize(context: typer.Context, methods: Collection[str]) -> None:
     """
     if "optimize" not in methods:
         refuse(context, {"time_limit"}, "needs the method optimize")
+
+
+def require_metric_used(
+    context: typer.Context, methods: Collection[str], objective: Objective
+) -> None:
+    """Check that the user gave `--metric` only where a method goes by it.
+
+    Raises:
+        BadParameter: None of these methods does with this objective.
+    """
+    if objective is Objective.sum and "optimize" in methods:
+        return
+    if not any(METHODS[name].uses_metric for name in methods):
+        reason = (
+            "has no effect here: leave it out, or choose a method scotch..., geometric, or "
+            "optimize with --objective sum"
+        )
+        refuse(context, {"metric"}, reason)

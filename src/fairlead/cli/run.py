@@ -75,6 +75,7 @@ def run(
     """
     narrator = Narrator() if as_json else TerminalNarrator()
     options.require_optimize(context, [method])
+    options.require_metric_used(context, [method], objective)
     if tune == "auto" and options.is_given(context, "tune"):
         options.refuse(context, {"plan"}, "does not go together with --tune auto")
     if not relay:

@@ -56,7 +56,8 @@ def place(
         method: Name in `fairlead.decide.placement.METHODS`. `launcher`, `blocked`, `cyclic` and
             `random` look at the slots only.
         metric: How traffic is weighted: "bytes" with 1 / bandwidth_Bps, or "messages" with
-            latency_s. The objectives other than "sum" use both.
+            latency_s. It counts for Scotch's methods and `geometric`, and for `optimize` by the
+            objective "sum"; the other objectives use both.
         objective: What selects among placements: "bottleneck", `Cost.bottleneck_s`;
             "bottleneck-and-mean", `Cost.bottleneck_and_mean_s`; or "sum" over pairs of ranks of
             traffic * cost of their hosts.

@@ -8,11 +8,13 @@ from fairlead.measure.network_sources.catalogue import (
     source_kind,
 )
 from fairlead.measure.network_sources.source import Measuring, NetworkSource, require_network
+from fairlead.measure.network_sources.tree import TreeSource
 
 __all__ = [
     "SOURCES",
     "Measuring",
     "NetworkSource",
+    "TreeSource",
     "network_from",
     "network_source",
     "require_network",
