@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Delayed pairs in a lab: how long packets take, what rates remain, and what is left in the end.
 
-Delays are milliseconds, so that a busy machine, which adds some, does not decide a test.
+Delays are tens of milliseconds and differ by as much, so that a busy machine, which adds some, does
+not decide a test.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from fairlead.lab.state import live_labs
 pytestmark = [pytest.mark.lab]
 
 DELAYS = [
-    {"src": "h0", "dst": "h1", "delay": "20ms"},
-    {"src": "h1", "dst": "h0", "delay": "8ms"},
-    {"src": "h0", "dst": "h2", "delay": "40ms"},
+    {"src": "h0", "dst": "h1", "delay": "100ms"},
+    {"src": "h1", "dst": "h0", "delay": "40ms"},
+    {"src": "h0", "dst": "h2", "delay": "200ms"},
 ]
 # Shortest time of a refused connection, in milliseconds: a packet there and one back.
 CONNECT = """
@@ -58,8 +59,8 @@ def test_packets_are_late_by_the_delay_of_their_direction(lab):
 
     shortest_s = [min(times_s) for times_s in lab.ping(pairs, 20)]
 
-    for wanted_s, seconds in zip((20e-3, 8e-3, 40e-3, 0), shortest_s, strict=True):
-        assert wanted_s - 20e-6 <= seconds < wanted_s + 4e-3
+    for wanted_s, seconds in zip((100e-3, 40e-3, 200e-3, 0), shortest_s, strict=True):
+        assert wanted_s - 20e-6 <= seconds < wanted_s + 35e-3
 
 
 def test_programs_on_the_hosts_see_both_ways_and_the_head_node_none(lab):
@@ -67,10 +68,10 @@ def test_programs_on_the_hosts_see_both_ways_and_the_head_node_none(lab):
         argv = [sys.executable, "-c", CONNECT, target]
         return float(lab.run(argv, host, capture_output=True, check=True).stdout)
 
-    assert 28 <= connect_ms("h0", "h1") < 34
-    assert 40 <= connect_ms("h2", "h0") < 46
-    assert connect_ms("login", "h1") < 8
-    assert connect_ms("h1", "h2") < 8
+    assert 140 <= connect_ms("h0", "h1") < 175
+    assert 200 <= connect_ms("h2", "h0") < 235
+    assert connect_ms("login", "h1") < 35
+    assert connect_ms("h1", "h2") < 35
 
 
 def test_delayed_pairs_and_uplinks_carry_what_they_are_shaped_to():
