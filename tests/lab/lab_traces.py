@@ -17,14 +17,23 @@ def holder_pid(folder):
     return int((folder / "holder").read_text().split()[0].removeprefix("pid="))
 
 
-def namespaces_of_lab(holder):
-    """Namespaces of all processes in the holder's PID namespace, as "net:[123]"."""
+def processes_of_lab(holder):
+    """Folders in /proc of all processes in the holder's PID namespace; zombies have left it."""
     own = Path(f"/proc/{holder}/ns/pid").readlink()
     found = set()
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if (process / "ns/pid").readlink() == own:
-                found |= {str((process / "ns" / kind).readlink()) for kind in KINDS}
+                found.add(process)
+    return found
+
+
+def namespaces_of_lab(holder):
+    """Namespaces of all processes in the holder's PID namespace, as "net:[123]"."""
+    found = set()
+    for process in processes_of_lab(holder):
+        with contextlib.suppress(OSError):
+            found |= {str((process / "ns" / kind).readlink()) for kind in KINDS}
     return found
 
 

@@ -9,11 +9,14 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from lab_processes import processes_named
-from lab_traces import happens
+from lab_traces import happens, holder_pid, processes_of_lab
 
 from fairlead.lab import Lab
+from fairlead.model.network import Network
+from fairlead.model.traffic import Traffic
 
 pytestmark = [pytest.mark.lab]
 
@@ -94,6 +97,39 @@ def test_signal_to_exec_ends_what_it_runs(up, send, tmp_path):
     process.wait()
 
     assert happens(lambda: not processes_named(str(sleeper)))
+
+
+@pytest.mark.mpi
+def test_signal_to_exec_ends_a_run_with_its_launcher_and_all_ranks(up, tmp_path):
+    # Both files are given, so that the ranks are those of the run itself.
+    between = ~np.eye(3, dtype=bool)
+    rates_Bps = np.where(between, 125e6, np.inf)
+    Network(tuple(up["hosts"]), np.where(between, 1e-4, 0.0), rates_Bps).save(
+        tmp_path / "cloud.net.npz"
+    )
+    Traffic(np.ones((6, 6)) * 1e6, np.ones((6, 6))).save(tmp_path / "sleeper.traffic.npz")
+    sleeper = tmp_path / "sleeper"
+    sleeper.symlink_to("/bin/sleep")
+    command = [
+        *("lab", "exec", NAME, "--", sys.executable, "-m", "fairlead", "run", "-n", "6"),
+        *("--hostfile", up["hostfile"], "--network", str(tmp_path / "cloud.net.npz")),
+        *("--traffic", str(tmp_path / "sleeper.traffic.npz"), "--", str(sleeper), "3000"),
+    ]
+    homes = {name: str(tmp_path / name) for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}
+    env = {**os.environ, **homes, "FAIRLEAD_MPIRUN": "mpirun.openmpi"}
+    holder = holder_pid(Lab.attach(NAME).hostfile.parent)
+    before = processes_of_lab(holder)
+
+    for _ in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "fairlead", *command], stderr=subprocess.DEVNULL, env=env
+        )
+        assert happens(lambda: len(processes_named(str(sleeper))) == 6)
+
+        os.kill(process.pid, signal.SIGINT)
+
+        assert process.wait() != 0
+        assert happens(lambda: processes_of_lab(holder) <= before)
 
 
 def test_degrade_cuts_a_pair_permanently(up):
