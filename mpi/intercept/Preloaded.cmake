@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The preload library. It is loaded into every process the launcher starts, shells included, so it
-# needs no MPI library and no C++ library, and shows nothing but the calls of its table.
+# needs no MPI library and no C++ library, and shows nothing but the calls of its table. It shares
+# the program's unwinder: with one of its own, an exception or the end of a thread that passes its
+# frames would end the program.
 add_library(
     fairlead_intercept
     SHARED
@@ -47,7 +49,7 @@ target_link_options(
         LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/exports.map
         LINKER:--no-undefined
         -static-libstdc++
-        -static-libgcc
+        -shared-libgcc
 )
 set_target_properties(
     fairlead_intercept

@@ -17,8 +17,8 @@ inline constinit thread_local bool is_in_call = false;
 /// Marks that this thread is inside a traced call; false when it was before: the call is nested.
 ///
 /// A longjmp out of an error handler, an exception and a cancelled thread leave a call behind whose
-/// mark stays, and none of them may find a destructor of ours in the wrapper's frame, as the
-/// program's unwinder is not ours. So a mark that is found counts only if the stack confirms it.
+/// mark stays: a longjmp calls no destructor that would remove it. So a mark that is found counts
+/// only if the stack confirms it.
 [[nodiscard]] inline bool enter_call() noexcept {
   if (detail::is_in_call && is_called_by_a_wrapper()) [[unlikely]]
     return false;

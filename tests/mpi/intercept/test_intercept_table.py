@@ -62,7 +62,7 @@ def test_the_library_needs_no_mpi_and_no_cxx_library(mpi: TracedMpi) -> None:
 
     needed = [line.split("[")[1].split(".so")[0] for line in header.stdout.splitlines()
               if "(NEEDED)" in line]  # fmt: skip
-    assert set(needed) <= {"libc", "libm", "libdl", "libpthread", "ld-linux-x86-64"}
+    assert set(needed) <= {"libc", "libgcc_s", "libm", "libdl", "libpthread", "ld-linux-x86-64"}
 
 
 def build_over(mpi: TracedMpi, main: str, *units: str) -> Path:
