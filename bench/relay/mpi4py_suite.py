@@ -30,6 +30,8 @@ def forced_plan(folder: Path, hosts: list[str], turn: int) -> Iterator[None]:
     with running(len(hosts)) as routers:
         write_plan(folder, routers, threshold_bytes=0)
         yield
+        if not routers.all_forward():
+            raise SystemExit("no message was relayed")
 
 
 def main() -> int:

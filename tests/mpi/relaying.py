@@ -83,6 +83,10 @@ class Routers:
         counters = router_counters(Path(self.places[index].socket).with_name("metrics"))
         return counters is not None and counters["forwarded_frames_total"] > 0
 
+    def all_forward(self) -> bool:
+        """Whether messages of each host were relayed."""
+        return all(self.forwards(index) for index in range(len(self.places)))
+
     def kill(self, index: int) -> None:
         """As by the kernel when memory runs out."""
         self.processes[index].kill()

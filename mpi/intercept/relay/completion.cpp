@@ -22,7 +22,7 @@ std::optional<Envelope> envelope_in(const Landing& landing, const Peers& peers,
                                     const MPI_Status& status) {
   if (!peers.is_remote_rank(status.MPI_SOURCE)) return std::nullopt;
   if (received_bytes(status) != kEnvelopeBytes) return std::nullopt;
-  return parse_envelope(landing.start(kEnvelopeBytes).first<kEnvelopeBytes>());
+  return parse_envelope(landing.start<kEnvelopeBytes>());
 }
 
 int deliver(const Landing& landing, const Envelope& envelope, MPI_Status& status) {
@@ -42,7 +42,7 @@ int finish_receive(const Landing& landing, const Peers& peers, MPI_Status& statu
   if (const auto envelope = envelope_in(landing, peers, status)) {
     return deliver(landing, *envelope, status);
   }
-  if (landing.has_room()) landing.put(landing.start(received_bytes(status)));
+  if (landing.has_room()) landing.put(landing.in_room(received_bytes(status)));
   return MPI_SUCCESS;
 }
 
@@ -135,10 +135,10 @@ class Held {
   // @param requests  the program's; they change as the MPI changes those that it is given
   Held(int count, MPI_Request* requests) : requests_(requests) {
     complete_freed();
-    if (feature().requests.is_empty() || count <= 0) return;
+    if (feature().requests.is_empty() || count <= 0 || requests == nullptr) return;
     entries_.resize(static_cast<std::size_t>(count));
     for (std::size_t index = 0; index < entries_.size(); ++index) {
-      entries_[index] = feature().requests.extract(requests[index]);
+      entries_[index] = feature().requests.extract(&requests[index]);
       has_any_ |= entries_[index] != nullptr;
     }
   }
@@ -165,14 +165,8 @@ class Held {
   /// Makes a call with the requests that the MPI knows.
   template <class Call>
   int call(const Call& make) {
-    std::vector<MPI_Request> known(entries_.size());
-    for (std::size_t index = 0; index < known.size(); ++index) known[index] = in_mpi(index);
-    const int code = make(known.data());
-    for (std::size_t index = 0; index < known.size(); ++index) {
-      if (is_hidden(index) || has_stand_in(index)) continue;
-      requests_[index] = known[index];
-    }
-    return code;
+    Known known(*this);
+    return make(known.requests.data());
   }
 
   /// @pre the MPI has completed the request
@@ -197,6 +191,27 @@ class Held {
   int report_error(int code) { return peers_of_error_ ? report(*peers_of_error_, code) : code; }
 
  private:
+  // The requests as the MPI knows them; what it does to them is done to the program's, also where
+  // its error handler leaves the call by an exception.
+  struct Known {
+    explicit Known(Held& all) : held(all), requests(all.entries_.size()) {
+      for (std::size_t index = 0; index < requests.size(); ++index) {
+        requests[index] = held.in_mpi(index);
+      }
+    }
+    Known(const Known&) = delete;
+    Known& operator=(const Known&) = delete;
+    ~Known() {
+      for (std::size_t index = 0; index < requests.size(); ++index) {
+        if (held.is_hidden(index) || held.has_stand_in(index)) continue;
+        held.requests_[index] = requests[index];
+      }
+    }
+
+    Held& held;
+    std::vector<MPI_Request> requests;
+  };
+
   [[nodiscard]] bool is_hidden(std::size_t index) const {
     return !is_hidden_.empty() && is_hidden_[index];
   }
@@ -385,7 +400,7 @@ int Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
 }
 
 int Cancel(MPI_Request* request) {
-  EntryPtr entry = feature().requests.extract(*request);
+  EntryPtr entry = feature().requests.extract(request);
   if (!entry) return mpi().Cancel(request);
   // What a probe has found is matched already, so it comes.
   int code = MPI_SUCCESS;
@@ -407,7 +422,7 @@ void complete_later(MPI_Request request, EntryPtr entry) {
 // The message of a pending receive is still to come, even if no handle to it is left.
 int Request_free(MPI_Request* request) {
   Relay& relay = feature();
-  EntryPtr entry = relay.requests.extract(*request);
+  EntryPtr entry = relay.requests.extract(request);
   if (!entry) return mpi().Request_free(request);
   const bool is_pending = entry->kind == Entry::Kind::receive || entry->is_active;
   if (!is_pending || entry->kind == Entry::Kind::persistent_send) {

@@ -107,6 +107,19 @@ MPI_Datatype Landing::type() const {
   return room_ ? byte_type() : type_;
 }
 
+void Landing::copy_start(std::span<std::byte> bytes) const {
+  if (room_ || is_plain_) {
+    std::memcpy(bytes.data(), buffer(), bytes.size());
+    return;
+  }
+  const std::uint64_t element_bytes = bytes_of(1, type_);
+  const auto elements = (bytes.size() + element_bytes - 1) / element_bytes;
+  std::vector<std::byte> packed;
+  if (pack(buffer_, static_cast<MPI_Count>(elements), type_, packed)) {
+    std::copy_n(packed.begin(), bytes.size(), bytes.begin());
+  }
+}
+
 void Landing::put(std::span<const std::byte> bytes) const {
   const std::size_t size = std::min<std::size_t>(bytes.size(), capacity_bytes_);
   if (size == 0) return;
@@ -115,9 +128,11 @@ void Landing::put(std::span<const std::byte> bytes) const {
     return;
   }
   // A message to oneself: unlike MPI_Unpack it also takes a part of an element.
+  const auto elements = std::min(count_, static_cast<MPI_Count>(size));
   const std::lock_guard guard(feature().self_lock);
   mpi().Sendrecv(bytes.data(), static_cast<int>(size), byte_type(), 0, kUnpackTag, buffer_,
-                 static_cast<int>(count_), type_, 0, kUnpackTag, feature().self, MPI_STATUS_IGNORE);
+                 static_cast<int>(elements), type_, 0, kUnpackTag, feature().self,
+                 MPI_STATUS_IGNORE);
 }
 
 }  // namespace fairlead::intercept::relay

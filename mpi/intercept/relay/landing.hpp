@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,7 +22,8 @@ namespace fairlead::intercept::relay {
                         std::vector<std::byte>& bytes);
 
 /// The buffer of a receive. An envelope must arrive as it is, so memory with gaps is replaced by a
-/// room of its own until the message is there.
+/// room of its own until the message is there, up to 2 GiB; beyond, an envelope is gathered from
+/// it.
 class Landing {
  public:
   Landing() = default;
@@ -37,13 +39,23 @@ class Landing {
   [[nodiscard]] MPI_Datatype type() const;
   [[nodiscard]] std::uint64_t capacity_bytes() const { return capacity_bytes_; }
   [[nodiscard]] bool has_room() const { return room_ != nullptr; }
-  [[nodiscard]] std::span<const std::byte> start(std::size_t size) const {
-    return {static_cast<const std::byte*>(buffer()), size};
+  /// @pre has_room
+  [[nodiscard]] std::span<const std::byte> in_room(std::size_t size) const {
+    return {room_.get(), size};
+  }
+  /// The first bytes that the MPI has received.
+  template <std::size_t kSize>
+  [[nodiscard]] std::array<std::byte, kSize> start() const {
+    std::array<std::byte, kSize> bytes{};
+    copy_start(bytes);
+    return bytes;
   }
   /// Puts the bytes of a message into the program's memory.
   void put(std::span<const std::byte> bytes) const;
 
  private:
+  void copy_start(std::span<std::byte> bytes) const;
+
   void* buffer_ = nullptr;
   MPI_Count count_ = 0;
   MPI_Datatype type_{};

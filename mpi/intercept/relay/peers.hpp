@@ -55,6 +55,9 @@ struct Peers {
     return rank >= 0 && rank < static_cast<int>(is_remote.size()) &&
            is_remote[static_cast<std::size_t>(rank)];
   }
+  [[nodiscard]] bool may_be_source(int rank) const {
+    return rank == MPI_ANY_SOURCE || (rank >= 0 && rank < static_cast<int>(is_remote.size()));
+  }
   /// Whether a receive with this source may match an envelope.
   [[nodiscard]] bool may_send_envelopes(int source) const {
     return source == MPI_ANY_SOURCE ? has_remote : is_remote_rank(source);

@@ -47,14 +47,15 @@ struct Wanted {
   MPI_Comm comm;
 };
 
-// Null where the MPI alone can do it, or shall say what is wrong with the arguments.
+// Null where the MPI alone can do it, or shall say what is wrong with the arguments: an error
+// handler may leave the call by a jump, which unlocks nothing.
 template <class Count>
 std::shared_ptr<Peers> peers_of_receive(const Wanted<Count>& wanted) {
-  if (wanted.source == MPI_PROC_NULL || wanted.count < 0 || wanted.type == datatype_null()) {
-    return nullptr;
-  }
-  std::shared_ptr<Peers> peers = peers_of(wanted.comm);
-  return peers && peers->has_remote ? peers : nullptr;
+  const auto [buffer, count, type, source, tag, comm] = wanted;
+  if (count < 0 || type == datatype_null() || (tag < 0 && tag != MPI_ANY_TAG)) return nullptr;
+  std::shared_ptr<Peers> peers = peers_of(comm);
+  const bool is_sensible = peers && peers->has_remote && peers->may_be_source(source);
+  return is_sensible ? peers : nullptr;
 }
 
 template <class Count>
@@ -101,7 +102,7 @@ int start_receive(const Wanted<Count>& wanted, MPI_Request* request) {
   const auto post = [&](void* buffer, Count count, MPI_Datatype type) {
     return native(buffer, count, type, wanted.source, wanted.tag, wanted.comm, request);
   };
-  const auto peers = peers_of_receive(wanted);
+  const auto peers = request ? peers_of_receive(wanted) : nullptr;
   if (!peers) return post(wanted.buffer, wanted.count, wanted.type);
   const std::lock_guard guard(peers->lock);
   if (auto pulled = take_pulled(*peers, wanted.source, wanted.tag)) {
@@ -161,7 +162,7 @@ int receive(const Wanted<Count>& wanted, MPI_Status* status) {
 template <class Count>
 int init_receive(const Wanted<Count>& wanted, MPI_Request* request) {
   const auto native = Native<Count>::recv_init();
-  const auto peers = peers_of_receive(wanted);
+  const auto peers = request ? peers_of_receive(wanted) : nullptr;
   // Also one that is too small for an envelope: a probe may pull out its message before it starts.
   if (!peers || !peers->may_send_envelopes(wanted.source)) {
     return native(wanted.buffer, wanted.count, wanted.type, wanted.source, wanted.tag, wanted.comm,
@@ -181,6 +182,7 @@ int init_receive(const Wanted<Count>& wanted, MPI_Request* request) {
 // What a matched probe of ours has given out, if the message is one.
 EntryPtr entry_of_message(const MPI_Message* message) {
   Relay& relay = feature();
+  if (message == nullptr) return nullptr;
   if (relay.num_messages.load(std::memory_order_relaxed) == 0) return nullptr;
   const std::lock_guard guard(relay.messages_lock);
   for (auto each = relay.messages.begin(); each != relay.messages.end(); ++each) {
@@ -220,40 +222,74 @@ int start_matched(void* buffer, Count count, MPI_Datatype type, MPI_Message* mes
   return code;
 }
 
-bool has_remote(MPI_Comm comm) {
-  const auto peers = peers_of(comm);
+// Whether an exchange is a send and a receive of ours.
+template <class Count>
+bool is_handled(const Wanted<Count>& wanted) {
+  if (wanted.source != MPI_PROC_NULL) return peers_of_receive(wanted) != nullptr;
+  const auto peers = peers_of(wanted.comm);
   return peers && peers->has_remote;
 }
 
-// The receive is posted, then the send is made: no order of the two can block.
-template <class Send>
-int exchange(int code_of_receive, MPI_Request& request, const Send& send, MPI_Status* status) {
-  if (code_of_receive != MPI_SUCCESS) return code_of_receive;
-  const int code = send();
-  if (code != MPI_SUCCESS) {
-    Cancel(&request);
-    Wait(&request, MPI_STATUS_IGNORE);
-    return code;
+// The features' own calls, by the type of their counts.
+template <class Count>
+struct Handled {
+  static constexpr auto isend = &Isend;
+};
+#if FAIRLEAD_LARGE_COUNTS
+template <>
+struct Handled<MPI_Count> {
+  static constexpr auto isend = &Isend_c;
+};
+#endif
+
+// The send is started, then the message is received: no order of the two can block. The receive is
+// no request, whose errors MPICH reports to MPI_COMM_WORLD.
+// @param start  starts the send
+template <class Count, class Start>
+int exchange(const Wanted<Count>& wanted, const Start& start, MPI_Status* status) {
+  MPI_Request request{};
+  if (const int code = start(&request); code != MPI_SUCCESS) return code;
+  const int code = receive(wanted, status);
+  const int code_of_send = Wait(&request, MPI_STATUS_IGNORE);
+  return code != MPI_SUCCESS ? code : code_of_send;
+}
+
+// What a send sends, in memory of its own.
+template <class Count>
+struct Copied {
+  std::vector<std::byte> bytes{};
+  Count count;
+  MPI_Datatype type;
+
+  int start(int dest, int tag, MPI_Comm comm, MPI_Request* request) const {
+    return Handled<Count>::isend(bytes.data(), count, type, dest, tag, comm, request);
   }
-  return Wait(&request, status);
+};
+
+// Nothing where arguments are wrong, or the MPI cannot pack it.
+template <class Count>
+std::optional<Copied<Count>> copied(const void* buffer, Count count, MPI_Datatype type) {
+  Copied<Count> copy{.count = count, .type = type};
+  if (count == 0) return copy;
+  if (count < 0 || type == datatype_null()) return std::nullopt;
+  if (!pack(buffer, count, type, copy.bytes)) return std::nullopt;
+  if (is_plain(type)) return copy;
+  copy.count = static_cast<Count>(copy.bytes.size());
+  copy.type = byte_type();
+  return copy;
 }
 
 template <class Count>
-int exchange_in_place(const Wanted<Count>& wanted, int dest, int sendtag, MPI_Status* status) {
-  std::vector<std::byte> bytes;
-  const bool is_packed = wanted.count > 0 && wanted.type != datatype_null() &&
-                         pack(wanted.buffer, wanted.count, wanted.type, bytes) &&
-                         bytes.size() <= 0x7fffffff;
-  const auto size = static_cast<int>(bytes.size());
-  if (!is_packed) {
-    return Native<Count>::sendrecv_replace()(wanted.buffer, wanted.count, wanted.type, dest,
-                                             sendtag, wanted.source, wanted.tag, wanted.comm,
-                                             status);
+int exchange_in_place(const Wanted<Count>& wanted, int dest, int tag, MPI_Status* status) {
+  const auto copy = copied(wanted.buffer, wanted.count, wanted.type);
+  if (!copy) {
+    return Native<Count>::sendrecv_replace()(wanted.buffer, wanted.count, wanted.type, dest, tag,
+                                             wanted.source, wanted.tag, wanted.comm, status);
   }
-  MPI_Request request{};
-  return exchange(
-      start_receive(wanted, &request), request,
-      [&] { return Send(bytes.data(), size, byte_type(), dest, sendtag, wanted.comm); }, status);
+  const auto start = [&](MPI_Request* request) {
+    return copy->start(dest, tag, wanted.comm, request);
+  };
+  return exchange(wanted, start, status);
 }
 
 #if FAIRLEAD_MPI4_REQUESTS
@@ -267,15 +303,14 @@ struct Sent {
   MPI_Comm comm;
 };
 
-// A send that needs no request: of a copy.
+// A send that needs no request.
 template <class Count>
-int start_copied(const Sent<Count>& sent, std::vector<std::byte> bytes) {
+int start_copied(const Sent<Count>& sent, Copied<Count> copy) {
   MPI_Request request{};
   auto entry = std::make_unique<Entry>();
   entry->kind = Entry::Kind::copied_send;
-  entry->copy = std::move(bytes);
-  const int code = Isend(entry->copy.data(), static_cast<int>(entry->copy.size()), byte_type(),
-                         sent.dest, sent.tag, sent.comm, &request);
+  const int code = copy.start(sent.dest, sent.tag, sent.comm, &request);
+  entry->copy = std::move(copy.bytes);  // It stays where it is.
   if (code == MPI_SUCCESS) complete_later(request, std::move(entry));
   return code;
 }
@@ -286,15 +321,12 @@ int start_copied(const Sent<Count>& sent, std::vector<std::byte> bytes) {
 template <class Count, class Native>
 int start_exchange(const Sent<Count>& sent, const Wanted<Count>& wanted, MPI_Request* request,
                    const Native& native) {
-  std::vector<std::byte> bytes;
-  const bool is_empty = sent.dest == MPI_PROC_NULL || sent.count == 0;
-  const bool is_packed =
-      has_remote(wanted.comm) && sent.count >= 0 && sent.type != datatype_null() &&
-      (is_empty || pack(sent.buffer, sent.count, sent.type, bytes)) && bytes.size() <= 0x7fffffff;
-  if (!is_packed) return native();
+  if (request == nullptr || !is_handled(wanted)) return native();
+  auto copy = copied(sent.buffer, sent.dest == MPI_PROC_NULL ? Count{0} : sent.count, sent.type);
+  if (!copy) return native();
   int code = start_receive(wanted, request);
   if (code != MPI_SUCCESS) return code;
-  code = start_copied(sent, std::move(bytes));
+  code = start_copied(sent, std::move(*copy));
   if (code == MPI_SUCCESS) return code;
   Cancel(request);
   Wait(request, MPI_STATUS_IGNORE);
@@ -304,49 +336,49 @@ int start_exchange(const Sent<Count>& sent, const Wanted<Count>& wanted, MPI_Req
 
 }  // namespace
 
-#define RECEIVES(suffix, Count)                                                                    \
-  int Recv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,              \
-                   MPI_Comm comm, MPI_Status* status) {                                            \
-    return receive(Wanted<Count>{buffer, count, type, source, tag, comm}, status);                 \
-  }                                                                                                \
-  int Irecv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,             \
-                    MPI_Comm comm, MPI_Request* request) {                                         \
-    return start_receive(Wanted<Count>{buffer, count, type, source, tag, comm}, request);          \
-  }                                                                                                \
-  int Recv_init##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,         \
-                        MPI_Comm comm, MPI_Request* request) {                                     \
-    return init_receive(Wanted<Count>{buffer, count, type, source, tag, comm}, request);           \
-  }                                                                                                \
-  int Mrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,            \
-                    MPI_Status* status) {                                                          \
-    return receive_matched(buffer, count, type, message, status);                                  \
-  }                                                                                                \
-  int Imrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,           \
-                     MPI_Request* request) {                                                       \
-    return start_matched(buffer, count, type, message, request);                                   \
-  }                                                                                                \
-  int Sendrecv##suffix(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest,      \
-                       int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype,         \
-                       int source, int recvtag, MPI_Comm comm, MPI_Status* status) {               \
-    if (!has_remote(comm)) {                                                                       \
-      return mpi().Sendrecv##suffix(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,          \
-                                    recvcount, recvtype, source, recvtag, comm, status);           \
-    }                                                                                              \
-    MPI_Request request{};                                                                         \
-    const int code = Irecv##suffix(recvbuf, recvcount, recvtype, source, recvtag, comm, &request); \
-    return exchange(                                                                               \
-        code, request,                                                                             \
-        [&] { return Send##suffix(sendbuf, sendcount, sendtype, dest, sendtag, comm); }, status);  \
-  }                                                                                                \
-  int Sendrecv_replace##suffix(void* buffer, Count count, MPI_Datatype type, int dest,             \
-                               int sendtag, int source, int recvtag, MPI_Comm comm,                \
-                               MPI_Status* status) {                                               \
-    if (!has_remote(comm)) {                                                                       \
-      return mpi().Sendrecv_replace##suffix(buffer, count, type, dest, sendtag, source, recvtag,   \
-                                            comm, status);                                         \
-    }                                                                                              \
-    return exchange_in_place(Wanted<Count>{buffer, count, type, source, recvtag, comm}, dest,      \
-                             sendtag, status);                                                     \
+#define RECEIVES(suffix, Count)                                                                  \
+  int Recv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,            \
+                   MPI_Comm comm, MPI_Status* status) {                                          \
+    return receive(Wanted<Count>{buffer, count, type, source, tag, comm}, status);               \
+  }                                                                                              \
+  int Irecv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,           \
+                    MPI_Comm comm, MPI_Request* request) {                                       \
+    return start_receive(Wanted<Count>{buffer, count, type, source, tag, comm}, request);        \
+  }                                                                                              \
+  int Recv_init##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,       \
+                        MPI_Comm comm, MPI_Request* request) {                                   \
+    return init_receive(Wanted<Count>{buffer, count, type, source, tag, comm}, request);         \
+  }                                                                                              \
+  int Mrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,          \
+                    MPI_Status* status) {                                                        \
+    return receive_matched(buffer, count, type, message, status);                                \
+  }                                                                                              \
+  int Imrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,         \
+                     MPI_Request* request) {                                                     \
+    return start_matched(buffer, count, type, message, request);                                 \
+  }                                                                                              \
+  int Sendrecv##suffix(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest,    \
+                       int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype,       \
+                       int source, int recvtag, MPI_Comm comm, MPI_Status* status) {             \
+    const Wanted<Count> wanted{recvbuf, recvcount, recvtype, source, recvtag, comm};             \
+    if (!is_handled(wanted)) {                                                                   \
+      return mpi().Sendrecv##suffix(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,        \
+                                    recvcount, recvtype, source, recvtag, comm, status);         \
+    }                                                                                            \
+    const auto start = [&](MPI_Request* request) {                                               \
+      return Isend##suffix(sendbuf, sendcount, sendtype, dest, sendtag, comm, request);          \
+    };                                                                                           \
+    return exchange(wanted, start, status);                                                      \
+  }                                                                                              \
+  int Sendrecv_replace##suffix(void* buffer, Count count, MPI_Datatype type, int dest,           \
+                               int sendtag, int source, int recvtag, MPI_Comm comm,              \
+                               MPI_Status* status) {                                             \
+    const Wanted<Count> wanted{buffer, count, type, source, recvtag, comm};                      \
+    if (!is_handled(wanted)) {                                                                   \
+      return mpi().Sendrecv_replace##suffix(buffer, count, type, dest, sendtag, source, recvtag, \
+                                            comm, status);                                       \
+    }                                                                                            \
+    return exchange_in_place(wanted, dest, sendtag, status);                                     \
   }
 
 #define EXCHANGES(suffix, Count)                                                               \

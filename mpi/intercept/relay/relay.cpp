@@ -8,6 +8,7 @@
 #include <exception>
 #include <span>
 #include <string>
+#include <thread>
 
 #include "plan/own_names.hpp"
 #include "pmpi/mpi_symbols.hpp"
@@ -190,14 +191,25 @@ bool begin(const Session& session) noexcept try {
   return false;
 }
 
+// Meanwhile freed receives take their messages: a large one does not come before it is claimed.
+void wait_for_others() {
+  MPI_Request barrier{};
+  mpi().Ibarrier(feature().world, &barrier);
+  for (int is_over = 0; is_over == 0;) {
+    complete_freed();
+    mpi().Test(&barrier, &is_over, MPI_STATUS_IGNORE);
+    if (is_over == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 // No process leaves before all messages are acknowledged: until then its acknowledgements may have
 // to be repeated.
 void end() noexcept try {
   Relay& relay = feature();
   if (!relay.messenger) return;
   complete_freed();
-  if (!relay.messenger->drain()) complain("some messages were not acknowledged");
-  mpi().Barrier(relay.world);
+  if (!relay.messenger->drain(complete_freed)) complain("some messages were not acknowledged");
+  wait_for_others();
   complete_freed();
   relay.messenger.reset();
   mpi().Comm_free(&relay.world);

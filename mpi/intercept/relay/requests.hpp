@@ -79,12 +79,12 @@ class Requests {
     entries_[key_of(request)] = std::move(entry);
     num_entries_.store(entries_.size(), std::memory_order_relaxed);
   }
-  /// Null if the request needs nothing. While it completes, its handle may become another's, so its
-  /// entry is taken out before.
-  [[nodiscard]] EntryPtr extract(MPI_Request request) {
-    if (is_empty()) return nullptr;
+  /// Null if the request needs nothing, also where the program gives none: the MPI says so. While
+  /// it completes, its handle may become another's, so its entry is taken out before.
+  [[nodiscard]] EntryPtr extract(const MPI_Request* request) {
+    if (request == nullptr || is_empty()) return nullptr;
     const std::lock_guard guard(lock_);
-    const auto found = entries_.find(key_of(request));
+    const auto found = entries_.find(key_of(*request));
     if (found == entries_.end()) return nullptr;
     EntryPtr entry = std::move(found->second);
     entries_.erase(found);

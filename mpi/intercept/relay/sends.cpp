@@ -20,13 +20,6 @@ Entry::~Entry() {
 
 namespace {
 
-// A message that the messenger has taken.
-struct Taken {
-  std::uint32_t dst_rank = 0;
-  std::uint64_t number = 0;
-  EnvelopeBytes envelope{};
-};
-
 // Whether the arguments of a send are such that its message may be relayed; what is wrong with them
 // is for the MPI to say.
 bool may_relay(MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm,
@@ -36,59 +29,105 @@ bool may_relay(MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm,
   return peers && peers->is_remote_rank(dest);
 }
 
-Taken hand_over(std::uint32_t dst_rank, std::vector<std::byte> bytes, Way way) {
-  Relay& relay = feature();
-  const std::uint64_t size = bytes.size();
-  const std::uint64_t number = relay.messenger->send(dst_rank, std::move(bytes), way);
-  return {dst_rank, number, to_bytes(Envelope{relay.own_rank, number, size})};
+// A message whose envelope the MPI is about to take. It follows its envelope: without one it would
+// stay with the receiver for ever.
+class Outgoing {
+ public:
+  Outgoing(std::uint32_t dst_rank, std::vector<std::byte> bytes, Way way)
+      : dst_rank_(dst_rank),
+        number_(feature().messenger->reserve(dst_rank)),
+        way_(way),
+        bytes_(std::move(bytes)) {}
+  Outgoing(Outgoing&& other) noexcept
+      : dst_rank_(other.dst_rank_),
+        number_(other.number_),
+        way_(other.way_),
+        bytes_(std::move(other.bytes_)),
+        is_pending_(std::exchange(other.is_pending_, false)) {}
+  Outgoing& operator=(Outgoing&&) = delete;
+  ~Outgoing() {
+    if (is_pending_) feature().messenger->give_up(dst_rank_, number_, bytes_.size(), way_);
+  }
+
+  [[nodiscard]] EnvelopeBytes envelope() const {
+    return to_bytes(Envelope{feature().own_rank, number_, bytes_.size()});
+  }
+  /// The same in memory of its own until the receiver has it: the MPI may read it until then.
+  [[nodiscard]] const std::byte* kept_envelope() const {
+    Relay& relay = feature();
+    auto kept = std::make_unique<EnvelopeBytes>(envelope());
+    const std::byte* const bytes = kept->data();
+    const std::lock_guard guard(relay.envelopes_lock);
+    relay.envelopes[{dst_rank_, number_}] = std::move(kept);
+    return bytes;
+  }
+  /// @param code  of the MPI, for the envelope
+  int follow(int code) {
+    if (code != MPI_SUCCESS) return code;
+    is_pending_ = false;
+    feature().messenger->send(dst_rank_, number_, std::move(bytes_), way_);
+    return code;
+  }
+
+ private:
+  std::uint32_t dst_rank_;
+  std::uint64_t number_;
+  Way way_;
+  std::vector<std::byte> bytes_;
+  bool is_pending_ = true;
+};
+
+// How a send completes.
+enum class Mode : std::uint8_t { other, synchronous };
+
+// A probe matches an envelope, and with it would complete a synchronous send before there is a
+// receive. So these are the MPI's, unless they are forced.
+bool is_for_routers(Mode mode, std::uint64_t size_bytes) {
+  return mode != Mode::synchronous || feature().is_forced || size_bytes == kEnvelopeBytes;
 }
 
-std::optional<Taken> take(const void* buffer, MPI_Count count, MPI_Datatype type, int dest,
-                          MPI_Comm comm) {
+std::optional<Outgoing> take(Mode mode, const void* buffer, MPI_Count count, MPI_Datatype type,
+                             int dest, MPI_Comm comm) {
   std::shared_ptr<Peers> peers;
   if (!may_relay(count, type, dest, comm, peers)) return std::nullopt;
+  const std::uint64_t size_bytes = bytes_of(count, type);
+  if (!is_for_routers(mode, size_bytes)) return std::nullopt;
   const std::uint32_t dst_rank = peers->world_rank(dest);
-  const Way way = way_to(dst_rank, bytes_of(count, type));
+  const Way way = way_to(dst_rank, size_bytes);
   if (way == Way::mpi) return std::nullopt;
   std::vector<std::byte> bytes;
   if (!pack(buffer, count, type, bytes)) return std::nullopt;
-  return hand_over(dst_rank, std::move(bytes), way);
+  return Outgoing(dst_rank, std::move(bytes), way);
 }
 
 constexpr int kCount = kEnvelopeBytes;
 
 template <class Native, class Count>
-int send(Native native, const void* buffer, Count count, MPI_Datatype type, int dest, int tag,
-         MPI_Comm comm) {
-  const auto taken = take(buffer, count, type, dest, comm);
-  if (!taken) return native(buffer, count, type, dest, tag, comm);
-  return native(taken->envelope.data(), kCount, byte_type(), dest, tag, comm);
-}
-
-// The envelope stays until the receiver has it: the MPI may read it until then.
-const std::byte* kept_envelope(const Taken& taken) {
-  Relay& relay = feature();
-  auto envelope = std::make_unique<EnvelopeBytes>(taken.envelope);
-  const std::byte* const bytes = envelope->data();
-  const std::lock_guard guard(relay.envelopes_lock);
-  relay.envelopes[{taken.dst_rank, taken.number}] = std::move(envelope);
-  return bytes;
+int send(Mode mode, Native native, const void* buffer, Count count, MPI_Datatype type, int dest,
+         int tag, MPI_Comm comm) {
+  auto message = take(mode, buffer, count, type, dest, comm);
+  if (!message) return native(buffer, count, type, dest, tag, comm);
+  const EnvelopeBytes envelope = message->envelope();
+  return message->follow(native(envelope.data(), kCount, byte_type(), dest, tag, comm));
 }
 
 template <class Native, class Count>
-int start_send(Native native, const void* buffer, Count count, MPI_Datatype type, int dest, int tag,
-               MPI_Comm comm, MPI_Request* request) {
-  const auto taken = take(buffer, count, type, dest, comm);
-  if (!taken) return native(buffer, count, type, dest, tag, comm, request);
-  return native(kept_envelope(*taken), kCount, byte_type(), dest, tag, comm, request);
+int start_send(Mode mode, Native native, const void* buffer, Count count, MPI_Datatype type,
+               int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+  // Without a place for the request the MPI sends nothing, and says so.
+  auto message = request ? take(mode, buffer, count, type, dest, comm) : std::nullopt;
+  if (!message) return native(buffer, count, type, dest, tag, comm, request);
+  return message->follow(
+      native(message->kept_envelope(), kCount, byte_type(), dest, tag, comm, request));
 }
 
 // Whether a persistent send uses relays is decided once, since its request is the envelope's.
 template <class Native, class Count>
-int init_send(Native native, const void* buffer, Count count, MPI_Datatype type, int dest, int tag,
-              MPI_Comm comm, MPI_Request* request) {
+int init_send(Mode mode, Native native, const void* buffer, Count count, MPI_Datatype type,
+              int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   std::shared_ptr<Peers> peers;
-  const bool is_relayed = may_relay(count, type, dest, comm, peers) &&
+  const bool is_relayed = request != nullptr && may_relay(count, type, dest, comm, peers) &&
+                          is_for_routers(mode, bytes_of(count, type)) &&
                           is_worth_relaying(peers->world_rank(dest), bytes_of(count, type)) &&
                           (buffer != nullptr || !is_plain(type));
   // The MPI sees the message in any case, to say what is wrong with it.
@@ -115,9 +154,9 @@ int start_send(Entry& entry, MPI_Request* request) {
     return report(*entry.peers, MPI_ERR_INTERN);
   }
   const Way way = way_to(entry.dst_rank, bytes.size());
-  *entry.envelope =
-      hand_over(entry.dst_rank, std::move(bytes), way == Way::mpi ? Way::direct : way).envelope;
-  return mpi().Start(request);
+  Outgoing message(entry.dst_rank, std::move(bytes), way == Way::mpi ? Way::direct : way);
+  *entry.envelope = message.envelope();
+  return message.follow(mpi().Start(request));
 }
 
 int receive_into(const Landing& landing, MPI_Message message, MPI_Request* request) {
@@ -157,7 +196,7 @@ int start_receive(Entry& entry, MPI_Request* request) {
 }  // namespace
 
 int Start(MPI_Request* request) {
-  EntryPtr entry = feature().requests.extract(*request);
+  EntryPtr entry = feature().requests.extract(request);
   if (!entry) return mpi().Start(request);
   entry->is_claimed = false;
   const int code = entry->is_send() ? start_send(*entry, request) : start_receive(*entry, request);
@@ -168,34 +207,35 @@ int Start(MPI_Request* request) {
 }
 
 int Startall(int count, MPI_Request requests[]) {
+  if (requests == nullptr) return mpi().Startall(count, requests);
   for (int index = 0; index < count; ++index) {
     if (const int code = Start(&requests[index]); code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
 }
 
-#define SEND(name, Count)                                                                          \
+#define SEND(mode, name, Count)                                                                    \
   int name(const void* buffer, Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) { \
-    return send(mpi().name, buffer, count, type, dest, tag, comm);                                 \
+    return send(Mode::mode, mpi().name, buffer, count, type, dest, tag, comm);                     \
   }
-#define STARTING_SEND(how, name, Count)                                                          \
+#define STARTING_SEND(how, mode, name, Count)                                                    \
   int name(const void* buffer, Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, \
            MPI_Request* request) {                                                               \
-    return how(mpi().name, buffer, count, type, dest, tag, comm, request);                       \
+    return how(Mode::mode, mpi().name, buffer, count, type, dest, tag, comm, request);           \
   }
-#define SENDS(suffix, Count)                          \
-  SEND(Send##suffix, Count)                           \
-  SEND(Bsend##suffix, Count)                          \
-  SEND(Ssend##suffix, Count)                          \
-  SEND(Rsend##suffix, Count)                          \
-  STARTING_SEND(start_send, Isend##suffix, Count)     \
-  STARTING_SEND(start_send, Ibsend##suffix, Count)    \
-  STARTING_SEND(start_send, Issend##suffix, Count)    \
-  STARTING_SEND(start_send, Irsend##suffix, Count)    \
-  STARTING_SEND(init_send, Send_init##suffix, Count)  \
-  STARTING_SEND(init_send, Bsend_init##suffix, Count) \
-  STARTING_SEND(init_send, Ssend_init##suffix, Count) \
-  STARTING_SEND(init_send, Rsend_init##suffix, Count)
+#define SENDS(suffix, Count)                                       \
+  SEND(other, Send##suffix, Count)                                 \
+  SEND(other, Bsend##suffix, Count)                                \
+  SEND(synchronous, Ssend##suffix, Count)                          \
+  SEND(other, Rsend##suffix, Count)                                \
+  STARTING_SEND(start_send, other, Isend##suffix, Count)           \
+  STARTING_SEND(start_send, other, Ibsend##suffix, Count)          \
+  STARTING_SEND(start_send, synchronous, Issend##suffix, Count)    \
+  STARTING_SEND(start_send, other, Irsend##suffix, Count)          \
+  STARTING_SEND(init_send, other, Send_init##suffix, Count)        \
+  STARTING_SEND(init_send, other, Bsend_init##suffix, Count)       \
+  STARTING_SEND(init_send, synchronous, Ssend_init##suffix, Count) \
+  STARTING_SEND(init_send, other, Rsend_init##suffix, Count)
 
 SENDS(, int)
 #if FAIRLEAD_LARGE_COUNTS

@@ -189,7 +189,7 @@ TEST_CASE("relayed: no probe comes between the look at what was pulled and a rec
   REQUIRE(relay::Start(&request) == MPI_SUCCESS);
 
   CHECK(!may_probe);
-  REQUIRE(relay::feature().requests.extract(request) != nullptr);
+  REQUIRE(relay::feature().requests.extract(&request) != nullptr);
 }
 
 TEST_CASE("relayed: a persistent send that cannot be packed fails, and no envelope is sent") {
@@ -211,7 +211,7 @@ TEST_CASE("relayed: a persistent send that cannot be packed fails, and no envelo
   CHECK(code != MPI_SUCCESS);
   CHECK(num_started == 0);
   CHECK(num_reported == 1);
-  REQUIRE(relay::feature().requests.extract(request) != nullptr);
+  REQUIRE(relay::feature().requests.extract(&request) != nullptr);
 }
 
 TEST_CASE("relayed: a communicator is looked up while another thread frees one") {

@@ -10,6 +10,7 @@ import pytest
 from relaying import Routers, command, running, write_plan
 from tracing import TracedMpi
 
+from fairlead.act.launch import detect
 from fairlead.act.plan.relay import RELAY_RULES
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
@@ -54,8 +55,10 @@ def test_relayed_messages_keep_mpi_semantics(
 ) -> None:
     with running(num_ranks) as routers:
         done = run(mpi, num_ranks, routers, tmp_path, threshold_bytes, rule=rule)
+        are_relayed = routers.all_forward()
 
     assert done == SILENT_SUCCESS
+    assert are_relayed
 
 
 @pytest.mark.parametrize(("num_ranks", "threshold_bytes"), [(3, 0), (2, 1024), (2, 65536)])
@@ -64,8 +67,10 @@ def test_relayed_messages_of_several_threads_stay_apart(
 ) -> None:
     with running(num_ranks) as routers:
         done = run(mpi, num_ranks, routers, tmp_path, threshold_bytes, "threads")
+        are_relayed = routers.all_forward()
 
     assert done == SILENT_SUCCESS
+    assert are_relayed
 
 
 def test_a_program_ends_although_messages_are_never_received(
@@ -85,3 +90,37 @@ def test_a_program_whose_routers_do_not_answer_runs_without_relays(
 
     assert (code, output, len(complaints)) == (0, "ok\n", 1)
     assert "no message is relayed: the router of host 'host0' did not answer" in complaints[0]
+
+
+# A longjmp leaves behind what a frame would have freed.
+@pytest.mark.parametrize("way", ["exception", "pthread_exit", "pthread_cancel"])
+@pytest.mark.parametrize("calls", [[], ["receives"]])
+def test_a_call_may_be_left_by_its_error_handler(
+    mpi: TracedMpi, way: str, calls: list[str], tmp_path: Path
+) -> None:
+    with running(2) as routers:
+        write_plan(tmp_path, routers, 1024)
+        argv = command(mpi, 2, tmp_path, mpi.build("leaving.cpp"), way, *calls)
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=600)
+
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_pointers_to_no_handle_are_answered_by_the_mpi(mpi: TracedMpi, tmp_path: Path) -> None:
+    program = mpi.build("null_handles.c")
+    launcher = detect(mpi.mpirun)
+    plain = subprocess.run(
+        launcher.prepare_command(mpi.spec(2, program), tmp_path),
+        capture_output=True, text=True, check=True, timeout=600,
+    )  # fmt: skip
+
+    with running(2) as routers:
+        write_plan(tmp_path, routers, 1024)
+        relayed = subprocess.run(
+            command(mpi, 2, tmp_path, program),
+            capture_output=True, text=True, check=False, timeout=600,
+        )  # fmt: skip
+
+    assert relayed.returncode == 0, relayed.stderr
+    assert "MPI_Cancel(NULL): error" in plain.stdout
+    assert relayed.stdout == plain.stdout

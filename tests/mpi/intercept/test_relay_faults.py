@@ -50,7 +50,7 @@ def relayed_program(
     with subprocess.Popen(
         argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as started:
-        while not all(routers.forwards(index) for index in range(NUM_RANKS)):
+        while not routers.all_forward():
             assert started.poll() is None, started.communicate()
             time.sleep(0.01)
         yield started

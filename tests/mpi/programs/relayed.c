@@ -79,6 +79,9 @@ static void all_calls(void) {
   say("completion"), completion();
   say("probes"), probes();
   say("truncation"), truncation();
+  say("truncated exchanges"), truncated_exchanges();
+  say("empty exchange after a probe"), empty_exchange_after_a_probe();
+  say("room for huge messages"), room_for_huge_messages();
   say("persistent"), persistent();
   say("started after a probe"), started_after_probe();
   say("started in order"), started_in_order();
@@ -93,6 +96,7 @@ static void all_calls(void) {
   say("cancelled too late"), cancelled_too_late();
   say("cancelled sends"), cancelled_sends();
   say("freed communicators"), freed_communicators();
+  say("wrong sends"), wrong_sends();
   say("to oneself"), to_oneself_and_nobody();
   say("intercommunicator"), intercommunicator();
 }
@@ -136,6 +140,7 @@ int main(int argc, char** argv) {
     previous = (rank + num_ranks - 1) % num_ranks;
     say("cancelled and freed"), cancelled_and_freed();
   }
+  if (argc == 1) freed_at_the_end();
   int sum = 0;
   MPI_Reduce(&failures, &sum, 1, MPI_INT, MPI_SUM, 0, comm);
   if (rank == 0) printf(sum == 0 ? "ok\n" : "failed\n");

@@ -71,15 +71,25 @@ void Messenger::wake() {
   [[maybe_unused]] const auto written = ::write(alarm_.number(), &one, sizeof one);
 }
 
-std::uint64_t Messenger::send(std::uint32_t dst_rank, std::vector<std::byte> bytes, Way way) {
+std::uint64_t Messenger::reserve(std::uint32_t dst_rank) {
+  const std::lock_guard guard(lock_);
+  return outbox_.reserve(dst_rank);
+}
+
+void Messenger::send(std::uint32_t dst_rank, std::uint64_t number, std::vector<std::byte> bytes,
+                     Way way) {
   auto payload = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
-  std::uint64_t number = 0;
   {
     const std::lock_guard guard(lock_);
-    number = outbox_.add(dst_rank, std::move(payload), way, Clock::now());
+    outbox_.add(dst_rank, number, std::move(payload), way, Clock::now());
   }
   wake();
-  return number;
+}
+
+void Messenger::give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t bytes,
+                        Way way) {
+  const std::lock_guard guard(lock_);
+  outbox_.give_up(dst_rank, number, bytes, way, Clock::now());
 }
 
 bool Messenger::has(std::uint32_t src_rank, std::uint64_t message) {
@@ -116,12 +126,15 @@ void Messenger::tell(std::uint32_t rank, std::uint64_t message, FrameKind kind) 
   wake();
 }
 
-bool Messenger::drain() {
+bool Messenger::drain(const std::function<void()>& meanwhile) {
   std::unique_lock guard(lock_);
   auto last = Clock::now();
   std::uint64_t num_answers = num_answers_;
   while (!outbox_.is_empty() || !notices_.is_empty()) {
     changed_.wait_for(guard, milliseconds(20));
+    guard.unlock();
+    meanwhile();
+    guard.lock();
     if (num_answers != num_answers_) {
       num_answers = num_answers_;
       last = Clock::now();

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "fairlead/relay/unproved_callers.hpp"
@@ -48,8 +49,18 @@ class Messenger {
   /// Whether the own router has proved the key, until a time.
   [[nodiscard]] bool wait_for_router(Time until);
 
-  /// Takes a message over, for a way by routers. @return its number
-  std::uint64_t send(std::uint32_t dst_rank, std::vector<std::byte> bytes, Way way);
+  /// The number of a message to a rank, of which the envelope tells.
+  [[nodiscard]] std::uint64_t reserve(std::uint32_t dst_rank);
+  /// Takes the message over, for a way by routers.
+  void send(std::uint32_t dst_rank, std::uint64_t number, std::vector<std::byte> bytes, Way way);
+  /// The same with the next number, which it returns.
+  std::uint64_t send(std::uint32_t dst_rank, std::vector<std::byte> bytes, Way way) {
+    const std::uint64_t number = reserve(dst_rank);
+    send(dst_rank, number, std::move(bytes), way);
+    return number;
+  }
+  /// The MPI has not taken the envelope, so the message does not come.
+  void give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t bytes, Way way);
   /// Whether a message is here as a whole.
   [[nodiscard]] bool has(std::uint32_t src_rank, std::uint64_t message);
   /// Claims a message and waits for it.
@@ -59,7 +70,8 @@ class Messenger {
   void refuse(std::uint32_t src_rank, std::uint64_t message);
   /// Waits until all messages are acknowledged, and all senders know what is claimed. False: for a
   /// long time nothing came.
-  bool drain();
+  /// @param meanwhile  called again and again, without a lock
+  bool drain(const std::function<void()>& meanwhile = [] {});
 
   /// The way of the next message to a rank, which has to be taken (PathRule).
   [[nodiscard]] Way way_to(std::uint32_t dst_rank, std::uint64_t bytes);

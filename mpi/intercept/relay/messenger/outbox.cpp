@@ -150,8 +150,15 @@ bool Outbox::is_striping_worth(std::uint16_t host, std::uint64_t bytes) const {
   return lane.paths.size() >= 3 && lane.rule->is_striping_worth(bytes);
 }
 
-std::uint64_t Outbox::add(std::uint32_t dst_rank, Payload payload, Way way, Time now) {
-  const MessageKey key{dst_rank, ++last_number_of_rank_[dst_rank]};
+// Numbers are given again where that is possible: receivers keep those that never come.
+void Outbox::give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t bytes, Way way,
+                     Time now) {
+  if (last_number_of_rank_[dst_rank] == number) --last_number_of_rank_[dst_rank];
+  lanes_[host_of_rank_[dst_rank]].rule->miss(way, bytes, now);
+}
+
+void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, Way way, Time now) {
+  const MessageKey key{dst_rank, number};
   const std::uint64_t bytes = payload->size();
   const std::size_t segments = num_segments(bytes);
   const std::uint16_t host = host_of_rank_[dst_rank];
@@ -175,7 +182,6 @@ std::uint64_t Outbox::add(std::uint32_t dst_rank, Payload payload, Way way, Time
   for (std::size_t segment = 0; segment < segments; ++segment) {
     lane.waiting.push_back({key, segment});
   }
-  return key.number;
 }
 
 std::optional<Departure> Outbox::next(Time now, OwnRouter router) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fairlead/relay/frame.hpp"
@@ -58,8 +59,19 @@ class Outbox {
   }
   /// Whether routers are expected to be faster now, without a trial.
   [[nodiscard]] bool is_striping_worth(std::uint16_t host, std::uint64_t bytes) const;
-  /// Takes a message. @return its number, from 1 for each receiver.
-  std::uint64_t add(std::uint32_t dst_rank, Payload payload, Way way, Time now);
+  /// The number of a message that is to come, from 1 for each receiver.
+  std::uint64_t reserve(std::uint32_t dst_rank) { return ++last_number_of_rank_[dst_rank]; }
+  /// The message does not come.
+  void give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t bytes, Way way,
+               Time now);
+  /// Takes a message.
+  void add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, Way way, Time now);
+  /// The same with the next number, which it returns.
+  std::uint64_t add(std::uint32_t dst_rank, Payload payload, Way way, Time now) {
+    const std::uint64_t number = reserve(dst_rank);
+    add(dst_rank, number, std::move(payload), way, now);
+    return number;
+  }
   /// The next segment for which a path has room.
   [[nodiscard]] std::optional<Departure> next(Time now, OwnRouter router);
 

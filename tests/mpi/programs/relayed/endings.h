@@ -161,6 +161,39 @@ static void freed_communicators(void) {
   free(out);
 }
 
+// A message whose send is wrong is nowhere: neither is it received, nor does its sender wait.
+static void wrong_sends(void) {
+  MPI_Comm own;
+  MPI_Comm_dup(comm, &own);
+  MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+  unsigned char* out = filled(kLarge, seed_of(rank, 57));
+  unsigned char* in = room(kLarge);
+  MPI_Request request;
+  MPI_Status status;
+  for (int round = 0; round < 20; ++round) {
+    CHECK(class_of(MPI_Send(out, kLarge, MPI_BYTE, next, -7, own)) == MPI_ERR_TAG);
+    CHECK(class_of(MPI_Isend(out, kLarge, MPI_BYTE, next, -7, own, &request)) == MPI_ERR_TAG);
+  }
+  MPI_Sendrecv(out, kLarge, MPI_BYTE, next, 57, in, kLarge, MPI_BYTE, previous, MPI_ANY_TAG, own,
+               &status);
+  CHECK(is_right(in, kLarge, &status, previous, 57));
+  MPI_Comm_free(&own);
+  free(in);
+  free(out);
+}
+
+// The program's last receives are freed, so that nothing but its end brings them on.
+static void freed_at_the_end(void) {
+  enum { kMuch = 10 << 20 };
+  static unsigned char out[kMuch], in[2][kMuch];
+  for (int index = 0; index < 2; ++index) {
+    MPI_Request request;
+    MPI_Irecv(in[index], kMuch, MPI_BYTE, previous, 58, comm, &request);
+    MPI_Request_free(&request);
+  }
+  for (int index = 0; index < 2; ++index) MPI_Send(out, kMuch, MPI_BYTE, next, 58, comm);
+}
+
 // The last messages of the program, for which there is no receive. Without relays a large one
 // would not end.
 static void never_received(void) {

@@ -169,6 +169,77 @@ static void truncation(void) {
   MPI_Comm_free(&own);
 }
 
+// The same for an exchange, whose error is one of its communicator, not of MPI_COMM_WORLD.
+static void truncated_exchanges(void) {
+  MPI_Comm own;
+  MPI_Comm_dup(comm, &own);
+  MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+  const int sizes[3] = {40, 100, kLarge};
+  for (int index = 0; index < 3; ++index) {
+    unsigned char* out = filled(kLarge, seed_of(rank, 51));
+    // Open MPI itself writes all of a message into a buffer that is too small.
+    unsigned char* in = room(kLarge);
+    MPI_Status status;
+    int code = MPI_Sendrecv(out, sizes[index], MPI_BYTE, next, 51, in, 30, MPI_BYTE, previous, 51,
+                            own, &status);
+    CHECK(class_of(code) == MPI_ERR_TRUNCATE);
+    MPI_Barrier(own);
+    code = MPI_Sendrecv(out, kLarge, MPI_BYTE, next, 51, in, kLarge, MPI_BYTE, previous, 51, own,
+                        &status);
+    CHECK(code == MPI_SUCCESS && is_right(in, kLarge, &status, previous, 51));
+    free(in);
+    free(out);
+  }
+  MPI_Comm_free(&own);
+}
+
+// An empty message that a probe of a later one has pulled out of the MPI.
+static void empty_exchange_after_a_probe(void) {
+  unsigned char* out = filled(kLarge, seed_of(rank, 54));
+  unsigned char* in = room(kLarge);
+  MPI_Request sends[2];
+  MPI_Status status;
+  MPI_Isend(out, 0, MPI_BYTE, next, 53, comm, &sends[0]);
+  MPI_Isend(out, kLarge, MPI_BYTE, next, 54, comm, &sends[1]);
+  MPI_Probe(previous, 54, comm, &status);
+  MPI_Sendrecv_replace(in, 0, MPI_BYTE, next, 55, previous, 53, comm, &status);
+  CHECK(count_of(&status) == 0 && status.MPI_TAG == 53);
+  MPI_Recv(in, kLarge, MPI_BYTE, previous, 54, comm, &status);
+  CHECK(is_right(in, kLarge, &status, previous, 54));
+  MPI_Recv(in, 0, MPI_BYTE, previous, 55, comm, &status);
+  MPI_Waitall(2, sends, MPI_STATUSES_IGNORE);
+  free(in);
+  free(out);
+}
+
+// More than 2 GiB of memory with gaps, of which nearly nothing is touched.
+static void room_for_huge_messages(void) {
+  enum { kCount = 70000, kBlocks = 32768, kSent = 40000 };
+  MPI_Datatype column;
+  MPI_Type_vector(kBlocks, 1, 2, MPI_BYTE, &column);
+  MPI_Type_commit(&column);
+  unsigned char* out = filled(kSent, seed_of(rank, 56));
+  unsigned char* in = malloc(2ul * kBlocks * kCount);
+  CHECK(in != NULL);
+  memset(in, 0xee, 2 * kSent);
+  MPI_Request request;
+  MPI_Status status;
+  MPI_Irecv(in, kCount, column, previous, 56, comm, &request);
+  MPI_Send(out, kSent, MPI_BYTE, next, 56, comm);
+  MPI_Wait(&request, &status);
+  int count = 0;
+  MPI_Get_elements(&status, MPI_BYTE, &count);
+  CHECK(count == kSent);
+  for (int each = 0; each < kSent; ++each) {
+    // A column ends with its last byte, so the next one begins there.
+    const int place = 2 * each - each / kBlocks;
+    CHECK(in[place] == byte_of(each, seed_of(previous, 56)));
+  }
+  MPI_Type_free(&column);
+  free(in);
+  free(out);
+}
+
 typedef struct {
   char letter;
   double number;
