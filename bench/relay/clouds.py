@@ -21,7 +21,7 @@ from fairlead.act.plan.relay import RELAY_RULES, new_key, write_relay_plan
 from fairlead.act.preload import preloaded
 from fairlead.act.relay.counters import router_counters
 from fairlead.act.relay.routers import running_routers
-from fairlead.decide.routes import path_table
+from fairlead.decide.routes import probed_path_table
 from fairlead.lab import Lab
 from fairlead.model.network import Network
 
@@ -123,7 +123,7 @@ def _inside(request: dict[str, Any]) -> None:
         key = new_key()
         with running_routers(launcher, network.hosts, key) as routers:
             write_relay_plan(
-                folder / "plan", network, path_table(network), routers, key,
+                folder / "plan", network, probed_path_table(network), routers, key,
                 threshold_bytes=request["threshold_bytes"], is_forced=request["is_forced"],
                 rule=request["rule"],
             )  # fmt: skip

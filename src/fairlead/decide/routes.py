@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from fairlead.decide.denoised_network import denoised
+from fairlead.decide.noise import with_pooled_noise
 from fairlead.model.network import Matrix, Network
 from fairlead.model.path_table import PathTable, Route
 
-__all__ = ["DEFAULT_MAX_RELAYS", "faster_pairs", "path_table"]
+__all__ = ["DEFAULT_MAX_RELAYS", "faster_pairs", "path_table", "probed_path_table"]
 
 DEFAULT_MAX_RELAYS = 3
 """Relayed routes of a pair: more share the same interfaces and add little."""
@@ -56,6 +58,18 @@ def path_table(network: Network, max_relays: int = DEFAULT_MAX_RELAYS) -> PathTa
                 if len(by_one) <= 1 + max_relays:
                     routes += _route_by_two(network, by_one)
     return PathTable(tuple(network.hosts), tuple(routes), _capacities(network))
+
+
+def probed_path_table(network: Network) -> PathTable:
+    """`path_table` of a network as a probe has seen it, without the noise.
+
+    With the noise of a quick probe some pairs look slow and some interfaces fast: on an even
+    network relays would seem to be faster on many pairs.
+
+    Raises:
+        TopologyError: A pair was not measured.
+    """
+    return path_table(denoised(with_pooled_noise(network)))
 
 
 def faster_pairs(table: PathTable) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from fairlead.act import mpi_builds
 from fairlead.act.plan.relay import new_key, write_relay_plan
 from fairlead.act.preload import preloaded
 from fairlead.act.relay.routers import running_routers
-from fairlead.decide.routes import faster_pairs, path_table
+from fairlead.decide.routes import faster_pairs, probed_path_table
 from fairlead.errors import Error
 from fairlead.files import run_directory
 from fairlead.flows.inputs import Prepared
@@ -67,7 +67,7 @@ def told_paths(network: Network, narrator: Narrator) -> PathTable | None:
         narrator: Tells for how many pairs relays are expected to be faster.
     """
     try:
-        table = path_table(network)
+        table = probed_path_table(network)
     except Error as error:
         narrator.tell(f"no message is relayed: {error}")
         return None

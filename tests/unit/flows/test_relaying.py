@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
+from fairlead.decide.routes import faster_pairs, path_table
 from fairlead.flows.relaying import told_paths
 from fairlead.model.network import Network
 from fairlead.narrator import Narrator
@@ -46,3 +49,36 @@ def test_pairs_that_were_not_measured_are_the_reason() -> None:
 
     assert told_paths(network([[0, np.nan], [1e8, 0]]), lines) is None
     assert lines.told[0].startswith("no message is relayed: ")
+
+
+def probed_quickly(bandwidth_Bps: np.ndarray, sigma: float) -> Network:
+    """As a probe of few samples sees the rates."""
+    num_hosts = len(bandwidth_Bps)
+    noise = np.random.default_rng(3).lognormal(0, sigma, bandwidth_Bps.shape)
+    seen_Bps = np.where(np.eye(num_hosts), np.inf, bandwidth_Bps * noise)
+    latency_s = np.where(np.eye(num_hosts), 0.0, 1e-4)
+    return dataclasses.replace(
+        Network(tuple("abcdefgh"), latency_s, seen_Bps),
+        bandwidth_low_Bps=seen_Bps * np.exp(-1.96 * sigma),
+        bandwidth_high_Bps=seen_Bps * np.exp(1.96 * sigma),
+    )
+
+
+def test_noise_of_an_even_network_is_no_reason_for_relays() -> None:
+    even = probed_quickly(np.full((8, 8), 1e8), 0.25)
+
+    table = told_paths(even, Lines())
+
+    assert len(faster_pairs(path_table(even))) > 20
+    assert table is not None
+    assert faster_pairs(table) == []
+
+
+def test_a_slow_pair_of_a_noisy_network_is_one() -> None:
+    rates_Bps = np.full((8, 8), 1e8)
+    rates_Bps[2, 5] = 1e7
+
+    table = told_paths(probed_quickly(rates_Bps, 0.25), Lines())
+
+    assert table is not None
+    assert faster_pairs(table) == [(2, 5)]
