@@ -13,11 +13,12 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "paced_hosts.hpp"
 #include "relay/messenger/cadence.hpp"
 #include "relay/messenger/way_choice.hpp"
 
@@ -26,15 +27,24 @@ namespace relay = fairlead::intercept::relay;
 
 namespace {
 
-/// The messenger's rule for whole messages, without what it learns from the program's pace: here
-/// the MPI is exactly as fast as the direct path.
+/// The messenger's rule for whole messages of one class (relay/messenger/outbox.cpp).
 struct Rule {
   relay::WayChoice choice;
   relay::Cadence cadence{};
+  relay::Way last_way = relay::Way::mpi;
+
+  relay::Way next(std::uint64_t bytes, relay::Time now) {
+    const bool is_slower = cadence.note(now);
+    if (const auto gap_s = cadence.last_gap_s()) choice.pace(last_way, *gap_s, now);
+    if (is_slower) choice.doubt(now);
+    last_way = choice.next(bytes, now);
+    return last_way;
+  }
 };
 
 /// What a job knows of one of its messages; of each round, from one host to another.
 struct Message {
+  std::size_t job = 0;
   s4u::Host* src = nullptr;
   s4u::Host* dst = nullptr;
   std::vector<s4u::Host*> relays;  ///< Empty: it always goes directly.
@@ -52,9 +62,14 @@ struct Job {
 struct Settings {
   double nic_Bps, uplink_Bps, latency_s, hop_s, horizon_s;
   std::uint64_t message_bytes, segment_bytes;
-  /// "never", "learned" (the messenger's rule), "planned" (by the plan alone), or "idle" (the rule,
-  /// by relays only whose interfaces carry nothing else)
+  /// "never", "learned" (the messenger's rule, and the routers'), "unlimited" (the messenger's
+  /// alone), "planned" (by the plan alone), or "idle" (the messenger's rule, by relays only whose
+  /// interfaces carry nothing else)
   std::string mode;
+
+  [[nodiscard]] bool learns() const {
+    return mode == "learned" || mode == "unlimited" || mode == "idle";
+  }
 };
 
 relay::Time now() {
@@ -62,54 +77,38 @@ relay::Time now() {
       std::chrono::duration<double>(s4u::Engine::get_clock())));
 }
 
-/// Transfers that a host's interface carries now, of all jobs.
-std::unordered_map<const s4u::Host*, int> transfers_of_host;
-
-s4u::CommPtr start_transfer(s4u::Host* src, s4u::Host* dst, std::uint64_t bytes) {
-  ++transfers_of_host[src];
-  ++transfers_of_host[dst];
-  return s4u::Comm::sendto_async(src, dst, bytes);
-}
-
-void finish_transfer(const s4u::CommPtr& comm, s4u::Host* src, s4u::Host* dst) {
-  comm->wait();
-  --transfers_of_host[src];
-  --transfers_of_host[dst];
-}
-
-void transfer(s4u::Host* src, s4u::Host* dst, std::uint64_t bytes) {
-  finish_transfer(start_transfer(src, dst, bytes), src, dst);
-}
-
 /// Takes segments from `left_bytes` until none is left, or until a relay that has to be idle is
 /// not.
-void use_path(const Settings& settings, s4u::Host* src, s4u::Host* by, s4u::Host* dst,
+void use_path(const Settings& settings, PacedHosts& hosts, const Message& message, s4u::Host* by,
               std::uint64_t* left_bytes) {
-  s4u::CommPtr last;
+  const auto start = [&](s4u::Host* src, s4u::Host* dst, std::uint64_t bytes) {
+    return hosts.start(message.job, src, dst, bytes, src == by);
+  };
+  std::optional<PacedHosts::Handle> last;
   while (*left_bytes > 0) {
     const int own = last ? 1 : 0;
-    if (by != nullptr && settings.mode == "idle" && transfers_of_host[by] > own) break;
+    if (by != nullptr && settings.mode == "idle" && hosts.num_transfers(by) > own) break;
     const std::uint64_t bytes = std::min(*left_bytes, settings.segment_bytes);
     *left_bytes -= bytes;
     if (by == nullptr) {
-      transfer(src, dst, bytes);
+      hosts.finish(start(message.src, message.dst, bytes));
       continue;
     }
-    transfer(src, by, bytes);
-    if (last) finish_transfer(last, by, dst);
+    hosts.finish(start(message.src, by, bytes));
+    if (last) hosts.finish(*last);
     s4u::this_actor::sleep_for(settings.hop_s);
-    last = start_transfer(by, dst, bytes);
+    last = start(by, message.dst, bytes);
   }
-  if (last) finish_transfer(last, by, dst);
+  if (last) hosts.finish(*last);
 }
 
-void send_striped(const Settings& settings, const Message& message) {
+void send_striped(const Settings& settings, PacedHosts& hosts, const Message& message) {
   std::uint64_t left_bytes = settings.message_bytes;
   std::vector<s4u::ActorPtr> paths;
-  const auto start = [&settings, &message, &left_bytes, &paths](s4u::Host* by) {
+  const auto start = [&settings, &hosts, &message, &left_bytes, &paths](s4u::Host* by) {
     paths.push_back(
-        s4u::Actor::create("path", message.src, [&settings, &message, &left_bytes, by]() {
-          use_path(settings, message.src, by, message.dst, &left_bytes);
+        s4u::Actor::create("path", message.src, [&settings, &hosts, &message, &left_bytes, by]() {
+          use_path(settings, hosts, message, by, &left_bytes);
         }));
   };
   start(nullptr);
@@ -117,32 +116,29 @@ void send_striped(const Settings& settings, const Message& message) {
   for (const s4u::ActorPtr& path : paths) path->join();
 }
 
-void send(const Settings& settings, const Message& message) {
+void send(const Settings& settings, PacedHosts& hosts, const Message& message) {
   const std::uint64_t bytes = settings.message_bytes;
   relay::Way way = relay::Way::mpi;
-  const bool learns = message.rule && (settings.mode == "learned" || settings.mode == "idle");
-  if (learns) {
-    if (message.rule->cadence.note(now())) message.rule->choice.doubt(now());
-    way = message.rule->choice.next(bytes, now());
-  }
+  const bool learns = message.rule && settings.learns();
+  if (learns) way = message.rule->next(bytes, now());
   if (message.rule && settings.mode == "planned" && message.rule->choice.is_striping_worth(bytes)) {
     way = relay::Way::striped;
   }
   const double begin_s = s4u::Engine::get_clock();
   if (way == relay::Way::striped) {
-    send_striped(settings, message);
+    send_striped(settings, hosts, message);
   } else {
-    transfer(message.src, message.dst, bytes);
+    hosts.finish(hosts.start(message.job, message.src, message.dst, bytes, false));
   }
   if (learns) message.rule->choice.learn(way, bytes, s4u::Engine::get_clock() - begin_s, now());
 }
 
 /// One of a job's messages in each round; a round ends when all have arrived.
-void repeat(const Settings& settings, Job& job, const Message& message) {
+void repeat(const Settings& settings, PacedHosts& hosts, Job& job, const Message& message) {
   s4u::this_actor::sleep_until(job.start_s);
   while (s4u::Engine::get_clock() < settings.horizon_s) {
     s4u::this_actor::sleep_for(job.compute_s);
-    send(settings, message);
+    send(settings, hosts, message);
     job.barrier->wait();
     if (&message == &job.messages.front()) {
       ++job.num_rounds;
@@ -201,7 +197,7 @@ void add_route(Network& network, const Settings& settings, std::size_t src, std:
                           nullptr, nullptr, links, false);
 }
 
-Job read_job(Network& network, const Settings& settings) {
+Job read_job(Network& network, const Settings& settings, std::size_t number_of_job) {
   Job job;
   std::size_t num_hosts = 0, num_messages = 0;
   std::cin >> job.start_s >> job.compute_s >> num_hosts;
@@ -220,6 +216,7 @@ Job read_job(Network& network, const Settings& settings) {
     double direct_Bps = 0, direct_s = 0, all_Bps = 0, all_s = 0;
     std::cin >> src >> dst >> direct_Bps >> direct_s >> all_Bps >> all_s >> num_relays;
     Message& message = job.messages.emplace_back();
+    message.job = number_of_job;
     message.src = network.hosts[hosts[src]];
     message.dst = network.hosts[hosts[dst]];
     for (std::size_t number = 0; number < num_relays; ++number) {
@@ -252,18 +249,28 @@ int main(int argc, char** argv) {
   std::size_t num_jobs = 0;
   std::cin >> num_jobs;
   std::vector<Job> jobs;
-  for (std::size_t job = 0; job < num_jobs; ++job) jobs.push_back(read_job(network, settings));
+  for (std::size_t job = 0; job < num_jobs; ++job) {
+    jobs.push_back(read_job(network, settings, job));
+  }
   if (!std::cin) {
     std::cerr << "many_jobs: the input has ended too early\n";
     return 1;
   }
   network.zone->seal();
+  PacedHosts hosts(settings.mode == "learned");
   for (Job& job : jobs) {
     for (const Message& message : job.messages) {
-      s4u::Actor::create("messages", message.src,
-                         [&settings, &job, &message]() { repeat(settings, job, message); });
+      s4u::Actor::create("messages", message.src, [&settings, &hosts, &job, &message]() {
+        repeat(settings, hosts, job, message);
+      });
     }
   }
+  s4u::Actor::create("routers", network.hosts.front(), [&hosts]() {
+    while (true) {
+      s4u::this_actor::sleep_for(PacedHosts::kInterval_s);
+      hosts.sample();
+    }
+  })->daemonize();
   engine.run();
   for (const Job& job : jobs) std::cout << (job.end_s - job.start_s) / job.num_rounds << "\n";
   return 0;

@@ -4,9 +4,10 @@
 
 256 hosts in racks behind shared uplinks, each pair of hosts with a rate of its own; two jobs on
 each host. Each job has measured the pairs of its hosts while nothing else ran, and plans its relays
-from that alone (decide/routes). All run at once: without relays, with relays by the rule of the
-program, which compares what whole messages take, with relays by the plan alone, and by the rule
-with idle relays only. Network, jobs and messages are the same each time.
+from that alone (decide/routes). All run at once: without relays; with relays by the rules of the
+program, of which the messenger's compares what whole messages take, and the routers' lets other
+jobs have an interface first; by the messenger's rule alone; by the plan alone; and by the
+messenger's rule with idle relays only. Network, jobs and messages are the same each time.
 
 Printed is, for each job, the mean time of a round of messages as part of that without relays.
 """
@@ -27,6 +28,7 @@ from fairlead.flows.statistics import mean_interval
 ROOT = Path(__file__).parents[2]
 MODES = {
     "learned": "relays",
+    "unlimited": "relays whose hosts do not give way to other jobs",
     "planned": "relays by the plan alone",
     "idle": "relays by idle hosts only (a rule that the program does not have)",
 }
@@ -57,12 +59,13 @@ def main() -> None:
 def compiled(folder: Path) -> Path:
     program = folder / "many_jobs"
     messenger = ROOT / "mpi/intercept/relay/messenger"
-    rule = [messenger / "way_choice.cpp", messenger / "cadence.cpp"]
+    rules = [messenger / "way_choice.cpp", messenger / "cadence.cpp"]
+    rules.append(ROOT / "router/relay_limit.cpp")
     subprocess.run(
         [
             *("g++", "-std=c++20", "-O2", "-o", program),
-            *(f"-I{ROOT / folder}" for folder in ("mpi/intercept", "core/include")),
-            *(Path(__file__).with_suffix(".cpp"), *rule, "-lsimgrid"),
+            *(f"-I{ROOT / folder}" for folder in ("mpi/intercept", "core/include", "router")),
+            *(Path(__file__).with_suffix(".cpp"), *rules, "-lsimgrid"),
         ],
         check=True,
     )
