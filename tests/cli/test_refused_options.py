@@ -49,8 +49,8 @@ def test_what_is_reproducible_has_no_drift_to_look_for() -> None:
 
 
 def test_without_drift_nothing_is_expected_of_times() -> None:
-    said = refused("tune", "-n", "2", "--drift-from", "predicted")
-    assert "Invalid value for --drift-from: needs --max-drift" in said
+    said = refused("tune", "-n", "2", "--max-drift", "never", "--drift-from", "predicted")
+    assert "Invalid value for --drift-from: does not go together with --max-drift never" in said
 
 
 @pytest.mark.mpi

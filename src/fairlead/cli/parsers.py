@@ -91,6 +91,23 @@ def time_limit(text: str) -> float:
     return seconds
 
 
+def drift_ratio(text: str) -> float | None:
+    """A number above 0, or `never`, which is None; for `usage`.
+
+    Raises:
+        InputError: It is neither.
+    """
+    if text == "never":
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0.01 <= number < math.inf:
+        raise InputError(f"expected a number of at least 0.01, or never, got {text!r}")
+    return number
+
+
 def probability(text: str) -> float:
     """A number from 0 to 1, for `usage`.
 

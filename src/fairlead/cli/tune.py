@@ -23,7 +23,7 @@ from fairlead.flows.tune import (
 )
 from fairlead.flows.tune import tune as measure
 from fairlead.flows.tune_native import tune_native
-from fairlead.model.collective_rule import DriftRule
+from fairlead.model.collective_rule import DEFAULT_DRIFT, DriftRule
 from fairlead.narrator import Narrator
 from fairlead.report import tune_view
 from fairlead.units import format_duration, format_size, parse_size
@@ -79,13 +79,13 @@ Reproducible = Annotated[
 ]
 MaxDrift = Annotated[
     float | None,
-    typer.Option(
-        min=0.01,
-        metavar="RATIO",
-        rich_help_panel=TUNING,
-        help="When collectives of the running program take so much more or less time than "
-        "expected, for example 0.2, measure the network again, and use a new schedule where it is "
-        "faster. Default: never.",
+    option_kinds.parsed(
+        parsers.drift_ratio,
+        "RATIO|never",
+        "When collectives of the running program take so much more or less time than expected, "
+        "measure the network again, and use a new schedule where it is faster.",
+        TUNING,
+        str(DEFAULT_DRIFT.max_ratio),
     ),
 ]
 DriftFrom = Annotated[
@@ -132,7 +132,7 @@ def tune(
     sizes: Sizes = DEFAULT_SIZES,
     budget: Budget = DEFAULT_BUDGET_S,
     reproducible: Reproducible = False,
-    max_drift: MaxDrift = None,
+    max_drift: MaxDrift = DEFAULT_DRIFT.max_ratio,
     drift_from: DriftFrom = "measured",
     mpirun: options.Mpirun = None,
     launcher_args: options.LauncherArgs = "",
@@ -174,7 +174,7 @@ def tune(
         reason = "does not go together with --export: schedules are left out"
         options.refuse(context, {"max_drift", "drift_from", "reproducible"}, reason)
     if max_drift is None:
-        options.refuse(context, {"drift_from"}, "needs --max-drift")
+        options.refuse(context, {"drift_from"}, "does not go together with --max-drift never")
     narrator = Narrator() if as_json else TerminalNarrator()
     if export is not None:
         native = tune_native(request, TUNING_FILES[export], narrator)

@@ -26,7 +26,7 @@ from fairlead.measure.collective_times import TimedCall, TuningProgram
 from fairlead.measure.network_sources import Measuring, network_source
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.model.cluster import Cluster
-from fairlead.model.collective_rule import DriftRule, TunedCollectives
+from fairlead.model.collective_rule import DEFAULT_DRIFT, DriftRule, TunedCollectives
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.schedule import Schedule
@@ -64,7 +64,7 @@ class TuneRequest:
         sizes: Of which messages, in bytes.
         budget_s: No further call begins after this time.
         is_reproducible: The plan fixes the order of all that is combined, and is never made anew.
-        drift: When a running program plans anew; None: never.
+        drift: When a running program plans anew; None: never. A reproducible plan never does.
     """
 
     num_ranks: int
@@ -79,7 +79,7 @@ class TuneRequest:
     sizes: tuple[int, ...] = DEFAULT_SIZES
     budget_s: float = DEFAULT_BUDGET_S
     is_reproducible: bool = False
-    drift: DriftRule | None = None
+    drift: DriftRule | None = DEFAULT_DRIFT
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,7 +110,8 @@ class Tuning:
     def collectives(self) -> TunedCollectives:
         """The rules that follow."""
         rules = tuple(rules_of(self.choices))
-        return TunedCollectives(self.placement.num_ranks, rules, self.is_reproducible, self.drift)
+        drift = None if self.is_reproducible else self.drift
+        return TunedCollectives(self.placement.num_ranks, rules, self.is_reproducible, drift)
 
     def write(self, folder: Path) -> None:
         """Write the plan (docs/reference/plan.md)."""

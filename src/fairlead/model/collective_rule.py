@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Literal
 
-__all__ = ["CollectiveRule", "DriftRule", "TunedCollectives"]
+__all__ = ["DEFAULT_DRIFT", "CollectiveRule", "DriftRule", "TunedCollectives"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +44,9 @@ class DriftRule:
     max_ratio: float = 0.2
     drift_from: Literal["measured", "predicted"] = "measured"
     max_cost_ratio: float = 0.005
+
+
+DEFAULT_DRIFT = DriftRule()
 
 
 @dataclasses.dataclass(frozen=True)
