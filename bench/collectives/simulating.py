@@ -13,6 +13,9 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 import fairlead as fl
 
 HERE = Path(__file__).parent
@@ -33,6 +36,9 @@ BLOCKS_TOGETHER = ("allgather", "reduce_scatter", "alltoall")
 
 SIZES_BYTES = (64 * 2**10, 2**20, 8 * 2**20)
 """Of the comparisons."""
+
+TIMED = re.compile(r"^timed (\w+) (\d+) \d+ (\S+) ([01])$", re.MULTILINE)
+"""What the program prints of a call: operation, size, seconds, whether it is right."""
 
 CPU_LIMIT_S = 900
 """A broken algorithm may run forever; a deadlock ends by itself. Messages between all pairs of 64
@@ -127,6 +133,30 @@ class Simulation:
         Raises:
             OutOfTimeError: The run took more than `cpu_limit_s`.
         """
+        found = {
+            (operation, int(size_bytes)): float(time_s) if is_right == "1" else None
+            for operation, size_bytes, time_s, is_right in TIMED.findall(
+                self._run(method, calls, settings)
+            )
+        }
+        return {call: found.get((call.operation, call.size_bytes)) for call in calls}
+
+    def rank_times_s(
+        self, method: str, call: Call, settings: Sequence[str] = ()
+    ) -> npt.NDArray[np.float64]:
+        """When each rank has done with a call, by the order of the hosts; otherwise as `times_s`.
+
+        Raises:
+            RuntimeError: The call failed or delivered a wrong result.
+            OutOfTimeError: The run took more than `cpu_limit_s`.
+        """
+        told = self._run(method, [call], settings)
+        if [row[3] for row in TIMED.findall(told)] != ["1"]:
+            raise RuntimeError(f"{call} by {method} failed: {told}")
+        return np.array(told.split("ranks ", 1)[1].split(), dtype=float)
+
+    def _run(self, method: str, calls: Sequence[Call], settings: Sequence[str]) -> str:
+        """What the program prints."""
         configured = ("smpi/simulate-computation:no", *MODELS[self.model], *settings)
         command = [
             *("smpirun", "-np", str(self.num_hosts), "--log=root.t:error"),
@@ -139,13 +169,7 @@ class Simulation:
         )
         if done.returncode == 128 + signal.SIGXCPU:
             raise OutOfTimeError(f"{method} {settings}: more than {self.cpu_limit_s} s")
-        found = {
-            (operation, int(size_bytes)): float(time_s) if is_right == "1" else None
-            for operation, size_bytes, time_s, is_right in re.findall(
-                r"^timed (\w+) (\d+) \d+ (\S+) ([01])$", done.stdout, re.MULTILINE
-            )
-        }
-        return {call: found.get((call.operation, call.size_bytes)) for call in calls}
+        return done.stdout
 
     def planned_s(self, plans: Mapping[Call, fl.Schedule]) -> dict[Call, float | None]:
         """The same of calls that follow a schedule each."""

@@ -5,8 +5,8 @@
 //                                        file with a list of schedules, one for each of the calls
 //
 // BYTES is the whole message of bcast, reduce and allreduce, the block of one rank of scatter and
-// gather, and what a rank holds in all of the others. Prints a line for each: operation, bytes,
-// root, seconds, and 1 where the result is right.
+// gather, and what a rank holds in all of the others. Prints two lines for each: operation, bytes,
+// root, seconds, and 1 where the result is right; and the seconds of each rank.
 #include <unistd.h>
 
 #include <algorithm>
@@ -86,14 +86,18 @@ void time_call(const Asked& asked, const Calls& calls) {
   const double start_s = common_start_s();
   const bool has_run = trial.run(calls) == MPI_SUCCESS;
   const double mine_s = MPI_Wtime() - start_s;
-  double longest_s = 0;
-  MPI_Reduce(&mine_s, &longest_s, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  std::vector<double> rank_s(static_cast<std::size_t>(num_ranks()));
+  MPI_Gather(&mine_s, 1, MPI_DOUBLE, rank_s.data(), 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   const int mine = has_run && trial.is_right() ? 1 : 0;
   int is_right = 0;
   MPI_Reduce(&mine, &is_right, 1, MPI_INT, MPI_MIN, 0, MPI_COMM_WORLD);
   if (world_rank() == 0) {
     std::printf("timed %s %llu %d %.9g %d\n", asked.operation.c_str(),
-                static_cast<unsigned long long>(asked.bytes), asked.root, longest_s, is_right);
+                static_cast<unsigned long long>(asked.bytes), asked.root,
+                *std::max_element(rank_s.begin(), rank_s.end()), is_right);
+    std::printf("ranks");
+    for (const double each_s : rank_s) std::printf(" %.9g", each_s);
+    std::printf("\n");
     std::fflush(stdout);
   }
 }

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a later `fairlead run` spends on the network that an earlier one has measured.
+
+In each cloud `fairlead run` decides once with an empty cache. Then it is called again and again:
+the kept profile is checked by three hosts, measured again where it has drifted by more than 20 %,
+and the kept decision is used. Nothing changes in the cloud, so measuring again is a false alarm.
+`--dry-run` starts nothing after the decision. Printed is what each later call says that deciding
+took, the start of the measuring processes included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cloudmap"))
+from programs import PROGRAMS
+
+from fairlead.flows.statistics import mean_interval
+from fairlead.lab import Lab, Scenario
+
+HOLDS = "the kept profile of these hosts still holds"
+DECISION_KEPT = "decision: kept from an earlier run"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--short", action="store_true", help="8 hosts, 2 later runs")
+    parser.add_argument("--scenario", default="two-racks")
+    parser.add_argument("--hosts", action="append", type=int, help="default: 8 and 32; repeatable")
+    parser.add_argument("--repeats", type=int, help="later runs in each cloud; default: 20")
+    options = parser.parse_args()
+    rows = Table(title=f"later runs on {options.scenario}, seconds of deciding [95 % interval]")
+    for heading in ("hosts", "first run", "later, mean", "later, most", "profile held"):
+        rows.add_column(heading, justify="right")
+    rows.add_column("decision kept", justify="right")
+    repeats = options.repeats or (2 if options.short else 20)
+    for num_hosts in options.hosts or ([8] if options.short else [8, 32]):
+        with Lab.up(Scenario.load(options.scenario, num_hosts)) as lab:
+            rows.add_row(str(num_hosts), *measured(lab, 2 * num_hosts, repeats))
+    Console(width=120).print(rows)
+
+
+def measured(lab: Lab, num_ranks: int, repeats: int) -> list[str]:
+    """The cells of a row."""
+    with tempfile.TemporaryDirectory() as folder:
+        first_s, _ = decided(lab, num_ranks, Path(folder))
+        later = [decided(lab, num_ranks, Path(folder)) for _ in range(repeats)]
+    times_s = [seconds for seconds, _ in later]
+    mean = mean_interval(times_s)
+    return [
+        f"{first_s:.2f}",
+        f"{mean.value:.2f} [{mean.low:.2f}, {mean.high:.2f}]",
+        f"{max(times_s):.2f}",
+        *(
+            f"{sum(line in told for _, told in later)} of {repeats}"
+            for line in (HOLDS, DECISION_KEPT)
+        ),
+    ]
+
+
+def decided(lab: Lab, num_ranks: int, folder: Path) -> tuple[float, str]:
+    """Seconds of deciding, and all that one call told; profiles are kept in the folder."""
+    home = {name: str(folder / name) for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}
+    done = lab.run(
+        [
+            *(sys.executable, "-m", "fairlead", "run", "--dry-run", "--json", "--tune", "never"),
+            *("-n", str(num_ranks), "--hostfile", str(lab.hostfile), "--", *PROGRAMS["cg"].argv),
+        ],
+        cwd=folder,
+        env={**os.environ, **home},
+        capture_output=True,
+        text=True,
+        timeout=1200,
+        check=True,
+    )
+    told = done.stdout + done.stderr
+    facts = next(json.loads(line) for line in told.splitlines() if line.startswith("{"))
+    return float(facts["deciding_s"]), told
+
+
+if __name__ == "__main__":
+    main()
