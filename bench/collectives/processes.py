@@ -4,7 +4,8 @@
 
 All processes begin a call at the same time, and each has done with it at another. The hosts are a
 full mesh of uneven directed pairs (`mesh` in `clouds.py`), in SimGrid without SMPI's correction
-factors; MPICH is SMPI's selector of that name. CMPI plans from what its probe of single pairs sees.
+factors; MPICH is SMPI's selector of that name, also in CMPI's groups. CMPI plans from what its
+probe of single pairs sees.
 
 python bench/collectives/processes.py       32 hosts, 1 MiB; --short for 8 hosts
 """
@@ -24,6 +25,8 @@ from simulating import Call, Simulation, built, written
 
 import fairlead as fl
 from fairlead.units import format_size, parse_size
+
+BY_MPICH = ("smpi/coll-selector:mpich",)
 
 QUANTILES = {"first": 0.0, "a quarter": 0.25, "half": 0.5, "three quarters": 0.75, "last": 1.0}
 """When that part of the processes has done."""
@@ -56,7 +59,7 @@ def main() -> None:
 
 def by_each(simulation: Simulation, network: fl.Network, call: Call) -> dict[str, np.ndarray]:
     """Seconds of each process, by the MPI, the paper and us."""
-    found = {"MPICH": simulation.rank_times_s("native", call, ("smpi/coll-selector:mpich",))}
+    found = {"MPICH": simulation.rank_times_s("native", call, BY_MPICH)}
     for name, seen, method in (
         ("CMPI", pairs_only(network), "cmpi"),
         ("ours", network, "fastest"),
@@ -64,7 +67,7 @@ def by_each(simulation: Simulation, network: fl.Network, call: Call) -> dict[str
         message_bytes = call.message_bytes(network.num_hosts)
         plan = fl.collectives.plan(call.operation, seen, message_bytes, method=method)
         file = written([plan], simulation.platform.with_name(f"{name}.json"))
-        found[name] = simulation.rank_times_s(str(file), call)
+        found[name] = simulation.rank_times_s(str(file), call, BY_MPICH)
     return found
 
 
