@@ -64,6 +64,14 @@ TEST_CASE("hierarchy: a level with more than half the groups of the one below is
   CHECK(hierarchy.group_of_host.size() == 1);
 }
 
+TEST_CASE("hierarchy: the smallest group merges first, with the smallest that it may") {
+  // Near are 0-1, 0-3, 1-3 and 2-3. Once {0, 1} is there, 3 joins the smaller 2, not the pair.
+  // Groups in any other order would give {0, 1, 3} and leave 2 alone.
+  const Hierarchy hierarchy =
+      built(latencies_ms({{0, 1, 5, 1}, {1, 0, 5, 1}, {5, 5, 0, 1}, {1, 1, 1, 0}}));
+  CHECK(hierarchy.group_of_host == std::vector<Row>{{0, 0, 1, 1}, {0, 0, 0, 0}});
+}
+
 TEST_CASE("hierarchy: the span keeps pairs apart that differ by more levels") {
   // Pairs of 1 ms; two of them are 5 ms apart (level 1), and two such groups 20 ms (level 2).
   TestNetwork network = even_network(8, 0.0, 1e9);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planning: every method makes schedules that can be followed, none is predicted below the bound.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "catch.hpp"
 #include "collective_networks.hpp"
@@ -25,6 +27,30 @@ Request request_of(Operation operation, std::uint64_t bytes, std::int32_t root =
   return {.operation = operation,
           .root = has_root(operation) ? root : kNoHost,
           .message_bytes = operation == barrier ? 0 : bytes};
+}
+
+// Hosts 0 to 2 are near each other, and so are 3 to 5. Of what a message takes from and to the
+// others of a group, 1 and 4 have the least sum; 3 has the least to its others, 5 from them.
+TestNetwork two_uneven_groups() {
+  const std::array<std::array<double, 3>, 3> near_ms{
+      {{0.0, 1.0, 1.0}, {1.5, 0.0, 1.0}, {3.5, 1.5, 0.0}}};
+  TestNetwork network = even_network(6, 20e-3, 1e9);
+  for (std::size_t src = 0; src < 3; ++src) {
+    for (std::size_t dst = 0; dst < 3; ++dst) {
+      network.latency(src, dst) = near_ms[src][dst] * 1e-3;
+      network.latency(src + 3, dst + 3) = near_ms[src][dst] * 1e-3;
+    }
+  }
+  return network;
+}
+
+/// Only whoever leads a group has a place in it.
+std::vector<std::vector<Group>> sorted_behind_leaders(std::vector<std::vector<Group>> levels) {
+  for (std::vector<Group>& level : levels) {
+    for (Group& group : level) std::sort(group.begin() + 1, group.end());
+    std::sort(level.begin(), level.end());
+  }
+  return levels;
 }
 
 }  // namespace
@@ -86,6 +112,23 @@ TEST_CASE("planning: blocks of slow pairs do not end long after those of the oth
   const auto view = network.view();
   const Schedule schedule = plan(view, request_of(operation, 1'000'000), "linear");
   CHECK(schedule.predicted_s <= 1.005 * schedule.lower_bound_s);
+}
+
+TEST_CASE("planning: CMPI's leaders have the least sum of costs, and the root leads its groups") {
+  // The root has neither the least sum nor the lowest number of any group.
+  const TestNetwork network = two_uneven_groups();
+  const Schedule schedule = plan(network.view(), request_of(GENERATE(bcast, reduce), 1, 5), "cmpi");
+  REQUIRE(schedule.form == Form::levels);
+  CHECK(sorted_behind_leaders(schedule.levels) ==
+        std::vector<std::vector<Group>>{{{5, 1}}, {{1, 0, 2}, {5, 3, 4}}});
+}
+
+TEST_CASE("planning: in CMPI's tree leaders are the parents of their groups") {
+  const TestNetwork network = two_uneven_groups();
+  const Schedule schedule =
+      plan(network.view(), request_of(GENERATE(gather, scatter), 1, 5), "cmpi");
+  REQUIRE(schedule.form == Form::split_tree);
+  CHECK(schedule.trees == std::vector<ParentOfHost>{{1, 5, 1, 5, 5, kNoHost}});
 }
 
 TEST_CASE("planning: an unknown method, another operation's, and a root out of range are refused") {

@@ -54,6 +54,13 @@ std::size_t num_children(const std::vector<ParentOfHost>& trees, std::int32_t ho
   return num;
 }
 
+/// Trees in which the host has children.
+std::size_t num_trees_inside(const std::vector<ParentOfHost>& trees, std::int32_t host) {
+  return static_cast<std::size_t>(std::count_if(trees.begin(), trees.end(), [=](const auto& tree) {
+    return std::find(tree.begin(), tree.end(), host) != tree.end();
+  }));
+}
+
 std::size_t num_crossings(const ParentOfHost& parents, std::size_t num_racks) {
   std::size_t num = 0;
   for (std::size_t host = 0; host < parents.size(); ++host) {
@@ -76,6 +83,16 @@ TEST_CASE("trees: no host sends more than its NIC carries, and each root once in
   }
   for (const ParentOfHost& parents : trees) {
     CHECK(std::count(parents.begin(), parents.end(), 0) == 1);
+  }
+}
+
+TEST_CASE("trees: where the hosts suffice, each but the root is inside only one") {
+  // With as many children as there are trees, three trees need every host of 7, 16 and 64.
+  const auto num_trees = GENERATE(2, 3);
+  const auto num_hosts = GENERATE(std::size_t{7}, std::size_t{16}, std::size_t{64});
+  const auto trees = grown(even_network(num_hosts, kLatency_s, kRate_Bps), num_trees);
+  for (std::size_t host = 1; host < num_hosts; ++host) {
+    CHECK(num_trees_inside(trees, static_cast<std::int32_t>(host)) <= 1);
   }
 }
 
