@@ -38,10 +38,10 @@ class PacedHosts {
 
   Handle start(std::size_t job, simgrid::s4u::Host* src, simgrid::s4u::Host* dst,
                std::uint64_t bytes, bool is_relayed) {
-    const auto comm = simgrid::s4u::Comm::sendto_init(src, dst);
-    comm->set_payload_size(bytes);
+    const auto comm = simgrid::s4u::Comm::sendto_init();
     if (is_relayed) pace(*comm, router(job, src));
-    comm->start();
+    // Knowing both ends starts it.
+    comm->set_payload_size(bytes)->set_source(src)->set_destination(dst);
     ++num_transfers_[src];
     ++num_transfers_[dst];
     transfers_.push_front({comm, job, src, dst, is_relayed, static_cast<double>(bytes)});
