@@ -20,11 +20,6 @@ bool is_whole_segment(const FrameHeader& header) {
 
 }  // namespace
 
-void Inbox::Taken::add(std::uint64_t number) {
-  others.insert(number);
-  while (others.erase(all_up_to + 1) > 0) ++all_up_to;
-}
-
 bool Inbox::is_taken(const Key& key) const {
   const auto found = taken_of_rank_.find(key.first);
   return found != taken_of_rank_.end() && found->second.has(key.second);

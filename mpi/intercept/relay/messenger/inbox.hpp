@@ -8,12 +8,12 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "fairlead/relay/frame.hpp"
+#include "relay/messenger/taken_numbers.hpp"
 
 namespace fairlead::intercept::relay {
 
@@ -47,21 +47,11 @@ class Inbox {
     std::vector<bool> has_segment;
     std::size_t num_missing = 0;
   };
-  /// Numbers of one sender that are taken: all up to one, and some after it.
-  struct Taken {
-    std::uint64_t all_up_to = 0;
-    std::set<std::uint64_t> others;
-
-    [[nodiscard]] bool has(std::uint64_t number) const {
-      return number <= all_up_to || others.contains(number);
-    }
-    void add(std::uint64_t number);
-  };
 
   [[nodiscard]] bool is_taken(const Key& key) const;
 
   std::map<Key, Message> messages_;
-  std::map<std::uint32_t, Taken> taken_of_rank_;
+  std::map<std::uint32_t, TakenNumbers> taken_of_rank_;
 };
 
 }  // namespace fairlead::intercept::relay
