@@ -46,6 +46,13 @@ void Channel::greet(std::span<const std::byte> bytes) {
 
 void Channel::put(const FrameHeader& header, Payload payload) {
   Part part = part_of(fairlead::relay::to_bytes(header));
+  const auto same = std::ranges::find_if(waiting_, [&](const Part& each) {
+    return payload && each.payload == payload && each.offset == header.offset_bytes;
+  });
+  if (same != waiting_.end()) {
+    if (same->written == 0) same->start = part.start;
+    return;
+  }
   if (payload) {
     part.payload = std::move(payload);
     part.offset = header.offset_bytes;

@@ -44,7 +44,8 @@ class Channel {
     return is_open() && !waiting_.empty() && now - last_taken_ > time;
   }
 
-  /// Waits for the end of the greeting.
+  /// Waits for the end of the greeting. A segment that still waits here does not become two: it
+  /// gets the new header, unless it is being written.
   /// @param payload  null for a frame without one
   void put(const fairlead::relay::FrameHeader& header, Payload payload);
   /// Reads what is there, and tells of whole frames. Closes at the end and at what is no frame.

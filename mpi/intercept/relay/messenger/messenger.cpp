@@ -18,7 +18,7 @@ using fairlead::relay::FrameHeader;
 using fairlead::relay::FrameKind;
 using std::chrono::milliseconds;
 
-// A router that is gone is called again after this.
+// Who is gone is called again after this.
 constexpr milliseconds kCallInterval{200};
 // One that takes nothing for so long is left; what it may have taken is repeated.
 constexpr std::chrono::seconds kStallTime{2};
@@ -185,17 +185,23 @@ void Messenger::connect_router(Time now) {
 
 Channel* Messenger::channel_to(std::uint32_t rank) {
   std::unique_ptr<Channel>& kept = called_[rank];
-  if (kept && !kept->is_closed()) return kept.get();
-  Descriptor socket = connect_to(address_of_rank_[rank]);
-  if (!socket.is_open()) return nullptr;
-  auto channel = Channel::calling(std::move(socket), site_.rank, site_.key);
-  // Assigned, as a caller may hold the address.
-  if (kept) {
-    *kept = std::move(channel);
-  } else {
-    kept = std::make_unique<Channel>(std::move(channel));
+  if (!kept) {
+    Descriptor socket = connect_to(address_of_rank_[rank]);
+    kept = std::make_unique<Channel>(Channel::calling(std::move(socket), site_.rank, site_.key));
   }
-  return kept.get();
+  return kept->is_closed() ? nullptr : kept.get();
+}
+
+// What was sent by connections with receivers that have ended goes again, by new ones.
+void Messenger::drop_called(Time now) {
+  for (auto& [rank, channel] : called_) {
+    if (!channel) continue;
+    if (is_silent(*channel, now)) channel->close();
+    if (!channel->is_closed() || now - channel->opened() < kCallInterval) continue;
+    channel.reset();
+    const std::lock_guard guard(lock_);
+    outbox_.lose_connection(rank);
+  }
 }
 
 // Frames for a connection that is not there are lost, as on any path: they are repeated.
@@ -262,6 +268,7 @@ void Messenger::drop_callers(Time now) {
 void Messenger::poll_once() {
   const Time now = Clock::now();
   connect_router(now);
+  drop_called(now);
   fill_channels(now);
 
   const short accepting = now < next_accept_ ? 0 : POLLIN;
@@ -277,9 +284,7 @@ void Messenger::poll_once() {
   };
   if (router_) add(*router_);
   for (auto& [rank, channel] : called_) {
-    if (!channel) continue;
-    if (is_silent(*channel, now)) channel->close();
-    add(*channel);
+    if (channel) add(*channel);
   }
   drop_callers(now);
   for (const auto& caller : callers_) add(*caller);

@@ -89,6 +89,7 @@ class Messenger {
   void connect_router(Time now);
   void accept_caller(Time now);
   void drop_callers(Time now);
+  void drop_called(Time now);
   void fill_channels(Time now);
   [[nodiscard]] bool is_meant(const FrameHeader& header, std::span<const std::byte> payload) const;
   /// @return the answer, if there is one

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include "relay/messenger/path_rules.hpp"
 
@@ -240,7 +242,7 @@ Departure Outbox::depart(Lane& lane, std::size_t index, const SegmentKey& segmen
   path.sent_bytes += bytes;
   path.last_used = now;
   const auto timeout =
-      std::max<Clock::duration>(kLeastTimeout, duration_cast<milliseconds>(expected));
+      std::max<Clock::duration>(lane.least_timeout, duration_cast<milliseconds>(expected));
   in_flight_[segment] = {index, bytes, path.in_flight_bytes, now, now + timeout};
 
   Departure departure{{}, message.payload, index + 1 == lane.paths.size()};
@@ -275,18 +277,21 @@ void Outbox::acknowledge(const FrameHeader& header, Time now) {
   const auto message = messages_.find(key);
   const auto segment = static_cast<std::size_t>(header.offset_bytes / kMaxSegmentBytes);
   if (message == messages_.end() || segment >= message->second.is_acknowledged.size()) return;
+  Lane& lane = lanes_[host_of_rank_[key.dst_rank]];
+  bool is_in_time = false;
   if (const auto found = in_flight_.find({key, segment}); found != in_flight_.end()) {
     const InFlight& sent = found->second;
-    PathState& path = lanes_[host_of_rank_[key.dst_rank]].paths[sent.path];
+    PathState& path = lane.paths[sent.path];
     // That of an earlier sending, perhaps by another path, tells nothing of this one (Karn and
     // Partridge 1987).
-    if (header.sent_us == clock_us(sent.sent)) learn(path, sent, header, now);
+    is_in_time = header.sent_us == clock_us(sent.sent);
+    if (is_in_time) learn(path, sent, header, now);
     path.in_flight_bytes -= sent.bytes;
     in_flight_.erase(found);
   }
   if (message->second.is_acknowledged[segment]) return;
+  learn_timeout(lane, is_in_time, header, now);
   message->second.is_acknowledged[segment] = true;
-  Lane& lane = lanes_[host_of_rank_[key.dst_rank]];
   lane.unacknowledged_bytes -= size_of({key, segment});
   if (message->second.period == lane.period) lane.arrived_bytes += size_of({key, segment});
   Message& done = message->second;
@@ -344,6 +349,19 @@ void Outbox::learn(PathState& path, const InFlight& sent, const FrameHeader& hea
   path.next_closing = kFirstClosing;
 }
 
+// An acknowledgement that comes after its segment was sent again shows that this was too early (as
+// in RFC 3522). The next ones would be, too, until the path's rate is learned: from segments that
+// are sent only once.
+void Outbox::learn_timeout(Lane& lane, bool is_in_time, const FrameHeader& header, Time now) {
+  const std::chrono::microseconds took(clock_us(now) - header.sent_us);
+  if (is_in_time) {
+    lane.least_timeout =
+        std::min(lane.least_timeout, std::max<Clock::duration>(kLeastTimeout, 4 * took));
+  } else {
+    lane.least_timeout = std::clamp<Clock::duration>(2 * took, lane.least_timeout, kLongestTimeout);
+  }
+}
+
 void Outbox::claim(std::uint32_t dst_rank, std::uint64_t number) {
   end_claim_of({dst_rank, number});
   const auto found = messages_.find({dst_rank, number});
@@ -384,16 +402,32 @@ void Outbox::take_back(std::map<SegmentKey, InFlight>::iterator found) {
   in_flight_.erase(found);
 }
 
+bool Outbox::is_past_routers(const SegmentKey& segment, const InFlight& sent) const {
+  return sent.path + 1 == lanes_[host_of_rank_[segment.message.dst_rank]].paths.size();
+}
+
 void Outbox::expire(Time now) {
   std::vector<std::pair<std::uint16_t, std::size_t>> closed;
+  std::set<std::uint16_t> late;
   for (const auto& [segment, sent] : in_flight_) {
     if (sent.expires > now) continue;
     const std::uint16_t host = host_of_rank_[segment.message.dst_rank];
+    // Past all routers there is no other path to leave it for.
+    if (is_past_routers(segment, sent)) {
+      late.insert(host);
+      continue;
+    }
     PathState& path = lanes_[host].paths[sent.path];
     if (!path.is_open(now)) continue;
     path.closed_until = now + path.next_closing;
     path.next_closing = std::min(2 * path.next_closing, kLongestClosing);
     closed.emplace_back(host, sent.path);
+  }
+  // As TCP does (RFC 6298, 5.5): what has been sent may fill the path, so that no repetition comes
+  // in time.
+  for (const std::uint16_t host : late) {
+    Clock::duration& timeout = lanes_[host].least_timeout;
+    timeout = std::max(timeout, std::min<Clock::duration>(2 * timeout, kLongestDoubled));
   }
   // What else went by a path that does not answer is taken back as well.
   for (auto each = in_flight_.begin(); each != in_flight_.end();) {
@@ -408,8 +442,15 @@ void Outbox::expire(Time now) {
 void Outbox::lose_router() {
   for (auto each = in_flight_.begin(); each != in_flight_.end();) {
     const auto found = each++;
-    const Lane& lane = lanes_[host_of_rank_[found->first.message.dst_rank]];
-    if (found->second.path + 1 < lane.paths.size()) take_back(found);
+    if (!is_past_routers(found->first, found->second)) take_back(found);
+  }
+}
+
+void Outbox::lose_connection(std::uint32_t dst_rank) {
+  for (auto each = in_flight_.lower_bound({{dst_rank, 0}, 0});
+       each != in_flight_.end() && each->first.message.dst_rank == dst_rank;) {
+    const auto found = each++;
+    if (is_past_routers(found->first, found->second)) take_back(found);
   }
 }
 

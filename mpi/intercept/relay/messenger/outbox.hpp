@@ -42,6 +42,10 @@ class Outbox {
  public:
   /// Segments that no path has acknowledged after this time at least are sent again.
   static constexpr std::chrono::milliseconds kLeastTimeout{300};
+  /// That time doubles up to the first where nothing is acknowledged, and grows up to the second
+  /// where acknowledgements come too late (RFC 6298, 2.5).
+  static constexpr std::chrono::milliseconds kLongestDoubled{8000};
+  static constexpr std::chrono::milliseconds kLongestTimeout{60000};
   /// Bytes that a receiver takes before it has matched their messages.
   static constexpr std::uint64_t kUnclaimedBytes = std::uint64_t{16} << 20U;
   /// Bytes of messages that are kept until they are acknowledged. Beyond that the MPI carries
@@ -82,6 +86,8 @@ class Outbox {
   void expire(Time now);
   /// The own router is gone: takes back all that was sent by it.
   void lose_router();
+  /// The connection with a receiver is gone: takes back all that was sent to it past the routers.
+  void lose_connection(std::uint32_t dst_rank);
 
   [[nodiscard]] bool is_empty() const { return messages_.empty(); }
   [[nodiscard]] const std::vector<PathState>& paths_to(std::uint16_t host) const {
@@ -144,6 +150,8 @@ class Outbox {
     std::uint64_t arrived_bytes = 0;
     /// Its beginning and the ends of its messages, only the last ones.
     std::deque<Mark> marks{};
+    /// After which segments are sent again at the earliest.
+    Clock::duration least_timeout = kLeastTimeout;
     /// The last one leads past all routers.
     std::vector<PathState> paths{};
     std::deque<SegmentKey> waiting{};
@@ -168,8 +176,11 @@ class Outbox {
   [[nodiscard]] Departure depart(Lane& lane, std::size_t path, const SegmentKey& segment, Time now);
   static void learn(PathState& path, const InFlight& sent,
                     const fairlead::relay::FrameHeader& header, Time now);
+  static void learn_timeout(Lane& lane, bool is_in_time, const fairlead::relay::FrameHeader& header,
+                            Time now);
   void end_claim_of(const MessageKey& key);
   void erase(std::map<MessageKey, Message>::iterator message);
+  [[nodiscard]] bool is_past_routers(const SegmentKey& segment, const InFlight& sent) const;
   void take_back(std::map<SegmentKey, InFlight>::iterator found);
   [[nodiscard]] std::uint64_t size_of(const SegmentKey& segment) const;
 
