@@ -281,8 +281,12 @@ Router::ConnectionPtr Router::connection_to(const JobPtr& job, const relay::Fram
   ConnectionPtr& kept = job->routers[{host, header.hop, header.connection}];
   if (kept && !kept->queue().is_closed()) return kept;
   if (Clock::now() < job->unreachable_until[host]) return nullptr;
-  kept = std::make_shared<Connection>(Socket(context_), pipes_);
-  if (!enlist(*job, kept)) return nullptr;
+  const auto connection = std::make_shared<Connection>(Socket(context_), pipes_);
+  if (!enlist(*job, connection)) {
+    job->unreachable_until[host] = Clock::now() + kRetryTime;
+    return nullptr;
+  }
+  kept = connection;
   if (is_relayed(header)) pacer_.add(kept);
   asio::co_spawn(context_, connect(job, kept, host), asio::detached);
   return kept;
@@ -329,7 +333,7 @@ void Router::start_writing(const ConnectionPtr& connection) {
 
 bool Router::enlist(ActiveJob& job, const ConnectionPtr& connection) {
   std::erase_if(job.connections, [](const auto& each) { return each.expired(); });
-  if (job.connections.size() >= kMaxConnectionsOfJob) {
+  if (job.connections.size() >= max_connections_of_job_) {
     counters_.drop(Drop::too_many_connections);
     return false;
   }

@@ -33,7 +33,9 @@ class Router {
   /// Connections of one job.
   static constexpr std::size_t kMaxConnectionsOfJob = 4096;
 
-  explicit Router(asio::io_context& context) : context_(context), sweep_timer_(context) {}
+  explicit Router(asio::io_context& context,
+                  std::size_t max_connections_of_job = kMaxConnectionsOfJob)
+      : context_(context), max_connections_of_job_(max_connections_of_job), sweep_timer_(context) {}
 
   /// Starts to listen. Port 0 takes a free one.
   /// @return the port
@@ -92,6 +94,7 @@ class Router {
   asio::awaitable<void> answer_metrics(SocketPtr kept, CallersPtr callers);
 
   asio::io_context& context_;
+  std::size_t max_connections_of_job_;
   // Shared, since what is under way may end after the router.
   Pipes pipes_;
   std::map<relay::JobId, JobPtr> jobs_;
