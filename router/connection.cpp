@@ -2,6 +2,9 @@
 // Reads and writes frames.
 #include "connection.hpp"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 #include <algorithm>
 #include <array>
 #include <asio/buffer.hpp>
@@ -12,6 +15,7 @@
 #include <asio/write.hpp>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace fairlead::router {
@@ -34,6 +38,12 @@ void add_held(Frame& frame, Clock::time_point now) {
       std::clamp(held + waited.count() * frame.others_ratio / 16.0, 0.0, kMax));
 }
 
+// What the system has of a socket that the other end has not taken, or not acknowledged.
+int unsent_bytes(Socket& socket) {
+  int bytes = 0;
+  return ioctl(socket.native_handle(), SIOCOUTQ, &bytes) == 0 ? bytes : 0;
+}
+
 }  // namespace
 
 // Repeats a step that may be blocked until it is complete. False: the connection has ended.
@@ -41,6 +51,7 @@ void add_held(Frame& frame, Clock::time_point now) {
 asio::awaitable<bool> Connection::finish(Socket::wait_type readiness, const Step& step) {
   Progress progress = step();
   while (progress == Progress::blocked) {
+    if (writing_since_ && readiness == Socket::wait_write) unsent_bytes_ = unsent_bytes(socket_);
     asio::error_code failed;
     co_await socket_.async_wait(readiness, asio::redirect_error(asio::use_awaitable, failed));
     if (failed) {
@@ -49,11 +60,38 @@ asio::awaitable<bool> Connection::finish(Socket::wait_type readiness, const Step
       co_return false;
     }
     // The other end has taken or sent something.
-    if (writing_since_ && readiness == Socket::wait_write) writing_since_ = Clock::now();
+    if (writing_since_ && readiness == Socket::wait_write) note_taken();
     if (passing_since_ && readiness == Socket::wait_read) passing_since_ = Clock::now();
     progress = step();
   }
   co_return progress == Progress::complete;
+}
+
+void Connection::note_taken() {
+  writing_since_ = Clock::now();
+  queue_.renew_patience();
+}
+
+// Asked while a write is blocked: a large buffer of the system is ready only when a third of it or
+// more is free, which takes long where the other end is slow.
+bool Connection::has_taken_some() {
+  if (!writing_since_) return false;
+  const int left_bytes = unsent_bytes(socket_);
+  return left_bytes < std::exchange(unsent_bytes_, left_bytes);
+}
+
+asio::awaitable<bool> Connection::wait_for_room() {
+  while (!co_await queue_.wait_for_room()) {
+    if (!has_taken_some()) co_return false;
+    note_taken();
+  }
+  co_return true;
+}
+
+bool Connection::is_stalled(Clock::time_point now) {
+  if (has_taken_some()) note_taken();
+  return (writing_since_ && now - *writing_since_ > kStallTime) ||
+         (passing_since_ && now - *passing_since_ > FrameQueue::kPatience);
 }
 
 asio::awaitable<std::optional<relay::FrameHeader>> Connection::read_header(bool& is_garbage) {

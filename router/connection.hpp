@@ -33,12 +33,12 @@ class Connection {
 
   [[nodiscard]] FrameQueue& queue() { return queue_; }
   [[nodiscard]] Socket& socket() { return socket_; }
+  /// Waits while the queue has no room and the other end takes something of what is sent to it.
+  /// @return false if it takes nothing
+  [[nodiscard]] asio::awaitable<bool> wait_for_room();
   /// Whether the other end has taken nothing of a write for too long, or sent nothing of a frame
   /// for which others wait.
-  [[nodiscard]] bool is_stalled(Clock::time_point now) const {
-    return (writing_since_ && now - *writing_since_ > kStallTime) ||
-           (passing_since_ && now - *passing_since_ > FrameQueue::kPatience);
-  }
+  [[nodiscard]] bool is_stalled(Clock::time_point now);
 
   /// The header of the next frame; nothing at the end of the connection, or after bytes that are no
   /// frame.
@@ -62,13 +62,17 @@ class Connection {
   // Repeated until it is complete.
   using Step = std::function<Progress()>;
   [[nodiscard]] asio::awaitable<bool> finish(Socket::wait_type readiness, const Step& step);
+  [[nodiscard]] bool has_taken_some();
+  void note_taken();
 
   Socket socket_;
   FrameQueue queue_;
   Pipes pipes_;
   Intake intake_;
   int num_reads_in_turn_ = 0;
+  // The last time at which something of what is written was taken, and what the socket still had.
   std::optional<Clock::time_point> writing_since_;
+  int unsent_bytes_ = 0;
   std::optional<Clock::time_point> passing_since_;
 };
 

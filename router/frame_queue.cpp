@@ -64,13 +64,17 @@ void FrameQueue::forget_sent() {
 }
 
 void FrameQueue::add_size(std::size_t size) {
-  if (!is_full() && size_bytes_ + size >= kMaxBytes) has_room_.expires_after(kPatience);
+  if (!is_full() && size_bytes_ + size >= kMaxBytes) renew_patience();
   size_bytes_ += size;
 }
 
 asio::awaitable<bool> FrameQueue::wait_for_room() {
   while (is_full() && !is_closed_) {
-    if (Clock::now() >= has_room_.expiry()) co_return false;
+    const auto now = Clock::now();
+    if (now >= patient_until_) co_return false;
+    // To move it wakes the others.
+    const bool is_too_late = has_room_.expiry() > patient_until_;
+    if (is_too_late || now >= has_room_.expiry()) has_room_.expires_at(patient_until_);
     co_await wait(has_room_);
   }
   co_return true;
@@ -90,8 +94,9 @@ asio::awaitable<std::vector<Frame>> FrameQueue::take() {
     taken.push_back(std::move(frames_.front()));
     frames_.pop_front();
   }
+  renew_patience();
   // Wakes those who wait.
-  has_room_.expires_after(kPatience);
+  has_room_.expires_at(patient_until_);
   co_return taken;
 }
 

@@ -38,8 +38,8 @@ class FrameQueue {
  public:
   /// A frame more may come, for each of those who have asked for room at the same time.
   static constexpr std::size_t kMaxBytes = std::size_t{4} * 1024 * 1024;
-  /// One that was full for so long has no room until something is taken: its frames are dropped
-  /// rather than hold up those to others, since senders repeat them.
+  /// One that was full for so long, while the other end took nothing, has no room until it takes
+  /// something: frames are dropped rather than hold up those to others, since senders repeat them.
   static constexpr std::chrono::seconds kPatience{1};
 
   explicit FrameQueue(const asio::any_io_executor& executor)
@@ -50,6 +50,8 @@ class FrameQueue {
   [[nodiscard]] bool is_closed() const { return is_closed_; }
   [[nodiscard]] std::size_t size_bytes() const { return size_bytes_; }
 
+  /// The other end has taken something of what is being sent.
+  void renew_patience() { patient_until_ = Clock::now() + kPatience; }
   /// Frames of a closed queue are dropped.
   void push(Frame frame);
   /// Returns at once where there is room, or the queue is closed. False: it was full for too long.
@@ -83,8 +85,9 @@ class FrameQueue {
   bool is_held_ = false;
   // Somebody waits for frames.
   bool is_awaited_ = false;
-  // Expires when the queue was full for too long; its cancellation wakes those who wait.
+  // Its cancellation wakes those who wait. It expires when patience ends, or before.
   asio::steady_timer has_room_;
+  Clock::time_point patient_until_ = Clock::time_point::max();
   // Never expires.
   asio::steady_timer has_frames_;
 };

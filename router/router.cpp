@@ -227,7 +227,7 @@ asio::awaitable<void> Router::read_all(JobPtr job, ConnectionPtr from, relay::Ro
     count(*job, *header);
     if (next && next->queue().is_full()) {
       ++counters_.pauses;
-      if (!co_await next->queue().wait_for_room()) {
+      if (!co_await next->wait_for_room()) {
         counters_.drop(Drop::no_room);
         continue;
       }
