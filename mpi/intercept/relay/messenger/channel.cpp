@@ -45,14 +45,8 @@ void Channel::greet(std::span<const std::byte> bytes) {
 }
 
 void Channel::put(const FrameHeader& header, Payload payload) {
+  if (payload && renew(header, payload)) return;
   Part part = part_of(fairlead::relay::to_bytes(header));
-  const auto same = std::ranges::find_if(waiting_, [&](const Part& each) {
-    return payload && each.payload == payload && each.offset == header.offset_bytes;
-  });
-  if (same != waiting_.end()) {
-    if (same->written == 0) same->start = part.start;
-    return;
-  }
   if (payload) {
     part.payload = std::move(payload);
     part.offset = header.offset_bytes;
@@ -61,6 +55,16 @@ void Channel::put(const FrameHeader& header, Payload payload) {
   if (waiting_.empty()) last_taken_ = Clock::now();
   waiting_bytes_ += part.start_bytes + part.size;
   waiting_.push_back(std::move(part));
+}
+
+// Whether the segment waits already.
+bool Channel::renew(const FrameHeader& header, const Payload& payload) {
+  const auto same = std::ranges::find_if(waiting_, [&](const Part& each) {
+    return each.payload == payload && each.offset == header.offset_bytes;
+  });
+  if (same == waiting_.end()) return false;
+  if (same->written == 0) same->start = fairlead::relay::to_bytes(header);
+  return true;
 }
 
 void Channel::write() {

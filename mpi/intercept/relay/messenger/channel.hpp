@@ -68,6 +68,7 @@ class Channel {
   Channel(Descriptor socket, const fairlead::relay::Key& key, Step step);
   static Part part_of(std::span<const std::byte> bytes);
   void greet(std::span<const std::byte> bytes);
+  bool renew(const fairlead::relay::FrameHeader& header, const Payload& payload);
   bool write_from(std::deque<Part>& parts);
   void expect(std::size_t bytes);
   void take_read(const OnFrame& on_frame);
