@@ -37,8 +37,10 @@ inline std::string make_folder() {
 /// A router in a thread of its own.
 class RunningRouter {
  public:
-  explicit RunningRouter(const std::string& folder)
-      : folder_(folder), router_(std::make_unique<router::Router>(context_)) {
+  explicit RunningRouter(const std::string& folder,
+                         std::size_t max_connections_of_job = router::Router::kMaxConnectionsOfJob)
+      : folder_(folder),
+        router_(std::make_unique<router::Router>(context_, max_connections_of_job)) {
     // As in the program: splice(2) has no flag against it.
     std::signal(SIGPIPE, SIG_IGN);
     std::filesystem::create_directory(folder);
@@ -88,9 +90,11 @@ class RunningRouter {
 
 class Network {
  public:
-  explicit Network(std::size_t num_hosts) {
+  explicit Network(std::size_t num_hosts,
+                   std::size_t max_connections_of_job = router::Router::kMaxConnectionsOfJob) {
     for (std::size_t host = 0; host < num_hosts; ++host) {
-      routers_.push_back(std::make_unique<RunningRouter>(folder_ + "/" + std::to_string(host)));
+      routers_.push_back(std::make_unique<RunningRouter>(folder_ + "/" + std::to_string(host),
+                                                         max_connections_of_job));
     }
     admit(some_key());
   }

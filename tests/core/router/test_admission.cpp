@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "numbered_frames.hpp"
 #include "processes.hpp"
 #include "routers.hpp"
 
@@ -207,4 +208,31 @@ TEST_CASE("router: bytes that are no frame end the connection of one process onl
   asio::write(bad, asio::buffer(std::string(1000, 'x')));
   CHECK(ends(bad));
   CHECK(reaches_itself(good, 1, 0));
+}
+
+TEST_CASE("router: a hop for which there was no connection left gets one when others have ended") {
+  Network network(2, 2);
+  Local::socket receiver = known(network.router(1), 1, 1);
+  Local::socket sender = known(network.router(0), 0, 0);
+  const std::string frame = numbered_frame(0, 0, 1);
+  {
+    Local::socket last = known(network.router(0), 2, 0);
+    asio::write(sender, asio::buffer(frame));
+    REQUIRE(
+        happens([&] { return drops(network.router(0), router::Drop::too_many_connections) == 1; }));
+  }
+
+  // Until one gets there.
+  receiver.non_blocking(true);
+  std::array<char, 1> first{};
+  REQUIRE(happens([&] {
+    asio::write(sender, asio::buffer(frame));
+    asio::error_code nothing;
+    return receiver.read_some(asio::buffer(first), nothing) > 0;
+  }));
+
+  receiver.non_blocking(false);
+  std::string rest(frame.size() - 1, ' ');
+  asio::read(receiver, asio::buffer(rest));
+  CHECK(message_of(first[0] + rest) == message_of(frame));
 }

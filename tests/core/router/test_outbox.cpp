@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The choice of paths, and what is sent again, with a clock of the test's own; and the inbox.
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
+#include <random>
 #include <set>
 #include <vector>
 
 #include "catch.hpp"
 #include "outboxes.hpp"
 #include "relay/messenger/inbox.hpp"
+#include "relay/messenger/taken_numbers.hpp"
 
 using namespace fairlead::intercept::relay;
 using namespace fairlead::tests;
@@ -209,6 +213,80 @@ TEST_CASE("outbox: a path on which frames wait for those of others is left, for 
   CHECK(num_hops_of_next(kStart + milliseconds(2500), 0) == 2);
 }
 
+namespace {
+
+struct Sendings {
+  double seconds = 0.0;
+  double num_bytes = 0.0;
+  int most_of_segment = 0;
+};
+
+// Sends all that is in the box over one interface that all paths share, until it has arrived or it
+// takes ten times what it should.
+Sendings send_over_one_interface(Outbox& box, double rate_Bps, double bytes, OwnRouter router) {
+  Sendings sendings;
+  std::map<std::uint64_t, int> num_of_offset;
+  std::multimap<Time, Departure> arrivals;
+  Time now = kStart;
+  Time free_at = now;
+  while (!box.is_empty() && sendings.seconds < 10.0 * bytes / rate_Bps) {
+    box.expire(now);
+    while (auto departure = box.next(now, router)) {
+      const auto& header = departure->header;
+      sendings.num_bytes += header.segment_bytes;
+      sendings.most_of_segment =
+          std::max(sendings.most_of_segment, ++num_of_offset[header.offset_bytes]);
+      free_at = std::max(now, free_at) + std::chrono::nanoseconds(static_cast<std::int64_t>(
+                                             1e9 * header.segment_bytes / rate_Bps));
+      arrivals.emplace(free_at, *departure);
+    }
+    now += milliseconds(10);
+    while (!arrivals.empty() && arrivals.begin()->first <= now) {
+      box.acknowledge(acknowledgement(arrivals.begin()->second), now);
+      arrivals.erase(arrivals.begin());
+    }
+    sendings.seconds = std::chrono::duration<double>(now - kStart).count();
+  }
+  return sendings;
+}
+
+}  // namespace
+
+TEST_CASE("outbox: repetitions do not fill an interface on which a segment takes long") {
+  // The first segment alone takes twice the least time after which one is sent again.
+  constexpr double kRate_Bps = 1e5;
+  constexpr std::size_t kBytes = std::size_t{400} * kMaxSegmentBytes;
+  const OwnRouter router = GENERATE(OwnRouter::absent, OwnRouter::ready);
+  Outbox box(site(1e8, 1e8), kStart);
+  box.claim(1, box.add(1, payload(kBytes), Way::striped, kStart));
+
+  const Sendings sendings = send_over_one_interface(box, kRate_Bps, kBytes, router);
+
+  INFO(static_cast<int>(router) << ": " << sendings.seconds << " s, " << sendings.num_bytes);
+  CHECK(box.is_empty());
+  CHECK(sendings.most_of_segment <= 6);
+  CHECK(sendings.num_bytes < 1.5 * kBytes);
+  CHECK(sendings.seconds < 1.5 * kBytes / kRate_Bps);
+}
+
+TEST_CASE("outbox: what went past the routers by a connection that has ended goes at once") {
+  Outbox box(site(1e9, 1e9), kStart);
+  box.add(1, payload(3 * kMaxSegmentBytes), Way::striped, kStart);
+  std::vector<Departure> first;
+  while (auto departure = box.next(kStart, OwnRouter::absent)) first.push_back(*departure);
+  REQUIRE(first.size() == 3);
+  box.acknowledge(acknowledgement(first[0]), kStart);
+
+  box.lose_connection(1);
+
+  std::set<std::uint64_t> offsets;
+  while (auto departure = box.next(kStart, OwnRouter::absent)) {
+    CHECK(departure->is_past_routers);
+    offsets.insert(departure->header.offset_bytes);
+  }
+  CHECK(offsets == std::set<std::uint64_t>{65536, 131072});
+}
+
 TEST_CASE("outbox: without any router messages go to the receiver itself") {
   Outbox box(site(1e9, 1e9), kStart);
   box.add(1, payload(100), Way::striped, kStart);
@@ -386,6 +464,40 @@ TEST_CASE("inbox: segments in any order, and twice, make the message once") {
   // A late copy is acknowledged and makes no message.
   CHECK(box.add(header, std::span(text).first(kMaxSegmentBytes)));
   CHECK(box.num_messages() == 0);
+}
+
+TEST_CASE("inbox: numbers that are never taken cost one range each") {
+  TakenNumbers taken;
+  for (std::uint64_t number = 1; number <= 10000; ++number) {
+    if (number != 1 && number != 5000) taken.add(number);
+  }
+  CHECK(taken.num_ranges() == 2);
+  constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
+  taken.add(kLast);
+  taken.add(0);
+  CHECK(taken.num_ranges() == 4);
+  CHECK(taken.has(kLast));
+  CHECK_FALSE(taken.has(kLast - 1));
+  CHECK_FALSE(taken.has(1));
+  CHECK_FALSE(taken.has(5000));
+  taken.add(1);
+  taken.add(5000);
+  CHECK(taken.num_ranges() == 2);
+}
+
+TEST_CASE("inbox: numbers in any order are those of a set") {
+  TakenNumbers taken;
+  std::set<std::uint64_t> all;
+  std::mt19937 random(1);
+  for (int each = 0; each < 2000; ++each) {
+    const std::uint64_t number = random() % 300;
+    taken.add(number);
+    all.insert(number);
+    const std::uint64_t other = random() % 300;
+    CHECK(taken.has(other) == all.contains(other));
+  }
+  for (std::uint64_t number = 0; number < 300; ++number) taken.add(number);
+  CHECK(taken.num_ranges() == 1);
 }
 
 TEST_CASE("inbox: segments that do not fit the message are not acknowledged") {

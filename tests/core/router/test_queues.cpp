@@ -96,6 +96,29 @@ TEST_CASE("router: who takes a little at a time is not one who takes nothing") {
   CHECK(drops(network.router(0), router::Drop::stalled) == 0);
 }
 
+TEST_CASE("router: who takes a little at a time loses nothing of a full queue") {
+  Network network(1);
+  Local::socket socket = greeted(network.router(0), 0, some_key());
+  Local::socket slow = greeted(network.router(0), 1, some_key());
+  Flood flood(socket, 1);
+  REQUIRE(happens([&] { return flood.pauses(network.router(0)); }));
+
+  // Several times as long as a full queue waits for one who takes nothing, and less than frames
+  // that are sent together.
+  constexpr std::chrono::milliseconds kStep{100};
+  constexpr int kNumSteps = 3 * router::FrameQueue::kPatience / kStep;
+  std::array<std::byte, 32768> bytes{};
+  std::size_t taken_bytes = 0;
+  for (int step = 0; step < kNumSteps; ++step) {
+    std::this_thread::sleep_for(kStep);
+    CHECK(flood.pauses(network.router(0)));
+    taken_bytes += asio::read(slow, asio::buffer(bytes));
+  }
+
+  CHECK(taken_bytes < (std::size_t{1} << 20U));
+  CHECK(drops(network.router(0), router::Drop::no_room) == 0);
+}
+
 TEST_CASE("router: frames to one that takes nothing do not hold up those behind them") {
   Network network(1);
   Local::socket socket = greeted(network.router(0), 0, some_key());
