@@ -69,6 +69,13 @@ def test_open_mpi_goes_by_the_bytes_of_all_ranks_in_an_allgather() -> None:
     assert algorithm_by_open_mpi(text, 0, 16, 16 * 4096) == [0, 0, 0]
 
 
+def test_chains_are_as_many_by_a_rule_as_by_their_name() -> None:
+    # Open MPI 4.1.4: coll_tuned_bcast_algorithm_chain_fanout is 4 where nobody sets it.
+    text = OMPI.render([NativeRule("bcast", "chain/65536", 4096, 8191)], 16, NOWHERE)
+
+    assert algorithm_by_open_mpi(text, 7, 16, 4096) == [2, 4, 65536]
+
+
 def test_no_rule_is_a_file_without_collectives() -> None:
     assert OMPI.render([], 16, NOWHERE) == "0 # number of collectives\n"
 

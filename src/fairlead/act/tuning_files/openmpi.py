@@ -39,6 +39,10 @@ SEGMENTED = {
 SEGMENT_BYTES = 65536
 """What trees cut a message into; without segments a pipeline waits for the whole of it."""
 
+FAN_OUTS = {"chain": 4}
+"""As many chains as an algorithm has that is timed by its name
+(coll_tuned_bcast_algorithm_chain_fanout). By a rule without a number it has one: a pipeline."""
+
 OF_ALL_RANKS = frozenset({"allgather", "alltoall", "reduce_scatter"})
 """Their rules go by the bytes of all ranks together."""
 
@@ -120,6 +124,7 @@ def _messages(operation: str, rules: Sequence[NativeRule], num_ranks: int) -> li
     for rule in rules:
         name, _, segment_bytes = rule.algorithm.partition("/")
         number = ALGORITHMS[operation][name]
-        first_bytes[rule.min_bytes * factor] = f"{number} 0 {segment_bytes or 0}"
+        what = f"{number} {FAN_OUTS.get(name, 0)} {segment_bytes or 0}"
+        first_bytes[rule.min_bytes * factor] = what
         first_bytes.setdefault((rule.max_bytes + 1) * factor, "0 0 0")
     return [f"{size} {what}" for size, what in sorted(first_bytes.items())]
