@@ -37,6 +37,8 @@ template <class Facts, class Follow>
 [[gnu::noinline]] Outcome try_to_follow(MPI_Comm comm, Facts facts, Follow follow) noexcept {
   const NoCancellation no_cancellation;
   try {
+    // Beside the root of an intercommunicator, arguments may be invalid: they are ignored.
+    if (num_ranks_with_rules(comm) == 0) return {.is_native = true};
     const CollectiveCall call = facts();
     // Without content there is nothing to plan; a barrier has none.
     if (call.bytes == 0 && call.operation != Operation::barrier) return {.is_native = true};
