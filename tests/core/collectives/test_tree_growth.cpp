@@ -90,7 +90,10 @@ TEST_CASE("trees: where the hosts suffice, each but the root is inside only one"
   // With as many children as there are trees, three trees need every host of 7, 16 and 64.
   const auto num_trees = GENERATE(2, 3);
   const auto num_hosts = GENERATE(std::size_t{7}, std::size_t{16}, std::size_t{64});
-  const auto trees = grown(even_network(num_hosts, kLatency_s, kRate_Bps), num_trees);
+  const auto seed = GENERATE(1U, 2U, 3U);
+  TestNetwork network = even_network(num_hosts, kLatency_s, kRate_Bps);
+  network.latency_s = drawn_network(num_hosts, kLatency_s, kRate_Bps, seed).latency_s;
+  const auto trees = grown(network, num_trees);
   for (std::size_t host = 1; host < num_hosts; ++host) {
     CHECK(num_trees_inside(trees, static_cast<std::int32_t>(host)) <= 1);
   }
