@@ -37,6 +37,9 @@ SEVERAL_PER_HOST = "a,c,b,d,c,a,d,b"
 ROOTED = ("bcast", "reduce")
 BOUNDS = (0, 512, 8192, None)
 """Sizes from one to the next have methods of their own."""
+TURNS = range(max(len(fl.collectives.methods_for(each)) for each in fl.collectives.OPERATIONS))
+"""In all of them together, each method has calls of all sizes."""
+THREAD_LEVELS = ("single", "funneled", "serialized")
 
 
 def network() -> fl.Network:
@@ -94,38 +97,48 @@ def told(done: subprocess.CompletedProcess[str]) -> str:
     return "\n".join(line for line in done.stderr.splitlines() if line.startswith("fairlead"))
 
 
-@pytest.mark.parametrize("hosts", [ONE_PER_HOST, SEVERAL_PER_HOST])
-@pytest.mark.parametrize("turn", range(2))
+@pytest.mark.parametrize(
+    ("turn", "level", "hosts"),
+    list(
+        zip(
+            TURNS,
+            itertools.cycle(THREAD_LEVELS),
+            itertools.cycle([ONE_PER_HOST, SEVERAL_PER_HOST]),
+        )
+    ),
+)
 def test_every_call_delivers_what_the_native_one_does(
-    mpi: TracedMpi, hosts: str, turn: int, tmp_path: Path
+    mpi: TracedMpi, turn: int, level: str, hosts: str, tmp_path: Path
 ) -> None:
     plan = write_plan(tmp_path, len(hosts.split(",")), forcing(turn))
 
-    done = run(mpi, hosts, plan, "compare", str(turn), "200")
+    done = run(mpi, hosts, plan, level, str(turn), "120")
 
-    assert done.stdout == "compared 200\n", done.stdout + done.stderr
+    assert done.stdout == "compared 120\n", done.stdout + done.stderr
     assert (done.returncode, told(done)) == (0, "")
 
 
 @settings(
-    max_examples=4,
+    max_examples=6,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
 @given(
     hosts=st.lists(st.sampled_from(HOSTS), min_size=2, max_size=6),
-    turn=st.integers(0, 3),
+    turn=st.sampled_from(TURNS),
+    level=st.sampled_from(("multiple", *THREAD_LEVELS)),
     seed=st.integers(0, 10**6),
 )
 def test_threads_on_any_hosts_get_what_the_native_calls_deliver(
-    openmpi: TracedMpi, tmp_path: Path, hosts: list[str], turn: int, seed: int
+    openmpi: TracedMpi, tmp_path: Path, hosts: list[str], turn: int, level: str, seed: int
 ) -> None:
     plan = write_plan(tmp_path, len(hosts), forcing(turn))
 
-    done = run(openmpi, ",".join(hosts), plan, "threads", str(seed), "60")
+    done = run(openmpi, ",".join(hosts), plan, level, str(seed), "60")
 
-    assert done.stdout == "compared 60\n" * 2, done.stdout + done.stderr
+    num_threads = 2 if level == "multiple" else 1
+    assert done.stdout == "compared 60\n" * num_threads, done.stdout + done.stderr
     assert (done.returncode, told(done)) == (0, "")
 
 
@@ -167,9 +180,16 @@ def test_a_rule_is_for_exactly_its_hosts(
 
 
 def test_the_same_call_gives_the_same_bits_on_every_run(mpi: TracedMpi, tmp_path: Path) -> None:
-    plan = write_plan(tmp_path, 8, forcing(1))
+    # Each method has a number of reals of its own; those that cut messages have long ones.
+    counts = (10, 20000, 20001, 20002, 1000, 1)
+    rules = []
+    for turn, count in zip(TURNS, counts, strict=True):
+        size = {"min_bytes": 8 * count, "max_bytes": 8 * count}
+        rules += [{**rule, **size} for rule in forcing(turn)[:: len(BOUNDS) - 1]]
+    plan = write_plan(tmp_path, 8, rules)
+    words = ("reals", *(str(count) for count in counts))
 
-    bits = {run(mpi, SEVERAL_PER_HOST, plan, "reals").stdout for _ in range(20)}
+    bits = {run(mpi, SEVERAL_PER_HOST, plan, *words).stdout for _ in range(20)}
 
     assert len(bits) == 1
     assert bits.pop().startswith("bits ")
@@ -205,6 +225,31 @@ def test_calls_are_handled_and_traced_at_once(openmpi: TracedMpi, tmp_path: Path
         calls[call.operation] += call.calls
     called = {*fl.collectives.OPERATIONS, "reduce_scatter_block"} - {"reduce_scatter"}
     assert calls == dict.fromkeys(called, 25) | {"reduce": 30}  # five more at the end
+
+
+def test_calls_between_two_groups_are_the_mpis_own(mpi: TracedMpi, tmp_path: Path) -> None:
+    counter = mpi.build("native_calls.c", "-shared", "-fPIC", "-ldl")
+    env = {"LD_PRELOAD": f"{find(detect(mpi.mpirun)).intercept}:{counter}"}
+
+    said = []
+    for rules in ([], forcing(1)):
+        done = run(mpi, ONE_PER_HOST, write_plan(tmp_path, 5, rules), "between", **env)
+        assert (done.returncode, told(done)) == (0, ""), done.stdout + done.stderr
+        said.append(done.stdout)
+
+    assert said[0].startswith("right 27\n")
+    assert said[0] == said[1]  # as many native ones
+
+
+# Debian's MPICH refuses MPI_Comm_spawn.
+@pytest.mark.parametrize("name", ["openmpi-4", "openmpi-5"])
+def test_calls_of_spawned_processes_are_the_mpis_own(name: str, tmp_path: Path) -> None:
+    plan = write_plan(tmp_path, 3, forcing(1))
+
+    done = run(MPIS[name], "a,b,d", plan, "spawned")
+
+    assert done.stdout == "right 33\n", done.stdout + done.stderr
+    assert (done.returncode, told(done)) == (0, "")
 
 
 def test_wrong_arguments_are_answered_by_the_mpi(mpi: TracedMpi, tmp_path: Path) -> None:
@@ -293,7 +338,7 @@ def test_a_plan_that_cannot_be_used_is_one_line_and_the_mpis_own(
     file = write_plan(tmp_path, 5, forcing()) / "collectives.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | change))
 
-    done = run(openmpi, ONE_PER_HOST, tmp_path, "compare", "1", "20")
+    done = run(openmpi, ONE_PER_HOST, tmp_path, "single", "1", "20")
 
     assert done.stdout == "compared 20\n"
     assert told(done) == f"fairlead: collectives stay the MPI's own: {file}: {problem}"
@@ -305,11 +350,11 @@ def test_collectives_may_have_a_network_of_their_own(openmpi: TracedMpi, tmp_pat
     own = tmp_path / "collectives-network.json"
     (tmp_path / "network.json").rename(own)
 
-    alone = run(openmpi, ONE_PER_HOST, plan, "compare", "1", "20")
+    alone = run(openmpi, ONE_PER_HOST, plan, "single", "1", "20")
     write_network_plan(tmp_path, others)
-    beside_another = run(openmpi, ONE_PER_HOST, plan, "compare", "1", "20")
+    beside_another = run(openmpi, ONE_PER_HOST, plan, "single", "1", "20")
     own.write_text("{}")
-    damaged = run(openmpi, ONE_PER_HOST, plan, "compare", "1", "20")
+    damaged = run(openmpi, ONE_PER_HOST, plan, "single", "1", "20")
 
     assert {done.stdout for done in (alone, beside_another, damaged)} == {"compared 20\n"}
     assert told(alone) == told(beside_another) == ""
@@ -319,7 +364,7 @@ def test_collectives_may_have_a_network_of_their_own(openmpi: TracedMpi, tmp_pat
 def test_a_host_that_the_plan_lacks_is_one_line(openmpi: TracedMpi, tmp_path: Path) -> None:
     plan = write_plan(tmp_path, 5, forcing())
 
-    done = run(openmpi, "a,b,c,d,z", plan, "compare", "1", "20")
+    done = run(openmpi, "a,b,c,d,z", plan, "single", "1", "20")
 
     assert done.stdout == "compared 20\n"
     assert told(done) == "fairlead: collectives stay the MPI's own: host 'z' is not in the plan"

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes blocking collectives, which follow schedules or are the MPI's own.
 //
-// collectives compare SEED CALLS   random calls, each compared byte for byte with the nonblocking
+// collectives single SEED CALLS    random calls, each compared byte for byte with the nonblocking
 //                                  one, which is always the MPI's own; prints what differs, and
 //                                  then "compared N"
-// collectives threads SEED CALLS   the same by two threads at once, on communicators of their own
+// collectives funneled SEED CALLS  the same of a program that may have other threads
+// collectives serialized SEED CALLS
+//                                  the same, each call by a thread of its own
+// collectives multiple SEED CALLS  the same by two threads at once, on communicators of their own
 // collectives handlers CALLS       two threads reduce values of many types; prints how often the
 //                                  error handler of MPI_COMM_WORLD was another one meanwhile, and
 //                                  how often it was called by a wrong call at the end
-// collectives reals                prints the bits of sums whose order matters
+// collectives reals COUNT...       prints the bits of sums of so many values whose order matters
 // collectives often CALLS          calls on communicators that come and go; prints what memory grew
 //                                  by
 // collectives wrong                calls with wrong arguments; prints the class of each error
@@ -20,6 +23,10 @@
 // collectives roots CALLS          broadcasts and sums by all roots in turn, of growing messages;
 //                                  prints "errors N, right M"
 // collectives crowded CALLS        the same where the MPI has hardly any communicator left
+// collectives between              calls between two groups of ranks; prints "right N", the least
+//                                  of all ranks
+// collectives spawned              the same between these ranks and two spawned ones, then calls of
+//                                  all together; the spawned ones run "collectives child"
 // collectives leave                rank 1 ends in the middle, between two calls
 // collectives fail                 rank 1 ends inside of a call, where it combines values
 #include <mpi.h>
@@ -31,12 +38,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "collectives/between.hpp"
 #include "collectives/errors.hpp"
 #include "collectives/random_calls.hpp"
+#include "collectives/repeated.hpp"
 #include "collectives/roots.hpp"
 #include "collectives/types.hpp"
 
@@ -50,13 +60,13 @@ void print_bits(const std::vector<double>& values, std::uint64_t& bits) {
   }
 }
 
-void add_reals() {
+void add_reals(const std::vector<int>& counts) {
   int rank = 0, size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   Random random(static_cast<std::uint64_t>(rank + 1));
   std::uint64_t bits = 0xcbf29ce484222325;
-  for (const int count : {1, 10, 1000, 20000}) {
+  for (const int count : counts) {
     std::vector<double> values(static_cast<std::size_t>(count * size)), sum(values.size());
     for (double& value : values) value = 1.0 / (1 + random.below(1 << 20));
     MPI_Allreduce(values.data(), sum.data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -126,56 +136,6 @@ void call_often(int num_calls) {
   if (rank == 0) std::printf("grown %ld\n", most);
 }
 
-/// Whether the sum of ranks + call is right.
-bool adds_up(MPI_Comm comm, int call, int count = 4096) {
-  int rank = 0, size = 0;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
-  std::vector<int> values(static_cast<std::size_t>(count), rank + call), sums(values.size());
-  MPI_Allreduce(values.data(), sums.data(), count, MPI_INT, MPI_SUM, comm);
-  const int expected = size * call + size * (size - 1) / 2;
-  return std::all_of(sums.begin(), sums.end(), [=](int sum) { return sum == expected; });
-}
-
-/// The least of all ranks.
-void print_repeated(int num_right) {
-  int rank = 0, least = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Reduce(&num_right, &least, 1, MPI_INT, MPI_MIN, 0, MPI_COMM_WORLD);
-  if (rank == 0) std::printf("repeated %d\n", least);
-}
-
-void repeat(int calls) {
-  int rank = 0, size = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  // The rank in the middle is in both.
-  std::array<MPI_Comm, 2> halves{MPI_COMM_NULL, MPI_COMM_NULL};
-  MPI_Comm_split(MPI_COMM_WORLD, rank <= size / 2 ? 0 : MPI_UNDEFINED, rank, &halves[0]);
-  MPI_Comm_split(MPI_COMM_WORLD, rank >= size / 2 ? 0 : MPI_UNDEFINED, -rank, &halves[1]);
-  int num_right = 0;
-  for (int call = 0; call < calls; ++call) {
-    bool is_right = adds_up(MPI_COMM_WORLD, call);
-    for (const std::size_t turn : {0U, 1U}) {
-      const MPI_Comm comm = halves[(turn + static_cast<std::size_t>(call)) % 2];
-      if (comm != MPI_COMM_NULL) is_right = adds_up(comm, call) && is_right;
-    }
-    num_right += is_right ? 1 : 0;
-  }
-  print_repeated(num_right);
-  for (MPI_Comm& comm : halves) {
-    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
-  }
-}
-
-void repeat_sizes(int calls) {
-  int num_right = 0;
-  for (int call = 0; call < calls; ++call) {
-    num_right += adds_up(MPI_COMM_WORLD, call, call % 2 == 0 ? 4096 : 32768) ? 1 : 0;
-  }
-  print_repeated(num_right);
-}
-
 void leave() {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -219,18 +179,30 @@ void compare_in_threads(int seed, int num_calls) {
   for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
 }
 
+int thread_level_of(const std::string& mode) {
+  if (mode == "multiple" || mode == "handlers") return MPI_THREAD_MULTIPLE;
+  if (mode == "serialized") return MPI_THREAD_SERIALIZED;
+  return mode == "funneled" ? MPI_THREAD_FUNNELED : MPI_THREAD_SINGLE;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string mode = argv[1];
-  const bool has_threads = mode == "threads" || mode == "handlers";
-  const int needed = has_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+  const int needed = thread_level_of(mode);
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, needed, &provided);
   if (provided < needed) MPI_Abort(MPI_COMM_WORLD, 2);
-  if (mode == "compare") compare(MPI_COMM_WORLD, std::atoi(argv[2]), std::atoi(argv[3]));
-  if (mode == "threads") compare_in_threads(std::atoi(argv[2]), std::atoi(argv[3]));
-  if (mode == "reals") add_reals();
+  if (mode == "single" || mode == "funneled" || mode == "serialized") {
+    const bool has_threads = mode == "serialized";
+    compare(MPI_COMM_WORLD, std::atoi(argv[2]), std::atoi(argv[3]), has_threads);
+  }
+  if (mode == "multiple") compare_in_threads(std::atoi(argv[2]), std::atoi(argv[3]));
+  if (mode == "reals") {
+    std::vector<int> counts;
+    std::transform(argv + 2, argv + argc, std::back_inserter(counts), std::atoi);
+    add_reals(counts);
+  }
   if (mode == "often") call_often(std::atoi(argv[2]));
   if (mode == "wrong") call_wrongly();
   if (mode == "repeat") repeat(std::atoi(argv[2]));
@@ -239,6 +211,9 @@ int main(int argc, char** argv) {
   if (mode == "errors") go_on_after_errors(std::atoi(argv[2]));
   if (mode == "roots") call_by_all_roots(MPI_COMM_WORLD, std::atoi(argv[2]));
   if (mode == "crowded") call_where_communicators_are_few(std::atoi(argv[2]));
+  if (mode == "between") call_between_groups();
+  if (mode == "spawned") call_with_spawned(argv[0]);
+  if (mode == "child") be_spawned();
   if (mode == "leave") leave();
   if (mode == "fail") fail();
   MPI_Finalize();

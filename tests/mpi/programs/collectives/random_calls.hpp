@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random calls, each made by its blocking function and by its nonblocking one.
+// Random calls, each made by a blocking function and by the nonblocking one.
 #pragma once
 
 #include <mpi.h>
@@ -10,8 +10,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 #include <vector>
 
+#include "made_calls.hpp"
 #include "types.hpp"
 
 namespace {
@@ -29,14 +31,6 @@ class Random {
   std::uint64_t state_;
 };
 
-using Bytes = std::vector<std::byte>;
-
-/// A datatype, and how many of it make a unit of six integers.
-struct Kind {
-  MPI_Datatype type = MPI_INT;
-  int per_unit = 6;
-};
-
 struct Kinds {
   Types types = made_types();
   std::array<Kind, 4> all{Kind{MPI_INT, 6}, Kind{types.pair, 3}, Kind{types.strided, 2},
@@ -47,11 +41,6 @@ struct Kinds {
 void keep_left(void* in, void* inout, int* length, MPI_Datatype*) {
   std::memcpy(inout, in, 4 * static_cast<std::size_t>(*length));
 }
-
-struct Place {
-  MPI_Comm comm = MPI_COMM_NULL;
-  int rank = 0, size = 1;
-};
 
 /// All ranks, a duplicate, the ranks backwards, every second, all but the first.
 std::vector<Place> made_places(MPI_Comm all) {
@@ -78,41 +67,6 @@ void free_places(std::vector<Place>& places) {
   }
 }
 
-const char* const kOperations[] = {"barrier",
-                                   "bcast",
-                                   "reduce",
-                                   "allreduce",
-                                   "gather",
-                                   "scatter",
-                                   "allgather",
-                                   "allgatherv",
-                                   "alltoall",
-                                   "reduce_scatter",
-                                   "reduce_scatter_block"};
-enum Operation : int {
-  barrier,
-  bcast,
-  reduce,
-  allreduce,
-  gather,
-  scatter,
-  allgather,
-  allgatherv,
-  alltoall,
-  reduce_scatter,
-  reduce_scatter_block,
-  num_operations
-};
-
-/// What is random is the same on all ranks, but for the two types.
-struct Call {
-  int operation = 0, root = 0, units = 0;
-  bool is_in_place = false;
-  Kind send, receive;
-  MPI_Op op = MPI_SUM;
-  std::vector<int> units_of_rank;  // allgatherv, reduce_scatter
-};
-
 bool combines(int operation) {
   return operation == reduce || operation == allreduce || operation >= reduce_scatter;
 }
@@ -137,101 +91,12 @@ Call drawn(Random& random, Random& own, const Kinds& kinds, const Place& place) 
   } else if (way == 0) {
     call.send = kinds.all[2];
     call.op = kinds.types.add_strided;
-  } else if (way == 1) {
-    call.op = kinds.keep_left;
   } else {
-    call.op = way == 2 ? MPI_BXOR : MPI_SUM;
+    // Two names of one type.
+    call.send.type = own.below(2) == 0 ? MPI_INT : MPI_INT32_T;
+    call.op = way == 1 ? kinds.keep_left : way == 2 ? MPI_BXOR : MPI_SUM;
   }
   return call;
-}
-
-/// Elements of the type, and where each rank's begin, with gaps between them.
-struct Parts {
-  std::vector<int> counts, offsets;
-  Parts(const Call& call, const Kind& kind, bool has_gaps) {
-    int place = 0;
-    for (const int units : call.units_of_rank) {
-      counts.push_back(units * kind.per_unit);
-      offsets.push_back(place);
-      place += (units + (has_gaps ? 1 : 0)) * kind.per_unit;
-    }
-  }
-};
-
-/// The call by its blocking function, or by its nonblocking one.
-int made(const Call& call, const Place& at, bool is_blocking, const Bytes& out, Bytes& in) {
-  const bool is_root = at.rank == call.root;
-  const Kind& send = call.send;
-  const Kind& receive = call.receive;
-  const int out_count = call.units * send.per_unit, in_count = call.units * receive.per_unit;
-  void* to = in.data();
-  const void* in_place = call.is_in_place ? MPI_IN_PLACE : out.data();
-  const void* at_root = is_root ? in_place : out.data();
-  MPI_Request request = MPI_REQUEST_NULL;
-  int code = MPI_ERR_INTERN;
-#define CALL(name, iname, ...) \
-  code = is_blocking ? MPI_##name(__VA_ARGS__) : MPI_##iname(__VA_ARGS__, &request)
-  switch (call.operation) {
-    case barrier:
-      CALL(Barrier, Ibarrier, at.comm);
-      break;
-    case bcast:
-      CALL(Bcast, Ibcast, to, out_count, send.type, call.root, at.comm);
-      break;
-    case reduce: {
-      // MPICH 4.0 fails in place at any root but rank 0.
-      const Bytes copied = in;
-      if (!is_blocking && is_root && call.is_in_place) at_root = copied.data();
-      CALL(Reduce, Ireduce, at_root, to, out_count, send.type, call.op, call.root, at.comm);
-      if (!is_blocking) MPI_Wait(&request, MPI_STATUS_IGNORE);
-      break;
-    }
-    case allreduce:
-      CALL(Allreduce, Iallreduce, in_place, to, out_count, send.type, call.op, at.comm);
-      break;
-    case gather:
-      CALL(Gather, Igather, at_root, out_count, send.type, to, in_count, receive.type, call.root,
-           at.comm);
-      break;
-    case scatter: {
-      void* into = is_root && call.is_in_place ? MPI_IN_PLACE : to;
-      CALL(Scatter, Iscatter, out.data(), out_count, send.type, into, in_count, receive.type,
-           call.root, at.comm);
-      break;
-    }
-    case allgather:
-      CALL(Allgather, Iallgather, in_place, out_count, send.type, to, in_count, receive.type,
-           at.comm);
-      break;
-    case allgatherv: {
-      const Parts parts(call, receive, call.root % 2 == 0);
-      const int own = call.units_of_rank[static_cast<std::size_t>(at.rank)] * send.per_unit;
-      CALL(Allgatherv, Iallgatherv, in_place, own, send.type, to, parts.counts.data(),
-           parts.offsets.data(), receive.type, at.comm);
-      if (!is_blocking) MPI_Wait(&request, MPI_STATUS_IGNORE);
-      break;
-    }
-    case alltoall:
-      CALL(Alltoall, Ialltoall, in_place, out_count, send.type, to, in_count, receive.type,
-           at.comm);
-      break;
-    case reduce_scatter: {
-      const Parts parts(call, send, false);
-      CALL(Reduce_scatter, Ireduce_scatter, in_place, to, parts.counts.data(), send.type, call.op,
-           at.comm);
-      if (!is_blocking) MPI_Wait(&request, MPI_STATUS_IGNORE);
-      break;
-    }
-    case reduce_scatter_block:
-      CALL(Reduce_scatter_block, Ireduce_scatter_block, in_place, to, out_count, send.type, call.op,
-           at.comm);
-      break;
-    default:
-      break;
-  }
-#undef CALL
-  if (request != MPI_REQUEST_NULL) MPI_Wait(&request, MPI_STATUS_IGNORE);
-  return code;
 }
 
 /// In place, what lies behind the own result of a reduce_scatter is undefined.
@@ -252,8 +117,9 @@ bool is_same(const Call& call, const Place& at, Random& own) {
   for (std::byte& byte : in) byte = static_cast<std::byte>(own.below(256));
   const Bytes sent = out;
   Bytes native = in;
-  const bool has_worked = made(call, at, true, out, in) == MPI_SUCCESS &&
-                          made(call, at, false, out, native) == MPI_SUCCESS;
+  const Function followed = own.below(2) == 0 ? Function::blocking : Function::large_counts;
+  const bool has_worked = made(call, at, followed, out, in) == MPI_SUCCESS &&
+                          made(call, at, Function::nonblocking, out, native) == MPI_SUCCESS;
   forget_undefined(call, at, in);
   forget_undefined(call, at, native);
   return has_worked && in == native && out == sent;
@@ -261,7 +127,8 @@ bool is_same(const Call& call, const Place& at, Random& own) {
 
 /// Says which of that many calls have another result by their blocking function.
 /// @param all  all ranks; no other thread uses it meanwhile
-void compare(MPI_Comm all, int seed, int num_calls) {
+/// @param has_threads  each call is another thread's, one after the other
+void compare(MPI_Comm all, int seed, int num_calls, bool has_threads = false) {
   Kinds kinds;
   MPI_Op_create(keep_left, 0, &kinds.keep_left);
   std::vector<Place> places = made_places(all);
@@ -273,7 +140,14 @@ void compare(MPI_Comm all, int seed, int num_calls) {
     Random of_call(static_cast<std::uint64_t>(seed + 7919 * index));
     if (at.comm == MPI_COMM_NULL) continue;
     const Call call = drawn(of_call, own, kinds, at);
-    if (is_same(call, at, own)) continue;
+    bool is_right = false;
+    const auto make = [&] { is_right = is_same(call, at, own); };
+    if (has_threads) {
+      std::thread(make).join();
+    } else {
+      make();
+    }
+    if (is_right) continue;
     std::printf("call %d, rank %d: another result of %s, root %d of %d, %d units%s\n", index,
                 world_rank, kOperations[call.operation], call.root, at.size, call.units,
                 call.is_in_place ? ", in place" : "");
