@@ -81,11 +81,12 @@ bool Connection::has_taken_some() {
 }
 
 asio::awaitable<bool> Connection::wait_for_room() {
-  while (!co_await queue_.wait_for_room()) {
-    if (!has_taken_some()) co_return false;
+  while (true) {
+    // Awaited in the condition of a loop, it crashes as compiled by GCC 12.
+    const bool has_room = co_await queue_.wait_for_room();
+    if (has_room || !has_taken_some()) co_return has_room;
     note_taken();
   }
-  co_return true;
 }
 
 bool Connection::is_stalled(Clock::time_point now) {
