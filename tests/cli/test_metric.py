@@ -8,6 +8,8 @@ from typer.testing import CliRunner
 
 from fairlead.cli import app
 
+# CI runs as root in a container, which Open MPI has to be told to accept.
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 BY_MESSAGES = ("-n", "2", "-H", "a,b", "--network", "gone.net.npz", "--metric", "messages")
 
 
@@ -41,7 +43,7 @@ def test_a_metric_that_would_have_no_effect_is_wrong_usage(arguments: tuple[str,
 def test_a_metric_is_accepted_where_one_of_the_methods_goes_by_it(
     arguments: tuple[str, ...],
 ) -> None:
-    result = CliRunner().invoke(app, [*arguments, *BY_MESSAGES, "--", "true"])
+    result = CliRunner().invoke(app, [*arguments, *BY_MESSAGES, "--", "true"], env=AS_ROOT)
 
     assert result.exit_code == 1
     assert "gone.net.npz" in f"{result.output}{result.exception}"
