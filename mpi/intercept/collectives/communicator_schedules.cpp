@@ -23,9 +23,14 @@ namespace executors = fairlead::collectives;
 using executors::kNoHost;
 
 /// Sizes from one power of two to the next share a schedule, which is planned for the first of them
-/// that is called with.
+/// that is called with; in a reproducible plan for the least, so that what a call combines in which
+/// order does not depend on the calls before it.
 int size_class_of(std::uint64_t bytes) {
   return static_cast<int>(std::bit_width(bytes));
+}
+
+std::uint64_t planned_bytes(std::uint64_t bytes) {
+  return collectives_site().plan.is_reproducible ? std::bit_floor(bytes) : bytes;
 }
 
 /// Attribute of a communicator, which is freed with it.
@@ -100,7 +105,7 @@ class CommunicatorSchedules {
     const Key key{&rule, root, size_class_of(call.bytes)};
     const auto found = schedules_.find(key);
     if (found != schedules_.end()) return found->second;
-    const PlanRequest request{.rule = &rule, .root = root, .bytes = call.bytes};
+    const PlanRequest request{.rule = &rule, .root = root, .bytes = planned_bytes(call.bytes)};
     const CurrentNetwork& network = current_network();
     const int version = network.version();
     auto schedule = planner_.plan(*members_, request, network.select(planner_.hosts()));

@@ -195,6 +195,20 @@ def test_the_same_call_gives_the_same_bits_on_every_run(mpi: TracedMpi, tmp_path
     assert bits.pop().startswith("bits ")
 
 
+@pytest.mark.parametrize("turn", TURNS)
+def test_the_same_call_gives_the_same_bits_whatever_was_called_before(
+    openmpi: TracedMpi, tmp_path: Path, turn: int
+) -> None:
+    count, of_its_size_class = "18000", "32000"
+    plan = write_plan(tmp_path, 8, [rule for rule in forcing(turn) if rule["max_bytes"] is None])
+
+    alone = run(openmpi, SEVERAL_PER_HOST, plan, "reals", count)
+    after_another = run(openmpi, SEVERAL_PER_HOST, plan, "reals", of_its_size_class, count)
+
+    assert alone.stdout.startswith("bits ")
+    assert alone.stdout == after_another.stdout.splitlines(keepends=True)[-1]
+
+
 def test_many_calls_on_many_communicators_leave_nothing_behind(
     mpi: TracedMpi, tmp_path: Path
 ) -> None:

@@ -102,7 +102,9 @@ def test_its_collectives_follow_the_plan(linked_object: Path, tmp_path: Path) ->
     write_plan_file(tmp_path, "collectives.json", fields, 1)
 
     native, *planned = (
-        simulated(linked_object, tmp_path, "reals", source="collectives.cpp", FAIRLEAD_PLAN=plan)
+        simulated(
+            linked_object, tmp_path, "reals", "1000", source="collectives.cpp", FAIRLEAD_PLAN=plan
+        )
         for plan in ("", str(tmp_path), str(tmp_path))
     )
 

@@ -11,7 +11,8 @@
 // collectives handlers CALLS       two threads reduce values of many types; prints how often the
 //                                  error handler of MPI_COMM_WORLD was another one meanwhile, and
 //                                  how often it was called by a wrong call at the end
-// collectives reals COUNT...       prints the bits of sums of so many values whose order matters
+// collectives reals COUNT...       prints the bits of sums of so many values whose order matters, a
+//                                  line for each COUNT
 // collectives often CALLS          calls on communicators that come and go; prints what memory grew
 //                                  by
 // collectives wrong                calls with wrong arguments; prints the class of each error
@@ -52,7 +53,7 @@
 
 namespace {
 
-void print_bits(const std::vector<double>& values, std::uint64_t& bits) {
+void add_bits(const std::vector<double>& values, std::uint64_t& bits) {
   for (const double value : values) {
     std::uint64_t word = 0;
     std::memcpy(&word, &value, sizeof word);
@@ -64,20 +65,21 @@ void add_reals(const std::vector<int>& counts) {
   int rank = 0, size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  Random random(static_cast<std::uint64_t>(rank + 1));
-  std::uint64_t bits = 0xcbf29ce484222325;
   for (const int count : counts) {
+    Random random(static_cast<std::uint64_t>(rank + 1));
+    std::uint64_t bits = 0xcbf29ce484222325;
     std::vector<double> values(static_cast<std::size_t>(count * size)), sum(values.size());
     for (double& value : values) value = 1.0 / (1 + random.below(1 << 20));
     MPI_Allreduce(values.data(), sum.data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    print_bits(sum, bits);
+    add_bits(sum, bits);
     MPI_Reduce(values.data(), sum.data(), count, MPI_DOUBLE, MPI_SUM, size - 1, MPI_COMM_WORLD);
-    print_bits(sum, bits);
+    add_bits(sum, bits);
     MPI_Reduce_scatter_block(values.data(), sum.data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    print_bits(sum, bits);
+    add_bits(sum, bits);
+    MPI_Reduce(rank == 0 ? MPI_IN_PLACE : &bits, &bits, 1, MPI_UINT64_T, MPI_BXOR, 0,
+               MPI_COMM_WORLD);
+    if (rank == 0) std::printf("bits %016llx\n", static_cast<unsigned long long>(bits));
   }
-  MPI_Reduce(rank == 0 ? MPI_IN_PLACE : &bits, &bits, 1, MPI_UINT64_T, MPI_BXOR, 0, MPI_COMM_WORLD);
-  if (rank == 0) std::printf("bits %016llx\n", static_cast<unsigned long long>(bits));
 }
 
 /// One call of each operation in turn.
