@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the line that describes a job.
+// Reads the lines that describe jobs, or tell that one is over.
 #include "job.hpp"
 
 #include <algorithm>
@@ -35,15 +35,19 @@ const Json& field(const Json& job, const char* name, Json::value_t type) {
   return *found;
 }
 
+relay::Key key_in(const Json& line, const char* name) {
+  const auto key = relay::parse_key(field(line, name, Json::value_t::string).get<std::string>());
+  if (!key) throw InputError(std::string("job: ") + name + ": expected 64 hexadecimal digits");
+  return *key;
+}
+
 }  // namespace
 
 Job parse_job(std::string_view line) {
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object()) throw InputError("job: expected a JSON object in one line");
   Job job;
-  const auto key = relay::parse_key(field(json, "key", Json::value_t::string).get<std::string>());
-  if (!key) throw InputError("job: key: expected 64 hexadecimal digits");
-  job.key = *key;
+  job.key = key_in(json, "key");
   const Json& peers = field(json, "peers", Json::value_t::array);
   if (peers.empty() || peers.size() > kMaxHosts) throw InputError("job: peers: from 1 to 65535");
   std::transform(peers.begin(), peers.end(), std::back_inserter(job.peers), parse_peer);
@@ -51,6 +55,12 @@ Job parse_job(std::string_view line) {
   if (host >= job.peers.size()) throw InputError("job: host: not one of the peers");
   job.host = static_cast<std::uint16_t>(host);
   return job;
+}
+
+std::optional<relay::Key> parse_ended(std::string_view line) {
+  const Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("ended")) return std::nullopt;
+  return key_in(json, "ended");
 }
 
 }  // namespace fairlead::router

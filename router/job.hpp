@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job as its starter describes it to a router: one line of JSON on standard input.
+// What the starter of jobs tells a router: lines of JSON on its standard input.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,5 +29,10 @@ struct Job {
 /// Reads `{"key": "64 hex digits", "host": 0, "peers": [["10.0.0.1", 4000], ...]}`.
 /// @throws InputError  what is wrong with the line; never its key
 [[nodiscard]] Job parse_job(std::string_view line);
+
+/// Reads `{"ended": "64 hex digits"}`, the key of a job that is over.
+/// @return nothing where the line is another one
+/// @throws InputError  it is no key
+[[nodiscard]] std::optional<relay::Key> parse_ended(std::string_view line);
 
 }  // namespace fairlead::router

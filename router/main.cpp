@@ -64,8 +64,14 @@ asio::awaitable<void> read_jobs(asio::io_context& context, Router& router) {
                                         asio::redirect_error(asio::use_awaitable, ended));
     if (ended) break;
     try {
-      router.add(parse_job(std::string_view(text).substr(0, size)));
-      std::puts("{\"job\": \"taken\"}");
+      const std::string_view line = std::string_view(text).substr(0, size);
+      if (const auto key = parse_ended(line)) {
+        router.remove(*key);
+        std::puts("{\"job\": \"ended\"}");
+      } else {
+        router.add(parse_job(line));
+        std::puts("{\"job\": \"taken\"}");
+      }
     } catch (const Error& error) {
       std::fprintf(stderr, "fairlead-router: %s\n", error.what());
       std::puts("{\"job\": \"refused\"}");

@@ -20,7 +20,10 @@ struct Options {
 
 inline constexpr const char* kUsage =
     "usage: fairlead-router --listen ADDRESS[:PORT] --folder FOLDER < JOBS\n"
-    "Forwards messages of MPI jobs for this host. Prints where it listens, reads a job from each\n"
-    "line of its standard input, and ends with it. FOLDER gets the sockets router and metrics.\n";
+    "Forwards messages of MPI jobs for this host. Prints where it listens, reads jobs, and the "
+    "end\n"
+    "of jobs, from the lines of its standard input, and ends with it. FOLDER gets the sockets "
+    "router\n"
+    "and metrics.\n";
 
 }  // namespace fairlead::router

@@ -105,15 +105,38 @@ void Router::serve_metrics(const std::string& path) {
 void Router::add(Job job) {
   auto active = std::make_shared<ActiveJob>();
   active->job = std::move(job);
-  for (const Peer& peer : active->job.peers) {
-    asio::error_code failed;
-    const auto address = asio::ip::make_address(peer.address, failed);
-    if (!failed) addresses_of_hosts_.insert(address);
-  }
   jobs_[relay::job_of(active->job.key)] = active;
+  collect_addresses();
   if (is_sweeping_) return;
   is_sweeping_ = true;
   asio::co_spawn(context_, sweep(), asio::detached);
+}
+
+void Router::remove(const relay::Key& key) {
+  const auto found = jobs_.find(relay::job_of(key));
+  if (found == jobs_.end()) return;
+  found->second->close();
+  jobs_.erase(found);
+  collect_addresses();
+}
+
+void Router::collect_addresses() {
+  addresses_of_hosts_.clear();
+  for (const auto& [id, job] : jobs_) {
+    for (const Peer& peer : job->job.peers) {
+      asio::error_code failed;
+      const auto address = asio::ip::make_address(peer.address, failed);
+      if (!failed) addresses_of_hosts_.insert(address);
+    }
+  }
+}
+
+// Those that are being admitted or made meanwhile are not enlisted any more.
+void Router::ActiveJob::close() {
+  is_over = true;
+  for (const auto& each : connections) {
+    if (const ConnectionPtr connection = each.lock()) connection->close();
+  }
 }
 
 // Each acceptor has callers of its own: those over TCP keep out no process of this host.
@@ -332,6 +355,7 @@ void Router::start_writing(const ConnectionPtr& connection) {
 }
 
 bool Router::enlist(ActiveJob& job, const ConnectionPtr& connection) {
+  if (job.is_over) return false;
   std::erase_if(job.connections, [](const auto& each) { return each.expired(); });
   if (job.connections.size() >= max_connections_of_job_) {
     counters_.drop(Drop::too_many_connections);
@@ -398,11 +422,7 @@ void Router::close() {
   for (const auto& acceptor : local_acceptors_) acceptor->close(ignored);
   sweep_timer_.cancel();
   pacer_.close();
-  for (const auto& [id, job] : jobs_) {
-    for (const auto& each : job->connections) {
-      if (const ConnectionPtr connection = each.lock()) connection->close();
-    }
-  }
+  for (const auto& [id, job] : jobs_) job->close();
 }
 
 }  // namespace fairlead::router

@@ -46,6 +46,8 @@ class Router {
 
   /// From now on the job's routers and processes are admitted.
   void add(Job job);
+  /// The job is over: its connections are closed, and none is admitted any more.
+  void remove(const relay::Key& key);
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] Levels levels() const;
@@ -68,6 +70,9 @@ class Router {
     std::map<std::tuple<std::uint16_t, std::uint8_t, std::uint8_t>, ConnectionPtr> routers;
     std::map<std::uint16_t, Clock::time_point> unreachable_until;
     std::vector<std::weak_ptr<Connection>> connections;
+    bool is_over = false;
+
+    void close();
   };
   using JobPtr = std::shared_ptr<ActiveJob>;
 
@@ -89,6 +94,7 @@ class Router {
   ConnectionPtr connection_to(const JobPtr& job, const relay::FrameHeader& header);
   asio::awaitable<void> connect(JobPtr job, ConnectionPtr connection, std::uint16_t host);
   void start_writing(const ConnectionPtr& connection);
+  void collect_addresses();
   bool enlist(ActiveJob& job, const ConnectionPtr& connection);
   asio::awaitable<void> sweep();
   asio::awaitable<void> answer_metrics(SocketPtr kept, CallersPtr callers);

@@ -71,6 +71,9 @@ class RunningRouter {
   void add(const router::Job& job) {
     asio::post(context_, [this, job] { router_->add(job); });
   }
+  void remove(const relay::Key& key) {
+    asio::post(context_, [this, key] { router_->remove(key); });
+  }
   [[nodiscard]] router::Counters counters() {
     std::promise<router::Counters> promise;
     asio::post(context_, [&] { promise.set_value(router_->counters()); });

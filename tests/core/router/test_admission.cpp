@@ -192,6 +192,41 @@ TEST_CASE("router: jobs are kept apart") {
   CHECK(happens([&] { return drops(network.router(0), router::Drop::unreachable) == 1; }));
 }
 
+TEST_CASE("router: a job that is over is closed and forgotten, others go on") {
+  Network network(1);
+  network.admit(some_key(2));
+  Local::socket ours = known(network.router(0), 0, 0);
+  Local::socket theirs = greeted(network.router(0), 0, some_key(2));
+  REQUIRE(reaches_itself(theirs, 0, 0));
+
+  network.router(0).remove(some_key(2));
+
+  CHECK(ends(theirs));
+  Local::socket again = local_call(network.router(0));
+  CHECK_FALSE(proves(again, relay::make_hello(relay::Role::process, 0, some_key(2)), some_key(2)));
+  CHECK(reaches_itself(ours, 0, 0));
+  Local::socket reader(context);
+  reader.connect(Local::endpoint(network.router(0).metrics()));
+  CHECK(read_metrics(reader).find("\nfairlead_router_jobs 1\n") != std::string::npos);
+}
+
+TEST_CASE("router: who is greeted while the job ends is not admitted") {
+  Network network(1);
+  network.admit(some_key(2));
+  Local::socket caller = local_call(network.router(0));
+  const auto hello = relay::to_bytes(relay::make_hello(relay::Role::process, 0, some_key(2)));
+  asio::write(caller, asio::buffer(hello));
+  relay::AnswerBytes answer;
+  asio::read(caller, asio::buffer(answer));
+
+  network.router(0).remove(some_key(2));
+  const auto proof = relay::check_answer(hello, answer, some_key(2));
+  REQUIRE(proof);
+  asio::write(caller, asio::buffer(*proof));
+
+  CHECK(ends(caller));
+}
+
 TEST_CASE("router: a process cannot send under another's rank") {
   Network network(1);
   Local::socket socket = greeted(network.router(0), 5, some_key());

@@ -42,6 +42,15 @@ TEST_CASE("router: a line that describes no job is refused, and its key not repe
   }
 }
 
+TEST_CASE("router: a line tells that a job is over") {
+  const std::string key(64, 'a');
+  CHECK(router::parse_ended(R"({"ended": ")" + key + R"("})").value()[31] == std::byte{0xaa});
+  CHECK_FALSE(router::parse_ended(R"({"key": ")" + key + R"("})"));
+  CHECK_FALSE(router::parse_ended("no JSON"));
+  CHECK_THROWS_AS(router::parse_ended(R"({"ended": "aa"})"), InputError);
+  CHECK_THROWS_AS(router::parse_ended(R"({"ended": 1})"), InputError);
+}
+
 TEST_CASE("router: addresses of options") {
   const auto parsed = [](std::string listen) {
     std::string name = "router";
