@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,8 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lab_processes import processes_named
+from lab_processes import child_of, processes_named
 
+from fairlead.act.relay.routers import router_program
 from fairlead.lab import Lab, Scenario
 from fairlead.model.network import Network
 
@@ -38,17 +40,25 @@ def network(lab: Lab, tmp_path: Path) -> Path:
     return tmp_path / "cloud.net.npz"
 
 
-def test_a_program_runs_with_routers_that_end_with_it(
-    lab: Lab, network: Path, tmp_path: Path
-) -> None:
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    folders = {name: str(tmp_path / name) for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}
+    return {**os.environ, **folders, "FAIRLEAD_MPIRUN": "mpirun.openmpi"}
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
     program = tmp_path / "relayed"
     subprocess.run(["mpicc.openmpi", SOURCE, "-pthread", "-o", program], check=True)
-    folders = {name: str(tmp_path / name) for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}
-    env = {**os.environ, **folders, "FAIRLEAD_MPIRUN": "mpirun.openmpi"}
+    return program
 
+
+def test_a_program_runs_with_routers_that_end_with_it(
+    lab: Lab, network: Path, environment: dict[str, str], program: Path
+) -> None:
     def fairlead(*words: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "fairlead", *words]
-        return lab.run(command, env=env, capture_output=True, text=True)
+        return lab.run(command, env=environment, capture_output=True, text=True)
 
     done = fairlead(
         *("run", "--relay", "--relay-rule", "mcm"),
@@ -60,9 +70,40 @@ def test_a_program_runs_with_routers_that_end_with_it(
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "ok"), done.stderr
     assert "a router on each of 4 hosts" in done.stderr
     assert "no message is relayed" not in done.stderr
-    assert processes_named("fairlead-router") == []
+    assert processes_named(str(router_program())) == []
     told = json.loads(fairlead("relay", "status", "--json").stdout)
     paths = {tuple(route["path"]): route["bandwidth_Bps"] for route in told["routes"]}
     assert paths["h0", "h2", "h1"] > 4 * paths["h0", "h1"]
     assert told["rule"] == "mcm"
     assert told["routers"] == dict.fromkeys(lab.hosts)
+
+
+def test_runs_use_the_routers_of_the_service_while_it_runs(
+    lab: Lab, network: Path, environment: dict[str, str], program: Path
+) -> None:
+    relayed = [
+        *(sys.executable, "-m", "fairlead", "run", "--relay", "--method", "launcher"),
+        *("-n", "4", "--hostfile", str(lab.hostfile), "--network", str(network)),
+        *("--", str(program), "rounds", "30"),
+    ]
+    serve = [sys.executable, "-m", "fairlead", "relay", "serve", "--hostfile", str(lab.hostfile)]
+
+    def run() -> str:
+        done = lab.run(relayed, env=environment, capture_output=True, text=True)
+        assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "ok"), done.stderr
+        return done.stderr
+
+    with subprocess.Popen(
+        lab.command(serve), env={**environment, **lab.env}, stderr=subprocess.PIPE, text=True
+    ) as service:
+        assert service.stderr is not None
+        assert "a router on each of 4 hosts" in service.stderr.readline()
+        kept = processes_named(str(router_program()))
+        told = [run(), run()]
+        assert sorted(processes_named(str(router_program()))) == sorted(kept)
+        os.kill(child_of(service.pid, "fairlead"), signal.SIGTERM)
+
+    assert service.returncode == 0
+    assert all("the kept routers of 4 hosts" in each for each in told)
+    assert processes_named(str(router_program())) == []
+    assert "a router on each of 4 hosts" in run()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fairlead relay`: routers and paths of a run with relayed messages."""
+"""`fairlead relay`: routers and paths of runs with relayed messages."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import Annotated
 
 import typer
 
+from fairlead.cli import options
 from fairlead.cli.help import App
-from fairlead.cli.output import JsonOption, print_json, stdout
+from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, stdout
+from fairlead.cli.parsers import split_arguments
+from fairlead.flows.relay_service import serve_routers
 from fairlead.flows.relay_status import relay_status
 from fairlead.report import relay_view
 
@@ -35,3 +38,23 @@ def status(
         print_json(relay_view.facts(found))
     else:
         stdout.print(relay_view.view(found))
+
+
+@_relay.command(epilog="Example: fairlead relay serve --hostfile hosts.txt")
+def serve(
+    hostfile: options.Hostfile = None,
+    host: options.Hosts = None,
+    mpirun: options.Mpirun = None,
+    launcher_args: options.LauncherArgs = "",
+) -> None:
+    """Keep a router on each host until it is stopped.
+
+    Runs of the same user with --relay on this machine use these instead of starting their own.
+    Each has a key of its own, and its connections end with it.
+    """
+    serve_routers(
+        options.hosts_given(hostfile, host),
+        mpirun,
+        split_arguments(launcher_args),
+        TerminalNarrator(),
+    )

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fairlead.act import mpi_builds
-from fairlead.act.plan.relay import new_key, write_relay_plan
+from fairlead.act.plan.relay import RouterPlace, new_key, write_relay_plan
 from fairlead.act.preload import preloaded
+from fairlead.act.relay.kept_routers import kept_routers
 from fairlead.act.relay.routers import running_routers
 from fairlead.decide.routes import faster_pairs, probed_path_table
 from fairlead.errors import Error
@@ -45,9 +46,8 @@ def relaying(
                 key = new_key()
                 library = mpi_builds.find(prepared.launcher).intercept
                 routers = stack.enter_context(
-                    running_routers(prepared.launcher, table.hosts, key, request.launcher_args)
+                    _routers(prepared, request, key, table.hosts, narrator)
                 )
-                narrator.tell(f"relays: a router on each of {len(routers)} hosts")
                 folder = prepared.directory.file(run_directory.PLAN)
                 write_relay_plan(
                     folder, prepared.network, table, routers, key,
@@ -57,6 +57,28 @@ def relaying(
         except Error as error:
             narrator.tell(f"no message is relayed: {error}")
         yield variables
+
+
+@contextlib.contextmanager
+def _routers(
+    prepared: Prepared, request: Request, key: str, hosts: Sequence[str], narrator: Narrator
+) -> Iterator[list[RouterPlace]]:
+    """Those that are kept, or else some of this run's own."""
+    with contextlib.ExitStack() as stack:
+        kept = None
+        try:
+            kept = stack.enter_context(kept_routers(key, hosts))
+        except Error as error:
+            narrator.tell(f"the kept routers are not used: {error}")
+        if kept is not None:
+            narrator.tell(f"relays: the kept routers of {len(kept)} hosts")
+            yield kept
+            return
+        routers = stack.enter_context(
+            running_routers(prepared.launcher, hosts, key, request.launcher_args)
+        )
+        narrator.tell(f"relays: a router on each of {len(routers)} hosts")
+        yield routers
 
 
 def told_paths(network: Network, narrator: Narrator) -> PathTable | None:

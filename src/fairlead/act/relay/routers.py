@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts a router on each host, and ends them all."""
+"""Starts a router on each host, hands them jobs, and ends them all."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import ipaddress
 import json
 import secrets
 import selectors
 import shlex
 import subprocess
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -22,7 +24,7 @@ from fairlead.act.plan.relay import RouterPlace
 from fairlead.errors import LaunchError
 from fairlead.files.package_folders import found_in_package
 
-__all__ = ["router_program", "running_routers"]
+__all__ = ["Routers", "router_program", "running_routers"]
 
 _START_S = 20.0
 _END_S = 5.0
@@ -40,14 +42,127 @@ def router_program() -> Path:
     return found[0]
 
 
+class Routers:
+    """Routers on some hosts, until the end of the `with` block.
+
+    They are started by the way in which the launcher reaches hosts, and each ends when its standard
+    input does: so none outlives this process, whatever happens to it. Several threads may use them.
+
+    Attributes:
+        hosts: Their names.
+    """
+
+    def __init__(
+        self, launcher: Launcher, hosts: Sequence[str], launcher_args: Sequence[str] = ()
+    ) -> None:
+        """Nothing is started before the block.
+
+        Args:
+            launcher: Of the jobs; determines how hosts are reached.
+            hosts: Their names.
+            launcher_args: The user's own launcher arguments, which may name the way.
+        """
+        self.hosts = tuple(hosts)
+        self._agent = remote_agent(launcher, launcher_args) or ["ssh", "-o", "BatchMode=yes"]
+        self._running: dict[str, _Router] = {}
+        self._ends = contextlib.ExitStack()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Routers:
+        """Start them all.
+
+        Raises:
+            LaunchError: A router did not start, or other hosts could not reach it; the message
+                names its host and says why.
+        """
+        try:
+            self._start(self.hosts)
+        except BaseException:
+            self._ends.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ends.close()
+
+    def begin(self, key: str, hosts: Sequence[str]) -> list[RouterPlace]:
+        """Let the routers of these hosts take a job; those that have ended are started again.
+
+        Args:
+            key: The job's key.
+            hosts: Those of the job, which all have a router.
+
+        Raises:
+            LaunchError: A router could not be started, or refused the job.
+        """
+        with self._lock:
+            self._start([host for host in hosts if self._running[host].process.poll() is not None])
+            places = [self._running[host].place for host in hosts]
+            peers = [[place.address, place.port] for place in places]
+            lines = [{"key": key, "host": index, "peers": peers} for index in range(len(hosts))]
+            self._tell(hosts, lines, "taken", _START_S)
+        return places
+
+    def end(self, key: str, hosts: Sequence[str]) -> None:
+        """Let the routers of these hosts forget a job.
+
+        Raises:
+            LaunchError: One of them did not answer; it has ended, so it has no job either.
+        """
+        with self._lock:
+            self._tell(hosts, [{"ended": key}] * len(hosts), "ended", _END_S)
+
+    def _start(self, hosts: Sequence[str]) -> None:
+        addresses = _addresses_for_all(hosts)
+        folders = [f"/tmp/fairlead-router-{secrets.token_hex(8)}" for _ in hosts]
+        rows = list(zip(hosts, addresses, folders, strict=True))
+        started = [self._ends.enter_context(_started(self._agent, *row)) for row in rows]
+        deadline_s = time.monotonic() + _START_S
+        for (host, address, folder), process in zip(rows, started, strict=True):
+            port = _said(process, host, deadline_s)["port"]
+            assert isinstance(port, int)
+            place = RouterPlace(host, address, port, f"{folder}/router")
+            self._running[host] = _Router(process, place)
+
+    def _tell(
+        self,
+        hosts: Sequence[str],
+        lines: Sequence[Mapping[str, object]],
+        wanted: str,
+        limit_s: float,
+    ) -> None:
+        deadline_s = time.monotonic() + limit_s
+        for host, line in zip(hosts, lines, strict=True):
+            stream = _pipe(self._running[host].process.stdin)
+            # Of one that has ended the missing answer tells.
+            with contextlib.suppress(OSError):
+                stream.write(json.dumps(line) + "\n")
+                stream.flush()
+        failures: list[LaunchError] = []
+        for host in hosts:
+            process = self._running[host].process
+            try:
+                if _said(process, host, deadline_s).get("job") != wanted:
+                    failures.append(LaunchError(f"{host}: the router refused the job"))
+            except LaunchError as error:
+                # What it says later must not be taken for the answer to another line.
+                process.kill()
+                failures.append(error)
+        if failures:
+            raise failures[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Router:
+    process: subprocess.Popen[str]
+    place: RouterPlace
+
+
 @contextlib.contextmanager
 def running_routers(
     launcher: Launcher, hosts: Sequence[str], key: str, launcher_args: Sequence[str] = ()
 ) -> Iterator[list[RouterPlace]]:
     """Routers of one job on all hosts, until the end of the block.
-
-    They are started by the way in which the launcher reaches hosts, and each ends when its standard
-    input does: so none outlives this process, whatever happens to it.
 
     Args:
         launcher: Of the job; determines how hosts are reached.
@@ -59,29 +174,8 @@ def running_routers(
         LaunchError: A router did not start, or other hosts could not reach it; the message names
             its host and says why.
     """
-    addresses = _addresses_for_all(hosts)
-    agent = remote_agent(launcher, launcher_args) or ["ssh", "-o", "BatchMode=yes"]
-    folders = [f"/tmp/fairlead-router-{secrets.token_hex(8)}" for _ in hosts]
-    with contextlib.ExitStack() as stack:
-        started: list[subprocess.Popen[str]] = []
-        for host, address, folder in zip(hosts, addresses, folders, strict=True):
-            started.append(stack.enter_context(_started(agent, host, address, folder)))
-        places = []
-        deadline_s = time.monotonic() + _START_S
-        rows = zip(hosts, addresses, folders, started, strict=True)
-        for host, address, folder, process in rows:
-            port = _said(process, host, deadline_s)["port"]
-            assert isinstance(port, int)
-            places.append(RouterPlace(host, address, port, f"{folder}/router"))
-        peers = [[place.address, place.port] for place in places]
-        for index, process in enumerate(started):
-            job = json.dumps({"key": key, "host": index, "peers": peers})
-            _pipe(process.stdin).write(job + "\n")
-            _pipe(process.stdin).flush()
-        for host, process in zip(hosts, started, strict=True):
-            if _said(process, host, deadline_s).get("job") != "taken":
-                raise LaunchError(f"{host}: the router refused the job")
-        yield places
+    with Routers(launcher, hosts, launcher_args) as routers:
+        yield routers.begin(key, hosts)
 
 
 def _addresses_for_all(hosts: Sequence[str]) -> list[str]:
