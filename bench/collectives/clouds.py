@@ -104,6 +104,17 @@ def pairs_only(network: fl.Network) -> fl.Network:
     return dataclasses.replace(network, nic_out_Bps=None, nic_in_Bps=None, groups=())
 
 
+def seen_by_messages(
+    network: fl.Network, bandwidth_ratio: float, latency_ratio: float
+) -> fl.Network:
+    """What a probe by messages finds of which each takes longer; several at once fill a link."""
+    return dataclasses.replace(
+        network,
+        bandwidth_Bps=bandwidth_ratio * network.bandwidth_Bps,
+        latency_s=latency_ratio * network.latency_s,
+    )
+
+
 def platform_of(network: fl.Network, folder: Path, order: Sequence[int] | None = None) -> Path:
     """SimGrid's description of the cloud, and beside it `hosts.txt`, the host of a rank a line.
 

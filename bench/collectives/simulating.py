@@ -31,6 +31,13 @@ PLAIN = (
 MODELS: dict[str, Sequence[str]] = {"plain": PLAIN, "smpi": ()}
 """Without SMPI's correction factors, and with its defaults (for Gigabit Ethernet with TCP)."""
 
+FACTORS: dict[str, Sequence[tuple[float, float]]] = {
+    "plain": (),
+    "smpi": ((0.940694, 11.6436), (0.697866, 3.48845), (0.58729, 2.59299), (0.77493, 1.88101)),
+}
+"""By which a model multiplies the bandwidth and latency of a pair: SMPI's defaults, for messages of
+at least 65472, 15424, 9376 and 3484 bytes."""
+
 BLOCKS_TOGETHER = ("allgather", "reduce_scatter", "alltoall")
 """Operations whose size is that of all hosts' blocks together."""
 

@@ -70,10 +70,12 @@ def measured(lab: Lab, num_ranks: int, repeats: int) -> list[str]:
 def decided(lab: Lab, num_ranks: int, folder: Path) -> tuple[float, str]:
     """Seconds of deciding, and all that one call told; profiles are kept in the folder."""
     home = {name: str(folder / name) for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}
+    record = Path(tempfile.mkdtemp(dir=folder))
     done = lab.run(
         [
-            *(sys.executable, "-m", "fairlead", "run", "--dry-run", "--json", "--tune", "never"),
-            *("-n", str(num_ranks), "--hostfile", str(lab.hostfile), "--", *PROGRAMS["cg"].argv),
+            *(sys.executable, "-m", "fairlead", "run", "--dry-run", "--tune", "never"),
+            *("-n", str(num_ranks), "--hostfile", str(lab.hostfile), "--run-dir", str(record)),
+            *("--", *PROGRAMS["cg"].argv),
         ],
         cwd=folder,
         env={**os.environ, **home},
@@ -82,9 +84,9 @@ def decided(lab: Lab, num_ranks: int, folder: Path) -> tuple[float, str]:
         timeout=1200,
         check=True,
     )
-    told = done.stdout + done.stderr
-    facts = next(json.loads(line) for line in told.splitlines() if line.startswith("{"))
-    return float(facts["deciding_s"]), told
+    steps = json.loads((record / "run.json").read_text())["steps"]
+    decision = next(step for step in steps if step["step"] == "decision")
+    return float(decision["deciding_s"]), done.stderr
 
 
 if __name__ == "__main__":
