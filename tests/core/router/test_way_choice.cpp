@@ -97,6 +97,12 @@ TEST_CASE("way: several connections that carry no more than one are left to the 
   CHECK(share(program.run(1e8, 7e7, milliseconds(20000)), Way::parallel) < 0.02);
 }
 
+TEST_CASE("way: several connections that only take a greater share of an interface are left") {
+  Program program(1e8, 1e8);
+  program.run(4e7, 4e7, milliseconds(1000), 2.0);
+  CHECK(share(program.run(4e7, 4e7, milliseconds(20000), 2.0), Way::parallel) < 0.02);
+}
+
 TEST_CASE("way: a direct path that falls to a tenth is left within a second") {
   Program program(1e8, 1e8);
   program.run(1e8, 9e7, milliseconds(5000));

@@ -116,13 +116,20 @@ double WayChoice::expected_s(const WayRate& rate, std::uint64_t bytes) const {
   return std::max(1.0, slowed) * rate.expected_s(bytes);
 }
 
+// What one connection takes without load, by the plan, if that is less than now: where messages
+// share an interface, eight connections take a greater share of it, from the program's own others,
+// and carry no more in all.
+double WayChoice::one_connection_s(std::uint64_t bytes) const {
+  return std::min(direct_.expected_s(bytes), direct_.planned_s(bytes));
+}
+
 // Relays have to be better than several connections by the margin: they load third hosts.
 Way WayChoice::best(std::uint64_t bytes) const {
   const double direct_s = direct_.expected_s(bytes);
   const double striped_s = kMargin * expected_s(striped_, bytes);
   if (parallel_) {
     const double parallel_s = expected_s(*parallel_, bytes);
-    if (kMargin * parallel_s < direct_s)
+    if (kMargin * parallel_s < one_connection_s(bytes))
       return striped_s < parallel_s ? Way::striped : Way::parallel;
   }
   const bool is_worth = striped_s < direct_s || is_program_faster_with_relays(bytes);
@@ -154,8 +161,7 @@ void WayChoice::pace(Way way, double gap_s, Time now) {
 }
 
 bool WayChoice::is_parallel_faster() const {
-  return parallel_ &&
-         kMargin * parallel_->expected_s(kLargeBytes) < direct_.expected_s(kLargeBytes);
+  return parallel_ && kMargin * parallel_->expected_s(kLargeBytes) < one_connection_s(kLargeBytes);
 }
 
 void WayChoice::learn(Way way, std::uint64_t bytes, double seconds, Time now) {
@@ -214,11 +220,12 @@ void WayChoice::compare(Way former, Time now) {
 }
 
 bool WayChoice::may_be_faster(const WayRate& rate, std::uint64_t bytes) const {
-  const double direct_s = direct_.expected_s(bytes);
-  if (&rate == &striped_ && rate.num_learned() == 0 && has_become_slow(bytes)) return true;
+  const bool is_striped = &rate == &striped_;
+  if (is_striped && rate.num_learned() == 0 && has_become_slow(bytes)) return true;
+  const double direct_s = is_striped ? direct_.expected_s(bytes) : one_connection_s(bytes);
   const double ratio = direct_s / expected_s(rate, bytes);
   if (rate.num_learned() != 1) return ratio > kMargin;
-  return ratio >= 1.0 / (&rate == &striped_ ? kFirstMessageRatio : kFirstParallelRatio);
+  return ratio >= 1.0 / (is_striped ? kFirstMessageRatio : kFirstParallelRatio);
 }
 
 bool WayChoice::is_direct_slow(std::uint64_t bytes) const {

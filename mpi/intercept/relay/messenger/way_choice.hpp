@@ -110,6 +110,7 @@ class WayChoice {
   [[nodiscard]] bool is_program_faster_with_relays(std::uint64_t bytes) const;
   [[nodiscard]] WayRate& rate_of(Way way);
   [[nodiscard]] double expected_s(const WayRate& rate, std::uint64_t bytes) const;
+  [[nodiscard]] double one_connection_s(std::uint64_t bytes) const;
   [[nodiscard]] bool may_be_faster(const WayRate& rate, std::uint64_t bytes) const;
   [[nodiscard]] bool is_direct_slow(std::uint64_t bytes) const;
   [[nodiscard]] double times_of_usual(std::uint64_t bytes) const;
