@@ -202,7 +202,9 @@ def median_interval(values: np.ndarray) -> tuple[float, float]:
 @contextlib.contextmanager
 def busy(count: int) -> Iterator[None]:
     """Keep this many processes computing while the block runs."""
-    load = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    # It ends with this process, also where that is killed.
+    command = ["setpriv", "--pdeathsig", "KILL", sys.executable, "-c", "while True: pass"]
+    load = [subprocess.Popen(command) for _ in range(count)]
     try:
         yield
     finally:
