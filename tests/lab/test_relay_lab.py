@@ -96,14 +96,17 @@ def test_runs_use_the_routers_of_the_service_while_it_runs(
     with subprocess.Popen(
         lab.command(serve), env={**environment, **lab.env}, stderr=subprocess.PIPE, text=True
     ) as service:
-        assert service.stderr is not None
-        assert "a router on each of 4 hosts" in service.stderr.readline()
-        kept = processes_named(str(router_program()))
-        told = [run(), run()]
-        assert sorted(processes_named(str(router_program()))) == sorted(kept)
-        os.kill(child_of(service.pid, "fairlead"), signal.SIGTERM)
+        try:
+            assert service.stderr is not None
+            assert "a router on each of 4 hosts" in service.stderr.readline()
+            kept = processes_named(str(router_program()))
+            told = [run(), run()]
+            assert sorted(processes_named(str(router_program()))) == sorted(kept)
+        finally:
+            os.kill(child_of(service.pid, "fairlead"), signal.SIGTERM)
 
     assert service.returncode == 0
+    assert len(kept) == len(lab.hosts)
     assert all("the kept routers of 4 hosts" in each for each in told)
     assert processes_named(str(router_program())) == []
     assert "a router on each of 4 hosts" in run()

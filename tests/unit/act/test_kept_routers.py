@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,6 +19,7 @@ import pytest
 
 from fairlead.act.launch import detect
 from fairlead.act.plan.relay import RouterPlace, new_key
+from fairlead.act.relay import routers as routers_module
 from fairlead.act.relay.counters import router_counters
 from fairlead.act.relay.kept_routers import kept_routers, service_for
 from fairlead.act.relay.routers import Routers
@@ -102,16 +106,70 @@ def test_a_router_that_has_ended_is_started_again() -> None:
 
 
 @pytest.mark.usefixtures("service")
+def test_the_job_of_a_run_that_is_killed_ends() -> None:
+    program = (
+        "import sys, time\n"
+        "from fairlead.act.relay.kept_routers import kept_routers\n"
+        "with kept_routers(sys.argv[1], sys.argv[2:]):\n"
+        "    print('begun', flush=True)\n"
+        "    time.sleep(600)\n"
+    )
+    with (
+        kept_routers(new_key(), HOSTS) as ours,
+        subprocess.Popen(
+            [sys.executable, "-c", program, new_key(), *HOSTS], stdout=subprocess.PIPE
+        ) as run,
+    ):
+        assert ours is not None
+        assert run.stdout is not None
+        assert run.stdout.readline() == b"begun\n"
+        assert num_jobs(ours[0]) == 2
+
+        run.kill()
+
+        assert becomes(ours[0], 1)
+
+
+@pytest.mark.usefixtures("service")
+def test_a_router_that_hangs_holds_up_only_those_who_use_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(routers_module, "_START_S", 2.0)
+    with kept_routers(new_key(), HOSTS) as places:
+        assert places is not None
+    hung = router_at(places[1])
+    os.kill(hung, signal.SIGSTOP)
+    try:
+        with (
+            pytest.raises(LaunchError, match=rf"{HOSTS[1]}: its router: no answer"),
+            kept_routers(new_key(), HOSTS),
+        ):
+            pass
+        with kept_routers(new_key(), HOSTS[:1]) as others:
+            assert others == places[:1]
+    finally:
+        os.kill(hung, signal.SIGCONT)
+
+    with kept_routers(new_key(), HOSTS) as again:
+        assert again == places
+
+
+@pytest.mark.usefixtures("service")
 def test_a_host_without_router_is_named() -> None:
-    with pytest.raises(LaunchError, match=r"none on 192\.0\.2\.7"), kept_routers("", ["192.0.2.7"]):
+    with (
+        pytest.raises(LaunchError, match=r"none on 192\.0\.2\.7"),
+        kept_routers(new_key(), ["192.0.2.7"]),
+    ):
         pass
 
 
 @pytest.mark.usefixtures("service")
 def test_what_is_no_job_is_refused_and_the_service_goes_on(state: Path) -> None:
-    (path,) = state.glob("routers-*")
+    (path,) = state.glob("routers-*.socket")
     assert path.stat().st_mode & 0o777 == 0o600
-    for line in (b"no JSON\n", b"{}\n", b'{"key": "short", "hosts": ["localhost"]}\n', b"x" * 100):
+    twice = json.dumps({"key": new_key(), "hosts": [HOSTS[0], HOSTS[0]]}).encode() + b"\n"
+    short = b'{"key": "short", "hosts": ["localhost"]}\n'
+    for line in (b"no JSON\n", b"{}\n", short, twice, b"x" * 100):
         with socket.socket(socket.AF_UNIX) as caller:
             caller.connect(str(path))
             caller.sendall(line)
@@ -135,6 +193,11 @@ def test_there_is_one_service_only(state: Path) -> None:
         assert routers is not None
 
 
+@pytest.mark.usefixtures("service")
+def test_the_folder_of_the_socket_is_one_that_runs_can_enter(state: Path) -> None:
+    assert state.stat().st_mode & 0o700 == 0o700
+
+
 def test_without_service_there_are_none(state: Path) -> None:
     with kept_routers(new_key(), HOSTS) as routers:
         assert routers is None
@@ -143,7 +206,7 @@ def test_without_service_there_are_none(state: Path) -> None:
 def test_a_socket_that_a_killed_service_left_is_replaced(state: Path) -> None:
     with Routers(detect("mpirun.openmpi"), HOSTS) as routers:
         with serving(routers):
-            (path,) = state.glob("routers-*")
+            (path,) = state.glob("routers-*.socket")
         with socket.socket(socket.AF_UNIX) as left:
             left.bind(str(path))
         with kept_routers(new_key(), HOSTS) as places:

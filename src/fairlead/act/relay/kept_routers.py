@@ -8,6 +8,7 @@ back, where the routers are. Its job ends with the connection.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import platform
@@ -15,6 +16,7 @@ import socket
 import socketserver
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import pydantic
 
@@ -26,12 +28,15 @@ from fairlead.files.run_directory import state_folder
 
 __all__ = ["kept_routers", "service_for"]
 
+_REQUEST_S = 10.0
 _ANSWER_S = 60.0
-_MAX_LINE_BYTES = 16 * 1024 * 1024
+_MAX_LINE_BYTES = 1024 * 1024
+_MAX_PATH_BYTES = 107
+"""Of a Unix socket, by the kernel."""
 
 
 class _Job(pydantic.BaseModel):
-    key: str
+    key: Annotated[str, pydantic.Field(pattern="^[0-9a-f]{64}$")]
     hosts: tuple[str, ...]
 
 
@@ -42,6 +47,7 @@ class _Answer(pydantic.BaseModel):
 
 class _Service(socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
+    request_queue_size = 128
 
     def __init__(self, path: Path, routers: Routers) -> None:
         self.routers = routers
@@ -52,29 +58,45 @@ class _Run(socketserver.StreamRequestHandler):
     """Serves one run."""
 
     server: _Service
+    timeout = _REQUEST_S
 
     def handle(self) -> None:
         routers = self.server.routers
         try:
-            job = parse_json(self.rfile.readline(_MAX_LINE_BYTES), _Job, "job of a run")
-            missing = [host for host in job.hosts if host not in routers.hosts]
-            if missing:
-                raise InputError(f"there is none on {missing[0]}")
+            job = self._asked()
+        except OSError:
+            return
         except Error as error:
             self._answer(_Answer(error=str(error)))
             return
         try:
             self._answer(_Answer(routers=tuple(routers.begin(job.key, job.hosts))))
-            self.rfile.read()
+            self._wait_for_end()
         except LaunchError as error:
             self._answer(_Answer(error=str(error)))
         finally:
             with contextlib.suppress(LaunchError):
                 routers.end(job.key, job.hosts)
 
+    def _asked(self) -> _Job:
+        job = parse_json(self.rfile.readline(_MAX_LINE_BYTES), _Job, "job of a run")
+        if len(set(job.hosts)) != len(job.hosts):
+            raise InputError("job of a run: hosts: one is named twice")
+        missing = [host for host in job.hosts if host not in self.server.routers.hosts]
+        if missing:
+            raise InputError(f"there is none on {missing[0]}")
+        return job
+
     def _answer(self, answer: _Answer) -> None:
         with contextlib.suppress(OSError):
             self.wfile.write(answer.model_dump_json().encode() + b"\n")
+
+    def _wait_for_end(self) -> None:
+        """The kernel ends the connection of a run that is killed, too."""
+        self.connection.settimeout(None)
+        with contextlib.suppress(OSError):
+            while self.connection.recv(4096):
+                pass
 
 
 @contextlib.contextmanager
@@ -85,12 +107,31 @@ def service_for(routers: Routers) -> Iterator[_Service]:
         InputError: Routers are kept already, or the socket cannot be made.
     """
     path = _socket_path()
-    if (other := _called(path)) is not None:
-        other.close()
-        raise InputError("routers are kept already: end the other fairlead relay serve first")
+    with _only_one(path), _listening(path, routers) as service:
+        yield service
+
+
+@contextlib.contextmanager
+def _only_one(path: Path) -> Iterator[None]:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = path.with_suffix(".lock").open("w")
+    except OSError as error:
+        raise InputError(f"{path.parent}: cannot be used: {error.strerror}") from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            reason = "routers are kept already: end the other fairlead relay serve first"
+            raise InputError(reason) from error
+        yield
+
+
+@contextlib.contextmanager
+def _listening(path: Path, routers: Routers) -> Iterator[_Service]:
     former = os.umask(0o177)
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # That of a service which was killed.
         path.unlink(missing_ok=True)
         service = _Service(path, routers)
     except OSError as error:
@@ -116,19 +157,21 @@ def kept_routers(key: str, hosts: Sequence[str]) -> Iterator[list[RouterPlace] |
         Where they are; None if no service runs.
 
     Raises:
-        LaunchError: The service has none on one of the hosts, or cannot start one again.
+        Error: The service has none on one of the hosts, cannot start one again, or does not answer.
     """
     service = _called(_socket_path())
     if service is None:
         yield None
         return
-    with service, service.makefile("rwb") as stream:
+    with service:
         try:
-            stream.write(json.dumps({"key": key, "hosts": list(hosts)}).encode() + b"\n")
-            stream.flush()
-            answer = parse_json(stream.readline(), _Answer, "answer of fairlead relay serve")
+            service.settimeout(_ANSWER_S)
+            service.sendall(json.dumps({"key": key, "hosts": list(hosts)}).encode() + b"\n")
+            with service.makefile("rb") as stream:
+                line = stream.readline()
         except OSError as error:
-            raise LaunchError(f"no answer: {error}") from error
+            raise LaunchError(f"fairlead relay serve does not answer: {error}") from error
+        answer = parse_json(line, _Answer, "answer of fairlead relay serve")
         if answer.error is not None:
             raise LaunchError(answer.error)
         yield list(answer.routers)
@@ -136,16 +179,24 @@ def kept_routers(key: str, hosts: Sequence[str]) -> Iterator[list[RouterPlace] |
 
 def _socket_path() -> Path:
     # Homes may be shared by machines; the kernel's sockets are not.
-    return state_folder() / f"routers-{platform.node()}"
+    return state_folder() / f"routers-{platform.node()}.socket"
 
 
 def _called(path: Path) -> socket.socket | None:
-    """A connection with who listens there; None if nobody does."""
+    """A connection with the service; None if there is none.
+
+    Raises:
+        LaunchError: It cannot be called.
+    """
+    if len(os.fsencode(path)) > _MAX_PATH_BYTES:
+        return None
     service = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    service.settimeout(_ANSWER_S)
     try:
         service.connect(str(path))
-    except OSError:
+    except (FileNotFoundError, ConnectionRefusedError):
         service.close()
         return None
+    except OSError as error:
+        service.close()
+        raise LaunchError(f"{path}: {error.strerror}") from error
     return service

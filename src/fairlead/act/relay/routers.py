@@ -6,21 +6,18 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import ipaddress
-import json
 import secrets
-import selectors
 import shlex
-import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO
 
 from fairlead.act.launch import Launcher
 from fairlead.act.launch.host_names import address_of, is_local_host
 from fairlead.act.launch.reach import remote_agent
 from fairlead.act.plan.relay import RouterPlace
+from fairlead.act.relay.router_process import RouterEndedError, RouterProcess
 from fairlead.errors import LaunchError
 from fairlead.files.package_folders import found_in_package
 
@@ -46,7 +43,8 @@ class Routers:
     """Routers on some hosts, until the end of the `with` block.
 
     They are started by the way in which the launcher reaches hosts, and each ends when its standard
-    input does: so none outlives this process, whatever happens to it. Several threads may use them.
+    input does: so none outlives this process, whatever happens to it. Several threads may use them;
+    one waits for another only where both use a host.
 
     Attributes:
         hosts: Their names.
@@ -65,8 +63,7 @@ class Routers:
         self.hosts = tuple(hosts)
         self._agent = remote_agent(launcher, launcher_args) or ["ssh", "-o", "BatchMode=yes"]
         self._running: dict[str, _Router] = {}
-        self._ends = contextlib.ExitStack()
-        self._lock = threading.Lock()
+        self._locks = {host: threading.Lock() for host in hosts}
 
     def __enter__(self) -> Routers:
         """Start them all.
@@ -75,54 +72,77 @@ class Routers:
             LaunchError: A router did not start, or other hosts could not reach it; the message
                 names its host and says why.
         """
-        try:
-            self._start(self.hosts)
-        except BaseException:
-            self._ends.close()
-            raise
+        self._start(self.hosts)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ends.close()
+        _end([router.process for router in self._running.values()])
 
     def begin(self, key: str, hosts: Sequence[str]) -> list[RouterPlace]:
         """Let the routers of these hosts take a job; those that have ended are started again.
 
         Args:
             key: The job's key.
-            hosts: Those of the job, which all have a router.
+            hosts: Those of the job, which all have a router, each once.
 
         Raises:
-            LaunchError: A router could not be started, or refused the job.
+            LaunchError: A router could not be started, did not answer, or refused the job.
         """
-        with self._lock:
-            self._start([host for host in hosts if self._running[host].process.poll() is not None])
-            places = [self._running[host].place for host in hosts]
-            peers = [[place.address, place.port] for place in places]
-            lines = [{"key": key, "host": index, "peers": peers} for index in range(len(hosts))]
-            self._tell(hosts, lines, "taken", _START_S)
-        return places
+        with self._held(hosts):
+            try:
+                return self._begin(key, hosts)
+            except RouterEndedError:
+                # It ended a moment ago.
+                return self._begin(key, hosts)
 
     def end(self, key: str, hosts: Sequence[str]) -> None:
         """Let the routers of these hosts forget a job.
 
         Raises:
-            LaunchError: One of them did not answer; it has ended, so it has no job either.
+            LaunchError: One of them did not answer in time, or has ended and has no job either.
         """
-        with self._lock:
+        with self._held(hosts):
             self._tell(hosts, [{"ended": key}] * len(hosts), "ended", _END_S)
+
+    @contextlib.contextmanager
+    def _held(self, hosts: Sequence[str]) -> Iterator[None]:
+        with contextlib.ExitStack() as held:
+            # In one order, so that nobody waits for somebody who waits for him.
+            for host in sorted(hosts):
+                held.enter_context(self._locks[host])
+            yield
+
+    def _begin(self, key: str, hosts: Sequence[str]) -> list[RouterPlace]:
+        self._start([host for host in hosts if self._running[host].process.has_ended])
+        places = [self._running[host].place for host in hosts]
+        peers = [[place.address, place.port] for place in places]
+        lines = [{"key": key, "host": index, "peers": peers} for index in range(len(hosts))]
+        self._tell(hosts, lines, "taken", _START_S)
+        return places
 
     def _start(self, hosts: Sequence[str]) -> None:
         addresses = _addresses_for_all(hosts)
         folders = [f"/tmp/fairlead-router-{secrets.token_hex(8)}" for _ in hosts]
         rows = list(zip(hosts, addresses, folders, strict=True))
-        started = [self._ends.enter_context(_started(self._agent, *row)) for row in rows]
-        deadline_s = time.monotonic() + _START_S
-        for (host, address, folder), process in zip(rows, started, strict=True):
-            port = _said(process, host, deadline_s)["port"]
-            assert isinstance(port, int)
-            place = RouterPlace(host, address, port, f"{folder}/router")
-            self._running[host] = _Router(process, place)
+        processes: list[RouterProcess] = []
+        started: dict[str, _Router] = {}
+        try:
+            for row in rows:
+                processes.append(RouterProcess(self._command(*row)))
+            left_s = _limit(_START_S)
+            for (host, address, folder), process in zip(rows, processes, strict=True):
+                place = RouterPlace(
+                    host, address, _port(process, host, left_s()), f"{folder}/router"
+                )
+                started[host] = _Router(process, place)
+        except BaseException:
+            _end(processes)
+            raise
+        self._running |= started
+
+    def _command(self, host: str, address: str, folder: str) -> list[str]:
+        program = [str(router_program()), "--listen", address, "--folder", folder]
+        return program if is_local_host(host) else [*self._agent, host, shlex.join(program)]
 
     def _tell(
         self,
@@ -131,31 +151,52 @@ class Routers:
         wanted: str,
         limit_s: float,
     ) -> None:
-        deadline_s = time.monotonic() + limit_s
-        for host, line in zip(hosts, lines, strict=True):
-            stream = _pipe(self._running[host].process.stdin)
-            # Of one that has ended the missing answer tells.
-            with contextlib.suppress(OSError):
-                stream.write(json.dumps(line) + "\n")
-                stream.flush()
+        processes = [self._running[host].process for host in hosts]
+        for process, line in zip(processes, lines, strict=True):
+            process.tell(line)
+        left_s = _limit(limit_s)
         failures: list[LaunchError] = []
-        for host in hosts:
-            process = self._running[host].process
+        for host, process in zip(hosts, processes, strict=True):
             try:
-                if _said(process, host, deadline_s).get("job") != wanted:
-                    failures.append(LaunchError(f"{host}: the router refused the job"))
+                if process.answer(left_s()).get("job") != wanted:
+                    failures.append(LaunchError(f"{host}: its router refused the job"))
+            except RouterEndedError:
+                process.end(_END_S)
+                failures.append(RouterEndedError(f"{host}: its router has ended"))
             except LaunchError as error:
-                # What it says later must not be taken for the answer to another line.
-                process.kill()
-                failures.append(error)
+                failures.append(LaunchError(f"{host}: its router: {error}"))
         if failures:
             raise failures[0]
 
 
 @dataclasses.dataclass(frozen=True)
 class _Router:
-    process: subprocess.Popen[str]
+    process: RouterProcess
     place: RouterPlace
+
+
+def _limit(limit_s: float) -> Callable[[], float]:
+    """What is left of a time that begins now."""
+    deadline_s = time.monotonic() + limit_s
+    return lambda: max(0.0, deadline_s - time.monotonic())
+
+
+def _port(process: RouterProcess, host: str, limit_s: float) -> int:
+    try:
+        port = process.answer(limit_s).get("port")
+    except LaunchError as error:
+        raise LaunchError(f"{host}: its router did not start: {error}") from error
+    if not isinstance(port, int):
+        raise LaunchError(f"{host}: its router did not tell where it listens")
+    return port
+
+
+def _end(processes: Sequence[RouterProcess]) -> None:
+    for process in processes:
+        process.close_input()
+    left_s = _limit(_END_S)
+    for process in processes:
+        process.end(left_s())
 
 
 @contextlib.contextmanager
@@ -194,59 +235,3 @@ def _addresses_for_all(hosts: Sequence[str]) -> list[str]:
             "reach it; give its address on the network instead, or correct /etc/hosts"
         )
     return addresses
-
-
-@contextlib.contextmanager
-def _started(
-    agent: Sequence[str], host: str, address: str, folder: str
-) -> Iterator[subprocess.Popen[str]]:
-    program = [str(router_program()), "--listen", address, "--folder", folder]
-    command = program if is_local_host(host) else [*agent, host, shlex.join(program)]
-    try:
-        # Signals of the terminal are for the program; routers outlive it.
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise LaunchError(f"{command[0]}: cannot be started: {error.strerror}") from error
-    try:
-        yield process
-    finally:
-        with contextlib.suppress(OSError):
-            _pipe(process.stdin).close()
-        try:
-            process.wait(_END_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        _pipe(process.stdout).close()
-
-
-def _said(process: subprocess.Popen[str], host: str, deadline_s: float) -> dict[str, object]:
-    """The next line of a router.
-
-    Raises:
-        LaunchError: It said nothing in time, or ended.
-    """
-    stream = _pipe(process.stdout)
-    with selectors.DefaultSelector() as selector:
-        selector.register(stream, selectors.EVENT_READ)
-        if not selector.select(max(0.0, deadline_s - time.monotonic())):
-            raise LaunchError(f"{host}: its router did not start within {_START_S:g} s")
-    line = stream.readline()
-    try:
-        answer = json.loads(line)
-    except ValueError:
-        answer = None
-    if not isinstance(answer, dict):
-        raise LaunchError(f"{host}: its router did not start: {line.strip() or 'it has ended'}")
-    return answer
-
-
-def _pipe(stream: IO[str] | None) -> IO[str]:
-    assert stream is not None
-    return stream

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One router: started on its host, told of jobs, ended."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import queue
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import IO
+
+from fairlead.errors import LaunchError
+
+__all__ = ["RouterEndedError", "RouterProcess"]
+
+
+class RouterEndedError(LaunchError):
+    """A router that has ended answers nothing more."""
+
+
+class RouterProcess:
+    """A router, or the remote agent that runs it. It ends with its standard input.
+
+    Of each line that it is told it answers one. What it answers too late is not taken for the
+    answer to a later line.
+    """
+
+    def __init__(self, command: Sequence[str]) -> None:
+        """Start it; its first line, which tells where it listens, is the answer to that.
+
+        Raises:
+            LaunchError: There is no such command.
+        """
+        try:
+            # Signals of the terminal are for the program; routers outlive it.
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise LaunchError(f"{command[0]}: cannot be started: {error.strerror}") from error
+        self._lines: queue.Queue[str] = queue.Queue()
+        self._num_unanswered = 1
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it runs no more."""
+        return self._process.poll() is not None
+
+    def tell(self, facts: Mapping[str, object]) -> None:
+        """Write a line, which `answer` then answers."""
+        self._num_unanswered += 1
+        # Of one that has ended the missing answer tells.
+        with contextlib.suppress(OSError, ValueError):
+            stream = _pipe(self._process.stdin)
+            stream.write(json.dumps(facts) + "\n")
+            stream.flush()
+
+    def answer(self, limit_s: float) -> dict[str, object]:
+        """The answer to the latest line.
+
+        Raises:
+            RouterEndedError: It has ended.
+            LaunchError: It did not answer in time, or said something else.
+        """
+        deadline_s = time.monotonic() + limit_s
+        line = ""
+        while self._num_unanswered > 0:
+            try:
+                line = self._lines.get(timeout=max(0.0, deadline_s - time.monotonic()))
+            except queue.Empty:
+                raise LaunchError(f"no answer within {limit_s:.3g} s") from None
+            if not line:
+                self._lines.put("")
+                raise RouterEndedError("it has ended")
+            self._num_unanswered -= 1
+        try:
+            found = json.loads(line)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise LaunchError(line.strip())
+        return found
+
+    def close_input(self) -> None:
+        """Let it end."""
+        with contextlib.suppress(OSError):
+            _pipe(self._process.stdin).close()
+
+    def end(self, limit_s: float) -> None:
+        """End it, by force after a time."""
+        self.close_input()
+        try:
+            self._process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _read(self) -> None:
+        with _pipe(self._process.stdout) as stream:
+            for line in stream:
+                self._lines.put(line)
+        self._lines.put("")
+
+
+def _pipe(stream: IO[str] | None) -> IO[str]:
+    assert stream is not None
+    return stream
