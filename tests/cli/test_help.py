@@ -141,8 +141,12 @@ def test_the_list_of_commands_loads_none_of_them(arguments: list[str]) -> None:
 def test_command_speaks_json_unless_it_passes_output_through(command: list[str]) -> None:
     result = CliRunner().invoke(app, [*command, "--help"])
     passes_output_through = command in (["lab", "exec"], ["lab", "run"])
-    # What `serve` tells, it tells by HTTP; a dashboard is JSON itself.
-    has_no_facts = command in (["oracle", "serve"], ["oracle", "dashboard"])
+    # Services tell nothing but to those who call them; a dashboard is JSON itself.
+    has_no_facts = command in (
+        ["oracle", "serve"],
+        ["oracle", "dashboard"],
+        ["relay", "serve"],
+    )
     assert ("--json" in result.output) != (passes_output_through or has_no_facts)
 
 
