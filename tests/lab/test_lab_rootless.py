@@ -19,8 +19,16 @@ NOBODY = 65534
 WITH_TUN_FOR_ALL = """
 mount -t tmpfs none /dev/net && mknod -m 666 /dev/net/tun c 10 200 && exec "$@"
 """
+# Where the tree is in a folder that others cannot enter, such as /root: one that they can takes its
+# place, with the tree alone.
+WITH_OPEN_TREE = """
+mount --bind "$TREE" /mnt && mount -t tmpfs -o mode=755 none "$CLOSED" && mkdir -p "$TREE" &&
+mount --bind /mnt "$TREE" && exec "$@"
+"""
+TREE = Path(__file__).resolve().parents[2]
 UNPRIVILEGED = [
     *("unshare", "--mount", "sh", "-c", WITH_TUN_FOR_ALL, "sh"),
+    *("sh", "-c", '[ -z "$CLOSED" ] && exec "$@"' + WITH_OPEN_TREE, "sh"),
     "setpriv",
     f"--reuid={NOBODY}",
     f"--regid={NOBODY}",
@@ -75,6 +83,8 @@ def command(tmp_path_factory):
 def test_lab_works_without_root(command):
     argv, home = command
     env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(home)}
+    closed = [str(parent) for parent in TREE.parents if not parent.stat().st_mode & 1]
+    env |= {"TREE": str(TREE), "CLOSED": closed[-1] if closed else ""}
 
     finished = subprocess.run(
         [*argv, "-c", PROGRAM], check=False, env=env, cwd=home, capture_output=True, text=True
