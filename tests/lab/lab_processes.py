@@ -36,6 +36,19 @@ def processes_named(program: str) -> list[int]:
     return found
 
 
+def processes_in(lab: Lab, program: str) -> list[int]:
+    """Those of one lab; others may run at the same time."""
+    link = lab.run(["readlink", "/proc/self/ns/pid"], capture_output=True, text=True).stdout.strip()
+    return [pid for pid in processes_named(program) if _namespace(pid) == link]
+
+
+def _namespace(pid: int) -> str | None:
+    try:
+        return str(Path(f"/proc/{pid}/ns/pid").readlink())
+    except FileNotFoundError:
+        return None
+
+
 def child_of(pid: int, word: str) -> int:
     """The process itself or the descendant that is Python running `-m word`."""
     pending = [pid]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lab_processes import child_of, processes_named
+from lab_processes import child_of, processes_in
 
 from fairlead.act.relay.routers import router_program
 from fairlead.lab import Lab, Scenario
@@ -70,7 +70,7 @@ def test_a_program_runs_with_routers_that_end_with_it(
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "ok"), done.stderr
     assert "a router on each of 4 hosts" in done.stderr
     assert "no message is relayed" not in done.stderr
-    assert processes_named(str(router_program())) == []
+    assert processes_in(lab, str(router_program())) == []
     told = json.loads(fairlead("relay", "status", "--json").stdout)
     paths = {tuple(route["path"]): route["bandwidth_Bps"] for route in told["routes"]}
     assert paths["h0", "h2", "h1"] > 4 * paths["h0", "h1"]
@@ -99,14 +99,14 @@ def test_runs_use_the_routers_of_the_service_while_it_runs(
         try:
             assert service.stderr is not None
             assert "a router on each of 4 hosts" in service.stderr.readline()
-            kept = processes_named(str(router_program()))
+            kept = processes_in(lab, str(router_program()))
             told = [run(), run()]
-            assert sorted(processes_named(str(router_program()))) == sorted(kept)
+            assert sorted(processes_in(lab, str(router_program()))) == sorted(kept)
         finally:
             os.kill(child_of(service.pid, "fairlead"), signal.SIGTERM)
 
     assert service.returncode == 0
     assert len(kept) == len(lab.hosts)
     assert all("the kept routers of 4 hosts" in each for each in told)
-    assert processes_named(str(router_program())) == []
+    assert processes_in(lab, str(router_program())) == []
     assert "a router on each of 4 hosts" in run()

@@ -30,8 +30,10 @@ HOSTS = ("localhost", "127.0.0.1")
 
 @pytest.fixture
 def state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    return tmp_path / "fairlead"
+    # Longer than the kernel lets the name of a socket be.
+    home = tmp_path / (120 * "x")
+    monkeypatch.setenv("XDG_STATE_HOME", str(home))
+    return home / "fairlead"
 
 
 @contextlib.contextmanager
@@ -164,14 +166,17 @@ def test_a_host_without_router_is_named() -> None:
 
 
 @pytest.mark.usefixtures("service")
-def test_what_is_no_job_is_refused_and_the_service_goes_on(state: Path) -> None:
+def test_what_is_no_job_is_refused_and_the_service_goes_on(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (path,) = state.glob("routers-*.socket")
+    monkeypatch.chdir(state)
     assert path.stat().st_mode & 0o777 == 0o600
     twice = json.dumps({"key": new_key(), "hosts": [HOSTS[0], HOSTS[0]]}).encode() + b"\n"
     short = b'{"key": "short", "hosts": ["localhost"]}\n'
     for line in (b"no JSON\n", b"{}\n", short, twice, b"x" * 100):
         with socket.socket(socket.AF_UNIX) as caller:
-            caller.connect(str(path))
+            caller.connect(path.name)
             caller.sendall(line)
             caller.shutdown(socket.SHUT_WR)
             assert b'"error":"' in caller.makefile("rb").readline()
@@ -203,12 +208,15 @@ def test_without_service_there_are_none(state: Path) -> None:
         assert routers is None
 
 
-def test_a_socket_that_a_killed_service_left_is_replaced(state: Path) -> None:
+def test_a_socket_that_a_killed_service_left_is_replaced(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with Routers(detect("mpirun.openmpi"), HOSTS) as routers:
         with serving(routers):
             (path,) = state.glob("routers-*.socket")
+        monkeypatch.chdir(state)
         with socket.socket(socket.AF_UNIX) as left:
-            left.bind(str(path))
+            left.bind(path.name)
         with kept_routers(new_key(), HOSTS) as places:
             assert places is None
         with serving(routers), kept_routers(new_key(), HOSTS) as places:

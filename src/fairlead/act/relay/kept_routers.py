@@ -31,8 +31,6 @@ __all__ = ["kept_routers", "service_for"]
 _REQUEST_S = 10.0
 _ANSWER_S = 60.0
 _MAX_LINE_BYTES = 1024 * 1024
-_MAX_PATH_BYTES = 107
-"""Of a Unix socket, by the kernel."""
 
 
 class _Job(pydantic.BaseModel):
@@ -49,9 +47,9 @@ class _Service(socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, path: Path, routers: Routers) -> None:
+    def __init__(self, path: str, routers: Routers) -> None:
         self.routers = routers
-        super().__init__(str(path), _Run)
+        super().__init__(path, _Run)
 
 
 class _Run(socketserver.StreamRequestHandler):
@@ -133,7 +131,8 @@ def _listening(path: Path, routers: Routers) -> Iterator[_Service]:
     try:
         # That of a service which was killed.
         path.unlink(missing_ok=True)
-        service = _Service(path, routers)
+        with _short_name(path) as name:
+            service = _Service(name, routers)
     except OSError as error:
         raise InputError(f"{path}: cannot be made: {error.strerror or error}") from error
     finally:
@@ -182,17 +181,30 @@ def _socket_path() -> Path:
     return state_folder() / f"routers-{platform.node()}.socket"
 
 
+@contextlib.contextmanager
+def _short_name(path: Path) -> Iterator[str]:
+    """Another name of a file; the kernel takes at most 107 bytes for a Unix socket.
+
+    Raises:
+        FileNotFoundError: There is no such folder.
+    """
+    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)
+
+
 def _called(path: Path) -> socket.socket | None:
     """A connection with the service; None if there is none.
 
     Raises:
         LaunchError: It cannot be called.
     """
-    if len(os.fsencode(path)) > _MAX_PATH_BYTES:
-        return None
     service = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        service.connect(str(path))
+        with _short_name(path) as name:
+            service.connect(name)
     except (FileNotFoundError, ConnectionRefusedError):
         service.close()
         return None

@@ -113,7 +113,9 @@ class Routers:
             yield
 
     def _begin(self, key: str, hosts: Sequence[str]) -> list[RouterPlace]:
-        self._start([host for host in hosts if self._running[host].process.has_ended])
+        ended = [host for host in hosts if self._running[host].process.has_ended]
+        _end([self._running[host].process for host in ended])
+        self._start(ended)
         places = [self._running[host].place for host in hosts]
         peers = [[place.address, place.port] for place in places]
         lines = [{"key": key, "host": index, "peers": peers} for index in range(len(hosts))]
