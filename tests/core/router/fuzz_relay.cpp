@@ -99,8 +99,10 @@ void fuzz_hello(std::span<const std::byte> bytes) {
 }
 
 void fuzz_job(std::span<const std::byte> bytes) {
+  const std::string_view line{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   try {
-    const auto job = router::parse_job({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    if (router::parse_ended(line)) return;
+    const auto job = router::parse_job(line);
     check(job.host < job.peers.size());
   } catch (const InputError&) {
   }
