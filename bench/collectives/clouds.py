@@ -107,7 +107,10 @@ def pairs_only(network: fl.Network) -> fl.Network:
 def seen_by_messages(
     network: fl.Network, bandwidth_ratio: float, latency_ratio: float
 ) -> fl.Network:
-    """What a probe by messages finds of which each takes longer; several at once fill a link."""
+    """What a probe by messages of one size finds, where the model slows down each such message.
+
+    Interfaces and shared links are as they are: several of these messages at once can fill them.
+    """
     return dataclasses.replace(
         network,
         bandwidth_Bps=bandwidth_ratio * network.bandwidth_Bps,

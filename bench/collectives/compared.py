@@ -130,7 +130,7 @@ class Comparison:
 
     @property
     def seen(self) -> list[fl.Network]:
-        """The network as messages find it by which the model's factors go."""
+        """The network as messages of each size find it for which the model has factors."""
         factors = FACTORS[self.simulation.model]
         return [seen_by_messages(self.network, *ratios) for ratios in factors]
 

@@ -25,7 +25,8 @@ class RouterProcess:
     """A router, or the remote agent that runs it. It ends with its standard input.
 
     Of each line that it is told it answers one. What it answers too late is not taken for the
-    answer to a later line.
+    answer to a later line. Unlike a `Conversation`, any thread may speak with it, with several at
+    once, and no signal is passed on to it.
     """
 
     def __init__(self, command: Sequence[str]) -> None:
