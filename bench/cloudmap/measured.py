@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import paper
 from candidates import CHOICES, alike, candidates
+from packaged_codes import PACKAGED_CODES, packaged_codes
 from programs import PROGRAMS, Program, command_of, probed, timed, traced
 from rich.console import Console
 from rich.table import Table
@@ -52,25 +53,31 @@ def main() -> None:
     options = parsed()
     console = Console(width=150)
     for scenario in options.scenario:
-        with Lab.up(scenario) as lab, tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
+        with Lab.up(scenario) as lab, tempfile.TemporaryDirectory() as work:
+            folder = Path(work)
             more = ["--contention"] if options.contention else []
             network = probed(lab, folder / "cloud.net.npz", *more)
-            for program in options.program:
-                if not PROGRAMS[program].is_here:
-                    console.print(f"{program} is not installed: left out")
+            made = packaged_codes(folder, PACKAGED_CODES.keys() & options.program)
+            for name, program in (PROGRAMS | made).items():
+                if name not in options.program:
                     continue
-                measured = measure(lab, program, network, options, folder / program)
-                title = f"{program} on {scenario}, {PROGRAMS[program].num_ranks} ranks"
+                if not program.is_here:
+                    console.print(f"{name} is not installed: left out")
+                    continue
+                measured = measure(lab, program, network, options, folder / name)
+                title = f"{name} on {scenario}, {program.num_ranks} ranks"
                 console.print(table(title, measured, options.repeats))
     console.print(paper.beside("figures 6 to 11", "figure 13", "figure 15"))
 
 
 def parsed() -> argparse.Namespace:
+    choices = (*PROGRAMS, *PACKAGED_CODES)
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--short", action="store_true", help="cg on two-racks, two methods, 2 runs")
     parser.add_argument("--scenario", action="append", help="instead of all three; repeatable")
-    parser.add_argument("--program", action="append", choices=PROGRAMS, help="repeatable")
+    parser.add_argument(
+        "--program", action="append", choices=choices, help="instead of all; repeatable"
+    )
     parser.add_argument("--repeats", type=int, help="runs of each method; default: 8")
     parser.add_argument(
         "--method",
@@ -82,17 +89,16 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--contention", action="store_true", help="measure shared bottlenecks too")
     options = parser.parse_args()
     options.scenario = options.scenario or (["two-racks"] if options.short else SCENARIOS)
-    options.program = options.program or (["cg"] if options.short else list(PROGRAMS))
+    options.program = options.program or (["cg"] if options.short else list(choices))
     options.repeats = options.repeats or (2 if options.short else 8)
     options.method = options.method or (["scotch, bytes"] if options.short else None)
     return options
 
 
 def measure(
-    lab: Lab, name: str, network: fl.Network, options: argparse.Namespace, folder: Path
+    lab: Lab, program: Program, network: fl.Network, options: argparse.Namespace, folder: Path
 ) -> dict[str, Measured]:
     """All methods on one program, in turns."""
-    program = PROGRAMS[name]
     traffic = traced(lab, program, folder)
     cluster = fl.Cluster.uniform(lab.hosts, 4)
     placements = candidates(traffic, network, cluster, options.repeats)

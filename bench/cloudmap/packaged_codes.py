@@ -7,7 +7,7 @@ import gzip
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from programs import Program
@@ -54,15 +54,11 @@ coulombtype = PME
 """
 
 
-def packaged_codes(folder: Path) -> dict[str, Program]:
-    """The installed ones, with their inputs in a folder."""
-    makers: dict[str, tuple[str, Callable[[Path], Program]]] = {
-        "PT-Scotch": ("ptscotch and scotch", pt_scotch),
-        "GROMACS": ("gromacs", gromacs),
-        "Quantum ESPRESSO": ("quantum-espresso and quantum-espresso-data", quantum_espresso),
-    }
+def packaged_codes(folder: Path, names: Iterable[str] | None = None) -> dict[str, Program]:
+    """The installed ones of these names, or of all, with their inputs in a folder."""
     codes = {}
-    for name, (packages, make) in makers.items():
+    for name in PACKAGED_CODES if names is None else names:
+        packages, make = PACKAGED_CODES[name]
         try:
             codes[name] = make(folder)
         except FileNotFoundError as error:
@@ -110,3 +106,11 @@ def made(command: list[str], folder: Path) -> None:
     """Run a tool of a code."""
     program(command[0])
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+
+PACKAGED_CODES: dict[str, tuple[str, Callable[[Path], Program]]] = {
+    "PT-Scotch": ("ptscotch and scotch", pt_scotch),
+    "GROMACS": ("gromacs", gromacs),
+    "Quantum ESPRESSO": ("quantum-espresso and quantum-espresso-data", quantum_espresso),
+}
+"""Debian's packages of each code, and what makes its inputs in a folder."""
