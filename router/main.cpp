@@ -2,7 +2,6 @@
 // fairlead-router: listens, says where, and forwards until its standard input ends. The process
 // that starts it holds the other end of that pipe, so it does not outlive that process.
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <asio/buffer.hpp>
@@ -14,14 +13,13 @@
 #include <asio/redirect_error.hpp>
 #include <asio/signal_set.hpp>
 #include <asio/use_awaitable.hpp>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <string>
 
 #include "fairlead/error.hpp"
+#include "folder.hpp"
 #include "options.hpp"
 #include "router.hpp"
 
@@ -29,16 +27,6 @@ namespace fairlead::router {
 namespace {
 
 constexpr std::size_t kMaxLineBytes = std::size_t{16} * 1024 * 1024;
-
-// A folder of an earlier router is used again; that of another user is not.
-void make_folder(const std::string& folder) {
-  if (mkdir(folder.c_str(), 0700) == 0) return;
-  if (errno != EEXIST) throw InputError(folder + ": cannot be made: " + std::strerror(errno));
-  struct stat found{};
-  const bool is_own = lstat(folder.c_str(), &found) == 0 && S_ISDIR(found.st_mode) &&
-                      found.st_uid == geteuid() && (found.st_mode & 077) == 0;
-  if (!is_own) throw InputError(folder + ": must be a folder that only this user may enter");
-}
 
 // Connections and pipes of many jobs need more than the soft limit is on most systems, which is for
 // programs that use select(2).
@@ -85,19 +73,16 @@ asio::awaitable<void> read_jobs(asio::io_context& context, Router& router) {
 int run(const Options& options) {
   take_all_descriptors();
   asio::io_context context(1);
+  const Folder folder(options.folder);
   Router router(context);
-  make_folder(options.folder);
   const std::uint16_t port = router.listen(options.address, options.port);
-  router.listen_locally(options.folder + "/router");
-  router.serve_metrics(options.folder + "/metrics");
+  router.listen_locally(folder.router_socket());
+  router.serve_metrics(folder.metrics_socket());
   asio::signal_set signals(context, SIGTERM, SIGINT, SIGHUP);
   signals.async_wait([&context](const asio::error_code&, int) { context.stop(); });
   asio::co_spawn(context, read_jobs(context, router), asio::detached);
   say_where(port);
   context.run();
-  for (const char* const name : {"/router", "/metrics", ""}) {
-    std::remove((options.folder + name).c_str());
-  }
   return 0;
 }
 

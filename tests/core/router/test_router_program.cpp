@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a router is told, and what it tells of itself.
+// What a router is told, what it tells of itself, and its folder.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstddef>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "catch.hpp"
 #include "fairlead/error.hpp"
+#include "folder.hpp"
 #include "job.hpp"
 #include "options.hpp"
 #include "processes.hpp"
@@ -65,4 +71,42 @@ TEST_CASE("router: addresses of options") {
   CHECK(parsed("[::1]:80").address == "::1");
   CHECK(parsed("::1").address == "::1");
   CHECK_THROWS_AS(parsed("10.0.0.1:x"), InputError);
+}
+
+TEST_CASE("router: folders of killed routers are removed by the next one") {
+  const std::string parent = make_folder();
+  const std::string killed = parent + "/fairlead-router-1";
+  const std::string other = parent + "/other";
+  std::filesystem::create_directory(other);
+  const router::Folder living(parent + "/fairlead-router-2");
+  const pid_t child = fork();
+  if (child == 0) {
+    const router::Folder folder(killed);
+    std::ofstream(folder.router_socket());
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  REQUIRE(std::filesystem::exists(killed + "/router"));
+  {
+    const router::Folder next(parent + "/fairlead-router-3");
+    CHECK(std::filesystem::exists(parent + "/fairlead-router-3"));
+  }
+  CHECK_FALSE(std::filesystem::exists(killed));
+  CHECK_FALSE(std::filesystem::exists(parent + "/fairlead-router-3"));
+  CHECK(std::filesystem::exists(parent + "/fairlead-router-2"));
+  CHECK(std::filesystem::exists(other));
+  std::filesystem::remove_all(parent);
+}
+
+TEST_CASE("router: a folder that others may enter is refused, that of a former router taken") {
+  const std::string parent = make_folder();
+  const std::string path = parent + "/fairlead-router-1";
+  {
+    const router::Folder former(path);
+    CHECK_NOTHROW(router::Folder(path));
+  }
+  std::filesystem::create_directory(path);
+  std::filesystem::permissions(path, std::filesystem::perms(0755));
+  CHECK_THROWS_AS(router::Folder(path), InputError);
+  std::filesystem::remove_all(parent);
 }

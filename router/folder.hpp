@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The folder of a router's sockets.
+#pragma once
+
+#include <string>
+
+namespace fairlead::router {
+
+/// A folder that only its owner may enter, for the time that the router runs. It is locked for that
+/// time, so that other routers see that it is in use.
+class Folder {
+ public:
+  /// Makes it, or takes that of an earlier router. First those beside it are removed whose routers
+  /// were killed.
+  /// @throws InputError  it cannot be made, or is not only this user's
+  explicit Folder(std::string path);
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  [[nodiscard]] std::string router_socket() const { return path_ + "/router"; }
+  [[nodiscard]] std::string metrics_socket() const { return path_ + "/metrics"; }
+
+ private:
+  [[nodiscard]] bool lock();
+
+  std::string path_;
+  int descriptor_ = -1;
+};
+
+}  // namespace fairlead::router
