@@ -50,7 +50,9 @@ void remove_abandoned(const std::filesystem::path& parent) {
     if (entry->path().filename().string().compare(0, kPrefix.size(), kPrefix) != 0) continue;
     const int descriptor = open_folder(entry->path().string());
     if (descriptor < 0) continue;
-    if (is_own(descriptor) && flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
+    // The name may belong to another folder meanwhile.
+    if (is_own(descriptor) && flock(descriptor, LOCK_EX | LOCK_NB) == 0 &&
+        is_at(descriptor, entry->path().string())) {
       remove_with_sockets(entry->path().string());
     }
     close(descriptor);
@@ -79,14 +81,15 @@ bool Folder::lock() {
   }
   descriptor_ = open_folder(path_);
   if (descriptor_ < 0 && errno == ENOENT) return false;
-  if (descriptor_ >= 0 && is_own(descriptor_) && flock(descriptor_, LOCK_SH) == 0 &&
-      is_at(descriptor_, path_)) {
-    return true;
+  if (descriptor_ < 0 || !is_own(descriptor_)) {
+    if (descriptor_ >= 0) close(descriptor_);
+    throw InputError(path_ + ": must be a folder that only this user may enter");
   }
-  const bool is_removed = descriptor_ >= 0 && !is_at(descriptor_, path_);
-  if (descriptor_ >= 0) close(descriptor_);
-  if (is_removed) return false;
-  throw InputError(path_ + ": must be a folder that only this user may enter");
+  // Where the file system has no locks, nobody removes folders there either.
+  (void)flock(descriptor_, LOCK_SH);
+  if (is_at(descriptor_, path_)) return true;
+  close(descriptor_);
+  return false;
 }
 
 }  // namespace fairlead::router
