@@ -57,7 +57,7 @@ def main() -> None:
             folder = Path(work)
             more = ["--contention"] if options.contention else []
             network = probed(lab, folder / "cloud.net.npz", *more)
-            made = packaged_codes(folder, PACKAGED_CODES.keys() & options.program)
+            made = packaged_codes(folder, [one for one in PACKAGED_CODES if one in options.program])
             for name, program in (PROGRAMS | made).items():
                 if name not in options.program:
                     continue
