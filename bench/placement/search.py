@@ -4,6 +4,8 @@
 
 python bench/placement/search.py --duration 1h       slices of it add up: best_known.json is kept
 
+One at a time: each writes the whole file.
+
 Without this, `optimize` in the time that it is judged by would also have set the mark.
 """
 
