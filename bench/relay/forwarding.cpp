@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both ends of what forwarding.py measures, and the two bare loops that a router is compared with.
+// Both ends of what forwarding.py measures, and the bare loops that a router is compared with.
 //
 //   forwarding OWN_ADDRESS OTHER_ADDRESS ...
-//   ... loop splice|copy CHUNK_BYTES PORT [BACK_PORT]
+//   ... loop splice|plain-splice|copy CHUNK_BYTES PORT [BACK_PORT]
 //       Prints its port. Forwards a connection that comes there to PORT; with BACK_PORT, the next
-//       one to that, one chunk each in turn.
+//       one to that, one chunk each in turn. plain-splice: by a pipe of the system's own size.
 //   ... bulk PAYLOAD_BYTES TOTAL_BYTES
 //   ... pingpong PAYLOAD_BYTES ROUNDS
 //       Prints the ports at which its ends listen, then reads `PORT PID IS_ROUTER` of what
@@ -120,11 +120,11 @@ std::size_t checked(ssize_t size) {
 /// Moves `bytes` at most.
 class Mover {
  public:
-  Mover(bool is_splicing, std::size_t chunk_bytes) : is_splicing_(is_splicing) {
+  Mover(const std::string& way, std::size_t chunk_bytes) : is_splicing_(way != "copy") {
     buffer_.resize(chunk_bytes);
     if (pipe(pipe_) != 0) throw std::runtime_error("no pipe");
     // As many parts of packets as a chunk may have.
-    fcntl(pipe_[1], F_SETPIPE_SZ, 1 << 20);
+    if (way == "splice") fcntl(pipe_[1], F_SETPIPE_SZ, 1 << 20);
   }
 
   std::size_t move(int from, int to, std::size_t bytes) {
@@ -148,10 +148,11 @@ class Mover {
   int pipe_[2] = {-1, -1};
 };
 
-void loop(bool is_splicing, std::size_t chunk_bytes, std::uint16_t port, std::uint16_t back_port) {
+void loop(const std::string& way, std::size_t chunk_bytes, std::uint16_t port,
+          std::uint16_t back_port) {
   tcp::acceptor acceptor(context, {own_address, 0});
   std::cout << acceptor.local_endpoint().port() << std::endl;
-  Mover mover(is_splicing, chunk_bytes);
+  Mover mover(way, chunk_bytes);
   tcp::socket from = acceptor.accept();
   tcp::socket to = call(other_address, port);
   if (back_port == 0) {
@@ -269,7 +270,7 @@ int main(int argc, char** argv) {
       return index < words.size() ? std::stoull(words[index]) : 0ULL;
     };
     const auto port = [&](std::size_t index) { return static_cast<std::uint16_t>(number(index)); };
-    if (words.at(0) == "loop") loop(words.at(1) == "splice", number(2), port(3), port(4));
+    if (words.at(0) == "loop") loop(words.at(1), number(2), port(3), port(4));
     if (words.at(0) == "bulk") bulk(number(1), number(2));
     if (words.at(0) == "pingpong") pingpong(number(1), static_cast<int>(number(2)));
   } catch (const std::exception&) {
