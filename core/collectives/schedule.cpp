@@ -192,7 +192,9 @@ void check(const Schedule& schedule) {
   if ((is_forest || schedule.form == Form::ring) && schedule.window < 1) {
     fail("window: must be >= 1");
   }
-  if (schedule.form == Form::ring && schedule.num_parts < 1) fail("num_parts: must be >= 1");
+  if (schedule.form == Form::ring && (schedule.num_parts < 1 || schedule.num_parts > kMaxParts)) {
+    fail("num_parts: must be 1 to " + std::to_string(kMaxParts));
+  }
   if (schedule.max_sends < 0) fail("max_sends: must be >= 0");
 }
 
@@ -239,14 +241,22 @@ std::vector<std::uint64_t> segment_starts(std::span<const Segment> segments,
   return starts;
 }
 
-std::vector<std::uint64_t> part_starts(std::int32_t num_parts, std::uint64_t num_elements) {
-  const auto parts = static_cast<std::uint64_t>(num_parts);
+std::vector<std::uint64_t> block_starts(std::int32_t num_blocks, std::uint64_t num_elements) {
+  const auto blocks = static_cast<std::uint64_t>(num_blocks);
   std::vector<std::uint64_t> starts{0};
-  for (std::uint64_t part = 0; part < parts; ++part) {
-    const std::uint64_t length = num_elements / parts + (part < num_elements % parts ? 1 : 0);
+  for (std::uint64_t block = 0; block < blocks; ++block) {
+    const std::uint64_t length = num_elements / blocks + (block < num_elements % blocks ? 1 : 0);
     starts.push_back(starts.back() + length);
   }
   return starts;
+}
+
+std::uint64_t part_start(std::int32_t part, std::int32_t num_parts, std::uint64_t num_elements) {
+  const auto shares_of = [](std::int32_t parts) {
+    return static_cast<std::uint64_t>(parts) * (static_cast<std::uint64_t>(parts) + 1) / 2;
+  };
+  const std::uint64_t before = shares_of(part), all = shares_of(num_parts);
+  return num_elements / all * before + num_elements % all * before / all;
 }
 
 }  // namespace fairlead::collectives

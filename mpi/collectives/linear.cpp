@@ -208,7 +208,7 @@ int linear_reduce_scatter(const Schedule& schedule, const Team& team, const Redu
 
 int linear_allreduce(const Schedule& schedule, const Team& team, const Reduction& reduction,
                      void* vector, Buffers& buffers) {
-  const auto starts = part_starts(team.num_hosts(), reduction.elements.count);
+  const auto starts = block_starts(team.num_hosts(), reduction.elements.count);
   std::vector<Block> layout;
   for (std::size_t host = 0; host + 1 < starts.size(); ++host) {
     layout.push_back({.first = starts[host], .end = starts[host + 1]});

@@ -31,44 +31,54 @@ class Ring {
         block_at_(std::move(block_at)),
         num_hosts_(team.num_hosts()),
         num_reduce_rounds_(reduces ? num_hosts_ - 1 : 0),
-        num_messages_((num_reduce_rounds_ + (gathers ? num_hosts_ - 1 : 0)) * schedule.num_parts) {
+        num_rounds_(num_reduce_rounds_ + (gathers ? num_hosts_ - 1 : 0)),
+        progress_of_part_(static_cast<std::size_t>(schedule.num_parts)) {
     const auto found = std::find(schedule.order.begin(), schedule.order.end(), team.host);
     position_ = static_cast<int>(found - schedule.order.begin());
-    has_arrived_.assign(static_cast<std::size_t>(num_messages_), false);
-    is_sent_.assign(static_cast<std::size_t>(num_messages_), false);
+    const auto num_messages = static_cast<std::size_t>(num_rounds_ * schedule.num_parts);
+    has_arrived_.assign(num_messages, false);
+    is_sent_.assign(num_messages, false);
   }
 
   int run(Buffers* buffers) {
     if (num_reduce_rounds_ > 0) make_slots(*buffers);
-    Messages messages(team_.comm, 2 * static_cast<std::size_t>(schedule_.window));
+    Messages messages(team_.comm,
+                      2 * progress_of_part_.size() * static_cast<std::size_t>(schedule_.window));
     return exchange(*this, messages);
   }
 
   int post_receives(Messages& messages) {
-    for (; next_receive_ < num_messages_ && may_receive(next_receive_); ++next_receive_) {
-      const Part part = part_of(next_receive_, true);
-      void* memory = is_reduced(next_receive_)
-                         ? slot(next_receive_)
-                         : reduction_.elements.at(static_cast<void*>(vector_), part.first);
-      const int code =
-          messages.receive(memory, part.count, reduction_.elements.type, rank_at(position_ - 1),
-                           kTag, {.edge = from_before, .number = next_receive_});
-      if (code != MPI_SUCCESS) return code;
+    for (int part = 0; part < schedule_.num_parts; ++part) {
+      int& round = progress(part).next_receive;
+      for (; round < num_rounds_ && may_receive(round, part); ++round) {
+        const int number = number_of(round, part);
+        const Part incoming = part_of(number, true);
+        void* memory = is_reduced(number)
+                           ? slot(number)
+                           : reduction_.elements.at(static_cast<void*>(vector_), incoming.first);
+        const int code = messages.receive(memory, incoming.count, reduction_.elements.type,
+                                          rank_at(position_ - 1), kTag + part,
+                                          {.edge = from_before, .number = number});
+        if (code != MPI_SUCCESS) return code;
+      }
     }
     return MPI_SUCCESS;
   }
 
   int start_sends(Messages& messages) {
-    for (; next_send_ < num_messages_ && num_sends_ < schedule_.window; ++next_send_) {
-      const int needed = next_send_ - schedule_.num_parts;
-      if (needed >= 0 && !has_arrived_[static_cast<std::size_t>(needed)]) return MPI_SUCCESS;
-      const Part part = part_of(next_send_, false);
-      const int code =
-          messages.send(reduction_.elements.at(static_cast<void*>(vector_), part.first), part.count,
-                        reduction_.elements.type, rank_at(position_ + 1), kTag,
-                        {.edge = to_next, .number = next_send_});
-      if (code != MPI_SUCCESS) return code;
-      ++num_sends_;
+    for (int part = 0; part < schedule_.num_parts; ++part) {
+      Progress& own = progress(part);
+      for (; own.next_send < num_rounds_ && own.num_sends < schedule_.window; ++own.next_send) {
+        if (own.next_send > 0 && !has_arrived(own.next_send - 1, part)) break;
+        const int number = number_of(own.next_send, part);
+        const Part outgoing = part_of(number, false);
+        const int code =
+            messages.send(reduction_.elements.at(static_cast<void*>(vector_), outgoing.first),
+                          outgoing.count, reduction_.elements.type, rank_at(position_ + 1),
+                          kTag + part, {.edge = to_next, .number = number});
+        if (code != MPI_SUCCESS) return code;
+        ++own.num_sends;
+      }
     }
     return MPI_SUCCESS;
   }
@@ -76,23 +86,43 @@ class Ring {
   int finish(MessageName name) {
     if (name.edge == from_before) return take(name.number);
     is_sent_[static_cast<std::size_t>(name.number)] = true;
-    --num_sends_;
+    --progress(name.number % schedule_.num_parts).num_sends;
     return MPI_SUCCESS;
   }
 
  private:
+  /// How far a part of all blocks has come. Each goes around the ring for itself, under its own
+  /// tag, so a short one overtakes longer ones.
+  struct Progress {
+    int next_receive = 0;
+    int next_send = 0;
+    int num_sends = 0;  ///< under way
+  };
+
+  Progress& progress(int part) { return progress_of_part_[static_cast<std::size_t>(part)]; }
+
+  [[nodiscard]] int number_of(int round, int part) const {
+    return round * schedule_.num_parts + part;
+  }
+
+  [[nodiscard]] bool has_arrived(int round, int part) const {
+    return has_arrived_[static_cast<std::size_t>(number_of(round, part))];
+  }
+
   void make_slots(Buffers& buffers) {
     for (const Block& block : block_at_) {
       slot_elements_ = std::max(slot_elements_, block.length());
     }
-    const auto num_parts = static_cast<std::uint64_t>(schedule_.num_parts);
-    slot_elements_ = (slot_elements_ + num_parts - 1) / num_parts;
+    // The last part is the longest.
+    slot_elements_ -= part_start(schedule_.num_parts - 1, schedule_.num_parts, slot_elements_);
     slots_ = buffers.slots.room_for(reduction_.elements,
-                                    slot_elements_ * static_cast<std::uint64_t>(schedule_.window));
+                                    slot_elements_ * static_cast<std::uint64_t>(num_slots()));
   }
 
+  [[nodiscard]] int num_slots() const { return schedule_.window * schedule_.num_parts; }
+
   std::byte* slot(int message) const {
-    const auto index = static_cast<std::uint64_t>(message % schedule_.window);
+    const auto index = static_cast<std::uint64_t>(message % num_slots());
     return reduction_.elements.at(static_cast<void*>(slots_), index * slot_elements_);
   }
 
@@ -112,12 +142,10 @@ class Ring {
     const int round = message / schedule_.num_parts;
     const int block = block_sent_in(round) - (is_incoming ? 1 : 0) + 2 * num_hosts_;
     const Block& found = block_at_[static_cast<std::size_t>(block % num_hosts_)];
-    const std::uint64_t length = found.length();
-    const auto num_parts = static_cast<std::uint64_t>(schedule_.num_parts);
-    const auto part = static_cast<std::uint64_t>(message % schedule_.num_parts);
-    const std::uint64_t longer = std::min(part, length % num_parts);
-    return {.first = found.first + part * (length / num_parts) + longer,
-            .count = length / num_parts + (part < length % num_parts ? 1 : 0)};
+    const int part = message % schedule_.num_parts;
+    const std::uint64_t start = part_start(part, schedule_.num_parts, found.length());
+    const std::uint64_t end = part_start(part + 1, schedule_.num_parts, found.length());
+    return {.first = found.first + start, .count = end - start};
   }
 
   [[nodiscard]] int rank_at(int position) const {
@@ -125,16 +153,12 @@ class Ring {
     return team_.rank_of(schedule_.order[index]);
   }
 
-  [[nodiscard]] bool may_receive(int message) const {
+  [[nodiscard]] bool may_receive(int round, int part) const {
     // A slot, or the place in the window, is free when the message that had it has arrived.
-    if (message >= schedule_.window &&
-        !has_arrived_[static_cast<std::size_t>(message - schedule_.window)]) {
-      return false;
-    }
+    if (round >= schedule_.window && !has_arrived(round - schedule_.window, part)) return false;
     // A block that comes back overwrites what has been sent from its memory.
-    const int sent = message - num_reduce_rounds_ * schedule_.num_parts;
-    return is_reduced(message) || num_reduce_rounds_ == 0 ||
-           is_sent_[static_cast<std::size_t>(sent)];
+    if (round < num_reduce_rounds_ || num_reduce_rounds_ == 0) return true;
+    return is_sent_[static_cast<std::size_t>(number_of(round - num_reduce_rounds_, part))];
   }
 
   int take(int message) {
@@ -153,11 +177,9 @@ class Ring {
   std::vector<Block> block_at_;
   int num_hosts_;
   int num_reduce_rounds_;
-  int num_messages_;  ///< in each direction, numbered by round and part
+  int num_rounds_;  ///< of messages in each direction, numbered by round and part
+  std::vector<Progress> progress_of_part_;
   int position_ = 0;
-  int next_receive_ = 0;
-  int next_send_ = 0;
-  int num_sends_ = 0;
   std::vector<bool> has_arrived_;
   std::vector<bool> is_sent_;
   std::byte* slots_ = nullptr;
@@ -190,7 +212,7 @@ int ring_reduce_scatter(const Schedule& schedule, const Team& team, const Reduct
 
 int ring_allreduce(const Schedule& schedule, const Team& team, const Reduction& reduction,
                    void* vector, Buffers& buffers) {
-  const auto starts = part_starts(team.num_hosts(), reduction.elements.count);
+  const auto starts = block_starts(team.num_hosts(), reduction.elements.count);
   std::vector<Block> blocks;
   for (std::size_t position = 0; position + 1 < starts.size(); ++position) {
     blocks.push_back({.first = starts[position], .end = starts[position + 1]});

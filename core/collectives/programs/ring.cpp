@@ -14,11 +14,14 @@ Program ring_program(const Schedule& schedule, const BlockBytes& blocks) {
   const double share_bytes =
       static_cast<double>(schedule.message_bytes) / static_cast<double>(num_hosts);
   const std::size_t first_block = schedule.operation == Operation::allgather ? 0 : 1;
-  const auto part_bytes = [&](std::size_t step, std::size_t position) {
+  const auto block_bytes = [&](std::size_t step, std::size_t position) {
     const std::size_t block =
         (position + 2 * num_hosts - first_block - step % num_hosts) % num_hosts;
-    return (is_allreduce ? share_bytes : blocks[schedule.order[block]]) /
-           static_cast<double>(num_parts);
+    return is_allreduce ? share_bytes : blocks[schedule.order[block]];
+  };
+  // As part_start() cuts it.
+  const auto part_ratio = [num_parts](std::size_t part) {
+    return static_cast<double>(part + 1) / static_cast<double>(num_parts * (num_parts + 1) / 2);
   };
   const std::size_t num_blocks = (num_hosts - 1) * (is_allreduce ? 2 : 1);
   const auto window = static_cast<std::size_t>(schedule.window);
@@ -35,11 +38,13 @@ Program ring_program(const Schedule& schedule, const BlockBytes& blocks) {
     for (std::size_t position = 0; position < num_hosts; ++position) {
       const std::int32_t made =
           program.add(schedule.order[position], schedule.order[(position + 1) % num_hosts],
-                      part_bytes(number / num_parts, position));
+                      block_bytes(number / num_parts, position) * part_ratio(number % num_parts));
       if (number >= num_parts) {
         program.add_dependency(index(number - num_parts, position + num_hosts - 1), made);
       }
-      if (number >= window) program.add_dependency(index(number - window, position), made);
+      if (number >= window * num_parts) {
+        program.add_dependency(index(number - window * num_parts, position), made);
+      }
     }
   }
   return program;

@@ -47,7 +47,7 @@ class Schedule:
         levels: Groups of hosts, each with its leader first; top level first.
         window: Messages under way on one edge.
         max_sends: Sends under way at one host, or receives of a reduce or gather; 0: no limit.
-        num_parts: Parts in which a block of a ring is cut.
+        num_parts: Parts in which a block of a ring is cut, as long as 1 to 2 to 3.
     """
 
     operation: str

@@ -113,7 +113,34 @@ TEST_CASE("schedule: segments cover every element once, however few there are") 
   }
 }
 
-TEST_CASE("schedule: parts of a block differ by one element at most") {
-  CHECK(part_starts(3, 8) == std::vector<std::uint64_t>{0, 3, 6, 8});
-  CHECK(part_starts(4, 2) == std::vector<std::uint64_t>{0, 1, 2, 2, 2});
+TEST_CASE("schedule: blocks of a vector differ by one element at most") {
+  CHECK(block_starts(3, 8) == std::vector<std::uint64_t>{0, 3, 6, 8});
+  CHECK(block_starts(4, 2) == std::vector<std::uint64_t>{0, 1, 2, 2, 2});
+}
+
+TEST_CASE("schedule: each part of a ring's block is longer than the one before, the last longest") {
+  const auto starts = [](std::int32_t num_parts, std::uint64_t num_elements) {
+    std::vector<std::uint64_t> all;
+    for (std::int32_t part = 0; part <= num_parts; ++part) {
+      all.push_back(part_start(part, num_parts, num_elements));
+    }
+    return all;
+  };
+  CHECK(starts(1, 7) == std::vector<std::uint64_t>{0, 7});
+  CHECK(starts(2, 9) == std::vector<std::uint64_t>{0, 3, 9});
+  CHECK(starts(3, 60) == std::vector<std::uint64_t>{0, 10, 30, 60});
+  CHECK(starts(3, 0) == std::vector<std::uint64_t>{0, 0, 0, 0});
+  // No product of both overflows.
+  constexpr std::uint64_t kMany = std::uint64_t{1} << 63U;
+  CHECK(part_start(kMaxParts, kMaxParts, kMany) == kMany);
+  for (std::uint64_t num_elements = 0; num_elements < 40; ++num_elements) {
+    for (std::int32_t num_parts = 1; num_parts <= 5; ++num_parts) {
+      const std::vector<std::uint64_t> all = starts(num_parts, num_elements);
+      CHECK(all.front() == 0);
+      CHECK(all.back() == num_elements);
+      const std::uint64_t last = all.back() - all[all.size() - 2];
+      for (std::size_t part = 1; part < all.size(); ++part)
+        CHECK(all[part] - all[part - 1] <= last);
+    }
+  }
 }

@@ -43,6 +43,9 @@ struct Segment {
   double share_ratio = 1.0;  ///< of the whole message, > 0; all segments add up to 1
 };
 
+/// Of a ring's block.
+inline constexpr std::int32_t kMaxParts = 64;
+
 /// Parent of each host, kNoHost at the tree's root.
 using ParentOfHost = std::vector<std::int32_t>;
 
@@ -68,7 +71,7 @@ struct Schedule {
   std::int32_t window = 0;  ///< forest, ring: messages under way on one edge of the form, >= 1
   /// forest, linear: sends under way at one host, or receives of a reduce or gather; 0: no limit
   std::int32_t max_sends = 0;
-  std::int32_t num_parts = 0;  ///< ring: parts in which a block is cut, >= 1
+  std::int32_t num_parts = 0;  ///< ring: parts in which a block is cut, 1 to kMaxParts
 };
 
 [[nodiscard]] std::string_view name_of(Operation operation);
@@ -96,9 +99,14 @@ void check(const Schedule& schedule);
 [[nodiscard]] std::vector<std::uint64_t> segment_starts(std::span<const Segment> segments,
                                                         std::uint64_t num_elements);
 
-/// First element of each part of a block of `num_elements`, length num_parts + 1; the first parts
+/// First element of each of the equal blocks of a vector, length num_blocks + 1; the first blocks
 /// are the longer ones.
-[[nodiscard]] std::vector<std::uint64_t> part_starts(std::int32_t num_parts,
-                                                     std::uint64_t num_elements);
+[[nodiscard]] std::vector<std::uint64_t> block_starts(std::int32_t num_blocks,
+                                                      std::uint64_t num_elements);
+
+/// First element of a part of a ring's block, or its end for part `num_parts`. The lengths are as
+/// 1 to 2 to 3 and so on: equal parts would share an edge all the way and arrive together.
+[[nodiscard]] std::uint64_t part_start(std::int32_t part, std::int32_t num_parts,
+                                       std::uint64_t num_elements);
 
 }  // namespace fairlead::collectives
