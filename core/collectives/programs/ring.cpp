@@ -20,8 +20,9 @@ Program ring_program(const Schedule& schedule, const BlockBytes& blocks) {
     return is_allreduce ? share_bytes : blocks[schedule.order[block]];
   };
   // As part_start() cuts it.
-  const auto part_ratio = [num_parts](std::size_t part) {
-    return static_cast<double>(part + 1) / static_cast<double>(num_parts * (num_parts + 1) / 2);
+  const std::size_t num_shares = num_parts * (num_parts + 1) / 2;
+  const auto part_ratio = [num_shares](std::size_t part) {
+    return static_cast<double>(part + 1) / static_cast<double>(num_shares);
   };
   const std::size_t num_blocks = (num_hosts - 1) * (is_allreduce ? 2 : 1);
   const auto window = static_cast<std::size_t>(schedule.window);
