@@ -38,7 +38,7 @@ Schedule plan_ring(const Problem& problem) {
   Schedule schedule = begun(problem, Form::ring);
   schedule.order = ring_order_of(problem, ring_block_bytes(problem));
   // One message at a time pays the latency of each; with more the next one's passes meanwhile. Of
-  // more than two parts the time would not be predicted well: small ones overtake each other.
+  // three parts and more the time would not be predicted well.
   for (const auto& [window, num_parts] : {std::pair{2, 1}, {4, 1}, {2, 2}}) {
     schedule.window = window;
     schedule.num_parts = num_parts;

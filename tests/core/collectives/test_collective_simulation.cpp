@@ -296,6 +296,16 @@ TEST_CASE("simulation: a ring takes H - 1 steps, an allreduce twice as many of a
         Approx(10 * block_s));
 }
 
+TEST_CASE("simulation: of a ring's two unequal parts, one travels while the other waits") {
+  // Both set out at once and share the edge. The shorter one goes on first; its second message ends
+  // when that of the longer one, which set out later, has had its latency.
+  Schedule schedule = ordered(Operation::allgather, Form::ring, 3, 12'000);
+  schedule.num_parts = 2;
+  const double block_s = 1.2e-4;
+  CHECK(simulated_s(schedule, even_network(3, kLatency_s, kRate_Bps)) ==
+        Approx(2 * kLatency_s + block_s + block_s * 2 / 3));
+}
+
 TEST_CASE("simulation: recursive doubling takes log2 H steps, one more beside a power of two") {
   const double step_s = kLatency_s + 0.01;
   CHECK(simulated_s(ordered(Operation::allreduce, Form::doubling, 8, 1'000'000),

@@ -79,6 +79,18 @@ TEST_CASE("schedule: an order with a host twice is refused") {
   require_refused(schedule, "order: host 2 stands twice");
 }
 
+TEST_CASE("schedule: a ring of no parts, or of too many, is refused") {
+  Schedule schedule{.operation = Operation::allgather,
+                    .form = Form::ring,
+                    .num_hosts = 2,
+                    .order = {0, 1},
+                    .window = 1};
+  for (const std::int32_t num_parts : {0, kMaxParts + 1}) {
+    schedule.num_parts = num_parts;
+    require_refused(schedule, "num_parts: must be 1 to 64");
+  }
+}
+
 TEST_CASE("schedule: a leader that no level above reaches is refused") {
   Schedule schedule = grouped();
   schedule.levels = {{{1, 2}}, {{3, 0}}};

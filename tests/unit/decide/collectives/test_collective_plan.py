@@ -88,6 +88,22 @@ def test_short_message_between_near_hosts_is_cut_into_few_segments(
     assert 1 <= len(schedule.share_of_segment) <= max(1, message_bytes // 512)
 
 
+def test_ring_cuts_blocks_that_take_about_as_long_as_their_latency() -> None:
+    block_bytes, latency_s, bandwidth_Bps = 16384, 50e-6, 125e6
+    is_self = np.eye(NUM_HOSTS, dtype=bool)
+    network = fl.Network(
+        [f"n{host}" for host in range(NUM_HOSTS)],
+        np.where(is_self, 0.0, latency_s),
+        np.where(is_self, np.inf, bandwidth_Bps),
+    )
+
+    schedule = fl.collectives.plan("allgather", network, block_bytes, method="ring")
+
+    whole_blocks_s = (NUM_HOSTS - 1) * (latency_s + block_bytes / bandwidth_Bps)
+    assert schedule.num_parts == 2
+    assert schedule.predicted_s < 0.95 * whole_blocks_s
+
+
 def test_prediction_follows_the_network() -> None:
     network = drawn()
     schedule = fl.collectives.plan("bcast", network, 10**6)
