@@ -62,14 +62,13 @@ struct Job {
 struct Settings {
   double nic_Bps, uplink_Bps, latency_s, hop_s, horizon_s;
   std::uint64_t message_bytes, segment_bytes;
-  /// "never", "learned" (the messenger's rule, and the routers'), "unlimited" (the messenger's
-  /// alone), "planned" (by the plan alone), or "idle" (the messenger's rule, by relays only whose
-  /// interfaces carry nothing else)
+  /// "never", "learned" (the messenger's rule, and the routers'), "striped" (the same, but by all
+  /// paths also where others fill the network), "unlimited" (the messenger's alone), "planned" (by
+  /// the plan alone), or "idle" (the messenger's rule, by relays only whose interfaces carry
+  /// nothing else)
   std::string mode;
 
-  [[nodiscard]] bool learns() const {
-    return mode == "learned" || mode == "unlimited" || mode == "idle";
-  }
+  [[nodiscard]] bool learns() const { return mode != "never" && mode != "planned"; }
 };
 
 relay::Time now() {
@@ -127,6 +126,9 @@ void send(const Settings& settings, PacedHosts& hosts, const Message& message) {
   const double begin_s = s4u::Engine::get_clock();
   if (way == relay::Way::striped) {
     send_striped(settings, hosts, message);
+  } else if (way == relay::Way::relayed) {
+    std::uint64_t left_bytes = bytes;
+    use_path(settings, hosts, message, message.relays.front(), &left_bytes);
   } else {
     hosts.finish(hosts.start(message.job, message.src, message.dst, bytes, false));
   }
@@ -213,8 +215,9 @@ Job read_job(Network& network, const Settings& settings, std::size_t number_of_j
   std::cin >> num_messages;
   for (std::size_t index = 0; index < num_messages; ++index) {
     std::size_t src = 0, dst = 0, num_relays = 0;
-    double direct_Bps = 0, direct_s = 0, all_Bps = 0, all_s = 0;
+    double direct_Bps = 0, direct_s = 0, all_Bps = 0, all_s = 0, relayed_Bps = 0, relayed_s = 0;
     std::cin >> src >> dst >> direct_Bps >> direct_s >> all_Bps >> all_s >> num_relays;
+    if (num_relays > 0) std::cin >> relayed_Bps >> relayed_s;
     Message& message = job.messages.emplace_back();
     message.job = number_of_job;
     message.src = network.hosts[hosts[src]];
@@ -225,8 +228,9 @@ Job read_job(Network& network, const Settings& settings, std::size_t number_of_j
       message.relays.push_back(network.hosts[hosts[by]]);
     }
     if (num_relays == 0) continue;
-    message.rule = std::make_unique<Rule>(Rule{
-        {relay::WayRate(direct_Bps, direct_s), relay::WayRate(all_Bps, all_s), relay::Time{}}});
+    relay::WayRates planned{{direct_Bps, direct_s}, {all_Bps, all_s}};
+    if (settings.mode != "striped") planned.relayed = relay::WayRate(relayed_Bps, relayed_s);
+    message.rule = std::make_unique<Rule>(Rule{{planned, relay::Time{}}});
   }
   job.barrier = s4u::Barrier::create(static_cast<unsigned>(job.messages.size()));
   return job;
@@ -257,7 +261,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   network.zone->seal();
-  PacedHosts hosts(settings.mode == "learned");
+  PacedHosts hosts(settings.mode == "learned" || settings.mode == "striped");
   for (Job& job : jobs) {
     for (const Message& message : job.messages) {
       s4u::Actor::create("messages", message.src, [&settings, &hosts, &job, &message]() {

@@ -5,9 +5,10 @@
 256 hosts in racks behind shared uplinks, each pair of hosts with a rate of its own; two jobs on
 each host. Each job has measured the pairs of its hosts while nothing else ran, and plans its relays
 from that alone (decide/routes). All run at once: without relays; with relays by the rules of the
-program, of which the messenger's compares what whole messages take, and the routers' lets other
-jobs have an interface first; by the messenger's rule alone; by the plan alone; and by the
-messenger's rule with idle relays only. Network, jobs and messages are the same each time.
+program, of which the messenger's compares what whole messages take, and takes one path where others
+fill the network, and the routers' lets other jobs have an interface first; by all paths also where
+others fill the network; by the messenger's rule alone; by the plan alone; and by the messenger's
+rule with idle relays only. Network, jobs and messages are the same each time.
 
 Printed is, for each job, the mean time of a round of messages as part of that without relays.
 """
@@ -28,6 +29,7 @@ from fairlead.flows.statistics import mean_interval
 ROOT = Path(__file__).parents[2]
 MODES = {
     "learned": "relays",
+    "striped": "relays by all paths also where others fill the network (an earlier rule)",
     "unlimited": "relays whose hosts do not give way to other jobs",
     "planned": "relays by the plan alone",
     "idle": "relays by idle hosts only (a rule that the program does not have)",
@@ -127,6 +129,8 @@ def job_lines(
         all_Bps = min(sum(one.bandwidth_Bps for one in routes), table.capacity_Bps[src][dst])
         all_s = max(one.latency_s for one in routes)
         plan = (direct.bandwidth_Bps, direct.latency_s, all_Bps, all_s, len(relayed))
+        if relayed:
+            plan += (relayed[0].bandwidth_Bps, relayed[0].latency_s)
         lines.append(words([src, dst, *plan, *(route.hops[0] for route in relayed)]))
     return lines
 

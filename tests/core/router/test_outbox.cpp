@@ -99,6 +99,27 @@ TEST_CASE("outbox: on parallel ways every connection of the direct path is used,
   CHECK(num_segments[0] == 2);
 }
 
+TEST_CASE("outbox: on the relayed way the best relay alone is used, and another one if it fails") {
+  MessengerSite place = site(1e9, 3e8);
+  // By another host, slower.
+  place.routes_of_host[1].push_back({{3, 1}, 2e-4, 1e8});
+  Outbox box(place, kStart);
+  box.add(1, payload(12 * kMaxSegmentBytes), Way::relayed, kStart);
+  const auto relays = [&box](Time now) {
+    std::set<std::uint16_t> seen;
+    while (auto departure = box.next(now, OwnRouter::ready)) {
+      REQUIRE(departure->header.num_hops == 2);
+      seen.insert(departure->header.hops[0]);
+    }
+    return seen;
+  };
+  CHECK(relays(kStart) == std::set<std::uint16_t>{2});
+  // Nothing comes back.
+  const Time later = kStart + std::chrono::seconds(1);
+  box.expire(later);
+  CHECK(relays(later) == std::set<std::uint16_t>{3});
+}
+
 TEST_CASE("outbox: with many hosts there are fewer connections to each") {
   const auto num_connections = [](std::size_t num_hosts) {
     MessengerSite place = site(1e8, 3e8);

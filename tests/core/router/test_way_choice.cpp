@@ -18,24 +18,33 @@ constexpr std::uint64_t kBytes = 1 << 20;
 constexpr double kLatency_s = 1e-4;
 const Time kStart = Time(std::chrono::seconds(1000));
 
+// One relay alone carries what all paths do.
+WayRates planned(double direct_Bps, double striped_Bps) {
+  const WayRate direct(direct_Bps, kLatency_s);
+  const WayRate striped(striped_Bps, kLatency_s);
+  return {direct, striped, direct, striped};
+}
+
 // One message after the other; the MPI is as fast as the direct path.
 class Program {
  public:
   Program(double planned_direct_Bps, double planned_striped_Bps)
-      : choice_({planned_direct_Bps, kLatency_s}, {planned_striped_Bps, kLatency_s}, kStart,
-                WayRate(planned_direct_Bps, kLatency_s)) {}
+      : choice_(planned(planned_direct_Bps, planned_striped_Bps), kStart) {}
 
   /// @return seconds that each way took
   std::map<Way, double> run(double direct_Bps, double striped_Bps, milliseconds time,
-                            double parallel_ratio = 1.0) {
+                            double parallel_ratio = 1.0, double relayed_ratio = 1.0) {
+    const std::map<Way, double> rates_Bps{{Way::mpi, direct_Bps},
+                                          {Way::direct, direct_Bps},
+                                          {Way::parallel, parallel_ratio * direct_Bps},
+                                          {Way::relayed, relayed_ratio * striped_Bps},
+                                          {Way::striped, striped_Bps}};
     std::map<Way, double> taken_s;
     const Time end = now_ + time;
     while (now_ < end) {
       if (cadence_.note(now_)) choice_.doubt(now_);
       const Way way = choice_.next(kBytes, now_);
-      const double ratio = way == Way::parallel ? parallel_ratio : 1.0;
-      const double rate_Bps = way == Way::striped ? striped_Bps : ratio * direct_Bps;
-      const double seconds = kLatency_s + static_cast<double>(kBytes) / rate_Bps;
+      const double seconds = kLatency_s + static_cast<double>(kBytes) / rates_Bps.at(way);
       now_ += duration_cast<Clock::duration>(duration<double>(seconds));
       choice_.learn(way, kBytes, seconds, now_);
       taken_s[way] += seconds;
@@ -53,6 +62,10 @@ double share(const std::map<Way, double>& taken_s, Way way) {
   double sum = 0.0;
   for (const auto& [each, seconds] : taken_s) sum += seconds;
   return taken_s.contains(way) ? taken_s.at(way) / sum : 0.0;
+}
+
+bool has_relay(Way way) {
+  return way == Way::striped || way == Way::relayed;
 }
 
 }  // namespace
@@ -103,6 +116,27 @@ TEST_CASE("way: several connections that only take a greater share of an interfa
   CHECK(share(program.run(4e7, 4e7, milliseconds(20000), 2.0), Way::parallel) < 0.02);
 }
 
+TEST_CASE("way: several paths that only take a greater share of what others fill are left") {
+  // Four paths carry more than one does, but none of them more than the direct one.
+  const double planned_direct_Bps = GENERATE(1e8, 6e7);
+  Program program(planned_direct_Bps, 1e8);
+  program.run(2.5e7, 8e7, milliseconds(1000), 1.0, 0.25);
+  const auto later = program.run(2.5e7, 8e7, milliseconds(20000), 1.0, 0.25);
+  CHECK(share(later, Way::striped) == 0.0);
+  CHECK(share(later, Way::mpi) > 0.9);
+}
+
+TEST_CASE("way: one relay is taken alone while others fill the network") {
+  Program program(1e7, 1e8);
+  program.run(1e7, 1e8, milliseconds(5000));
+  // Jobs come.
+  program.run(1e7, 8e7, milliseconds(10000), 1.0, 0.5);
+  CHECK(share(program.run(1e7, 8e7, milliseconds(5000), 1.0, 0.5), Way::relayed) > 0.9);
+  // They have ended.
+  program.run(1e7, 1e8, milliseconds(10000));
+  CHECK(share(program.run(1e7, 1e8, milliseconds(5000)), Way::striped) > 0.8);
+}
+
 TEST_CASE("way: a direct path that falls to a tenth is left within a second") {
   Program program(1e8, 1e8);
   program.run(1e8, 9e7, milliseconds(5000));
@@ -127,7 +161,7 @@ TEST_CASE("way: on an even network four messages are tried at most, the first on
   const WayRate planned(1e8, kLatency_s);
   // What the first message of a way loses to others by opening its connections.
   const double slow_start = GENERATE(1.0, 0.8, 0.5, 0.2);
-  WayChoice choice(planned, planned, kStart, planned);
+  WayChoice choice({planned, planned, planned, planned}, kStart);
   std::map<Way, int> num_taken;
   for (int message = 0; message < 100; ++message) {
     const Way way = choice.next(kBytes, kStart);
@@ -151,9 +185,9 @@ TEST_CASE("way: relays are taken where they make the program faster, and left wh
   const double mpi_ratio = GENERATE(5.0, 1.0);
   const int onset = GENERATE(0, 100);
   const WayRate planned(1e8, kLatency_s);
-  WayChoice choice(planned, planned, kStart);
+  WayChoice choice({planned, planned, std::nullopt, planned}, kStart);
   Cadence cadence;
-  std::map<Way, int> num_taken;
+  int num_relayed = 0;
   std::optional<Way> last;
   Time now = kStart;
   for (int message = 0; message < 400; ++message) {
@@ -162,13 +196,13 @@ TEST_CASE("way: relays are taken where they make the program faster, and left wh
     if (last) choice.pace(*last, *cadence.last_gap_s(), now);
     last = choice.next(kBytes, now);
     const double seconds = kLatency_s + static_cast<double>(kBytes) / (is_slow_now ? 2e7 : 1e8);
-    if (message >= 200) ++num_taken[*last];
+    if (message >= 200 && has_relay(*last)) ++num_relayed;
     const double gap_s = *last == Way::mpi && is_slow_now ? mpi_ratio * seconds : seconds;
     now += duration_cast<Clock::duration>(duration<double>(gap_s));
     choice.learn(*last, kBytes, seconds, now);
   }
   INFO(mpi_ratio << " " << onset);
-  CHECK(num_taken[mpi_ratio > 1.0 ? Way::striped : Way::mpi] > 180);
+  CHECK((mpi_ratio > 1.0 ? num_relayed : 200 - num_relayed) > 180);
 }
 
 TEST_CASE("way: a first comparison that was wrong is made again, more and more rarely") {
@@ -176,7 +210,7 @@ TEST_CASE("way: a first comparison that was wrong is made again, more and more r
   const double striped_Bps = GENERATE(5e7, 5e6);
   const int num_disturbed = GENERATE(0, 6);
   const WayRate planned(1e8, kLatency_s);
-  WayChoice choice(planned, planned, kStart, planned);
+  WayChoice choice({planned, planned, planned, planned}, kStart);
   std::map<Way, int> num_taken;
   std::optional<Way> last;
   Time now = kStart;
@@ -185,23 +219,24 @@ TEST_CASE("way: a first comparison that was wrong is made again, more and more r
     if (last) choice.pace(*last, gap_s, now);
     last = choice.next(kBytes, now);
     ++num_taken[*last];
-    gap_s = kLatency_s + static_cast<double>(kBytes) / (*last == Way::striped ? striped_Bps : 1e7);
+    gap_s = kLatency_s + static_cast<double>(kBytes) / (has_relay(*last) ? striped_Bps : 1e7);
     now += duration_cast<Clock::duration>(duration<double>(gap_s));
     const double seems_s = message < num_disturbed ? 0.1 * gap_s : gap_s;
     choice.learn(*last, kBytes, seems_s, now);
   }
   INFO(striped_Bps << " " << num_disturbed);
+  const int num_relayed = num_taken[Way::striped] + num_taken[Way::relayed];
   if (striped_Bps > 1e7) {
-    CHECK(num_taken[Way::striped] > 450);
+    CHECK(num_relayed > 450);
   } else {
     CHECK(num_taken[Way::mpi] > 450);
-    CHECK(num_taken[Way::striped] < 15);
+    CHECK(num_relayed < 20);
   }
 }
 
 TEST_CASE("way: in a program that mostly computes trials take no hundredth of the time") {
   const WayRate planned(1e8, kLatency_s);
-  WayChoice choice(planned, planned, kStart, planned);
+  WayChoice choice({planned, planned, planned, planned}, kStart);
   const double message_s = planned.expected_s(kBytes);
   const double step_s = GENERATE(5.0, 50.0, 500.0) * planned.expected_s(kBytes);
   double tried_s = 0.0;
@@ -218,7 +253,7 @@ TEST_CASE("way: in a program that mostly computes trials take no hundredth of th
 }
 
 TEST_CASE("way: where no trial tells anything, trials end") {
-  WayChoice choice({3e7, kLatency_s}, {1e8, kLatency_s}, kStart, WayRate(3e7, kLatency_s));
+  WayChoice choice(planned(3e7, 1e8), kStart);
   int num_trials = 0;
   for (int message = 0; message < 1000; ++message) {
     const Way way = choice.next(kBytes, kStart);
@@ -230,7 +265,7 @@ TEST_CASE("way: where no trial tells anything, trials end") {
 
 TEST_CASE("way: doubts in vain become rarer") {
   const WayRate planned(1e8, kLatency_s);
-  WayChoice choice(planned, planned, kStart, planned);
+  WayChoice choice({planned, planned, planned, planned}, kStart);
   int num_tried = 0;
   Time now = kStart;
   for (int message = 0; message < 6000; ++message) {
@@ -245,7 +280,7 @@ TEST_CASE("way: doubts in vain become rarer") {
 
 TEST_CASE("way: where the direct path is as before a doubt costs one message") {
   const WayRate planned(1e8, kLatency_s);
-  WayChoice choice(planned, planned, kStart, planned);
+  WayChoice choice({planned, planned, planned, planned}, kStart);
   std::map<Way, int> num_taken;
   Time now = kStart;
   for (int message = 0; message < 400; ++message) {

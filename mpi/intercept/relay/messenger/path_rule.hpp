@@ -19,6 +19,8 @@ enum class Way : std::uint8_t {
   direct,
   /// By routers, on all connections of the direct path.
   parallel,
+  /// By routers, on the best path over other hosts alone: one flow, as the direct path is.
+  relayed,
   /// By routers, on all open paths.
   striped,
 };

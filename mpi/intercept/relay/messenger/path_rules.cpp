@@ -22,11 +22,15 @@ WayChoice planned_choice(const std::vector<Route>& routes, double capacity_Bps, 
     latency_s = std::max(latency_s, route.latency_s);
   }
   const WayRate striped(std::min(rate_Bps, capacity_Bps), latency_s);
-  if (routes.empty()) return {striped, striped, now};
+  if (routes.empty()) return {{striped, striped}, now};
+  WayRates planned{{routes.front().bandwidth_Bps, routes.front().latency_s}, striped};
   // Nothing is expected of further connections before they are tried: most networks limit pairs of
   // hosts, or interfaces.
-  const WayRate direct(routes.front().bandwidth_Bps, routes.front().latency_s);
-  return {direct, striped, now, direct};
+  planned.parallel = planned.direct;
+  // The plan's routes come the best one first.
+  const auto best = std::ranges::find_if_not(routes, &Route::is_direct);
+  if (best != routes.end()) planned.relayed = WayRate(best->bandwidth_Bps, best->latency_s);
+  return {planned, now};
 }
 
 }  // namespace

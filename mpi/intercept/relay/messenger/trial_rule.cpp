@@ -15,6 +15,9 @@ bool TrialRule::is_striping_worth(std::uint64_t bytes) const {
 
 std::optional<std::size_t> TrialRule::choose(std::span<PathState> paths, Way way,
                                              std::uint64_t bytes, Time now) {
+  if (way == Way::relayed) {
+    if (const auto relay = best_relay(paths, now)) return relay;
+  }
   const bool is_narrow = way != Way::striped && !paths.empty() && paths.front().is_open(now);
   double least_s = std::numeric_limits<double>::infinity();
   std::optional<std::size_t> best;
@@ -31,13 +34,29 @@ std::optional<std::size_t> TrialRule::choose(std::span<PathState> paths, Way way
   return best;
 }
 
+// Bytes in flight do not count: the next segment of the message takes the same path.
+std::optional<std::size_t> TrialRule::best_relay(std::span<const PathState> paths, Time now) {
+  double least_s = std::numeric_limits<double>::infinity();
+  std::optional<std::size_t> best;
+  for (std::size_t index = 0; index < paths.size(); ++index) {
+    const PathState& path = paths[index];
+    if (!path.is_open(now) || path.route.is_direct()) continue;
+    const double alone_s =
+        path.latency_s + static_cast<double>(WayChoice::kLargeBytes) / path.rate_Bps;
+    if (alone_s >= least_s) continue;
+    least_s = alone_s;
+    best = index;
+  }
+  return best;
+}
+
 bool TrialRule::is_part_of(Way way, const Route& route) {
   return route.is_direct() && (way == Way::parallel || route.connection == 0);
 }
 
 // Where further connections add nothing they would only wait for each other.
 bool TrialRule::may_stripe(const Route& route) const {
-  return route.connection == 0 || choice_.is_parallel_faster();
+  return route.connection == 0 || choice_.is_parallel_faster(WayChoice::kLargeBytes);
 }
 
 void TrialRule::learn(Way way, std::uint64_t bytes, double seconds, Time now) {

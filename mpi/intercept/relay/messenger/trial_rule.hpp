@@ -4,6 +4,9 @@
 // first.
 #pragma once
 
+#include <cstddef>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "relay/messenger/path_rule.hpp"
@@ -31,6 +34,8 @@ class TrialRule final : public PathRule {
   [[nodiscard]] std::unique_ptr<PathRule> clone() const override;
 
  private:
+  [[nodiscard]] static std::optional<std::size_t> best_relay(std::span<const PathState> paths,
+                                                             Time now);
   [[nodiscard]] static bool is_part_of(Way way, const Route& route);
   [[nodiscard]] bool may_stripe(const Route& route) const;
 

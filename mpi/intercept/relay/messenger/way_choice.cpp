@@ -2,6 +2,7 @@
 #include "relay/messenger/way_choice.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace fairlead::intercept::relay {
 namespace {
@@ -30,8 +31,6 @@ constexpr double kBecameSlow = 1.5;
 constexpr int kSteady = 10;
 // Where messages overlap all the time, what they take cannot be told apart.
 constexpr int kMaxMissed = 8;
-// What holds for such a message is taken to hold for all.
-constexpr std::uint64_t kLargeBytes = std::uint64_t{1} << 20U;
 
 milliseconds rest_after(double trial_s) {
   return duration_cast<milliseconds>(duration<double>(kRestRatio * trial_s));
@@ -77,21 +76,24 @@ bool Pace::is_far_faster_than(const Pace& other) const {
          WayChoice::kFarFaster * std::ranges::max(gaps_s_) < std::ranges::min(other.gaps_s_);
 }
 
-WayChoice::WayChoice(WayRate direct, WayRate striped, Time now,
-                     const std::optional<WayRate>& parallel)
-    : direct_(direct.preferred()),
-      striped_(striped),
-      parallel_(parallel),
+WayChoice::WayChoice(const WayRates& planned, Time now)
+    : rates_(planned),
       next_direct_(now + kTrialInterval),
       next_comparison_(now + kComparisonInterval) {
+  rates_.direct = planned.direct.preferred();
   trials_.push_back(Way::direct);
   // The plan says something of relays, and nothing of several connections.
-  if (parallel_) trials_.push_back(Way::parallel);
+  if (rates_.parallel) trials_.push_back(Way::parallel);
+}
+
+const WayRate& WayChoice::rate_of(Way way) const {
+  if (way == Way::striped) return rates_.striped;
+  if (way == Way::relayed && rates_.relayed) return *rates_.relayed;
+  return way == Way::parallel && rates_.parallel ? *rates_.parallel : rates_.direct;
 }
 
 WayRate& WayChoice::rate_of(Way way) {
-  if (way == Way::striped) return striped_;
-  return way == Way::parallel && parallel_ ? *parallel_ : direct_;
+  return const_cast<WayRate&>(std::as_const(*this).rate_of(way));
 }
 
 Way WayChoice::next(std::uint64_t bytes, Time now) {
@@ -104,15 +106,17 @@ Way WayChoice::next(std::uint64_t bytes, Time now) {
   }
   const Way taken = best(bytes);
   if (taken == Way::mpi || is_comparing_ || now < next_direct_) return taken;
-  next_direct_ = now + std::max(direct_interval_, rest_after(direct_.expected_s(bytes)));
+  next_direct_ = now + std::max(direct_interval_, rest_after(rates_.direct.expected_s(bytes)));
   direct_interval_ = std::min(2 * direct_interval_, kLongestTrialInterval);
+  if (taken == Way::striped && rates_.relayed) trials_.push_back(Way::relayed);
   return Way::direct;
 }
 
-double WayChoice::expected_s(const WayRate& rate, std::uint64_t bytes) const {
-  if (rate.num_learned() > 0 || direct_.num_learned() == 0) return rate.expected_s(bytes);
+double WayChoice::expected_s(Way way, std::uint64_t bytes) const {
+  const WayRate& rate = rate_of(way);
+  if (rate.num_learned() > 0 || rates_.direct.num_learned() == 0) return rate.expected_s(bytes);
   // The plan is of a network without load; what slows the direct path may slow all ways.
-  const double slowed = direct_.expected_s(bytes) / direct_.planned_s(bytes);
+  const double slowed = rates_.direct.expected_s(bytes) / rates_.direct.planned_s(bytes);
   return std::max(1.0, slowed) * rate.expected_s(bytes);
 }
 
@@ -120,33 +124,41 @@ double WayChoice::expected_s(const WayRate& rate, std::uint64_t bytes) const {
 // share an interface, eight connections take a greater share of it, from the program's own others,
 // and carry no more in all.
 double WayChoice::one_connection_s(std::uint64_t bytes) const {
-  return std::min(direct_.expected_s(bytes), direct_.planned_s(bytes));
+  return std::min(rates_.direct.expected_s(bytes), rates_.direct.planned_s(bytes));
 }
 
 // Relays have to be better than several connections by the margin: they load third hosts.
 Way WayChoice::best(std::uint64_t bytes) const {
-  const double direct_s = direct_.expected_s(bytes);
-  const double striped_s = kMargin * expected_s(striped_, bytes);
-  if (parallel_) {
-    const double parallel_s = expected_s(*parallel_, bytes);
-    if (kMargin * parallel_s < one_connection_s(bytes))
-      return striped_s < parallel_s ? Way::striped : Way::parallel;
+  const Way by_relays = is_loaded(bytes) ? Way::relayed : Way::striped;
+  const double relays_s = kMargin * expected_s(by_relays, bytes);
+  if (is_parallel_faster(bytes)) {
+    return relays_s < expected_s(Way::parallel, bytes) ? by_relays : Way::parallel;
   }
-  const bool is_worth = striped_s < direct_s || is_program_faster_with_relays(bytes);
-  return is_worth ? Way::striped : Way::mpi;
+  if (relays_s < rates_.direct.expected_s(bytes)) return by_relays;
+  return is_program_faster_with_relays(by_relays, bytes) ? by_relays : Way::mpi;
+}
+
+// Several paths together take a greater share of what is full than one does, from other jobs and
+// the program's own messages, and a relayed byte passes it twice. So each job alone gains by
+// stripes where all of them together lose. One path against another is a fair comparison (the
+// second aim of RFC 6356, section 1: to do no harm).
+bool WayChoice::is_loaded(std::uint64_t bytes) const {
+  return rates_.relayed && rates_.relayed->num_learned() > 0 &&
+         rates_.relayed->expected_s(bytes) > kLoaded * rates_.relayed->planned_s(bytes);
 }
 
 // A comparison may have been wrong, disturbed as the first messages of a program are, and a program
 // that has been slow from its beginning keeps its pace. So it is made again where messages may be
 // what takes the time between two of them: else a trial would cost more than it could save.
 bool WayChoice::may_mpi_be_slow(std::uint64_t bytes) const {
-  return num_by_mpi_ >= kSteady && mpi_pace_.is_slower_than(kSlowPath * direct_.planned_s(bytes));
+  return num_by_mpi_ >= kSteady &&
+         mpi_pace_.is_slower_than(kSlowPath * rates_.direct.planned_s(bytes));
 }
 
 // Relays that are slower than the direct path have not made it faster: other messages have.
-bool WayChoice::is_program_faster_with_relays(std::uint64_t bytes) const {
-  return striped_pace_.is_far_faster_than(mpi_pace_) &&
-         striped_.expected_s(bytes) < kMargin * direct_.expected_s(bytes);
+bool WayChoice::is_program_faster_with_relays(Way by_relays, std::uint64_t bytes) const {
+  return relays_pace_.is_far_faster_than(mpi_pace_) &&
+         rate_of(by_relays).expected_s(bytes) < kMargin * rates_.direct.expected_s(bytes);
 }
 
 void WayChoice::pace(Way way, double gap_s, Time now) {
@@ -157,11 +169,11 @@ void WayChoice::pace(Way way, double gap_s, Time now) {
     return;
   }
   routers_pace_.note(gap_s);
-  if (way == Way::striped) striped_pace_.note(gap_s);
+  if (way == Way::striped || way == Way::relayed) relays_pace_.note(gap_s);
 }
 
-bool WayChoice::is_parallel_faster() const {
-  return parallel_ && kMargin * parallel_->expected_s(kLargeBytes) < one_connection_s(kLargeBytes);
+bool WayChoice::is_parallel_faster(std::uint64_t bytes) const {
+  return rates_.parallel && kMargin * expected_s(Way::parallel, bytes) < one_connection_s(bytes);
 }
 
 void WayChoice::learn(Way way, std::uint64_t bytes, double seconds, Time now) {
@@ -169,8 +181,8 @@ void WayChoice::learn(Way way, std::uint64_t bytes, double seconds, Time now) {
   const Way taken = best(bytes);
   const double known_s = rate_of(taken).expected_s(bytes);
   rate_of(way).learn(bytes, seconds);
+  end_trial(way);
   if (is_comparing_) {
-    end_trial(way);
     go_on(bytes, now);
   } else if (way == Way::direct && taken != Way::mpi && kMargin * seconds < known_s) {
     mpi_pace_.forget();
@@ -186,7 +198,7 @@ bool WayChoice::end_trial(Way way) {
 }
 
 void WayChoice::miss(Way way, std::uint64_t bytes, Time now) {
-  if (!is_comparing_ || !end_trial(way)) return;
+  if (!end_trial(way) || !is_comparing_) return;
   if (rate_of(way).num_learned() == 0 && ++num_missed_ <= kMaxMissed) trials_.push_back(way);
   go_on(bytes, now);
 }
@@ -202,44 +214,51 @@ void WayChoice::compare(Way former, Time now) {
   is_comparing_ = true;
   former_ = former;
   next_comparison_ = now + comparison_interval_;
-  const Way other = former == Way::parallel ? Way::parallel : Way::striped;
-  rate_of(other).forget();
+  // They are no faster than they were, but may share what has become slow.
+  if (rates_.parallel && (former == Way::mpi || former == Way::parallel)) rates_.parallel->forget();
+  if (rates_.relayed) rates_.relayed->forget();
+  if (former != Way::parallel) rates_.striped.forget();
   num_by_mpi_ = 0;
-  striped_pace_.forget();
-  if (direct_.num_learned() > 0) usual_direct_ = direct_;
-  direct_.forget();
+  relays_pace_.forget();
+  if (rates_.direct.num_learned() > 0) usual_direct_ = rates_.direct;
+  rates_.direct.forget();
   trials_ = {Way::direct};
-  if (former != Way::mpi) {
-    trials_.push_front(other);
-  } else if (parallel_) {
-    // They were no faster, and share what may have become slow.
-    parallel_->forget();
-  }
+  if (former != Way::mpi) trials_.push_front(former);
   begun_.clear();
   num_missed_ = 0;
 }
 
-bool WayChoice::may_be_faster(const WayRate& rate, std::uint64_t bytes) const {
-  const bool is_striped = &rate == &striped_;
-  if (is_striped && rate.num_learned() == 0 && has_become_slow(bytes)) return true;
-  const double direct_s = is_striped ? direct_.expected_s(bytes) : one_connection_s(bytes);
-  const double ratio = direct_s / expected_s(rate, bytes);
-  if (rate.num_learned() != 1) return ratio > kMargin;
-  return ratio >= 1.0 / (is_striped ? kFirstMessageRatio : kFirstParallelRatio);
+bool WayChoice::may_be_faster(Way way, std::uint64_t bytes) const {
+  const bool has_relay = way != Way::parallel;
+  const std::size_t count = rate_of(way).num_learned();
+  if (has_relay && count == 0 && has_become_slow(bytes)) return true;
+  const double direct_s = has_relay ? rates_.direct.expected_s(bytes) : one_connection_s(bytes);
+  const double ratio = direct_s / expected_s(way, bytes);
+  if (count != 1) return ratio > kMargin;
+  return ratio >= 1.0 / (has_relay ? kFirstMessageRatio : kFirstParallelRatio);
 }
 
 bool WayChoice::is_direct_slow(std::uint64_t bytes) const {
-  return direct_.expected_s(bytes) > kSlowPath * direct_.planned_s(bytes);
+  return rates_.direct.expected_s(bytes) > kSlowPath * rates_.direct.planned_s(bytes);
+}
+
+// Where one relay is as fast as planned, what all of them need is free. Its first message opens
+// connections.
+bool WayChoice::is_load_unknown(std::uint64_t bytes) const {
+  if (!rates_.relayed || !may_be_faster(Way::striped, bytes)) return false;
+  const std::size_t count = rates_.relayed->num_learned();
+  if (count == 0) return true;
+  return count < kEnough && is_loaded(bytes) && may_be_faster(Way::relayed, bytes);
 }
 
 double WayChoice::times_of_usual(std::uint64_t bytes) const {
-  return usual_direct_ ? direct_.expected_s(bytes) / usual_direct_->expected_s(bytes) : 1.0;
+  return usual_direct_ ? rates_.direct.expected_s(bytes) / usual_direct_->expected_s(bytes) : 1.0;
 }
 
 // It may be the direct path alone. Its very first message opens a connection, and one that is
 // somewhat late tells little.
 bool WayChoice::has_become_slow(std::uint64_t bytes) const {
-  const std::size_t count = direct_.num_learned();
+  const std::size_t count = rates_.direct.num_learned();
   if (count == 0) return false;
   if (is_direct_slow(bytes) && (count > 1 || usual_direct_)) return true;
   return times_of_usual(bytes) > (count > 1 ? kBecameSlow : kSlowPath);
@@ -248,23 +267,24 @@ bool WayChoice::has_become_slow(std::uint64_t bytes) const {
 void WayChoice::go_on(std::uint64_t bytes, Time now) {
   if (!trials_.empty() || !begun_.empty()) return;
   const Way taken = best(bytes);
-  const bool is_far = kFarFaster * expected_s(rate_of(taken), bytes) < direct_.expected_s(bytes);
+  const bool is_far = kFarFaster * expected_s(taken, bytes) < rates_.direct.expected_s(bytes);
   const auto add = [&](Way way) {
-    const WayRate& rate = rate_of(way);
-    if (rate.num_learned() < kEnough && may_be_faster(rate, bytes)) trials_.push_back(way);
+    if (rate_of(way).num_learned() < kEnough && may_be_faster(way, bytes)) trials_.push_back(way);
   };
   const bool is_given_up = num_missed_ > kMaxMissed;
-  if (!is_given_up && is_far && rate_of(taken).num_learned() == 0) {
+  if (!is_given_up && is_load_unknown(bytes)) {
+    trials_ = {Way::relayed};
+  } else if (!is_given_up && is_far && rate_of(taken).num_learned() == 0) {
     // By the plan alone. The first message opens connections.
     trials_ = {taken, taken};
   } else if (!is_given_up && !is_far) {
-    if (parallel_) add(Way::parallel);
-    add(Way::striped);
+    if (rates_.parallel) add(Way::parallel);
+    add(is_loaded(bytes) ? Way::relayed : Way::striped);
     // Both are judged by the same number of messages.
-    if (!trials_.empty() && direct_.num_learned() <= rate_of(trials_.front()).num_learned()) {
+    if (!trials_.empty() && rates_.direct.num_learned() <= rate_of(trials_.front()).num_learned()) {
       trials_.push_front(Way::direct);
     }
-    if (trials_.empty() && direct_.num_learned() == 1 &&
+    if (trials_.empty() && rates_.direct.num_learned() == 1 &&
         (is_direct_slow(bytes) || times_of_usual(bytes) > kBecameSlow)) {
       trials_.push_back(Way::direct);
     }
@@ -275,7 +295,7 @@ void WayChoice::go_on(std::uint64_t bytes, Time now) {
                              ? kComparisonInterval
                              : std::min(2 * comparison_interval_, kLongestComparisonInterval);
   direct_interval_ = kTrialInterval;
-  next_direct_ = now + std::max(direct_interval_, rest_after(direct_.expected_s(bytes)));
+  next_direct_ = now + std::max(direct_interval_, rest_after(rates_.direct.expected_s(bytes)));
 }
 
 void WayChoice::postpone_trials(Time now) {

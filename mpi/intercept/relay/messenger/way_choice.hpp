@@ -43,6 +43,16 @@ class WayRate {
   bool is_preferred_ = false;
 };
 
+/// Of all ways to a host.
+struct WayRates {
+  WayRate direct;
+  WayRate striped;
+  /// Several connections of the direct path; nothing where there are none.
+  std::optional<WayRate> parallel{};
+  /// The best path over other hosts alone; nothing where there is none.
+  std::optional<WayRate> relayed{};
+};
+
 /// How fast the program goes on after messages of one way: after each of the last two.
 class Pace {
  public:
@@ -68,6 +78,9 @@ class WayChoice {
   static constexpr double kMargin = 1.1;
   /// A way that is so many times as fast needs no further trials.
   static constexpr double kFarFaster = 2.0;
+  /// Where the best relay alone takes so many times what the plan expects, other messages fill what
+  /// it needs: then a message takes one path, not several.
+  static constexpr double kLoaded = 1.5;
   /// While routers carry the messages the direct path is tried after this, then twice as late each
   /// time, up to the second one.
   static constexpr std::chrono::milliseconds kTrialInterval{250};
@@ -77,9 +90,10 @@ class WayChoice {
   static constexpr std::chrono::milliseconds kComparisonInterval{1000};
   static constexpr std::chrono::milliseconds kLongestComparisonInterval{16000};
 
-  /// @param parallel  several connections of the direct path; nothing where there are none
-  WayChoice(WayRate direct, WayRate striped, Time now,
-            const std::optional<WayRate>& parallel = std::nullopt);
+  /// What holds for such a message, that of the plan, is taken to hold for all.
+  static constexpr std::uint64_t kLargeBytes = std::uint64_t{1} << 20U;
+
+  WayChoice(const WayRates& planned, Time now);
 
   /// The way of a message; a trial is one, so each answer has to be followed.
   [[nodiscard]] Way next(std::uint64_t bytes, Time now);
@@ -101,17 +115,20 @@ class WayChoice {
     return best(bytes) != Way::mpi;
   }
   /// Whether several connections of the direct path carry more than one.
-  [[nodiscard]] bool is_parallel_faster() const;
+  [[nodiscard]] bool is_parallel_faster(std::uint64_t bytes) const;
   /// What is known is used again first, after a time without messages.
   void postpone_trials(Time now);
 
  private:
   [[nodiscard]] Way best(std::uint64_t bytes) const;
-  [[nodiscard]] bool is_program_faster_with_relays(std::uint64_t bytes) const;
+  [[nodiscard]] bool is_loaded(std::uint64_t bytes) const;
+  [[nodiscard]] bool is_program_faster_with_relays(Way by_relays, std::uint64_t bytes) const;
+  [[nodiscard]] const WayRate& rate_of(Way way) const;
   [[nodiscard]] WayRate& rate_of(Way way);
-  [[nodiscard]] double expected_s(const WayRate& rate, std::uint64_t bytes) const;
+  [[nodiscard]] double expected_s(Way way, std::uint64_t bytes) const;
   [[nodiscard]] double one_connection_s(std::uint64_t bytes) const;
-  [[nodiscard]] bool may_be_faster(const WayRate& rate, std::uint64_t bytes) const;
+  [[nodiscard]] bool may_be_faster(Way way, std::uint64_t bytes) const;
+  [[nodiscard]] bool is_load_unknown(std::uint64_t bytes) const;
   [[nodiscard]] bool is_direct_slow(std::uint64_t bytes) const;
   [[nodiscard]] double times_of_usual(std::uint64_t bytes) const;
   [[nodiscard]] bool has_become_slow(std::uint64_t bytes) const;
@@ -121,11 +138,9 @@ class WayChoice {
   bool end_trial(Way way);
   void go_on(std::uint64_t bytes, Time now);
 
-  WayRate direct_;
+  WayRates rates_;
   /// Before the comparison.
   std::optional<WayRate> usual_direct_{};
-  WayRate striped_;
-  std::optional<WayRate> parallel_;
 
   /// Trials of a comparison that are still to be made.
   std::deque<Way> trials_;
@@ -138,7 +153,7 @@ class WayChoice {
   int num_by_mpi_ = 0;
   /// After messages by routers on any way.
   Pace routers_pace_;
-  Pace striped_pace_;
+  Pace relays_pace_;
   /// What was taken before the comparison.
   Way former_ = Way::mpi;
 
