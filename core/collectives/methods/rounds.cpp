@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The methods in rounds, doubling and dissemination: an order in which rounds are short.
+#include "collectives/methods/rounds.hpp"
+
 #include <numeric>
 #include <utility>
 
-#include "collectives/methods/methods.hpp"
-#include "collectives/orders/orders.hpp"
-
 namespace fairlead::collectives {
-namespace {
 
 Schedule in_rounds(const Problem& problem, Form form, Rounds rounds) {
   Schedule best;
@@ -21,20 +18,6 @@ Schedule in_rounds(const Problem& problem, Form form, Rounds rounds) {
     keep_faster(problem, std::move(schedule), best);
   }
   return best;
-}
-
-}  // namespace
-
-Schedule plan_doubling(const Problem& problem) {
-  return in_rounds(problem, Form::doubling, Rounds::doubling);
-}
-
-Schedule plan_dissemination(const Problem& problem) {
-  const Operation operation = problem.request.operation;
-  const Rounds rounds = operation == Operation::barrier     ? Rounds::dissemination
-                        : operation == Operation::allgather ? Rounds::bruck
-                                                            : Rounds::bruck_back;
-  return in_rounds(problem, Form::dissemination, rounds);
 }
 
 }  // namespace fairlead::collectives
