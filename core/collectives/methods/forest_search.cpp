@@ -69,8 +69,8 @@ std::int32_t ForestSearch::likely_segments() const {
   }
   const double latency_s = std::max(1e-7, sum_s / hosts);
   const double stream_s = static_cast<double>(problem_.request.message_bytes) / largest_Bps_;
-  return static_cast<std::int32_t>(std::lround(
-      std::clamp(std::sqrt(std::log2(hosts + 1.0) * stream_s / latency_s), 1.0, 64.0)));
+  return static_cast<std::int32_t>(
+      std::lround(std::clamp(std::sqrt(std::log2(hosts + 1.0) * stream_s / latency_s), 1.0, 64.0)));
 }
 
 void ForestSearch::try_shape(const Shape& shape) {

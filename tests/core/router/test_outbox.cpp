@@ -334,6 +334,25 @@ TEST_CASE("outbox: what a receiver has not matched is bounded, and a claim frees
   CHECK(seen == std::set<std::uint64_t>{1, 3});
 }
 
+TEST_CASE("outbox: a message that was matched or refused before it was added does not count") {
+  // The receiver may have the envelope while the sender is on its way to add the message.
+  Outbox box(site(1e12, 1e12), kStart);
+  const bool is_refused = GENERATE(false, true);
+  for (int message = 0; message < 4; ++message) {
+    const std::uint64_t number = box.reserve(1);
+    if (is_refused) {
+      box.refuse(1, number, kStart);
+    } else {
+      box.claim(1, number);
+    }
+    box.add(1, number, payload(Outbox::kUnclaimedBytes / 2), Way::striped, kStart);
+    while (auto departure = box.next(kStart, OwnRouter::ready)) {
+      box.acknowledge(acknowledgement(*departure), kStart + milliseconds(1));
+    }
+    CHECK(box.is_empty());
+  }
+}
+
 TEST_CASE("outbox: an unmatched message counts also when it has arrived") {
   Outbox box(site(1e12, 1e12), kStart);
   for (int message = 0; message < 2; ++message) {

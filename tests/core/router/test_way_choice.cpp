@@ -278,6 +278,25 @@ TEST_CASE("way: doubts in vain become rarer") {
   CHECK(num_tried < 40);
 }
 
+TEST_CASE("way: after a calm time two doubts may follow each other soon") {
+  // The first one comes a moment before the direct path falls, and is in vain.
+  WayChoice choice(planned(1e8, 1e8), kStart);
+  Time now = kStart;
+  const auto pass = [&](milliseconds time, bool is_doubtful, double direct_Bps) {
+    for (const Time end = now + time; now < end; now += milliseconds(10)) {
+      if (is_doubtful) choice.doubt(now);
+      const Way way = choice.next(kBytes, now);
+      const double rate_Bps = has_relay(way) ? 9e7 : direct_Bps;
+      choice.learn(way, kBytes, kLatency_s + static_cast<double>(kBytes) / rate_Bps, now);
+    }
+  };
+  pass(milliseconds(3000), true, 1e8);
+  pass(milliseconds(20000), false, 1e8);
+  pass(milliseconds(50), true, 1e8);
+  pass(milliseconds(700), true, 1e7);
+  CHECK(choice.next(kBytes, now) == Way::striped);
+}
+
 TEST_CASE("way: where the direct path is as before a doubt costs one message") {
   const WayRate planned(1e8, kLatency_s);
   WayChoice choice({planned, planned, planned, planned}, kStart);

@@ -152,10 +152,17 @@ bool Outbox::is_striping_worth(std::uint16_t host, std::uint64_t bytes) const {
   return lane.paths.size() >= 3 && lane.rule->is_striping_worth(bytes);
 }
 
+std::uint64_t Outbox::reserve(std::uint32_t dst_rank) {
+  const std::uint64_t number = ++last_number_of_rank_[dst_rank];
+  reserved_[{dst_rank, number}] = false;
+  return number;
+}
+
 // Numbers are given again where that is possible: receivers keep those that never come.
 void Outbox::give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t bytes, Way way,
                      Time now) {
   if (last_number_of_rank_[dst_rank] == number) --last_number_of_rank_[dst_rank];
+  reserved_.erase({dst_rank, number});
   lanes_[host_of_rank_[dst_rank]].rule->miss(way, bytes, now);
 }
 
@@ -171,6 +178,10 @@ void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, 
   if (!overlaps || way != lane.way) begin_period(lane, now);
   message.overlaps = overlaps;
   message.period = lane.period;
+  if (const auto found = reserved_.find(key); found != reserved_.end()) {
+    message.is_claimed = found->second;
+    reserved_.erase(found);
+  }
   if (overlaps && way != lane.way) {
     message.tells_nothing = true;
     for (auto& [other, on_its_way] : messages_) {
@@ -369,6 +380,7 @@ void Outbox::claim(std::uint32_t dst_rank, std::uint64_t number) {
 }
 
 void Outbox::end_claim_of(const MessageKey& key) {
+  if (const auto found = reserved_.find(key); found != reserved_.end()) found->second = true;
   const auto found = unclaimed_.find(key);
   if (found == unclaimed_.end()) return;
   unclaimed_bytes_of_rank_[key.dst_rank] -= found->second;

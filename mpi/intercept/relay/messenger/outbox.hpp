@@ -64,7 +64,7 @@ class Outbox {
   /// Whether routers are expected to be faster now, without a trial.
   [[nodiscard]] bool is_striping_worth(std::uint16_t host, std::uint64_t bytes) const;
   /// The number of a message that is to come, from 1 for each receiver.
-  std::uint64_t reserve(std::uint32_t dst_rank) { return ++last_number_of_rank_[dst_rank]; }
+  std::uint64_t reserve(std::uint32_t dst_rank);
   /// The message does not come.
   void give_up(std::uint32_t dst_rank, std::uint64_t number, std::uint64_t bytes, Way way,
                Time now);
@@ -188,6 +188,9 @@ class Outbox {
   std::vector<std::uint16_t> host_of_rank_;
   std::vector<Lane> lanes_;
   std::vector<std::uint64_t> last_number_of_rank_;
+  /// Messages that are to come, and whether their receiver has matched or refused them already: it
+  /// may have the envelope before the message is here.
+  std::map<MessageKey, bool> reserved_;
   /// What receivers have, or are about to have, without having matched it.
   std::map<MessageKey, std::uint64_t> unclaimed_;
   std::vector<std::uint64_t> unclaimed_bytes_of_rank_;

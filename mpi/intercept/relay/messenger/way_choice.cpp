@@ -29,6 +29,9 @@ constexpr double kSlowPath = 4.0;
 constexpr double kBecameSlow = 1.5;
 // The MPI has carried so many messages before a comparison is made again that found nothing.
 constexpr int kSteady = 10;
+// A program that has kept its pace for so long does not fluctuate: what is found in vain now may
+// have come a moment too early.
+constexpr milliseconds kCalmTime{4000};
 // Where messages overlap all the time, what they take cannot be told apart.
 constexpr int kMaxMissed = 8;
 
@@ -213,6 +216,7 @@ void WayChoice::doubt(Time now) {
 void WayChoice::compare(Way former, Time now) {
   is_comparing_ = true;
   former_ = former;
+  if (now - next_comparison_ > kCalmTime) comparison_interval_ = kComparisonInterval;
   next_comparison_ = now + comparison_interval_;
   // They are no faster than they were, but may share what has become slow.
   if (rates_.parallel && (former == Way::mpi || former == Way::parallel)) rates_.parallel->forget();

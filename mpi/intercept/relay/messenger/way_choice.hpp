@@ -87,7 +87,7 @@ class WayChoice {
   static constexpr std::chrono::milliseconds kLongestTrialInterval{4000};
   /// The next comparison begins after this at the earliest; after one in vain twice as late as the
   /// time before, up to the second one.
-  static constexpr std::chrono::milliseconds kComparisonInterval{1000};
+  static constexpr std::chrono::milliseconds kComparisonInterval{250};
   static constexpr std::chrono::milliseconds kLongestComparisonInterval{16000};
 
   /// What holds for such a message, that of the plan, is taken to hold for all.
