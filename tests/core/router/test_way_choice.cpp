@@ -126,6 +126,21 @@ TEST_CASE("way: several paths that only take a greater share of what others fill
   CHECK(share(later, Way::mpi) > 0.9);
 }
 
+TEST_CASE("way: while others fill the network relays are tried rarely") {
+  WayChoice choice(planned(1e8, 1e8), kStart);
+  Time now = kStart;
+  int num_relayed = 0;
+  for (const Time end = now + std::chrono::seconds(60); now < end; now += milliseconds(50)) {
+    choice.doubt(now);
+    const Way way = choice.next(kBytes, now);
+    if (has_relay(way)) ++num_relayed;
+    const double rate_Bps = has_relay(way) ? 1e7 : 2e7;
+    choice.learn(way, kBytes, kLatency_s + static_cast<double>(kBytes) / rate_Bps, now);
+  }
+  CHECK(num_relayed >= 3);
+  CHECK(num_relayed <= 5);
+}
+
 TEST_CASE("way: one relay is taken alone while others fill the network") {
   Program program(1e7, 1e8);
   program.run(1e7, 1e8, milliseconds(5000));

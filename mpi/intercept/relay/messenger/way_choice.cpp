@@ -32,6 +32,8 @@ constexpr int kSteady = 10;
 // A program that has kept its pace for so long does not fluctuate: what is found in vain now may
 // have come a moment too early.
 constexpr milliseconds kCalmTime{4000};
+// What others fill stays so for a while.
+constexpr milliseconds kLoadKnownTime{8000};
 // Where messages overlap all the time, what they take cannot be told apart.
 constexpr int kMaxMissed = 8;
 
@@ -184,6 +186,7 @@ void WayChoice::learn(Way way, std::uint64_t bytes, double seconds, Time now) {
   const Way taken = best(bytes);
   const double known_s = rate_of(taken).expected_s(bytes);
   rate_of(way).learn(bytes, seconds);
+  if (way == Way::relayed) load_known_until_ = now + kLoadKnownTime;
   end_trial(way);
   if (is_comparing_) {
     go_on(bytes, now);
@@ -220,7 +223,9 @@ void WayChoice::compare(Way former, Time now) {
   next_comparison_ = now + comparison_interval_;
   // They are no faster than they were, but may share what has become slow.
   if (rates_.parallel && (former == Way::mpi || former == Way::parallel)) rates_.parallel->forget();
-  if (rates_.relayed) rates_.relayed->forget();
+  if (rates_.relayed && !(is_loaded(kLargeBytes) && now < load_known_until_)) {
+    rates_.relayed->forget();
+  }
   if (former != Way::parallel) rates_.striped.forget();
   num_by_mpi_ = 0;
   relays_pace_.forget();

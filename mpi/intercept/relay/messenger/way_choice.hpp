@@ -142,6 +142,9 @@ class WayChoice {
   /// Before the comparison.
   std::optional<WayRate> usual_direct_{};
 
+  /// Until then a loaded relay is not tried again, unless the direct path has become slower.
+  Time load_known_until_{};
+
   /// Trials of a comparison that are still to be made.
   std::deque<Way> trials_;
   /// Those that are on their way.
