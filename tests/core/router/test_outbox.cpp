@@ -120,6 +120,48 @@ TEST_CASE("outbox: on the relayed way the best relay alone is used, and another 
   CHECK(relays(later) == std::set<std::uint16_t>{3});
 }
 
+TEST_CASE("outbox: where no relay answers, a message on the relayed way tells nothing of relays") {
+  Outbox box(site(2e7, 1e8), kStart);
+  REQUIRE(box.is_striping_worth(1, 1 << 20));
+  box.add(1, payload(1 << 20), Way::relayed, kStart);
+  while (box.next(kStart, OwnRouter::ready)) continue;
+  const Time later = kStart + std::chrono::seconds(1);
+  box.expire(later);
+  Time now = later;
+  while (!box.is_empty()) {
+    const auto departure = box.next(now, OwnRouter::ready);
+    REQUIRE(departure);
+    CHECK(departure->header.num_hops == 1);
+    now += milliseconds(3);
+    box.acknowledge(acknowledgement(*departure), now);
+  }
+  CHECK(box.is_striping_worth(1, 1 << 20));
+}
+
+TEST_CASE("outbox: a relay that was slow and idle gets one segment, by which it may recover") {
+  MessengerSite place = site(1e9, 3e8);
+  place.routes_of_host[1].push_back({{3, 1}, 2e-4, 1e8});
+  Outbox box(place, kStart);
+  // The best relay has a hundredth of its rate.
+  Time now = kStart;
+  const auto share_of_best = [&box, &now](std::size_t num_segments) {
+    box.add(1, payload(num_segments * kMaxSegmentBytes), Way::relayed, now);
+    int num_best = 0;
+    while (!box.is_empty()) {
+      const auto departure = box.next(now, OwnRouter::ready);
+      const bool is_best = departure->header.hops[0] == 2;
+      if (is_best) ++num_best;
+      now += milliseconds(is_best ? 20 : 1);
+      box.acknowledge(acknowledgement(*departure), now);
+    }
+    return num_best;
+  };
+  CHECK(share_of_best(100) < 30);
+  CHECK(share_of_best(20) == 0);
+  now += std::chrono::seconds(5);
+  CHECK(share_of_best(20) == 1);
+}
+
 TEST_CASE("outbox: with many hosts there are fewer connections to each") {
   const auto num_connections = [](std::size_t num_hosts) {
     MessengerSite place = site(1e8, 3e8);

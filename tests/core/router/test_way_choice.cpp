@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which way messages take while the rates of the network are others than planned, or change.
+#include <algorithm>
+#include <deque>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "catch.hpp"
 #include "relay/messenger/cadence.hpp"
@@ -152,6 +155,75 @@ TEST_CASE("way: one relay is taken alone while others fill the network") {
   CHECK(share(program.run(1e7, 1e8, milliseconds(5000)), Way::striped) > 0.8);
 }
 
+TEST_CASE("way: relays are taken again when those have gone who filled the network") {
+  const double relayed_ratio = GENERATE(0.25, 4.0);
+  INFO(relayed_ratio);
+  Program program(2e7, 1e8);
+  program.run(2e7, 1e8, milliseconds(3000));
+  // One relay alone is as slow as the direct path, so the MPI is taken, or faster than all
+  // together.
+  const double striped_Bps = relayed_ratio < 1.0 ? 8e7 : 1.5e7;
+  const auto loaded = program.run(2e7, striped_Bps, milliseconds(60000), 1.0, relayed_ratio);
+  CHECK(share(loaded, Way::striped) < 0.1);
+  CHECK(share(loaded, relayed_ratio < 1.0 ? Way::mpi : Way::relayed) > 0.85);
+  program.run(2e7, 1e8, milliseconds(65000));
+  CHECK(share(program.run(2e7, 1e8, milliseconds(5000)), Way::striped) > 0.8);
+}
+
+TEST_CASE("way: relays that were loaded from the first message on are found when they are free") {
+  Program program(2e7, 1e8);
+  program.run(2e7, 8e7, milliseconds(1000), 1.0, 0.25);
+  program.run(2e7, 1e8, milliseconds(10000));
+  CHECK(share(program.run(2e7, 1e8, milliseconds(5000)), Way::striped) > 0.8);
+}
+
+TEST_CASE("way: relays are tried in spite of load where the direct path becomes slower") {
+  Program program(2e7, 1e8);
+  program.run(2e7, 2e7, milliseconds(2000), 1.0, 0.25);
+  // In less time than what is known of the load lasts.
+  program.run(8e6, 1e8, milliseconds(3000));
+  CHECK(share(program.run(8e6, 1e8, milliseconds(2000)), Way::striped) > 0.8);
+}
+
+TEST_CASE("way: where all paths are the load themselves, one path is taken nearly always") {
+  // The relay takes twice the plan's time beside all paths, and 1.3 times beside one path each.
+  WayChoice choice(planned(1e7, 1e8), kStart);
+  Time now = kStart;
+  std::deque<Way> last_ways;
+  std::map<Way, double> taken_s;
+  for (int message = 0; message < 2000; ++message) {
+    const Way way = choice.next(kBytes, now);
+    // All jobs do as this one does.
+    const bool is_striped = std::ranges::count(last_ways, Way::striped) > 5;
+    const double relayed_Bps = is_striped ? 5e7 : 1e8 / 1.3;
+    const double rate_Bps = way == Way::striped ? 9e7 : way == Way::relayed ? relayed_Bps : 1e7;
+    const double seconds = kLatency_s + static_cast<double>(kBytes) / rate_Bps;
+    now += duration_cast<Clock::duration>(duration<double>(seconds));
+    choice.learn(way, kBytes, seconds, now);
+    taken_s[way] += seconds;
+    last_ways.push_back(way);
+    if (last_ways.size() > 10) last_ways.pop_front();
+  }
+  CHECK(share(taken_s, Way::striped) < 0.2);
+}
+
+TEST_CASE("way: a first message by a relay that opens connections decides for some seconds only") {
+  WayChoice choice(planned(4e7, 1e8), kStart);
+  Time now = kStart;
+  bool is_open = false;
+  std::map<Way, int> num_taken;
+  while (now < kStart + std::chrono::seconds(20)) {
+    const Way way = choice.next(kBytes, now);
+    double rate_Bps = has_relay(way) ? 1e8 : 4e7;
+    if (has_relay(way) && !std::exchange(is_open, true)) rate_Bps = 2e7;
+    const double seconds = kLatency_s + static_cast<double>(kBytes) / rate_Bps;
+    now += duration_cast<Clock::duration>(duration<double>(seconds));
+    choice.learn(way, kBytes, seconds, now);
+    if (now > kStart + std::chrono::seconds(10)) ++num_taken[way];
+  }
+  CHECK(num_taken[Way::striped] > 850);
+}
+
 TEST_CASE("way: a direct path that falls to a tenth is left within a second") {
   Program program(1e8, 1e8);
   program.run(1e8, 9e7, milliseconds(5000));
@@ -276,6 +348,37 @@ TEST_CASE("way: where no trial tells anything, trials end") {
     choice.miss(way, kBytes, kStart);
   }
   CHECK(num_trials < 20);
+}
+
+TEST_CASE("way: where trials tell nothing any more after a first one, they end") {
+  WayChoice choice(planned(3e7, 1e8), kStart);
+  int num_relayed = 0;
+  for (int message = 0; message < 1000; ++message) {
+    const Way way = choice.next(kBytes, kStart);
+    if (way == Way::relayed && num_relayed++ > 0) {
+      choice.miss(way, kBytes, kStart);
+    } else {
+      choice.learn(way, kBytes, kLatency_s + static_cast<double>(kBytes) / 3e7, kStart);
+    }
+  }
+  CHECK(num_relayed < 20);
+}
+
+TEST_CASE("way: doubts in vain become rarer, also in a program with few messages") {
+  // The direct path takes ten times what the plan says, and relays twenty times.
+  const WayRate planned(1e8, kLatency_s);
+  WayChoice choice({planned, planned, planned, planned}, kStart);
+  int num_tried = 0;
+  Time now = kStart;
+  std::optional<Way> last;
+  for (int message = 0; message < 1000; ++message, now += milliseconds(500)) {
+    if (last) choice.pace(*last, 0.5, now);
+    last = choice.next(kBytes, now);
+    if (*last != Way::mpi) ++num_tried;
+    const double rate_Bps = has_relay(*last) ? 5e6 : 1e7;
+    choice.learn(*last, kBytes, kLatency_s + static_cast<double>(kBytes) / rate_Bps, now);
+  }
+  CHECK(num_tried < 110);
 }
 
 TEST_CASE("way: doubts in vain become rarer") {

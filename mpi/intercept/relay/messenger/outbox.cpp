@@ -214,6 +214,9 @@ std::optional<Departure> Outbox::next(Time now, OwnRouter router) {
       }
       const auto path = choose(lane, message->second.way, size_of(*each), now, router);
       if (!path) break;
+      // No relay answers.
+      const bool is_relayed = lane.paths[*path].route.hops.size() > 1;
+      if (message->second.way == Way::relayed && !is_relayed) message->second.tells_nothing = true;
       const SegmentKey segment = *each;
       lane.waiting.erase(each);
       return depart(lane, *path, segment, now);

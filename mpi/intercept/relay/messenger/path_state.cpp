@@ -30,6 +30,11 @@ double PathState::hoped_s(std::uint64_t bytes, Time now) const {
   return std::min(expected, route.latency_s + static_cast<double>(bytes) / route.bandwidth_Bps);
 }
 
+double PathState::alone_s(std::uint64_t bytes, Time now) const {
+  const double in_flight_s = static_cast<double>(in_flight_bytes) / rate_Bps;
+  return hoped_s(bytes, now) - in_flight_s;
+}
+
 bool PathState::is_stale(Time now) const {
   return in_flight_bytes == 0 && now - last_used > kForgetTime;
 }

@@ -39,6 +39,8 @@ struct PathState {
   /// The same, where a path that was idle is given one segment as if it were as planned: what is
   /// known of it counts until this one tells more.
   [[nodiscard]] double hoped_s(std::uint64_t bytes, Time now) const;
+  /// The same of a segment that does not wait for those in flight.
+  [[nodiscard]] double alone_s(std::uint64_t bytes, Time now) const;
 
  private:
   [[nodiscard]] bool is_stale(Time now) const;

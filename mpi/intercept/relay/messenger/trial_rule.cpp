@@ -34,15 +34,15 @@ std::optional<std::size_t> TrialRule::choose(std::span<PathState> paths, Way way
   return best;
 }
 
-// Bytes in flight do not count: the next segment of the message takes the same path.
+// The next segment of a message takes the same path, though it waits for the one before; one that
+// was idle is given a segment, by which it is seen to have recovered.
 std::optional<std::size_t> TrialRule::best_relay(std::span<const PathState> paths, Time now) {
   double least_s = std::numeric_limits<double>::infinity();
   std::optional<std::size_t> best;
   for (std::size_t index = 0; index < paths.size(); ++index) {
     const PathState& path = paths[index];
     if (!path.is_open(now) || path.route.is_direct()) continue;
-    const double alone_s =
-        path.latency_s + static_cast<double>(WayChoice::kLargeBytes) / path.rate_Bps;
+    const double alone_s = path.alone_s(WayChoice::kLargeBytes, now);
     if (alone_s >= least_s) continue;
     least_s = alone_s;
     best = index;

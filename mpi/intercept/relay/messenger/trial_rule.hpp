@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our own rule, `trials`: whole messages tell whether routers are faster, by several connections of
-// the direct path or also by relays; each segment takes the path on which it is expected to arrive
-// first.
+// the direct path, by one relay or by all paths; of these, each segment takes the one on which it
+// is expected to arrive first.
 #pragma once
 
 #include <cstddef>

@@ -32,8 +32,8 @@ constexpr int kSteady = 10;
 // A program that has kept its pace for so long does not fluctuate: what is found in vain now may
 // have come a moment too early.
 constexpr milliseconds kCalmTime{4000};
-// What others fill stays so for a while.
-constexpr milliseconds kLoadKnownTime{8000};
+// Shorter messages by a relay take more than their bytes do, which tells nothing of load.
+constexpr std::uint64_t kLeastTellingBytes = std::uint64_t{256} << 10U;
 // Where messages overlap all the time, what they take cannot be told apart.
 constexpr int kMaxMissed = 8;
 
@@ -84,7 +84,8 @@ bool Pace::is_far_faster_than(const Pace& other) const {
 WayChoice::WayChoice(const WayRates& planned, Time now)
     : rates_(planned),
       next_direct_(now + kTrialInterval),
-      next_comparison_(now + kComparisonInterval) {
+      next_comparison_(now + kComparisonInterval),
+      last_doubt_(now) {
   rates_.direct = planned.direct.preferred();
   trials_.push_back(Way::direct);
   // The plan says something of relays, and nothing of several connections.
@@ -102,7 +103,13 @@ WayRate& WayChoice::rate_of(Way way) {
 }
 
 Way WayChoice::next(std::uint64_t bytes, Time now) {
-  if (!is_comparing_ && may_mpi_be_slow(bytes) && best(bytes) == Way::mpi) doubt(now);
+  if (!is_comparing_ && best(bytes) == Way::mpi) {
+    if (may_load_be_over(bytes, now)) {
+      compare(Way::mpi, now);
+    } else if (may_mpi_be_slow(bytes)) {
+      compare_if_due(now);
+    }
+  }
   if (!trials_.empty()) {
     const Way trial = trials_.front();
     trials_.pop_front();
@@ -111,9 +118,13 @@ Way WayChoice::next(std::uint64_t bytes, Time now) {
   }
   const Way taken = best(bytes);
   if (taken == Way::mpi || is_comparing_ || now < next_direct_) return taken;
-  next_direct_ = now + std::max(direct_interval_, rest_after(rates_.direct.expected_s(bytes)));
+  double trials_s = rates_.direct.expected_s(bytes);
+  if (taken == Way::striped && rates_.relayed) {
+    trials_.push_back(Way::relayed);
+    trials_s += expected_s(Way::relayed, bytes);
+  }
+  next_direct_ = now + std::max(direct_interval_, rest_after(trials_s));
   direct_interval_ = std::min(2 * direct_interval_, kLongestTrialInterval);
-  if (taken == Way::striped && rates_.relayed) trials_.push_back(Way::relayed);
   return Way::direct;
 }
 
@@ -134,7 +145,7 @@ double WayChoice::one_connection_s(std::uint64_t bytes) const {
 
 // Relays have to be better than several connections by the margin: they load third hosts.
 Way WayChoice::best(std::uint64_t bytes) const {
-  const Way by_relays = is_loaded(bytes) ? Way::relayed : Way::striped;
+  const Way by_relays = load_.is_loaded() ? Way::relayed : Way::striped;
   const double relays_s = kMargin * expected_s(by_relays, bytes);
   if (is_parallel_faster(bytes)) {
     return relays_s < expected_s(Way::parallel, bytes) ? by_relays : Way::parallel;
@@ -143,13 +154,11 @@ Way WayChoice::best(std::uint64_t bytes) const {
   return is_program_faster_with_relays(by_relays, bytes) ? by_relays : Way::mpi;
 }
 
-// Several paths together take a greater share of what is full than one does, from other jobs and
-// the program's own messages, and a relayed byte passes it twice. So each job alone gains by
-// stripes where all of them together lose. One path against another is a fair comparison (the
-// second aim of RFC 6356, section 1: to do no harm).
-bool WayChoice::is_loaded(std::uint64_t bytes) const {
-  return rates_.relayed && rates_.relayed->num_learned() > 0 &&
-         rates_.relayed->expected_s(bytes) > kLoaded * rates_.relayed->planned_s(bytes);
+// A program that keeps its pace while the MPI carries its messages would never find that others
+// have gone.
+bool WayChoice::may_load_be_over(std::uint64_t bytes, Time now) const {
+  return load_.is_loaded() && !load_.is_known(now) &&
+         kMargin * rates_.striped.planned_s(bytes) < rates_.direct.expected_s(bytes);
 }
 
 // A comparison may have been wrong, disturbed as the first messages of a program are, and a program
@@ -186,7 +195,7 @@ void WayChoice::learn(Way way, std::uint64_t bytes, double seconds, Time now) {
   const Way taken = best(bytes);
   const double known_s = rate_of(taken).expected_s(bytes);
   rate_of(way).learn(bytes, seconds);
-  if (way == Way::relayed) load_known_until_ = now + kLoadKnownTime;
+  if (way == Way::relayed) learn_load(bytes, now);
   end_trial(way);
   if (is_comparing_) {
     go_on(bytes, now);
@@ -194,6 +203,23 @@ void WayChoice::learn(Way way, std::uint64_t bytes, double seconds, Time now) {
     mpi_pace_.forget();
     compare(taken, now);
   }
+}
+
+// Several paths together take a greater share of what is full than one does, from other jobs and
+// the program's own messages, and a relayed byte passes it twice. So each job alone gains by
+// stripes where all of them together lose. One path against another is a fair comparison (RFC
+// 6356, section 1: to do no harm).
+void WayChoice::learn_load(std::uint64_t bytes, Time now) {
+  if (bytes < kLeastTellingBytes) return;
+  const WayRate& relayed = rate_of(Way::relayed);
+  const bool was_loaded = load_.is_loaded();
+  load_.note(relayed.expected_s(bytes) / relayed.planned_s(bytes), is_comparing_, now);
+  is_load_old_ = false;
+  if (!was_loaded || load_.is_loaded()) return;
+  // What all paths took was under load, too. The load may be their own.
+  rates_.striped.forget();
+  direct_interval_ = kTrialInterval;
+  next_direct_ = now + direct_interval_;
 }
 
 bool WayChoice::end_trial(Way way) {
@@ -205,13 +231,18 @@ bool WayChoice::end_trial(Way way) {
 
 void WayChoice::miss(Way way, std::uint64_t bytes, Time now) {
   if (!end_trial(way) || !is_comparing_) return;
-  if (rate_of(way).num_learned() == 0 && ++num_missed_ <= kMaxMissed) trials_.push_back(way);
+  if (++num_missed_ <= kMaxMissed && rate_of(way).num_learned() == 0) trials_.push_back(way);
   go_on(bytes, now);
 }
 
 void WayChoice::doubt(Time now) {
-  if (!trials_.empty() || now < next_comparison_) return;
-  compare(best(kLargeBytes), now);
+  if (now - last_doubt_ > kCalmTime) comparison_interval_ = kComparisonInterval;
+  last_doubt_ = now;
+  compare_if_due(now);
+}
+
+void WayChoice::compare_if_due(Time now) {
+  if (trials_.empty() && now >= next_comparison_) compare(best(kLargeBytes), now);
 }
 
 // Connections are limited or not; only relays become better or worse. While the MPI carries the
@@ -219,13 +250,11 @@ void WayChoice::doubt(Time now) {
 void WayChoice::compare(Way former, Time now) {
   is_comparing_ = true;
   former_ = former;
-  if (now - next_comparison_ > kCalmTime) comparison_interval_ = kComparisonInterval;
   next_comparison_ = now + comparison_interval_;
   // They are no faster than they were, but may share what has become slow.
   if (rates_.parallel && (former == Way::mpi || former == Way::parallel)) rates_.parallel->forget();
-  if (rates_.relayed && !(is_loaded(kLargeBytes) && now < load_known_until_)) {
-    rates_.relayed->forget();
-  }
+  is_load_old_ = load_.is_known(now);
+  if (!is_load_old_) forget_relay();
   if (former != Way::parallel) rates_.striped.forget();
   num_by_mpi_ = 0;
   relays_pace_.forget();
@@ -235,6 +264,12 @@ void WayChoice::compare(Way former, Time now) {
   if (former != Way::mpi) trials_.push_front(former);
   begun_.clear();
   num_missed_ = 0;
+}
+
+void WayChoice::forget_relay() {
+  is_load_old_ = false;
+  load_.forget();
+  if (rates_.relayed) rates_.relayed->forget();
 }
 
 bool WayChoice::may_be_faster(Way way, std::uint64_t bytes) const {
@@ -251,30 +286,34 @@ bool WayChoice::is_direct_slow(std::uint64_t bytes) const {
   return rates_.direct.expected_s(bytes) > kSlowPath * rates_.direct.planned_s(bytes);
 }
 
-// Where one relay is as fast as planned, what all of them need is free. Its first message opens
-// connections.
+// Where one relay is as fast as planned, what all of them need is free.
 bool WayChoice::is_load_unknown(std::uint64_t bytes) const {
   if (!rates_.relayed || !may_be_faster(Way::striped, bytes)) return false;
   const std::size_t count = rates_.relayed->num_learned();
   if (count == 0) return true;
-  return count < kEnough && is_loaded(bytes) && may_be_faster(Way::relayed, bytes);
+  return load_.is_loaded() && count < kEnough && may_be_faster(Way::relayed, bytes);
 }
 
 double WayChoice::times_of_usual(std::uint64_t bytes) const {
   return usual_direct_ ? rates_.direct.expected_s(bytes) / usual_direct_->expected_s(bytes) : 1.0;
 }
 
-// It may be the direct path alone. Its very first message opens a connection, and one that is
-// somewhat late tells little.
+// One message that is somewhat late tells little.
+bool WayChoice::is_slower_than_usual(std::uint64_t bytes) const {
+  return times_of_usual(bytes) > (rates_.direct.num_learned() > 1 ? kBecameSlow : kSlowPath);
+}
+
+// It may be the direct path alone. Its very first message opens a connection.
 bool WayChoice::has_become_slow(std::uint64_t bytes) const {
   const std::size_t count = rates_.direct.num_learned();
   if (count == 0) return false;
   if (is_direct_slow(bytes) && (count > 1 || usual_direct_)) return true;
-  return times_of_usual(bytes) > (count > 1 ? kBecameSlow : kSlowPath);
+  return is_slower_than_usual(bytes);
 }
 
 void WayChoice::go_on(std::uint64_t bytes, Time now) {
   if (!trials_.empty() || !begun_.empty()) return;
+  if (is_load_old_ && is_slower_than_usual(bytes)) forget_relay();
   const Way taken = best(bytes);
   const bool is_far = kFarFaster * expected_s(taken, bytes) < rates_.direct.expected_s(bytes);
   const auto add = [&](Way way) {
@@ -288,7 +327,7 @@ void WayChoice::go_on(std::uint64_t bytes, Time now) {
     trials_ = {taken, taken};
   } else if (!is_given_up && !is_far) {
     if (rates_.parallel) add(Way::parallel);
-    add(is_loaded(bytes) ? Way::relayed : Way::striped);
+    add(load_.is_loaded() ? Way::relayed : Way::striped);
     // Both are judged by the same number of messages.
     if (!trials_.empty() && rates_.direct.num_learned() <= rate_of(trials_.front()).num_learned()) {
       trials_.push_front(Way::direct);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "relay/messenger/path_rule.hpp"
+#include "relay/messenger/relay_load.hpp"
 
 namespace fairlead::intercept::relay {
 
@@ -78,9 +79,6 @@ class WayChoice {
   static constexpr double kMargin = 1.1;
   /// A way that is so many times as fast needs no further trials.
   static constexpr double kFarFaster = 2.0;
-  /// Where the best relay alone takes so many times what the plan expects, other messages fill what
-  /// it needs: then a message takes one path, not several.
-  static constexpr double kLoaded = 1.5;
   /// While routers carry the messages the direct path is tried after this, then twice as late each
   /// time, up to the second one.
   static constexpr std::chrono::milliseconds kTrialInterval{250};
@@ -121,7 +119,6 @@ class WayChoice {
 
  private:
   [[nodiscard]] Way best(std::uint64_t bytes) const;
-  [[nodiscard]] bool is_loaded(std::uint64_t bytes) const;
   [[nodiscard]] bool is_program_faster_with_relays(Way by_relays, std::uint64_t bytes) const;
   [[nodiscard]] const WayRate& rate_of(Way way) const;
   [[nodiscard]] WayRate& rate_of(Way way);
@@ -130,9 +127,14 @@ class WayChoice {
   [[nodiscard]] bool may_be_faster(Way way, std::uint64_t bytes) const;
   [[nodiscard]] bool is_load_unknown(std::uint64_t bytes) const;
   [[nodiscard]] bool is_direct_slow(std::uint64_t bytes) const;
+  [[nodiscard]] bool is_slower_than_usual(std::uint64_t bytes) const;
   [[nodiscard]] double times_of_usual(std::uint64_t bytes) const;
   [[nodiscard]] bool has_become_slow(std::uint64_t bytes) const;
   [[nodiscard]] bool may_mpi_be_slow(std::uint64_t bytes) const;
+  [[nodiscard]] bool may_load_be_over(std::uint64_t bytes, Time now) const;
+  void learn_load(std::uint64_t bytes, Time now);
+  void forget_relay();
+  void compare_if_due(Time now);
   void compare(Way former, Time now);
   /// @return whether a trial of this way was on its way
   bool end_trial(Way way);
@@ -142,8 +144,9 @@ class WayChoice {
   /// Before the comparison.
   std::optional<WayRate> usual_direct_{};
 
-  /// Until then a loaded relay is not tried again, unless the direct path has become slower.
-  Time load_known_until_{};
+  RelayLoad load_;
+  /// What is known of the load is from before this comparison.
+  bool is_load_old_ = false;
 
   /// Trials of a comparison that are still to be made.
   std::deque<Way> trials_;
@@ -163,6 +166,7 @@ class WayChoice {
   Time next_direct_;
   std::chrono::milliseconds direct_interval_ = kTrialInterval;
   Time next_comparison_;
+  Time last_doubt_;
   std::chrono::milliseconds comparison_interval_ = kComparisonInterval;
 };
 
