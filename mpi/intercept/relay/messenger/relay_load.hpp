@@ -18,8 +18,8 @@ class RelayLoad {
   static constexpr double kEnds = 1.2;
   /// It lasts so long at least, unless it was found wrong in the same comparison.
   static constexpr std::chrono::milliseconds kLeastTime{1000};
-  /// What is known of a load is true for so long, then twice as long each time it is found again, up
-  /// to the second one.
+  /// What is known of a load is true for so long, then twice as long each time it is found again,
+  /// up to the second one.
   static constexpr std::chrono::milliseconds kInterval{8000};
   static constexpr std::chrono::milliseconds kLongestInterval{64000};
 
