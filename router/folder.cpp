@@ -68,8 +68,10 @@ Folder::Folder(std::string path) : path_(std::move(path)) {
   }
 }
 
+// What a router uses that was started again with the same folder stays.
 Folder::~Folder() {
-  remove_with_sockets(path_);
+  const bool is_shared = flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (!is_shared) remove_with_sockets(path_);
   close(descriptor_);
 }
 

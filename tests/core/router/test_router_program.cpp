@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 
 #include "catch.hpp"
@@ -108,5 +109,19 @@ TEST_CASE("router: a folder that others may enter is refused, that of a former r
   std::filesystem::create_directory(path);
   std::filesystem::permissions(path, std::filesystem::perms(0755));
   CHECK_THROWS_AS(router::Folder(path), InputError);
+  std::filesystem::remove_all(parent);
+}
+
+TEST_CASE("router: one that ends leaves its folder to the one that was started again there") {
+  const std::string parent = make_folder();
+  const std::string path = parent + "/fairlead-router-1";
+  {
+    auto former = std::make_unique<router::Folder>(path);
+    const router::Folder next(path);
+    std::ofstream(next.router_socket());
+    former.reset();
+    CHECK(std::filesystem::exists(next.router_socket()));
+  }
+  CHECK_FALSE(std::filesystem::exists(path));
   std::filesystem::remove_all(parent);
 }
