@@ -28,6 +28,8 @@ class Intake {
   /// @return complete also if the other pipe is full
   [[nodiscard]] Progress move(int socket, Pipe& to, std::size_t& missing_bytes);
 
+  /// What has been taken from the socket and waits here.
+  [[nodiscard]] std::size_t size_bytes() const { return pipe_ ? pipe_->size_bytes() : 0; }
   /// Whether there is a pipe to take something into.
   [[nodiscard]] bool has_pipe();
   /// Takes what the socket has, until there are so many bytes or the pipe is full.

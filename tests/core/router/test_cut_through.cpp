@@ -89,6 +89,25 @@ TEST_CASE("router: a frame goes on before all of it has come") {
   CHECK((taken + rest).substr(relay::kFrameHeaderBytes) == frame.substr(relay::kFrameHeaderBytes));
 }
 
+TEST_CASE("router: frames that come together go on in order, and the next one while it arrives") {
+  ToNextHost next;
+  Local::socket src = next.process(0);
+  const std::vector<std::string> frames = numbered_frames(1, 2, 0, 1);
+  const std::string last = numbered_frame(4, 0, 1);
+
+  asio::write(src, asio::buffer(frames[0] + frames[1]));
+  CHECK(takes(next.socket(), frames[0]));
+  CHECK(takes(next.socket(), frames[1]));
+  write_part(src, last, 0, kHalf);
+  std::string taken(relay::kFrameHeaderBytes, ' ');
+  asio::read(next.socket(), asio::buffer(taken));
+  write_part(src, last, kHalf, last.size());
+  std::string rest(last.size() - taken.size(), ' ');
+  asio::read(next.socket(), asio::buffer(rest));
+
+  CHECK(rest == last.substr(taken.size()));
+}
+
 TEST_CASE("router: frames of others follow one that goes on while it arrives") {
   ToNextHost next;
   Local::socket src = next.process(0);
