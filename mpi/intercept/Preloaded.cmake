@@ -8,6 +8,7 @@ add_library(
     SHARED
     ${fairlead_intercept_sources}
     pmpi/symbol_lookup.cpp
+    relay/carried.cpp
     relay/completion.cpp
     relay/landing.cpp
     relay/peers.cpp

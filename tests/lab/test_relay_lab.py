@@ -75,6 +75,9 @@ def test_a_program_runs_with_routers_that_end_with_it(
     paths = {tuple(route["path"]): route["bandwidth_Bps"] for route in told["routes"]}
     assert paths["h0", "h2", "h1"] > 4 * paths["h0", "h1"]
     assert told["rule"] == "mcm"
+    assert "relays: routers carried" in done.stderr
+    carried = {tuple(route["path"]): route["carried_bytes"] for route in told["routes"]}
+    assert carried["h0", "h2", "h1"] + carried["h0", "h3", "h1"] > 0
     assert told["routers"] == dict.fromkeys(lab.hosts)
 
 

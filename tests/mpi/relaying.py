@@ -117,14 +117,19 @@ def running(num_hosts: int, unreachable: int | None = None) -> Iterator[Routers]
 
 
 def write_plan(
-    folder: Path, routers: Routers, threshold_bytes: int, rule: str = RELAY_RULES[0]
+    folder: Path,
+    routers: Routers,
+    threshold_bytes: int,
+    rule: str = RELAY_RULES[0],
+    *,
+    is_forced: bool = True,
 ) -> None:
-    """A plan by which every message of at least this size is relayed."""
+    """A plan by which every message of at least this size may be relayed, or is."""
     network = uneven_network(len(routers.places))
     table = path_table(network)
     write_relay_plan(
         folder, network, table, routers.places, routers.key,
-        threshold_bytes=threshold_bytes, is_forced=True, rule=rule,
+        threshold_bytes=threshold_bytes, is_forced=is_forced, rule=rule,
     )  # fmt: skip
 
 

@@ -3,8 +3,10 @@
 #include "relay/relay.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <span>
 #include <string>
@@ -12,9 +14,11 @@
 
 #include "plan/own_names.hpp"
 #include "pmpi/mpi_symbols.hpp"
+#include "relay/carried.hpp"
 #include "relay/completion.hpp"
 #include "relay/messenger/reach.hpp"
 #include "session/feature.hpp"
+#include "session/features.hpp"
 
 namespace fairlead::intercept {
 namespace relay {
@@ -113,6 +117,8 @@ bool start_messenger(const Session& session, const RelayPlan& plan) {
   relay.own_rank = static_cast<std::uint32_t>(session.rank);
   relay.host_of_rank = gather_all(relay.own_host, session.num_ranks);
   relay.threshold_bytes = plan.threshold_bytes;
+  relay.mpi_bytes_of_host =
+      std::vector<std::atomic<std::uint64_t>>(plan.network.names_of_host.size());
   relay.is_forced = plan.is_forced;
   int level = MPI_THREAD_SINGLE;
   mpi().Query_thread(&level);
@@ -202,6 +208,15 @@ void wait_for_others() {
   }
 }
 
+// A process that does not see the folder leaves none.
+void leave_record() {
+  const char* const folder = variable(kRecordVariable);
+  if (folder == nullptr) return;
+  const int error = write_carried(folder);
+  if (error == 0 || error == ENOENT) return;
+  std::fprintf(stderr, "fairlead: what relays carried is not recorded: %s\n", std::strerror(error));
+}
+
 // No process leaves before all messages are acknowledged: until then its acknowledgements may have
 // to be repeated.
 void end() noexcept try {
@@ -211,6 +226,7 @@ void end() noexcept try {
   if (!relay.messenger->drain(complete_freed)) complain("some messages were not acknowledged");
   wait_for_others();
   complete_freed();
+  leave_record();
   relay.messenger.reset();
   mpi().Comm_free(&relay.world);
   mpi().Comm_free(&relay.self);

@@ -33,6 +33,8 @@ struct Relay {
   std::uint16_t own_host = 0;
   std::vector<std::uint16_t> host_of_rank{};
   std::unique_ptr<Messenger> messenger{};
+  /// Of messages that may be relayed, those that the MPI has carried.
+  std::vector<std::atomic<std::uint64_t>> mpi_bytes_of_host{};
   Requests requests{};
 
   /// For messages to oneself; one at a time.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pmpi/mpi_symbols.hpp"
+#include "relay/carried.hpp"
 #include "relay/completion.hpp"
 #include "relay/probes.hpp"
 #include "relay/relay.hpp"
@@ -91,10 +92,12 @@ std::optional<Outgoing> take(Mode mode, const void* buffer, MPI_Count count, MPI
   std::shared_ptr<Peers> peers;
   if (!may_relay(count, type, dest, comm, peers)) return std::nullopt;
   const std::uint64_t size_bytes = bytes_of(count, type);
-  if (!is_for_routers(mode, size_bytes)) return std::nullopt;
   const std::uint32_t dst_rank = peers->world_rank(dest);
-  const Way way = way_to(dst_rank, size_bytes);
-  if (way == Way::mpi) return std::nullopt;
+  const Way way = is_for_routers(mode, size_bytes) ? way_to(dst_rank, size_bytes) : Way::mpi;
+  if (way == Way::mpi) {
+    count_by_mpi(dst_rank, size_bytes);
+    return std::nullopt;
+  }
   std::vector<std::byte> bytes;
   if (!pack(buffer, count, type, bytes)) return std::nullopt;
   return Outgoing(dst_rank, std::move(bytes), way);

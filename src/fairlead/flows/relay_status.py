@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run's relays are: the path table of its plan, and what its routers have done."""
+"""What a run's relays are: the path table of its plan, and what routers and paths have carried."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from fairlead.files import run_directory
 from fairlead.files.json_files import read_json
 from fairlead.files.naming import naming
 from fairlead.model.path_table import PathTable, Route
+from fairlead.watch.carried import Carried, carried
 from fairlead.watch.past_runs import find_run, latest_run
 
 __all__ = ["RelayStatus", "relay_status"]
@@ -32,6 +33,7 @@ class RelayStatus:
         table: Its routes.
         counters: For each host what its router has counted; None where it is not running on this
             machine.
+        carried: What each way carried; None before the end of the run.
     """
 
     run: Path
@@ -39,6 +41,7 @@ class RelayStatus:
     rule: str
     table: PathTable
     counters: tuple[dict[str, float] | None, ...]
+    carried: Carried | None
 
 
 class _Relay(pydantic.BaseModel):
@@ -72,4 +75,4 @@ def relay_status(run: Path | None = None) -> RelayStatus:
     with naming(plan / RELAY_FILE):
         table = PathTable(hosts, relay.routes, capacity)
     counters = tuple(router_counters(socket.with_name("metrics")) for socket in relay.sockets)
-    return RelayStatus(folder, relay.threshold_bytes, relay.rule, table, counters)
+    return RelayStatus(folder, relay.threshold_bytes, relay.rule, table, counters, carried(folder))

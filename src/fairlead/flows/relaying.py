@@ -19,8 +19,10 @@ from fairlead.flows.request import Request
 from fairlead.model.network import Network
 from fairlead.model.path_table import PathTable
 from fairlead.narrator import Narrator
+from fairlead.units import format_size
+from fairlead.watch.carried import Carried
 
-__all__ = ["relaying", "told_paths"]
+__all__ = ["carried_line", "relaying", "told_paths"]
 
 
 @contextlib.contextmanager
@@ -53,7 +55,10 @@ def relaying(
                     folder, prepared.network, table, routers, key,
                     threshold_bytes=threshold_bytes, rule=request.relay_rule,
                 )  # fmt: skip
-                variables = preloaded({}, library, FAIRLEAD_PLAN=str(folder.absolute()))
+                record = str(prepared.directory.path.absolute())
+                variables = preloaded(
+                    {}, library, FAIRLEAD_PLAN=str(folder.absolute()), FAIRLEAD_RECORD=record
+                )
         except Error as error:
             narrator.tell(f"no message is relayed: {error}")
         yield variables
@@ -100,3 +105,27 @@ def told_paths(network: Network, narrator: Narrator) -> PathTable | None:
     num_faster = len(faster_pairs(table))
     narrator.tell(f"relays: expected to be faster on {num_faster} of {num_pairs} pairs of hosts")
     return table
+
+
+def carried_line(carried: Carried, hosts: Sequence[str], threshold_bytes: int) -> str:
+    """What carried the large messages of a run, for a user.
+
+    Args:
+        carried: By the indices of hosts.
+        hosts: Their names.
+        threshold_bytes: Size from which messages may be relayed.
+    """
+    large = f"messages of at least {format_size(threshold_bytes)}"
+    all_bytes = carried.mpi_bytes + carried.routers_bytes
+    if all_bytes == 0:
+        return f"relays: no {large} went between hosts"
+    if carried.routers_bytes == 0:
+        return f"relays: the MPI carried all {format_size(all_bytes)} in {large}"
+    told = (
+        f"relays: routers carried {format_size(carried.routers_bytes)} of "
+        f"{format_size(all_bytes)} in {large}"
+    )
+    if (path := carried.busiest_relayed_path) is not None:
+        names = " → ".join(hosts[host] for host in path)
+        told += f", {format_size(carried.relayed_bytes)} of it by third hosts, most by {names}"
+    return told

@@ -34,7 +34,7 @@ from fairlead.flows.collectives_of_run import (
     tuned,
 )
 from fairlead.flows.inputs import Prepared, place_prepared, prepare, probe_program_for
-from fairlead.flows.relaying import relaying, told_paths
+from fairlead.flows.relaying import carried_line, relaying, told_paths
 from fairlead.flows.request import Request
 from fairlead.flows.run_log import RunLog
 from fairlead.measure import profile_cache
@@ -43,6 +43,7 @@ from fairlead.model.cost import evaluate
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.narrator import Narrator
+from fairlead.watch.carried import carried
 from fairlead.watch.collective_drift import drift_counts
 from fairlead.watch.history import History
 
@@ -275,6 +276,11 @@ def start(
     end: dict[str, Any] = {"exit_code": finished.returncode, "seconds": finished.seconds}
     if (drift := drift_counts(prepared.directory.path)) is not None:
         end["drift"] = drift.model_dump()
+    if request.relay_bytes is not None and (found := carried(prepared.directory.path)) is not None:
+        narrator.tell(carried_line(found, prepared.network.hosts, request.relay_bytes))
+        end["relays"] = {
+            name: getattr(found, name) for name in ("mpi_bytes", "routers_bytes", "relayed_bytes")
+        }
     try:
         prepared.directory.note("end", end)
     except InputError as error:  # The program has run, so its exit code is returned in any case.

@@ -10,40 +10,61 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from fairlead.flows.relay_status import RelayStatus
+from fairlead.flows.relaying import carried_line
 from fairlead.model.path_table import Route
 from fairlead.units import format_duration, format_rate, format_size
 
 
 def facts(status: RelayStatus) -> dict[str, Any]:
-    """The path table with the names of hosts, and the counters of each router."""
+    """The path table with the names of hosts, what it has carried, the counters of each router."""
     hosts = status.table.hosts
     return {
         "run": str(status.run),
         "threshold_bytes": status.threshold_bytes,
         "rule": status.rule,
         "routes": [
-            {**dataclasses.asdict(route), "path": list(_names(route, hosts))}
+            {
+                **dataclasses.asdict(route),
+                "path": list(_names(route, hosts)),
+                "carried_bytes": _carried_bytes(status, route),
+            }
             for route in status.table.routes
         ],
+        "by_mpi_bytes": None if status.carried is None else status.carried.mpi_bytes,
         "routers": dict(zip(hosts, status.counters, strict=True)),
     }
 
 
 def view(status: RelayStatus) -> RenderableType:
-    """A line for each path, then one for each router."""
+    """A line for each path, then one for each router, then what carried the messages."""
     hosts = status.table.hosts
-    paths = Table("path", "latency", "rate", title=f"Paths of {status.run.name}, by {status.rule}")
+    title = f"Paths of {status.run.name}, by {status.rule}"
+    paths = Table("path", "latency", "rate", "carried", title=title)
     for route in status.table.routes:
-        names = " → ".join(_names(route, hosts))
-        paths.add_row(names, format_duration(route.latency_s), format_rate(route.bandwidth_Bps))
+        size_bytes = _carried_bytes(status, route)
+        paths.add_row(
+            " → ".join(_names(route, hosts)),
+            format_duration(route.latency_s),
+            format_rate(route.bandwidth_Bps),
+            "" if size_bytes is None else format_size(size_bytes),
+        )
     routers = Table("router", "forwarded", "delivered", "waiting", "dropped")
     for host, counters in zip(hosts, status.counters, strict=True):
         routers.add_row(host, *_counted(counters))
-    return Group(paths, routers)
+    told = []
+    if status.carried is not None:
+        told.append(carried_line(status.carried, hosts, status.threshold_bytes))
+    return Group(paths, routers, *told)
 
 
 def _names(route: Route, hosts: tuple[str, ...]) -> list[str]:
     return [hosts[route.src], *(hosts[hop] for hop in route.hops)]
+
+
+def _carried_bytes(status: RelayStatus, route: Route) -> int | None:
+    if status.carried is None:
+        return None
+    return status.carried.by_routers.get((route.src, *route.hops), 0)
 
 
 def _counted(counters: dict[str, float] | None) -> list[str]:

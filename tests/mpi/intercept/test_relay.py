@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tracing import TracedMpi
 
 from fairlead.act.launch import detect
 from fairlead.act.plan.relay import RELAY_RULES
+from fairlead.watch.carried import carried
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
@@ -124,3 +126,32 @@ def test_pointers_to_no_handle_are_answered_by_the_mpi(mpi: TracedMpi, tmp_path:
     assert relayed.returncode == 0, relayed.stderr
     assert "MPI_Cancel(NULL): error" in plain.stdout
     assert relayed.stdout == plain.stdout
+
+
+def large_bytes(num_rounds: int, threshold_bytes: int) -> int:
+    """What each rank of `relayed rounds` sends in messages of at least this size."""
+    sizes, random = [], 1
+    for _ in range(num_rounds):
+        random = (random * 1103515245 + 12345) % 2**32
+        sizes.append((random >> 8) % 2**20)
+    return sum(size for size in sizes if size >= threshold_bytes)
+
+
+@pytest.mark.parametrize("is_forced", [True, False])
+def test_processes_leave_what_carried_their_large_messages(
+    mpi: TracedMpi, is_forced: bool, tmp_path: Path
+) -> None:
+    with running(3) as routers:
+        write_plan(tmp_path / "plan", routers, 65536, is_forced=is_forced)
+        argv = command(mpi, 3, tmp_path / "plan", mpi.build("relayed.c"), "rounds", "20")
+        env = {**os.environ, "FAIRLEAD_RECORD": str(tmp_path)}
+        subprocess.run(argv, env=env, capture_output=True, check=True, timeout=600)
+
+    found = carried(tmp_path)
+
+    assert found is not None
+    # What was sent again counts again.
+    assert found.mpi_bytes + found.routers_bytes >= 3 * large_bytes(20, 65536)
+    if is_forced:
+        assert found.mpi_bytes == 0
+        assert {path[0] for path in found.by_routers} == {0, 1, 2}

@@ -53,6 +53,25 @@ def test_status_is_shown_with_the_names_of_hosts(run: Path) -> None:
     assert "not running here" in text
 
 
+def test_status_tells_what_each_path_carried(run: Path) -> None:
+    assert {route["carried_bytes"] for route in relay_view.facts(relay_status(run))["routes"]} == {
+        None
+    }
+    paths = [{"hops": [2, 1], "bytes": 3 * 2**20}]
+    left = {"src": 0, "by_mpi": [{"dst": 1, "bytes": 2**20}], "paths": paths}
+    (run / "relay-0.json").write_text(json.dumps(left))
+    console = Console(width=100, record=True)
+
+    facts = relay_view.facts(relay_status(run))
+    console.print(relay_view.view(relay_status(run)))
+
+    sizes = {tuple(route["path"]): route["carried_bytes"] for route in facts["routes"]}
+    assert sizes.pop(("a", "c", "b")) == 3 * 2**20
+    assert set(sizes.values()) == {0}
+    assert facts["by_mpi_bytes"] == 2**20
+    assert "routers carried 3 MiB of 4 MiB" in console.export_text()
+
+
 def test_a_run_without_relays_says_so(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no relays"):
         relay_status(tmp_path)

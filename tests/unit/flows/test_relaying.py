@@ -6,11 +6,13 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pytest
 
 from fairlead.decide.routes import faster_pairs, path_table
-from fairlead.flows.relaying import told_paths
+from fairlead.flows.relaying import carried_line, told_paths
 from fairlead.model.network import Network
 from fairlead.narrator import Narrator
+from fairlead.watch.carried import Carried
 
 
 class Lines(Narrator):
@@ -49,6 +51,29 @@ def test_pairs_that_were_not_measured_are_the_reason() -> None:
 
     assert told_paths(network([[0, np.nan], [1e8, 0]]), lines) is None
     assert lines.told[0].startswith("no message is relayed: ")
+
+
+@pytest.mark.parametrize(
+    ("found", "line"),
+    [
+        (Carried({}, {}), "relays: no messages of at least 64 KiB went between hosts"),
+        (
+            Carried({(0, 1): 2**20}, {}),
+            "relays: the MPI carried all 1 MiB in messages of at least 64 KiB",
+        ),
+        (
+            Carried({(0, 1): 2**20}, {(0, 1): 2**20}),
+            "relays: routers carried 1 MiB of 2 MiB in messages of at least 64 KiB",
+        ),
+        (
+            Carried({}, {(0, 1): 2**20, (0, 2, 1): 2**21, (1, 2, 0): 2**20}),
+            "relays: routers carried 4 MiB of 4 MiB in messages of at least 64 KiB, 3 MiB of it by "
+            "third hosts, most by a → c → b",
+        ),
+    ],
+)
+def test_what_carried_the_messages_is_told(found: Carried, line: str) -> None:
+    assert carried_line(found, "abc", 65536) == line
 
 
 def probed_quickly(bandwidth_Bps: np.ndarray, sigma: float) -> Network:

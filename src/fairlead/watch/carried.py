@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What carried the large messages of a run with relays, by the files that its processes leave."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import pydantic
+
+from fairlead.errors import InputError
+from fairlead.files.json_files import read_json
+
+__all__ = ["Carried", "carried"]
+
+_Natural = Annotated[int, pydantic.Field(ge=0)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Carried:
+    """Bytes of messages between hosts that may be relayed; what was sent again counts again.
+
+    Not among them is what the MPI carries for persistent requests.
+
+    Attributes:
+        by_mpi: By the indices of the sending and the receiving host.
+        by_routers: By the indices of the hosts on the way, from the sending to the receiving one.
+    """
+
+    by_mpi: Mapping[tuple[int, int], int]
+    by_routers: Mapping[tuple[int, ...], int]
+
+    @property
+    def mpi_bytes(self) -> int:
+        """All that the MPI carried."""
+        return sum(self.by_mpi.values())
+
+    @property
+    def routers_bytes(self) -> int:
+        """All that routers carried."""
+        return sum(self.by_routers.values())
+
+    @property
+    def relayed_bytes(self) -> int:
+        """What went by third hosts."""
+        return sum(size for path, size in self.by_routers.items() if len(path) > 2)
+
+    @property
+    def busiest_relayed_path(self) -> tuple[int, ...] | None:
+        """That by third hosts which carried most; None without one."""
+        relayed = [path for path in self.by_routers if len(path) > 2]
+        return max(relayed, key=self.by_routers.__getitem__, default=None)
+
+
+class _ByMpi(pydantic.BaseModel, extra="forbid"):
+    dst: _Natural
+    bytes: _Natural
+
+
+class _Path(pydantic.BaseModel, extra="forbid"):
+    hops: Annotated[tuple[_Natural, ...], pydantic.Field(min_length=1)]
+    bytes: _Natural
+
+
+class _OfProcess(pydantic.BaseModel, extra="forbid"):
+    src: _Natural
+    by_mpi: tuple[_ByMpi, ...]
+    paths: tuple[_Path, ...]
+
+
+def carried(folder: Path) -> Carried | None:
+    """The sum over all processes that left a file in this folder; None without one.
+
+    A process that does not see the folder leaves none; a damaged file counts as missing.
+    """
+    by_mpi: Counter[tuple[int, int]] = Counter()
+    by_routers: Counter[tuple[int, ...]] = Counter()
+    is_found = False
+    for file in sorted(folder.glob("relay-*.json")):
+        try:
+            process = read_json(file, _OfProcess)
+        except InputError:
+            continue
+        is_found = True
+        for each in process.by_mpi:
+            by_mpi[process.src, each.dst] += each.bytes
+        for path in process.paths:
+            by_routers[(process.src, *path.hops)] += path.bytes
+    return Carried(by_mpi, by_routers) if is_found else None
