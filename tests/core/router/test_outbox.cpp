@@ -120,6 +120,28 @@ TEST_CASE("outbox: on the relayed way the best relay alone is used, and another 
   CHECK(relays(later) == std::set<std::uint16_t>{3});
 }
 
+TEST_CASE(
+    "outbox: of relays that are alike one takes all of a message, though slower than planned") {
+  MessengerSite place = site(1e9, 1e8);
+  place.routes_of_host[1].push_back({{3, 1}, 2e-4, 1e8});
+  Outbox box(place, kStart);
+  box.add(1, payload(24 * kMaxSegmentBytes), Way::relayed, kStart);
+  std::deque<Departure> on_their_way;
+  std::set<std::uint16_t> relays;
+  for (Time now = kStart; !box.is_empty();) {
+    while (auto departure = box.next(now, OwnRouter::ready)) {
+      relays.insert(departure->header.hops[0]);
+      on_their_way.push_back(*departure);
+    }
+    REQUIRE_FALSE(on_their_way.empty());
+    // At half of the planned rate.
+    now += std::chrono::microseconds(1300);
+    box.acknowledge(acknowledgement(on_their_way.front()), now);
+    on_their_way.pop_front();
+  }
+  CHECK(relays.size() == 1);
+}
+
 TEST_CASE("outbox: where no relay answers, a message on the relayed way tells nothing of relays") {
   Outbox box(site(2e7, 1e8), kStart);
   REQUIRE(box.is_striping_worth(1, 1 << 20));

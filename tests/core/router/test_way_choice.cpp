@@ -1,77 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which way messages take while the rates of the network are others than planned, or change.
-#include <algorithm>
-#include <deque>
 #include <map>
 #include <optional>
-#include <utility>
 
 #include "catch.hpp"
-#include "relay/messenger/cadence.hpp"
-#include "relay/messenger/way_choice.hpp"
+#include "way_program.hpp"
 
-using namespace fairlead::intercept::relay;
-using std::chrono::duration;
-using std::chrono::duration_cast;
-using std::chrono::milliseconds;
-
-namespace {
-
-constexpr std::uint64_t kBytes = 1 << 20;
-constexpr double kLatency_s = 1e-4;
-const Time kStart = Time(std::chrono::seconds(1000));
-
-// One relay alone carries what all paths do.
-WayRates planned(double direct_Bps, double striped_Bps) {
-  const WayRate direct(direct_Bps, kLatency_s);
-  const WayRate striped(striped_Bps, kLatency_s);
-  return {direct, striped, direct, striped};
-}
-
-// One message after the other; the MPI is as fast as the direct path.
-class Program {
- public:
-  Program(double planned_direct_Bps, double planned_striped_Bps)
-      : choice_(planned(planned_direct_Bps, planned_striped_Bps), kStart) {}
-
-  /// @return seconds that each way took
-  std::map<Way, double> run(double direct_Bps, double striped_Bps, milliseconds time,
-                            double parallel_ratio = 1.0, double relayed_ratio = 1.0) {
-    const std::map<Way, double> rates_Bps{{Way::mpi, direct_Bps},
-                                          {Way::direct, direct_Bps},
-                                          {Way::parallel, parallel_ratio * direct_Bps},
-                                          {Way::relayed, relayed_ratio * striped_Bps},
-                                          {Way::striped, striped_Bps}};
-    std::map<Way, double> taken_s;
-    const Time end = now_ + time;
-    while (now_ < end) {
-      if (cadence_.note(now_)) choice_.doubt(now_);
-      const Way way = choice_.next(kBytes, now_);
-      const double seconds = kLatency_s + static_cast<double>(kBytes) / rates_Bps.at(way);
-      now_ += duration_cast<Clock::duration>(duration<double>(seconds));
-      choice_.learn(way, kBytes, seconds, now_);
-      taken_s[way] += seconds;
-    }
-    return taken_s;
-  }
-
- private:
-  WayChoice choice_;
-  Cadence cadence_;
-  Time now_ = kStart;
-};
-
-double share(const std::map<Way, double>& taken_s, Way way) {
-  double sum = 0.0;
-  for (const auto& [each, seconds] : taken_s) sum += seconds;
-  return taken_s.contains(way) ? taken_s.at(way) / sum : 0.0;
-}
-
-bool has_relay(Way way) {
-  return way == Way::striped || way == Way::relayed;
-}
-
-}  // namespace
+using namespace fairlead::tests;
 
 TEST_CASE("way: where all rates are as planned, the faster way is taken from the start") {
   CHECK(share(Program(1e8, 1e8).run(1e8, 1e8, milliseconds(5000)), Way::mpi) > 0.9);
@@ -117,111 +52,6 @@ TEST_CASE("way: several connections that only take a greater share of an interfa
   Program program(1e8, 1e8);
   program.run(4e7, 4e7, milliseconds(1000), 2.0);
   CHECK(share(program.run(4e7, 4e7, milliseconds(20000), 2.0), Way::parallel) < 0.02);
-}
-
-TEST_CASE("way: several paths that only take a greater share of what others fill are left") {
-  // Four paths carry more than one does, but none of them more than the direct one.
-  const double planned_direct_Bps = GENERATE(1e8, 6e7);
-  Program program(planned_direct_Bps, 1e8);
-  program.run(2.5e7, 8e7, milliseconds(1000), 1.0, 0.25);
-  const auto later = program.run(2.5e7, 8e7, milliseconds(20000), 1.0, 0.25);
-  CHECK(share(later, Way::striped) == 0.0);
-  CHECK(share(later, Way::mpi) > 0.9);
-}
-
-TEST_CASE("way: while others fill the network relays are tried rarely") {
-  WayChoice choice(planned(1e8, 1e8), kStart);
-  Time now = kStart;
-  int num_relayed = 0;
-  for (const Time end = now + std::chrono::seconds(60); now < end; now += milliseconds(50)) {
-    choice.doubt(now);
-    const Way way = choice.next(kBytes, now);
-    if (has_relay(way)) ++num_relayed;
-    const double rate_Bps = has_relay(way) ? 1e7 : 2e7;
-    choice.learn(way, kBytes, kLatency_s + static_cast<double>(kBytes) / rate_Bps, now);
-  }
-  CHECK(num_relayed >= 3);
-  CHECK(num_relayed <= 5);
-}
-
-TEST_CASE("way: one relay is taken alone while others fill the network") {
-  Program program(1e7, 1e8);
-  program.run(1e7, 1e8, milliseconds(5000));
-  // Jobs come.
-  program.run(1e7, 8e7, milliseconds(10000), 1.0, 0.5);
-  CHECK(share(program.run(1e7, 8e7, milliseconds(5000), 1.0, 0.5), Way::relayed) > 0.9);
-  // They have ended.
-  program.run(1e7, 1e8, milliseconds(10000));
-  CHECK(share(program.run(1e7, 1e8, milliseconds(5000)), Way::striped) > 0.8);
-}
-
-TEST_CASE("way: relays are taken again when those have gone who filled the network") {
-  const double relayed_ratio = GENERATE(0.25, 4.0);
-  INFO(relayed_ratio);
-  Program program(2e7, 1e8);
-  program.run(2e7, 1e8, milliseconds(3000));
-  // One relay alone is as slow as the direct path, so the MPI is taken, or faster than all
-  // together.
-  const double striped_Bps = relayed_ratio < 1.0 ? 8e7 : 1.5e7;
-  const auto loaded = program.run(2e7, striped_Bps, milliseconds(60000), 1.0, relayed_ratio);
-  CHECK(share(loaded, Way::striped) < 0.1);
-  CHECK(share(loaded, relayed_ratio < 1.0 ? Way::mpi : Way::relayed) > 0.85);
-  program.run(2e7, 1e8, milliseconds(65000));
-  CHECK(share(program.run(2e7, 1e8, milliseconds(5000)), Way::striped) > 0.8);
-}
-
-TEST_CASE("way: relays that were loaded from the first message on are found when they are free") {
-  Program program(2e7, 1e8);
-  program.run(2e7, 8e7, milliseconds(1000), 1.0, 0.25);
-  program.run(2e7, 1e8, milliseconds(10000));
-  CHECK(share(program.run(2e7, 1e8, milliseconds(5000)), Way::striped) > 0.8);
-}
-
-TEST_CASE("way: relays are tried in spite of load where the direct path becomes slower") {
-  Program program(2e7, 1e8);
-  program.run(2e7, 2e7, milliseconds(2000), 1.0, 0.25);
-  // In less time than what is known of the load lasts.
-  program.run(8e6, 1e8, milliseconds(3000));
-  CHECK(share(program.run(8e6, 1e8, milliseconds(2000)), Way::striped) > 0.8);
-}
-
-TEST_CASE("way: where all paths are the load themselves, one path is taken nearly always") {
-  // The relay takes twice the plan's time beside all paths, and 1.3 times beside one path each.
-  WayChoice choice(planned(1e7, 1e8), kStart);
-  Time now = kStart;
-  std::deque<Way> last_ways;
-  std::map<Way, double> taken_s;
-  for (int message = 0; message < 2000; ++message) {
-    const Way way = choice.next(kBytes, now);
-    // All jobs do as this one does.
-    const bool is_striped = std::ranges::count(last_ways, Way::striped) > 5;
-    const double relayed_Bps = is_striped ? 5e7 : 1e8 / 1.3;
-    const double rate_Bps = way == Way::striped ? 9e7 : way == Way::relayed ? relayed_Bps : 1e7;
-    const double seconds = kLatency_s + static_cast<double>(kBytes) / rate_Bps;
-    now += duration_cast<Clock::duration>(duration<double>(seconds));
-    choice.learn(way, kBytes, seconds, now);
-    taken_s[way] += seconds;
-    last_ways.push_back(way);
-    if (last_ways.size() > 10) last_ways.pop_front();
-  }
-  CHECK(share(taken_s, Way::striped) < 0.2);
-}
-
-TEST_CASE("way: a first message by a relay that opens connections decides for some seconds only") {
-  WayChoice choice(planned(4e7, 1e8), kStart);
-  Time now = kStart;
-  bool is_open = false;
-  std::map<Way, int> num_taken;
-  while (now < kStart + std::chrono::seconds(20)) {
-    const Way way = choice.next(kBytes, now);
-    double rate_Bps = has_relay(way) ? 1e8 : 4e7;
-    if (has_relay(way) && !std::exchange(is_open, true)) rate_Bps = 2e7;
-    const double seconds = kLatency_s + static_cast<double>(kBytes) / rate_Bps;
-    now += duration_cast<Clock::duration>(duration<double>(seconds));
-    choice.learn(way, kBytes, seconds, now);
-    if (now > kStart + std::chrono::seconds(10)) ++num_taken[way];
-  }
-  CHECK(num_taken[Way::striped] > 850);
 }
 
 TEST_CASE("way: a direct path that falls to a tenth is left within a second") {
@@ -413,6 +243,30 @@ TEST_CASE("way: after a calm time two doubts may follow each other soon") {
   pass(milliseconds(50), true, 1e8);
   pass(milliseconds(700), true, 1e7);
   CHECK(choice.next(kBytes, now) == Way::striped);
+}
+
+TEST_CASE("way: after a calm time a doubt is followed at once, whatever came before") {
+  WayChoice choice(planned(1e8, 1e8), kStart);
+  Time now = kStart;
+  double direct_Bps = 1e8;
+  int num_striped = 0;
+  const auto send = [&](int num_messages, bool is_doubted) {
+    for (int message = 0; message < num_messages; ++message) {
+      if (is_doubted) choice.doubt(now);
+      const Way way = choice.next(kBytes, now);
+      const double rate_Bps = has_relay(way) ? 9e7 : direct_Bps;
+      now += milliseconds(20);
+      choice.learn(way, kBytes, kLatency_s + static_cast<double>(kBytes) / rate_Bps, now);
+      if (way == Way::striped) ++num_striped;
+    }
+  };
+  send(2000, true);
+  send(300, false);
+  direct_Bps = 5e7;
+  num_striped = 0;
+  send(1, true);
+  send(100, false);
+  CHECK(num_striped > 80);
 }
 
 TEST_CASE("way: where the direct path is as before a doubt costs one message") {

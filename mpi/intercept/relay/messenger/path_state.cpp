@@ -25,14 +25,13 @@ bool PathState::has_room(std::uint64_t bytes) const {
 }
 
 double PathState::hoped_s(std::uint64_t bytes, Time now) const {
-  const double expected = expected_s(bytes);
-  if (!is_stale(now)) return expected;
-  return std::min(expected, route.latency_s + static_cast<double>(bytes) / route.bandwidth_Bps);
+  return is_stale(now) ? alone_s(bytes, now) : expected_s(bytes);
 }
 
 double PathState::alone_s(std::uint64_t bytes, Time now) const {
-  const double in_flight_s = static_cast<double>(in_flight_bytes) / rate_Bps;
-  return hoped_s(bytes, now) - in_flight_s;
+  const double known_s = latency_s + static_cast<double>(bytes) / rate_Bps;
+  if (!is_stale(now)) return known_s;
+  return std::min(known_s, route.latency_s + static_cast<double>(bytes) / route.bandwidth_Bps);
 }
 
 bool PathState::is_stale(Time now) const {

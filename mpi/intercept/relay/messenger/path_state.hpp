@@ -42,7 +42,7 @@ struct PathState {
   /// The same of a segment that does not wait for those in flight.
   [[nodiscard]] double alone_s(std::uint64_t bytes, Time now) const;
 
- private:
+  /// Whether it was idle for so long that what is known of it may be old.
   [[nodiscard]] bool is_stale(Time now) const;
 };
 

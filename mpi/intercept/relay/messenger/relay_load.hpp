@@ -16,35 +16,44 @@ class RelayLoad {
   /// less than the second one: what its own stripes add must not make it come and go.
   static constexpr double kBegins = 1.5;
   static constexpr double kEnds = 1.2;
-  /// It lasts so long at least, unless it was found wrong in the same comparison.
-  static constexpr std::chrono::milliseconds kLeastTime{1000};
-  /// What is known of a load is true for so long, then twice as long each time it is found again,
-  /// up to the second one.
+  /// What is known of a load is true for so long, then, if it has come back soon, for twice as
+  /// long, up to the second one. It does not end in the first eighth of this time.
   static constexpr std::chrono::milliseconds kInterval{8000};
   static constexpr std::chrono::milliseconds kLongestInterval{64000};
 
-  /// Messages over the relay alone take so many times what the plan expects.
+  /// Messages over the relay alone take so many times what the plan expects. A comparison has
+  /// forgotten what was known, and judges anew.
   void note(double times_of_plan, bool is_comparing, Time now) {
     if (is_loaded_) {
-      const bool may_end = is_comparing || now - since_ >= kLeastTime;
-      is_loaded_ = !may_end || times_of_plan > (is_comparing ? kBegins : kEnds);
+      const bool may_end = is_comparing || now - since_ >= interval_ / 8;
+      if (may_end && times_of_plan <= (is_comparing ? kBegins : kEnds)) forget(now);
     } else if (times_of_plan > kBegins) {
-      is_loaded_ = true;
-      since_ = now;
-      known_until_ = now + interval_;
-      interval_ = std::min(2 * interval_, kLongestInterval);
+      begin(now);
     }
-    if (!is_loaded_) interval_ = kInterval;
   }
 
-  void forget() { is_loaded_ = false; }
+  void forget(Time now) {
+    if (is_loaded_) last_ = now;
+    is_loaded_ = false;
+  }
   [[nodiscard]] bool is_loaded() const { return is_loaded_; }
-  [[nodiscard]] bool is_known(Time now) const { return is_loaded_ && now < known_until_; }
+  /// @param least  so long at least
+  [[nodiscard]] bool is_known(Time now, Clock::duration least = {}) const {
+    return is_loaded_ && now - since_ < std::max<Clock::duration>(interval_, least);
+  }
 
  private:
+  void begin(Time now) {
+    const bool is_soon = now - last_ < interval_;
+    interval_ = is_soon ? std::min(2 * interval_, kLongestInterval) : kInterval;
+    is_loaded_ = true;
+    since_ = now;
+  }
+
   bool is_loaded_ = false;
   Time since_{};
-  Time known_until_{};
+  /// Until when there was load, as far as is known.
+  Time last_{};
   std::chrono::milliseconds interval_ = kInterval;
 };
 

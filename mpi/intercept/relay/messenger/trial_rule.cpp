@@ -34,19 +34,27 @@ std::optional<std::size_t> TrialRule::choose(std::span<PathState> paths, Way way
   return best;
 }
 
-// The next segment of a message takes the same path, though it waits for the one before; one that
-// was idle is given a segment, by which it is seen to have recovered.
+// While something is on its way by one relay the next segment takes the same one, though another
+// would be faster by now; one that was idle is given a segment, by which it is seen to have
+// recovered.
 std::optional<std::size_t> TrialRule::best_relay(std::span<const PathState> paths, Time now) {
+  const bool is_taken = relay_ && paths[*relay_].in_flight_bytes > 0 && paths[*relay_].is_open(now);
   double least_s = std::numeric_limits<double>::infinity();
   std::optional<std::size_t> best;
+  if (is_taken) {
+    best = relay_;
+    least_s = paths[*relay_].alone_s(WayChoice::kLargeBytes, now);
+  }
   for (std::size_t index = 0; index < paths.size(); ++index) {
     const PathState& path = paths[index];
     if (!path.is_open(now) || path.route.is_direct()) continue;
+    if (is_taken && !path.is_stale(now)) continue;
     const double alone_s = path.alone_s(WayChoice::kLargeBytes, now);
     if (alone_s >= least_s) continue;
     least_s = alone_s;
     best = index;
   }
+  if (!is_taken) relay_ = best;
   return best;
 }
 

@@ -34,12 +34,13 @@ class TrialRule final : public PathRule {
   [[nodiscard]] std::unique_ptr<PathRule> clone() const override;
 
  private:
-  [[nodiscard]] static std::optional<std::size_t> best_relay(std::span<const PathState> paths,
-                                                             Time now);
+  [[nodiscard]] std::optional<std::size_t> best_relay(std::span<const PathState> paths, Time now);
   [[nodiscard]] static bool is_part_of(Way way, const Route& route);
   [[nodiscard]] bool may_stripe(const Route& route) const;
 
   WayChoice choice_;
+  /// The last one that was taken alone.
+  std::optional<std::size_t> relay_{};
 };
 
 }  // namespace fairlead::intercept::relay

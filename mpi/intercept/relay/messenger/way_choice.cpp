@@ -87,6 +87,7 @@ WayChoice::WayChoice(const WayRates& planned, Time now)
       next_comparison_(now + kComparisonInterval),
       last_doubt_(now) {
   rates_.direct = planned.direct.preferred();
+  telling_relay_ = planned.relayed;
   trials_.push_back(Way::direct);
   // The plan says something of relays, and nothing of several connections.
   if (rates_.parallel) trials_.push_back(Way::parallel);
@@ -103,10 +104,12 @@ WayRate& WayChoice::rate_of(Way way) {
 }
 
 Way WayChoice::next(std::uint64_t bytes, Time now) {
-  if (!is_comparing_ && best(bytes) == Way::mpi) {
-    if (may_load_be_over(bytes, now)) {
-      compare(Way::mpi, now);
-    } else if (may_mpi_be_slow(bytes)) {
+  if (!is_comparing_) {
+    const Way former = best(bytes);
+    const bool has_rested = former == Way::mpi || now >= next_direct_;
+    if (has_rested && may_load_be_over(bytes, now)) {
+      compare(former, now);
+    } else if (former == Way::mpi && may_mpi_be_slow(bytes)) {
       compare_if_due(now);
     }
   }
@@ -133,7 +136,10 @@ double WayChoice::expected_s(Way way, std::uint64_t bytes) const {
   if (rate.num_learned() > 0 || rates_.direct.num_learned() == 0) return rate.expected_s(bytes);
   // The plan is of a network without load; what slows the direct path may slow all ways.
   const double slowed = rates_.direct.expected_s(bytes) / rates_.direct.planned_s(bytes);
-  return std::max(1.0, slowed) * rate.expected_s(bytes);
+  const double planned_s = std::max(1.0, slowed) * rate.expected_s(bytes);
+  // All paths together are no slower than the best of them.
+  const bool is_relay_known = way == Way::striped && rate_of(Way::relayed).num_learned() > 0;
+  return is_relay_known ? std::min(planned_s, rate_of(Way::relayed).expected_s(bytes)) : planned_s;
 }
 
 // What one connection takes without load, by the plan, if that is less than now: where messages
@@ -154,11 +160,11 @@ Way WayChoice::best(std::uint64_t bytes) const {
   return is_program_faster_with_relays(by_relays, bytes) ? by_relays : Way::mpi;
 }
 
-// A program that keeps its pace while the MPI carries its messages would never find that others
-// have gone.
+// A program that keeps its pace on the way that it takes would never find that others have gone.
 bool WayChoice::may_load_be_over(std::uint64_t bytes, Time now) const {
-  return load_.is_loaded() && !load_.is_known(now) &&
-         kMargin * rates_.striped.planned_s(bytes) < rates_.direct.expected_s(bytes);
+  const double trials_s = rates_.direct.expected_s(bytes) + expected_s(Way::relayed, bytes);
+  return load_.is_loaded() && !load_.is_known(now, rest_after(trials_s)) &&
+         kMargin * rates_.striped.planned_s(bytes) < expected_s(best(bytes), bytes);
 }
 
 // A comparison may have been wrong, disturbed as the first messages of a program are, and a program
@@ -195,7 +201,10 @@ void WayChoice::learn(Way way, std::uint64_t bytes, double seconds, Time now) {
   const Way taken = best(bytes);
   const double known_s = rate_of(taken).expected_s(bytes);
   rate_of(way).learn(bytes, seconds);
-  if (way == Way::relayed) learn_load(bytes, now);
+  if (way == Way::relayed) {
+    learn_load(bytes, seconds, now);
+    if (!is_comparing_) num_missed_ = 0;
+  }
   end_trial(way);
   if (is_comparing_) {
     go_on(bytes, now);
@@ -209,17 +218,23 @@ void WayChoice::learn(Way way, std::uint64_t bytes, double seconds, Time now) {
 // the program's own messages, and a relayed byte passes it twice. So each job alone gains by
 // stripes where all of them together lose. One path against another is a fair comparison (RFC
 // 6356, section 1: to do no harm).
-void WayChoice::learn_load(std::uint64_t bytes, Time now) {
-  if (bytes < kLeastTellingBytes) return;
-  const WayRate& relayed = rate_of(Way::relayed);
+void WayChoice::learn_load(std::uint64_t bytes, double seconds, Time now) {
+  if (!telling_relay_ || bytes < kLeastTellingBytes) return;
+  telling_relay_->learn(bytes, seconds);
   const bool was_loaded = load_.is_loaded();
-  load_.note(relayed.expected_s(bytes) / relayed.planned_s(bytes), is_comparing_, now);
+  const double times_of_plan = telling_relay_->expected_s(bytes) / telling_relay_->planned_s(bytes);
+  load_.note(times_of_plan, is_comparing_, now);
   is_load_old_ = false;
   if (!was_loaded || load_.is_loaded()) return;
   // What all paths took was under load, too. The load may be their own.
   rates_.striped.forget();
+  rest(bytes, now);
+}
+
+// Until the direct path is tried.
+void WayChoice::rest(std::uint64_t bytes, Time now) {
   direct_interval_ = kTrialInterval;
-  next_direct_ = now + direct_interval_;
+  next_direct_ = now + std::max(direct_interval_, rest_after(rates_.direct.expected_s(bytes)));
 }
 
 bool WayChoice::end_trial(Way way) {
@@ -230,13 +245,22 @@ bool WayChoice::end_trial(Way way) {
 }
 
 void WayChoice::miss(Way way, std::uint64_t bytes, Time now) {
-  if (!end_trial(way) || !is_comparing_) return;
-  if (++num_missed_ <= kMaxMissed && rate_of(way).num_learned() == 0) trials_.push_back(way);
-  go_on(bytes, now);
+  const bool was_trial = end_trial(way);
+  if (!is_comparing_ && way == Way::relayed) {
+    // It may have ended.
+    if (++num_missed_ > kMaxMissed) forget_relay(now);
+  } else if (is_comparing_ && was_trial) {
+    ++num_missed_;
+    if (num_missed_ <= kMaxMissed && rate_of(way).num_learned() == 0) trials_.push_back(way);
+    go_on(bytes, now);
+  }
 }
 
 void WayChoice::doubt(Time now) {
-  if (now - last_doubt_ > kCalmTime) comparison_interval_ = kComparisonInterval;
+  if (now - last_doubt_ > kCalmTime) {
+    comparison_interval_ = kComparisonInterval;
+    next_comparison_ = std::min(next_comparison_, now);
+  }
   last_doubt_ = now;
   compare_if_due(now);
 }
@@ -254,7 +278,7 @@ void WayChoice::compare(Way former, Time now) {
   // They are no faster than they were, but may share what has become slow.
   if (rates_.parallel && (former == Way::mpi || former == Way::parallel)) rates_.parallel->forget();
   is_load_old_ = load_.is_known(now);
-  if (!is_load_old_) forget_relay();
+  if (!is_load_old_) forget_relay(now);
   if (former != Way::parallel) rates_.striped.forget();
   num_by_mpi_ = 0;
   relays_pace_.forget();
@@ -266,10 +290,11 @@ void WayChoice::compare(Way former, Time now) {
   num_missed_ = 0;
 }
 
-void WayChoice::forget_relay() {
+void WayChoice::forget_relay(Time now) {
   is_load_old_ = false;
-  load_.forget();
+  load_.forget(now);
   if (rates_.relayed) rates_.relayed->forget();
+  if (telling_relay_) telling_relay_->forget();
 }
 
 bool WayChoice::may_be_faster(Way way, std::uint64_t bytes) const {
@@ -313,7 +338,7 @@ bool WayChoice::has_become_slow(std::uint64_t bytes) const {
 
 void WayChoice::go_on(std::uint64_t bytes, Time now) {
   if (!trials_.empty() || !begun_.empty()) return;
-  if (is_load_old_ && is_slower_than_usual(bytes)) forget_relay();
+  if (is_load_old_ && is_slower_than_usual(bytes)) forget_relay(now);
   const Way taken = best(bytes);
   const bool is_far = kFarFaster * expected_s(taken, bytes) < rates_.direct.expected_s(bytes);
   const auto add = [&](Way way) {
@@ -342,8 +367,8 @@ void WayChoice::go_on(std::uint64_t bytes, Time now) {
   comparison_interval_ = taken != former_
                              ? kComparisonInterval
                              : std::min(2 * comparison_interval_, kLongestComparisonInterval);
-  direct_interval_ = kTrialInterval;
-  next_direct_ = now + std::max(direct_interval_, rest_after(rates_.direct.expected_s(bytes)));
+  num_missed_ = 0;
+  rest(bytes, now);
 }
 
 void WayChoice::postpone_trials(Time now) {

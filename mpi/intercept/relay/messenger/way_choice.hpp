@@ -132,8 +132,9 @@ class WayChoice {
   [[nodiscard]] bool has_become_slow(std::uint64_t bytes) const;
   [[nodiscard]] bool may_mpi_be_slow(std::uint64_t bytes) const;
   [[nodiscard]] bool may_load_be_over(std::uint64_t bytes, Time now) const;
-  void learn_load(std::uint64_t bytes, Time now);
-  void forget_relay();
+  void learn_load(std::uint64_t bytes, double seconds, Time now);
+  void rest(std::uint64_t bytes, Time now);
+  void forget_relay(Time now);
   void compare_if_due(Time now);
   void compare(Way former, Time now);
   /// @return whether a trial of this way was on its way
@@ -145,6 +146,8 @@ class WayChoice {
   std::optional<WayRate> usual_direct_{};
 
   RelayLoad load_;
+  /// Of the best relay alone, without messages that tell nothing of load.
+  std::optional<WayRate> telling_relay_{};
   /// What is known of the load is from before this comparison.
   bool is_load_old_ = false;
 
