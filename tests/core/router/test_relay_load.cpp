@@ -145,15 +145,15 @@ TEST_CASE("way: short messages, of which a relay adds much to each, tell nothing
   WayChoice choice(planned(2e7, 1e8), kStart);
   Time now = kStart;
   std::map<Way, double> taken_s;
-  for (int message = 0; message < 6000; ++message) {
-    const std::uint64_t bytes = message % 10 == 9 ? kBytes : kBytes / 16;
+  for (int message = 0; message < 20000; ++message) {
+    const std::uint64_t bytes = message % 3 == 2 ? kBytes : kBytes / 16;
     const Way way = choice.next(bytes, now);
     const double rate_Bps = has_relay(way) ? 1e8 : 2e7;
     const double seconds =
         kLatency_s + static_cast<double>(bytes) / rate_Bps + (has_relay(way) ? kRelay_s : 0.0);
     now += duration_cast<Clock::duration>(duration<double>(seconds));
     choice.learn(way, bytes, seconds, now);
-    if (message >= 3000) taken_s[way] += seconds;
+    if (message >= 10000) taken_s[way] += seconds;
   }
   CHECK(share(taken_s, Way::striped) > 0.8);
 }
