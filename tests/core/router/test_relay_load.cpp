@@ -10,6 +10,34 @@
 
 using namespace fairlead::tests;
 
+namespace {
+
+// Of two minutes, where all jobs do as this one does: the relay alone takes so many times the
+// plan's time beside all paths of each job, and beside one path of each.
+double striped_share(double direct_Bps, double times_beside_stripes, double times_beside_one) {
+  constexpr double kPlanned_Bps = 1e8;
+  WayChoice choice(planned(direct_Bps, kPlanned_Bps), kStart);
+  Time now = kStart;
+  std::deque<Way> last_ways;
+  std::map<Way, double> taken_s;
+  while (now < kStart + std::chrono::seconds(120)) {
+    const Way way = choice.next(kBytes, now);
+    const bool is_striped = std::ranges::count(last_ways, Way::striped) > 5;
+    const double times = is_striped ? times_beside_stripes : times_beside_one;
+    const double relays_Bps = way == Way::striped ? 0.9 * kPlanned_Bps : kPlanned_Bps / times;
+    const double rate_Bps = has_relay(way) ? relays_Bps : direct_Bps;
+    const double seconds = kLatency_s + static_cast<double>(kBytes) / rate_Bps;
+    now += duration_cast<Clock::duration>(duration<double>(seconds));
+    choice.learn(way, kBytes, seconds, now);
+    taken_s[way] += seconds;
+    last_ways.push_back(way);
+    if (last_ways.size() > 10) last_ways.pop_front();
+  }
+  return share(taken_s, Way::striped);
+}
+
+}  // namespace
+
 TEST_CASE("way: several paths that only take a greater share of what others fill are left") {
   // Four paths carry more than one does, but none of them more than the direct one.
   const double planned_direct_Bps = GENERATE(1e8, 6e7);
@@ -77,25 +105,7 @@ TEST_CASE("way: relays are tried in spite of load where the direct path becomes 
 }
 
 TEST_CASE("way: where all paths are the load themselves, one path is taken nearly always") {
-  // The relay takes twice the plan's time beside all paths, and 1.3 times beside one path each.
-  WayChoice choice(planned(1e7, 1e8), kStart);
-  Time now = kStart;
-  std::deque<Way> last_ways;
-  std::map<Way, double> taken_s;
-  while (now < kStart + std::chrono::seconds(120)) {
-    const Way way = choice.next(kBytes, now);
-    // All jobs do as this one does.
-    const bool is_striped = std::ranges::count(last_ways, Way::striped) > 5;
-    const double relayed_Bps = is_striped ? 5e7 : 1e8 / 1.3;
-    const double rate_Bps = way == Way::striped ? 9e7 : way == Way::relayed ? relayed_Bps : 1e7;
-    const double seconds = kLatency_s + static_cast<double>(kBytes) / rate_Bps;
-    now += duration_cast<Clock::duration>(duration<double>(seconds));
-    choice.learn(way, kBytes, seconds, now);
-    taken_s[way] += seconds;
-    last_ways.push_back(way);
-    if (last_ways.size() > 10) last_ways.pop_front();
-  }
-  CHECK(share(taken_s, Way::striped) < 0.2);
+  CHECK(striped_share(1e7, 2.0, 1.3) < 0.2);
 }
 
 TEST_CASE("way: a first message by a relay that opens connections decides for some seconds only") {
@@ -176,24 +186,7 @@ TEST_CASE("way: where messages take minutes a load is asked for a twentieth of t
 }
 
 TEST_CASE("way: a load that comes back at once lasts longer and longer") {
-  // The relay takes 1.6 times the plan's time beside all paths, and 1.1 times beside one each.
-  WayChoice choice(planned(2e7, 1e8), kStart);
-  Time now = kStart;
-  std::deque<Way> last_ways;
-  std::map<Way, double> taken_s;
-  while (now < kStart + std::chrono::seconds(120)) {
-    const Way way = choice.next(kBytes, now);
-    const bool is_striped = std::ranges::count(last_ways, Way::striped) > 5;
-    const double relayed_Bps = 1e8 / (is_striped ? 1.6 : 1.1);
-    const double rate_Bps = way == Way::striped ? 9e7 : way == Way::relayed ? relayed_Bps : 2e7;
-    const double seconds = kLatency_s + static_cast<double>(kBytes) / rate_Bps;
-    now += duration_cast<Clock::duration>(duration<double>(seconds));
-    choice.learn(way, kBytes, seconds, now);
-    taken_s[way] += seconds;
-    last_ways.push_back(way);
-    if (last_ways.size() > 10) last_ways.pop_front();
-  }
-  CHECK(share(taken_s, Way::striped) < 0.35);
+  CHECK(striped_share(2e7, 1.6, 1.1) < 0.35);
 }
 
 TEST_CASE("way: a relay that answers no more is left, also while it was taken alone") {
