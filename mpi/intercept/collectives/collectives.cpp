@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Begin and end of the feature: each rank reads the same rules and finds its host in the plan.
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <string>
 
@@ -12,7 +11,6 @@
 #include "plan/world_hosts.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "session/feature.hpp"
-#include "session/features.hpp"
 
 namespace fairlead::intercept {
 namespace {
@@ -34,16 +32,6 @@ bool parse(const Session& session, CollectivesPlan& plan) noexcept try {
 } catch (const std::exception& error) {
   if (session.rank == 0) complain(error.what());
   return false;
-}
-
-void leave_record() {
-  const CollectivesSite& site = collectives_site();
-  const char* const folder = variable(kRecordVariable);
-  if (folder == nullptr || !site.plan.drift.is_on()) return;
-  const int error = write_drift_counts(folder, site.rank);
-  if (error == 0) return;
-  std::fprintf(stderr, "fairlead: what was done about drift is not recorded: %s\n",
-               std::strerror(error));
 }
 
 }  // namespace
@@ -71,7 +59,8 @@ void end() noexcept try {
   forget_schedules(comm_world());
   forget_schedules(comm_self());
   end_combining();
-  leave_record();
+  const CollectivesSite& site = collectives_site();
+  if (site.plan.drift.is_on()) leave_drift_counts(site.rank);
 } catch (...) {
   complain("what was kept of them cannot be freed");
 }

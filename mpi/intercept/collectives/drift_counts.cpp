@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <span>
 
-#include "session/new_file.hpp"
+#include "session/run_record.hpp"
 
 namespace fairlead::intercept {
 namespace {
@@ -38,10 +37,10 @@ void count_drift(const DriftCounts& more) {
   counts.longest_stop_s = std::max(counts.longest_stop_s, more.longest_stop_s);
 }
 
-int write_drift_counts(const std::string& folder, int rank) {
+void leave_drift_counts(int rank) {
   const std::scoped_lock lock(shared().mutex);
   const DriftCounts& counts = shared().counts;
-  if (rank != 0 && counts.windows == 0) return 0;
+  if (rank != 0 && counts.windows == 0) return;
   const nlohmann::ordered_json record = {
       {"calls", counts.calls},
       {"windows", counts.windows},
@@ -53,10 +52,7 @@ int write_drift_counts(const std::string& folder, int rank) {
       {"longest_stop_s", counts.longest_stop_s},
       {"planning_s", counts.planning_s},
   };
-  const std::string text = record.dump() + "\n";
-  NewFile file(folder + "/drift-" + std::to_string(rank) + ".json");
-  file.write(std::as_bytes(std::span(text)));
-  return file.finish();
+  leave_in_record("drift", rank, record, "what was done about drift");
 }
 
 }  // namespace fairlead::intercept

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 namespace fairlead::intercept {
 
@@ -23,10 +22,8 @@ struct DriftCounts {
 /// Adds to the counts of this process; the longest stop is the longer one. Thread-safe.
 void count_drift(const DriftCounts& more);
 
-/// Writes them into the folder, as `drift-RANK.json`; a rank that counted nothing writes only if
-/// it is rank 0.
+/// Leaves them in the record of the run; a rank that counted nothing does so only if it is rank 0.
 /// @param rank  of MPI_COMM_WORLD
-/// @return 0, or the errno of what failed
-[[nodiscard]] int write_drift_counts(const std::string& folder, int rank);
+void leave_drift_counts(int rank);
 
 }  // namespace fairlead::intercept

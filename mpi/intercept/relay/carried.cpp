@@ -2,22 +2,15 @@
 #include "relay/carried.hpp"
 
 #include <nlohmann/json.hpp>
-#include <span>
 #include <vector>
 
 #include "relay/relay.hpp"
-#include "session/new_file.hpp"
+#include "session/run_record.hpp"
 
 namespace fairlead::intercept::relay {
 
-void count_by_mpi(std::uint32_t dst_rank, std::uint64_t size_bytes) {
-  Relay& relay = feature();
-  if (size_bytes < relay.threshold_bytes) return;
-  relay.mpi_bytes_of_host[relay.host_of_rank[dst_rank]] += size_bytes;
-}
-
-int write_carried(const std::string& folder) {
-  Relay& relay = feature();
+void leave_carried() {
+  const Relay& relay = feature();
   auto by_mpi = nlohmann::ordered_json::array();
   auto paths = nlohmann::ordered_json::array();
   for (std::size_t index = 0; index < relay.mpi_bytes_of_host.size(); ++index) {
@@ -33,13 +26,10 @@ int write_carried(const std::string& folder) {
       paths.push_back({{"hops", hops}, {"bytes", path.sent_bytes}});
     }
   }
-  if (relay.own_rank != 0 && by_mpi.empty() && paths.empty()) return 0;
+  if (relay.own_rank != 0 && by_mpi.empty() && paths.empty()) return;
   const nlohmann::ordered_json record = {
       {"src", relay.own_host}, {"by_mpi", by_mpi}, {"paths", paths}};
-  const std::string text = record.dump() + "\n";
-  NewFile file(folder + "/relay-" + std::to_string(relay.own_rank) + ".json");
-  file.write(std::as_bytes(std::span(text)));
-  return file.finish();
+  leave_in_record("relay", static_cast<int>(relay.own_rank), record, "what relays carried");
 }
 
 }  // namespace fairlead::intercept::relay

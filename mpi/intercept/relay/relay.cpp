@@ -3,10 +3,8 @@
 #include "relay/relay.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <span>
 #include <string>
@@ -18,7 +16,6 @@
 #include "relay/completion.hpp"
 #include "relay/messenger/reach.hpp"
 #include "session/feature.hpp"
-#include "session/features.hpp"
 
 namespace fairlead::intercept {
 namespace relay {
@@ -182,6 +179,12 @@ Way way_to(std::uint32_t dst_rank, std::uint64_t size_bytes) {
   return may_be_mpi && !relay.messenger->has_room(size_bytes) ? Way::mpi : *way;
 }
 
+void count_by_mpi(std::uint32_t dst_rank, std::uint64_t size_bytes) {
+  Relay& relay = feature();
+  if (size_bytes < relay.threshold_bytes) return;
+  relay.mpi_bytes_of_host[relay.host_of_rank[dst_rank]] += size_bytes;
+}
+
 bool is_worth_relaying(std::uint32_t dst_rank, std::uint64_t size_bytes) {
   Relay& relay = feature();
   if (const auto way = fixed_way(relay, size_bytes)) return *way != Way::mpi;
@@ -208,15 +211,6 @@ void wait_for_others() {
   }
 }
 
-// A process that does not see the folder leaves none.
-void leave_record() {
-  const char* const folder = variable(kRecordVariable);
-  if (folder == nullptr) return;
-  const int error = write_carried(folder);
-  if (error == 0 || error == ENOENT) return;
-  std::fprintf(stderr, "fairlead: what relays carried is not recorded: %s\n", std::strerror(error));
-}
-
 // No process leaves before all messages are acknowledged: until then its acknowledgements may have
 // to be repeated.
 void end() noexcept try {
@@ -226,7 +220,7 @@ void end() noexcept try {
   if (!relay.messenger->drain(complete_freed)) complain("some messages were not acknowledged");
   wait_for_others();
   complete_freed();
-  leave_record();
+  leave_carried();
   relay.messenger.reset();
   mpi().Comm_free(&relay.world);
   mpi().Comm_free(&relay.self);

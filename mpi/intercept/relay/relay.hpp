@@ -66,6 +66,8 @@ struct Relay {
 
 /// The way of a message to a rank of MPI_COMM_WORLD, which has to be taken.
 [[nodiscard]] Way way_to(std::uint32_t dst_rank, std::uint64_t size_bytes);
+/// Counts a message that may be relayed and is left to the MPI. Thread-safe.
+void count_by_mpi(std::uint32_t dst_rank, std::uint64_t size_bytes);
 /// Whether all messages of this size to a rank are to go by routers, as those of a persistent send.
 [[nodiscard]] bool is_worth_relaying(std::uint32_t dst_rank, std::uint64_t size_bytes);
 

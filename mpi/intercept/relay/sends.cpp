@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "pmpi/mpi_symbols.hpp"
-#include "relay/carried.hpp"
 #include "relay/completion.hpp"
 #include "relay/probes.hpp"
 #include "relay/relay.hpp"

@@ -75,4 +75,5 @@ def relay_status(run: Path | None = None) -> RelayStatus:
     with naming(plan / RELAY_FILE):
         table = PathTable(hosts, relay.routes, capacity)
     counters = tuple(router_counters(socket.with_name("metrics")) for socket in relay.sockets)
-    return RelayStatus(folder, relay.threshold_bytes, relay.rule, table, counters, carried(folder))
+    found = carried(folder, len(hosts))
+    return RelayStatus(folder, relay.threshold_bytes, relay.rule, table, counters, found)

@@ -276,11 +276,15 @@ def start(
     end: dict[str, Any] = {"exit_code": finished.returncode, "seconds": finished.seconds}
     if (drift := drift_counts(prepared.directory.path)) is not None:
         end["drift"] = drift.model_dump()
-    if request.relay_bytes is not None and (found := carried(prepared.directory.path)) is not None:
-        narrator.tell(carried_line(found, prepared.network.hosts, request.relay_bytes))
-        end["relays"] = {
-            name: getattr(found, name) for name in ("mpi_bytes", "routers_bytes", "relayed_bytes")
-        }
+    if request.relay_bytes is not None:
+        hosts = prepared.network.hosts
+        if (found := carried(prepared.directory.path, len(hosts))) is not None:
+            narrator.tell(carried_line(found, hosts, request.relay_bytes))
+            end["relays"] = {
+                "mpi_bytes": found.mpi_bytes,
+                "routers_bytes": found.routers_bytes,
+                "relayed_bytes": found.relayed_bytes,
+            }
     try:
         prepared.directory.note("end", end)
     except InputError as error:  # The program has run, so its exit code is returned in any case.

@@ -11,8 +11,7 @@ from typing import Annotated
 
 import pydantic
 
-from fairlead.errors import InputError
-from fairlead.files.json_files import read_json
+from fairlead.watch.left_records import left_records
 
 __all__ = ["Carried", "carried"]
 
@@ -70,23 +69,29 @@ class _OfProcess(pydantic.BaseModel, extra="forbid"):
     by_mpi: tuple[_ByMpi, ...]
     paths: tuple[_Path, ...]
 
+    def hosts(self) -> set[int]:
+        """All that it names."""
+        dsts = [each.dst for each in self.by_mpi]
+        return {self.src, *dsts, *(hop for path in self.paths for hop in path.hops)}
 
-def carried(folder: Path) -> Carried | None:
+
+def carried(folder: Path, num_hosts: int) -> Carried | None:
     """The sum over all processes that left a file in this folder; None without one.
 
-    A process that does not see the folder leaves none; a damaged file counts as missing.
+    A file that names hosts which the run has not counts as missing.
     """
+    processes = [
+        process
+        for process in left_records(folder, "relay", _OfProcess)
+        if max(process.hosts()) < num_hosts
+    ]
+    if not processes:
+        return None
     by_mpi: Counter[tuple[int, int]] = Counter()
     by_routers: Counter[tuple[int, ...]] = Counter()
-    is_found = False
-    for file in sorted(folder.glob("relay-*.json")):
-        try:
-            process = read_json(file, _OfProcess)
-        except InputError:
-            continue
-        is_found = True
+    for process in processes:
         for each in process.by_mpi:
             by_mpi[process.src, each.dst] += each.bytes
         for path in process.paths:
             by_routers[(process.src, *path.hops)] += path.bytes
-    return Carried(by_mpi, by_routers) if is_found else None
+    return Carried(by_mpi, by_routers)

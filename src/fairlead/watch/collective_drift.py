@@ -8,8 +8,7 @@ from typing import Annotated
 
 import pydantic
 
-from fairlead.errors import InputError
-from fairlead.files.json_files import read_json
+from fairlead.watch.left_records import left_records
 
 __all__ = ["DriftCounts", "drift_counts"]
 
@@ -45,16 +44,8 @@ class DriftCounts(pydantic.BaseModel, frozen=True, extra="forbid"):
 
 
 def drift_counts(folder: Path) -> DriftCounts | None:
-    """The sum over all processes that left a file in this folder; None without one.
-
-    A process that does not see the folder leaves none; a damaged file counts as missing.
-    """
-    found = []
-    for path in sorted(folder.glob("drift-*.json")):
-        try:
-            found.append(read_json(path, DriftCounts))
-        except InputError:
-            continue
+    """The sum over all processes that left a file in this folder; None without one."""
+    found = left_records(folder, "drift", DriftCounts)
     if not found:
         return None
     longest_s = max(one.longest_stop_s for one in found)

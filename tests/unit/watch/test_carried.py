@@ -26,7 +26,7 @@ def test_bytes_of_processes_on_a_host_add_up(tmp_path: Path) -> None:
     leave(tmp_path, 4, 0, {1: 10}, {(2, 1): 7})
     leave(tmp_path, 5, 2, {}, {(1,): 3})
 
-    found = carried(tmp_path)
+    found = carried(tmp_path, 3)
 
     assert found == Carried({(0, 1): 110}, {(0, 1): 20, (0, 2, 1): 12, (2, 1): 3})
     assert (found.mpi_bytes, found.routers_bytes, found.relayed_bytes) == (110, 35, 12)
@@ -38,11 +38,11 @@ def test_one_path_may_be_named_for_each_of_its_connections(tmp_path: Path) -> No
     document = {"src": 0, "by_mpi": [], "paths": paths}
     (tmp_path / "relay-0.json").write_text(json.dumps(document))
 
-    assert carried(tmp_path) == Carried({}, {(0, 1): 7})
+    assert carried(tmp_path, 3) == Carried({}, {(0, 1): 7})
 
 
 def test_without_a_file_nothing_is_known(tmp_path: Path) -> None:
-    assert carried(tmp_path) is None
+    assert carried(tmp_path, 3) is None
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,14 @@ def test_without_a_file_nothing_is_known(tmp_path: Path) -> None:
         '{"src": 0, "by_mpi": [], "paths": [{"hops": [], "bytes": 1}]}',
         '{"src": 0, "by_mpi": [], "paths": [{"hops": [1], "bytes": -1}]}',
         '{"src": 0, "by_mpi": [], "paths": [], "other": 1}',
+        '{"src": 3, "by_mpi": [], "paths": []}',
+        '{"src": 0, "by_mpi": [{"dst": 3, "bytes": 1}], "paths": []}',
+        '{"src": 0, "by_mpi": [], "paths": [{"hops": [3, 1], "bytes": 1}]}',
     ],
 )
-def test_a_damaged_file_counts_as_missing(tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_damaged_or_names_other_hosts_counts_as_missing(
+    tmp_path: Path, text: str
+) -> None:
     (tmp_path / "relay-0.json").write_text(text)
 
-    assert carried(tmp_path) is None
+    assert carried(tmp_path, 3) is None
