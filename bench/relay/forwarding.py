@@ -8,7 +8,7 @@ processor time of what forwards, and how long a message takes that is sent to an
 each and without any. With --before an earlier router takes turns, too.
 
 All of this runs in a network namespace of its own, with the congestion control of Linux's default,
-as what forwarding costs depends much on it: BBR sends more and smaller packets.
+as what forwarding costs depends much on it.
 
 With --network 400Mbit/s it forwards on a host of the emulated cloud, between interfaces of this
 rate; what is told is how long a message takes.
@@ -112,7 +112,7 @@ def enter_network(congestion_control: str) -> None:
     """Runs this program again in a network namespace of its own, where this is the default."""
     settings = "/proc/sys/net/ipv4/tcp_congestion_control"
     script = f'ip link set lo up && echo "$1" > {settings} && shift && exec "$@"'
-    words = ["unshare", "--user", "--map-root-user", "--net", "sh", "-ec", script, "sh"]
+    words = ["unshare", "--user", "--map-root-user", "--net", "sh", "-c", script, "sh"]
     words += [congestion_control, sys.executable, *sys.argv]
     os.execvpe(words[0], words, os.environ | {ENTERED: "1"})
 

@@ -21,8 +21,8 @@ class RelayLoad {
   static constexpr std::chrono::milliseconds kInterval{8000};
   static constexpr std::chrono::milliseconds kLongestInterval{64000};
 
-  /// Messages over the relay alone take so many times what the plan expects. A comparison has
-  /// forgotten what was known, and judges anew.
+  /// Messages over the relay alone take so many times what the plan expects. In a comparison
+  /// these follow each other soon, so one that was disturbed is corrected at once.
   void note(double times_of_plan, bool is_comparing, Time now) {
     if (is_loaded_) {
       const bool may_end = is_comparing || now - since_ >= interval_ / 8;
@@ -33,7 +33,7 @@ class RelayLoad {
   }
 
   void forget(Time now) {
-    if (is_loaded_) last_ = now;
+    if (is_loaded_) ended_ = now;
     is_loaded_ = false;
   }
   [[nodiscard]] bool is_loaded() const { return is_loaded_; }
@@ -44,7 +44,7 @@ class RelayLoad {
 
  private:
   void begin(Time now) {
-    const bool is_soon = now - last_ < interval_;
+    const bool is_soon = now - ended_ < interval_;
     interval_ = is_soon ? std::min(2 * interval_, kLongestInterval) : kInterval;
     is_loaded_ = true;
     since_ = now;
@@ -52,8 +52,8 @@ class RelayLoad {
 
   bool is_loaded_ = false;
   Time since_{};
-  /// Until when there was load, as far as is known.
-  Time last_{};
+  /// The last one.
+  Time ended_{};
   std::chrono::milliseconds interval_ = kInterval;
 };
 

@@ -155,6 +155,8 @@ class WayChoice {
   std::deque<Way> trials_;
   /// Those that are on their way.
   std::vector<Way> begun_;
+  /// Messages that told nothing: trials of this comparison, or after it those of the relay that is
+  /// taken alone, one after the other.
   int num_missed_ = 0;
   bool is_comparing_ = true;
   Pace mpi_pace_;
