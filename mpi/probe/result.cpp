@@ -100,6 +100,7 @@ void print_result(const Options& options, const Behaviour& behaviour, const Outc
          {"round_trip_bytes", options.recipe.round_trip_bytes},
          {"message_bytes", options.recipe.message_bytes},
          {"concurrency", behaviour.concurrency},
+         {"num_rounds", outcome.num_rounds},
          {"probing_s", number(probing_s)},
          {"node_names", outcome.node_names},
          {"pairs", list(outcome.results, pair_row)}});

@@ -156,6 +156,7 @@ Behaviour start_session(MPI_Comm comm, const Options& options, ControlChannel& c
 Outcome collect(MPI_Comm comm, Findings findings, ControlChannel& control) {
   const int num_ranks = size_of(comm);
   Outcome outcome{.results = std::move(findings.results),
+                  .num_rounds = findings.num_rounds,
                   .node_names = std::vector<std::string>(static_cast<std::size_t>(num_ranks)),
                   .is_orderly = !findings.has_given_up};
   outcome.node_names[0] = node_name();

@@ -28,6 +28,7 @@ Behaviour start_session(MPI_Comm comm, const Options& options, ControlChannel& c
 /// All results, at rank 0.
 struct Outcome {
   std::vector<PairResult> results;
+  int num_rounds = 0;
   /// Node name that each rank reported; empty where it did not report.
   std::vector<std::string> node_names;
   /// Whether all ranks reported and none was given up: only then can MPI be finalized.

@@ -41,6 +41,7 @@ class Tour {
       num_passed_ = index + 1;
       passed_s_ = now_s();
     }
+    findings_.num_rounds = num_rounds_;
     return std::move(findings_);
   }
 

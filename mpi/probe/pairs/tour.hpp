@@ -12,6 +12,8 @@ namespace fairlead::probe {
 struct Findings {
   /// The meetings that this process led or followed to the end, and those it led partly.
   std::vector<PairResult> results;
+  /// Rounds of all processes together.
+  int num_rounds = 0;
   /// Whether a partner was given up; MPI then has messages that will never be received.
   bool has_given_up = false;
 };

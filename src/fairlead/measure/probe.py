@@ -226,6 +226,8 @@ class _Orders:
         if result is None:
             raise _failure(self.program, self.cluster, finished)
         _check_places(self.cluster, result)
+        if self.on_progress:
+            self.on_progress(result.num_rounds, result.num_rounds)
         self.seconds += finished.seconds
         return result
 

@@ -115,7 +115,8 @@ class ProbeProgram:
             options: What is measured, the fields of the order (mpi/probe/options.hpp).
             timeout_s: Time for starting and measuring together.
             formats: Of the documents that answer the order.
-            on_progress: Gets rounds done and rounds in all.
+            on_progress: Gets rounds done and rounds in all; the last ones may be missing, since
+                the program prints them beside its answer.
 
         Returns:
             The output for this order, also after a timeout, which its error output then reports.
@@ -175,14 +176,9 @@ class ProbeProgram:
         formats: Sequence[str],
         on_progress: Progress | None,
     ) -> Finished:
-        done, num_rounds = 0, 0
-
         def on_line(line: str) -> None:
-            nonlocal done, num_rounds
-            if match := PROGRESS.search(line):
-                done, num_rounds = int(match[1]), int(match[2])
-                if on_progress:
-                    on_progress(done, num_rounds)
+            if on_progress and (match := PROGRESS.search(line)):
+                on_progress(int(match[1]), int(match[2]))
 
         conversation = self._conversation
         assert conversation is not None
@@ -192,10 +188,6 @@ class ProbeProgram:
             # It may still have delivered its result.
             notice = f"{error.finished.stderr}\n{error}"
             answer = dataclasses.replace(error.finished, stderr=notice)
-        else:
-            # The last line of progress may come from another host, after the answer.
-            if on_progress and done < num_rounds and not conversation.has_ended:
-                on_progress(num_rounds, num_rounds)
         if conversation.has_ended:
             self.close()
         return answer

@@ -53,6 +53,7 @@ class ProbeResult(pydantic.BaseModel, extra="forbid"):
     round_trip_bytes: int = pydantic.Field(gt=0)
     message_bytes: int = pydantic.Field(gt=0)
     concurrency: int = pydantic.Field(ge=1)
+    num_rounds: int = pydantic.Field(ge=0)
     probing_s: Seconds
     node_names: list[str]
     pairs: list[Pair]

@@ -16,7 +16,7 @@ import pytest
 from launchers import MPIS, processes_with, wait_until
 from probing import NAMES, find_ranks, hosts, probe_that_loses_rank_3, write_hostfile
 
-from fairlead.act.launch import Launcher
+from fairlead.act.launch import Launcher, detect
 from fairlead.errors import InputError, ProbeError
 from fairlead.measure.probe import probe
 from fairlead.model.network import Network
@@ -115,6 +115,22 @@ def test_rounds_are_reported_as_progress(
     )
     assert (num_rounds, num_rounds) in seen
     assert {total for _, total in seen} == {num_rounds}
+
+
+def test_progress_is_complete_where_its_lines_come_too_late(
+    one_launcher: Launcher, tmp_path: Path
+) -> None:
+    silent = tmp_path / "mpirun"
+    silent.write_text(f'#!/bin/sh\nexec {one_launcher.path} "$@" 2>/dev/null\n')
+    silent.chmod(0o755)
+    seen: list[tuple[int, int]] = []
+    probe(
+        detect(str(silent)),
+        hosts(*NAMES[:4]),
+        concurrency=1,
+        on_progress=lambda *step: seen.append(step),
+    )
+    assert seen == [(6, 6)]
 
 
 def test_unreachable_host_is_named(launcher: Launcher) -> None:

@@ -79,25 +79,6 @@ def test_a_launcher_that_forwards_no_input_starts_the_program_again(
             assert np.isfinite(found.bandwidth_Bps[low, high])
 
 
-def test_progress_is_complete_where_the_last_line_of_it_comes_after_the_answer(
-    one_launcher: Launcher, tmp_path: Path
-) -> None:
-    early = tmp_path / "mpirun"
-    early.write_text(
-        "#!/bin/sh\n"
-        f'[ "$1" = --version ] && exec {one_launcher.path} "$@"\n'
-        "echo fairlead-probe: progress 4 6 >&2\n"
-        "sleep 0.5\n"
-        """echo '{"format": "fairlead-probe"}'\n"""
-        "exec cat >/dev/null\n"
-    )
-    early.chmod(0o755)
-    seen: list[tuple[int, int]] = []
-    with ProbeProgram(detect(str(early))) as program:
-        program.order(CLUSTER, {}, timeout_s=LIMIT_S, on_progress=lambda *step: seen.append(step))
-    assert seen == [(4, 6), (6, 6)]
-
-
 def test_an_order_longer_than_any_argument_is_carried_out(
     program: ProbeProgram,
 ) -> None:

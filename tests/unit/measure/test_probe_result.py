@@ -23,6 +23,7 @@ def document(**changes: Any) -> str:
         "round_trip_bytes": 1024,
         "message_bytes": 1024,
         "concurrency": 1,
+        "num_rounds": 1,
         "probing_s": 0.5,
         "node_names": ["a", "b"],
         "pairs": [PAIR],
