@@ -9,9 +9,15 @@ message(
     "Fairlead's MPI side for ${FAIRLEAD_MPI_FAMILY} ${FAIRLEAD_MPI_VERSION}"
 )
 
+# What is built with the package belongs to it; only `fairlead mpi add` builds what a later package may find.
+set(FAIRLEAD_SOURCES_DIGEST
+    ""
+    CACHE STRING
+    "Digest of the sources, kept in the record"
+)
 file(
     WRITE ${CMAKE_CURRENT_BINARY_DIR}/mpi.json
-    "{\"family\": \"${FAIRLEAD_MPI_FAMILY}\", \"version\": \"${FAIRLEAD_MPI_VERSION}\", \"wrapper\": \"${CMAKE_CXX_COMPILER}\"}\n"
+    "{\"family\": \"${FAIRLEAD_MPI_FAMILY}\", \"version\": \"${FAIRLEAD_MPI_VERSION}\", \"wrapper\": \"${CMAKE_CXX_COMPILER}\", \"sources_digest\": \"${FAIRLEAD_SOURCES_DIGEST}\"}\n"
 )
 install(
     FILES ${CMAKE_CURRENT_BINARY_DIR}/mpi.json

@@ -38,7 +38,8 @@ def test_added_mpi_is_listed_and_its_programs_run(
     assert [*root.parent.iterdir()] == [root]
 
     listed = fairlead("list", "--json", data_home=data_home)
-    assert json.loads(listed.stdout)[0]["root"] == str(root)
+    first = json.loads(listed.stdout)[0]
+    assert (first["root"], first["is_current"]) == (str(root), True)
     assert str(root) in fairlead("list", data_home=data_home).stdout
 
     launcher = detect(str(BIN / "mpirun"))

@@ -14,7 +14,7 @@ from pathlib import Path
 from fairlead.act.launch import run
 from fairlead.act.mpi_builds import MpiBuild, read_build, user_folder
 from fairlead.errors import LaunchError
-from fairlead.files.package_folders import mpi_sources
+from fairlead.files.package_folders import mpi_sources, mpi_sources_digest
 from fairlead.narrator import Progress
 
 __all__ = ["add", "first_error"]
@@ -67,6 +67,7 @@ def _configure(cmake: str, wrapper: Path, build: str, staging: Path) -> None:
         "CMAKE_CXX_COMPILER": wrapper,
         "CMAKE_BUILD_TYPE": "Release",
         "CMAKE_INSTALL_PREFIX": staging,
+        "FAIRLEAD_SOURCES_DIGEST": mpi_sources_digest(),
     }
     sources = mpi_sources()
     if sources is None:

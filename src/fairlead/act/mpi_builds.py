@@ -16,7 +16,7 @@ import pydantic
 from fairlead.act.launch import Launcher
 from fairlead.errors import InputError, LaunchError
 from fairlead.files.json_files import read_json
-from fairlead.files.package_folders import found_in_package
+from fairlead.files.package_folders import found_in_package, mpi_sources_digest
 
 __all__ = [
     "MpiBuild",
@@ -38,12 +38,14 @@ class MpiBuild:
         family: "openmpi", "mpich" or "smpi" (SimGrid, where `lib` has an object to link).
         version: Version of the MPI they were built with.
         wrapper: The compiler wrapper they were built with.
+        sources_digest: Of the sources that `fairlead mpi add` built; empty if the package did.
     """
 
     root: Path
     family: str
     version: tuple[int, ...]
     wrapper: Path
+    sources_digest: str = ""
 
     @property
     def probe(self) -> Path:
@@ -59,6 +61,10 @@ class MpiBuild:
     def intercept(self) -> Path:
         """The preload library."""
         return self.root / "lib" / "libfairlead_intercept.so"
+
+    def is_current(self) -> bool:
+        """Whether it is of this version's sources."""
+        return self.sources_digest in ("", mpi_sources_digest())
 
     def example(self, name: str) -> Path:
         """An example program, for example "cg".
@@ -81,18 +87,23 @@ def find(launcher: Launcher, folders: Iterable[Path] | None = None) -> MpiBuild:
         folders: Where builds are; None for `build_folders()`.
 
     Raises:
-        LaunchError: There is none; the message says how to build it.
+        LaunchError: There is none, or it is of another version of Fairlead; the message says how to
+            build it.
     """
     builds = list_builds(folders)
     for build in builds:
         if build.family == launcher.family and build.version[:1] == launcher.version[:1]:
+            if not build.is_current():
+                raise LaunchError(
+                    f"{build.root} was built by another version of Fairlead; build it again: "
+                    f"{_adding(build.wrapper)}"
+                )
             return build
     there = ", ".join(mpi_title(build.family, build.version) for build in builds) or "nothing"
     wrapper = _wrapper_beside(launcher.path)
     raise LaunchError(
         f"Fairlead is not built for {mpi_title(launcher.family, launcher.version)} "
-        f"({launcher.path}), only for: {there}; build it by: "
-        f"fairlead mpi add --mpicxx {shlex.quote(str(wrapper))}"
+        f"({launcher.path}), only for: {there}; build it by: {_adding(wrapper)}"
     )
 
 
@@ -127,13 +138,20 @@ def read_build(path: Path) -> MpiBuild:
     except InputError as error:
         raise LaunchError(f"{error}; remove {path.parent} and build it again") from error
     version = tuple(int(part) for part in re.findall(r"\d+", record.version))
-    return MpiBuild(path.parent, record.family, version, Path(record.wrapper))
+    return MpiBuild(
+        path.parent, record.family, version, Path(record.wrapper), record.sources_digest
+    )
 
 
 class _Record(pydantic.BaseModel):
     family: str
     version: str
     wrapper: str
+    sources_digest: str = ""
+
+
+def _adding(wrapper: Path) -> str:
+    return f"fairlead mpi add --mpicxx {shlex.quote(str(wrapper))}"
 
 
 def _wrapper_beside(mpirun: Path) -> Path:

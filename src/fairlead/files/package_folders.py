@@ -7,11 +7,12 @@ folders. Only this module deals with that.
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import fairlead
 
-__all__ = ["data_folder", "found_in_package", "mpi_sources"]
+__all__ = ["data_folder", "found_in_package", "mpi_sources", "mpi_sources_digest"]
 
 
 def found_in_package(name: str) -> list[Path]:
@@ -35,3 +36,16 @@ def mpi_sources() -> Path | None:
     checkouts = (Path(folder).parents[1] / "mpi" for folder in fairlead.__path__)
     folders = [*checkouts, *found_in_package("_mpi_src/mpi")]
     return next((each for each in folders if (each / "MpiIdentity.cmake").is_file()), None)
+
+
+def mpi_sources_digest() -> str:
+    """SHA-256 of the sources of the MPI side and of what it shares; empty without them."""
+    sources = mpi_sources()
+    if sources is None:
+        return ""
+    digest = hashlib.sha256()
+    for part in (sources, sources.with_name("core")):
+        for path in sorted(path for path in part.rglob("*") if path.is_file()):
+            name = path.relative_to(sources.parent).as_posix().encode()
+            digest.update(b"%b\0%d\0%b" % (name, path.stat().st_size, path.read_bytes()))
+    return digest.hexdigest()

@@ -16,6 +16,7 @@ def facts(build: MpiBuild) -> dict[str, Any]:
         "version": ".".join(map(str, build.version)),
         "wrapper": str(build.wrapper),
         "root": str(build.root),
+        "is_current": build.is_current(),
     }
 
 
@@ -23,4 +24,9 @@ def lines(builds: Sequence[MpiBuild]) -> list[str]:
     """A line for each build."""
     if not builds:
         return ["none; build for yours by: fairlead mpi add --mpicxx PATH"]
-    return [f"{mpi_title(build.family, build.version):18} {build.root}" for build in builds]
+    return [_line(build) for build in builds]
+
+
+def _line(build: MpiBuild) -> str:
+    note = "" if build.is_current() else " (by another version of Fairlead: build it again)"
+    return f"{mpi_title(build.family, build.version):18} {build.root}{note}"

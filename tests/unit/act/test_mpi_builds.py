@@ -13,6 +13,7 @@ from fairlead.act.launch.mpich import Mpich
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.act.launch.openmpi5 import OpenMpi5
 from fairlead.errors import InputError, LaunchError
+from fairlead.files.package_folders import mpi_sources_digest
 
 
 @pytest.fixture(autouse=True)
@@ -23,10 +24,10 @@ def data_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def make_build(folder: Path, family: str, version: str) -> Path:
+def make_build(folder: Path, family: str, version: str, **more: str) -> Path:
     root = folder / f"{family}-{version[0]}"
     root.mkdir(parents=True)
-    record = {"family": family, "version": version, "wrapper": "/usr/bin/mpicxx"}
+    record = {"family": family, "version": version, "wrapper": "/usr/bin/mpicxx", **more}
     (root / "mpi.json").write_text(json.dumps(record))
     return root
 
@@ -80,6 +81,16 @@ def test_debian_s_launcher_leads_to_debian_s_wrapper(tmp_path: Path) -> None:
 
     with pytest.raises(LaunchError, match=f"--mpicxx {tmp_path}/mpicxx.mpich$"):
         mpi_builds.find(Mpich(tmp_path / "mpirun.mpich", (4, 0, 2)), [])
+
+
+def test_a_build_of_other_sources_is_to_be_built_again(tmp_path: Path) -> None:
+    launcher = OpenMpi4(Path("/m"), (4, 1, 4))
+    own = make_build(tmp_path / "own", "openmpi", "4.1.4", sources_digest=mpi_sources_digest())
+    make_build(tmp_path / "old", "openmpi", "4.1.4", sources_digest="0" * 64)
+
+    assert mpi_builds.find(launcher, [tmp_path / "own"]).root == own
+    with pytest.raises(LaunchError, match=r"another version.*mpi add --mpicxx /usr/bin/mpicxx$"):
+        mpi_builds.find(launcher, [tmp_path / "old", tmp_path / "own"])
 
 
 @pytest.mark.parametrize(
