@@ -18,6 +18,7 @@
 #include <exception>
 #include <string>
 
+#include "busy_polling.hpp"
 #include "fairlead/error.hpp"
 #include "folder.hpp"
 #include "options.hpp"
@@ -82,7 +83,7 @@ int run(const Options& options) {
   signals.async_wait([&context](const asio::error_code&, int) { context.stop(); });
   asio::co_spawn(context, read_jobs(context, router), asio::detached);
   say_where(port);
-  context.run();
+  run_busy_polling(context);
   return 0;
 }
 
