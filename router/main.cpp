@@ -23,6 +23,7 @@
 #include "folder.hpp"
 #include "options.hpp"
 #include "router.hpp"
+#include "spare_cores.hpp"
 
 namespace fairlead::router {
 namespace {
@@ -83,7 +84,7 @@ int run(const Options& options) {
   signals.async_wait([&context](const asio::error_code&, int) { context.stop(); });
   asio::co_spawn(context, read_jobs(context, router), asio::detached);
   say_where(port);
-  run_busy_polling(context);
+  run_busy_polling(context, num_own_cores(), num_running);
   return 0;
 }
 
