@@ -43,6 +43,14 @@ def test_without_relays_there_is_no_threshold_for_them() -> None:
     assert "Invalid value for --relay-rule: needs --relay" in said
 
 
+def test_zones_are_those_of_the_rule_mcm() -> None:
+    said = refused("run", "-n", "2", "--relay", "--relay-zones", "2,4", "--", "true")
+    assert "Invalid value for --relay-zones: needs --relay-rule mcm" in said
+    for wrong in ("2", "4,2", "0.5,2", "a,b", "1,inf", "1,2,3"):
+        said = refused("run", "-n", "2", "--relay", "--relay-zones", wrong, "--", "true")
+        assert "expected MEDIUM,HIGH with 1 <= MEDIUM <= HIGH" in said
+
+
 def test_what_is_reproducible_has_no_drift_to_look_for() -> None:
     said = refused("tune", "-n", "2", "--reproducible", "--max-drift", "0.2")
     assert "Invalid value for --max-drift: does not go together with --reproducible" in said

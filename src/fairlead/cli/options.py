@@ -11,10 +11,10 @@ from typing import Annotated, Any
 import typer
 
 from fairlead.act.launch import parse_hostfile
-from fairlead.act.plan.relay import RELAY_RULES
+from fairlead.act.plan.relay import DEFAULT_ZONES, RELAY_RULES
 from fairlead.cli import option_kinds
 from fairlead.cli.help import HOSTS, NETWORK, OUTPUT, PLACING, TRAFFIC, TUNING
-from fairlead.cli.parsers import probability, split_arguments, time_limit
+from fairlead.cli.parsers import probability, relay_zones, split_arguments, time_limit
 from fairlead.decide import placement
 from fairlead.decide.placement import METHODS
 from fairlead.decide.rule import DEFAULT_RULE, Rule
@@ -140,9 +140,11 @@ Budget = Annotated[
 ]
 RunBudget = Annotated[
     float | None,
-    option_kinds.duration(
-        "Most time for the decision, including the probe; the first rehearsal takes place in any "
-        "case.",
+    option_kinds.parsed(
+        time_limit,
+        "TIME",
+        "Most time for choosing the placement, including the probe; the first rehearsal takes "
+        "place in any case. What --tune times is beside that.",
         NETWORK,
         "3.8s for 8 hosts, 7.8s for 32",
     ),
@@ -201,7 +203,7 @@ Seed = Annotated[
         min=0,
         max=MAX_SEED,
         metavar="N",
-        help="Seed of every random choice.",
+        help="Seed of the random choices that methods make.",
     ),
 ]
 RunFolder = Annotated[
@@ -244,6 +246,17 @@ RelayRule = Annotated[
         "of the paper MCM.",
         PLACING,
         metavar="|".join(RELAY_RULES),
+    ),
+]
+RelayZones = Annotated[
+    Any,
+    option_kinds.parsed(
+        relay_zones,
+        "MEDIUM,HIGH",
+        "With --relay-rule mcm: where its zones medium and high begin, as times of what a message "
+        "takes without load on the pair's best path.",
+        PLACING,
+        ",".join(f"{zone:g}" for zone in DEFAULT_ZONES),
     ),
 ]
 Tune = Annotated[
@@ -334,6 +347,7 @@ def request_of(context: typer.Context) -> Request:
         reorder=parameters.get("reorder", False),
         relay_bytes=parameters["relay_threshold"] if parameters.get("relay") else None,
         relay_rule=parameters.get("relay_rule", RELAY_RULES[0]),
+        relay_zones=parameters.get("relay_zones", DEFAULT_ZONES),
         tune=parameters.get("tune", "never"),
         plan=parameters.get("plan"),
     )

@@ -79,6 +79,21 @@ def part_of_all(text: str) -> float:
     return number
 
 
+def relay_zones(text: str) -> tuple[float, float]:
+    """Where MCM's zones medium and high begin, "2,4", for `usage`.
+
+    Raises:
+        InputError: These are not two numbers from 1, or the second is less than the first.
+    """
+    try:
+        medium, high = (float(part) for part in text.split(","))
+    except ValueError:
+        medium = high = math.nan
+    if not 1 <= medium <= high < math.inf:
+        raise InputError(f"expected MEDIUM,HIGH with 1 <= MEDIUM <= HIGH, got {text!r}")
+    return medium, high
+
+
 def time_limit(text: str) -> float:
     """Seconds, for `usage`.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from fairlead.act.plan.relay import DEFAULT_THRESHOLD_BYTES, RELAY_RULES
+from fairlead.act.plan.relay import DEFAULT_THRESHOLD_BYTES, DEFAULT_ZONES, RELAY_RULES
 from fairlead.cli import options
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, TerminalNarrator, announce_json
@@ -61,6 +61,7 @@ def run(
     relay: options.Relay = False,
     relay_threshold: options.RelayThreshold = DEFAULT_THRESHOLD_BYTES,
     relay_rule: options.RelayRule = RELAY_RULES[0],
+    relay_zones: options.RelayZones = DEFAULT_ZONES,
     tune: options.Tune = "auto",
     plan: options.PlanFolder = None,
     risk: options.Risk = DEFAULT_RULE.risk,
@@ -80,6 +81,8 @@ def run(
         options.refuse(context, {"plan"}, "does not go together with --tune auto")
     if not relay:
         options.refuse(context, {"relay_threshold", "relay_rule"}, "needs --relay")
+    if relay_rule != "mcm":
+        options.refuse(context, {"relay_zones"}, "needs --relay-rule mcm")
 
     def announce(announcement: Announcement) -> None:
         if as_json:

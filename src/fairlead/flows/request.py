@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from fairlead.act.launch import cluster_from_slurm, read_hostfile
-from fairlead.act.plan.relay import RELAY_RULES
+from fairlead.act.plan.relay import DEFAULT_ZONES, RELAY_RULES
 from fairlead.decide.placement import DEFAULT_OBJECTIVE
 from fairlead.decide.rule import DEFAULT_RULE, Rule
 from fairlead.errors import InputError
@@ -45,6 +45,7 @@ class Request:
         reorder: Topologies that the program makes with `reorder=1` are placed by the network.
         relay_bytes: Messages of at least this size may go by way of other hosts; None: none do.
         relay_rule: By which they take paths, one of `fairlead.act.plan.relay.RELAY_RULES`.
+        relay_zones: Where the zones medium and high of the rule "mcm" begin.
         tune: "auto" times the program's collectives on its placement if they take enough of its
             time, and lets those follow schedules that are faster.
         plan: Folder of a plan by `fairlead tune`, whose collectives are used; None for none.
@@ -71,6 +72,7 @@ class Request:
     reorder: bool = False
     relay_bytes: int | None = None
     relay_rule: str = RELAY_RULES[0]
+    relay_zones: tuple[float, float] = DEFAULT_ZONES
     tune: Literal["auto", "never"] = "never"
     plan: Path | None = None
 

@@ -91,7 +91,7 @@ def run(
         announce(announcement)
         if is_dry:
             if request.relay_bytes is not None:
-                told_paths(prepared.network, narrator)
+                told_paths(prepared.network, request.relay_rule, narrator)
             prepared.directory.note("end", {"is_dry": True})
             return 0
         used = None if collectives is None else collectives.plan

@@ -170,19 +170,6 @@ TEST_CASE("outbox: a relay that was slow and idle gets one segment, by which it 
   CHECK(share_of_best(20) == 1);
 }
 
-TEST_CASE("outbox: with many hosts there are fewer connections to each") {
-  const auto num_connections = [](std::size_t num_hosts) {
-    MessengerSite place = site(1e8, 3e8);
-    place.routes_of_host.resize(num_hosts);
-    place.capacity_Bps_of_host.resize(num_hosts, 1e12);
-    // Without the relay and the path past all routers.
-    return Outbox(place, kStart).paths_to(1).size() - 2;
-  };
-  CHECK(num_connections(32) == 8);
-  CHECK(num_connections(64) == 4);
-  CHECK(num_connections(256) == 1);
-}
-
 TEST_CASE("outbox: stripes over relays take one connection to each host until more are faster") {
   Outbox box(site(1e8, 3e8), kStart);
   box.add(1, payload(16 * kMaxSegmentBytes), Way::striped, kStart);

@@ -10,8 +10,9 @@
 namespace fairlead::intercept::relay {
 namespace {
 
-// Of a router to all others: file descriptors are limited, often to 1024.
-constexpr std::size_t kMaxConnectionsOfHost = 256;
+// Of a router to all others, where each takes as many of it: together half of what a router keeps
+// for a job (Router::kMaxConnectionsOfJob), since paths by relays need connections, too.
+constexpr std::size_t kMaxConnectionsOfHost = 1024;
 
 WayChoice planned_choice(const std::vector<Route>& routes, double capacity_Bps, Time now) {
   double rate_Bps = 0.0;
@@ -26,7 +27,8 @@ WayChoice planned_choice(const std::vector<Route>& routes, double capacity_Bps, 
   WayRates planned{{routes.front().bandwidth_Bps, routes.front().latency_s}, striped};
   // Nothing is expected of further connections before they are tried: most networks limit pairs of
   // hosts, or interfaces.
-  planned.parallel = planned.direct;
+  const auto is_further = [](const Route& route) { return route.connection > 0; };
+  if (std::ranges::any_of(routes, is_further)) planned.parallel = planned.direct;
   // The plan's routes come the best one first.
   const auto best = std::ranges::find_if_not(routes, &Route::is_direct);
   if (best != routes.end()) planned.relayed = WayRate(best->bandwidth_Bps, best->latency_s);
