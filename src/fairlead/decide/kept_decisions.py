@@ -32,9 +32,10 @@ class _Kept(pydantic.BaseModel, extra="forbid"):
     """A decision as a file."""
 
     kind: Literal["decision"] = "decision"
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     method: str
     host_of_rank: tuple[str, ...] | None
+    is_barred: bool
     gain: tuple[Finite, Finite, Finite, Finite]
     network_s: Finite
     num_rounds: int
@@ -50,6 +51,7 @@ def keep(decision: Decision, method: str, path: Path) -> None:
     kept = _Kept(
         method=method,
         host_of_rank=None if placement is None else tuple(placement.host_names()),
+        is_barred=decision.is_barred,
         gain=dataclasses.astuple(decision.gain),
         network_s=decision.network_s,
         num_rounds=decision.num_rounds,
@@ -70,7 +72,10 @@ def recalled(path: Path, cluster: Cluster) -> Decision | None:
             return None
         host_of_rank = np.array([position[host] for host in kept.host_of_rank])
         placement = Placement(cluster.hosts, host_of_rank, kept.method)
-    return Decision(placement, Gain(*kept.gain), kept.network_s, kept.num_rounds, is_kept=True)
+    return Decision(
+        placement, Gain(*kept.gain), kept.network_s, kept.num_rounds,
+        is_barred=kept.is_barred, is_kept=True,
+    )  # fmt: skip
 
 
 def decision_path(

@@ -20,6 +20,7 @@ from fairlead.files.archive import write_text
 from fairlead.flows.comparison import Comparison, MethodRuns, PredictedCost
 from fairlead.flows.inputs import Prepared, place_prepared, prepare, probe_program_for
 from fairlead.flows.request import Request
+from fairlead.flows.run_log import RunLog
 from fairlead.model.cost import Cost, evaluate
 from fairlead.model.placement import Placement
 from fairlead.narrator import Narrator, Progress
@@ -115,11 +116,12 @@ def compare(
         announce(comparison, prepared.directory.path)
 
     with prepared.directory.noting_failure():
+        history = RunLog(prepared, request, narrator)
         candidates = [candidate(prepared, request, method) for method in _with_baseline(methods)]
         series = Series(candidates, repeats, datetime.datetime.now(datetime.timezone.utc))
         try:
             with narrator.progress("runs") as on_progress:
-                interleave(series, pattern, prepared, on_progress, start)
+                interleave(series, pattern, prepared, history, on_progress=on_progress, start=start)
         except (KeyboardInterrupt, SystemExit):
             if series.num_rounds >= LEAST_ROUNDS:
                 narrator.tell(f"interrupted after {series.num_rounds} of {repeats} rounds")
@@ -158,26 +160,33 @@ def interleave(
     series: Series,
     pattern: re.Pattern[str] | None,
     prepared: Prepared,
+    history: RunLog,
+    *,
     on_progress: Progress,
     start: Callable[..., Finished],
 ) -> None:
-    """Fill in the times; each repeat runs every method once (CloudMap section V-C)."""
+    """Fill in the times; each repeat runs every method once (CloudMap section V-C).
+
+    What has proved slower here `fairlead run` does not use: the history has all runs, by the time
+    of the whole command.
+    """
     candidates, times_s = series.candidates, series.times_s
     for repeat in range(series.repeats):
         # The order rotates, so that no method always runs after the same other one.
         shift = repeat % len(candidates)
         for one in (*candidates[shift:], *candidates[:shift]):
-            times_s[one.method].append(_timed(one, pattern, prepared, start))
+            finished = _finished(one, prepared, start)
+            history.keep(
+                one.method, None if one.method == BASELINE else one.placement, finished.seconds
+            )
+            times_s[one.method].append(
+                finished.seconds if pattern is None else _found_s(pattern, finished.stdout)
+            )
             prepared.directory.note("runs", {"method": one.method, "s": times_s[one.method][-1]})
             on_progress(sum(map(len, times_s.values())), series.repeats * len(candidates))
 
 
-def _timed(
-    one: Candidate,
-    pattern: re.Pattern[str] | None,
-    prepared: Prepared,
-    start: Callable[..., Finished],
-) -> float:
+def _finished(one: Candidate, prepared: Prepared, start: Callable[..., Finished]) -> Finished:
     with prepared.stdin.opened() as stdin:
         finished = start(one.command, capture=True, stdin=stdin)
     if finished.returncode != 0:
@@ -188,7 +197,7 @@ def _timed(
         except InputError as error:
             raise LaunchError(f"{problem}; its output is lost: {error}") from error
         raise LaunchError(f"{problem}; its output is in {log}")
-    return finished.seconds if pattern is None else _found_s(pattern, finished.stdout)
+    return finished
 
 
 def _found_s(pattern: re.Pattern[str], output: str) -> float:

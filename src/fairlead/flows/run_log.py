@@ -9,6 +9,7 @@ from fairlead.files import run_directory
 from fairlead.flows.inputs import Prepared
 from fairlead.flows.request import Request
 from fairlead.measure import profile_cache
+from fairlead.model.placement import Placement
 from fairlead.narrator import Narrator
 from fairlead.units import format_duration
 from fairlead.watch import history as histories
@@ -58,13 +59,20 @@ class RunLog:
         told = f"took {format_duration(seconds)}"
         if predicted_s is not None:
             told += f", predicted {format_duration(predicted_s)}"
-        if placement is not None and launcher_s is not None:
+        if placement is not None and launcher_s is None:
+            told += "; no time of the launcher's placement on these hosts is known to compare with"
+        elif placement is not None and launcher_s is not None:
             told += f"; on the launcher's placement {format_duration(launcher_s)}"
             if self.kept.has_proved_slower(placement):
                 told += ": this placement has proved slower, it is not taken again"
         if is_tuned and self.kept.has_tuning_proved_slower(names):
             told += "; tuned collectives have proved slower, they are not used again"
         self._narrator.tell(told)
+
+    def keep(self, method: str, placement: Placement | None, seconds: float) -> None:
+        """Keep the time of a successful run; None for the launcher's own placement."""
+        names = None if placement is None else tuple(placement.host_names())
+        self._add(method, names, seconds, None)
 
     def _add(
         self,

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -27,6 +28,8 @@ Stamps = dict[str, list[int]]
 """Size and time of change of files, by their names."""
 
 _Inputs = pydantic.TypeAdapter(Stamps)
+
+_MOST_HASHED_BYTES = 1 << 26
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,8 +187,8 @@ def input_files(program: Sequence[str]) -> Stamps:
 
 def _stamps(names: Iterable[str]) -> Stamps:
     files = [name for name in names if os.path.isfile(name)]  # noqa: PTH113 (false for any text)
-    stats = [(name, Path(name).stat()) for name in files]
-    return {name: [stat.st_size, stat.st_mtime_ns] for name, stat in stats}
+    found = [(name, Path(name).stat()) for name in files]
+    return {name: [one.st_size, one.st_mtime_ns] for name, one in found}
 
 
 def with_folder(path: Path) -> Path:
@@ -213,21 +216,53 @@ def _traffic_path(program: Sequence[str], num_ranks: int, launcher: Launcher) ->
 
 
 def _identity(program: Sequence[str]) -> list[Any]:
-    """Program, arguments and working folder; size and time distinguish a rebuilt program."""
+    """Program, arguments, working folder and the file that is the standard input.
+
+    Size and time distinguish a rebuilt program.
+    """
     found = shutil.which(program[0])
     if found is None:
         return [*program]
     file = Path(found).resolve()
-    stat = file.stat()
-    return [str(file), stat.st_size, stat.st_mtime_ns, *program[1:], str(Path.cwd())]
+    built = file.stat()
+    rest = [*program[1:], str(Path.cwd()), *_standard_input()]
+    return [str(file), built.st_size, built.st_mtime_ns, *rest]
+
+
+def _standard_input() -> list[Any]:
+    """The content of the file that the program will read as standard input, as a digest.
+
+    Nothing for a terminal or a pipe: their data are not known before. Of a large file size and time
+    have to do. A batch system may make a new file with the same content for each job.
+    """
+    try:
+        found = os.fstat(0)
+    except OSError:
+        return []
+    if not stat.S_ISREG(found.st_mode):
+        return []
+    if found.st_size > _MOST_HASHED_BYTES:
+        return ["stdin", found.st_size, found.st_mtime_ns]
+    # The position in the file stays as it is.
+    return ["stdin", hashlib.sha256(os.pread(0, found.st_size, 0)).hexdigest()]
 
 
 def program_key(
     program: Sequence[str], num_ranks: int, cluster: Cluster, launcher: Launcher
 ) -> str:
-    """Name for the runs of a program with these arguments, this many ranks, on these hosts."""
+    """Name for the runs of a program with these arguments, this many ranks, on these hosts.
+
+    Another content of the files that it reads is another program: its times tell nothing of these.
+    """
     hosts = [cluster.hosts, cluster.slots, _lab()]
-    return _key(["program", _identity(program), num_ranks, hosts, launcher.family])
+    try:
+        traced = _Inputs.validate_json(
+            _inputs_path(_traffic_path(program, num_ranks, launcher)).read_bytes()
+        )
+    except (OSError, pydantic.ValidationError):
+        traced = {}
+    inputs = sorted(_stamps(traced).items())
+    return _key(["program", _identity(program), inputs, num_ranks, hosts, launcher.family])
 
 
 def _key(facts: list[Any]) -> str:

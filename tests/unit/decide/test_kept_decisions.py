@@ -23,18 +23,21 @@ def network(rate_Bps: float) -> fl.Network:
     return fl.Network(CLUSTER.hosts, np.zeros((2, 2)), np.full((2, 2), rate_Bps))
 
 
-@pytest.mark.parametrize("placement", [PLACEMENT, None])
+@pytest.mark.parametrize(
+    ("placement", "is_barred"), [(PLACEMENT, False), (None, False), (None, True)]
+)
 def test_a_decision_is_recalled_as_it_was_kept(
-    placement: fl.Placement | None, tmp_path: Path
+    placement: fl.Placement | None, is_barred: bool, tmp_path: Path
 ) -> None:
     path = tmp_path / "new" / "decision.json"
-    keep(Decision(placement, Gain(0.3, 0.1, 0.4, 0.01), 2.0, 12, seconds=4.0), "scotch", path)
+    gain = Gain(0.3, 0.1, 0.4, 0.01)
+    keep(Decision(placement, gain, 2.0, 12, is_barred=is_barred, seconds=4.0), "scotch", path)
 
     found = recalled(path, CLUSTER)
 
     assert found is not None
-    assert (found.gain, found.network_s, found.num_rounds) == (Gain(0.3, 0.1, 0.4, 0.01), 2.0, 12)
-    assert (found.is_kept, found.seconds) == (True, 0.0)
+    assert (found.gain, found.network_s, found.num_rounds) == (gain, 2.0, 12)
+    assert (found.is_kept, found.is_barred, found.seconds) == (True, is_barred, 0.0)
     if placement is None:
         assert found.placement is None
     else:

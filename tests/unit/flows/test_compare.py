@@ -20,6 +20,7 @@ from fairlead.flows import compare as flow
 from fairlead.flows.comparison import Comparison
 from fairlead.flows.inputs import Prepared
 from fairlead.flows.request import Request
+from fairlead.flows.run_log import RunLog
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.narrator import Narrator
 from fairlead.watch.past_runs import recorded_steps
@@ -34,8 +35,9 @@ Announced = list[tuple[Comparison, Path]]
 
 
 @pytest.fixture
-def prepared(tmp_path: Path) -> Prepared:
+def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
     """Two hosts and four ranks, all measured already."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return Prepared(
         ProbeProgram(LAUNCHER),
         fl.Cluster.uniform(NETWORK.hosts, 2),
@@ -101,6 +103,19 @@ def test_comparison_interrupted_in_its_second_round_keeps_nothing(prepared: Prep
         compare(prepared, interrupted_in_run(4, KeyboardInterrupt), announced)
     assert not announced
     assert not prepared.directory.file("comparison.json").exists()
+
+
+def test_the_history_of_the_program_has_all_runs(prepared: Prepared) -> None:
+    def run(method: str) -> Finished:
+        return Finished(0, {"launcher": 2.0, "scotch": 4.0}[method], stdout="solve_s 0.5")
+
+    compare(prepared, run, Announced(), time_pattern="solve_s (.*)")
+
+    kept = RunLog(prepared, Request(("./solver",), 4), Narrator()).kept
+    # By the time of the whole command, as those of `run` are.
+    assert len(kept.runs) == 10
+    assert kept.launcher_s() == 2.0
+    assert len(kept.dropped()) == 1
 
 
 def test_whole_comparison_is_announced_once(prepared: Prepared) -> None:

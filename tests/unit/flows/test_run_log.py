@@ -28,19 +28,27 @@ def told() -> Told:
     return Told()
 
 
-@pytest.fixture
-def log(told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunLog:
-    """The log of a program whose traced run has taken 10 s."""
+@pytest.fixture(autouse=True)
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def log(told: Told, tmp_path: Path) -> RunLog:
+    """The log of a program whose traced run has taken 10 s."""
+    return log_of(tmp_path, told, traced_s=10.0)
+
+
+def log_of(folder: Path, told: Told, traced_s: float | None) -> RunLog:
     prepared = Prepared(
         ProbeProgram(OpenMpi4(Path("mpirun"), (4, 1, 4))),
         fl.Cluster(("a", "b"), (1, 1)),
         fl.Network(["a", "b"], np.zeros((2, 2)), np.full((2, 2), 1e8)),
         fl.Traffic(bytes=np.ones((2, 2)), messages=np.ones((2, 2))),
-        RunDirectory(tmp_path / "run"),
+        RunDirectory(folder / "run"),
         probe_s=0.0,
         trace_s=10.5,
-        traced_s=10.0,
+        traced_s=traced_s,
     )
     return RunLog(prepared, Request(("./solver",), 2), told)
 
@@ -59,6 +67,29 @@ def test_a_run_on_the_launchers_placement_is_compared_with_its_prediction_only(
     log.add("optimize", KEPT, seconds=9.0, predicted_s=10.0)
 
     assert told.lines == ["took 9 s, predicted 10 s"]
+
+
+def test_a_placement_without_anything_to_compare_it_with_is_told(
+    told: Told, tmp_path: Path
+) -> None:
+    log = log_of(tmp_path, told, traced_s=None)
+
+    log.add("optimize", PLACED, seconds=6.5, predicted_s=None)
+
+    lack = "no time of the launcher's placement on these hosts is known to compare with"
+    assert told.lines == [f"took 6.5 s; {lack}"]
+
+
+def test_what_a_comparison_has_found_counts_in_later_runs(told: Told, tmp_path: Path) -> None:
+    compared = log_of(tmp_path, told, traced_s=None)
+    compared.keep("launcher", None, 10.0)
+    compared.keep("optimize", PLACED.placement, 12.0)
+
+    later = log_of(tmp_path / "later", told, traced_s=None)
+
+    assert later.kept.launcher_s() == 10.0
+    assert later.kept.dropped() == {("b", "a")}
+    assert told.lines == []
 
 
 def test_a_placement_that_has_proved_slower_is_dropped_with_the_reason(

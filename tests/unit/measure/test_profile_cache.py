@@ -180,6 +180,49 @@ def test_traffic_is_recalled_only_while_its_input_files_stay_as_they_were(tmp_pa
     assert cache.recall_traffic(program, 2, OpenMpi()) is None
 
 
+def test_times_with_another_input_are_those_of_another_program(tmp_path: Path) -> None:
+    script = tmp_path / "solve.sh"
+    program = ["sh", str(script)]
+
+    def key() -> str:
+        return cache.program_key(program, 2, CLUSTER, OpenMpi())
+
+    def traced_with(text: str) -> str:
+        script.write_text(text)
+        cache.remember_traffic(traffic(), program, 2, OpenMpi(), cache.input_files(program))
+        return key()
+
+    small, again, large = traced_with("./small"), key(), traced_with("./solver large")
+
+    assert small == again
+    assert small != large
+    # Also where the traffic was given, and nothing was traced for the changed file.
+    script.write_text("./solver larger still")
+    assert key() not in {small, large}
+
+
+def test_another_file_as_standard_input_is_another_program(tmp_path: Path) -> None:
+    def key(text: str | None) -> str:
+        file = tmp_path / "input"
+        if text is not None:
+            file.write_text(text)
+        before = os.dup(0)
+        with Path("/dev/null" if text is None else file).open() as source:
+            os.dup2(source.fileno(), 0)
+        try:
+            cache.remember_traffic(traffic(), ["sleep", "1"], 2, OpenMpi())
+            assert cache.recall_traffic(["sleep", "1"], 2, OpenMpi()) is not None
+            assert os.lseek(0, 0, os.SEEK_CUR) == 0
+            return cache.program_key(["sleep", "1"], 2, CLUSTER, OpenMpi())
+        finally:
+            os.dup2(before, 0)
+            os.close(before)
+
+    assert key("a") == key("a")  # Written anew, as batch systems do.
+    assert len({key("a"), key("b"), key(None)}) == 3
+    assert key(None) == key(None)
+
+
 def test_network_without_shared_capacities_is_not_used_where_they_are_requested() -> None:
     remember(network())
     assert recall(contention=True) is None
