@@ -30,7 +30,7 @@ from fairlead.flows.tune import TuneRequest, Tuning, timed
 from fairlead.measure.collective_times import TimedCall, TuningProgram
 from fairlead.model.collective_rule import TunedCollectives
 from fairlead.model.placement import Placement
-from fairlead.model.traffic import Traffic
+from fairlead.model.traffic import CollectiveCall, Traffic
 from fairlead.narrator import Narrator
 from fairlead.units import format_duration
 
@@ -39,6 +39,7 @@ __all__ = [
     "WorthTuning",
     "following",
     "given_collectives",
+    "saved_share",
     "tuned",
     "worth_tuning",
 ]
@@ -54,6 +55,9 @@ MOST_TUNING_S = 10.0
 
 _SENDS_TO_EACH = frozenset({"alltoall", "reduce_scatter"})
 """A trace tells of these what a rank passes to the call, which is a block for each other."""
+
+_FOLLOWS = {"reduce_scatter_block": "reduce_scatter"}
+"""Operations whose calls follow the rules of another one, beside allgatherv."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,7 +147,7 @@ def tuned(
     except Error as error:
         narrator.tell(f"collectives: not kept for later runs: {error}")
     plan = CollectivesPlan(tuning.network, tuning.collectives)
-    return RunCollectives(plan, tuning, _saved_share(found, tuning))
+    return RunCollectives(plan, tuning, saved_share(found, tuning))
 
 
 def _kept_folder(
@@ -172,11 +176,17 @@ def _names(collectives: TunedCollectives) -> str:
     return ", ".join(ways) or "the MPI's own"
 
 
-def _saved_share(found: WorthTuning, tuning: Tuning) -> float:
+def saved_share(found: WorthTuning, tuning: Tuning) -> float:
     """Time that is saved, as part of the run's."""
+    names = tuning.placement.host_names()
+    # A call that could not be timed has no choice.
+    seconds_of = {
+        (call.operation, call.message_bytes, frozenset(names[rank] for rank in call.ranks)): seconds
+        for call, seconds in zip(found.calls, found.seconds_of_calls, strict=True)
+    }
     saved_s = sum(
-        seconds * choice.gain.ratio
-        for seconds, choice in zip(found.seconds_of_calls, tuning.choices, strict=False)
+        seconds_of[choice.operation, choice.message_bytes, choice.hosts] * choice.gain.ratio
+        for choice in tuning.choices
         if choice.is_taken and choice.gain is not None
     )
     return found.share * saved_s / found.seconds
@@ -198,7 +208,7 @@ def following(
         find: The library for a launcher's MPI.
 
     Returns:
-        None where all collectives are the MPI's own.
+        None of them where all collectives are the MPI's own.
     """
     if not plan.rules.rules:
         return {}
@@ -256,15 +266,34 @@ def worth_tuning(traffic: Traffic, placement: Placement) -> WorthTuning:
 
 def _timed_calls(traffic: Traffic) -> Iterable[tuple[TimedCall, float]]:
     """The calls of which all is known, each with its time, summed over ranks."""
-    for row in traffic.collectives:
-        if row.operation not in OPERATIONS or row.communicator is None:
+    for row in (*traffic.collectives, *_with_mean_blocks(traffic.collectives)):
+        operation = _FOLLOWS.get(row.operation, row.operation)
+        if operation not in OPERATIONS or row.communicator is None:
             continue
-        parts = row.communicator_size if row.operation in _SENDS_TO_EACH else 1
+        parts = row.communicator_size if operation in _SENDS_TO_EACH else 1
         size = row.message_bytes // parts
         if size == 0 and row.operation != "barrier":
             continue
         ranks = tuple(map(int, traffic.communicators[row.communicator]))
-        yield TimedCall(row.operation, size, ranks, row.root or 0), row.seconds
+        yield TimedCall(operation, size, ranks, row.root or 0), row.seconds
+
+
+def _with_mean_blocks(rows: Iterable[CollectiveCall]) -> Iterable[CollectiveCall]:
+    """The calls of allgatherv on each communicator as one.
+
+    A trace has a row for each size of a rank's block; the library follows the rule for the mean.
+    """
+    rows_of: dict[int | None, list[CollectiveCall]] = {}
+    for row in rows:
+        if row.operation == "allgatherv":
+            rows_of.setdefault(row.communicator, []).append(row)
+    for same in rows_of.values():
+        num_calls = sum(row.calls for row in same)
+        all_bytes = sum(row.message_bytes * row.calls for row in same)
+        yield same[0]._replace(
+            operation="allgather", message_bytes=all_bytes // num_calls, calls=num_calls,
+            seconds=sum(row.seconds for row in same),
+        )  # fmt: skip
 
 
 def tuning_line(tuning: Tuning, share: float) -> str:

@@ -251,24 +251,24 @@ def within_budget(
     """
     found: list[Measured] = []
     began_s = clock()
-    problem: ProbeError | None = None
+    problems: list[ProbeError] = []
     with narrator.progress(f"timing {len(calls)} collective calls") as on_progress:
         for index, call in enumerate(calls):
             left_s = budget_s - (clock() - began_s)
-            if left_s <= 0 and found:
+            if left_s <= 0 and (found or problems):
                 break
             try:
                 found.append(measured(call, max(0.0, left_s) / (len(calls) - index)))
             except ProbeError as error:
-                problem = error
+                problems.append(error)
                 size = format_size(call.message_bytes)
                 narrator.tell(f"collectives: {call.operation} of {size}: {error}")
             on_progress(index + 1, len(calls))
-    if problem is not None and not found:
-        raise problem
-    if len(found) < len(calls):
+    if problems and not found:
+        raise problems[-1]
+    if num_left := len(calls) - len(found) - len(problems):
         narrator.tell(
-            f"collectives: {len(calls) - len(found)} of {len(calls)} calls were not measured "
+            f"collectives: {num_left} of {len(calls)} calls were not measured "
             f"within {format_duration(budget_s)}, and stay the MPI's own"
         )
     return found

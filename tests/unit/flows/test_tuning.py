@@ -3,22 +3,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from narrators import Told
 
 import fairlead as fl
+from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.decide.collectives.choosing import Choice
+from fairlead.decide.expected_gain import Gain
 from fairlead.errors import ProbeError
-from fairlead.flows.collectives_of_run import worth_tuning
-from fairlead.flows.tune import planned, within_budget
+from fairlead.flows.collectives_of_run import saved_share, worth_tuning
+from fairlead.flows.tune import Tuning, planned, within_budget
 from fairlead.measure.collective_times import TimedCall
 from fairlead.model.traffic import CollectiveCall
 from fairlead.narrator import Narrator
 
 NOTHING = sp.csr_array((4, 4))
 TWO_HOSTS = fl.Placement(("a", "b"), np.array([0, 0, 1, 1]))
+NETWORK = fl.Network(("a", "b"), np.zeros((2, 2)), np.full((2, 2), 1e8))
 
 
 def traffic(*calls: CollectiveCall, run_time_s: float = 10.0) -> fl.Traffic:
@@ -166,3 +171,69 @@ def test_failure_of_all_is_an_error() -> None:
 
     with pytest.raises(fl.ProbeError, match="lost"):
         within_budget(CALLS, measured, 12.0, Narrator())
+
+
+def test_no_call_begins_after_the_budget_where_none_has_worked_either() -> None:
+    clock, begun = Clock(), []
+
+    def measured(call: TimedCall, _time_s: float) -> Choice:
+        begun.append(call)
+        clock.now_s += 180.0
+        raise ProbeError("did not end within 120 s and was stopped")
+
+    narrator = Told()
+    with pytest.raises(fl.ProbeError, match="did not end"):
+        within_budget(CALLS, measured, 10.0, narrator, clock)
+    assert len(begun) == 1
+
+
+def test_a_call_that_has_failed_is_not_told_as_one_without_time() -> None:
+    clock = Clock()
+
+    def measured(call: TimedCall, _time_s: float) -> Choice:
+        clock.now_s += 6.0
+        if call.message_bytes == 2:
+            raise ProbeError("lost")
+        return choice(call)
+
+    narrator = Told()
+    assert len(within_budget(CALLS, measured, 12.0, narrator, clock)) == 1
+    assert narrator.lines == [
+        "collectives: bcast of 2 B: lost",
+        "collectives: 2 of 4 calls were not measured within 12 s, and stay the MPI's own",
+    ]
+
+
+def test_blocks_of_allgatherv_count_as_their_mean() -> None:
+    # Of four ranks, two pass 100 bytes and two 300.
+    blocks = call("allgatherv", 100, 4.0), call("allgatherv", 300, 4.0)
+
+    found = worth_tuning(traffic(*blocks, call("bcast", 8, 6.0)), TWO_HOSTS)
+
+    assert [(one.operation, one.message_bytes) for one in found.calls] == [
+        ("allgather", 200),
+        ("bcast", 8),
+    ]
+    assert found.seconds_of_calls == (2.0, 1.5)
+
+
+def test_reduce_scatter_block_follows_the_rule_of_reduce_scatter() -> None:
+    found = worth_tuning(traffic(call("reduce_scatter_block", 800, 8.0)), TWO_HOSTS)
+
+    assert found.calls == (TimedCall("reduce_scatter", 200, (0, 1, 2, 3)),)
+
+
+def test_what_is_saved_is_that_of_the_call_also_where_another_one_failed() -> None:
+    found = worth_tuning(
+        traffic(call("bcast", 8, 20.0), call("reduce", 8, 12.0), call("allreduce", 8, 8.0)),
+        TWO_HOSTS,
+    )
+    names = frozenset(TWO_HOSTS.host_names())
+    halved = Choice("reduce", 8, names, 1.0, "tree", 0.5, Gain(0.5, 0.4, 0.6), is_taken=True)
+    kept = Choice("allreduce", 8, names, 1.0)
+    launcher = OpenMpi4(Path("mpirun"), (4, 1, 4))
+    # The bcast could not be timed.
+    tuning = Tuning(launcher, NETWORK, TWO_HOSTS, [halved, kept], 1, False, 1.0)
+
+    # All 40 s of 4 ranks in 10 s are collectives, and 12 s of them take half the time.
+    assert saved_share(found, tuning) == pytest.approx(0.15)
