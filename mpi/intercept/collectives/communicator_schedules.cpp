@@ -108,7 +108,7 @@ class CommunicatorSchedules {
     const PlanRequest request{.rule = &rule, .root = root, .bytes = planned_bytes(call.bytes)};
     const CurrentNetwork& network = current_network();
     const int version = network.version();
-    auto schedule = planner_.plan(*members_, request, network.select(planner_.hosts()));
+    auto schedule = planner_.plan(*members_, request, network);
     const double predicted_s = schedule == nullptr ? 0.0 : schedule->predicted_s;
     PlannedCalls planned{.request = request,
                          .schedule = std::move(schedule),

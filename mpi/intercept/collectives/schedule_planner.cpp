@@ -3,10 +3,15 @@
 
 #include <cstdio>
 #include <exception>
+#include <limits>
+#include <mutex>
 
+#include "collectives/communicator_schedules.hpp"
+#include "collectives/planned_schedules.hpp"
 #include "fairlead/collectives/planning.hpp"
 #include "json/value.hpp"
 #include "plan/world_hosts.hpp"
+#include "pmpi/clock.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "schedule_json.hpp"
 
@@ -32,8 +37,34 @@ void broadcast(std::string& text, MPI_Comm comm) {
 
 std::unique_ptr<executors::Schedule> SchedulePlanner::plan(const executors::Members& members,
                                                            const PlanRequest& request,
-                                                           const NetworkPlan& network) const {
-  return share(members, members.rank() == kRank ? write(request, network) : std::string());
+                                                           const CurrentNetwork& current) const {
+  return share(members, members.rank() == kRank ? planned(request, current) : std::string());
+}
+
+std::string SchedulePlanner::planned(const PlanRequest& request,
+                                     const CurrentNetwork& current) const {
+  static PlannedSchedules schedules;
+  static std::once_flag is_told;
+  const CollectiveRule& rule = *request.rule;
+  const PlannedBy by{.hosts = hosts_,
+                     .num_ranks = num_ranks_,
+                     .operation = rule.operation,
+                     .method = rule.method,
+                     .root = request.root,
+                     .bytes = request.bytes,
+                     .network_version = current.version()};
+  const double limit_s = collectives_site().plan.is_reproducible
+                             ? std::numeric_limits<double>::infinity()
+                             : kMaxPlanning_s;
+  const auto plan_now = [&] { return write(request, current.select(hosts_)); };
+  // In a simulation planning takes no time, and to read the clock lets other processes run.
+  const auto clock_s = [] { return kIsSimulated ? 0.0 : now_s(); };
+  if (auto text = schedules.text(by, plan_now, clock_s, limit_s)) return *text;
+  std::call_once(is_told, [] {
+    std::fprintf(stderr, "fairlead: planning has taken %g s: further collectives are the MPI's\n",
+                 kMaxPlanning_s);
+  });
+  return {};
 }
 
 executors::Schedule SchedulePlanner::read(const std::string& text) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives/current_network.hpp"
 #include "collectives/rules.hpp"
 #include "fairlead/collectives/schedule.hpp"
 #include "members.hpp"
@@ -32,12 +33,16 @@ class SchedulePlanner {
 
   [[nodiscard]] const std::vector<std::int32_t>& hosts() const { return hosts_; }
 
+  /// All plans of a process together hold up its program for no longer than this, and the last one;
+  /// what is called later stays the MPI's own. A reproducible plan has no such limit.
+  static constexpr double kMaxPlanning_s = 2.0;
+
   /// The schedule, the same on all ranks; null where planning fails, which rank 0 says. Collective.
-  /// @param network  between the hosts; read on rank 0 only
+  /// @param current  read on rank 0 only
   /// @throws MpiFailure
   [[nodiscard]] std::unique_ptr<fairlead::collectives::Schedule> plan(
       const fairlead::collectives::Members& members, const PlanRequest& request,
-      const NetworkPlan& network) const;
+      const CurrentNetwork& current) const;
 
   /// The schedule as text, which every rank can read; nothing where planning fails, which is said.
   /// Local.
@@ -51,6 +56,10 @@ class SchedulePlanner {
       const fairlead::collectives::Members& members, std::string text);
 
  private:
+  /// What rank 0 has planned before, or plans now.
+  [[nodiscard]] std::string planned(const PlanRequest& request,
+                                    const CurrentNetwork& current) const;
+
   std::vector<std::int32_t> hosts_;
   int num_ranks_ = 0;
 };

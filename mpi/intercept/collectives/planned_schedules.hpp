@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process has planned for the communicators of which it is rank 0.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fairlead/collectives/schedule.hpp"
+
+namespace fairlead::intercept {
+
+/// All that a schedule depends on.
+struct PlannedBy {
+  std::vector<std::int32_t> hosts{};
+  int num_ranks = 0;
+  fairlead::collectives::Operation operation{};
+  std::string method{};
+  int root = fairlead::collectives::kNoHost;
+  std::uint64_t bytes = 0;
+  int network_version = 0;
+
+  friend auto operator<=>(const PlannedBy&, const PlannedBy&) = default;
+};
+
+/// Schedules as text. Programs make communicators again and again, and call with one root after the
+/// other, and all ranks wait while one plans; so what has been planned is kept, and the time for
+/// planning is limited. Pure: no MPI, no clock. Threads may use it at the same time.
+class PlannedSchedules {
+ public:
+  /// Beyond this much text nothing more is kept.
+  static constexpr std::size_t kMaxKeptBytes = std::size_t{64} << 20U;
+
+  /// The text, planned now where it has not been before; none where the time is spent.
+  /// @param plan     makes the text, which is empty where that is not possible
+  /// @param now_s    seconds since some moment in the past
+  /// @param limit_s  no further plan begins after so much time for planning
+  template <class Plan, class Clock>
+  std::optional<std::string> text(const PlannedBy& by, Plan plan, Clock now_s, double limit_s) {
+    const std::scoped_lock lock(mutex_);
+    if (const auto found = texts_.find(by); found != texts_.end()) return found->second;
+    if (spent_s_ >= limit_s) return std::nullopt;
+    const double begin_s = now_s();
+    std::string text = plan();
+    spent_s_ += now_s() - begin_s;
+    if (kept_bytes_ + text.size() <= kMaxKeptBytes) {
+      kept_bytes_ += text.size();
+      texts_.emplace(by, text);
+    }
+    return text;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<PlannedBy, std::string> texts_;
+  std::size_t kept_bytes_ = 0;
+  double spent_s_ = 0.0;
+};
+
+}  // namespace fairlead::intercept
