@@ -93,6 +93,20 @@ def test_one_probe_serves_all_calls_that_drift(openmpi: TracedMpi, tmp_path: Pat
     pytest.fail(f"each call was probed for by itself: {counts}")
 
 
+def test_calls_of_another_size_that_follow_the_same_schedule_are_not_timed(
+    openmpi: TracedMpi, tmp_path: Path
+) -> None:
+    plan = write_plan(tmp_path, tuple(range(5)), is_reproducible=False)
+
+    printed, _ = repeat(openmpi, plan, "near")
+
+    assert printed == f"repeated {NUM_CALLS}\n"
+    counts = drift_counts(plan)
+    assert counts is not None
+    # Those of the first size; a median of both would change with how many of each it has.
+    assert 0 < counts.calls <= NUM_CALLS // 2
+
+
 def test_communicators_that_overlap_are_looked_after_without_a_deadlock(
     openmpi: TracedMpi, tmp_path: Path
 ) -> None:

@@ -19,6 +19,7 @@
 // collectives repeat CALLS         the same sum on overlapping communicators, in another order on
 //                                  each rank; prints "repeated N" where all are right
 // collectives sizes CALLS          sums of two sizes in turn; prints "repeated N" likewise
+// collectives near CALLS           the same, of sizes between the same powers of two
 // collectives errors CALLS         broadcasts, every fourth of which fails on the last rank; prints
 //                                  "errors N, right M"
 // collectives roots CALLS          broadcasts and sums by all roots in turn, of growing messages;
@@ -208,7 +209,8 @@ int main(int argc, char** argv) {
   if (mode == "often") call_often(std::atoi(argv[2]));
   if (mode == "wrong") call_wrongly();
   if (mode == "repeat") repeat(std::atoi(argv[2]));
-  if (mode == "sizes") repeat_sizes(std::atoi(argv[2]));
+  if (mode == "sizes") repeat_sizes(std::atoi(argv[2]), 4096, 32768);
+  if (mode == "near") repeat_sizes(std::atoi(argv[2]), 4096, 6144);
   if (mode == "handlers") watch_handler(std::atoi(argv[2]));
   if (mode == "errors") go_on_after_errors(std::atoi(argv[2]));
   if (mode == "roots") call_by_all_roots(MPI_COMM_WORLD, std::atoi(argv[2]));

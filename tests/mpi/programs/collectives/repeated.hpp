@@ -54,10 +54,10 @@ void repeat(int calls) {
   }
 }
 
-void repeat_sizes(int calls) {
+void repeat_sizes(int calls, int even_count, int odd_count) {
   int num_right = 0;
   for (int call = 0; call < calls; ++call) {
-    num_right += adds_up(MPI_COMM_WORLD, call, call % 2 == 0 ? 4096 : 32768) ? 1 : 0;
+    num_right += adds_up(MPI_COMM_WORLD, call, call % 2 == 0 ? even_count : odd_count) ? 1 : 0;
   }
   print_repeated(num_right);
 }
