@@ -11,6 +11,7 @@ from fairlead.decide.placement.filling import fill_by_slot
 from fairlead.errors import TopologyError
 from fairlead.measure.network_sources import NetworkSource, require_network
 from fairlead.measure.reachable import measured_part, named_reasons, reachable_part
+from fairlead.measure.sampling.completion import complete
 from fairlead.model.cluster import Cluster
 from fairlead.model.cost import evaluate
 from fairlead.model.network import Network
@@ -33,10 +34,18 @@ class FoundNetwork:
     """
 
     def __init__(
-        self, source: NetworkSource, whole: Cluster, skip_unreachable: bool, narrator: Narrator
+        self,
+        source: NetworkSource,
+        whole: Cluster,
+        skip_unreachable: bool,
+        narrator: Narrator,
+        *,
+        has_budget: bool = False,
     ) -> None:
+        """Hosts and where their network comes from; with a budget a probe may leave out pairs."""
         self._source, self._whole, self._narrator = source, whole, narrator
         self._skip_unreachable = skip_unreachable
+        self._has_budget = has_budget
         self._network: Network | None = None
         self._unreachable: Mapping[str, str] | None = None
         self.cluster = whole
@@ -60,7 +69,8 @@ class FoundNetwork:
             measures_again: Whether an implausible network is measured again, or only reported.
 
         Raises:
-            TopologyError: The ranks do not fit the remaining hosts.
+            TopologyError: The ranks do not fit the remaining hosts, or too few pairs were measured
+                in the budget.
         """
         network = self._network or self._measured()
         self.cluster.require_room_for(traffic.num_ranks)
@@ -74,7 +84,26 @@ class FoundNetwork:
 
     def _measured(self) -> Network:
         with self._timed():
-            return self._take(self._source.measured(self._whole, self._unreachable))
+            network = self._source.measured(self._whole, self._unreachable)
+            return self._take(self._completed(network) if self._has_budget else network)
+
+    def _completed(self, network: Network) -> Network:
+        """The network with estimates of pairs to which the probe did not come in its time.
+
+        What they are wrong by shows in the rehearsal of a placement.
+        """
+        reached = [host for host in network.hosts if host not in network.unreachable]
+        num_pairs = len(reached) * (len(reached) - 1)
+        num_missing = len(network.select(reached).unmeasured_pairs())
+        if num_missing == 0:
+            return network
+        completed = complete(network)
+        if not completed.select(reached).unmeasured_pairs():
+            self._narrator.tell(
+                f"network: {num_pairs - num_missing} of {num_pairs} pairs of hosts were measured "
+                "in time, the others are estimated"
+            )
+        return completed
 
     def _take(self, network: Network) -> Network:
         """Remove the hosts that could not be reached from cluster and network."""

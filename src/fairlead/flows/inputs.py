@@ -117,7 +117,10 @@ def prepare(
         source = network_source(
             request.network, _measuring(request, narrator, probe_program, steps)
         )
-        found = FoundNetwork(source, whole, request.skip_unreachable, narrator)
+        found = FoundNetwork(
+            source, whole, request.skip_unreachable, narrator,
+            has_budget=request.budget_s is not None,
+        )  # fmt: skip
         found.look(
             lambda: steps.unreachable_hosts(launcher, whole, launcher_args=request.launcher_args)
         )
