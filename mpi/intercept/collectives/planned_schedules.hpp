@@ -17,7 +17,7 @@ namespace fairlead::intercept {
 /// All that a schedule depends on.
 struct PlannedBy {
   std::vector<std::int32_t> hosts{};
-  int num_ranks = 0;
+  std::vector<int> ranks_of_host{};
   fairlead::collectives::Operation operation{};
   std::string method{};
   int root = fairlead::collectives::kNoHost;

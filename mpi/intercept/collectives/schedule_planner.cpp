@@ -8,6 +8,7 @@
 
 #include "collectives/communicator_schedules.hpp"
 #include "collectives/planned_schedules.hpp"
+#include "collectives/planned_sizes.hpp"
 #include "fairlead/collectives/planning.hpp"
 #include "json/value.hpp"
 #include "plan/world_hosts.hpp"
@@ -19,12 +20,6 @@ namespace fairlead::intercept {
 namespace {
 
 namespace executors = fairlead::collectives;
-using executors::Operation;
-
-bool is_whole_vector(Operation operation) {
-  return operation == Operation::bcast || operation == Operation::reduce ||
-         operation == Operation::allreduce;
-}
 
 void broadcast(std::string& text, MPI_Comm comm) {
   auto size = static_cast<int>(text.size());
@@ -47,7 +42,7 @@ std::string SchedulePlanner::planned(const PlanRequest& request,
   static std::once_flag is_told;
   const CollectiveRule& rule = *request.rule;
   const PlannedBy by{.hosts = hosts_,
-                     .num_ranks = num_ranks_,
+                     .ranks_of_host = ranks_of_host_,
                      .operation = rule.operation,
                      .method = rule.method,
                      .root = request.root,
@@ -82,18 +77,13 @@ std::unique_ptr<executors::Schedule> SchedulePlanner::share(const executors::Mem
 std::string SchedulePlanner::write(const PlanRequest& request,
                                    const NetworkPlan& network) const noexcept try {
   const CollectiveRule& rule = *request.rule;
-  const double ranks_per_host =
-      static_cast<double>(num_ranks_) / static_cast<double>(hosts_.size());
-  auto bytes = static_cast<double>(request.bytes);
-  // A host's block is that of all its ranks, in an alltoall for all ranks of the other.
-  if (!is_whole_vector(rule.operation)) bytes *= ranks_per_host;
-  if (rule.operation == Operation::alltoall) bytes *= ranks_per_host;
-  std::string text =
-      write_schedule(executors::plan(network.measured(),
-                                     {.operation = rule.operation,
-                                      .root = request.root,
-                                      .message_bytes = static_cast<std::uint64_t>(bytes)},
-                                     rule.method));
+  const PlannedSizes sizes = planned_sizes(rule.operation, request.bytes, ranks_of_host_);
+  std::string text = write_schedule(executors::plan(network.measured(),
+                                                    {.operation = rule.operation,
+                                                     .root = request.root,
+                                                     .message_bytes = sizes.message_bytes,
+                                                     .block_bytes = sizes.block_bytes},
+                                                    rule.method));
   (void)read(text);  // What this rank cannot read, no other can.
   return text;
 } catch (const std::exception& error) {

@@ -28,8 +28,9 @@ class SchedulePlanner {
 
   SchedulePlanner() = default;
   /// @param hosts  the plan's, ascending; each rank's host is an index of them
-  SchedulePlanner(std::vector<std::int32_t> hosts, int num_ranks)
-      : hosts_(std::move(hosts)), num_ranks_(num_ranks) {}
+  /// @param ranks_of_host  of the communicator on each of the hosts
+  SchedulePlanner(std::vector<std::int32_t> hosts, std::vector<int> ranks_of_host)
+      : hosts_(std::move(hosts)), ranks_of_host_(std::move(ranks_of_host)) {}
 
   [[nodiscard]] const std::vector<std::int32_t>& hosts() const { return hosts_; }
 
@@ -61,7 +62,7 @@ class SchedulePlanner {
                                     const CurrentNetwork& current) const;
 
   std::vector<std::int32_t> hosts_;
-  int num_ranks_ = 0;
+  std::vector<int> ranks_of_host_;
 };
 
 }  // namespace fairlead::intercept

@@ -24,7 +24,7 @@ struct Planning {
 
   std::optional<std::string> by_root(int root, double limit_s) {
     const PlannedBy by{.hosts = {0, 1},
-                       .num_ranks = 2,
+                       .ranks_of_host = {1, 1},
                        .operation = Operation::bcast,
                        .method = "tree",
                        .root = root};
@@ -74,7 +74,7 @@ TEST_CASE("planned schedules: hosts, sizes, methods and networks have schedules 
         [] { return 0.0; }, 1.0);
   };
   const PlannedBy by{.hosts = {0, 1},
-                     .num_ranks = 2,
+                     .ranks_of_host = {1, 1},
                      .operation = Operation::bcast,
                      .method = "tree",
                      .root = 0,
@@ -84,7 +84,7 @@ TEST_CASE("planned schedules: hosts, sizes, methods and networks have schedules 
   other.hosts = {0, 2};
   plan(other);
   other = by;
-  other.num_ranks = 4;
+  other.ranks_of_host = {2, 2};
   plan(other);
   other = by;
   other.operation = Operation::reduce;
