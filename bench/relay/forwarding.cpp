@@ -246,14 +246,17 @@ void pingpong(std::size_t payload_bytes, int rounds) {
   auto taken = message;
   asio::read(from_other, asio::buffer(taken));
   std::vector<double> times_s;
+  double begin_cpu_s = 0.0;
   for (int round = 1; round < warm_up + rounds; ++round) {
+    if (round == warm_up && middle.process != 0) begin_cpu_s = cpu_s(middle);
     const double start_s = now_s();
     asio::write(to_other, asio::buffer(message));
     asio::read(from_other, asio::buffer(taken));
     if (round >= warm_up) times_s.push_back((now_s() - start_s) / 2.0);
   }
   std::nth_element(times_s.begin(), times_s.begin() + rounds / 2, times_s.end());
-  std::printf("%.9f\n", times_s[static_cast<std::size_t>(rounds / 2)]);
+  const double used_s = middle.process != 0 ? (cpu_s(middle) - begin_cpu_s) / (2 * rounds) : 0.0;
+  std::printf("%.9f %.9f\n", times_s[static_cast<std::size_t>(rounds / 2)], used_s);
   std::fflush(stdout);
   other.join();
 }

@@ -129,11 +129,13 @@ def rates_of(
     return rates
 
 
-def times_of(measurement: Measurement, options: argparse.Namespace) -> dict[str, list[float]]:
-    """How long a message takes by each way."""
+def times_of(
+    measurement: Measurement, options: argparse.Namespace
+) -> dict[str, list[tuple[float, float]]]:
+    """How long a message takes by each way, and how much processor time of what forwards."""
     # Both ends are on one host, so in a network the direct way would not take it.
     others = () if options.network else ("direct",)
-    times: dict[str, list[float]] = {way: [] for way in (*measurement.ways, *others)}
+    times: dict[str, list[tuple[float, float]]] = {way: [] for way in (*measurement.ways, *others)}
     chunk_bytes = PINGPONG_BYTES + HEADER_BYTES * (PINGPONG_BYTES // SEGMENT_BYTES)
     for repeat in range(options.repeats):
         for way in list(times)[:: 1 if repeat % 2 else -1]:
@@ -164,13 +166,14 @@ def bulk(
     return sent_bytes / cpu_s / 1e9, sent_bytes / took_s / 1e9
 
 
-def pingpong(measurement: Measurement, start: Forwarder, rounds: int) -> float:
-    """Seconds one way, the median."""
+def pingpong(measurement: Measurement, start: Forwarder, rounds: int) -> tuple[float, float]:
+    """Seconds one way, the median, and the processor time, the mean."""
     command = measurement.ends_command("pingpong", str(PINGPONG_BYTES), str(rounds))
     with started(command) as ends:
         back_port, port = map(int, ends.stdout.readline().split())
         with start([port, back_port]) as middle:
-            return float(answer(ends, middle))
+            took_s, cpu_s = map(float, answer(ends, middle).split())
+            return took_s, cpu_s
 
 
 def answer(ends: subprocess.Popen, middle: str) -> str:
@@ -244,11 +247,16 @@ def report_rates(console: Console, payload_bytes: int, rates: dict[str, list]) -
     )
 
 
-def report_times(console: Console, times: dict[str, list[float]]) -> None:
-    in_us = {way: 1e6 * np.array(times[way]) for way in times}
+def report_times(console: Console, times: dict[str, list[tuple[float, float]]]) -> None:
+    in_us = {way: 1e6 * np.array(times[way])[:, 0] for way in times}
+    used_us = {way: 1e6 * np.array(times[way])[:, 1] for way in times if way != "direct"}
     console.print(
         f"{PINGPONG_BYTES // 1024} KiB to and fro, one way: "
         + ", ".join(f"{way} {text(in_us[way], '.1f')} us" for way in times)
+    )
+    console.print(
+        "  processor time of what forwards: "
+        + ", ".join(f"{way} {text(used, '.1f')} us" for way, used in used_us.items())
     )
     if "direct" not in times:
         return

@@ -96,7 +96,7 @@ class MpichSelection:
         return [
             name
             for name in ALGORITHMS.get(operation, ())
-            if is_power or name not in POWER_OF_2_ONLY or operation in ("allreduce",)
+            if is_power or name not in POWER_OF_2_ONLY or operation == "allreduce"
         ]
 
     def settings(self, operation: str, algorithm: str) -> dict[str, str]:

@@ -33,7 +33,8 @@ OBJECTIVES = tuple(COST_OF_OBJECTIVE)
 """`sum` of traffic times cost over all pairs of ranks, or the time with that name."""
 
 DEFAULT_OBJECTIVE = "bottleneck-and-mean"
-"""The objective whose ranking is closest to that of measured times (bench/objective)."""
+"""The objective whose ranking is closest to that of measured times over all recorded networks
+(bench/objective); on those whose bottlenecks were measured `bottleneck` is closer."""
 
 HostOfRank = npt.NDArray[np.int64]
 
