@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -113,6 +114,35 @@ def test_tune_writes_a_plan_that_a_program_follows(lab: Lab, tmp_path: Path, pro
     tuned = (plan / NETWORK).read_text()
     assert (record / "plan" / NETWORK).read_text() == tuned
     assert (record / "plan" / "network.json").read_text() != tuned
+
+
+def test_exported_tuning_starts_a_program_by_the_line_that_is_printed(
+    lab: Lab, tmp_path: Path, program: str
+) -> None:
+    exported = tmp_path / "exported"
+
+    done = fairlead(
+        lab, tmp_path, "tune", "--json", "--export", "ompi", "-n", "8",
+        "--hostfile", str(lab.hostfile), "--operations", "allgather,bcast", "--sizes", "64KiB",
+        "--budget", "3s", "-o", str(exported),
+    )  # fmt: skip
+    mpirun, *line, placeholder = shlex.split(json.loads(done.stdout)["usage"])
+
+    assert (mpirun, placeholder) == ("mpirun", "PROGRAM")
+    hosts = (exported / "hosts").read_text().split()
+    rank_and_host = ["sh", "-c", "echo $OMPI_COMM_WORLD_RANK $(hostname)"]
+    assert sorted(lines_of(lab, *line, *rank_and_host)) == [
+        f"{rank} {host}" for rank, host in enumerate(hosts)
+    ]
+    assert lines_of(lab, *line, program) == ARRIVED.splitlines()
+
+
+def lines_of(lab: Lab, *words: str) -> list[str]:
+    """What is printed by a program without Fairlead."""
+    launcher = ["mpirun.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
+    done = lab.run([*launcher, *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
 
 
 def test_kept_tuning_is_followed_on_the_network_on_which_it_was_found(
