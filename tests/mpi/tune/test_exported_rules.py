@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from launchers import MPIS
+from launchers import MPIS, LocalMpi
 
 from fairlead.act import mpi_builds
 from fairlead.act.launch import detect
@@ -32,8 +32,13 @@ def program(mpicc: str, folder: Path, name: str = "broadcasts") -> Path:
     return built
 
 
+@pytest.fixture(params=["openmpi-4", "openmpi-5"])
+def open_mpi(request: pytest.FixtureRequest) -> LocalMpi:
+    return MPIS[request.param]
+
+
 def sent(
-    folder: Path, built: Path, num_ranks: int, size: int, settings: Mapping[str, str]
+    mpi: LocalMpi, folder: Path, built: Path, num_ranks: int, size: int, settings: Mapping[str, str]
 ) -> dict[tuple[int, int], tuple[int, int]]:
     """Bytes and messages from each rank to each inside operations, as Open MPI itself tells."""
     record = Path(tempfile.mkdtemp(dir=folder))
@@ -47,7 +52,7 @@ def sent(
         **settings,
     }
     arguments = [word for item in options.items() for word in ("--mca", *item)]
-    mpirun = [MPIS["openmpi-4"].mpirun, "--oversubscribe", "-n", str(num_ranks)]
+    mpirun = [mpi.mpirun, "--map-by", ":oversubscribe", "-n", str(num_ranks)]
     subprocess.run([*mpirun, *arguments, built, str(size)], capture_output=True, check=True)
     files = sorted(record.iterdir())
     assert len(files) == num_ranks
@@ -59,30 +64,32 @@ def sent(
     }
 
 
-def sent_by_root(folder: Path, built: Path, size: int) -> list[int]:
+def sent_by_root(mpi: LocalMpi, folder: Path, built: Path, size: int) -> list[int]:
     """Ranks to which rank 0 sends inside a broadcast."""
     rules = {"coll_tuned_dynamic_rules_filename": str(folder / "rules.conf")}
-    amounts = sent(folder, built, 4, size, rules)
+    amounts = sent(mpi, folder, built, 4, size, rules)
     # A barrier's messages are empty.
     return sorted(dst for (src, dst), (num_bytes, _) in amounts.items() if src == 0 < num_bytes)
 
 
-def test_open_mpi_sends_as_the_rules_say(tmp_path: Path) -> None:
-    built = program(MPIS["openmpi-4"].mpicc, tmp_path)
+def test_open_mpi_sends_as_the_rules_say(open_mpi: LocalMpi, tmp_path: Path) -> None:
+    built = program(open_mpi.mpicc, tmp_path)
     (tmp_path / "rules.conf").write_text(TUNING_FILES["ompi"].render(RULES, 4, built))
 
     # From the root to all, where Open MPI's own decision is a binomial tree.
-    assert sent_by_root(tmp_path, built, 1500) == [1, 2, 3]
-    assert sent_by_root(tmp_path, built, 999) == [1, 2]
+    assert sent_by_root(open_mpi, tmp_path, built, 1500) == [1, 2, 3]
+    assert sent_by_root(open_mpi, tmp_path, built, 999) == [1, 2]
 
 
 @pytest.mark.parametrize("turn", range(max(len(names) for names in ALGORITHMS.values())))
-def test_open_mpi_has_the_same_name_for_each_exported_number(tmp_path: Path, turn: int) -> None:
+def test_open_mpi_has_the_same_name_for_each_exported_number(
+    open_mpi: LocalMpi, tmp_path: Path, turn: int
+) -> None:
     size = 200_000  # more than two segments
     ompi = TUNING_FILES["ompi"]
     algorithms = {name: ompi.algorithms(name, NUM_RANKS, size) for name in ALGORITHMS}
     chosen = {name: known[turn] for name, known in algorithms.items() if turn < len(known)}
-    built = program(MPIS["openmpi-4"].mpicc, tmp_path, "collectives_once")
+    built = program(open_mpi.mpicc, tmp_path, "collectives_once")
     # Algorithms that are made of other operations call these with messages of other sizes.
     rules = [NativeRule(*choice, 0, 100 * size) for choice in chosen.items()]
     file = tmp_path / "rules.conf"
@@ -91,7 +98,7 @@ def test_open_mpi_has_the_same_name_for_each_exported_number(tmp_path: Path, tur
     named = collections.ChainMap(*itertools.starmap(ompi.settings, chosen.items()))
 
     by_number, by_name, by_default = (
-        sent(tmp_path, built, NUM_RANKS, size, settings)
+        sent(open_mpi, tmp_path, built, NUM_RANKS, size, settings)
         for settings in ({"coll_tuned_dynamic_rules_filename": str(file)}, named, {})
     )
 
