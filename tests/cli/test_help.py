@@ -83,7 +83,7 @@ def test_a_budget_is_told_for_the_command_at_hand(command: str) -> None:
         for name in ("run", command)
     )
     assert "Most time for the probe. Default: no limit." in here
-    assert "Most time for the decision" in in_run
+    assert "Most time for choosing the placement" in in_run
 
 
 @pytest.mark.mpi
