@@ -7,6 +7,9 @@ the kept profile is checked by three hosts, measured again where it has drifted 
 and the kept decision is used. Nothing changes in the cloud, so measuring again is a false alarm.
 `--dry-run` starts nothing after the decision. Printed is what each later call says that deciding
 took, the start of the measuring processes included.
+
+With --drift 0.3 one host after the other gets this part of its rates to and from all others, and
+gets them back: printed is how many later runs pass until one notices, as each checks three hosts.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from fairlead.flows.statistics import mean_interval
 from fairlead.lab import Lab, Scenario
 
 HOLDS = "the kept profile of these hosts still holds"
+MOST_RUNS = 100
 DECISION_KEPT = "decision: kept from an earlier run"
 
 
@@ -37,7 +41,11 @@ def main() -> None:
     parser.add_argument("--scenario", default="two-racks")
     parser.add_argument("--hosts", action="append", type=int, help="default: 8 and 32; repeatable")
     parser.add_argument("--repeats", type=int, help="later runs in each cloud; default: 20")
+    parser.add_argument("--drift", type=float, help="part of its rates that a host keeps")
     options = parser.parse_args()
+    if options.drift:
+        report_drift(options)
+        return
     rows = Table(title=f"later runs on {options.scenario}, seconds of deciding [95 % interval]")
     for heading in ("hosts", "first run", "later, mean", "later, most", "profile held"):
         rows.add_column(heading, justify="right")
@@ -47,6 +55,40 @@ def main() -> None:
         with Lab.up(Scenario.load(options.scenario, num_hosts)) as lab:
             rows.add_row(str(num_hosts), *measured(lab, 2 * num_hosts, repeats))
     Console(width=120).print(rows)
+
+
+def report_drift(options: argparse.Namespace) -> None:
+    """How many later runs pass until one notices that a host has other rates."""
+    changes = options.repeats or (2 if options.short else 20)
+    for num_hosts in options.hosts or [8]:
+        with (
+            Lab.up(Scenario.load(options.scenario, num_hosts)) as lab,
+            tempfile.TemporaryDirectory() as folder,
+        ):
+            decided(lab, 2 * num_hosts, Path(folder))
+            runs = [
+                runs_until_noticed(lab, lab.hosts[change // 2 % num_hosts], ratio, Path(folder))
+                for change in range(changes)
+                for ratio in [options.drift if change % 2 == 0 else 1 / options.drift]
+            ]
+        mean = mean_interval(runs)
+        print(
+            f"{options.scenario}, {num_hosts} hosts, of which one falls to {options.drift:g} of its"
+            f" rates, or gets them back, {changes} times: noticed by later run {mean.value:.1f} "
+            f"[{mean.low:.1f}, {mean.high:.1f}], at most {max(runs)}"
+        )
+
+
+def runs_until_noticed(lab: Lab, host: str, ratio: float, folder: Path) -> int:
+    """Number of the first later run that does not find the kept profile as it was."""
+    for other in lab.hosts:
+        if other != host:
+            lab.degrade(host, other, ratio)
+            lab.degrade(other, host, ratio)
+    for number in range(1, MOST_RUNS + 1):
+        if HOLDS not in decided(lab, 2 * len(lab.hosts), folder)[1]:
+            return number
+    raise SystemExit(f"{host} was not noticed by {MOST_RUNS} runs")
 
 
 def measured(lab: Lab, num_ranks: int, repeats: int) -> list[str]:
