@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "fairlead/collectives/hierarchy.hpp"
+#include "fairlead/collectives/host_sizes.hpp"
 #include "fairlead/collectives/planning.hpp"
 #include "fairlead/collectives/schedule.hpp"
 #include "fairlead/error.hpp"
@@ -132,6 +133,15 @@ void bind_collectives(nb::module_& module) {
         return false;
       },
       "name"_a, "operation"_a, "Whether the method plans the operation.");
+
+  module.def(
+      "host_sizes",
+      [](const std::string& operation, std::uint64_t bytes, const Hosts& ranks_of_host) {
+        fl::HostSizes sizes = fl::host_sizes(fl::operation_of(operation), bytes, ranks_of_host);
+        return std::pair(sizes.message_bytes, std::move(sizes.block_bytes));
+      },
+      "operation"_a, "bytes"_a, "ranks_of_host"_a,
+      "Size of a message between hosts, and of each host's block where these differ.");
 
   module.def(
       "plan_collective",

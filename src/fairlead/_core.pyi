@@ -195,6 +195,11 @@ def collective_methods() -> list[tuple[str, str]]:
 def is_collective_method_for(name: str, operation: str) -> bool:
     """Whether the method plans the operation."""
 
+def host_sizes(operation: str, bytes: int, ranks_of_host: Sequence[int]) -> tuple[int, list[float]]:
+    """
+    Size of a message between hosts, and of each host's block where these differ.
+    """
+
 def plan_collective(network: NetworkArrays, operation: str, root: int, message_bytes: int, block_bytes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], method: str) -> Schedule:
     """The method's schedule with predicted time and lower bound."""
 

@@ -51,7 +51,7 @@ class CommunicatorSchedules {
     for (const CollectiveRule& rule : site.plan.rules) {
       if (rule.hosts.empty() || rule.hosts == hosts) rules_.push_back(&rule);
     }
-    std::vector<int> ranks_of_host(hosts.size());
+    std::vector<std::int32_t> ranks_of_host(hosts.size());
     for (const int host : host_of_rank_) ++ranks_of_host[static_cast<std::size_t>(host)];
     planner_ = SchedulePlanner(std::move(hosts), std::move(ranks_of_host));
   }

@@ -7,19 +7,20 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "collectives/rules.hpp"
 #include "fairlead/collectives/schedule.hpp"
 
 namespace fairlead::intercept {
 
 /// All that a schedule depends on.
 struct PlannedBy {
+  const CollectiveRule* rule = nullptr;
   std::vector<std::int32_t> hosts{};
-  std::vector<int> ranks_of_host{};
-  fairlead::collectives::Operation operation{};
-  std::string method{};
+  std::vector<std::int32_t> ranks_of_host{};
   int root = fairlead::collectives::kNoHost;
   std::uint64_t bytes = 0;
   int network_version = 0;
@@ -29,7 +30,8 @@ struct PlannedBy {
 
 /// Schedules as text. Programs make communicators again and again, and call with one root after the
 /// other, and all ranks wait while one plans; so what has been planned is kept, and the time for
-/// planning is limited. Pure: no MPI, no clock. Threads may use it at the same time.
+/// planning is limited, but for the first schedule of each rule. Pure: no MPI, no clock. Threads
+/// may use it at the same time.
 class PlannedSchedules {
  public:
   /// Beyond this much text nothing more is kept.
@@ -38,12 +40,13 @@ class PlannedSchedules {
   /// The text, planned now where it has not been before; none where the time is spent.
   /// @param plan     makes the text, which is empty where that is not possible
   /// @param now_s    seconds since some moment in the past
-  /// @param limit_s  no further plan begins after so much time for planning
+  /// @param limit_s  after so much time for planning only the first plan of a rule begins
   template <class Plan, class Clock>
   std::optional<std::string> text(const PlannedBy& by, Plan plan, Clock now_s, double limit_s) {
     const std::scoped_lock lock(mutex_);
     if (const auto found = texts_.find(by); found != texts_.end()) return found->second;
-    if (spent_s_ >= limit_s) return std::nullopt;
+    const bool is_first = begun_.insert(by.rule).second;
+    if (spent_s_ >= limit_s && !is_first) return std::nullopt;
     const double begin_s = now_s();
     std::string text = plan();
     spent_s_ += now_s() - begin_s;
@@ -57,6 +60,7 @@ class PlannedSchedules {
  private:
   std::mutex mutex_;
   std::map<PlannedBy, std::string> texts_;
+  std::set<const CollectiveRule*> begun_;
   std::size_t kept_bytes_ = 0;
   double spent_s_ = 0.0;
 };

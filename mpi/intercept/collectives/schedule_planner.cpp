@@ -8,7 +8,7 @@
 
 #include "collectives/communicator_schedules.hpp"
 #include "collectives/planned_schedules.hpp"
-#include "collectives/planned_sizes.hpp"
+#include "fairlead/collectives/host_sizes.hpp"
 #include "fairlead/collectives/planning.hpp"
 #include "json/value.hpp"
 #include "plan/world_hosts.hpp"
@@ -40,11 +40,9 @@ std::string SchedulePlanner::planned(const PlanRequest& request,
                                      const CurrentNetwork& current) const {
   static PlannedSchedules schedules;
   static std::once_flag is_told;
-  const CollectiveRule& rule = *request.rule;
-  const PlannedBy by{.hosts = hosts_,
+  const PlannedBy by{.rule = request.rule,
+                     .hosts = hosts_,
                      .ranks_of_host = ranks_of_host_,
-                     .operation = rule.operation,
-                     .method = rule.method,
                      .root = request.root,
                      .bytes = request.bytes,
                      .network_version = current.version()};
@@ -56,7 +54,9 @@ std::string SchedulePlanner::planned(const PlanRequest& request,
   const auto clock_s = [] { return kIsSimulated ? 0.0 : now_s(); };
   if (auto text = schedules.text(by, plan_now, clock_s, limit_s)) return *text;
   std::call_once(is_told, [] {
-    std::fprintf(stderr, "fairlead: planning has taken %g s: further collectives are the MPI's\n",
+    std::fprintf(stderr,
+                 "fairlead: planning has taken %g s: calls with further roots, sizes or "
+                 "communicators are the MPI's\n",
                  kMaxPlanning_s);
   });
   return {};
@@ -77,7 +77,8 @@ std::unique_ptr<executors::Schedule> SchedulePlanner::share(const executors::Mem
 std::string SchedulePlanner::write(const PlanRequest& request,
                                    const NetworkPlan& network) const noexcept try {
   const CollectiveRule& rule = *request.rule;
-  const PlannedSizes sizes = planned_sizes(rule.operation, request.bytes, ranks_of_host_);
+  const executors::HostSizes sizes =
+      executors::host_sizes(rule.operation, request.bytes, ranks_of_host_);
   std::string text = write_schedule(executors::plan(network.measured(),
                                                     {.operation = rule.operation,
                                                      .root = request.root,

@@ -29,13 +29,14 @@ class SchedulePlanner {
   SchedulePlanner() = default;
   /// @param hosts  the plan's, ascending; each rank's host is an index of them
   /// @param ranks_of_host  of the communicator on each of the hosts
-  SchedulePlanner(std::vector<std::int32_t> hosts, std::vector<int> ranks_of_host)
+  SchedulePlanner(std::vector<std::int32_t> hosts, std::vector<std::int32_t> ranks_of_host)
       : hosts_(std::move(hosts)), ranks_of_host_(std::move(ranks_of_host)) {}
 
   [[nodiscard]] const std::vector<std::int32_t>& hosts() const { return hosts_; }
 
-  /// All plans of a process together hold up its program for no longer than this, and the last one;
-  /// what is called later stays the MPI's own. A reproducible plan has no such limit.
+  /// The first schedule of each rule is planned in any case: it has been tuned. Further ones, for
+  /// other roots, sizes and communicators, hold the program up until a process has planned for so
+  /// long; then such calls stay the MPI's own. A reproducible plan has no such limit.
   static constexpr double kMaxPlanning_s = 2.0;
 
   /// The schedule, the same on all ranks; null where planning fails, which rank 0 says. Collective.
@@ -62,7 +63,7 @@ class SchedulePlanner {
                                     const CurrentNetwork& current) const;
 
   std::vector<std::int32_t> hosts_;
-  std::vector<int> ranks_of_host_;
+  std::vector<std::int32_t> ranks_of_host_;
 };
 
 }  // namespace fairlead::intercept

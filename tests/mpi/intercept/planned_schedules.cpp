@@ -2,6 +2,7 @@
 // What is planned once serves again, and the time for planning ends.
 #include "collectives/planned_schedules.hpp"
 
+#include <array>
 #include <limits>
 #include <optional>
 #include <string>
@@ -9,31 +10,29 @@
 #include "../../core/catch.hpp"
 
 using namespace fairlead::intercept;
-using fairlead::collectives::Operation;
 
 namespace {
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-/// Plans by a root, each of which takes as long as is said.
+const std::array<CollectiveRule, 8> kRules;
+
+/// Plans that each take half a second.
 struct Planning {
   PlannedSchedules schedules{};
   double clock_s = 0.0;
-  double plan_s = 0.5;
   int num_plans = 0;
 
-  std::optional<std::string> by_root(int root, double limit_s) {
-    const PlannedBy by{.hosts = {0, 1},
-                       .ranks_of_host = {1, 1},
-                       .operation = Operation::bcast,
-                       .method = "tree",
-                       .root = root};
+  std::optional<std::string> text(const PlannedBy& by, double limit_s) {
     const auto plan = [&] {
       ++num_plans;
-      clock_s += plan_s;
-      return "by " + std::to_string(root);
+      clock_s += 0.5;
+      return "by " + std::to_string(by.root);
     };
     return schedules.text(by, plan, [&] { return clock_s; }, limit_s);
+  }
+  std::optional<std::string> by_root(int root, double limit_s) {
+    return text({.rule = &kRules[0], .root = root}, limit_s);
   }
 };
 
@@ -61,43 +60,33 @@ TEST_CASE("planned schedules: after the time for planning only what is known ser
   CHECK(planning.by_root(4, kNoLimit) == "by 4");
 }
 
-TEST_CASE("planned schedules: hosts, sizes, methods and networks have schedules of their own") {
-  PlannedSchedules schedules;
-  int num_plans = 0;
-  const auto plan = [&](const PlannedBy& by) {
-    (void)schedules.text(
-        by,
-        [&] {
-          ++num_plans;
-          return std::string();
-        },
-        [] { return 0.0; }, 1.0);
-  };
-  const PlannedBy by{.hosts = {0, 1},
+TEST_CASE("planned schedules: each rule has its first schedule, whatever others have taken") {
+  Planning planning;
+  for (const CollectiveRule& rule : kRules) {
+    CHECK(planning.text({.rule = &rule, .root = 0}, 2.0).has_value());
+  }
+  for (const CollectiveRule& rule : kRules) {
+    CHECK_FALSE(planning.text({.rule = &rule, .root = 1}, 2.0).has_value());
+  }
+}
+
+TEST_CASE("planned schedules: rules, hosts, sizes and networks have schedules of their own") {
+  Planning planning;
+  const PlannedBy by{.rule = &kRules[0],
+                     .hosts = {0, 1},
                      .ranks_of_host = {1, 1},
-                     .operation = Operation::bcast,
-                     .method = "tree",
                      .root = 0,
-                     .bytes = 1024};
-  PlannedBy other = by;
-  plan(by);
-  other.hosts = {0, 2};
-  plan(other);
-  other = by;
-  other.ranks_of_host = {2, 2};
-  plan(other);
-  other = by;
-  other.operation = Operation::reduce;
-  plan(other);
-  other = by;
-  other.method = "forest";
-  plan(other);
-  other = by;
-  other.bytes = 2048;
-  plan(other);
-  other = by;
-  other.network_version = 1;
-  plan(other);
-  plan(by);
-  CHECK(num_plans == 7);
+                     .bytes = 1024,
+                     .network_version = 0};
+  std::array<PlannedBy, 7> each;
+  each.fill(by);
+  each[1].rule = &kRules[1];
+  each[2].hosts = {0, 2};
+  each[3].ranks_of_host = {2, 2};
+  each[4].root = 1;
+  each[5].bytes = 2048;
+  each[6].network_version = 1;
+  for (const PlannedBy& one : each) (void)planning.text(one, kNoLimit);
+  (void)planning.text(by, kNoLimit);
+  CHECK(planning.num_plans == 7);
 }

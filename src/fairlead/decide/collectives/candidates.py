@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from fairlead.decide.collectives.catalogue import WITH_BLOCKS, WITH_ROOT, methods_for
+from fairlead import _core
+from fairlead.decide.collectives.catalogue import WITH_ROOT, methods_for
 from fairlead.decide.collectives.planning import plan
 from fairlead.model.network import Network
 from fairlead.model.schedule import Schedule
@@ -57,13 +56,8 @@ def host_message_bytes(
     operation: str, block_bytes: int, ranks_of_host: Sequence[int]
 ) -> int | list[int]:
     """What the planner takes for a size as users give it: blocks of hosts, not of ranks."""
-    ranks = np.asarray(ranks_of_host, dtype=np.int64)
-    if operation == "alltoall":
-        return round(block_bytes * float(ranks.mean()) ** 2)
-    if operation not in WITH_BLOCKS:
-        return block_bytes
-    blocks: list[int] = (block_bytes * ranks).tolist()
-    return blocks[0] if len(set(blocks)) == 1 else blocks
+    message_bytes, blocks = _core.host_sizes(operation, block_bytes, ranks_of_host)
+    return [int(block) for block in blocks] or message_bytes
 
 
 def _messages(schedule: Schedule) -> tuple[object, ...]:
