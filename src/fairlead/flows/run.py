@@ -83,6 +83,7 @@ def run(
             prepared = prepare(request, narrator, probe_program)
             noting.enter_context(prepared.directory.noting_failure())
             history = RunLog(prepared, request, narrator)
+            history.leave()
             decision = _decided(prepared, request, method, history.kept, narrator)
         announcement = _announcement(prepared, request, method, decision, history.kept)
         if collectives is None and request.tune == "auto":
@@ -137,7 +138,7 @@ def _decided(
     """A decision kept from an earlier run while nothing has changed, or one made now."""
     budget_s = None if prepared.is_network_given else _budget_s(prepared, request)
     kept = recalled(_path(prepared, request, method, prepared.network), prepared.cluster)
-    if kept is not None and not (kept.placement and history.has_proved_slower(kept.placement)):
+    if kept is not None and still_holds(kept, history):
         narrator.tell("decision: kept from an earlier run; program, hosts and network are the same")
         _leave_baseline(prepared, None)
         return dataclasses.replace(kept, seconds=prepared.probe_s, budget_s=budget_s)
@@ -154,6 +155,13 @@ def _decided(
         narrator.tell(f"decision: not kept for later runs: {error}")
     spent_s = prepared.probe_s + decision.seconds
     return dataclasses.replace(decision, seconds=spent_s, budget_s=budget_s)
+
+
+def still_holds(kept: Decision, history: History) -> bool:
+    """Whether a kept decision is that of this history: the same traffic may be of another input."""
+    if kept.placement is not None:
+        return not history.has_proved_slower(kept.placement)
+    return not kept.is_barred or bool(history.dropped())
 
 
 def _leave_baseline(prepared: Prepared, by_long_trains: Network | None) -> None:

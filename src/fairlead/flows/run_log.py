@@ -55,6 +55,7 @@ class RunLog:
         names = None if placement is None else tuple(placement.host_names())
         by = "launcher" if names is None else method
         self._add(by, names, seconds, predicted_s, is_tuned=is_tuned, drift=drift)
+        self.leave()
         launcher_s = self.kept.launcher_s()
         told = f"took {format_duration(seconds)}"
         if predicted_s is not None:
@@ -68,6 +69,14 @@ class RunLog:
         if is_tuned and self.kept.has_tuning_proved_slower(names):
             told += "; tuned collectives have proved slower, they are not used again"
         self._narrator.tell(told)
+
+    def leave(self) -> None:
+        """Leave the history, if there is any, in the run's folder, for its report."""
+        try:
+            if self.kept.runs:
+                self.kept.save(self._prepared.directory.file(run_directory.HISTORY))
+        except InputError as error:
+            self._narrator.tell(f"the history is not in the record of this run: {error}")
 
     def keep(self, method: str, placement: Placement | None, seconds: float) -> None:
         """Keep the time of a successful run; None for the launcher's own placement."""
@@ -98,6 +107,5 @@ class RunLog:
         )
         try:
             self.kept = histories.add(self._path, self._empty, one)
-            self.kept.save(self._prepared.directory.file(run_directory.HISTORY))
         except InputError as error:
             self._narrator.tell(f"the time of this run is not kept: {error}")

@@ -30,6 +30,7 @@ Stamps = dict[str, list[int]]
 _Inputs = pydantic.TypeAdapter(Stamps)
 
 _MOST_HASHED_BYTES = 1 << 26
+"""Largest standard input that is known by its content."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,10 +140,10 @@ def recall_traffic(program: Sequence[str], num_ranks: int, launcher: Launcher) -
     path = _traffic_path(program, num_ranks, launcher)
     if not os.access(path, os.R_OK):
         return None
+    inputs = _kept_inputs(path)
     try:
-        inputs = _Inputs.validate_json(_inputs_path(path).read_bytes())
-        return Traffic.load(path) if inputs == _stamps(inputs) else None
-    except (OSError, pydantic.ValidationError, InputError):
+        return Traffic.load(path) if inputs is not None and inputs == _stamps(inputs) else None
+    except InputError:
         return None
 
 
@@ -174,6 +175,14 @@ def remember_traffic(
     _inputs_path(path).unlink(missing_ok=True)
     traffic.save(path)
     write_text(_inputs_path(path), json.dumps(unchanged))
+
+
+def _kept_inputs(path: Path) -> Stamps | None:
+    """The files among the arguments that the traced run did not change; None without such a run."""
+    try:
+        return _Inputs.validate_json(_inputs_path(path).read_bytes())
+    except (OSError, pydantic.ValidationError):
+        return None
 
 
 def _inputs_path(path: Path) -> Path:
@@ -252,16 +261,12 @@ def program_key(
 ) -> str:
     """Name for the runs of a program with these arguments, this many ranks, on these hosts.
 
-    Another content of the files that it reads is another program: its times tell nothing of these.
+    With another input it has another name: times with one input tell nothing of those with another.
     """
     hosts = [cluster.hosts, cluster.slots, _lab()]
-    try:
-        traced = _Inputs.validate_json(
-            _inputs_path(_traffic_path(program, num_ranks, launcher)).read_bytes()
-        )
-    except (OSError, pydantic.ValidationError):
-        traced = {}
-    inputs = sorted(_stamps(traced).items())
+    inputs = sorted(
+        _stamps(_kept_inputs(_traffic_path(program, num_ranks, launcher)) or ()).items()
+    )
     return _key(["program", _identity(program), inputs, num_ranks, hosts, launcher.family])
 
 

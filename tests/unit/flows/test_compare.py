@@ -116,6 +116,8 @@ def test_the_history_of_the_program_has_all_runs(prepared: Prepared) -> None:
     assert len(kept.runs) == 10
     assert kept.launcher_s() == 2.0
     assert len(kept.dropped()) == 1
+    # The page of a comparison has its own times, which may be those that the program tells.
+    assert not prepared.directory.file("history.json").exists()
 
 
 def test_whole_comparison_is_announced_once(prepared: Prepared) -> None:

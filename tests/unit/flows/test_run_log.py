@@ -18,6 +18,7 @@ from fairlead.flows.inputs import Prepared
 from fairlead.flows.request import Request
 from fairlead.flows.run_log import RunLog
 from fairlead.measure.probe_program import ProbeProgram
+from fairlead.watch.history import History
 
 PLACED = Decision(fl.Placement(["a", "b"], [1, 0], "optimize"), Gain(0.5, 0.4, 0.6), network_s=8.0)
 KEPT = Decision(None, Gain(0.0, 0.0, 0.0), network_s=8.0)
@@ -51,6 +52,20 @@ def log_of(folder: Path, told: Told, traced_s: float | None) -> RunLog:
         traced_s=traced_s,
     )
     return RunLog(prepared, Request(("./solver",), 2), told)
+
+
+def test_the_history_is_left_in_the_folder_of_the_run(log: RunLog, tmp_path: Path) -> None:
+    log.leave()
+    assert len(History.load(tmp_path / "run" / "history.json").runs) == 1
+
+    log.add("optimize", PLACED, seconds=6.5, predicted_s=6.0)
+    assert len(History.load(tmp_path / "run" / "history.json").runs) == 2
+
+
+def test_no_runs_are_no_history(told: Told, tmp_path: Path) -> None:
+    log_of(tmp_path, told, traced_s=None).leave()
+
+    assert not (tmp_path / "run" / "history.json").exists()
 
 
 def test_measured_and_predicted_time_are_told_beside_that_of_the_launcher(

@@ -16,8 +16,9 @@ from fairlead.decide.expected_gain import Gain
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.inputs import Prepared
 from fairlead.flows.request import Request
-from fairlead.flows.run import start
+from fairlead.flows.run import start, still_holds
 from fairlead.measure.probe_program import ProbeProgram
+from fairlead.watch.history import History, RunTime, now
 
 
 class Direct(OpenMpi4):
@@ -54,3 +55,25 @@ def test_exit_code_outlives_a_record_that_cannot_be_written(tmp_path: Path) -> N
     assert code == 7
     assert len(told) == 1
     assert told[0].startswith(f"the end of this run is not recorded: {run}/run.json: cannot be")
+
+
+def test_a_decision_against_what_has_proved_slower_holds_where_something_has() -> None:
+    def history(*seconds_of_placed: float) -> History:
+        runs = [(None, 10.0), *((("b", "a"), seconds) for seconds in seconds_of_placed)]
+        return History(
+            program=("./solver",), num_ranks=2, hosts=("a", "b"),
+            runs=tuple(
+                RunTime(when=now(), folder="", method="optimize", host_of_rank=names, seconds=s)
+                for names, s in runs
+            ),
+        )  # fmt: skip
+
+    none = Gain(0.0, 0.0, 0.0)
+    barred = Decision(None, none, network_s=8.0, is_barred=True)
+    placed = Decision(fl.Placement(["a", "b"], [1, 0]), Gain(0.5, 0.4, 0.6), network_s=8.0)
+
+    assert still_holds(barred, history(12.0))
+    assert not still_holds(barred, history())
+    assert still_holds(placed, history(8.0))
+    assert not still_holds(placed, history(12.0))
+    assert still_holds(Decision(None, none, network_s=8.0), history())
