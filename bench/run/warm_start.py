@@ -66,11 +66,11 @@ def report_drift(options: argparse.Namespace) -> None:
             tempfile.TemporaryDirectory() as folder,
         ):
             decided(lab, 2 * num_hosts, Path(folder))
-            runs = [
-                runs_until_noticed(lab, lab.hosts[change // 2 % num_hosts], ratio, Path(folder))
-                for change in range(changes)
-                for ratio in [options.drift if change % 2 == 0 else 1 / options.drift]
-            ]
+            runs = []
+            for change in range(changes):
+                host = lab.hosts[change // 2 % num_hosts]
+                ratio = 1 / options.drift if change % 2 else options.drift
+                runs.append(runs_until_noticed(lab, host, ratio, Path(folder)))
         mean = mean_interval(runs)
         print(
             f"{options.scenario}, {num_hosts} hosts, of which one falls to {options.drift:g} of its"

@@ -96,14 +96,14 @@ def find(launcher: Launcher, folders: Iterable[Path] | None = None) -> MpiBuild:
             if not build.is_current():
                 raise LaunchError(
                     f"{build.root} was built by another version of Fairlead; build it again: "
-                    f"{_adding(build.wrapper)}"
+                    f"{_add_command(build.wrapper)}"
                 )
             return build
     there = ", ".join(mpi_title(build.family, build.version) for build in builds) or "nothing"
     wrapper = _wrapper_beside(launcher.path)
     raise LaunchError(
         f"Fairlead is not built for {mpi_title(launcher.family, launcher.version)} "
-        f"({launcher.path}), only for: {there}; build it by: {_adding(wrapper)}"
+        f"({launcher.path}), only for: {there}; build it by: {_add_command(wrapper)}"
     )
 
 
@@ -150,7 +150,7 @@ class _Record(pydantic.BaseModel):
     sources_digest: str = ""
 
 
-def _adding(wrapper: Path) -> str:
+def _add_command(wrapper: Path) -> str:
     return f"fairlead mpi add --mpicxx {shlex.quote(str(wrapper))}"
 
 

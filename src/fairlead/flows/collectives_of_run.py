@@ -56,8 +56,8 @@ MOST_TUNING_S = 10.0
 _SENDS_TO_EACH = frozenset({"alltoall", "reduce_scatter"})
 """A trace tells of these what a rank passes to the call, which is a block for each other."""
 
-_FOLLOWS = {"reduce_scatter_block": "reduce_scatter"}
-"""Operations whose calls follow the rules of another one, beside allgatherv."""
+_RULES_OF = {"reduce_scatter_block": "reduce_scatter", "allgatherv": "allgather"}
+"""Operations whose calls follow the rules of another one; allgatherv does by its mean block."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -208,7 +208,7 @@ def following(
         find: The library for a launcher's MPI.
 
     Returns:
-        None of them where all collectives are the MPI's own.
+        No variables where all collectives are the MPI's own.
     """
     if not plan.rules.rules:
         return {}
@@ -266,8 +266,8 @@ def worth_tuning(traffic: Traffic, placement: Placement) -> WorthTuning:
 
 def _timed_calls(traffic: Traffic) -> Iterable[tuple[TimedCall, float]]:
     """The calls of which all is known, each with its time, summed over ranks."""
-    for row in (*traffic.collectives, *_with_mean_blocks(traffic.collectives)):
-        operation = _FOLLOWS.get(row.operation, row.operation)
+    for row in _with_mean_blocks(traffic.collectives):
+        operation = _RULES_OF.get(row.operation, row.operation)
         if operation not in OPERATIONS or row.communicator is None:
             continue
         parts = row.communicator_size if operation in _SENDS_TO_EACH else 1
@@ -279,21 +279,23 @@ def _timed_calls(traffic: Traffic) -> Iterable[tuple[TimedCall, float]]:
 
 
 def _with_mean_blocks(rows: Iterable[CollectiveCall]) -> Iterable[CollectiveCall]:
-    """The calls of allgatherv on each communicator as one.
+    """The same rows, those of allgatherv on one communicator as one with the mean block.
 
-    A trace has a row for each size of a rank's block; the library follows the rule for the mean.
+    A trace has a row for each size of a rank's block.
     """
     rows_of: dict[int | None, list[CollectiveCall]] = {}
     for row in rows:
         if row.operation == "allgatherv":
             rows_of.setdefault(row.communicator, []).append(row)
+        else:
+            yield row
     for same in rows_of.values():
         num_calls = sum(row.calls for row in same)
         all_bytes = sum(row.message_bytes * row.calls for row in same)
+        seconds = sum(row.seconds for row in same)
         yield same[0]._replace(
-            operation="allgather", message_bytes=all_bytes // num_calls, calls=num_calls,
-            seconds=sum(row.seconds for row in same),
-        )  # fmt: skip
+            message_bytes=all_bytes // num_calls, calls=num_calls, seconds=seconds
+        )
 
 
 def tuning_line(tuning: Tuning, share: float) -> str:

@@ -91,7 +91,7 @@ class Tuning:
         network: Between the hosts.
         placement: Where the ranks were.
         choices: For each call what was found, in the order of measuring.
-        num_left_out: Calls for which the budget was too short.
+        num_left_out: Calls that were not measured: the budget was too short, or they failed.
         is_reproducible: As asked for.
         seconds: Time of the measuring.
         drift: As asked for.

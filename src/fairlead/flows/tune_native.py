@@ -55,7 +55,7 @@ class NativeTuning:
         choices: For each call what was found; the name is that of an algorithm.
         rules: Which algorithm is taken for which calls.
         tuning_file: The MPI's form of it.
-        num_left_out: Calls for which the budget was too short.
+        num_left_out: Calls that were not measured: the budget was too short, or they failed.
         seconds: Time of the measuring.
     """
 

@@ -50,7 +50,7 @@ class RunningRouter {
     router_->serve_metrics(folder + "/metrics");
     thread_ = std::thread([this] {
       const auto guard = asio::make_work_guard(context_);
-      // By polling, if only for the tests, whatever else the machine does.
+      // As where cores are spare, whatever else the machine does.
       router::run_busy_polling(context_, 1, [] { return 1; });
     });
   }

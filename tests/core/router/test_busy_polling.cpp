@@ -31,8 +31,6 @@ bool are_spare_after(const std::vector<std::optional<int>>& looks) {
   return cores.are_there();
 }
 
-}  // namespace
-
 /// How often it is looked whether cores are spare, of which there is one: first at the ticks of a
 /// timer, and then, when nothing comes any more, only if it polls.
 int num_looks(int num_running, int num_ticks, std::chrono::milliseconds silence) {
@@ -55,6 +53,8 @@ int num_looks(int num_running, int num_ticks, std::chrono::milliseconds silence)
   run_busy_polling(context, 1, count_running, std::chrono::hours(1));
   return looks;
 }
+
+}  // namespace
 
 TEST_CASE("busy polling: running tasks are the fourth word of the load") {
   CHECK(parse_num_running("0.20 18.05 0.12 13/480 11206\n") == 13);
