@@ -272,7 +272,11 @@ def _with_contention(network: Network, reachable: Cluster, finished: Finished | 
         return found.add_to(network, reachable.hosts)
     lines = [line.strip() for line in finished.stderr.splitlines() if line.strip("-* \t\n")]
     said = [line for line in lines if not PROGRESS.search(line)]
-    problem = said[-1] if said else f"the program ended with exit code {finished.returncode}"
+    problem = (
+        _ERROR.sub(r"\1", said[-1])
+        if said
+        else f"the program ended with exit code {finished.returncode}"
+    )
     return dataclasses.replace(network, flows=FlowsSummary(is_complete=False, error=problem))
 
 

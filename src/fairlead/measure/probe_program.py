@@ -186,7 +186,7 @@ class ProbeProgram:
             answer = conversation.ask(line, Documents(formats).is_last, timeout_s, on_line)
         except LaunchTimeoutError as error:
             # It may still have delivered its result.
-            notice = f"{error.finished.stderr}\n{error}"
+            notice = f"{error.finished.stderr}\nfairlead-probe: error {error}"
             answer = dataclasses.replace(error.finished, stderr=notice)
         if conversation.has_ended:
             self.close()

@@ -222,6 +222,21 @@ def test_probe_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.npz*"))
 
 
+def test_the_time_limit_is_the_reason_whatever_the_launcher_has_said(
+    one_launcher: Launcher, tmp_path: Path
+) -> None:
+    slow = tmp_path / "mpirun"
+    slow.write_text(
+        "#!/bin/sh\n"
+        f'[ "$1" = --version ] && exec {one_launcher.path} "$@"\n'
+        "echo WARNING: connect failed >&2\n"
+        "exec sleep 1000\n"
+    )
+    slow.chmod(0o755)
+    with pytest.raises(ProbeError, match=r"exit code [0-9]+: mpirun did not end within"):
+        probe(detect(str(slow)), hosts(*NAMES[:2]), timeout_s=2)
+
+
 def test_silent_process_costs_only_its_own_pairs(tmp_path: Path) -> None:
     # Not before the first round: a process that is lost in MPI_Init keeps all others in there.
     network = probe_that_loses_rank_3(

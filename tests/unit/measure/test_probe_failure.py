@@ -63,8 +63,8 @@ class Failing(ProbeProgram):
             "OUT-OF-RESOURCE in file dstore_segment.c at line 208 It looks like MPI_INIT failed",
         ),
         (
-            "progress\nmpirun did not end within 2 s and was stopped\n",
-            ": mpirun did not end within",
+            "connect failed\nfairlead-probe: error mpirun did not end within 2 s and was stopped\n",
+            "code 1: mpirun did not end within",
         ),
         ("one\ntwo\n", ": one two"),
         ("", ": no message"),
