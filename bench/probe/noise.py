@@ -20,6 +20,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "run"))
+from busy import busy
+
 import fairlead as fl
 from fairlead.decide.noise import BANDWIDTH_RATIO, LATENCY_RATIO, late_spread, log_spread
 from fairlead.lab import Lab
@@ -75,8 +78,7 @@ def row(folder: Path, scenario: str, metric: str) -> list[str]:
 
 def record(folder: Path, load: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(load)]
-    try:
+    with busy(load):
         for scenario in SCENARIOS:
             with Lab.up(scenario) as lab:
                 for number in range(1, NUM_PROBES + 1):
@@ -84,10 +86,6 @@ def record(folder: Path, load: int) -> None:
                     command = [sys.executable, "-m", "fairlead", "probe", "-o", str(file)]
                     hosts = ["--hostfile", str(lab.hostfile)]
                     lab.run([*command, *hosts], check=True, stdout=subprocess.DEVNULL)
-    finally:
-        for process in busy:
-            process.kill()
-            process.wait()
 
 
 if __name__ == "__main__":

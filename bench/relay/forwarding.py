@@ -32,6 +32,9 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "run"))
+from busy import busy
+
 from fairlead.flows.statistics import Interval, mean_interval
 from fairlead.lab import Lab, Scenario
 from fairlead.lab.addresses import address_of_host
@@ -92,6 +95,7 @@ def main() -> None:
         routers["before"] = options.before
     with tempfile.TemporaryDirectory(prefix="fl") as name, contextlib.ExitStack() as stack:
         folder = Path(name)
+        stack.enter_context(busy(options.load))
         measurement = Measurement(compiled(folder), folder, routers)
         if options.network:
             lab = stack.enter_context(
@@ -285,6 +289,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--total", type=int, default=4_000_000_000, help="of each run, bytes")
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--rounds", type=int, default=4000, help="to and fro")
+    parser.add_argument("--load", type=int, default=0, help="processes that compute meanwhile")
     parser.add_argument("--congestion-control", default="cubic", help="of TCP on loopback")
     parser.add_argument("--network", help="rate of the interfaces of an emulated cloud")
     options = parser.parse_args()

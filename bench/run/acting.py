@@ -17,14 +17,11 @@ savings as part of the time on the network: predicted by `fairlead run`, and tru
 from __future__ import annotations
 
 import argparse
-import contextlib
 import dataclasses
 import json
 import os
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +31,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cloudmap"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "objective"))
+from busy import busy
 from programs import PROGRAMS, Program, command_of, prepared, time_of, timed, traced
 from running import shaped
 
@@ -197,20 +195,6 @@ def median_interval(values: np.ndarray) -> tuple[float, float]:
     return float(ordered[max(below - 1, 0)]), float(
         ordered[min(len(values) - below, len(values) - 1)]
     )
-
-
-@contextlib.contextmanager
-def busy(count: int) -> Iterator[None]:
-    """Keep this many processes computing while the block runs."""
-    # It ends with this process, also where that is killed.
-    command = ["setpriv", "--pdeathsig", "KILL", sys.executable, "-c", "while True: pass"]
-    load = [subprocess.Popen(command) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for process in load:
-            process.kill()
-            process.wait()
 
 
 if __name__ == "__main__":
