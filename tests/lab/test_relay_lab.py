@@ -54,14 +54,15 @@ def program(tmp_path: Path) -> Path:
 
 
 def test_a_program_runs_with_routers_that_end_with_it(
-    lab: Lab, network: Path, environment: dict[str, str], program: Path
+    lab: Lab, network: Path, environment: dict[str, str], program: Path, tmp_path: Path
 ) -> None:
     def fairlead(*words: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "fairlead", *words]
         return lab.run(command, env=environment, capture_output=True, text=True)
 
     done = fairlead(
-        *("run", "--relay", "--relay-rule", "mcm"),
+        *("run", "--relay", "--relay-rule", "mcm", "--relay-zones", "1.5,3"),
+        *("--run-dir", str(tmp_path / "run")),
         *("-n", "4", "--hostfile", str(lab.hostfile)),
         *("--network", str(network), "--method", "launcher"),
         *("--", str(program), "rounds", "30"),
@@ -71,7 +72,9 @@ def test_a_program_runs_with_routers_that_end_with_it(
     assert "a router on each of 4 hosts" in done.stderr
     assert "no message is relayed" not in done.stderr
     assert processes_in(lab, str(router_program())) == []
-    told = json.loads(fairlead("relay", "status", "--json").stdout)
+    plan = json.loads((tmp_path / "run" / "plan" / "relay.json").read_text())
+    assert plan["zones"] == [1.5, 3]
+    told = json.loads(fairlead("relay", "status", "--json", str(tmp_path / "run")).stdout)
     paths = {tuple(route["path"]): route["bandwidth_Bps"] for route in told["routes"]}
     assert paths["h0", "h2", "h1"] > 4 * paths["h0", "h1"]
     assert told["rule"] == "mcm"
