@@ -162,7 +162,6 @@ def test_the_metric_says_whether_bytes_or_messages_bring_ranks_together(
     [
         [],
         ["--objective=bottleneck"],
-        ["--method=random", "--objective=sum"],
         ["--method=launcher"],
         ["--method=cyclic"],
     ],
@@ -175,6 +174,19 @@ def test_a_metric_that_would_have_no_effect_is_refused_with_the_remedy(
     assert (said.code, said.out) == (2, "")
     remedy = "choose a method scotch..., geometric, or optimize with --objective sum"
     assert f"--metric: has no effect here: leave it out, or {remedy}" in " ".join(said.err.split())
+
+
+@pytest.mark.parametrize("method", ["launcher", "blocked", "cyclic", "random"])
+def test_an_objective_that_would_have_no_effect_is_refused_with_the_remedy(
+    files, fairlead_map, method
+) -> None:
+    said = fairlead_map(*files, "--cluster", SPEC, "--objective=sum", f"--method={method}")
+
+    assert (said.code, said.out) == (2, "")
+    remedy = "choose optimize or a method scotch..."
+    assert f"--objective: has no effect here: leave it out, or {remedy}" in " ".join(
+        said.err.split()
+    )
 
 
 def test_geometric_cuts_a_grid_of_ranks_by_coordinates_without_a_metric(

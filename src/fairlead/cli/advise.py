@@ -85,6 +85,7 @@ def advise(
         )
     else:
         options.require_metric_used(context, [method], objective)
+        options.require_objective_used(context, [method])
         pattern = Traffic.load(traffic)
     network = require_network(network_named(name, hosts), name)
     if pattern is not None and hosts is not None:

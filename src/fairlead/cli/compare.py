@@ -73,6 +73,7 @@ def compare(
     Times are those of the whole launcher command, or what --time-pattern finds in the output.
     """
     options.require_metric_used(context, methods.split(","), objective)
+    options.require_objective_used(context, methods.split(","))
     narrator = TerminalNarrator()
 
     def announce(comparison: Comparison, folder: Path) -> None:

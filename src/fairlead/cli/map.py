@@ -83,6 +83,7 @@ def map_ranks(
     if issubclass(kind, TreeSource) and not options.is_given(context, "objective"):
         objective = options.Objective.sum  # The only objective that a tree has.
     options.require_metric_used(context, [method], objective)
+    options.require_objective_used(context, [method])
     pattern = Traffic.load(traffic)
     known = network_named(network, hosts, mpirun)
     if rank_grid is not None and isinstance(known, Network) and known.coordinates is not None:

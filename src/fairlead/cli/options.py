@@ -396,3 +396,14 @@ def require_metric_used(
             "optimize with --objective sum"
         )
         refuse(context, {"metric"}, reason)
+
+
+def require_objective_used(context: typer.Context, methods: Collection[str]) -> None:
+    """Check that the user gave `--objective` only where a method goes by it.
+
+    Raises:
+        BadParameter: None of these methods does.
+    """
+    if not any(METHODS[name].uses_objective for name in methods):
+        reason = "has no effect here: leave it out, or choose optimize or a method scotch..."
+        refuse(context, {"objective"}, reason)

@@ -18,11 +18,18 @@ class Method(NamedTuple):
         summary: What it does, in one line.
         uses_metric: Whether the metric counts under every objective; for `optimize` it counts under
             "sum" only.
+        uses_objective: Whether the objective chooses among several placements.
     """
 
     place: Callable[[Problem], HostOfRank]
     summary: str
     uses_metric: bool = False
+    uses_objective: bool = False
+
+
+def _by_scotch(place: Callable[[Problem], HostOfRank], summary: str) -> Method:
+    """One that keeps the best of Scotch's random starts."""
+    return Method(place, summary, uses_metric=True, uses_objective=True)
 
 
 METHODS: dict[str, Method] = {
@@ -30,31 +37,29 @@ METHODS: dict[str, Method] = {
     "blocked": Method(filling.blocked, "neighbouring ranks together, hosts filled in their order"),
     "cyclic": Method(filling.cyclic, "a rank for each host in turn"),
     "random": Method(filling.random, "any slot for any rank"),
-    "scotch": Method(
-        scotch.scotch, "CloudMap: traffic and network matched by Scotch", uses_metric=True
+    "scotch": _by_scotch(scotch.scotch, "CloudMap: traffic and network matched by Scotch"),
+    "scotch-intra": _by_scotch(
+        scotch.scotch_intra, "CloudMap's half: ranks grouped by traffic, hosts at random"
     ),
-    "scotch-intra": Method(
-        scotch.scotch_intra,
-        "CloudMap's half: ranks grouped by traffic, hosts at random",
-        uses_metric=True,
+    "scotch-inter": _by_scotch(
+        scotch.scotch_inter, "CloudMap's other half: ranks grouped at random, hosts chosen"
     ),
-    "scotch-inter": Method(
-        scotch.scotch_inter,
-        "CloudMap's other half: ranks grouped at random, hosts chosen",
-        uses_metric=True,
+    "scotch-groups": _by_scotch(
+        scotch.scotch_groups, "ranks grouped by traffic, hosts in their order"
     ),
-    "scotch-groups": Method(
-        scotch.scotch_groups, "ranks grouped by traffic, hosts in their order", uses_metric=True
-    ),
-    "scotch-hosts": Method(
-        scotch.scotch_hosts, "launcher's groups, hosts chosen by the network", uses_metric=True
+    "scotch-hosts": _by_scotch(
+        scotch.scotch_hosts, "launcher's groups, hosts chosen by the network"
     ),
     "geometric": Method(
         geometric.geometric,
         "ranks and hosts cut by their coordinates in the same way",
         uses_metric=True,
     ),
-    "optimize": Method(optimizing.optimize, "Fairlead: anneals the objective, from many starts"),
+    "optimize": Method(
+        optimizing.optimize,
+        "Fairlead: anneals the objective, from many starts",
+        uses_objective=True,
+    ),
 }
 """`launcher` leaves the choice to the launcher; as a placement it is what Open MPI and MPICH do by
 default."""
