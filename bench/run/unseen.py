@@ -28,7 +28,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cloudmap"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "objective"))
-from packaged_codes import packaged_codes
+from packaged_codes import PACKAGED_CODES, packaged_codes
 from placements import differing
 from programs import Program, command_of, prepared, timed, traced
 from running import shaped
@@ -56,10 +56,10 @@ def main() -> None:
     ):
         rows.add_column(heading)
     with tempfile.TemporaryDirectory() as folder:
-        programs = {"cg": SHORT} if options.short else packaged_codes(Path(folder))
+        programs = {"cg": SHORT} if options.short else packaged_codes(Path(folder), options.code)
         for scenario in options.scenario:
             with Lab.up(Scenario.load(scenario).slower(options.slower)) as lab:
-                for name in options.code or programs:
+                for name in programs:
                     cells = tried(lab, programs[name], options)
                     rows.add_row(scenario, name, *cells)
                     print(scenario, name, *cells, sep=" | ", file=sys.stderr, flush=True)
@@ -72,7 +72,9 @@ def parsed() -> argparse.Namespace:
         "--short", action="store_true", help="cg on two-racks, 3 placements, 2 runs"
     )
     parser.add_argument("--scenario", action="append", help="instead of both; repeatable")
-    parser.add_argument("--code", action="append", help="instead of all; repeatable")
+    parser.add_argument(
+        "--code", action="append", choices=PACKAGED_CODES, help="instead of all; repeatable"
+    )
     parser.add_argument("--slower", type=float, default=1.0, help="divides the cloud's rates")
     parser.add_argument("--number", type=int, help=f"placements; default: {NUM_PLACEMENTS}")
     parser.add_argument("--first", type=int, help="runs of each at first; default: 2")
