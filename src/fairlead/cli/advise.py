@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli import option_kinds, options, parsers
+from fairlead.cli import given_options, option_kinds, options, parsers
 from fairlead.cli.help import HOSTS, TRAFFIC
 from fairlead.cli.network_input import network_named
 from fairlead.cli.output import JsonOption, print_json, progress, stdout
@@ -78,14 +78,14 @@ def advise(
     name, traffic, hosts = _named_inputs(source, traffic, cluster)
     pattern = None
     if traffic is None:
-        options.refuse(context, _OF_TRAFFIC, "needs --traffic: how the ranks communicate")
+        given_options.refuse(context, _OF_TRAFFIC, "needs --traffic: how the ranks communicate")
     elif hosts is None:
         raise typer.BadParameter(
             "--traffic needs --cluster: which hosts there are, and their slots"
         )
     else:
-        options.require_metric_used(context, [method], objective)
-        options.require_objective_used(context, [method])
+        given_options.require_metric_used(context, [method], objective)
+        given_options.require_objective_used(context, [method])
         pattern = Traffic.load(traffic)
     network = require_network(network_named(name, hosts), name)
     if pattern is not None and hosts is not None:

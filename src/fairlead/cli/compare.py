@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli import option_kinds, options, parsers
+from fairlead.cli import given_options, option_kinds, options, parsers, request_input
 from fairlead.cli.help import OUTPUT, PLACING
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, stdout
@@ -72,8 +72,8 @@ def compare(
 
     Times are those of the whole launcher command, or what --time-pattern finds in the output.
     """
-    options.require_metric_used(context, methods.split(","), objective)
-    options.require_objective_used(context, methods.split(","))
+    given_options.require_metric_used(context, methods.split(","), objective)
+    given_options.require_objective_used(context, methods.split(","))
     narrator = TerminalNarrator()
 
     def announce(comparison: Comparison, folder: Path) -> None:
@@ -83,7 +83,7 @@ def compare(
             stdout.print(comparison_table(comparison, is_verbose=verbose))
             narrator.tell(f"everything is in {folder}; fairlead report {folder} draws it")
 
-    request = options.request_of(context)
+    request = request_input.request_of(context)
     compare_methods(
         request, methods.split(","), repeats, narrator, announce, time_pattern=time_pattern
     )

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli import map_options, option_kinds, options, parsers
+from fairlead.cli import given_options, map_options, option_kinds, options, parsers, request_input
 from fairlead.cli.help import HOSTS, MODEL, OUTPUT, App
 from fairlead.cli.mpirun_spellings import SpelledCommand
 from fairlead.cli.output import (
@@ -102,11 +102,11 @@ def run(
     Each line that a program prints begins with the name of its job. The exit code is that of the
     program that failed first. With --json the placement is one JSON line on stderr.
     """
-    options.require_optimize(context, [method])
+    given_options.require_optimize(context, [method])
     request = JobsRequest(
         read_jobs_file(file, "program"),
         method,
-        hostfile=options.hosts_given(hostfile, host),
+        hostfile=request_input.hosts_given(hostfile, host),
         taken=parse_taken(taken or []),
         machine=machine,
         scale=scale,
@@ -147,9 +147,9 @@ def map_jobs(
     as_json: JsonOption = False,
 ) -> None:
     """Choose cores for the ranks of several jobs, and predict how long their messages wait."""
-    options.require_optimize(context, [method])
+    given_options.require_optimize(context, [method])
     if output is None:
-        options.refuse(context, {"format", "bind"}, "needs --output")
+        given_options.refuse(context, {"format", "bind"}, "needs --output")
     request = JobsRequest(
         read_jobs_file(file, "traffic"),
         method,

@@ -15,8 +15,8 @@ from fairlead.act.launch import (
     Cores,
     write_placement,
 )
+from fairlead.cli import given_options, options, parsers
 from fairlead.cli import map_options as choices
-from fairlead.cli import options, parsers
 from fairlead.cli.network_input import network_named
 from fairlead.cli.output import JsonOption, print_json, print_lines, progress, stdout, warn
 from fairlead.decide.placement import place
@@ -68,26 +68,27 @@ def map_ranks(
 ) -> None:
     """Choose a host for each rank, and print the costs beside the launcher's."""
     if output is None:
-        options.refuse(context, _OF_FILES, "needs --output")
+        given_options.refuse(context, _OF_FILES, "needs --output")
     if format != RANKFILE:
-        options.refuse(context, {"cores"}, f"only the format {RANKFILE} names cores of a host")
+        reason = f"only the format {RANKFILE} names cores of a host"
+        given_options.refuse(context, {"cores"}, reason)
     hosts = parsers.parse_cluster(cluster)
-    options.require_optimize(context, [method])
+    given_options.require_optimize(context, [method])
     if method != "optimize":
-        options.refuse(context, _OF_OPTIMIZE, "only the method optimize has a use for it")
+        given_options.refuse(context, _OF_OPTIMIZE, "only the method optimize has a use for it")
     if method != "geometric":
-        options.refuse(context, _OF_GEOMETRIC, "only the method geometric has a use for it")
+        given_options.refuse(context, _OF_GEOMETRIC, "only the method geometric has a use for it")
     kind = source_kind(network)
     if kind.is_given:
-        options.refuse(context, {"mpirun"}, "only --network probe: starts a launcher")
-    if issubclass(kind, TreeSource) and not options.is_given(context, "objective"):
+        given_options.refuse(context, {"mpirun"}, "only --network probe: starts a launcher")
+    if issubclass(kind, TreeSource) and not given_options.is_given(context, "objective"):
         objective = options.Objective.sum  # The only objective that a tree has.
-    options.require_metric_used(context, [method], objective)
-    options.require_objective_used(context, [method])
+    given_options.require_metric_used(context, [method], objective)
+    given_options.require_objective_used(context, [method])
     pattern = Traffic.load(traffic)
     known = network_named(network, hosts, mpirun)
     if rank_grid is not None and isinstance(known, Network) and known.coordinates is not None:
-        options.refuse(context, {"metric"}, "has no effect: ranks and hosts have coordinates")
+        given_options.refuse(context, {"metric"}, "has no effect: ranks and hosts have coordinates")
     with progress("placing") as on_progress:
         chosen = place(
             pattern, known, hosts, method, metric=metric.value, objective=objective.value,

@@ -1,26 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of several commands, and their conversion to a request."""
+"""Options of several commands."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from fairlead.act.launch import parse_hostfile
 from fairlead.act.plan.relay import DEFAULT_ZONES, RELAY_RULES
 from fairlead.cli import option_kinds
 from fairlead.cli.help import HOSTS, NETWORK, OUTPUT, PLACING, TRAFFIC, TUNING
-from fairlead.cli.parsers import probability, relay_zones, split_arguments, time_limit
+from fairlead.cli.parsers import probability, relay_zones, time_limit
 from fairlead.decide import placement
 from fairlead.decide.placement import METHODS
-from fairlead.decide.rule import DEFAULT_RULE, Rule
-from fairlead.flows.request import Request
-from fairlead.measure.network_sources import source_kind
-from fairlead.model.cluster import Cluster
 from fairlead.seed import MAX_SEED
 from fairlead.units import parse_size
 
@@ -294,116 +288,3 @@ Program = Annotated[
         help="The program and its arguments.",
     ),
 ]
-
-_OF_PROBE = frozenset({"mode", "budget", "contention", "max_age"})
-
-
-def hosts_given(hostfile: Path | None, hosts: str | None) -> Path | Cluster | None:
-    """The hosts that the user named in a file or one by one; None if in neither way.
-
-    Raises:
-        BadParameter: They are named in both ways.
-        InputError: A name or a number of slots is not understood.
-    """
-    if hosts is None:
-        return hostfile
-    if hostfile is not None:
-        raise typer.BadParameter("does not go together with --hostfile", param_hint="--host")
-    return parse_hostfile(hosts.replace(",", "\n"), "--host")
-
-
-def request_of(context: typer.Context) -> Request:
-    """The request that the parsed parameters of `fairlead run` or `compare` describe.
-
-    Raises:
-        BadParameter: An option is for measuring, but the network is not measured.
-    """
-    parameters = context.params
-    kind = source_kind(parameters["network"])
-    if kind.is_given:
-        reason = f"does not go together with --network {kind.form}: nothing is measured"
-        refuse(context, _OF_PROBE, reason)
-    elif not kind.may_be_kept:
-        refuse(context, {"max_age"}, f"does not go together with --network {kind.form}")
-    return Request(
-        program=tuple(parameters["program"]),
-        num_ranks=parameters["num_ranks"],
-        hostfile=hosts_given(parameters["hostfile"], parameters["host"]),
-        mpirun=parameters["mpirun"],
-        launcher_args=split_arguments(parameters["launcher_args"]),
-        network=parameters["network"],
-        traffic=parameters["traffic"],
-        mode=parameters["mode"].value,
-        budget_s=parameters["budget"],
-        rule=Rule(risk=parameters.get("risk", DEFAULT_RULE.risk)),
-        contention=parameters["contention"],
-        max_age_s=parameters["max_age"],
-        skip_unreachable=parameters["skip_unreachable"],
-        metric=parameters["metric"].value,
-        objective=parameters["objective"].value,
-        time_limit_s=parameters.get("time_limit"),
-        seed=parameters["seed"],
-        directory=parameters["run_dir"],
-        reorder=parameters.get("reorder", False),
-        relay_bytes=parameters["relay_threshold"] if parameters.get("relay") else None,
-        relay_rule=parameters.get("relay_rule", RELAY_RULES[0]),
-        relay_zones=parameters.get("relay_zones", DEFAULT_ZONES),
-        tune=parameters.get("tune", "never"),
-        plan=parameters.get("plan"),
-    )
-
-
-def is_given(context: typer.Context, name: str) -> bool:
-    """Whether the user gave this parameter."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
-
-
-def refuse(context: typer.Context, names: Iterable[str], reason: str) -> None:
-    """Check that the user gave none of these parameters.
-
-    Raises:
-        BadParameter: One of them is on the command line; the message names it and the reason.
-    """
-    for parameter in context.command.params:
-        if parameter.name in names and is_given(context, parameter.name or ""):
-            raise typer.BadParameter(reason, context, param_hint=parameter.opts[0])
-
-
-def require_optimize(context: typer.Context, methods: Collection[str]) -> None:
-    """Check that the user gave `--time-limit` only with the method that uses it.
-
-    Raises:
-        BadParameter: "optimize" is not among the methods.
-    """
-    if "optimize" not in methods:
-        refuse(context, {"time_limit"}, "needs the method optimize")
-
-
-def require_metric_used(
-    context: typer.Context, methods: Collection[str], objective: Objective
-) -> None:
-    """Check that the user gave `--metric` only where a method goes by it.
-
-    Raises:
-        BadParameter: None of these methods does with this objective.
-    """
-    if objective is Objective.sum and "optimize" in methods:
-        return
-    if not any(METHODS[name].uses_metric for name in methods):
-        reason = (
-            "has no effect here: leave it out, or choose a method scotch..., geometric, or "
-            "optimize with --objective sum"
-        )
-        refuse(context, {"metric"}, reason)
-
-
-def require_objective_used(context: typer.Context, methods: Collection[str]) -> None:
-    """Check that the user gave `--objective` only where a method goes by it.
-
-    Raises:
-        BadParameter: None of these methods does.
-    """
-    if not any(METHODS[name].uses_objective for name in methods):
-        reason = "has no effect here: leave it out, or choose optimize or a method scotch..."
-        refuse(context, {"objective"}, reason)

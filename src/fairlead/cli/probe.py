@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from fairlead.act import launch
-from fairlead.cli import option_kinds, options, parsers
+from fairlead.cli import given_options, option_kinds, options, parsers
 from fairlead.cli.help import HOSTS, NETWORK
 from fairlead.cli.output import JsonOption, print_json, print_lines, progress, require_folder
 from fairlead.measure.probe import PRECISIONS
@@ -137,7 +137,7 @@ def probe(
     time.
     """
     if not sample and sample_ratio is None:
-        options.refuse(context, {"seed"}, "needs --sample")
+        given_options.refuse(context, {"seed"}, "needs --sample")
     mode: Literal["quick", "full"] = "full" if full else "quick"
     require_folder(output)
     cluster = launch.read_hostfile(hostfile)

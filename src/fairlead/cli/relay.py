@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli import options
+from fairlead.cli import options, request_input
 from fairlead.cli.help import App
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, stdout
 from fairlead.cli.parsers import split_arguments
@@ -53,7 +53,7 @@ def serve(
     Each has a key of its own, and its connections end with it.
     """
     serve_routers(
-        options.hosts_given(hostfile, host),
+        request_input.hosts_given(hostfile, host),
         mpirun,
         split_arguments(launcher_args),
         TerminalNarrator(),

@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from fairlead.act.plan.relay import DEFAULT_THRESHOLD_BYTES, DEFAULT_ZONES, RELAY_RULES
-from fairlead.cli import options
+from fairlead.cli import given_options, options, request_input
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, TerminalNarrator, announce_json
 from fairlead.decide.rule import DEFAULT_RULE
@@ -75,14 +75,14 @@ def run(
     placed. With --json the decision is one JSON line on stderr: stdout belongs to the program.
     """
     narrator = Narrator() if as_json else TerminalNarrator()
-    options.require_optimize(context, [method])
-    options.require_metric_used(context, [method], objective)
-    if tune == "auto" and options.is_given(context, "tune"):
-        options.refuse(context, {"plan"}, "does not go together with --tune auto")
+    given_options.require_optimize(context, [method])
+    given_options.require_metric_used(context, [method], objective)
+    if tune == "auto" and given_options.is_given(context, "tune"):
+        given_options.refuse(context, {"plan"}, "does not go together with --tune auto")
     if not relay:
-        options.refuse(context, {"relay_threshold", "relay_rule"}, "needs --relay")
+        given_options.refuse(context, {"relay_threshold", "relay_rule"}, "needs --relay")
     if relay_rule != "mcm":
-        options.refuse(context, {"relay_zones"}, "needs --relay-rule mcm")
+        given_options.refuse(context, {"relay_zones"}, "needs --relay-rule mcm")
 
     def announce(announcement: Announcement) -> None:
         if as_json:
@@ -90,7 +90,7 @@ def run(
         narrator.tell(announcement.line)
         narrator.tell(f"the record of this run: {announcement.directory}")
 
-    request = options.request_of(context)
+    request = request_input.request_of(context)
     cluster = hosts_of(request.hostfile)
     if cluster.num_hosts == 1:
 
@@ -118,6 +118,6 @@ def given_without_effect(context: typer.Context) -> list[str]:
         parameter.opts[0]
         for parameter in context.command.params
         if (name := parameter.name or "") not in _OF_ONE_HOST
-        and options.is_given(context, name)
+        and given_options.is_given(context, name)
         and (name not in _AS_ON_ONE_HOST or context.params[name] != _AS_ON_ONE_HOST[name])
     ]

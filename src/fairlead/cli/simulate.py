@@ -9,7 +9,8 @@ from pathlib import Path
 import typer
 
 from fairlead.cli import simulation_options as choices
-from fairlead.cli.options import Seed, TimeLimit, require_optimize
+from fairlead.cli.given_options import require_optimize
+from fairlead.cli.options import Seed, TimeLimit
 from fairlead.cli.output import JsonOption, print_json, print_lines, progress, stdout, warn
 from fairlead.decide.jobs import place_jobs
 from fairlead.report import simulation_view

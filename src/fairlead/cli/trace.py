@@ -10,7 +10,7 @@ import typer
 
 from fairlead.act import launch
 from fairlead.act.launch import LaunchSpec
-from fairlead.cli import option_kinds, options, parsers
+from fairlead.cli import option_kinds, options, parsers, request_input
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, print_json, print_lines, require_folder
 from fairlead.measure.trace import trace as trace_program
@@ -44,7 +44,7 @@ def trace(
     path = output or Path(f"{Path(program[0]).name}.traffic.npz")
     require_folder(path)
     launcher = launch.detect(mpirun)
-    given = options.hosts_given(hostfile, host)
+    given = request_input.hosts_given(hostfile, host)
     cluster = launch.read_hostfile(given) if isinstance(given, Path) else given
     arguments = parsers.split_arguments(launcher_args)
     spec = LaunchSpec(tuple(program), num_ranks, cluster, launcher_args=arguments)

@@ -10,7 +10,7 @@ import typer
 from rich.console import RenderableType
 
 from fairlead.act.tuning_files import TUNING_FILES
-from fairlead.cli import option_kinds, options, parsers
+from fairlead.cli import given_options, option_kinds, options, parsers, request_input
 from fairlead.cli.help import OUTPUT, TUNING
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, print_lines, stdout
 from fairlead.cli.parsers import several_of
@@ -153,7 +153,7 @@ def tune(
     """
     request = TuneRequest(
         num_ranks=num_ranks,
-        hostfile=options.hosts_given(hostfile, host),
+        hostfile=request_input.hosts_given(hostfile, host),
         mpirun=mpirun,
         launcher_args=parsers.split_arguments(launcher_args),
         network=network,
@@ -167,14 +167,14 @@ def tune(
         drift=None if max_drift is None else DriftRule(max_drift, drift_from),
     )
     if reproducible:
-        options.refuse(
+        given_options.refuse(
             context, {"max_drift", "drift_from"}, "does not go together with --reproducible"
         )
     if export is not None:
         reason = "does not go together with --export: schedules are left out"
-        options.refuse(context, {"max_drift", "drift_from", "reproducible"}, reason)
+        given_options.refuse(context, {"max_drift", "drift_from", "reproducible"}, reason)
     if max_drift is None:
-        options.refuse(context, {"drift_from"}, "does not go together with --max-drift never")
+        given_options.refuse(context, {"drift_from"}, "does not go together with --max-drift never")
     narrator = Narrator() if as_json else TerminalNarrator()
     if export is not None:
         native = tune_native(request, TUNING_FILES[export], narrator)
