@@ -117,11 +117,12 @@ def measured(options: argparse.Namespace) -> dict:
 
 def row(choice: Choice, tuning: Tuning, program: TuningProgram, rounds: int) -> dict:
     """One call by the MPI's own algorithm and by what was decided."""
-    told = {"operation": choice.operation, "message_bytes": choice.message_bytes}
+    kind = choice.kind
+    told = {"operation": kind.operation, "message_bytes": kind.message_bytes}
     if not choice.is_taken:
         return {**told, "method": "native", "native_s": choice.native_s}
-    call = TimedCall(choice.operation, choice.message_bytes, tuple(range(16)))
-    _, schedules = planned(call, tuning.network, tuning.placement)
+    call = TimedCall(kind.operation, kind.message_bytes, tuple(range(16)))
+    schedules = planned(call, tuning.network, tuning.placement)
     chosen = [schedule for schedule in schedules if schedule.method == choice.name]
     times = program.time(
         call, chosen, time_s=0.0, min_rounds=rounds, max_rounds=rounds, drops_slower=False

@@ -49,7 +49,7 @@ class CommunicatorSchedules {
       host_of_rank_.push_back(static_cast<int>(found - hosts.begin()));
     }
     for (const CollectiveRule& rule : site.plan.rules) {
-      if (rule.hosts.empty() || rule.hosts == hosts) rules_.push_back(&rule);
+      if (rule.is_for(hosts, host_of_rank.size())) rules_.push_back(&rule);
     }
     std::vector<std::int32_t> ranks_of_host(hosts.size());
     for (const int host : host_of_rank_) ++ranks_of_host[static_cast<std::size_t>(host)];

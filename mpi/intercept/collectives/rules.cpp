@@ -16,6 +16,7 @@ namespace {
 namespace planning = fairlead::collectives;
 
 constexpr std::int64_t kMaxBytes = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMaxRanks = std::numeric_limits<std::int32_t>::max();
 
 planning::Operation read_operation(const json::Value& value) {
   try {
@@ -48,8 +49,15 @@ std::vector<std::int32_t> read_hosts(const json::Value& value, std::size_t num_h
   return hosts;
 }
 
+/// 0 where it is missing or a null.
+std::int32_t read_num_ranks(const json::Value& rule) {
+  const auto value = rule.find("num_ranks");
+  if (!value || value->is_null()) return 0;
+  return static_cast<std::int32_t>(value->whole_number(1, kMaxRanks));
+}
+
 CollectiveRule read_rule(const json::Value& value, std::size_t num_hosts) {
-  value.allow_only({"operation", "min_bytes", "max_bytes", "hosts", "method"});
+  value.allow_only({"operation", "min_bytes", "max_bytes", "hosts", "num_ranks", "method"});
   const planning::Operation operation = read_operation(value.at("operation"));
   const std::int64_t min_bytes = value.at("min_bytes").whole_number(0, kMaxBytes);
   const json::Value max_bytes = value.at("max_bytes");
@@ -58,6 +66,7 @@ CollectiveRule read_rule(const json::Value& value, std::size_t num_hosts) {
           .max_bytes = static_cast<std::uint64_t>(
               max_bytes.is_null() ? kMaxBytes : max_bytes.whole_number(min_bytes, kMaxBytes)),
           .hosts = read_hosts(value.at("hosts"), num_hosts),
+          .num_ranks = read_num_ranks(value),
           .method = read_method(value.at("method"), operation)};
 }
 
@@ -90,7 +99,7 @@ CollectivesPlan parse_collectives_plan(const PlanFile& network, const PlanFile& 
   root.allow_only({"format", "version", "num_ranks", "is_reproducible", "max_drift_ratio",
                    "drift_from", "max_watching_ratio", "rules"});
   const json::Value planned_ranks = root.at("num_ranks");
-  if (planned_ranks.whole_number(1, std::numeric_limits<std::int32_t>::max()) != num_ranks) {
+  if (planned_ranks.whole_number(1, kMaxRanks) != num_ranks) {
     planned_ranks.refuse("the program has " + std::to_string(num_ranks));
   }
   plan.is_reproducible = root.at("is_reproducible").truth();

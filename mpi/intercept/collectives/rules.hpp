@@ -13,14 +13,21 @@
 
 namespace fairlead::intercept {
 
-/// Calls of one operation, of some sizes, between the processes of some hosts.
+/// Calls of one operation, of some sizes, by some communicators.
 struct CollectiveRule {
   fairlead::collectives::Operation operation{};
   std::uint64_t min_bytes = 0;
   std::uint64_t max_bytes = 0;  ///< included
   /// Ascending; the processes are on exactly these hosts. Empty: on any.
   std::vector<std::int32_t> hosts{};
+  std::int32_t num_ranks = 0;  ///< of the communicator; 0: any
   std::string method{};
+
+  /// @param on_hosts  those of the communicator, ascending
+  [[nodiscard]] bool is_for(const std::vector<std::int32_t>& on_hosts, std::size_t ranks) const {
+    return (hosts.empty() || hosts == on_hosts) &&
+           (num_ranks == 0 || static_cast<std::size_t>(num_ranks) == ranks);
+  }
 
   [[nodiscard]] bool covers(fairlead::collectives::Operation of, std::uint64_t bytes) const {
     return of == operation && min_bytes <= bytes && bytes <= max_bytes;

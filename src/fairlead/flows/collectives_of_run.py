@@ -21,6 +21,7 @@ from fairlead.act.plan.collectives import (
     write_collectives_plan,
 )
 from fairlead.act.preload import preloaded
+from fairlead.decide.collectives.call_kind import CallKind
 from fairlead.decide.collectives.catalogue import OPERATIONS
 from fairlead.errors import Error, InputError
 from fairlead.files import run_directory
@@ -178,14 +179,13 @@ def _names(collectives: TunedCollectives) -> str:
 
 def saved_share(found: WorthTuning, tuning: Tuning) -> float:
     """Time that is saved, as part of the run's."""
-    names = tuning.placement.host_names()
     # A call that could not be timed has no choice.
     seconds_of = {
-        (call.operation, call.message_bytes, frozenset(names[rank] for rank in call.ranks)): seconds
+        CallKind.of(call, tuning.placement): seconds
         for call, seconds in zip(found.calls, found.seconds_of_calls, strict=True)
     }
     saved_s = sum(
-        seconds_of[choice.operation, choice.message_bytes, choice.hosts] * choice.gain.ratio
+        seconds_of[choice.kind] * choice.gain.ratio
         for choice in tuning.choices
         if choice.is_taken and choice.gain is not None
     )
@@ -237,16 +237,14 @@ def given_collectives(folder: Path, num_ranks: int) -> CollectivesPlan:
 def worth_tuning(traffic: Traffic, placement: Placement) -> WorthTuning:
     """The calls in which a program spends most time, if it is a considerable part of all.
 
-    Calls with other roots, or by other communicators on the same hosts, follow the same rules; of
-    those the longest is timed.
+    Calls of one kind follow the same rules; of those the longest is timed.
     """
-    spent_s: dict[tuple[str, int, frozenset[int]], float] = {}
-    longest: dict[tuple[str, int, frozenset[int]], tuple[float, TimedCall]] = {}
+    spent_s: dict[CallKind, float] = {}
+    longest: dict[CallKind, tuple[float, TimedCall]] = {}
     for call, seconds in _timed_calls(traffic):
-        hosts = frozenset(placement.host_of_rank[list(call.ranks)].tolist())
-        if len(hosts) < 2:
+        kind = CallKind.of(call, placement)
+        if len(kind.hosts) < 2:
             continue
-        kind = (call.operation, call.message_bytes, hosts)
         spent_s[kind] = spent_s.get(kind, 0.0) + seconds
         longest[kind] = max(longest.get(kind, (0.0, call)), (seconds, call), key=lambda one: one[0])
     total_s = sum(spent_s.values()) / traffic.num_ranks
@@ -307,7 +305,7 @@ def tuning_line(tuning: Tuning, share: float) -> str:
         why = "no schedule is faster beyond doubt"
         return f"collectives stay the MPI's own: {why}; {of_time}, {spent}"
     names = ", ".join(
-        f"{choice.operation} by {choice.name} ({choice.gain.ratio:.0%} less time)"
+        f"{choice.kind.operation} by {choice.name} ({choice.gain.ratio:.0%} less time)"
         for choice in taken
         if choice.gain is not None
     )

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from fairlead.act.launch import Launcher, detect, unreachable_hosts
 from fairlead.act.plan.collectives import write_collectives_plan
+from fairlead.decide.collectives.call_kind import CallKind
 from fairlead.decide.collectives.candidates import candidates
 from fairlead.decide.collectives.catalogue import WITH_ROOT
 from fairlead.decide.collectives.choosing import Choice, choose, rules_of
@@ -212,10 +213,10 @@ def timed(
     placement = program.placement
 
     def one(call: TimedCall, time_s: float) -> Choice:
-        hosts, schedules = planned(call, network, placement)
+        schedules = planned(call, network, placement)
         times = program.time(call, schedules, time_s=time_s)
         names = [schedule.method for schedule in schedules]
-        return choose(call.operation, call.message_bytes, hosts, names, times)
+        return choose(CallKind.of(call, placement), names, times)
 
     began_s = time.monotonic()
     choices = within_budget(calls, one, request.budget_s, narrator)
@@ -274,22 +275,19 @@ def within_budget(
     return found
 
 
-def planned(
-    call: TimedCall, network: Network, placement: Placement
-) -> tuple[list[str], list[Schedule]]:
-    """The hosts of a call, in the order of the placement, and its candidates."""
+def planned(call: TimedCall, network: Network, placement: Placement) -> list[Schedule]:
+    """The candidates of a call."""
     host_of_rank = placement.host_of_rank[list(call.ranks)]
     used, ranks_of_host = np.unique(host_of_rank, return_counts=True)
     hosts = [placement.hosts[host] for host in used]
     root = int(np.searchsorted(used, host_of_rank[call.root]))
-    schedules = candidates(
+    return candidates(
         call.operation,
         network.select(hosts),
         call.message_bytes,
         ranks_of_host.tolist(),
         root if call.operation in WITH_ROOT else None,
     )
-    return hosts, schedules
 
 
 def _nothing(num_ranks: int) -> Traffic:

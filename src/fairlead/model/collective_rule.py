@@ -12,7 +12,7 @@ __all__ = ["DEFAULT_DRIFT", "CollectiveRule", "DriftRule", "TunedCollectives"]
 
 @dataclasses.dataclass(frozen=True)
 class CollectiveRule:
-    """Calls of one operation, of some sizes, between the processes of some hosts.
+    """Calls of one operation, of some sizes, by some communicators.
 
     Attributes:
         operation: One of `fairlead.collectives.OPERATIONS`.
@@ -20,6 +20,7 @@ class CollectiveRule:
         min_bytes, max_bytes: Sizes for which it holds, both included; None: no limit. The whole
             vector of bcast, reduce and allreduce, one rank's block of the others.
         hosts: For communicators whose processes are on exactly these hosts; None: for all.
+        num_ranks: For communicators of so many ranks; None: for all.
     """
 
     operation: str
@@ -27,6 +28,7 @@ class CollectiveRule:
     min_bytes: int
     max_bytes: int | None
     hosts: frozenset[str] | None = None
+    num_ranks: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -70,7 +70,7 @@ def view(tuning: Tuning | NativeTuning) -> RenderableType:
         title += "; the hosts in another order"
     names = ("operation", "size", "native", "other", "method", "saves", "95 %", "used")
     shown = table(names, texts=("method", "operation"))
-    ordered = sorted(tuning.choices, key=lambda one: one.operation)
+    ordered = sorted(tuning.choices, key=lambda one: one.kind.operation)
     for choice in ordered:
         used = "yes" if choice.is_taken else "no"
         style = "bold" if choice.is_taken else ""
@@ -83,8 +83,8 @@ def _cells(choice: Choice) -> list[str]:
     if choice.gain is not None:
         saves, interval = f"{choice.gain.ratio:.0%}", _interval(choice.gain)
     return [
-        choice.operation,
-        format_size(choice.message_bytes),
+        choice.kind.operation,
+        format_size(choice.kind.message_bytes),
         format_duration(choice.native_s),
         format_duration(choice.fastest_s),
         choice.name or "–",
@@ -102,9 +102,8 @@ def _interval(gain: Gain) -> str:
 def _call_facts(choice: Choice) -> dict[str, Any]:
     gain = choice.gain
     return {
-        "operation": choice.operation,
-        "message_bytes": choice.message_bytes,
-        "hosts": sorted(choice.hosts),
+        **dataclasses.asdict(choice.kind),
+        "hosts": sorted(choice.kind.hosts),
         "native_s": choice.native_s,
         "method": choice.name,
         "method_s": plain(choice.fastest_s),

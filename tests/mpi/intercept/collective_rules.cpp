@@ -17,7 +17,8 @@ const std::string kNetwork =
     R"("nic_out_Bps":[],"nic_in_Bps":[],"groups":[]})";
 const std::string kCollectives =
     R"({"format":"fairlead-collectives","version":1,"num_ranks":8,"is_reproducible":false,"rules":[)"
-    R"({"operation":"bcast","min_bytes":64,"max_bytes":128,"hosts":[2,0],"method":"forest"},)"
+    R"({"operation":"bcast","min_bytes":64,"max_bytes":128,"hosts":[2,0],"num_ranks":4,)"
+    R"("method":"forest"},)"
     R"({"operation":"allgather","min_bytes":1,"max_bytes":null,"hosts":null,"method":"ring"}]})";
 
 CollectivesPlan plan_of(const std::string& collectives) {
@@ -54,6 +55,15 @@ TEST_CASE("rules: hosts are put in order, null is any") {
   CHECK(rules[1].hosts.empty());
 }
 
+TEST_CASE("rules: they are for communicators on their hosts with so many ranks") {
+  const auto rules = plan_of(kCollectives).rules;
+
+  CHECK(rules[0].is_for({0, 2}, 4));
+  CHECK_FALSE(rules[0].is_for({0, 2}, 2));
+  CHECK_FALSE(rules[0].is_for({0, 1, 2}, 4));
+  CHECK(rules[1].is_for({1, 2}, 7));
+}
+
 namespace {
 
 DriftRule drift_rule_of(const char* fields) {
@@ -87,6 +97,8 @@ TEST_CASE("rules: what is wrong is refused by name") {
   CHECK(problem_with("[2,0]", "[2,3]") ==
         "C: rules[0]: hosts[1]: expected a whole number from 0 to 2, got 3");
   CHECK(problem_with("[2,0]", "[2,2]") == "C: rules[0]: hosts: a host is named twice");
+  CHECK(problem_with("\"num_ranks\":4", "\"num_ranks\":0") ==
+        "C: rules[0]: num_ranks: expected a whole number from 1 to 2147483647, got 0");
   CHECK(problem_with("[2,0]", "[]") == "C: rules[0]: hosts: expected a host");
   CHECK(problem_with("\"max_bytes\":128", "\"max_bytes\":63") ==
         "C: rules[0]: max_bytes: expected a whole number from 64 to 9223372036854775807, got 63");

@@ -119,7 +119,7 @@ def test_every_call_delivers_what_the_native_one_does(
 
 
 @settings(
-    max_examples=6,
+    max_examples=4,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
@@ -131,11 +131,11 @@ def test_every_call_delivers_what_the_native_one_does(
     seed=st.integers(0, 10**6),
 )
 def test_threads_on_any_hosts_get_what_the_native_calls_deliver(
-    openmpi: TracedMpi, tmp_path: Path, hosts: list[str], turn: int, level: str, seed: int
+    mpi: TracedMpi, tmp_path: Path, hosts: list[str], turn: int, level: str, seed: int
 ) -> None:
     plan = write_plan(tmp_path, len(hosts), forcing(turn))
 
-    done = run(openmpi, ",".join(hosts), plan, level, str(seed), "60")
+    done = run(mpi, ",".join(hosts), plan, level, str(seed), "60")
 
     num_threads = 2 if level == "multiple" else 1
     assert done.stdout == "compared 60\n" * num_threads, done.stdout + done.stderr
@@ -159,22 +159,23 @@ def test_a_followed_call_is_not_the_mpis_own(mpi: TracedMpi, tmp_path: Path) -> 
     assert calls[0] - calls[1] == 5  # every ninth
 
 
-@pytest.mark.parametrize(("hosts", "is_native"), [([0, 1, 2, 3, 4], False), ([0, 1], True)])
-def test_a_rule_is_for_exactly_its_hosts(
-    openmpi: TracedMpi, hosts: list[int], is_native: bool, tmp_path: Path
+@pytest.mark.parametrize(
+    ("hosts", "num_ranks", "is_native"),
+    [([0, 1, 2, 3, 4], 5, False), ([0, 1], None, True), (None, 4, True)],
+)
+def test_a_rule_is_for_exactly_its_hosts_and_ranks(
+    openmpi: TracedMpi,
+    hosts: list[int] | None,
+    num_ranks: int | None,
+    is_native: bool,
+    tmp_path: Path,
 ) -> None:
     counter = openmpi.build("native_calls.c", "-shared", "-fPIC", "-ldl")
     env = {"LD_PRELOAD": f"{find(detect(openmpi.mpirun)).intercept}:{counter}"}
 
     without = run(openmpi, ONE_PER_HOST, write_plan(tmp_path, 5, []), "often", "45", **env)
-    ruled = run(
-        openmpi,
-        ONE_PER_HOST,
-        write_plan(tmp_path, 5, forcing(1, hosts=hosts)),
-        "often",
-        "45",
-        **env,
-    )
+    rules = [{**rule, "num_ranks": num_ranks} for rule in forcing(1, hosts=hosts)]
+    ruled = run(openmpi, ONE_PER_HOST, write_plan(tmp_path, 5, rules), "often", "45", **env)
 
     assert (ruled.stdout.splitlines()[-1] == without.stdout.splitlines()[-1]) == is_native
 

@@ -147,7 +147,7 @@ def test_run_without_a_library_says_so_and_goes_on(tmp_path: Path) -> None:
 RULES = TunedCollectives(
     4,
     (
-        CollectiveRule("bcast", "forest", 1024, 4096, frozenset({"b.invalid", "a.invalid"})),
+        CollectiveRule("bcast", "forest", 1024, 4096, frozenset({"b.invalid", "a.invalid"}), 3),
         CollectiveRule("allgather", "ring", 1, None),
     ),
     is_reproducible=True,
@@ -172,6 +172,7 @@ def test_collectives_are_the_documented_json(tmp_path: Path) -> None:
                 "min_bytes": 1024,
                 "max_bytes": 4096,
                 "hosts": [0, 1],
+                "num_ranks": 3,
                 "method": "forest",
             },
             {
@@ -179,6 +180,7 @@ def test_collectives_are_the_documented_json(tmp_path: Path) -> None:
                 "min_bytes": 1,
                 "max_bytes": None,
                 "hosts": None,
+                "num_ranks": None,
                 "method": "ring",
             },
         ],

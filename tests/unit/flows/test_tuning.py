@@ -12,6 +12,7 @@ from narrators import Told
 
 import fairlead as fl
 from fairlead.act.launch.openmpi4 import OpenMpi4
+from fairlead.decide.collectives.call_kind import CallKind
 from fairlead.decide.collectives.choosing import Choice
 from fairlead.decide.expected_gain import Gain
 from fairlead.errors import ProbeError
@@ -85,12 +86,18 @@ def test_communicator_on_one_host_and_unknown_ones_are_left_out() -> None:
     assert not found.calls
 
 
-def test_roots_and_communicators_on_the_same_hosts_are_one_call() -> None:
-    other = CollectiveCall("bcast", 3, 8, 40, 9.0, 1, 2)
+def test_roots_and_communicators_alike_are_one_call() -> None:
+    three = [CollectiveCall("bcast", 3, 8, 40, seconds, 1, 2) for seconds in (9.0, 8.0)]
+    others = [call("bcast", 8, 2.0, root=0), call("bcast", 8, 3.0, root=2)]
 
-    found = worth_tuning(traffic(call("bcast", 8, 2.0, root=0), other), TWO_HOSTS)
+    found = worth_tuning(traffic(*others, *three), TWO_HOSTS)
 
-    assert found.calls == (TimedCall("bcast", 8, (3, 0, 1), root=1),)
+    # Four ranks on these hosts take other times than three.
+    assert found.calls == (
+        TimedCall("bcast", 8, (3, 0, 1), root=1),
+        TimedCall("bcast", 8, (0, 1, 2, 3), root=2),
+    )
+    assert found.seconds_of_calls == (17.0 / 4, 5.0 / 4)
 
 
 def test_calls_that_take_next_to_nothing_are_left_out() -> None:
@@ -99,14 +106,14 @@ def test_calls_that_take_next_to_nothing_are_left_out() -> None:
     assert [one.operation for one in found.calls] == ["bcast"]
 
 
-def test_hosts_of_a_call_are_those_of_its_ranks() -> None:
+def test_root_of_a_schedule_is_among_the_hosts_of_the_ranks() -> None:
     placement = fl.Placement(("a", "b", "c"), np.array([2, 0, 1, 2]))
     rates_Bps = np.where(np.eye(3), np.inf, 1e8)
     network = fl.Network(("a", "b", "c"), np.where(np.eye(3), 0.0, 1e-5), rates_Bps)
 
-    hosts, schedules = planned(TimedCall("bcast", 4096, (3, 1, 0), root=2), network, placement)
+    schedules = planned(TimedCall("bcast", 4096, (3, 1, 0), root=2), network, placement)
 
-    assert hosts == ["a", "c"]
+    assert {schedule.num_hosts for schedule in schedules} == {2}
     assert {schedule.root for schedule in schedules} == {1}
     assert 1 <= len(schedules) <= 4
 
@@ -124,7 +131,7 @@ CALLS = [TimedCall("bcast", size, (0, 1)) for size in (1, 2, 3, 4)]
 
 
 def choice(call: TimedCall) -> Choice:
-    return Choice(call.operation, call.message_bytes, frozenset("ab"), 1.0)
+    return Choice(CallKind.of(call, TWO_HOSTS), 1.0)
 
 
 def test_time_that_is_left_is_shared_by_the_calls_that_are_left() -> None:
@@ -162,7 +169,7 @@ def test_call_that_fails_leaves_the_others() -> None:
 
     choices = within_budget(CALLS, measured, 12.0, Narrator())
 
-    assert [one.message_bytes for one in choices] == [1, 3, 4]
+    assert [one.kind.message_bytes for one in choices] == [1, 3, 4]
 
 
 def test_failure_of_all_is_an_error() -> None:
@@ -228,9 +235,9 @@ def test_what_is_saved_is_that_of_the_call_also_where_another_one_failed() -> No
         traffic(call("bcast", 8, 20.0), call("reduce", 8, 12.0), call("allreduce", 8, 8.0)),
         TWO_HOSTS,
     )
-    names = frozenset(TWO_HOSTS.host_names())
-    halved = Choice("reduce", 8, names, 1.0, "tree", 0.5, Gain(0.5, 0.4, 0.6), is_taken=True)
-    kept = Choice("allreduce", 8, names, 1.0)
+    kinds = {call.operation: CallKind.of(call, TWO_HOSTS) for call in found.calls}
+    halved = Choice(kinds["reduce"], 1.0, "tree", 0.5, Gain(0.5, 0.4, 0.6), is_taken=True)
+    kept = Choice(kinds["allreduce"], 1.0)
     launcher = OpenMpi4(Path("mpirun"), (4, 1, 4))
     # The bcast could not be timed.
     tuning = Tuning(launcher, NETWORK, TWO_HOSTS, [halved, kept], 1, False, 1.0)

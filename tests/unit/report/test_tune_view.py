@@ -13,16 +13,22 @@ from rich.console import Console
 
 import fairlead as fl
 from fairlead.act.launch.openmpi4 import OpenMpi4
+from fairlead.decide.collectives.call_kind import CallKind
 from fairlead.decide.collectives.choosing import Choice
 from fairlead.decide.expected_gain import Gain
 from fairlead.flows.tune import Tuning
 from fairlead.report import tune_view
 
-HOSTS = frozenset({"a", "b"})
+
+def kind(operation: str, message_bytes: int) -> CallKind:
+    return CallKind(operation, message_bytes, frozenset({"a", "b"}), 4)
+
+
+SLOWER = Gain(-1.0, -np.inf, np.inf)
 CHOICES = [
-    Choice("bcast", 65536, HOSTS, 0.02, "forest", 0.01, Gain(0.5, 0.4, 0.6), True, 8),
-    Choice("reduce", 65536, HOSTS, 0.02, "forest", 0.04, Gain(-1.0, -np.inf, np.inf), False, 4),
-    Choice("allgather", 4096, HOSTS, 0.02),
+    Choice(kind("bcast", 65536), 0.02, "forest", 0.01, Gain(0.5, 0.4, 0.6), True, 8),
+    Choice(kind("reduce", 65536), 0.02, "forest", 0.04, SLOWER, False, 4),
+    Choice(kind("allgather", 4096), 0.02),
 ]
 
 
@@ -49,7 +55,7 @@ def test_each_call_has_a_row_that_says_what_is_used() -> None:
 
 def test_no_cell_is_broken_at_80_columns() -> None:
     longest = Choice(
-        "reduce_scatter", 262144, HOSTS, 0.252, "dissemination", 0.0552,
+        kind("reduce_scatter", 262144), 0.252, "dissemination", 0.0552,
         Gain(0.78, 0.771, 0.792), True, 8,
     )  # fmt: skip
     text = io.StringIO()
@@ -76,4 +82,5 @@ def test_facts_are_json_and_hold_the_rules() -> None:
         "min_bytes": 32768,
         "max_bytes": 131071,
         "hosts": ["a", "b"],
+        "num_ranks": 4,
     }

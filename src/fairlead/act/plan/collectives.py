@@ -91,9 +91,8 @@ def read_collectives_plan(folder: Path | str) -> CollectivesPlan:
                 f"{network.source} has {len(names)}"
             )
         hosts = None if rule.hosts is None else frozenset(names[host] for host in rule.hosts)
-        rules.append(
-            CollectiveRule(rule.operation, rule.method, rule.min_bytes, rule.max_bytes, hosts)
-        )
+        sizes = (rule.min_bytes, rule.max_bytes)
+        rules.append(CollectiveRule(rule.operation, rule.method, *sizes, hosts, rule.num_ranks))
     drift = None
     if record.max_drift_ratio is not None:
         drift = DriftRule(record.max_drift_ratio, record.drift_from, record.max_watching_ratio)
@@ -118,6 +117,7 @@ def _fields(rule: CollectiveRule, network: Network) -> dict[str, Any]:
         "min_bytes": rule.min_bytes,
         "max_bytes": rule.max_bytes,
         "hosts": hosts,
+        "num_ranks": rule.num_ranks,
         "method": rule.method,
     }
 
@@ -131,6 +131,7 @@ class _Rule(pydantic.BaseModel, extra="forbid"):
     min_bytes: Whole
     max_bytes: Whole | None
     hosts: Annotated[list[Whole], pydantic.Field(min_length=1)] | None
+    num_ranks: Annotated[int, pydantic.Field(ge=1)] | None = None
     method: str
 
 

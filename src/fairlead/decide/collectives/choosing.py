@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from fairlead.decide.collectives.call_kind import CallKind
 from fairlead.decide.expected_gain import Gain
 from fairlead.decide.paired_median import paired_gain
 from fairlead.errors import InputError
@@ -27,9 +28,7 @@ class Choice:
     """What was measured of one call, and what follows from it.
 
     Attributes:
-        operation: The operation.
-        message_bytes: As in `TimedCall`.
-        hosts: Hosts of the communicator.
+        kind: Of the call.
         native_s: Time of the MPI's own algorithm, the median.
         name: The fastest other way; None where none was right.
         fastest_s: Its time.
@@ -38,9 +37,7 @@ class Choice:
         num_rounds: Rounds behind it.
     """
 
-    operation: str
-    message_bytes: int
-    hosts: frozenset[str]
+    kind: CallKind
     native_s: float
     name: str | None = None
     fastest_s: float = float("nan")
@@ -49,21 +46,13 @@ class Choice:
     num_rounds: int = 0
 
 
-def choose(
-    operation: str,
-    message_bytes: int,
-    hosts: Iterable[str],
-    names: Sequence[str],
-    times: CollectiveTimes,
-) -> Choice:
+def choose(kind: CallKind, names: Sequence[str], times: CollectiveTimes) -> Choice:
     """The fastest way whose interval is a gain throughout, or the MPI's own.
 
     With several candidates each interval is wider, so that all of them hold together (Bonferroni).
 
     Args:
-        operation: The operation.
-        message_bytes: As in `TimedCall`.
-        hosts: Hosts of the communicator.
+        kind: Of the call.
         names: Of the ways beside the MPI's own.
         times: Of all ways, the MPI's own first.
 
@@ -71,9 +60,11 @@ def choose(
         InputError: The MPI's own algorithm delivered something wrong.
     """
     if not times.is_right[0]:
-        raise InputError(f"{operation}: the MPI's own algorithm failed or delivered wrong values")
+        raise InputError(
+            f"{kind.operation}: the MPI's own algorithm failed or delivered wrong values"
+        )
     native_s = times.rounds_s[:, 0]
-    found = Choice(operation, message_bytes, frozenset(hosts), float(np.median(native_s)))
+    found = Choice(kind, float(np.median(native_s)))
     confidence = 1 - 0.05 / max(1, len(names))
     timed = []
     for index, name in enumerate(names, start=1):
@@ -99,30 +90,37 @@ def rules_of(choices: Iterable[Choice]) -> list[CollectiveRule]:
     it and the next one.
 
     Args:
-        choices: Each operation, size and set of hosts at most once.
+        choices: Each kind at most once.
     """
+
+    def but_for_size(one: Choice) -> tuple[str, list[str], int]:
+        return one.kind.operation, sorted(one.kind.hosts), one.kind.num_ranks
+
     rules: list[CollectiveRule] = []
-    kinds = sorted(choices, key=lambda one: (one.operation, sorted(one.hosts), one.message_bytes))
-    for (operation, _), group in itertools.groupby(
-        kinds, key=lambda one: (one.operation, sorted(one.hosts))
-    ):
+    ordered = sorted(choices, key=lambda one: (but_for_size(one), one.kind.message_bytes))
+    for _, group in itertools.groupby(ordered, key=but_for_size):
         sizes = list(group)
         for choice, (low, high) in zip(
-            sizes, size_ranges([one.message_bytes for one in sizes]), strict=True
+            sizes, size_ranges([one.kind.message_bytes for one in sizes]), strict=True
         ):
             if not choice.is_taken or choice.name is None:
                 continue
-            last = rules[-1] if rules else None
-            if (
-                last is not None
-                and (last.operation, last.method, last.hosts)
-                == (operation, choice.name, choice.hosts)
-                and last.max_bytes == low - 1
-            ):
-                rules[-1] = dataclasses.replace(last, max_bytes=high)
+            kind = choice.kind
+            rule = CollectiveRule(
+                kind.operation, choice.name, low, high, kind.hosts, kind.num_ranks
+            )
+            if rules and _continues(rules[-1], rule):
+                rules[-1] = dataclasses.replace(rules[-1], max_bytes=high)
             else:
-                rules.append(CollectiveRule(operation, choice.name, low, high, choice.hosts))
+                rules.append(rule)
     return rules
+
+
+def _continues(last: CollectiveRule, rule: CollectiveRule) -> bool:
+    """Whether the next sizes of the last rule have the same method."""
+    return rule == dataclasses.replace(
+        last, min_bytes=(last.max_bytes or 0) + 1, max_bytes=rule.max_bytes
+    )
 
 
 def size_ranges(sizes: Sequence[int]) -> list[tuple[int, int]]:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairlead.act.tuning_files import NativeRule
+from fairlead.decide.collectives.call_kind import CallKind
 from fairlead.decide.collectives.choosing import Choice, choose, size_ranges
 from fairlead.measure.collective_times import CollectiveTimes, TimedCall
 from fairlead.model.placement import Placement
@@ -62,23 +63,23 @@ def choose_native(found: NativeTimes, placement: Placement, is_reordered: bool) 
     own, best = (2, 3) if is_reordered else (0, 1)
     name = found.names[1 if is_reordered else 0]
     call = found.call
-    hosts = {placement.hosts[host] for host in placement.host_of_rank}
+    kind = CallKind.of(call, placement)
     is_better = (
         name is not None
         and choose(
-            *(call.operation, call.message_bytes, hosts, [name]),
+            *(kind, [name]),
             CollectiveTimes([True, True], found.times_s[:, [own, best]]),
         ).is_taken
     )
     column = best if is_better else own
     if column == 0:
         kept = choose(
-            *(call.operation, call.message_bytes, hosts, [name or OWN]),
+            *(kind, [name or OWN]),
             CollectiveTimes([True, name is not None], found.times_s[:, [0, 1]]),
         )
         return dataclasses.replace(kept, is_taken=False)
     against = choose(
-        *(call.operation, call.message_bytes, hosts, [name if is_better and name else OWN]),
+        *(kind, [name if is_better and name else OWN]),
         CollectiveTimes([True, True], found.times_s[:, [0, column]]),
     )
     return dataclasses.replace(against, is_taken=True)
@@ -87,12 +88,12 @@ def choose_native(found: NativeTimes, placement: Placement, is_reordered: bool) 
 def native_rules(choices: Sequence[Choice]) -> list[NativeRule]:
     """Rules for the algorithms that are taken; ranges of sizes as in a plan."""
     rules = []
-    for operation in dict.fromkeys(choice.operation for choice in choices):
+    for operation in dict.fromkeys(choice.kind.operation for choice in choices):
         of_operation = sorted(
-            (one for one in choices if one.operation == operation),
-            key=lambda one: one.message_bytes,
+            (one for one in choices if one.kind.operation == operation),
+            key=lambda one: one.kind.message_bytes,
         )
-        ranges = size_ranges([one.message_bytes for one in of_operation])
+        ranges = size_ranges([one.kind.message_bytes for one in of_operation])
         rules += [
             NativeRule(operation, str(one.name), low, high)
             for one, (low, high) in zip(of_operation, ranges, strict=True)

@@ -12,23 +12,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fairlead as fl
+from fairlead.decide.collectives.call_kind import CallKind
 from fairlead.decide.collectives.choosing import Choice, choose, rules_of, size_ranges
 from fairlead.decide.expected_gain import Gain
 from fairlead.measure.collective_times import CollectiveTimes
 
-HOSTS = ("a", "b")
+HOSTS = frozenset("ab")
+KIND = CallKind("allgather", 4096, HOSTS, 4)
 
 
 def chosen(*ways_s: list[float], is_right: list[bool] | None = None) -> Choice:
     rounds_s = np.array(ways_s).T
     times = CollectiveTimes(is_right or [True] * len(ways_s), rounds_s)
     names = ["ring", "forest", "linear"][: len(ways_s) - 1]
-    return choose("allgather", 4096, HOSTS, names, times)
+    return choose(KIND, names, times)
 
 
-def taken(size: int, method: str = "ring", hosts: tuple[str, ...] = HOSTS) -> Choice:
-    gain = Gain(0.5, 0.4, 0.6)
-    return Choice("allgather", size, frozenset(hosts), 2.0, method, 1.0, gain, is_taken=True)
+def taken(size: int, hosts: frozenset[str] = HOSTS, num_ranks: int = 4) -> Choice:
+    kind = CallKind("allgather", size, hosts, num_ranks)
+    return Choice(kind, 2.0, "ring", 1.0, Gain(0.5, 0.4, 0.6), is_taken=True)
 
 
 def test_fastest_of_those_that_are_faster_in_every_round_is_taken() -> None:
@@ -100,7 +102,7 @@ def test_neighbouring_sizes_with_one_method_share_a_rule() -> None:
 
 
 def test_gap_and_native_sizes_are_covered_by_no_rule() -> None:
-    native = Choice("allgather", 16384, frozenset(HOSTS), 1.0)
+    native = Choice(CallKind("allgather", 16384, HOSTS, 4), 1.0)
 
     rules = rules_of([taken(4096), native, taken(65536)])
 
@@ -108,6 +110,13 @@ def test_gap_and_native_sizes_are_covered_by_no_rule() -> None:
 
 
 def test_other_hosts_have_rules_of_their_own() -> None:
-    rules = rules_of([taken(4096), taken(4096, hosts=("a", "b", "c"))])
+    rules = rules_of([taken(4096), taken(4096, hosts=frozenset("abc"))])
 
     assert [sorted(rule.hosts or ()) for rule in rules] == [["a", "b"], ["a", "b", "c"]]
+
+
+def test_other_numbers_of_ranks_have_rules_of_their_own() -> None:
+    rules = rules_of([taken(4096), taken(8192, num_ranks=2), taken(16384)])
+
+    found = [(rule.num_ranks, rule.min_bytes, rule.max_bytes) for rule in rules]
+    assert found == [(2, 4096, 16383), (4, 2048, 32767)]
