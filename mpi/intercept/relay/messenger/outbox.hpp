@@ -15,7 +15,7 @@
 
 #include "fairlead/relay/frame.hpp"
 #include "relay/messenger/cadence.hpp"
-#include "relay/messenger/path_rule.hpp"
+#include "relay/messenger/lane.hpp"
 #include "relay/messenger/phase_memory.hpp"
 #include "relay/messenger/site.hpp"
 
@@ -35,17 +35,8 @@ struct Departure {
   }
 };
 
-/// Whether the own router takes segments. Without it they go to the receiver itself.
-enum class OwnRouter : std::uint8_t { absent, busy, ready };
-
 class Outbox {
  public:
-  /// Segments that no path has acknowledged after this time at least are sent again.
-  static constexpr std::chrono::milliseconds kLeastTimeout{300};
-  /// That time doubles up to the first where nothing is acknowledged, and grows up to the second
-  /// where acknowledgements come too late (RFC 6298, 2.5).
-  static constexpr std::chrono::milliseconds kLongestDoubled{8000};
-  static constexpr std::chrono::milliseconds kLongestTimeout{60000};
   /// Bytes that a receiver takes before it has matched their messages.
   static constexpr std::uint64_t kUnclaimedBytes = std::uint64_t{16} << 20U;
   /// Bytes of messages that are kept until they are acknowledged. Beyond that the MPI carries
@@ -95,29 +86,12 @@ class Outbox {
   }
 
  private:
-  struct MessageKey {
-    std::uint32_t dst_rank;
-    std::uint64_t number;
-    friend auto operator<=>(const MessageKey&, const MessageKey&) = default;
-  };
   struct Message {
     Payload payload;
     std::vector<bool> is_acknowledged;
     std::size_t num_left = 0;
-    Way way = Way::striped;
-    Time added{};
-    /// It had to wait for others to the same host.
-    bool overlaps = false;
-    /// The lane's when it was added.
-    std::uint64_t period = 0;
-    /// Other messages went another way at the same time, or it waited for the receiver.
-    bool tells_nothing = false;
+    Trip trip{};
     bool is_claimed = false;
-  };
-  struct SegmentKey {
-    MessageKey message;
-    std::size_t segment;
-    friend auto operator<=>(const SegmentKey&, const SegmentKey&) = default;
   };
   struct InFlight {
     std::size_t path;
@@ -132,52 +106,12 @@ class Outbox {
     Cadence cadence;
     Way last_way = Way::mpi;
   };
-  /// How far the messages of a period were at some time.
-  struct Mark {
-    Time time;
-    std::uint64_t arrived_bytes;
-  };
-  /// Everything for one host.
-  struct Lane {
-    std::unique_ptr<PathRule> rule;
-    /// Of the last message.
-    Way way = Way::striped;
-    /// Since when messages to this host overlap.
-    Time busy_since{};
-    std::uint64_t unacknowledged_bytes = 0;
-    /// Of messages that overlap and go the same way: its number, and what of it has arrived.
-    std::uint64_t period = 0;
-    std::uint64_t arrived_bytes = 0;
-    /// Its beginning and the ends of its messages, only the last ones.
-    std::deque<Mark> marks{};
-    /// After which segments are sent again at the earliest.
-    Clock::duration least_timeout = kLeastTimeout;
-    /// The last one leads past all routers.
-    std::vector<PathState> paths{};
-    std::deque<SegmentKey> waiting{};
-  };
-  /// What served a phase of the program on the way to one host.
-  struct LaneMemory {
-    std::unique_ptr<PathRule> rule;
-    std::vector<double> rates_Bps{};
-    std::vector<double> latencies_s{};
-  };
-
-  [[nodiscard]] static std::optional<std::size_t> choose(Lane& lane, Way way, std::uint64_t bytes,
-                                                         Time now, OwnRouter router);
   [[nodiscard]] Way choose_way(Lane& lane, std::uint64_t bytes, Time now);
   void recognise_phase(std::uint32_t dst_rank, std::uint64_t bytes, Time now);
   void remember(PhaseMemory::PhaseId phase);
   void recall(PhaseMemory::PhaseId phase, Time now);
-  [[nodiscard]] static bool overlaps_next(const Lane& lane);
-  static void begin_period(Lane& lane, Time now);
-  static void learn(Lane& lane, const Message& done, Time now);
   [[nodiscard]] bool may_go(const MessageKey& key, const Message& message) const;
   [[nodiscard]] Departure depart(Lane& lane, std::size_t path, const SegmentKey& segment, Time now);
-  static void learn(PathState& path, const InFlight& sent,
-                    const fairlead::relay::FrameHeader& header, Time now);
-  static void learn_timeout(Lane& lane, bool is_in_time, const fairlead::relay::FrameHeader& header,
-                            Time now);
   void end_claim_of(const MessageKey& key);
   void erase(std::map<MessageKey, Message>::iterator message);
   [[nodiscard]] bool is_past_routers(const SegmentKey& segment, const InFlight& sent) const;

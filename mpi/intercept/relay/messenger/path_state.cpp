@@ -7,6 +7,11 @@ namespace fairlead::intercept::relay {
 namespace {
 
 constexpr std::uint64_t kLeastWindowBytes = std::uint64_t{512} << 10U;
+constexpr std::chrono::milliseconds kLongestClosing{8000};
+constexpr double kUnknownRate_Bps = 1e8;
+// New samples have this weight.
+constexpr double kSampleWeight = 0.25;
+constexpr double kRecoveredRatio = 2.0;
 
 // Twice what the path holds, so that it is always busy.
 std::uint64_t window_bytes(const PathState& path) {
@@ -15,6 +20,17 @@ std::uint64_t window_bytes(const PathState& path) {
 }
 
 }  // namespace
+
+PathState PathState::by(const Route& route, Time now) {
+  return {.route = route,
+          .rate_Bps = route.bandwidth_Bps,
+          .latency_s = route.latency_s,
+          .last_used = now};
+}
+
+PathState PathState::past_routers(Time now) {
+  return {.rate_Bps = kUnknownRate_Bps, .last_used = now};
+}
 
 double PathState::expected_s(std::uint64_t bytes) const {
   return latency_s + static_cast<double>(in_flight_bytes + bytes) / rate_Bps;
@@ -42,6 +58,27 @@ void PathState::forget_if_stale(Time now) {
   if (!is_stale(now)) return;
   rate_Bps = route.bandwidth_Bps;
   latency_s = route.latency_s;
+}
+
+void PathState::learn(std::uint64_t bytes, std::uint64_t bytes_ahead, double took_s,
+                      double held_s) {
+  // Some of it is the bytes' own, also where the plan expects a longer latency.
+  const double sample_s = std::min(route.latency_s + held_s, 0.75 * took_s);
+  latency_s += kSampleWeight * (sample_s - latency_s);
+  const double busy_s = std::max(took_s - sample_s, 1e-6);
+  const double sample_Bps = static_cast<double>(bytes_ahead) / busy_s;
+  // A single segment says more of the latency than of the rate, except where it is much faster than
+  // the path was known to be: it has recovered.
+  const bool has_recovered = sample_Bps > kRecoveredRatio * rate_Bps;
+  if (bytes_ahead > bytes || sample_Bps < rate_Bps || has_recovered) {
+    rate_Bps += kSampleWeight * (sample_Bps - rate_Bps);
+  }
+  next_closing = kFirstClosing;
+}
+
+void PathState::close(Time now) {
+  closed_until = now + next_closing;
+  next_closing = std::min(2 * next_closing, kLongestClosing);
 }
 
 }  // namespace fairlead::intercept::relay

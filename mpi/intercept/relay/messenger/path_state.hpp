@@ -15,6 +15,8 @@ using Time = Clock::time_point;
 struct PathState {
   /// A path that was idle for so long may have its rate of the plan again.
   static constexpr std::chrono::seconds kForgetTime{2};
+  /// For so long a path that does not answer is closed at first.
+  static constexpr std::chrono::milliseconds kFirstClosing{500};
 
   Route route{};
   /// Bytes that are not acknowledged.
@@ -26,8 +28,12 @@ struct PathState {
   double latency_s = 0.0;
   Time last_used{};
   Time closed_until{};
-  std::chrono::milliseconds next_closing{};
+  std::chrono::milliseconds next_closing = kFirstClosing;
   std::uint64_t sent_bytes = 0;
+
+  [[nodiscard]] static PathState by(const Route& route, Time now);
+  /// A connection with the receiver, of which nothing is known.
+  [[nodiscard]] static PathState past_routers(Time now);
 
   /// Whether it has not failed to answer, lately.
   [[nodiscard]] bool is_open(Time now) const { return now >= closed_until; }
@@ -36,6 +42,12 @@ struct PathState {
   /// Whether one more segment keeps it busy rather than waits before it.
   [[nodiscard]] bool has_room(std::uint64_t bytes) const;
   void forget_if_stale(Time now);
+  /// A segment was acknowledged.
+  /// @param bytes_ahead  that were in flight as it was sent, with its own
+  /// @param held_s  that routers held it up because of frames of other processes
+  void learn(std::uint64_t bytes, std::uint64_t bytes_ahead, double took_s, double held_s);
+  /// It does not answer: it is left for a while, at each repetition for longer.
+  void close(Time now);
   /// The same, where a path that was idle is given one segment as if it were as planned: what is
   /// known of it counts until this one tells more.
   [[nodiscard]] double hoped_s(std::uint64_t bytes, Time now) const;

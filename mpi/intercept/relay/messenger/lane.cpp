@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "relay/messenger/lane.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "fairlead/relay/frame.hpp"
+#include "relay/messenger/path_rules.hpp"
+
+namespace fairlead::intercept::relay {
+namespace {
+
+using std::chrono::duration;
+using std::chrono::milliseconds;
+
+// Of messages that overlap, those after this are a new choice.
+constexpr milliseconds kLongestSameWay{250};
+// What is acknowledged last has mostly arrived: acknowledgements are on their way so long.
+constexpr std::uint64_t kLastBytes = std::uint64_t{2} * fairlead::relay::kMaxSegmentBytes;
+// Messages that overlap are timed together, so many of them: acknowledgements may come in batches.
+constexpr std::size_t kTimedTogether = 4;
+
+}  // namespace
+
+Lane::Lane(const MessengerSite& site, std::size_t host, Time now) {
+  const std::vector<Route> routes =
+      with_connections(site.rule, site.routes_of_host[host], site.routes_of_host.size());
+  const auto seed = static_cast<std::uint32_t>(site.rank * site.routes_of_host.size() + host);
+  rule = make_path_rule(site.rule, site.zones, routes, site.capacity_Bps_of_host[host], seed, now);
+  for (const Route& route : routes) paths.push_back(PathState::by(route, now));
+  paths.push_back(PathState::past_routers(now));
+}
+
+Way Lane::next_way(std::uint64_t bytes, Time now) {
+  const bool is_same =
+      overlaps_next() && (now - busy_since_ < kLongestSameWay || rule->is_trying(way_));
+  return is_same ? way_ : rule->next(bytes, now);
+}
+
+// Whether a message that begins now finds another one on its way.
+bool Lane::overlaps_next() const {
+  return unacknowledged_bytes > kLastBytes;
+}
+
+Trip Lane::begin(Way way, std::uint64_t bytes, Time now) {
+  const bool overlaps = overlaps_next();
+  const bool goes_another_way = way != way_;
+  if (!overlaps) busy_since_ = now;
+  if (!overlaps || goes_another_way) begin_period(now);
+  way_ = way;
+  unacknowledged_bytes += bytes;
+  return {.way = way,
+          .bytes = bytes,
+          .began = now,
+          .overlaps = overlaps,
+          .period = period_,
+          .tells_nothing = overlaps && goes_another_way};
+}
+
+void Lane::begin_period(Time now) {
+  ++period_;
+  arrived_bytes_ = 0;
+  marks_ = {{now, 0}};
+}
+
+std::optional<std::size_t> Lane::choose(Way way, std::uint64_t bytes, Time now, OwnRouter router) {
+  const std::size_t past_routers = paths.size() - 1;
+  std::optional<std::size_t> best;
+  if (router != OwnRouter::absent) {
+    best = rule->choose(std::span(paths).first(past_routers), way, bytes, now);
+  }
+  if (best && router == OwnRouter::busy) return std::nullopt;
+  if (!best) best = past_routers;
+  return paths[*best].has_room(bytes) ? best : std::nullopt;
+}
+
+void Lane::arrive(const Trip& trip, std::uint64_t bytes) {
+  unacknowledged_bytes -= bytes;
+  if (trip.period == period_) arrived_bytes_ += bytes;
+}
+
+void Lane::end(const Trip& trip, Time now) {
+  if (trip.tells_nothing) {
+    rule->miss(trip.way, trip.bytes, now);
+  } else {
+    learn(trip, now);
+  }
+}
+
+// What has arrived counts, not what was unacknowledged as a message began: where acknowledgements
+// are held up, most of that had arrived by then, and the path seemed several times as fast.
+void Lane::learn(const Trip& trip, Time now) {
+  if (!trip.overlaps) {
+    const double took_s = duration<double>(now - trip.began).count();
+    rule->learn(trip.way, trip.bytes, took_s, now);
+  } else if (trip.period == period_) {
+    const Mark& from = marks_.front();
+    const double took_s = duration<double>(now - from.time).count();
+    rule->learn(trip.way, arrived_bytes_ - from.arrived_bytes, took_s, now);
+  } else {
+    rule->miss(trip.way, trip.bytes, now);
+  }
+  if (trip.period != period_) return;
+  marks_.push_back({now, arrived_bytes_});
+  if (marks_.size() > kTimedTogether) marks_.pop_front();
+}
+
+// An acknowledgement that comes after its segment was sent again shows that this was too early (as
+// in RFC 3522). The next ones would be, too, until the path's rate is learned: from segments that
+// are sent only once.
+void Lane::answer(std::chrono::microseconds took, bool is_in_time) {
+  if (is_in_time) {
+    least_timeout = std::min(least_timeout, std::max<Clock::duration>(kLeastTimeout, 4 * took));
+  } else {
+    least_timeout = std::clamp<Clock::duration>(2 * took, least_timeout, kLongestTimeout);
+  }
+}
+
+// As TCP does (RFC 6298, 5.5): what has been sent may fill the path, so that no repetition comes in
+// time.
+void Lane::wait_longer() {
+  least_timeout =
+      std::max(least_timeout, std::min<Clock::duration>(2 * least_timeout, kLongestDoubled));
+}
+
+LaneMemory Lane::remember() const {
+  LaneMemory memory{rule->clone()};
+  for (const PathState& path : paths) {
+    memory.rates_Bps.push_back(path.rate_Bps);
+    memory.latencies_s.push_back(path.latency_s);
+  }
+  return memory;
+}
+
+void Lane::recall(const LaneMemory& memory, Time now) {
+  rule = memory.rule->clone();
+  rule->resume(now);
+  for (std::size_t index = 0; index < paths.size(); ++index) {
+    paths[index].rate_Bps = memory.rates_Bps[index];
+    paths[index].latency_s = memory.latencies_s[index];
+    paths[index].last_used = now;
+  }
+}
+
+}  // namespace fairlead::intercept::relay

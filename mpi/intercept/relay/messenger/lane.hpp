@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process sends to one host: the paths, the rule by which messages take them, and what the
+// times of messages tell the rule.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "relay/messenger/path_rule.hpp"
+#include "relay/messenger/site.hpp"
+
+namespace fairlead::intercept::relay {
+
+/// Whether the own router takes segments. Without it they go to the receiver itself.
+enum class OwnRouter : std::uint8_t { absent, busy, ready };
+
+struct MessageKey {
+  std::uint32_t dst_rank;
+  std::uint64_t number;
+  friend auto operator<=>(const MessageKey&, const MessageKey&) = default;
+};
+
+struct SegmentKey {
+  MessageKey message;
+  std::size_t segment;
+  friend auto operator<=>(const SegmentKey&, const SegmentKey&) = default;
+};
+
+/// How a message goes, and what its time will tell.
+struct Trip {
+  Way way = Way::striped;
+  std::uint64_t bytes = 0;
+  Time began{};
+  /// It had to wait for others to the same host.
+  bool overlaps = false;
+  /// The lane's when it began.
+  std::uint64_t period = 0;
+  /// Other messages went another way at the same time, or it waited for the receiver.
+  bool tells_nothing = false;
+};
+
+/// What served a phase of the program on the way to one host.
+struct LaneMemory {
+  std::unique_ptr<PathRule> rule;
+  std::vector<double> rates_Bps{};
+  std::vector<double> latencies_s{};
+};
+
+struct Lane {
+  /// Segments that no path has acknowledged after this time at least are sent again.
+  static constexpr std::chrono::milliseconds kLeastTimeout{300};
+  /// That time doubles up to the first where nothing is acknowledged, and grows up to the second
+  /// where acknowledgements come too late (RFC 6298, 2.5).
+  static constexpr std::chrono::milliseconds kLongestDoubled{8000};
+  static constexpr std::chrono::milliseconds kLongestTimeout{60000};
+
+  std::unique_ptr<PathRule> rule;
+  /// The last one leads past all routers.
+  std::vector<PathState> paths{};
+  std::deque<SegmentKey> waiting{};
+  std::uint64_t unacknowledged_bytes = 0;
+  /// After which segments are sent again at the earliest.
+  Clock::duration least_timeout = kLeastTimeout;
+
+  Lane(const MessengerSite& site, std::size_t host, Time now);
+
+  /// Whether there is more than the direct path, and that past all routers.
+  [[nodiscard]] bool has_choice() const { return paths.size() >= 3; }
+  /// The way of the next message. Those that overlap go the same way: else none of them would tell
+  /// what its way is worth.
+  [[nodiscard]] Way next_way(std::uint64_t bytes, Time now);
+  /// A message begins. If it tells nothing, as others on another way are under way, neither do
+  /// they.
+  [[nodiscard]] Trip begin(Way way, std::uint64_t bytes, Time now);
+  /// The path of a segment; none if it has to wait.
+  [[nodiscard]] std::optional<std::size_t> choose(Way way, std::uint64_t bytes, Time now,
+                                                  OwnRouter router);
+  /// Bytes of a message are acknowledged for the first time.
+  void arrive(const Trip& trip, std::uint64_t bytes);
+  /// All of a message has arrived.
+  void end(const Trip& trip, Time now);
+  /// An acknowledgement has come, so long after its segment was sent.
+  void answer(std::chrono::microseconds took, bool is_in_time);
+  /// Segments past all routers were not acknowledged in time.
+  void wait_longer();
+
+  [[nodiscard]] LaneMemory remember() const;
+  void recall(const LaneMemory& memory, Time now);
+
+ private:
+  /// How far the messages of a period were at some time.
+  struct Mark {
+    Time time;
+    std::uint64_t arrived_bytes;
+  };
+
+  [[nodiscard]] bool overlaps_next() const;
+  void begin_period(Time now);
+  void learn(const Trip& trip, Time now);
+
+  /// Of the last message.
+  Way way_ = Way::striped;
+  /// Since when messages to this host overlap.
+  Time busy_since_{};
+  /// Of messages that overlap and go the same way: its number, and what of it has arrived.
+  std::uint64_t period_ = 0;
+  std::uint64_t arrived_bytes_ = 0;
+  /// Its beginning and the ends of its messages, only the last ones.
+  std::deque<Mark> marks_{};
+};
+
+}  // namespace fairlead::intercept::relay
