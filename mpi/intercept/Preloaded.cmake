@@ -10,6 +10,7 @@ add_library(
     pmpi/symbol_lookup.cpp
     relay/carried.cpp
     relay/completion.cpp
+    relay/exchanges.cpp
     relay/landing.cpp
     relay/peers.cpp
     relay/probes.cpp
@@ -17,6 +18,7 @@ add_library(
     relay/relay.cpp
     relay/relay_plan.cpp
     relay/sends.cpp
+    relay/waits.cpp
     session/agreement.cpp
 )
 add_subdirectory(relay/messenger)

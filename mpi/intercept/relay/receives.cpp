@@ -5,6 +5,7 @@
 #include "pmpi/mpi_symbols.hpp"
 #include "relay/completion.hpp"
 #include "relay/probes.hpp"
+#include "relay/receives.hpp"
 #include "relay/relay.hpp"
 #include "table/handlers.hpp"
 
@@ -19,9 +20,6 @@ struct Native {
   static auto recv_init() { return mpi().Recv_init; }
   static auto mrecv() { return mpi().Mrecv; }
   static auto imrecv() { return mpi().Imrecv; }
-  static auto send() { return mpi().Send; }
-  static auto sendrecv() { return mpi().Sendrecv; }
-  static auto sendrecv_replace() { return mpi().Sendrecv_replace; }
 };
 #if FAIRLEAD_LARGE_COUNTS
 template <>
@@ -31,32 +29,8 @@ struct Native<MPI_Count> {
   static auto recv_init() { return mpi().Recv_init_c; }
   static auto mrecv() { return mpi().Mrecv_c; }
   static auto imrecv() { return mpi().Imrecv_c; }
-  static auto send() { return mpi().Send_c; }
-  static auto sendrecv() { return mpi().Sendrecv_c; }
-  static auto sendrecv_replace() { return mpi().Sendrecv_replace_c; }
 };
 #endif
-
-template <class Count>
-struct Wanted {
-  void* buffer;
-  Count count;
-  MPI_Datatype type;
-  int source;
-  int tag;
-  MPI_Comm comm;
-};
-
-// Null where the MPI alone can do it, or shall say what is wrong with the arguments: an error
-// handler may leave the call by a jump, which unlocks nothing.
-template <class Count>
-std::shared_ptr<Peers> peers_of_receive(const Wanted<Count>& wanted) {
-  const auto [buffer, count, type, source, tag, comm] = wanted;
-  if (count < 0 || type == datatype_null() || (tag < 0 && tag != MPI_ANY_TAG)) return nullptr;
-  std::shared_ptr<Peers> peers = peers_of(comm);
-  const bool is_sensible = peers && peers->has_remote && peers->may_be_source(source);
-  return is_sensible ? peers : nullptr;
-}
 
 template <class Count>
 bool may_get_envelope(const Wanted<Count>& wanted, const Peers& peers) {
@@ -222,196 +196,33 @@ int start_matched(void* buffer, Count count, MPI_Datatype type, MPI_Message* mes
   return code;
 }
 
-// Whether an exchange is a send and a receive of ours.
-template <class Count>
-bool is_handled(const Wanted<Count>& wanted) {
-  if (wanted.source != MPI_PROC_NULL) return peers_of_receive(wanted) != nullptr;
-  const auto peers = peers_of(wanted.comm);
-  return peers && peers->has_remote;
-}
-
-// The features' own calls, by the type of their counts.
-template <class Count>
-struct Handled {
-  static constexpr auto isend = &Isend;
-};
-#if FAIRLEAD_LARGE_COUNTS
-template <>
-struct Handled<MPI_Count> {
-  static constexpr auto isend = &Isend_c;
-};
-#endif
-
-// The send is started, then the message is received: no order of the two can block. The receive is
-// no request, whose errors MPICH reports to MPI_COMM_WORLD.
-// @param start  starts the send
-template <class Count, class Start>
-int exchange(const Wanted<Count>& wanted, const Start& start, MPI_Status* status) {
-  MPI_Request request{};
-  if (const int code = start(&request); code != MPI_SUCCESS) return code;
-  const int code = receive(wanted, status);
-  const int code_of_send = Wait(&request, MPI_STATUS_IGNORE);
-  return code != MPI_SUCCESS ? code : code_of_send;
-}
-
-// What a send sends, in memory of its own.
-template <class Count>
-struct Copied {
-  std::vector<std::byte> bytes{};
-  Count count;
-  MPI_Datatype type;
-
-  int start(int dest, int tag, MPI_Comm comm, MPI_Request* request) const {
-    return Handled<Count>::isend(bytes.data(), count, type, dest, tag, comm, request);
-  }
-};
-
-// Nothing where arguments are wrong, or the MPI cannot pack it.
-template <class Count>
-std::optional<Copied<Count>> copied(const void* buffer, Count count, MPI_Datatype type) {
-  Copied<Count> copy{.count = count, .type = type};
-  if (count == 0) return copy;
-  if (count < 0 || type == datatype_null()) return std::nullopt;
-  if (!pack(buffer, count, type, copy.bytes)) return std::nullopt;
-  if (is_plain(type)) return copy;
-  copy.count = static_cast<Count>(copy.bytes.size());
-  copy.type = byte_type();
-  return copy;
-}
-
-template <class Count>
-int exchange_in_place(const Wanted<Count>& wanted, int dest, int tag, MPI_Status* status) {
-  const auto copy = copied(wanted.buffer, wanted.count, wanted.type);
-  if (!copy) {
-    return Native<Count>::sendrecv_replace()(wanted.buffer, wanted.count, wanted.type, dest, tag,
-                                             wanted.source, wanted.tag, wanted.comm, status);
-  }
-  const auto start = [&](MPI_Request* request) {
-    return copy->start(dest, tag, wanted.comm, request);
-  };
-  return exchange(wanted, start, status);
-}
-
-#if FAIRLEAD_MPI4_REQUESTS
-template <class Count>
-struct Sent {
-  const void* buffer;
-  Count count;
-  MPI_Datatype type;
-  int dest;
-  int tag;
-  MPI_Comm comm;
-};
-
-// A send that needs no request.
-template <class Count>
-int start_copied(const Sent<Count>& sent, Copied<Count> copy) {
-  MPI_Request request{};
-  auto entry = std::make_unique<Entry>();
-  entry->kind = Entry::Kind::copied_send;
-  const int code = copy.start(sent.dest, sent.tag, sent.comm, &request);
-  entry->copy = std::move(copy.bytes);  // It stays where it is.
-  if (code == MPI_SUCCESS) complete_later(request, std::move(entry));
-  return code;
-}
-
-// The receive's request stands for both: that of the MPI's own call does not tell what came
-// (MPICH 4.0 leaves its status empty).
-// @param native  the MPI's own call
-template <class Count, class Native>
-int start_exchange(const Sent<Count>& sent, const Wanted<Count>& wanted, MPI_Request* request,
-                   const Native& native) {
-  if (request == nullptr || !is_handled(wanted)) return native();
-  auto copy = copied(sent.buffer, sent.dest == MPI_PROC_NULL ? Count{0} : sent.count, sent.type);
-  if (!copy) return native();
-  int code = start_receive(wanted, request);
-  if (code != MPI_SUCCESS) return code;
-  code = start_copied(sent, std::move(*copy));
-  if (code == MPI_SUCCESS) return code;
-  Cancel(request);
-  Wait(request, MPI_STATUS_IGNORE);
-  return code;
-}
-#endif
-
 }  // namespace
 
-#define RECEIVES(suffix, Count)                                                                  \
-  int Recv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,            \
-                   MPI_Comm comm, MPI_Status* status) {                                          \
-    return receive(Wanted<Count>{buffer, count, type, source, tag, comm}, status);               \
-  }                                                                                              \
-  int Irecv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,           \
-                    MPI_Comm comm, MPI_Request* request) {                                       \
-    return start_receive(Wanted<Count>{buffer, count, type, source, tag, comm}, request);        \
-  }                                                                                              \
-  int Recv_init##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,       \
-                        MPI_Comm comm, MPI_Request* request) {                                   \
-    return init_receive(Wanted<Count>{buffer, count, type, source, tag, comm}, request);         \
-  }                                                                                              \
-  int Mrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,          \
-                    MPI_Status* status) {                                                        \
-    return receive_matched(buffer, count, type, message, status);                                \
-  }                                                                                              \
-  int Imrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,         \
-                     MPI_Request* request) {                                                     \
-    return start_matched(buffer, count, type, message, request);                                 \
-  }                                                                                              \
-  int Sendrecv##suffix(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest,    \
-                       int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype,       \
-                       int source, int recvtag, MPI_Comm comm, MPI_Status* status) {             \
-    const Wanted<Count> wanted{recvbuf, recvcount, recvtype, source, recvtag, comm};             \
-    if (!is_handled(wanted)) {                                                                   \
-      return mpi().Sendrecv##suffix(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,        \
-                                    recvcount, recvtype, source, recvtag, comm, status);         \
-    }                                                                                            \
-    const auto start = [&](MPI_Request* request) {                                               \
-      return Isend##suffix(sendbuf, sendcount, sendtype, dest, sendtag, comm, request);          \
-    };                                                                                           \
-    return exchange(wanted, start, status);                                                      \
-  }                                                                                              \
-  int Sendrecv_replace##suffix(void* buffer, Count count, MPI_Datatype type, int dest,           \
-                               int sendtag, int source, int recvtag, MPI_Comm comm,              \
-                               MPI_Status* status) {                                             \
-    const Wanted<Count> wanted{buffer, count, type, source, recvtag, comm};                      \
-    if (!is_handled(wanted)) {                                                                   \
-      return mpi().Sendrecv_replace##suffix(buffer, count, type, dest, sendtag, source, recvtag, \
-                                            comm, status);                                       \
-    }                                                                                            \
-    return exchange_in_place(wanted, dest, sendtag, status);                                     \
-  }
-
-#define EXCHANGES(suffix, Count)                                                               \
-  int Isendrecv##suffix(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest, \
-                        int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype,    \
-                        int source, int recvtag, MPI_Comm comm, MPI_Request* request) {        \
-    return start_exchange(                                                                     \
-        Sent<Count>{sendbuf, sendcount, sendtype, dest, sendtag, comm},                        \
-        Wanted<Count>{recvbuf, recvcount, recvtype, source, recvtag, comm}, request, [&] {     \
-          return mpi().Isendrecv##suffix(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, \
-                                         recvcount, recvtype, source, recvtag, comm, request); \
-        });                                                                                    \
-  }                                                                                            \
-  int Isendrecv_replace##suffix(void* buffer, Count count, MPI_Datatype type, int dest,        \
-                                int sendtag, int source, int recvtag, MPI_Comm comm,           \
-                                MPI_Request* request) {                                        \
-    return start_exchange(                                                                     \
-        Sent<Count>{buffer, count, type, dest, sendtag, comm},                                 \
-        Wanted<Count>{buffer, count, type, source, recvtag, comm}, request, [&] {              \
-          return mpi().Isendrecv_replace##suffix(buffer, count, type, dest, sendtag, source,   \
-                                                 recvtag, comm, request);                      \
-        });                                                                                    \
+#define RECEIVES(suffix, Count)                                                            \
+  int Recv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,      \
+                   MPI_Comm comm, MPI_Status* status) {                                    \
+    return receive(Wanted<Count>{buffer, count, type, source, tag, comm}, status);         \
+  }                                                                                        \
+  int Irecv##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag,     \
+                    MPI_Comm comm, MPI_Request* request) {                                 \
+    return start_receive(Wanted<Count>{buffer, count, type, source, tag, comm}, request);  \
+  }                                                                                        \
+  int Recv_init##suffix(void* buffer, Count count, MPI_Datatype type, int source, int tag, \
+                        MPI_Comm comm, MPI_Request* request) {                             \
+    return init_receive(Wanted<Count>{buffer, count, type, source, tag, comm}, request);   \
+  }                                                                                        \
+  int Mrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,    \
+                    MPI_Status* status) {                                                  \
+    return receive_matched(buffer, count, type, message, status);                          \
+  }                                                                                        \
+  int Imrecv##suffix(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,   \
+                     MPI_Request* request) {                                               \
+    return start_matched(buffer, count, type, message, request);                           \
   }
 
 RECEIVES(, int)
 #if FAIRLEAD_LARGE_COUNTS
 RECEIVES(_c, MPI_Count)
-#endif
-#if FAIRLEAD_MPI4_REQUESTS
-EXCHANGES(, int)
-#if FAIRLEAD_LARGE_COUNTS
-EXCHANGES(_c, MPI_Count)
-#endif
 #endif
 
 }  // namespace fairlead::intercept::relay

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which receives may get an envelope.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "pmpi/mpi_symbols.hpp"
+#include "relay/relay.hpp"
+
+namespace fairlead::intercept::relay {
+
+/// What a receive asks for.
+template <class Count>
+struct Wanted {
+  void* buffer;
+  Count count;
+  MPI_Datatype type;
+  int source;
+  int tag;
+  MPI_Comm comm;
+};
+
+/// Of the communicator of a receive. Null where the MPI alone can do it, or shall say what is wrong
+/// with the arguments: an error handler may leave the call by a jump, which unlocks nothing.
+template <class Count>
+std::shared_ptr<Peers> peers_of_receive(const Wanted<Count>& wanted) {
+  const auto [buffer, count, type, source, tag, comm] = wanted;
+  if (count < 0 || type == datatype_null() || (tag < 0 && tag != MPI_ANY_TAG)) return nullptr;
+  std::shared_ptr<Peers> peers = peers_of(comm);
+  const bool is_sensible = peers && peers->has_remote && peers->may_be_source(source);
+  return is_sensible ? peers : nullptr;
+}
+
+}  // namespace fairlead::intercept::relay

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls that wait, test, cancel and free.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "pmpi/mpi_symbols.hpp"
+#include "relay/completion.hpp"
+#include "relay/relay.hpp"
+#include "table/handlers.hpp"
+
+namespace fairlead::intercept::relay {
+namespace {
+
+// The entries of some requests, null where one needs nothing. While they are held, they are nowhere
+// else.
+class Held {
+ public:
+  // @param requests  the program's; they change as the MPI changes those that it is given
+  Held(int count, MPI_Request* requests) : requests_(requests) {
+    complete_freed();
+    if (feature().requests.is_empty() || count <= 0 || requests == nullptr) return;
+    entries_.resize(static_cast<std::size_t>(count));
+    for (std::size_t index = 0; index < entries_.size(); ++index) {
+      entries_[index] = feature().requests.extract(&requests[index]);
+      has_any_ |= entries_[index] != nullptr;
+    }
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  // What is left was not completed, or is persistent.
+  ~Held() {
+    for (std::size_t index = 0; index < entries_.size(); ++index) keep(index);
+  }
+
+  [[nodiscard]] bool has_any() const { return has_any_; }
+  [[nodiscard]] Entry& first() { return *entries_.front(); }
+
+  /// Leaves out of calls what is not ready. @return whether there is any
+  bool hide_unready() {
+    is_hidden_.assign(entries_.size(), false);
+    MPI_Status status{};
+    for (std::size_t index = 0; index < entries_.size(); ++index) {
+      is_hidden_[index] = entries_[index] && !is_ready(*entries_[index], requests_[index], status);
+    }
+    return std::find(is_hidden_.begin(), is_hidden_.end(), true) != is_hidden_.end();
+  }
+
+  /// Makes a call with the requests that the MPI knows.
+  template <class Call>
+  int call(const Call& make) {
+    Known known(*this);
+    return make(known.requests.data());
+  }
+
+  /// @pre the MPI has completed the request
+  int complete(std::size_t index, MPI_Status& status) {
+    if (!entries_[index]) return MPI_SUCCESS;
+    Entry& entry = *entries_[index];
+    const int code = finish(entry, status);
+    if (code != MPI_SUCCESS) peers_of_error_ = entry.peers;
+    if (!entry.is_persistent()) entries_[index].reset();
+    return code;
+  }
+  /// The request has failed in the MPI.
+  void drop(std::size_t index) {
+    if (!entries_[index]) return;
+    Entry& entry = *entries_[index];
+    entry.is_active = false;
+    entry.found.reset();
+    entry.stand_in.reset();
+    if (!entry.is_persistent()) entries_[index].reset();
+  }
+  /// Hands an error of what was completed to the error handler.
+  int report_error(int code) { return peers_of_error_ ? report(*peers_of_error_, code) : code; }
+
+ private:
+  // The requests as the MPI knows them; what it does to them is done to the program's, also where
+  // its error handler leaves the call by an exception.
+  struct Known {
+    explicit Known(Held& all) : held(all), requests(all.entries_.size()) {
+      for (std::size_t index = 0; index < requests.size(); ++index) {
+        requests[index] = held.in_mpi(index);
+      }
+    }
+    Known(const Known&) = delete;
+    Known& operator=(const Known&) = delete;
+    ~Known() {
+      for (std::size_t index = 0; index < requests.size(); ++index) {
+        if (held.is_hidden(index) || held.has_stand_in(index)) continue;
+        held.requests_[index] = requests[index];
+      }
+    }
+
+    Held& held;
+    std::vector<MPI_Request> requests;
+  };
+
+  [[nodiscard]] bool is_hidden(std::size_t index) const {
+    return !is_hidden_.empty() && is_hidden_[index];
+  }
+  [[nodiscard]] bool has_stand_in(std::size_t index) const {
+    return entries_[index] && entries_[index]->stand_in;
+  }
+  [[nodiscard]] MPI_Request in_mpi(std::size_t index) const {
+    if (is_hidden(index)) return request_null();
+    return entries_[index] ? entries_[index]->request_in_mpi(requests_[index]) : requests_[index];
+  }
+  // A null one has failed in a call that does not tell which have.
+  void keep(std::size_t index) {
+    if (!entries_[index] || requests_[index] == request_null()) return;
+    feature().requests.insert(requests_[index], std::move(entries_[index]));
+  }
+
+  MPI_Request* requests_;
+  std::vector<EntryPtr> entries_;
+  std::vector<bool> is_hidden_;
+  bool has_any_ = false;
+  std::shared_ptr<Peers> peers_of_error_;
+};
+
+// After a call that completes several: finishes those which the MPI has completed.
+// @param index_of  which request each status belongs to
+template <class IndexOf>
+int complete_all(Held& held, int code, int num_done, MPI_Status* statuses,
+                 const IndexOf& index_of) {
+  bool has_error = false;
+  for (int done = 0; done < num_done; ++done) {
+    const std::size_t index = index_of(done);
+    MPI_Status& status = statuses[done];
+    if (code == MPI_ERR_IN_STATUS && status.MPI_ERROR != MPI_SUCCESS) {
+      if (status.MPI_ERROR != MPI_ERR_PENDING) held.drop(index);
+      continue;
+    }
+    const int own_code = held.complete(index, status);
+    if (code == MPI_ERR_IN_STATUS || own_code != MPI_SUCCESS) status.MPI_ERROR = own_code;
+    if (own_code == MPI_SUCCESS || has_error) continue;
+    has_error = true;
+    if (code != MPI_ERR_IN_STATUS) {
+      // Those before it have been completed without an error.
+      for (int before = 0; before < done; ++before) statuses[before].MPI_ERROR = MPI_SUCCESS;
+      code = MPI_ERR_IN_STATUS;
+    }
+  }
+  return has_error ? held.report_error(code) : code;
+}
+
+// After a call that completes one of several, or none (MPI_UNDEFINED).
+int complete_one(Held& held, int code, int index, MPI_Status& own, MPI_Status* status) {
+  int own_code = MPI_SUCCESS;
+  if (index != MPI_UNDEFINED && index >= 0) {
+    const auto done = static_cast<std::size_t>(index);
+    if (code == MPI_SUCCESS) {
+      own_code = held.complete(done, own);
+    } else {
+      held.drop(done);
+    }
+  }
+  copy_status(own, status);
+  return own_code == MPI_SUCCESS ? code : held.report_error(own_code);
+}
+
+// Statuses of our own where the program wants none.
+class Statuses {
+ public:
+  Statuses(int count, MPI_Status* wanted) {
+    if (wanted != MPI_STATUSES_IGNORE) {
+      statuses_ = wanted;
+      return;
+    }
+    own_.resize(static_cast<std::size_t>(std::max(count, 0)));
+    statuses_ = own_.data();
+  }
+  [[nodiscard]] MPI_Status* data() { return statuses_; }
+
+ private:
+  std::vector<MPI_Status> own_;
+  MPI_Status* statuses_ = nullptr;
+};
+
+}  // namespace
+
+int Wait(MPI_Request* request, MPI_Status* status) {
+  Held held(1, request);
+  if (!held.has_any()) return mpi().Wait(request, status);
+  MPI_Status own{};
+  const int code = held.call([&](MPI_Request* known) { return mpi().Wait(known, &own); });
+  return complete_one(held, code, 0, own, status);
+}
+
+int Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  Held held(count, requests);
+  if (!held.has_any()) return mpi().Waitall(count, requests, statuses);
+  Statuses own(count, statuses);
+  const int code =
+      held.call([&](MPI_Request* known) { return mpi().Waitall(count, known, own.data()); });
+  if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return code;
+  return complete_all(held, code, count, own.data(),
+                      [](int done) { return static_cast<std::size_t>(done); });
+}
+
+int Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  Held held(count, requests);
+  if (!held.has_any()) return mpi().Waitany(count, requests, index, status);
+  MPI_Status own{};
+  const int code =
+      held.call([&](MPI_Request* known) { return mpi().Waitany(count, known, index, &own); });
+  return complete_one(held, code, *index, own, status);
+}
+
+int Waitsome(int count, MPI_Request requests[], int* num_done, int indices[],
+             MPI_Status statuses[]) {
+  Held held(count, requests);
+  if (!held.has_any()) return mpi().Waitsome(count, requests, num_done, indices, statuses);
+  Statuses own(count, statuses);
+  const int code = held.call([&](MPI_Request* known) {
+    return mpi().Waitsome(count, known, num_done, indices, own.data());
+  });
+  if (*num_done == MPI_UNDEFINED) return code;
+  return complete_all(held, code, *num_done, own.data(),
+                      [&](int done) { return static_cast<std::size_t>(indices[done]); });
+}
+
+int Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  Held held(1, request);
+  if (!held.has_any()) return mpi().Test(request, flag, status);
+  MPI_Status own{};
+  *flag = 0;
+  if (held.hide_unready()) return MPI_SUCCESS;
+  const int code = held.call([&](MPI_Request* known) { return mpi().Test(known, flag, &own); });
+  if (code == MPI_SUCCESS && *flag == 0) return code;
+  return complete_one(held, code, 0, own, status);
+}
+
+int Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  Held held(count, requests);
+  if (!held.has_any()) return mpi().Testall(count, requests, flag, statuses);
+  *flag = 0;
+  if (held.hide_unready()) return MPI_SUCCESS;
+  Statuses own(count, statuses);
+  const int code =
+      held.call([&](MPI_Request* known) { return mpi().Testall(count, known, flag, own.data()); });
+  if (*flag == 0) return code;
+  return complete_all(held, code, count, own.data(),
+                      [](int done) { return static_cast<std::size_t>(done); });
+}
+
+int Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  Held held(count, requests);
+  if (!held.has_any()) return mpi().Testany(count, requests, index, flag, status);
+  const bool has_hidden = held.hide_unready();
+  MPI_Status own{};
+  const int code =
+      held.call([&](MPI_Request* known) { return mpi().Testany(count, known, index, flag, &own); });
+  if (*flag != 0 && *index == MPI_UNDEFINED && has_hidden) *flag = 0;
+  if (*flag == 0) return code;
+  return complete_one(held, code, *index, own, status);
+}
+
+int Testsome(int count, MPI_Request requests[], int* num_done, int indices[],
+             MPI_Status statuses[]) {
+  Held held(count, requests);
+  if (!held.has_any()) return mpi().Testsome(count, requests, num_done, indices, statuses);
+  const bool has_hidden = held.hide_unready();
+  Statuses own(count, statuses);
+  const int code = held.call([&](MPI_Request* known) {
+    return mpi().Testsome(count, known, num_done, indices, own.data());
+  });
+  if (*num_done == MPI_UNDEFINED) {
+    if (has_hidden) *num_done = 0;
+    return code;
+  }
+  return complete_all(held, code, *num_done, own.data(),
+                      [&](int done) { return static_cast<std::size_t>(indices[done]); });
+}
+
+int Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  Held held(1, &request);
+  if (!held.has_any()) return mpi().Request_get_status(request, flag, status);
+  MPI_Status own{};
+  *flag = is_ready(held.first(), request, own) ? 1 : 0;
+  if (*flag != 0) copy_status(own, status);
+  return MPI_SUCCESS;
+}
+
+int Cancel(MPI_Request* request) {
+  EntryPtr entry = feature().requests.extract(request);
+  if (!entry) return mpi().Cancel(request);
+  // What a probe has found is matched already, so it comes.
+  int code = MPI_SUCCESS;
+  if (!entry->found) {
+    code = mpi().Cancel(request);
+    entry->is_cancelled = true;
+  }
+  feature().requests.insert(*request, std::move(entry));
+  return code;
+}
+
+// The message of a pending receive is still to come, even if no handle to it is left.
+int Request_free(MPI_Request* request) {
+  Relay& relay = feature();
+  EntryPtr entry = relay.requests.extract(request);
+  if (!entry) return mpi().Request_free(request);
+  const bool is_pending = entry->kind == Entry::Kind::receive || entry->is_active;
+  if (!is_pending || entry->kind == Entry::Kind::persistent_send) {
+    // The MPI may still be sending the envelope.
+    if (entry->envelope) {
+      const std::lock_guard guard(relay.envelopes_lock);
+      static std::uint64_t number = 0;
+      relay.envelopes[{~std::uint32_t{0}, ++number}] = std::move(entry->envelope);
+    }
+    return mpi().Request_free(request);
+  }
+  complete_later(*request, std::move(entry));
+  *request = request_null();
+  return MPI_SUCCESS;
+}
+
+}  // namespace fairlead::intercept::relay
