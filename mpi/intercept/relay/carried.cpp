@@ -23,13 +23,16 @@ void leave_carried() {
       // That past all routers has none.
       const std::vector<std::uint16_t> straight{host};
       const auto& hops = path.route.hops.empty() ? straight : path.route.hops;
-      paths.push_back({{"hops", hops}, {"bytes", path.sent_bytes}});
+      paths.push_back({{"hops", hops},
+                       {"bytes", path.sent_bytes},
+                       {"latency_s", path.latency_s},
+                       {"rate_Bps", path.rate_Bps}});
     }
   }
   if (relay.own_rank != 0 && by_mpi.empty() && paths.empty()) return;
   const nlohmann::ordered_json record = {
       {"src", relay.own_host}, {"by_mpi", by_mpi}, {"paths", paths}};
-  leave_in_record("relay", static_cast<int>(relay.own_rank), record, "what relays carried");
+  leave_in_record("relay", static_cast<int>(relay.own_rank), record, "what paths carried");
 }
 
 }  // namespace fairlead::intercept::relay

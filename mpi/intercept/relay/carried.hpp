@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has carried the large messages of this process.
+// What has carried the large messages of this process, and how fast.
 #pragma once
 
 namespace fairlead::intercept::relay {
 
-/// Leaves the bytes of each path in the record of the run; a rank without such messages does so
-/// only if it is rank 0.
+/// Leaves the bytes of each path in the record of the run, with the latency and rate that
+/// acknowledgements told last; a rank without such messages does so only if it is rank 0.
 /// @pre the messenger has started
 void leave_carried();
 

@@ -33,7 +33,7 @@ class RelayStatus:
         table: Its routes.
         counters: For each host what its router has counted; None where it is not running on this
             machine.
-        carried: What each way carried; None before the end of the run.
+        carried: What each way carried, and how fast; None before the end of the run.
     """
 
     run: Path

@@ -13,10 +13,11 @@ from fairlead.flows.relay_status import RelayStatus
 from fairlead.flows.relaying import carried_line
 from fairlead.model.path_table import Route
 from fairlead.units import format_duration, format_rate, format_size
+from fairlead.watch.carried import PathNow
 
 
 def facts(status: RelayStatus) -> dict[str, Any]:
-    """The path table with the names of hosts, what it has carried, the counters of each router."""
+    """The path table with names, what each path carried and what was learned of it; counters."""
     hosts = status.table.hosts
     return {
         "run": str(status.run),
@@ -27,6 +28,7 @@ def facts(status: RelayStatus) -> dict[str, Any]:
                 **dataclasses.asdict(route),
                 "path": list(_names(route, hosts)),
                 "carried_bytes": _carried_bytes(status, route),
+                "learned": None if (now := _learned(status, route)) is None else now._asdict(),
             }
             for route in status.table.routes
         ],
@@ -39,14 +41,16 @@ def view(status: RelayStatus) -> RenderableType:
     """A line for each path, then one for each router, then what carried the messages."""
     hosts = status.table.hosts
     title = f"Paths of {status.run.name}, by {status.rule}"
-    paths = Table("path", "latency", "rate", "carried", title=title)
+    paths = Table("path", "latency", "rate", "carried", "last latency", "last rate", title=title)
     for route in status.table.routes:
-        size_bytes = _carried_bytes(status, route)
+        size_bytes, now = _carried_bytes(status, route), _learned(status, route)
         paths.add_row(
             " → ".join(_names(route, hosts)),
             format_duration(route.latency_s),
             format_rate(route.bandwidth_Bps),
             "" if size_bytes is None else format_size(size_bytes),
+            "" if now is None else format_duration(now.latency_s),
+            "" if now is None else format_rate(now.rate_Bps),
         )
     routers = Table("router", "forwarded", "delivered", "waiting", "dropped")
     for host, counters in zip(hosts, status.counters, strict=True):
@@ -65,6 +69,12 @@ def _carried_bytes(status: RelayStatus, route: Route) -> int | None:
     if status.carried is None:
         return None
     return status.carried.by_routers.get((route.src, *route.hops), 0)
+
+
+def _learned(status: RelayStatus, route: Route) -> PathNow | None:
+    if status.carried is None:
+        return None
+    return status.carried.learned.get((route.src, *route.hops))
 
 
 def _counted(counters: dict[str, float] | None) -> list[str]:

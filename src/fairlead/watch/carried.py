@@ -4,18 +4,27 @@
 from __future__ import annotations
 
 import dataclasses
+import statistics
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import pydantic
 
 from fairlead.watch.left_records import left_records
 
-__all__ = ["Carried", "carried"]
+__all__ = ["Carried", "PathNow", "carried"]
 
 _Natural = Annotated[int, pydantic.Field(ge=0)]
+_Positive = Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)]
+
+
+class PathNow(NamedTuple):
+    """What the acknowledgements of a path told last, in the mean of the bytes that it carried."""
+
+    latency_s: float
+    rate_Bps: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,10 +36,12 @@ class Carried:
     Attributes:
         by_mpi: By the indices of the sending and the receiving host.
         by_routers: By the indices of the hosts on the way, from the sending to the receiving one.
+        learned: What was learned of these ways.
     """
 
     by_mpi: Mapping[tuple[int, int], int]
     by_routers: Mapping[tuple[int, ...], int]
+    learned: Mapping[tuple[int, ...], PathNow] = dataclasses.field(default_factory=dict)
 
     @property
     def mpi_bytes(self) -> int:
@@ -62,6 +73,8 @@ class _ByMpi(pydantic.BaseModel, extra="forbid"):
 class _Path(pydantic.BaseModel, extra="forbid"):
     hops: Annotated[tuple[_Natural, ...], pydantic.Field(min_length=1)]
     bytes: _Natural
+    latency_s: Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]
+    rate_Bps: _Positive
 
 
 class _OfProcess(pydantic.BaseModel, extra="forbid"):
@@ -88,10 +101,21 @@ def carried(folder: Path, num_hosts: int) -> Carried | None:
     if not processes:
         return None
     by_mpi: Counter[tuple[int, int]] = Counter()
-    by_routers: Counter[tuple[int, ...]] = Counter()
+    paths_of: dict[tuple[int, ...], list[_Path]] = {}
     for process in processes:
         for each in process.by_mpi:
             by_mpi[process.src, each.dst] += each.bytes
         for path in process.paths:
-            by_routers[(process.src, *path.hops)] += path.bytes
-    return Carried(by_mpi, by_routers)
+            paths_of.setdefault((process.src, *path.hops), []).append(path)
+    by_routers = {hosts: sum(path.bytes for path in paths) for hosts, paths in paths_of.items()}
+    learned = {hosts: _mean(paths) for hosts, paths in paths_of.items() if by_routers[hosts] > 0}
+    return Carried(by_mpi, by_routers, learned)
+
+
+def _mean(paths: Sequence[_Path]) -> PathNow:
+    """That of processes, and of the connections, that share a path."""
+    weights = [path.bytes for path in paths]
+    return PathNow(
+        statistics.fmean((path.latency_s for path in paths), weights),
+        statistics.fmean((path.rate_Bps for path in paths), weights),
+    )

@@ -155,3 +155,4 @@ def test_processes_leave_what_carried_their_large_messages(
     if is_forced:
         assert found.mpi_bytes == 0
         assert {path[0] for path in found.by_routers} == {0, 1, 2}
+        assert set(found.learned) == set(found.by_routers)

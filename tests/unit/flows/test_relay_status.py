@@ -57,7 +57,8 @@ def test_status_tells_what_each_path_carried(run: Path) -> None:
     assert {route["carried_bytes"] for route in relay_view.facts(relay_status(run))["routes"]} == {
         None
     }
-    paths = [{"hops": [2, 1], "bytes": 3 * 2**20}]
+    learned = {"latency_s": 2e-4, "rate_Bps": 5e7}
+    paths = [{"hops": [2, 1], "bytes": 3 * 2**20, **learned}]
     left = {"src": 0, "by_mpi": [{"dst": 1, "bytes": 2**20}], "paths": paths}
     (run / "relay-0.json").write_text(json.dumps(left))
     console = Console(width=100, record=True)
@@ -69,7 +70,11 @@ def test_status_tells_what_each_path_carried(run: Path) -> None:
     assert sizes.pop(("a", "c", "b")) == 3 * 2**20
     assert set(sizes.values()) == {0}
     assert facts["by_mpi_bytes"] == 2**20
-    assert "routers carried 3 MiB of 4 MiB" in console.export_text()
+    assert [route["learned"] for route in facts["routes"] if route["learned"]] == [learned]
+    text = console.export_text()
+    assert "routers carried 3 MiB of 4 MiB" in text
+    (row,) = [line for line in text.splitlines() if line.startswith("│ a → c → b")]
+    assert [cell.strip() for cell in row.split("│")[-4:-1]] == ["3 MiB", "200 µs", "50 MB/s"]
 
 
 def test_a_run_without_relays_says_so(tmp_path: Path) -> None:
