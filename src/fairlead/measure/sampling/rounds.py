@@ -29,7 +29,7 @@ FIRST_PAIRS_RATIO = 0.8
 LATER_PAIRS_RATIO = 0.5
 """Pairs of a later batch, relative to all before it."""
 SHARES = (0.4, 0.2, 0.2, 0.2)
-"""How a given share of the pairs is spread over the batches; each is a launch."""
+"""How a given share of the pairs is spread over the batches."""
 MAX_BATCHES = 6
 MIN_STUCK_RATIO = 0.1
 """Below this share of the pairs, batches without gain do not end the sample: with many hosts, most
