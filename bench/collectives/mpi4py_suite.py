@@ -50,7 +50,7 @@ def forced_plan(
                       "method": method})  # fmt: skip
     write_network_plan(folder, network)
     fields = {"num_ranks": num_hosts, "is_reproducible": False, "rules": rules}
-    write_plan_file(folder, "collectives.json", fields, 1)
+    write_plan_file(folder, "collectives.json", fields, 2)
     yield
 
 

@@ -20,7 +20,6 @@ import os
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -54,10 +53,11 @@ def main() -> None:
         for uplink_ratio in options.uplink:
             clouds = [described(options, uplink_ratio, seed) for seed in range(options.seeds)]
             with ThreadPoolExecutor(os.cpu_count()) as pool:
-                times_s = {
-                    mode: list(pool.map(partial(simulated, program, mode), clouds))
+                begun = {
+                    mode: [pool.submit(simulated, program, mode, cloud) for cloud in clouds]
                     for mode in ("never", *options.mode)
                 }
+            times_s = {mode: [one.result() for one in ones] for mode, ones in begun.items()}
             report(options, uplink_ratio, times_s)
 
 
@@ -152,7 +152,10 @@ def words(values) -> str:
 
 
 def report(options: argparse.Namespace, uplink_ratio: float, times_s: dict) -> None:
-    """By mode and seed the mean times of each job's rounds."""
+    """Print the ratios of each mode.
+
+    `times_s` holds, by mode and seed, the mean time of a round of each job.
+    """
     never_s = times_s["never"]
     num_jobs = len(never_s[0])
     print(

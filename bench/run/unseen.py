@@ -80,6 +80,8 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--first", type=int, help="runs of each at first; default: 2")
     parser.add_argument("--repeats", type=int, help="further runs of the best; default: 10")
     options = parser.parse_args()
+    if options.short and options.code:
+        parser.error("--short runs cg: leave --code out")
     options.scenario = options.scenario or [*SCENARIOS][: 1 if options.short else None]
     options.number = options.number or (3 if options.short else NUM_PLACEMENTS)
     options.first = options.first or (1 if options.short else 2)

@@ -95,7 +95,7 @@ CollectivesPlan parse_collectives_plan(const PlanFile& network, const PlanFile& 
   CollectivesPlan plan{.network = parse_network_plan(network)};
   const json::Document document(collectives.name, collectives.text);
   const json::Value root = document.root();
-  root.require_format("fairlead-collectives", 1);
+  root.require_format("fairlead-collectives", 2);
   root.allow_only({"format", "version", "num_ranks", "is_reproducible", "max_drift_ratio",
                    "drift_from", "max_watching_ratio", "rules"});
   const json::Value planned_ranks = root.at("num_ranks");

@@ -24,9 +24,10 @@ struct CollectiveRule {
   std::string method{};
 
   /// @param on_hosts  those of the communicator, ascending
-  [[nodiscard]] bool is_for(const std::vector<std::int32_t>& on_hosts, std::size_t ranks) const {
+  [[nodiscard]] bool is_for(const std::vector<std::int32_t>& on_hosts,
+                            std::size_t num_members) const {
     return (hosts.empty() || hosts == on_hosts) &&
-           (num_ranks == 0 || static_cast<std::size_t>(num_ranks) == ranks);
+           (num_ranks == 0 || static_cast<std::size_t>(num_ranks) == num_members);
   }
 
   [[nodiscard]] bool covers(fairlead::collectives::Operation of, std::uint64_t bytes) const {

@@ -2,6 +2,7 @@
 #include "relay/carried.hpp"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "relay/relay.hpp"
@@ -20,13 +21,15 @@ void leave_carried() {
     }
     for (const PathState& path : relay.messenger->paths_to(host)) {
       if (path.sent_bytes == 0) continue;
-      // That past all routers has none.
-      const std::vector<std::uint16_t> straight{host};
-      const auto& hops = path.route.hops.empty() ? straight : path.route.hops;
-      paths.push_back({{"hops", hops},
-                       {"bytes", path.sent_bytes},
-                       {"latency_s", path.latency_s},
-                       {"rate_Bps", path.rate_Bps}});
+      // That past all routers has none, and is none of the plan's paths.
+      const bool is_planned = !path.route.hops.empty();
+      const auto& hops = is_planned ? path.route.hops : std::vector<std::uint16_t>{host};
+      nlohmann::ordered_json told = {{"hops", hops}, {"bytes", path.sent_bytes}};
+      if (is_planned && path.has_learned) {
+        told["latency_s"] = path.latency_s;
+        told["rate_Bps"] = path.rate_Bps;
+      }
+      paths.push_back(std::move(told));
     }
   }
   if (relay.own_rank != 0 && by_mpi.empty() && paths.empty()) return;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls that send and receive.
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "pmpi/mpi_symbols.hpp"
 #include "relay/completion.hpp"
+#include "relay/landing.hpp"
+#include "relay/peers.hpp"
 #include "relay/receives.hpp"
-#include "relay/relay.hpp"
+#include "relay/requests.hpp"
 #include "table/handlers.hpp"
 
 namespace fairlead::intercept::relay {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which receives may get an envelope.
+// What a receive asks for, and whether it is one that the feature handles.
 #pragma once
 
 #include <mpi.h>
@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "pmpi/mpi_symbols.hpp"
-#include "relay/relay.hpp"
+#include "relay/peers.hpp"
 
 namespace fairlead::intercept::relay {
 

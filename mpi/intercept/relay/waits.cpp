@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls that wait, test, cancel and free.
 #include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 

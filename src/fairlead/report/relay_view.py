@@ -13,7 +13,7 @@ from fairlead.flows.relay_status import RelayStatus
 from fairlead.flows.relaying import carried_line
 from fairlead.model.path_table import Route
 from fairlead.units import format_duration, format_rate, format_size
-from fairlead.watch.carried import PathNow
+from fairlead.watch.carried import LearnedPath
 
 
 def facts(status: RelayStatus) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def facts(status: RelayStatus) -> dict[str, Any]:
                 **dataclasses.asdict(route),
                 "path": list(_names(route, hosts)),
                 "carried_bytes": _carried_bytes(status, route),
-                "learned": None if (now := _learned(status, route)) is None else now._asdict(),
+                "learned": _learned_facts(status, route),
             }
             for route in status.table.routes
         ],
@@ -43,14 +43,14 @@ def view(status: RelayStatus) -> RenderableType:
     title = f"Paths of {status.run.name}, by {status.rule}"
     paths = Table("path", "latency", "rate", "carried", "last latency", "last rate", title=title)
     for route in status.table.routes:
-        size_bytes, now = _carried_bytes(status, route), _learned(status, route)
+        size_bytes, learned = _carried_bytes(status, route), _learned(status, route)
         paths.add_row(
             " → ".join(_names(route, hosts)),
             format_duration(route.latency_s),
             format_rate(route.bandwidth_Bps),
             "" if size_bytes is None else format_size(size_bytes),
-            "" if now is None else format_duration(now.latency_s),
-            "" if now is None else format_rate(now.rate_Bps),
+            "" if learned is None else format_duration(learned.latency_s),
+            "" if learned is None else format_rate(learned.rate_Bps),
         )
     routers = Table("router", "forwarded", "delivered", "waiting", "dropped")
     for host, counters in zip(hosts, status.counters, strict=True):
@@ -71,10 +71,15 @@ def _carried_bytes(status: RelayStatus, route: Route) -> int | None:
     return status.carried.by_routers.get((route.src, *route.hops), 0)
 
 
-def _learned(status: RelayStatus, route: Route) -> PathNow | None:
+def _learned(status: RelayStatus, route: Route) -> LearnedPath | None:
     if status.carried is None:
         return None
     return status.carried.learned.get((route.src, *route.hops))
+
+
+def _learned_facts(status: RelayStatus, route: Route) -> dict[str, float] | None:
+    learned = _learned(status, route)
+    return None if learned is None else learned._asdict()
 
 
 def _counted(counters: dict[str, float] | None) -> list[str]:

@@ -4,24 +4,29 @@
 from __future__ import annotations
 
 import dataclasses
-import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
+import numpy as np
 import pydantic
 
 from fairlead.watch.left_records import left_records
 
-__all__ = ["Carried", "PathNow", "carried"]
+__all__ = ["Carried", "LearnedPath", "carried"]
 
 _Natural = Annotated[int, pydantic.Field(ge=0)]
 _Positive = Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)]
 
 
-class PathNow(NamedTuple):
-    """What the acknowledgements of a path told last, in the mean of the bytes that it carried."""
+class LearnedPath(NamedTuple):
+    """What acknowledgements told of a path last, in the mean of the bytes that it carried.
+
+    Attributes:
+        latency_s: That of the plan, and what frames waited at routers for those of others.
+        rate_Bps: Of one connection of one process; others may have shared the path.
+    """
 
     latency_s: float
     rate_Bps: float
@@ -36,12 +41,12 @@ class Carried:
     Attributes:
         by_mpi: By the indices of the sending and the receiving host.
         by_routers: By the indices of the hosts on the way, from the sending to the receiving one.
-        learned: What was learned of these ways.
+        learned: What was learned of these ways, where anything was.
     """
 
     by_mpi: Mapping[tuple[int, int], int]
     by_routers: Mapping[tuple[int, ...], int]
-    learned: Mapping[tuple[int, ...], PathNow] = dataclasses.field(default_factory=dict)
+    learned: Mapping[tuple[int, ...], LearnedPath] = dataclasses.field(default_factory=dict)
 
     @property
     def mpi_bytes(self) -> int:
@@ -73,8 +78,8 @@ class _ByMpi(pydantic.BaseModel, extra="forbid"):
 class _Path(pydantic.BaseModel, extra="forbid"):
     hops: Annotated[tuple[_Natural, ...], pydantic.Field(min_length=1)]
     bytes: _Natural
-    latency_s: Annotated[float, pydantic.Field(ge=0, allow_inf_nan=False)]
-    rate_Bps: _Positive
+    latency_s: _Positive | None = None
+    rate_Bps: _Positive | None = None
 
 
 class _OfProcess(pydantic.BaseModel, extra="forbid"):
@@ -108,14 +113,21 @@ def carried(folder: Path, num_hosts: int) -> Carried | None:
         for path in process.paths:
             paths_of.setdefault((process.src, *path.hops), []).append(path)
     by_routers = {hosts: sum(path.bytes for path in paths) for hosts, paths in paths_of.items()}
-    learned = {hosts: _mean(paths) for hosts, paths in paths_of.items() if by_routers[hosts] > 0}
+    learned = {hosts: found for hosts, paths in paths_of.items() if (found := _mean(paths))}
     return Carried(by_mpi, by_routers, learned)
 
 
-def _mean(paths: Sequence[_Path]) -> PathNow:
-    """That of processes, and of the connections, that share a path."""
-    weights = [path.bytes for path in paths]
-    return PathNow(
-        statistics.fmean((path.latency_s for path in paths), weights),
-        statistics.fmean((path.rate_Bps for path in paths), weights),
+def _mean(paths: Sequence[_Path]) -> LearnedPath | None:
+    """That of the processes, and their connections, that share a path and have learned of it."""
+    told = [
+        (path.bytes, path.latency_s, path.rate_Bps)
+        for path in paths
+        if path.bytes > 0 and path.latency_s is not None and path.rate_Bps is not None
+    ]
+    if not told:
+        return None
+    sizes_bytes, latencies_s, rates_Bps = np.array(told).T
+    return LearnedPath(
+        float(np.average(latencies_s, weights=sizes_bytes)),
+        float(np.average(rates_Bps, weights=sizes_bytes)),
     )

@@ -16,7 +16,7 @@ const std::string kNetwork =
     R"("latency_s":[[0,1,1],[1,0,1],[1,1,0]],"bandwidth_Bps":[[null,1,1],[1,null,1],[1,1,null]],)"
     R"("nic_out_Bps":[],"nic_in_Bps":[],"groups":[]})";
 const std::string kCollectives =
-    R"({"format":"fairlead-collectives","version":1,"num_ranks":8,"is_reproducible":false,"rules":[)"
+    R"({"format":"fairlead-collectives","version":2,"num_ranks":8,"is_reproducible":false,"rules":[)"
     R"({"operation":"bcast","min_bytes":64,"max_bytes":128,"hosts":[2,0],"num_ranks":4,)"
     R"("method":"forest"},)"
     R"({"operation":"allgather","min_bytes":1,"max_bytes":null,"hosts":null,"method":"ring"}]})";
@@ -67,7 +67,7 @@ TEST_CASE("rules: they are for communicators on their hosts with so many ranks")
 namespace {
 
 DriftRule drift_rule_of(const char* fields) {
-  return plan_of(std::string(R"({"format":"fairlead-collectives","version":1,)") +
+  return plan_of(std::string(R"({"format":"fairlead-collectives","version":2,)") +
                  R"("num_ranks":8,"rules":[],)" + fields + "}")
       .drift;
 }

@@ -75,7 +75,7 @@ def forcing(turn: int = 0, *, hosts: list[int] | None = None) -> list[dict[str, 
 def write_plan(folder: Path, num_ranks: int, rules: list[dict[str, object]]) -> Path:
     write_network_plan(folder, network())
     fields = {"num_ranks": num_ranks, "is_reproducible": True, "rules": rules}
-    write_plan_file(folder, "collectives.json", fields, 1)
+    write_plan_file(folder, "collectives.json", fields, 2)
     return folder
 
 
@@ -344,7 +344,7 @@ def test_a_rank_that_ends_in_the_middle_ends_the_job_as_without_schedules(
             {"rules": [{**forcing()[0], "hosts": [5]}]},
             "rules[0]: hosts[0]: expected a whole number from 0 to 4, got 5",
         ),
-        ({"version": 2}, "version: expected 1, got 2"),
+        ({"version": 1}, "version: expected 2, got 1"),
     ],
 )
 def test_a_plan_that_cannot_be_used_is_one_line_and_the_mpis_own(

@@ -42,7 +42,7 @@ def write_plan(folder: Path, hosts: tuple[int, ...] | None, *, is_reproducible: 
     write_network_plan(folder, network)
     fields = {"num_ranks": len(HOSTS), "is_reproducible": is_reproducible, "max_drift_ratio": 999.0,
               "drift_from": "predicted", "max_watching_ratio": 1e3, "rules": rules}  # fmt: skip
-    write_plan_file(folder, "collectives.json", fields, 1)
+    write_plan_file(folder, "collectives.json", fields, 2)
     return folder
 
 

@@ -99,7 +99,7 @@ def test_its_collectives_follow_the_plan(linked_object: Path, tmp_path: Path) ->
         for operation in fl.collectives.OPERATIONS
     ]  # fmt: skip
     fields = {"num_ranks": NUM_RANKS, "is_reproducible": False, "rules": rules}
-    write_plan_file(tmp_path, "collectives.json", fields, 1)
+    write_plan_file(tmp_path, "collectives.json", fields, 2)
 
     native, *planned = (
         simulated(

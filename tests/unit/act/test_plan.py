@@ -160,7 +160,7 @@ def test_collectives_are_the_documented_json(tmp_path: Path) -> None:
 
     assert json.loads((tmp_path / "collectives.json").read_text()) == {
         "format": "fairlead-collectives",
-        "version": 1,
+        "version": 2,
         "num_ranks": 4,
         "is_reproducible": True,
         "max_drift_ratio": 0.3,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.watch.carried import PathNow, carried
+from fairlead.watch.carried import LearnedPath, carried
 
 
 def path(hops: Sequence[int], size: int, latency_s: float = 1e-4, rate_Bps: float = 1e8) -> dict:
@@ -42,8 +42,7 @@ def test_bytes_of_processes_on_a_host_add_up(tmp_path: Path) -> None:
 
 
 def test_one_path_may_be_named_for_each_of_its_connections(tmp_path: Path) -> None:
-    # That past all routers has no latency by the plan.
-    paths = [path([1], 3), path([1], 4, latency_s=0.0)]
+    paths = [path([1], 3), path([1], 4)]
     document = {"src": 0, "by_mpi": [], "paths": paths}
     (tmp_path / "relay-0.json").write_text(json.dumps(document))
 
@@ -54,15 +53,18 @@ def test_one_path_may_be_named_for_each_of_its_connections(tmp_path: Path) -> No
 
 
 def test_what_was_learned_of_a_path_is_the_mean_of_its_bytes(tmp_path: Path) -> None:
-    paths = [path([1], 3, 2e-4, 4e8), path([1], 1, 6e-4, 8e8), path([2, 1], 0)]
+    # What came past all routers, and what was not acknowledged, has told nothing of a path.
+    untold = [{"hops": [1], "bytes": 9}, {"hops": [2, 1], "bytes": 5}]
+    paths = [path([1], 3, 2e-4, 4e8), path([1], 1, 6e-4, 8e8), *untold]
     document = {"src": 0, "by_mpi": [], "paths": paths}
     (tmp_path / "relay-0.json").write_text(json.dumps(document))
 
     found = carried(tmp_path, 3)
 
     assert found is not None
-    (learned,) = found.learned.values()
-    assert learned == pytest.approx(PathNow(latency_s=3e-4, rate_Bps=5e8))
+    assert found.by_routers == {(0, 1): 13, (0, 2, 1): 5}
+    assert set(found.learned) == {(0, 1)}
+    assert found.learned[0, 1] == pytest.approx(LearnedPath(latency_s=3e-4, rate_Bps=5e8))
 
 
 def test_without_a_file_nothing_is_known(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ bool Lane::overlaps_next() const {
   return unacknowledged_bytes > kLastBytes;
 }
 
-Trip Lane::begin(Way way, std::uint64_t bytes, Time now) {
+Sending Lane::start(Way way, std::uint64_t bytes, Time now) {
   const bool overlaps = overlaps_next();
   const bool goes_another_way = way != way_;
   if (!overlaps) busy_since_ = now;
@@ -74,33 +74,33 @@ std::optional<std::size_t> Lane::choose(Way way, std::uint64_t bytes, Time now, 
   return paths[*best].has_room(bytes) ? best : std::nullopt;
 }
 
-void Lane::arrive(const Trip& trip, std::uint64_t bytes) {
+void Lane::arrive(const Sending& sending, std::uint64_t bytes) {
   unacknowledged_bytes -= bytes;
-  if (trip.period == period_) arrived_bytes_ += bytes;
+  if (sending.period == period_) arrived_bytes_ += bytes;
 }
 
-void Lane::end(const Trip& trip, Time now) {
-  if (trip.tells_nothing) {
-    rule->miss(trip.way, trip.bytes, now);
+void Lane::finish(const Sending& sending, Time now) {
+  if (sending.tells_nothing) {
+    rule->miss(sending.way, sending.bytes, now);
   } else {
-    learn(trip, now);
+    learn(sending, now);
   }
 }
 
 // What has arrived counts, not what was unacknowledged as a message began: where acknowledgements
 // are held up, most of that had arrived by then, and the path seemed several times as fast.
-void Lane::learn(const Trip& trip, Time now) {
-  if (!trip.overlaps) {
-    const double took_s = duration<double>(now - trip.began).count();
-    rule->learn(trip.way, trip.bytes, took_s, now);
-  } else if (trip.period == period_) {
+void Lane::learn(const Sending& sending, Time now) {
+  if (!sending.overlaps) {
+    const double took_s = duration<double>(now - sending.began).count();
+    rule->learn(sending.way, sending.bytes, took_s, now);
+  } else if (sending.period == period_) {
     const Mark& from = marks_.front();
     const double took_s = duration<double>(now - from.time).count();
-    rule->learn(trip.way, arrived_bytes_ - from.arrived_bytes, took_s, now);
+    rule->learn(sending.way, arrived_bytes_ - from.arrived_bytes, took_s, now);
   } else {
-    rule->miss(trip.way, trip.bytes, now);
+    rule->miss(sending.way, sending.bytes, now);
   }
-  if (trip.period != period_) return;
+  if (sending.period != period_) return;
   marks_.push_back({now, arrived_bytes_});
   if (marks_.size() > kTimedTogether) marks_.pop_front();
 }

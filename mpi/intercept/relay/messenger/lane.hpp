@@ -19,12 +19,14 @@ namespace fairlead::intercept::relay {
 /// Whether the own router takes segments. Without it they go to the receiver itself.
 enum class OwnRouter : std::uint8_t { absent, busy, ready };
 
+/// A message, by its receiver and its number there.
 struct MessageKey {
   std::uint32_t dst_rank;
   std::uint64_t number;
   friend auto operator<=>(const MessageKey&, const MessageKey&) = default;
 };
 
+/// A part of a message.
 struct SegmentKey {
   MessageKey message;
   std::size_t segment;
@@ -32,7 +34,7 @@ struct SegmentKey {
 };
 
 /// How a message goes, and what its time will tell.
-struct Trip {
+struct Sending {
   Way way = Way::striped;
   std::uint64_t bytes = 0;
   Time began{};
@@ -74,16 +76,16 @@ struct Lane {
   /// The way of the next message. Those that overlap go the same way: else none of them would tell
   /// what its way is worth.
   [[nodiscard]] Way next_way(std::uint64_t bytes, Time now);
-  /// A message begins. If it tells nothing, as others on another way are under way, neither do
+  /// A message starts. If it tells nothing, as others on another way are under way, neither do
   /// they.
-  [[nodiscard]] Trip begin(Way way, std::uint64_t bytes, Time now);
+  [[nodiscard]] Sending start(Way way, std::uint64_t bytes, Time now);
   /// The path of a segment; none if it has to wait.
   [[nodiscard]] std::optional<std::size_t> choose(Way way, std::uint64_t bytes, Time now,
                                                   OwnRouter router);
   /// Bytes of a message are acknowledged for the first time.
-  void arrive(const Trip& trip, std::uint64_t bytes);
+  void arrive(const Sending& sending, std::uint64_t bytes);
   /// All of a message has arrived.
-  void end(const Trip& trip, Time now);
+  void finish(const Sending& sending, Time now);
   /// An acknowledgement has come, so long after its segment was sent.
   void answer(std::chrono::microseconds took, bool is_in_time);
   /// Segments past all routers were not acknowledged in time.
@@ -101,7 +103,7 @@ struct Lane {
 
   [[nodiscard]] bool overlaps_next() const;
   void begin_period(Time now);
-  void learn(const Trip& trip, Time now);
+  void learn(const Sending& sending, Time now);
 
   /// Of the last message.
   Way way_ = Way::striped;

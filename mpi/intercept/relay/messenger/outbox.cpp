@@ -115,18 +115,18 @@ void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, 
   const std::size_t segments = num_segments(payload->size());
   const std::uint16_t host = host_of_rank_[dst_rank];
   Lane& lane = lanes_[host];
-  const Trip trip = lane.begin(way, payload->size(), now);
-  if (trip.tells_nothing) {
+  const Sending sending = lane.start(way, payload->size(), now);
+  if (sending.tells_nothing) {
     for (auto& [other, on_its_way] : messages_) {
-      if (host_of_rank_[other.dst_rank] == host) on_its_way.trip.tells_nothing = true;
+      if (host_of_rank_[other.dst_rank] == host) on_its_way.sending.tells_nothing = true;
     }
   }
-  Message message{std::move(payload), std::vector<bool>(segments, false), segments, trip};
+  Message message{std::move(payload), std::vector<bool>(segments, false), segments, sending};
   if (const auto found = reserved_.find(key); found != reserved_.end()) {
     message.is_claimed = found->second;
     reserved_.erase(found);
   }
-  kept_bytes_ += trip.bytes;
+  kept_bytes_ += sending.bytes;
   messages_[key] = std::move(message);
   for (std::size_t segment = 0; segment < segments; ++segment) {
     lane.waiting.push_back({key, segment});
@@ -144,16 +144,16 @@ std::optional<Departure> Outbox::next(Time now, OwnRouter router) {
         continue;
       }
       if (!may_go(message->first, message->second)) {
-        message->second.trip.tells_nothing = true;
+        message->second.sending.tells_nothing = true;
         ++each;
         continue;
       }
-      Trip& trip = message->second.trip;
-      const auto path = lane.choose(trip.way, size_of(*each), now, router);
+      Sending& sending = message->second.sending;
+      const auto path = lane.choose(sending.way, size_of(*each), now, router);
       if (!path) break;
       // No relay answers.
       const bool is_relayed = lane.paths[*path].route.hops.size() > 1;
-      if (trip.way == Way::relayed && !is_relayed) trip.tells_nothing = true;
+      if (sending.way == Way::relayed && !is_relayed) sending.tells_nothing = true;
       const SegmentKey segment = *each;
       lane.waiting.erase(each);
       return depart(lane, *path, segment, now);
@@ -235,9 +235,9 @@ void Outbox::acknowledge(const FrameHeader& header, Time now) {
   if (found.is_acknowledged[segment]) return;
   lane.answer(std::chrono::microseconds(clock_us(now) - header.sent_us), is_in_time);
   found.is_acknowledged[segment] = true;
-  lane.arrive(found.trip, size_of({key, segment}));
+  lane.arrive(found.sending, size_of({key, segment}));
   if (--found.num_left > 0) return;
-  lane.end(found.trip, now);
+  lane.finish(found.sending, now);
   erase(message);
 }
 
@@ -274,8 +274,8 @@ void Outbox::refuse(std::uint32_t dst_rank, std::uint64_t number, Time now) {
     if (found->second.is_acknowledged[segment]) continue;
     lanes_[host_of_rank_[dst_rank]].unacknowledged_bytes -= size_of({found->first, segment});
   }
-  const Trip& trip = found->second.trip;
-  lanes_[host_of_rank_[dst_rank]].rule->miss(trip.way, trip.bytes, now);
+  const Sending& sending = found->second.sending;
+  lanes_[host_of_rank_[dst_rank]].rule->miss(sending.way, sending.bytes, now);
   // The segments that wait are dropped when it is their turn.
   erase(found);
 }

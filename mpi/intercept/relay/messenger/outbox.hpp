@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "fairlead/relay/frame.hpp"
 #include "relay/messenger/cadence.hpp"
 #include "relay/messenger/lane.hpp"
+#include "relay/messenger/path_rule.hpp"
 #include "relay/messenger/phase_memory.hpp"
 #include "relay/messenger/site.hpp"
 
@@ -90,7 +90,7 @@ class Outbox {
     Payload payload;
     std::vector<bool> is_acknowledged;
     std::size_t num_left = 0;
-    Trip trip{};
+    Sending sending{};
     bool is_claimed = false;
   };
   struct InFlight {
@@ -106,6 +106,7 @@ class Outbox {
     Cadence cadence;
     Way last_way = Way::mpi;
   };
+
   [[nodiscard]] Way choose_way(Lane& lane, std::uint64_t bytes, Time now);
   void recognise_phase(std::uint32_t dst_rank, std::uint64_t bytes, Time now);
   void remember(PhaseMemory::PhaseId phase);

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::uint64_t kLeastWindowBytes = std::uint64_t{512} << 10U;
 constexpr std::chrono::milliseconds kLongestClosing{8000};
+// Of a connection with the receiver, of which nothing is known.
 constexpr double kUnknownRate_Bps = 1e8;
 // New samples have this weight.
 constexpr double kSampleWeight = 0.25;
@@ -58,6 +59,7 @@ void PathState::forget_if_stale(Time now) {
   if (!is_stale(now)) return;
   rate_Bps = route.bandwidth_Bps;
   latency_s = route.latency_s;
+  has_learned = false;
 }
 
 void PathState::learn(std::uint64_t bytes, std::uint64_t bytes_ahead, double took_s,
@@ -73,6 +75,7 @@ void PathState::learn(std::uint64_t bytes, std::uint64_t bytes_ahead, double too
   if (bytes_ahead > bytes || sample_Bps < rate_Bps || has_recovered) {
     rate_Bps += kSampleWeight * (sample_Bps - rate_Bps);
   }
+  has_learned = true;
   next_closing = kFirstClosing;
 }
 

@@ -26,36 +26,40 @@ struct PathState {
   /// That of the plan, and what routers make frames wait for those of other processes: learned
   /// from the times of each hop that acknowledgements bring back.
   double latency_s = 0.0;
+  /// Whether acknowledgements have told anything.
+  bool has_learned = false;
   Time last_used{};
   Time closed_until{};
   std::chrono::milliseconds next_closing = kFirstClosing;
   std::uint64_t sent_bytes = 0;
 
+  /// By the plan.
   [[nodiscard]] static PathState by(const Route& route, Time now);
   /// A connection with the receiver, of which nothing is known.
   [[nodiscard]] static PathState past_routers(Time now);
 
   /// Whether it has not failed to answer, lately.
   [[nodiscard]] bool is_open(Time now) const { return now >= closed_until; }
-  /// When a segment would arrive that is sent now.
-  [[nodiscard]] double expected_s(std::uint64_t bytes) const;
   /// Whether one more segment keeps it busy rather than waits before it.
   [[nodiscard]] bool has_room(std::uint64_t bytes) const;
-  void forget_if_stale(Time now);
-  /// A segment was acknowledged.
-  /// @param bytes_ahead  that were in flight as it was sent, with its own
-  /// @param held_s  that routers held it up because of frames of other processes
-  void learn(std::uint64_t bytes, std::uint64_t bytes_ahead, double took_s, double held_s);
-  /// It does not answer: it is left for a while, at each repetition for longer.
-  void close(Time now);
+  /// Whether it was idle for so long that what is known of it may be old.
+  [[nodiscard]] bool is_stale(Time now) const;
+
+  /// When a segment would arrive that is sent now.
+  [[nodiscard]] double expected_s(std::uint64_t bytes) const;
   /// The same, where a path that was idle is given one segment as if it were as planned: what is
   /// known of it counts until this one tells more.
   [[nodiscard]] double hoped_s(std::uint64_t bytes, Time now) const;
   /// The same of a segment that does not wait for those in flight.
   [[nodiscard]] double alone_s(std::uint64_t bytes, Time now) const;
 
-  /// Whether it was idle for so long that what is known of it may be old.
-  [[nodiscard]] bool is_stale(Time now) const;
+  /// A segment was acknowledged.
+  /// @param bytes_ahead  that were in flight as it was sent, with its own
+  /// @param held_s  that routers held it up because of frames of other processes
+  void learn(std::uint64_t bytes, std::uint64_t bytes_ahead, double took_s, double held_s);
+  void forget_if_stale(Time now);
+  /// It does not answer: it is left for a while, at each repetition for longer.
+  void close(Time now);
 };
 
 }  // namespace fairlead::intercept::relay

@@ -30,7 +30,7 @@ COLLECTIVES_NETWORK_FILE = "collectives-network.json"
 """Schedules are those that were timed only if they are planned on the same network, which another
 feature's NETWORK_FILE may not be."""
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,7 +137,7 @@ class _Rule(pydantic.BaseModel, extra="forbid"):
 
 class _Collectives(pydantic.BaseModel, extra="forbid"):
     format: Literal["fairlead-collectives"]
-    version: Literal[1]
+    version: Literal[2]
     num_ranks: Annotated[int, pydantic.Field(ge=1)]
     is_reproducible: bool
     max_drift_ratio: _Ratio | None = None

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
+
 from fairlead.measure.collective_times import TimedCall
 from fairlead.model.placement import Placement
 
@@ -30,6 +32,6 @@ class CallKind:
     @classmethod
     def of(cls, call: TimedCall, placement: Placement) -> CallKind:
         """That of a call by ranks of a placement."""
-        names = placement.host_names()
-        hosts = frozenset(names[rank] for rank in call.ranks)
+        used = np.unique(placement.host_of_rank[list(call.ranks)])
+        hosts = frozenset(placement.hosts[host] for host in used)
         return cls(call.operation, call.message_bytes, hosts, len(call.ranks))

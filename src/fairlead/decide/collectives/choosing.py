@@ -117,10 +117,10 @@ def rules_of(choices: Iterable[Choice]) -> list[CollectiveRule]:
 
 
 def _continues(last: CollectiveRule, rule: CollectiveRule) -> bool:
-    """Whether the next sizes of the last rule have the same method."""
-    return rule == dataclasses.replace(
-        last, min_bytes=(last.max_bytes or 0) + 1, max_bytes=rule.max_bytes
-    )
+    """Whether the rule is the last one's for the sizes that come next."""
+    if last.max_bytes is None:
+        return False
+    return rule == dataclasses.replace(last, min_bytes=last.max_bytes + 1, max_bytes=rule.max_bytes)
 
 
 def size_ranges(sizes: Sequence[int]) -> list[tuple[int, int]]:

@@ -67,19 +67,22 @@ def choose_native(found: NativeTimes, placement: Placement, is_reordered: bool) 
     is_better = (
         name is not None
         and choose(
-            *(kind, [name]),
+            kind,
+            [name],
             CollectiveTimes([True, True], found.times_s[:, [own, best]]),
         ).is_taken
     )
     column = best if is_better else own
     if column == 0:
         kept = choose(
-            *(kind, [name or OWN]),
+            kind,
+            [name or OWN],
             CollectiveTimes([True, name is not None], found.times_s[:, [0, 1]]),
         )
         return dataclasses.replace(kept, is_taken=False)
     against = choose(
-        *(kind, [name if is_better and name else OWN]),
+        kind,
+        [name if is_better and name else OWN],
         CollectiveTimes([True, True], found.times_s[:, [0, column]]),
     )
     return dataclasses.replace(against, is_taken=True)

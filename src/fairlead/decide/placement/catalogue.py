@@ -18,7 +18,7 @@ class Method(NamedTuple):
         summary: What it does, in one line.
         uses_metric: Whether the metric counts under every objective; for `optimize` it counts under
             "sum" only.
-        uses_objective: Whether the objective chooses among several placements.
+        uses_objective: Whether the placement depends on the objective.
     """
 
     place: Callable[[Problem], HostOfRank]
