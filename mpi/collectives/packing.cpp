@@ -36,6 +36,40 @@ bool has_no_gap(MPI_Datatype type) {
   return elements_of(type, 1, elements) == MPI_SUCCESS && elements.is_dense;
 }
 
+/// Memory as MPI_Pack and MPI_Unpack take it. MPICH 4.0 refuses its own MPI_BOTTOM there, a null
+/// pointer, from which types of absolute addresses count: the same bytes are those from another
+/// address on, by a type that is as far below it.
+class Addressed {
+ public:
+  Addressed(void* address, MPI_Datatype type) : address_(address), type_(type) {
+    if (address != nullptr) return;
+    const int one = 1;
+    const MPI_Aint below = -kAddress;
+    code_ = mpi().Type_create_hindexed(1, &one, &below, type, &type_);
+    if (code_ != MPI_SUCCESS) return;
+    is_own_ = true;
+    code_ = mpi().Type_commit(&type_);
+    address_ = reinterpret_cast<void*>(kAddress);  // NOLINT(performance-no-int-to-ptr)
+  }
+  ~Addressed() {
+    if (is_own_) mpi().Type_free(&type_);
+  }
+  Addressed(const Addressed&) = delete;
+  Addressed& operator=(const Addressed&) = delete;
+
+  [[nodiscard]] int code() const { return code_; }
+  [[nodiscard]] void* address() const { return address_; }
+  [[nodiscard]] MPI_Datatype type() const { return type_; }
+
+ private:
+  static constexpr MPI_Aint kAddress = 64;
+
+  void* address_;
+  MPI_Datatype type_;
+  bool is_own_ = false;
+  int code_ = MPI_SUCCESS;
+};
+
 }  // namespace
 
 bool is_plain(MPI_Datatype type) {
@@ -89,9 +123,7 @@ int AsBytes::to_receive_around(std::uint64_t block, Buffer& room, std::byte*& by
 int AsBytes::received() {
   if (room_ == nullptr || block_bytes_ == 0) return MPI_SUCCESS;
   for (std::uint64_t block = 0; block < num_blocks_; ++block) {
-    int position = 0;
-    const int code = mpi().Unpack(room_ + block * block_bytes_, static_cast<int>(block_bytes_),
-                                  &position, block_at(block), count_, type_, comm_);
+    const int code = unpack(room_ + block * block_bytes_, block);
     if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
@@ -109,9 +141,7 @@ int AsBytes::copy_in(const std::byte* bytes) {
     std::memcpy(buffer_, bytes, block_bytes_);
     return MPI_SUCCESS;
   }
-  int position = 0;
-  return mpi().Unpack(bytes, static_cast<int>(block_bytes_), &position, buffer_, count_, type_,
-                      comm_);
+  return unpack(bytes, 0);
 }
 
 void* AsBytes::block_at(std::uint64_t block) const {
@@ -122,9 +152,19 @@ void* AsBytes::block_at(std::uint64_t block) const {
 int AsBytes::pack(std::uint64_t block, std::byte* into) {
   // Not every MPI accepts a null buffer for nothing.
   if (block_bytes_ == 0) return MPI_SUCCESS;
+  const Addressed memory(block_at(block), type_);
+  if (memory.code() != MPI_SUCCESS) return memory.code();
   int position = 0;
-  return mpi().Pack(block_at(block), count_, type_, into, static_cast<int>(block_bytes_), &position,
-                    comm_);
+  return mpi().Pack(memory.address(), count_, memory.type(), into, static_cast<int>(block_bytes_),
+                    &position, comm_);
+}
+
+int AsBytes::unpack(const std::byte* bytes, std::uint64_t block) {
+  const Addressed memory(block_at(block), type_);
+  if (memory.code() != MPI_SUCCESS) return memory.code();
+  int position = 0;
+  return mpi().Unpack(bytes, static_cast<int>(block_bytes_), &position, memory.address(), count_,
+                      memory.type(), comm_);
 }
 
 }  // namespace fairlead::collectives

@@ -45,6 +45,7 @@ class AsBytes {
  private:
   [[nodiscard]] void* block_at(std::uint64_t block) const;
   int pack(std::uint64_t block, std::byte* into);
+  int unpack(const std::byte* bytes, std::uint64_t block);
 
   void* buffer_;
   std::uint64_t num_blocks_;

@@ -44,6 +44,8 @@ namespace fairlead::intercept {
   QUERY(Publish_name)               \
   QUERY(Reduce_local)               \
   QUERY(Topo_test)                  \
+  QUERY(Type_commit)                \
+  QUERY(Type_create_hindexed)       \
   QUERY(Type_free)                  \
   QUERY(Type_get_contents)          \
   QUERY(Type_get_envelope)          \

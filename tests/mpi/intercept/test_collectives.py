@@ -80,13 +80,18 @@ def write_plan(folder: Path, num_ranks: int, rules: list[dict[str, object]]) -> 
 
 
 def run(
-    mpi: TracedMpi, hosts: str, plan: Path | str, *words: Path | str, **env: str
+    mpi: TracedMpi,
+    hosts: str,
+    plan: Path | str,
+    *words: Path | str,
+    source: str = "collectives.cpp",
+    **env: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Run collectives.cpp on the invented hosts, one rank for each of them."""
+    """Run a program on the invented hosts, one rank for each of them."""
     launcher = detect(mpi.mpirun)
     library = str(find(launcher).intercept)
     env = {"LD_PRELOAD": library, "FAIRLEAD_PLAN": str(plan), **env}
-    program = mpi.build("collectives.cpp")
+    program = mpi.build(source)
     spec = mpi.spec(len(hosts.split(",")), ON_HOSTS, hosts, program, *words, **env)
     command = launcher.prepare_command(spec, Path("/nonexistent"))
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
@@ -140,6 +145,17 @@ def test_threads_on_any_hosts_get_what_the_native_calls_deliver(
     num_threads = 2 if level == "multiple" else 1
     assert done.stdout == "compared 60\n" * num_threads, done.stdout + done.stderr
     assert (done.returncode, told(done)) == (0, "")
+
+
+@pytest.mark.parametrize("turn", TURNS[:2])
+def test_memory_at_absolute_addresses_is_sent_from_there(
+    mpi: TracedMpi, turn: int, tmp_path: Path
+) -> None:
+    plan = write_plan(tmp_path, 5, forcing(turn))
+
+    done = run(mpi, ONE_PER_HOST, plan, source="bottom.c")
+
+    assert (done.returncode, done.stdout) == (0, "right 50 of 50\n"), done.stderr
 
 
 def test_a_followed_call_is_not_the_mpis_own(mpi: TracedMpi, tmp_path: Path) -> None:
