@@ -91,8 +91,7 @@ def quantum_espresso(folder: Path) -> Program:
     potential.write_bytes(gzip.decompress(SILICON_FILE.read_bytes()))
     (folder / "silicon.in").write_text(SILICON)
     command = (program("pw.x"), "-in", "silicon.in")
-    # The line of the whole program has minutes where it takes more than one.
-    pattern = r"^ +electrons +:.*CPU +([0-9.]+)s WALL"
+    pattern = r"^ +PWSCF +:.*CPU +(?:([0-9]+)m *)?([0-9.]+)s WALL"
     return Program(command, pattern, 16, (potential, folder / "silicon.in"))
 
 

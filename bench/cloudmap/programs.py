@@ -27,7 +27,7 @@ class Program:
     Attributes:
         command: Name of an example, or of a program on the PATH, and arguments.
         pattern: Finds its own times, whose sum counts: starting 32 ranks on one machine is no part
-            of what a placement can change.
+            of what a placement can change. With two groups these are minutes, or none, and seconds.
         num_ranks: Ranks of each run.
         inputs: Files that it wants in its folder.
         output: File of that folder with the times; None: what it prints.
@@ -131,7 +131,12 @@ def time_of(program: Program, run: subprocess.CompletedProcess[str], folder: Pat
     found = re.findall(program.pattern, told, re.MULTILINE)
     if run.returncode != 0 or not found:
         raise RuntimeError(f"a run failed: {run.args}\n{run.stdout}{run.stderr}")
-    return sum(map(float, found))
+    return sum(map(_seconds, found))
+
+
+def _seconds(found: str | tuple[str, str]) -> float:
+    minutes, seconds = ("", found) if isinstance(found, str) else found
+    return 60 * float(minutes or 0) + float(seconds)
 
 
 def probed(lab: Lab, file: Path, *options: str) -> fl.Network:

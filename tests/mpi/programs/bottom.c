@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
     MPI_Bcast(MPI_BOTTOM, 1, both, root, MPI_COMM_WORLD);
     num_right += first == 7 + root && second == 0.5 + root;
   }
-  // The root's own block stays where it is, all others come from there.
+  // From absolute addresses into memory with gaps.
   struct {
     int first;
     double second;
