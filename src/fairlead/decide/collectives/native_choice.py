@@ -62,8 +62,7 @@ def choose_native(found: NativeTimes, placement: Placement, is_reordered: bool) 
     """
     own, best = (2, 3) if is_reordered else (0, 1)
     name = found.names[1 if is_reordered else 0]
-    call = found.call
-    kind = CallKind.of(call, placement)
+    kind = CallKind.of(found.call, placement)
     is_better = (
         name is not None
         and choose(
