@@ -20,6 +20,7 @@ struct Kind {
 struct Place {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, size = 1;
+  bool is_one_host = false;  // so blocking calls are the MPI's own, too
 };
 
 const char* const kOperations[] = {"barrier",
@@ -119,7 +120,8 @@ int made(const Call& call, const Place& at, Function function, const Bytes& out,
       // MPICH 4.0 fails in place at any root but rank 0.
       const Bytes copied = in;
       const bool is_nonblocking = function == Function::nonblocking;
-      if (is_nonblocking && is_root && call.is_in_place) at_root = copied.data();
+      const bool is_native = is_nonblocking || at.is_one_host;
+      if (is_native && is_root && call.is_in_place) at_root = copied.data();
       CALL(Reduce, Ireduce, at_root, to, out_count, send.type, call.op, call.root, at.comm);
       if (is_nonblocking) MPI_Wait(&request, MPI_STATUS_IGNORE);
       break;
