@@ -90,6 +90,25 @@ TEST_CASE("way: on an even network four messages are tried at most, the first on
   CHECK(num_taken[Way::striped] == 0);
 }
 
+TEST_CASE("way: messages that overlap a trial, and go its way, do not decide by their number") {
+  // Less is planned than there is; the first message of each way opens its connections, one or
+  // many.
+  const WayRate planned(8e7, kLatency_s);
+  WayChoice choice({planned, planned, planned, planned}, kStart);
+  const auto learn = [&](Way way, double rate_Bps) {
+    choice.learn(way, kBytes, kLatency_s + static_cast<double>(kBytes) / rate_Bps, kStart);
+  };
+  std::map<Way, int> num_taken;
+  for (int message = 0; message < 100; ++message) {
+    const Way way = choice.next(kBytes, kStart);
+    const bool is_first = num_taken[way]++ == 0;
+    learn(way, !is_first ? 1.2e8 : way == Way::direct ? 8e7 : 7e7);
+    const int num_overlapping = way == Way::parallel && is_first ? 3 : 0;
+    for (int other = 0; other < num_overlapping; ++other) learn(way, 1.1e8);
+  }
+  CHECK(num_taken[Way::mpi] > 90);
+}
+
 TEST_CASE("way: ranks that wait for each other see rates below the plan's, and stay with the MPI") {
   // Their other messages share the interface, whichever way these take.
   Program program(1e8, 1e8);

@@ -211,6 +211,9 @@ void WayChoice::learn(Way way, std::uint64_t bytes, double seconds, Time now) {
   } else if (way == Way::direct && taken != Way::mpi && kMargin * seconds < known_s) {
     mpi_pace_.forget();
     compare(taken, now);
+  } else if (taken == Way::mpi && is_direct_known_less(bytes)) {
+    is_comparing_ = true;
+    go_on(bytes, now);
   }
 }
 
@@ -336,6 +339,14 @@ bool WayChoice::has_become_slow(std::uint64_t bytes) const {
   return is_slower_than_usual(bytes);
 }
 
+// Messages that overlap a trial go its way, and may tell more of it than was asked for: the first
+// message of the direct path, which opens a connection, would be judged by the fastest of theirs.
+bool WayChoice::is_direct_known_less(std::uint64_t bytes) const {
+  const Way taken = best(bytes);
+  if (taken == Way::mpi) return false;
+  return rates_.direct.num_learned() < std::min(kEnough, rate_of(taken).num_learned());
+}
+
 void WayChoice::go_on(std::uint64_t bytes, Time now) {
   if (!trials_.empty() || !begun_.empty()) return;
   if (is_load_old_ && is_slower_than_usual(bytes)) forget_relay(now);
@@ -361,6 +372,7 @@ void WayChoice::go_on(std::uint64_t bytes, Time now) {
         (is_direct_slow(bytes) || times_of_usual(bytes) > kBecameSlow)) {
       trials_.push_back(Way::direct);
     }
+    if (trials_.empty() && is_direct_known_less(bytes)) trials_.push_back(Way::direct);
   }
   if (!trials_.empty()) return;
   is_comparing_ = false;

@@ -128,6 +128,7 @@ class WayChoice {
   [[nodiscard]] bool is_load_unknown(std::uint64_t bytes) const;
   [[nodiscard]] bool is_direct_slow(std::uint64_t bytes) const;
   [[nodiscard]] bool is_slower_than_usual(std::uint64_t bytes) const;
+  [[nodiscard]] bool is_direct_known_less(std::uint64_t bytes) const;
   [[nodiscard]] double times_of_usual(std::uint64_t bytes) const;
   [[nodiscard]] bool has_become_slow(std::uint64_t bytes) const;
   [[nodiscard]] bool may_mpi_be_slow(std::uint64_t bytes) const;
