@@ -36,7 +36,7 @@ MOST_TASKS = {"Mt-KaHyPar": 1024}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--duration", type=parse_duration, default=3600.0, metavar="TIME")
+    parser.add_argument("--duration", type=duration, default=3600.0, metavar="TIME")
     parser.add_argument("--only", nargs="+", choices=PATTERNS, help="these instances")
     parser.add_argument("--slice", type=float, metavar="SECONDS", help="of one run of optimize")
     parser.add_argument(
@@ -76,6 +76,13 @@ def main() -> None:
             best_known.report(is_updating=True)
         num_runs += 1
     print(f"{num_runs} runs; best_known.json tells how long each instance was searched")
+
+
+def duration(text: str) -> float:
+    try:
+        return parse_duration(text)
+    except fl.InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def rounds(best_known: BestKnown, instances: list[Instance]) -> Iterator[tuple[int, Instance]]:
