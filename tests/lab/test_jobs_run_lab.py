@@ -92,7 +92,7 @@ def test_jobs_run_at_the_same_time_where_they_were_placed(run, tmp_path: Path) -
 
 def test_exit_code_is_that_of_the_first_to_fail(run) -> None:
     process = run(
-        script("until [ -e gate ]; do sleep 0.05; done; sleep 1; exit 5", name="slow"),
+        script("until [ -e gate ]; do sleep 0.05; done; sleep 4; exit 5", name="slow"),
         script("touch gate; exit 7", num_ranks=3, name="quick"),
     )
     process.communicate()

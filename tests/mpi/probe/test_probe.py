@@ -184,7 +184,7 @@ class Endless:
             stderr=subprocess.PIPE,
             text=True,
         )
-        wait_until(lambda: len(find_ranks(self.tag)) == 4)
+        wait_until(lambda: len(find_ranks(self.tag)) == 4 or self.process.poll() is not None)
 
     def end(self) -> tuple[int, str]:
         _, stderr = self.process.communicate()

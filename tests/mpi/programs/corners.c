@@ -172,7 +172,10 @@ static void large_counts(void) {}
 
 int main(int argc, char** argv) {
   const char* corner = argv[1];
-  if (strcmp(corner, "no_mpi") == 0) return 0;
+  if (strcmp(corner, "no_mpi") == 0) {
+    sleep(1); /* Open MPI 5 may wait for ever for ranks that end within milliseconds. */
+    return 0;
+  }
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

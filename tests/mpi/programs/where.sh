@@ -5,4 +5,4 @@
 value=$(printf %s "$WHERE_VALUE" | od -An -v -tx1 | tr -d ' \n')
 printf 'rank %d %s %s.\n' "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" "${FAKE_HOST:-here}" "$value"
 # Open MPI 5 may wait for ever for ranks that end within milliseconds.
-sleep 0.5
+sleep 1

@@ -81,9 +81,10 @@ def test_a_line_for_a_program_that_has_ended_is_no_error(
 def test_a_late_answer_ends_the_program_and_keeps_what_it_printed(
     talk: Callable[[str], Conversation],
 ) -> None:
-    program = talk("echo begun; sleep 300")
-    with pytest.raises(LaunchTimeoutError, match=r"sh did not end within 0.5 s") as caught:
-        program.ask(None, ends_with("never"), 0.5)
+    program = talk("echo ready; read line; echo begun; sleep 300")
+    program.ask(None, ends_with("ready"), LIMIT_S)
+    with pytest.raises(LaunchTimeoutError, match=r"sh did not end within 1.5 s") as caught:
+        program.ask("go", ends_with("never"), 1.5)
     assert caught.value.finished.stdout == "begun\n"
     assert program.has_ended
 

@@ -138,7 +138,7 @@ def test_blocks_straight_to_all_hosts_take_one_latency(operation: str) -> None:
 
 
 @pytest.mark.parametrize("operation", fl.collectives.OPERATIONS)
-def test_plan_for_256_hosts_takes_few_seconds_at_most(operation: str) -> None:
+def test_plan_for_256_hosts_takes_seconds_and_not_minutes(operation: str) -> None:
     network = drawn(256)
     message_bytes = 8 * 2**20
     if operation in ("allgather", "reduce_scatter", "alltoall"):
@@ -147,8 +147,8 @@ def test_plan_for_256_hosts_takes_few_seconds_at_most(operation: str) -> None:
 
     fl.collectives.plan(operation, network, message_bytes)
 
-    # A second is the aim (bench/collectives/planning.py); a busy machine is slower.
-    assert time.process_time() - begun_s < 3
+    # A second is the aim, which bench/collectives/planning.py tells; this notices another order.
+    assert time.process_time() - begun_s < 10
 
 
 @pytest.mark.parametrize(
