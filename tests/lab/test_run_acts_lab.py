@@ -56,6 +56,28 @@ int main(int argc, char** argv) {
 }
 """
 
+GROUPS_BY_COLLECTIVES = """
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+static char out[20000], in[4][20000];
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  char host[256];
+  MPI_Comm group;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &group);
+  gethostname(host, sizeof host);
+  for (int step = 0; step < 30; ++step)
+    MPI_Allgather(out, 20000, MPI_CHAR, in, 20000, MPI_CHAR, group);
+  usleep(600000); /* Longer than what starting may add to a run. */
+  printf("rank %d on %s\\n", rank, host);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
 
 @pytest.fixture(scope="module")
 def lab(small_cloud: Scenario) -> Iterator[Lab]:
@@ -67,8 +89,11 @@ def lab(small_cloud: Scenario) -> Iterator[Lab]:
 
 @pytest.fixture(scope="module")
 def groups(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("groups")
-    (folder / "groups.c").write_text(GROUPS)
+    return compiled(GROUPS, tmp_path_factory.mktemp("groups"))
+
+
+def compiled(source: str, folder: Path) -> str:
+    (folder / "groups.c").write_text(source)
     program = folder / "groups"
     subprocess.run(["mpicc.openmpi", folder / "groups.c", "-o", program], check=True)
     return str(program)
@@ -105,6 +130,18 @@ def test_run_measures_for_itself_and_puts_each_group_into_one_rack(
     assert "placed by optimize" in told
     assert "rehearsals" in told
     assert f"(budget {format_duration(default_budget_s(len(lab.hosts)))})" in told
+
+
+def test_groups_that_talk_by_collectives_only_are_put_into_one_rack_each(
+    lab: Lab, tmp_path: Path
+) -> None:
+    program = compiled(GROUPS_BY_COLLECTIVES, tmp_path)
+
+    hosts, told = run(lab, tmp_path, program, *PATIENT, "--tune", "never")
+
+    assert len(racks_of(lab, hosts[0::2])) == 1, told
+    assert len(racks_of(lab, hosts[1::2])) == 1, told
+    assert "placed by optimize" in told
 
 
 def test_a_second_run_takes_the_same_placement_without_deciding_anew(

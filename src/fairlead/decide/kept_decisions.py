@@ -93,7 +93,7 @@ def decision_path(
     digest = hashlib.sha256(repr(facts).encode())
     arrays = network.arrays()
     for name in ("bytes", "messages"):
-        sent = getattr(traffic.total, name)
+        sent = getattr(traffic.carried, name)
         arrays |= {f"{name}.{part}": getattr(sent, part) for part in ("data", "indices", "indptr")}
     for name, array in arrays.items():
         digest.update(f"{name} {array.shape} ".encode())

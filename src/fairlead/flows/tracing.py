@@ -64,7 +64,7 @@ def traced(
     if request.traffic is None:
         kept = profile_cache.recall_traffic(request.program, request.num_ranks, launcher)
         if kept is not None:
-            found = "" if kept.total.messages.nnz else "; it sent nothing"
+            found = "" if kept.carried.messages.nnz else "; it sent nothing"
             narrator.tell(f"traffic: this program was traced before with as many ranks{found}")
             return TracedProgram(kept)
     log = directory.file("trace.log")

@@ -128,13 +128,13 @@ def rehearse(
 
 def num_steps_of(traffic: Traffic) -> float:
     """Largest number of messages from one rank to another: about the number of iterations."""
-    messages = traffic.total.messages
+    messages = traffic.carried.messages
     return float(max(1.0, messages.max())) if messages.nnz else 1.0
 
 
 def host_bytes(placement: Placement, traffic: Traffic, hosts: Sequence[str]) -> Matrix:
     """Bytes between these hosts, shape (H, H), [src, dst], diagonal 0."""
-    sent = traffic.total.bytes.tocoo()
+    sent = traffic.carried.bytes.tocoo()
     position = {host: index for index, host in enumerate(hosts)}
     host_of_rank = np.array([position[name] for name in placement.host_names()])
     between = np.zeros((len(hosts), len(hosts)))

@@ -91,9 +91,9 @@ def evaluate_on_tree(placement: Placement, traffic: Traffic, tree: HostTree) -> 
     used, host = tree.select(placement.hosts), placement.host_of_rank
     sums = {}
     for metric in ("bytes", "messages"):
-        pairs = sp.coo_array(getattr(traffic.total, metric))
+        pairs = sp.coo_array(getattr(traffic.carried, metric))
         sums[metric] = float(pairs.data @ used.cost(host[pairs.row], host[pairs.col]))
-    sent = sp.coo_array(traffic.total.bytes)
+    sent = sp.coo_array(traffic.carried.bytes)
     is_inside = host[sent.row] == host[sent.col]
     return TreeCost(float(sent.data[~is_inside].sum()), float(sent.data[is_inside].sum()), sums)
 
@@ -123,7 +123,7 @@ def costs_of(placement: Placement, traffic: Traffic) -> Callable[[Network], Cost
         ShapeError: As `evaluate`, here; a TopologyError comes from the call with a network.
     """
     _require_ranks(placement, traffic)
-    carried = traffic.total
+    carried = traffic.carried
     sent_bytes, messages = rank_matrix(carried.bytes), rank_matrix(carried.messages)
 
     def on(network: Network) -> Cost:

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from fairlead.errors import InputError, ShapeError
 from fairlead.files.archive import Archive, save_archive
+from fairlead.model.collective_messages import expected_messages
 
 __all__ = ["CollectiveCall", "Traffic", "Uncounted", "summed_over_communicators"]
 
@@ -140,16 +141,28 @@ class Traffic:
 
     @functools.cached_property
     def total(self) -> Traffic:
-        """Point-to-point traffic and exchange patterns added up: what a placement has to carry."""
+        """Point-to-point traffic and exchange patterns added up: what was counted."""
         largest = _present(self.max_message_bytes)
         return Traffic(
             bytes=sp.csr_array(self.bytes + _present(self.exchange_bytes)),
             messages=sp.csr_array(self.messages + _present(self.exchange_messages)),
             max_message_bytes=largest.maximum(_present(self.exchange_max_message_bytes)),
-            collectives=self.collectives,
-            communicators=self.communicators,
             run_time_s=self.run_time_s,
             origin=self.origin,
+        )
+
+    @functools.cached_property
+    def carried(self) -> Traffic:
+        """`total` and what collectives are expected to send: what a placement has to carry."""
+        inside_bytes, inside_messages = expected_messages(
+            self.collectives, self.communicators, self.num_ranks, self.origin.get("mpi")
+        )
+        if not inside_messages.nnz:
+            return self.total
+        return dataclasses.replace(
+            self.total,
+            bytes=sp.csr_array(self.total.bytes + inside_bytes),
+            messages=sp.csr_array(self.total.messages + inside_messages),
         )
 
     @functools.cached_property

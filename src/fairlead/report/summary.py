@@ -133,7 +133,7 @@ def _runs(count: int) -> str:
 def _traffic(files: RunFiles) -> list[str]:
     if files.traffic is None:
         return []
-    sent = format_size(float(files.traffic.total.bytes.sum()))
+    sent = format_size(float(files.traffic.carried.bytes.sum()))
     found = f"The {files.traffic.num_ranks} ranks send one another {sent}"
     before, after = files.before(), files.after()
     if after is None or math.isnan(inside := inside_ratio(files.traffic, after)):

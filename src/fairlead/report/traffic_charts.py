@@ -50,7 +50,7 @@ def traffic_charts(
         before: The launcher's placement, where it is known.
         after: The chosen placement, where it is known.
     """
-    sent = traffic.total.bytes
+    sent = traffic.carried.bytes
     shown = [_in_rank_order(traffic, sent)]
     if before is not None:
         shown.append(_by_host(sent, before, f"Before: by host, placed by {before.method}"))
@@ -62,8 +62,8 @@ def traffic_charts(
 
 
 def inside_ratio(traffic: Traffic, placement: Placement) -> float:
-    """Fraction of all bytes between different ranks that stays inside hosts; `nan` without any."""
-    coo = traffic.total.bytes.tocoo()
+    """Fraction of the bytes between different ranks that stays inside hosts; `nan` without any."""
+    coo = traffic.carried.bytes.tocoo()
     apart = coo.row != coo.col
     host = placement.host_of_rank
     inside = coo.data[apart & (host[coo.row] == host[coo.col])].sum()

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -26,7 +28,7 @@ MAX_COLLECTIVES = 5
 
 
 class BusyPair(NamedTuple):
-    """Traffic from one rank to another."""
+    """Traffic from one rank to another; the largest message is of those outside collectives."""
 
     src: int
     dst: int
@@ -37,18 +39,18 @@ class BusyPair(NamedTuple):
 
 def busiest_pairs(traffic: Traffic, max_pairs: int = MAX_BUSIEST) -> list[BusyPair]:
     """The ordered pairs that carry most bytes, most first; self-messages are left out."""
-    total = traffic.total
+    carried = traffic.carried
     # Traffic always makes it a matrix; only its constructor takes None.
-    largest: Any = total.max_message_bytes
-    coo = total.bytes.tocoo()
+    largest: Any = carried.max_message_bytes
+    coo = carried.bytes.tocoo()
     apart = np.flatnonzero((coo.row != coo.col) & (coo.data > 0))
     order = apart[np.argsort(-coo.data[apart], kind="stable")][:max_pairs]
     return [
         BusyPair(
             int(src),
             int(dst),
-            float(total.bytes[src, dst]),
-            float(total.messages[src, dst]),
+            float(carried.bytes[src, dst]),
+            float(carried.messages[src, dst]),
             float(largest[src, dst]),
         )
         for src, dst in zip(coo.row[order], coo.col[order], strict=True)
@@ -62,9 +64,9 @@ def by_time(calls: Sequence[CollectiveCall]) -> list[CollectiveCall]:
 
 def facts(traffic: Traffic) -> dict[str, Any]:
     """Everything `view` shows, as plain values; pairs as [src, dst, bytes, messages]."""
-    total = traffic.total
-    coo = total.bytes.tocoo()
-    messages = np.asarray(total.messages[coo.row, coo.col]).reshape(-1)
+    carried = traffic.carried
+    coo = carried.bytes.tocoo()
+    messages = _cells(carried.messages, coo.row, coo.col)
     columns = (part.tolist() for part in (coo.row, coo.col, coo.data, messages))
     return {
         **summary_facts(traffic),
@@ -83,6 +85,7 @@ def summary_facts(traffic: Traffic) -> dict[str, Any]:
         "run_time_s": None if math.isnan(traffic.run_time_s) else traffic.run_time_s,
         "point_to_point": _totals(traffic.bytes, traffic.messages),
         "exchange": _totals(traffic.exchange_bytes, traffic.exchange_messages),
+        "inside_collectives": _inside(traffic),
         "collectives": [call._asdict() for call in by_time(traffic.collectives)],
         "communicators": [ranks.tolist() for ranks in traffic.communicators],
     }
@@ -113,7 +116,7 @@ def view(traffic: Traffic, width: int) -> RenderableType:
         *map(Text, _total_lines(traffic)),
         Text(),
         heatmap(
-            traffic.total.bytes,
+            traffic.carried.bytes,
             ranks,
             title="Bytes from rank to rank",
             family=BYTES,
@@ -133,21 +136,34 @@ def _by_kind(traffic: Traffic) -> list[CollectiveCall]:
     return by_time(summed_over_communicators(traffic.collectives))
 
 
+def _cells(matrix: sp.csr_array, rows: Any, columns: Any) -> npt.NDArray[np.float64]:
+    """Some cells of a matrix; SciPy's own way to them fails where there are none."""
+    if not len(rows):
+        return np.zeros(0)
+    return np.asarray(matrix[rows, columns], dtype=np.float64).reshape(-1)
+
+
 def _totals(sent: Any, messages: Any) -> dict[str, float]:
     return {"bytes": float(sent.sum()), "messages": float(messages.sum())}
 
 
+def _inside(traffic: Traffic) -> dict[str, float]:
+    """What collectives are expected to have sent, exchanges included."""
+    carried = traffic.carried
+    return _totals(carried.bytes - traffic.bytes, carried.messages - traffic.messages)
+
+
 def _total_lines(traffic: Traffic) -> list[str]:
-    """Everything that was sent; exchanges only if there were any."""
-    lines = {
-        "point to point": _totals(traffic.bytes, traffic.messages),
-        "alltoall, neighbours": _totals(traffic.exchange_bytes, traffic.exchange_messages),
-    }
-    return [
-        f"{name}: {format_size(totals['bytes'])} in {totals['messages']:,.0f} messages"
-        for name, totals in lines.items()
-        if totals["messages"] or name == "point to point"
-    ]
+    """Everything that was sent; collectives only if there were any."""
+    lines = [_sent_line("point to point", _totals(traffic.bytes, traffic.messages))]
+    inside = _inside(traffic)
+    if inside["messages"]:
+        lines.append(f"{_sent_line('inside collectives', inside)}, estimated")
+    return lines
+
+
+def _sent_line(name: str, totals: Mapping[str, float]) -> str:
+    return f"{name}: {format_size(totals['bytes'])} in {totals['messages']:,.0f} messages"
 
 
 def _run_time(traffic: Traffic) -> str:
@@ -162,7 +178,7 @@ def _busiest_table(pairs: list[BusyPair]) -> Table:
             f"{pair.src} → {pair.dst}",
             format_size(pair.bytes),
             f"{pair.messages:,.0f}",
-            format_size(pair.max_message_bytes),
+            format_size(pair.max_message_bytes) if pair.max_message_bytes else "",
         )
     return shown
 

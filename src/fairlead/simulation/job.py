@@ -135,13 +135,13 @@ class Job:
             InputError: There is only one rank, or a number is out of range.
         """
         require_within(f"job {name!r}: its run time in s", run_time_s, *_RUN_TIMES_S)
-        total = traffic.total
-        counts = sp.coo_array(total.messages)
+        carried = traffic.carried
+        counts = sp.coo_array(carried.messages)
         used = (counts.data > 0) & (counts.row != counts.col)
         src, dst = counts.row[used].astype(np.int64), counts.col[used].astype(np.int64)
         num_messages = np.maximum(1, np.rint(counts.data[used]))
-        size_bytes = np.rint(_entries(total.bytes, src, dst) / num_messages)
-        assert total.max_message_bytes is not None  # a missing matrix has become an empty one
+        size_bytes = np.rint(_entries(carried.bytes, src, dst) / num_messages)
+        assert carried.max_message_bytes is not None  # a missing matrix has become an empty one
         return cls(
             name=name,
             num_ranks=traffic.num_ranks,
@@ -149,7 +149,7 @@ class Job:
             dst=dst,
             message_bytes=size_bytes,
             # Where the largest was not recorded, it is at least the mean.
-            max_message_bytes=np.maximum(_entries(total.max_message_bytes, src, dst), size_bytes),
+            max_message_bytes=np.maximum(_entries(carried.max_message_bytes, src, dst), size_bytes),
             rate_per_s=num_messages / run_time_s,
             num_messages=num_messages,
             first_s=np.zeros(len(src)),

@@ -249,7 +249,7 @@ def program_rates(traffic: Traffic, placement: Placement, hosts: Sequence[str]) 
         return np.zeros((num_hosts, num_hosts))
     place_of = {host: place for place, host in enumerate(hosts)}
     host_of_rank = np.array([place_of[name] for name in placement.host_names()])
-    sent = traffic.total.bytes.tocoo()
+    sent = traffic.carried.bytes.tocoo()
     src, dst = host_of_rank[sent.row], host_of_rank[sent.col]
     between = np.zeros((num_hosts, num_hosts))
     np.add.at(between, (src, dst), sent.data)

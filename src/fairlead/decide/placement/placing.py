@@ -105,7 +105,7 @@ def place(
         on_progress=on_progress,
     )
     _require_consistent(limits)
-    carried, used = traffic.total, network.select(cluster.hosts)
+    carried, used = traffic.carried, network.select(cluster.hosts)
     if isinstance(used, HostTree) and objective != "sum":
         raise InputError(
             f"{used.source}: a host tree has costs but no rates: place on it by the objective "

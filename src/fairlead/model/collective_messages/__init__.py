@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The messages that collective calls are expected to send.
+
+A trace cannot see them, since the MPI sends them by itself. But many programs send more by
+collectives than point to point, and a placement has to carry all of it.
+
+table of calls ──▶ the algorithm that the MPI chooses for each (choices.py)
+               ──▶ its steps, and what is sent in them (algorithms.py)
+               ──▶ who sends to whom in a step (steps.py) ──▶ messages between ranks
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from fairlead.model.collective_messages.algorithms import Call
+from fairlead.model.collective_messages.choices import algorithm_of
+from fairlead.model.collective_messages.steps import Step, partners
+
+if TYPE_CHECKING:
+    from fairlead.model.traffic import CollectiveCall
+
+__all__ = ["expected_messages"]
+
+Ranks = npt.NDArray[np.int64]
+Sums = Mapping[tuple[int, Step], npt.NDArray[np.float64]]
+
+
+def expected_messages(
+    calls: Sequence[CollectiveCall],
+    communicators: Sequence[Ranks],
+    num_ranks: int,
+    mpi: object = None,
+) -> tuple[sp.csr_array, sp.csr_array]:
+    """Bytes and messages between ranks, as the collectives are expected to send them.
+
+    Left out are calls whose communicator is unknown, and those whose messages the call itself
+    fixes: `alltoall` and neighbourhood collectives, which a trace counts.
+
+    Args:
+        calls: The table of calls.
+        communicators: World ranks of each communicator that it names.
+        num_ranks: T.
+        mpi: What the MPI calls itself; of an unknown one MPICH's choices are expected.
+
+    Returns:
+        Two matrices of shape (T, T), [src, dst], in world ranks.
+    """
+    sums: dict[tuple[int, Step], npt.NDArray[np.float64]] = {}
+    for call in calls:
+        if call.communicator is None or call.communicator_size < 2:
+            continue
+        one = Call(call.communicator_size, call.message_bytes, call.root or 0)
+        algorithm = algorithm_of(call.operation, one, mpi)
+        num_calls = call.calls / call.communicator_size
+        for step, sent_bytes, messages in algorithm(one) if algorithm else ():
+            sent = sums.setdefault((call.communicator, step), np.zeros(2))
+            sent += num_calls * np.array([sent_bytes, messages])
+    return _matrices(sums, communicators, num_ranks)
+
+
+def _matrices(
+    sums: Sums, communicators: Sequence[Ranks], num_ranks: int
+) -> tuple[sp.csr_array, sp.csr_array]:
+    none: Ranks = np.zeros(0, np.int64)
+    rows, columns, values = [none], [none], [np.zeros((2, 0))]
+    for (communicator, step), sent in sums.items():
+        ranks = communicators[communicator]
+        src, dst = partners(step, len(ranks))
+        rows.append(ranks[src])
+        columns.append(ranks[dst])
+        values.append(np.repeat(sent[:, None], len(src), axis=1))
+    at = (np.concatenate(rows), np.concatenate(columns))
+    shape = (num_ranks, num_ranks)
+    of_bytes, of_messages = (
+        sp.csr_array(sp.coo_array((value, at), shape=shape))
+        for value in np.concatenate(values, axis=1)
+    )
+    return of_bytes, of_messages
