@@ -18,18 +18,23 @@ namespace fairlead::probe {
 namespace {
 
 /// Runs flows together, led by this rank 0, and prints the result.
-void probe_contention(StepRunner& step_runner, const Behaviour& behaviour, Outcome& outcome) {
+void probe_contention(const Options& options, StepRunner& step_runner, const Behaviour& behaviour,
+                      Outcome& outcome) {
   // On one machine, many flows are limited by its processor, not by an interface.
   constexpr int kFlowsOnOneMachine = 4;
   const double begin_s = now_s();
-  const ContentionOptions wanted{
-      .is_one_machine = behaviour.shares_machine,
-      .max_nic_flows = behaviour.shares_machine ? kFlowsOnOneMachine : kMostFlows};
   const auto measure = [&](std::span<const Flow> flows, Precision precision) {
     return step_runner.measure(flows, precision);
   };
   const auto num_hosts = static_cast<int>(outcome.node_names.size());
-  const ContentionFindings findings = find_contention(num_hosts, measure, wanted);
+  const int most_flows = behaviour.shares_machine ? kFlowsOnOneMachine : kMostFlows;
+  const ContentionFindings findings =
+      options.interfaces
+          ? find_interfaces(num_hosts, measure,
+                            {.max_nic_flows = kMostFlows, .seed = options.interfaces->seed})
+          : find_contention(
+                num_hosts, measure,
+                {.is_one_machine = behaviour.shares_machine, .max_nic_flows = most_flows});
   print_contention(findings, now_s() - begin_s);
   outcome.is_orderly = outcome.is_orderly && step_runner.is_orderly();
 }
@@ -44,8 +49,9 @@ bool carry_out(MPI_Comm comm, const Options& options, ControlChannel& control) {
   Findings findings = walk_tournament(comm, options, behaviour.concurrency, control, exchange);
   FlowRunner runner(comm, options.patience_s, control, behaviour.yields);
   Rehearsal rehearsal(comm, options, control, behaviour.yields);
+  const bool runs_flows = options.has_contention || options.interfaces;
   if (rank != 0) {
-    const bool is_needed = options.has_contention || options.rehearsal;
+    const bool is_needed = runs_flows || options.rehearsal;
     const auto serve = [&] {
       runner.serve();
       rehearsal.serve();
@@ -55,9 +61,9 @@ bool carry_out(MPI_Comm comm, const Options& options, ControlChannel& control) {
   }
   Outcome outcome = collect(comm, std::move(findings), control);
   print_result(options, behaviour, outcome, now_s() - begin_s);
-  if (options.has_contention) {
+  if (runs_flows) {
     StepRunner step_runner(comm, options, outcome, begin_s + options.budget_s, control, runner);
-    probe_contention(step_runner, behaviour, outcome);
+    probe_contention(options, step_runner, behaviour, outcome);
   }
   if (options.rehearsal) print_rehearsal(rehearsal.conduct(*options.rehearsal, outcome));
   end_session(comm, outcome, control);

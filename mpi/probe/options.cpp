@@ -46,6 +46,18 @@ void read_truth(const json::Value& order, const char* field, bool& truth) {
   if (const auto value = order.find(field)) truth = value->truth();
 }
 
+InterfacesOptions read_interfaces(const json::Value& order) {
+  order.allow_only({"message_bytes", "seed"});
+  InterfacesOptions options;
+  if (const auto value = order.find("message_bytes")) {
+    options.message_bytes = value->whole_number(1, kMaxInt);
+  }
+  if (const auto value = order.find("seed")) {
+    options.seed = static_cast<std::uint64_t>(value->whole_number(0, kMaxInt));
+  }
+  return options;
+}
+
 RehearsalOptions read_rehearsal(const json::Value& order) {
   order.allow_only({"patterns", "time_s", "max_rounds"});
   RehearsalOptions options{.patterns = read_patterns(order.at("patterns"))};
@@ -94,7 +106,7 @@ Options parse_order(std::string_view text) {
   const json::Document document("order", text);
   const json::Value order = document.root();
   order.allow_only({"mode", "target_ratio", "max_samples", "budget_s", "concurrency", "patience_s",
-                    "pairs", "contention", "rehearsal", "more_orders"});
+                    "pairs", "contention", "interfaces", "rehearsal", "more_orders"});
   Options options;
   if (const auto value = order.find("mode")) read_mode(*value, options);
   read_number(order, "target_ratio", options.target_ratio);
@@ -104,6 +116,7 @@ Options parse_order(std::string_view text) {
   read_number(order, "patience_s", options.patience_s);
   if (const auto value = order.find("pairs")) options.pairs = read_pairs(*value);
   read_truth(order, "contention", options.has_contention);
+  if (const auto value = order.find("interfaces")) options.interfaces = read_interfaces(*value);
   if (const auto value = order.find("rehearsal")) options.rehearsal = read_rehearsal(*value);
   read_truth(order, "more_orders", options.has_more_orders);
   return options;

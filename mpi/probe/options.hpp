@@ -53,6 +53,13 @@ struct RehearsalOptions {
   int max_rounds = 12;
 };
 
+/// Flows of all hosts at once that show what interfaces carry.
+struct InterfacesOptions {
+  /// Size of each message of a flow.
+  std::int64_t message_bytes = 64 << 10;
+  std::uint64_t seed = 0;
+};
+
 struct Options {
   std::string mode = "quick";
   Recipe recipe = quick_recipe();
@@ -70,6 +77,7 @@ struct Options {
   std::optional<std::vector<std::pair<int, int>>> pairs;
   /// Whether flows run together after the pairs. Pairs then have half of the budget.
   bool has_contention = false;
+  std::optional<InterfacesOptions> interfaces;
   std::optional<RehearsalOptions> rehearsal;
   /// Whether further orders follow on the standard input of rank 0.
   bool has_more_orders = false;

@@ -79,3 +79,34 @@ def test_uneven_pairs_are_no_groups(tmp_path: Path) -> None:
         network, _ = probed(lab, tmp_path)
 
     assert network.groups == ()
+
+
+INTERFACES = """
+import sys
+from fairlead.act.launch import detect, read_hostfile
+from fairlead.measure.interfaces import measure_interfaces
+from fairlead.measure.probe import probe
+from fairlead.measure.probe_program import ProbeProgram
+
+cluster = read_hostfile(sys.argv[1])
+launcher = detect()
+with ProbeProgram(launcher) as program:
+    network = probe(launcher, cluster, program=program)
+    found = measure_interfaces(program, cluster, network, 2.0)
+    print("interfaces", *found.out_Bps, *found.in_Bps)
+"""
+
+
+def test_interfaces_that_carry_several_pairs_are_measured_in_a_few_steps() -> None:
+    """No pair of this cloud is as fast as an interface, so pairs do not tell it."""
+    with Lab.up(Scenario.load("pairwise").slower(10)) as lab:
+        shaped_Bps = min(lab.topology().nic_Bps)
+        done = lab.run(
+            [sys.executable, "-c", INTERFACES, str(lab.hostfile)],
+            env=ENV, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    line = next(line for line in done.stdout.splitlines() if line.startswith("interfaces"))
+    found_Bps = np.array([float(word) for word in line.split()[1:]])
+    assert np.all(found_Bps < 1.1 * shaped_Bps)
+    assert np.median(found_Bps) > 0.75 * shaped_Bps

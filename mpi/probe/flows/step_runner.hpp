@@ -17,7 +17,9 @@ namespace fairlead::probe {
 /// path that fails once is not used again.
 class StepRunner {
  public:
-  /// @param outcome of the pairs: the expected rates of flows, and the silent hosts.
+  /// @param outcome of the pairs: the expected rates of flows, and the silent hosts. Where a rate
+  /// is
+  ///   unknown, messages have the size of the options for interfaces.
   /// @param end_s time after which no step begins.
   StepRunner(MPI_Comm comm, const Options& options, const Outcome& outcome, double end_s,
              ControlChannel& control, FlowRunner& runner);
@@ -45,6 +47,7 @@ class StepRunner {
   MPI_Comm comm_;
   int num_ranks_;
   double end_s_;
+  std::int64_t usual_bytes_;
   ControlChannel& control_;
   FlowRunner& runner_;
   std::vector<double> bandwidth_Bps_;  // [src, dst], nan where unknown

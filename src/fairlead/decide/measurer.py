@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fairlead.errors import ProbeError
 from fairlead.measure import rehearsal
+from fairlead.measure.interfaces import Interfaces, measure_interfaces
 from fairlead.measure.long_trains import measure_with_long_trains
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.rehearsal import Rehearsal
@@ -38,6 +39,9 @@ class Measurer(Protocol):
 
     def measure(self, pairs: Mask, pairs_s: float) -> Network | None:
         """As `measure_with_long_trains`; None where it cannot be done."""
+
+    def interfaces(self, network: Network, interfaces_s: float) -> Interfaces | None:
+        """As `measure_interfaces`; None where it cannot be done."""
 
     def rehearse(
         self, placements: Sequence[Placement], network: Network, rehearsal_s: float
@@ -76,6 +80,14 @@ class HostsMeasurer:
             return measure_with_long_trains(self.program, self.cluster, pairs, pairs_s)
         except ProbeError as error:
             self.narrator.tell(f"decision: by the first measurement: {error}")
+            return None
+
+    def interfaces(self, network: Network, interfaces_s: float) -> Interfaces | None:
+        """Run flows of all hosts at once; None, and one line of output, if that fails."""
+        try:
+            return measure_interfaces(self.program, self.cluster, network, interfaces_s)
+        except ProbeError as error:
+            self.narrator.tell(f"decision: by pairs alone, not by interfaces: {error}")
             return None
 
     def rehearse(

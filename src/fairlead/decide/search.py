@@ -4,7 +4,8 @@
 network ──▶ place ──▶ rehearse beside the launcher's ──▶ clear? ──▶ candidates with their gains
               ▲              ▲                             │ no
               │              └── nothing better is found ◀─┤
-              └────── measure the pairs it hangs on ◀──────┘
+              └── measure what it hangs on: pairs, and ◀───┘
+                  once interfaces
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from fairlead.decide.noise import with_pooled_noise
 from fairlead.decide.rule import DEFAULT_RULE, LEAST_BETTER_RATIO, Rule, rehearsed_gain
 from fairlead.measure.long_trains import LONG_TRAINS_BYTES
 from fairlead.measure.rehearsal import Rehearsal, host_bytes
-from fairlead.model.cost import evaluate
+from fairlead.model.cost import costs_of, evaluate
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic
@@ -41,6 +42,7 @@ LEAST_REHEARSAL_S = 0.3
 LEAST_PAIRS_S = 0.2
 MOST_REHEARSAL_S = 0.8
 MOST_PAIRS_S = 0.6
+MOST_INTERFACES_S = 0.8
 """Most time of one turn, so that the others have their share of the budget."""
 
 FEWEST_ROUNDS = 3
@@ -51,8 +53,14 @@ CLEAR_RISK_SHARE = 0.25
 one of many looks at growing results would often find the risk within it by chance: of placements
 that lose 3 %, 7 % are taken so instead of 10 % (six looks of six rounds each, sigma 0.3)."""
 
+LEAST_INTERFACE_RATIO = 0.03
+"""The decision hangs on interfaces if they make up this part of the time on the network."""
+
 ALL_PAIRS_HOSTS = 8
 """Up to this many hosts each pair is measured again: 28 pairs take half a second."""
+
+FEW_HOSTS = 2
+"""Their interfaces carry what the one pair does."""
 
 MAP_SHARE = 0.08
 MAP_S_PER_RANK = 2e-3
@@ -176,6 +184,7 @@ class _Search:
         self._network_s = _network_s(problem, self._network)
         self._candidates: list[Candidate] = []
         self._has_met_barred = False
+        self._has_asked_interfaces = False
         self._by_long_trains: Network | None = None
 
     def go_on(self) -> bool:
@@ -184,6 +193,8 @@ class _Search:
             return False
         self._measure()
         challenger = self._challenger()
+        if self._measure_interfaces(challenger):
+            challenger = self._challenger()
         if challenger is None:
             return False
         self._candidates.append(challenger)
@@ -266,6 +277,38 @@ class _Search:
         self._network = with_pooled_noise(self._measured)
         if is_first:
             self._network_s = _network_s(problem, self._network)
+
+    def _measure_interfaces(self, challenger: Candidate | None) -> bool:
+        """Find what interfaces carry, if that is unknown and may decide. Returns whether it was."""
+        problem, measurer = self._problem, self._problem.measurer
+        if measurer is None or self._has_asked_interfaces:
+            return False
+        placements = [problem.baseline, *([] if challenger is None else [challenger.placement])]
+        if not any(map(self._hangs_on_interfaces, placements)):
+            return False
+        self._has_asked_interfaces = True
+        if self._left_s(measurer) < MOST_INTERFACES_S + LEAST_REHEARSAL_S:
+            return False
+        found = measurer.interfaces(self._network, MOST_INTERFACES_S)
+        if found is None:
+            return False
+        self._measured = dataclasses.replace(
+            self._measured, nic_out_Bps=found.out_Bps, nic_in_Bps=found.in_Bps
+        )
+        self._network = with_pooled_noise(self._measured)
+        self._network_s = _network_s(problem, self._network)
+        return True
+
+    def _hangs_on_interfaces(self, placement: Placement) -> bool:
+        """Whether it matters to a placement if an interface carries more than its fastest pair."""
+        network = self._network
+        if network.nic_out_Bps is not None or network.num_hosts <= FEW_HOSTS:
+            return False
+        boundless = np.full(network.num_hosts, np.inf)
+        fast = dataclasses.replace(network, nic_out_Bps=boundless, nic_in_Bps=boundless)
+        on_pairs = costs_of(placement, self._problem.traffic)
+        fast_s, usual_s = (getattr(on_pairs(one), self._problem.cost) for one in (fast, network))
+        return bool(fast_s < (1 - LEAST_INTERFACE_RATIO) * usual_s)
 
     def _unknown_pairs(self) -> Mask:
         """Pairs that were not measured by long trains in both directions, shape (H, H)."""

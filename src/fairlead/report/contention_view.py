@@ -60,7 +60,7 @@ def contention_lines(network: Network) -> list[str]:
         for group in network.groups
     ]
     if not lines:
-        lines = ["no pairs were found to share a bottleneck"]
+        lines = [_no_groups(network)]
     if flows is not None and not flows.is_complete:
         lines.append("the time limit was reached first: there may be more shared capacities")
     return lines
@@ -89,9 +89,15 @@ def contention_tree(network: Network) -> Tree:
         branch.add(Text(f"from {_ranges(network, group.src_hosts)}"))
         branch.add(Text(f"to {_ranges(network, group.dst_hosts)}"))
     if not network.groups:
-        tree.add(Text("no pairs were found to share a bottleneck"))
+        tree.add(Text(_no_groups(network)))
     _add_interfaces(tree, network)
     return tree
+
+
+def _no_groups(network: Network) -> str:
+    if network.flows is None and network.origin.get("how") == "measured":
+        return "only interfaces were measured; pairs may share bottlenecks"
+    return "no pairs were found to share a bottleneck"
 
 
 def _add_interfaces(tree: Tree, network: Network) -> None:

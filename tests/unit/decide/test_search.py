@@ -14,6 +14,7 @@ import fairlead as fl
 from fairlead.decide.decision import Decision, judged
 from fairlead.decide.rule import Rule
 from fairlead.decide.search import DecisionProblem, decisive_pairs, search
+from fairlead.measure.interfaces import Interfaces
 from fairlead.measure.long_trains import LONG_TRAINS_BYTES
 from fairlead.measure.rehearsal import Rehearsal
 
@@ -73,6 +74,14 @@ class Hosts:
     launch_s: float = 0.0
     seed: int = 0
     calls: int = 0
+    interface_Bps: float | None = None
+    interfaces_asked: int = 0
+
+    def interfaces(self, network: fl.Network, interfaces_s: float) -> Interfaces | None:
+        del network, interfaces_s
+        self.interfaces_asked += 1
+        each = self.interface_Bps
+        return None if each is None else Interfaces(np.full(8, each), np.full(8, each))
 
     def measure(self, pairs: np.ndarray, pairs_s: float) -> fl.Network:
         del pairs, pairs_s
@@ -83,7 +92,10 @@ class Hosts:
     ) -> Rehearsal:
         del network, rehearsal_s
         self.calls += 1
-        truth = fl.Network(HOSTS, np.zeros((8, 8)), self.true_Bps)
+        nic_Bps = None if self.interface_Bps is None else np.full(8, self.interface_Bps)
+        truth = fl.Network(
+            HOSTS, np.zeros((8, 8)), self.true_Bps, nic_out_Bps=nic_Bps, nic_in_Bps=nic_Bps
+        )
         times_s = [fl.evaluate(one, self.traffic, truth).bottleneck_s for one in placements]
         random = np.random.default_rng([self.seed, self.calls])
         noise = np.exp(random.normal(0, self.noise, (6, len(placements))))
@@ -307,3 +319,35 @@ def test_what_was_measured_on_the_way_is_handed_back() -> None:
     off_diagonal = ~np.eye(8, dtype=bool)
     error = np.log(found.network.bandwidth_Bps[off_diagonal] / HIDDEN[off_diagonal])
     assert np.abs(error).max() < 0.3
+
+
+def test_interfaces_are_measured_once_where_they_may_decide() -> None:
+    """Each host sends to three others: by its fastest pair alone the interface would be full."""
+    hosts = Hosts(HIDDEN, 0.02, groups_of_eight(), interface_Bps=8 * IN_RACK_BPS)
+    asked = problem(HIDDEN, sigma=0.02, measurer=hosts)
+    found = search(asked)
+    assert hosts.interfaces_asked == 1
+    assert found.network.nic_out_Bps is not None
+    assert found.network.nic_in_Bps is not None
+    assert found.network.nic_out_Bps[3] == 8 * IN_RACK_BPS
+
+
+def test_interfaces_that_are_known_or_do_not_matter_are_not_measured() -> None:
+    hosts = Hosts(HIDDEN, 0.02, groups_of_eight())
+    known = problem(HIDDEN, sigma=0.02, measurer=hosts)
+    full = np.full(8, IN_RACK_BPS)
+    network = dataclasses.replace(known.network, nic_out_Bps=full, nic_in_Bps=full)
+    search(dataclasses.replace(known, network=network))
+    assert hosts.interfaces_asked == 0
+
+    ring = np.roll(np.eye(16), 2, axis=1) * 1e6  # each host sends to one other
+    traffic = fl.Traffic(bytes=ring, messages=ring > 0)
+    search(dataclasses.replace(known, traffic=traffic))
+    assert hosts.interfaces_asked == 0
+
+
+def test_a_failed_measurement_of_interfaces_is_not_made_again() -> None:
+    hosts = Hosts(HIDDEN, 0.02, groups_of_eight())
+    asked = problem(HIDDEN, sigma=0.02, measurer=hosts)
+    assert judged(search(asked), asked.rule).placement is not None
+    assert hosts.interfaces_asked == 1

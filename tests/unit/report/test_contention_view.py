@@ -11,6 +11,7 @@ from report_samples import two_racks
 from rich.console import Console
 
 import fairlead as fl
+from fairlead.model.flows_summary import FlowsSummary
 from fairlead.report import facts, view
 from fairlead.report.contention_view import blocks, contention_lines
 from fairlead.report.host_order import HostOrder
@@ -55,7 +56,16 @@ def test_tree_names_both_sides_the_capacity_and_the_confidence() -> None:
 def test_tree_is_shown_only_where_flows_were_run_together() -> None:
     assert "Shared capacities" not in rendered(two_racks(HOSTS))
     assert "groups" not in facts(two_racks(HOSTS))
-    assert "no pairs were found to share a bottleneck" in rendered(network())
+
+
+def test_groups_that_were_not_looked_for_are_not_told_to_be_absent() -> None:
+    interfaces = dataclasses.replace(network(), origin={"how": "measured"})
+    assert "pairs may share bottlenecks" in rendered(interfaces)
+    assert contention_lines(interfaces) == [
+        "only interfaces were measured; pairs may share bottlenecks"
+    ]
+    searched = dataclasses.replace(interfaces, flows=FlowsSummary(is_complete=True))
+    assert "no pairs were found to share a bottleneck" in rendered(searched)
 
 
 def test_many_hosts_are_summed_up_and_fit() -> None:

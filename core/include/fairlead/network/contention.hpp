@@ -63,4 +63,12 @@ struct ContentionFindings {
 ContentionFindings find_contention(int num_hosts, const MeasureFlows& measure,
                                    const ContentionOptions& options = {});
 
+/// What each host's interface carries at least, without a search for groups: in a few steps all
+/// hosts send to several others and receive from as many. Where something else was full first, an
+/// interface may carry more.
+/// @param measure, options as of `find_contention`; of the options `is_one_machine` has no meaning.
+/// @return nothing but nan with fewer than 3 hosts, where no host has two partners.
+ContentionFindings find_interfaces(int num_hosts, const MeasureFlows& measure,
+                                   const ContentionOptions& options = {});
+
 }  // namespace fairlead
