@@ -29,12 +29,10 @@ void probe_contention(const Options& options, StepRunner& step_runner, const Beh
   const auto num_hosts = static_cast<int>(outcome.node_names.size());
   const int most_flows = behaviour.shares_machine ? kFlowsOnOneMachine : kMostFlows;
   const ContentionFindings findings =
-      options.interfaces
-          ? find_interfaces(num_hosts, measure,
-                            {.max_nic_flows = kMostFlows, .seed = options.interfaces->seed})
-          : find_contention(
-                num_hosts, measure,
-                {.is_one_machine = behaviour.shares_machine, .max_nic_flows = most_flows});
+      options.interfaces ? find_interfaces(num_hosts, measure, {.max_nic_flows = kMostFlows})
+                         : find_contention(num_hosts, measure,
+                                           {.is_one_machine = behaviour.shares_machine,
+                                            .max_nic_flows = most_flows});
   print_contention(findings, now_s() - begin_s);
   outcome.is_orderly = outcome.is_orderly && step_runner.is_orderly();
 }

@@ -47,13 +47,11 @@ void read_truth(const json::Value& order, const char* field, bool& truth) {
 }
 
 InterfacesOptions read_interfaces(const json::Value& order) {
-  order.allow_only({"message_bytes", "seed"});
+  constexpr std::int64_t kMostBytes = 1 << 20;
+  order.allow_only({"message_bytes"});
   InterfacesOptions options;
   if (const auto value = order.find("message_bytes")) {
-    options.message_bytes = value->whole_number(1, kMaxInt);
-  }
-  if (const auto value = order.find("seed")) {
-    options.seed = static_cast<std::uint64_t>(value->whole_number(0, kMaxInt));
+    options.message_bytes = value->whole_number(1, kMostBytes);
   }
   return options;
 }
@@ -116,7 +114,10 @@ Options parse_order(std::string_view text) {
   read_number(order, "patience_s", options.patience_s);
   if (const auto value = order.find("pairs")) options.pairs = read_pairs(*value);
   read_truth(order, "contention", options.has_contention);
-  if (const auto value = order.find("interfaces")) options.interfaces = read_interfaces(*value);
+  if (const auto value = order.find("interfaces")) {
+    if (options.has_contention) value->refuse("together with contention, which measures them, too");
+    options.interfaces = read_interfaces(*value);
+  }
   if (const auto value = order.find("rehearsal")) options.rehearsal = read_rehearsal(*value);
   read_truth(order, "more_orders", options.has_more_orders);
   return options;

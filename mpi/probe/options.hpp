@@ -57,7 +57,6 @@ struct RehearsalOptions {
 struct InterfacesOptions {
   /// Size of each message of a flow.
   std::int64_t message_bytes = 64 << 10;
-  std::uint64_t seed = 0;
 };
 
 struct Options {

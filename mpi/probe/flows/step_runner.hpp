@@ -17,9 +17,8 @@ namespace fairlead::probe {
 /// path that fails once is not used again.
 class StepRunner {
  public:
-  /// @param outcome of the pairs: the expected rates of flows, and the silent hosts. Where a rate
-  /// is
-  ///   unknown, messages have the size of the options for interfaces.
+  /// @param options tell the size of messages of flows whose rate is unknown.
+  /// @param outcome of the pairs: the expected rates of flows, and the silent hosts.
   /// @param end_s time after which no step begins.
   StepRunner(MPI_Comm comm, const Options& options, const Outcome& outcome, double end_s,
              ControlChannel& control, FlowRunner& runner);

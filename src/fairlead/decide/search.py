@@ -59,9 +59,6 @@ LEAST_INTERFACE_RATIO = 0.03
 ALL_PAIRS_HOSTS = 8
 """Up to this many hosts each pair is measured again: 28 pairs take half a second."""
 
-FEW_HOSTS = 2
-"""Their interfaces carry what the one pair does."""
-
 MAP_SHARE = 0.08
 MAP_S_PER_RANK = 2e-3
 """Time for finding each placement: this share of the budget, or more with many ranks, where a worse
@@ -93,6 +90,7 @@ class DecisionProblem:
         measurer: Makes further measurements; None where the network was given.
         budget_s: When no further rehearsal begins; the first one takes place in any case, since
             rates alone do not show what pairs share.
+        placing_s: Time that finding a placement takes.
         seed: Seed of all random draws.
     """
 
@@ -105,6 +103,7 @@ class DecisionProblem:
     is_barred: Callable[[Placement], bool] = lambda _placement: False
     measurer: Measurer | None = None
     budget_s: float = 4.0
+    placing_s: float = 0.0
     seed: int = 0
 
 
@@ -192,8 +191,10 @@ class _Search:
         if len(self._candidates) == MOST_CANDIDATES:
             return False
         self._measure()
+        has_met_barred = self._has_met_barred
         challenger = self._challenger()
         if self._measure_interfaces(challenger):
+            self._has_met_barred = has_met_barred
             challenger = self._challenger()
         if challenger is None:
             return False
@@ -287,22 +288,24 @@ class _Search:
         if not any(map(self._hangs_on_interfaces, placements)):
             return False
         self._has_asked_interfaces = True
-        if self._left_s(measurer) < MOST_INTERFACES_S + LEAST_REHEARSAL_S:
+        needed_s = MOST_INTERFACES_S + problem.placing_s + LEAST_REHEARSAL_S
+        if self._left_s(measurer) < needed_s:
             return False
-        found = measurer.interfaces(self._network, MOST_INTERFACES_S)
+        found = measurer.interfaces(denoised(self._network), MOST_INTERFACES_S)
         if found is None:
             return False
         self._measured = dataclasses.replace(
             self._measured, nic_out_Bps=found.out_Bps, nic_in_Bps=found.in_Bps
         )
         self._network = with_pooled_noise(self._measured)
-        self._network_s = _network_s(problem, self._network)
+        if not self._candidates:
+            self._network_s = _network_s(problem, self._network)
         return True
 
     def _hangs_on_interfaces(self, placement: Placement) -> bool:
         """Whether it matters to a placement if an interface carries more than its fastest pair."""
-        network = self._network
-        if network.nic_out_Bps is not None or network.num_hosts <= FEW_HOSTS:
+        network = denoised(self._network)
+        if network.nic_out_Bps is not None:
             return False
         boundless = np.full(network.num_hosts, np.inf)
         fast = dataclasses.replace(network, nic_out_Bps=boundless, nic_in_Bps=boundless)

@@ -205,6 +205,7 @@ def _problem(
         is_barred=barred_by(dropped, cost_s),
         measurer=_measurer(prepared, narrator),
         budget_s=budget_s - prepared.probe_s,
+        placing_s=limit_s,
         seed=request.seed,
     )
 

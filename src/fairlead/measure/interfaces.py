@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fairlead.errors import ProbeError
 from fairlead.measure.contention_result import CONTENTION_FORMAT, read_contention
 from fairlead.measure.long_trains import LAUNCH_TIMEOUT_S, long_train_options
 from fairlead.measure.probe_program import ProbeProgram
-from fairlead.measure.probe_result import PAIRS_FORMAT, or_nan
+from fairlead.measure.probe_result import PAIRS_FORMAT, or_nan, read_result
 from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
 
@@ -26,7 +27,13 @@ Matrix = npt.NDArray[np.float64]
 MESSAGE_S = 0.002
 """Time of a flow's message at a usual pair's rate: many fit into a step, and each costs little."""
 
+MOST_MESSAGE_S = 0.01
+"""At the slowest pair's rate: a step ends only when the last messages of each flow are there."""
+
 LEAST_MESSAGE_BYTES, MOST_MESSAGE_BYTES = 4 << 10, 1 << 20
+
+FEWEST_HOSTS = 3
+"""Of two hosts the pair tells all."""
 
 
 class Interfaces(NamedTuple):
@@ -42,21 +49,26 @@ def measure_interfaces(
     """The most that each host sent to several others at once, and received from several.
 
     It is a lower bound: what others share may be full before an interface is. The fastest pair of a
-    host is another one; the larger of the two counts.
+    host is another one; the larger of the two counts. So pairs should be without noise.
 
     Args:
         program: The measuring program.
         cluster: The hosts.
         network: Their pairs.
-        interfaces_s: When no further step begins; one takes a fifth of a second.
+        interfaces_s: When no further step begins; one takes a fifth of a second, and longer where
+            pairs are very slow.
 
     Returns:
-        What was found; None where measuring failed, or hosts are too few.
+        What was found; None where there is nothing to find, or few hosts or unknown pairs.
+
+    Raises:
+        ProbeError: A host does not answer any more.
     """
     between = np.where(np.eye(network.num_hosts, dtype=bool), np.nan, network.bandwidth_Bps)
-    if not np.isfinite(between).any():
+    known = between[np.isfinite(between)]
+    if not known.size or network.num_hosts < FEWEST_HOSTS:
         return None
-    message_bytes = MESSAGE_S * float(np.nanmedian(between[np.isfinite(between)]))
+    message_bytes = min(MESSAGE_S * np.median(known), MOST_MESSAGE_S * known.min())
     none = np.zeros(between.shape, dtype=bool)
     options = {
         **long_train_options(none, interfaces_s),
@@ -70,8 +82,11 @@ def measure_interfaces(
         timeout_s=LAUNCH_TIMEOUT_S + interfaces_s,
         formats=[PAIRS_FORMAT, CONTENTION_FORMAT],
     )
+    pairs = read_result(finished.stdout, cluster.num_hosts)
     found = read_contention(finished.stdout, cluster.num_hosts)
-    if found is None or found.num_steps == 0:
+    if pairs is None or pairs.lost_ranks or found is None:
+        raise ProbeError("a host does not answer")
+    if found.num_steps == 0:
         return None
     together = (
         np.array([or_nan(one) for one in nic]) for nic in (found.nic_out_Bps, found.nic_in_Bps)

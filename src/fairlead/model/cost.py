@@ -101,8 +101,8 @@ def evaluate_on_tree(placement: Placement, traffic: Traffic, tree: HostTree) -> 
 def evaluate(placement: Placement, traffic: Traffic, network: Network) -> Cost:
     """Costs of a placement of this traffic on this network.
 
-    Point-to-point traffic and exchange patterns count together. Traffic inside a host has the cost
-    on the network's diagonal: nothing unless it was measured.
+    All of `traffic.carried` counts, so also what collectives are expected to send. Traffic inside a
+    host has the cost on the network's diagonal: nothing unless it was measured.
 
     Args:
         placement: Host of each of T ranks.

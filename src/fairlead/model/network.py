@@ -45,8 +45,8 @@ class Network:
             where unmeasured, or None.
         coordinates: Where each host is in the network's own space, shape (H, D), or None.
         groups: Directed pairs that share a bottleneck, with its capacity; none unless measured.
-        flows: Outcome of running flows together, which finds interfaces and groups; None where none
-            were run.
+        flows: Outcome of the search for groups, which finds interfaces, too; None where there was
+            none.
         unreachable: Hosts that did not answer when it was measured, with the reason of each. A
             selection keeps those that it leaves out, too.
         launch_s: Time that starting the measuring program took; None where unknown.

@@ -88,8 +88,8 @@ class Traffic:
         run_time_s: From the end of MPI_Init to the start of MPI_Finalize, the longest of all
             ranks; `nan` when unknown.
         uncounted: What the program did that is in none of these.
-        origin: Program, arguments, MPI and time of the recording; JSON-serialisable. It is told,
-            and decides nothing.
+        origin: Program, arguments, MPI and time of the recording; JSON-serialisable. It is told; of
+            it only `mpi` decides: which messages collectives are expected to send.
     """
 
     bytes: sp.csr_array

@@ -37,9 +37,8 @@ def _about_prediction(hosts: HostAdvice, has_groups: bool) -> list[str]:
         found.append(
             f"Run time: {format_duration(hosts.rest_s)} of the traced run's "
             f"{format_duration(hosts.run_time_s)} are assumed to stay the same "
-            "(computing, waiting, collectives other than alltoall and neighbour ones), plus the "
-            "least time of the network's busiest part. The traced run is assumed to have had the "
-            "launcher's placement on all hosts."
+            "(computing, waiting), plus the least time of the network's busiest part. The traced "
+            "run is assumed to have had the launcher's placement on all hosts."
         )
         if hosts.traced.bottleneck_s > hosts.run_time_s:
             found.append(

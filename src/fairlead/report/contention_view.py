@@ -95,7 +95,7 @@ def contention_tree(network: Network) -> Tree:
 
 
 def _no_groups(network: Network) -> str:
-    if network.flows is None and network.origin.get("how") == "measured":
+    if network.flows is None and network.origin.get("how") in ("measured", "sampled"):
         return "only interfaces were measured; pairs may share bottlenecks"
     return "no pairs were found to share a bottleneck"
 

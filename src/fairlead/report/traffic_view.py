@@ -148,17 +148,20 @@ def _totals(sent: Any, messages: Any) -> dict[str, float]:
 
 
 def _inside(traffic: Traffic) -> dict[str, float]:
-    """What collectives are expected to have sent, exchanges included."""
-    carried = traffic.carried
-    return _totals(carried.bytes - traffic.bytes, carried.messages - traffic.messages)
+    """What collectives without exchanges are expected to have sent."""
+    carried, counted = traffic.carried, traffic.total
+    return _totals(carried.bytes - counted.bytes, carried.messages - counted.messages)
 
 
 def _total_lines(traffic: Traffic) -> list[str]:
     """Everything that was sent; collectives only if there were any."""
     lines = [_sent_line("point to point", _totals(traffic.bytes, traffic.messages))]
+    exchange = _totals(traffic.exchange_bytes, traffic.exchange_messages)
+    if exchange["messages"]:
+        lines.append(_sent_line("alltoall, neighbours", exchange))
     inside = _inside(traffic)
     if inside["messages"]:
-        lines.append(f"{_sent_line('inside collectives', inside)}, estimated")
+        lines.append(f"{_sent_line('inside other collectives', inside)}, estimated")
     return lines
 
 

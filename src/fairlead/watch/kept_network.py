@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable
 
@@ -69,6 +70,9 @@ def refreshed(
         narrator.tell(f"network: the kept profile cannot be checked, so it is left: {error}")
         return None
     network, by_long_trains = profile.network.updated(found), profile.by_long_trains.updated(found)
+    if network.flows is None:
+        # Interfaces that a decision has measured have changed as well.
+        network = dataclasses.replace(network, nic_out_Bps=None, nic_in_Bps=None)
     profile_cache.renew(Profile(profile.path, network, by_long_trains))
     return network
 

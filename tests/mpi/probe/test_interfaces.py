@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+
 import numpy as np
 import pytest
-from probing import NAMES, hosts
+from probing import NAMES, find_ranks, hosts, rank_of
 
 import fairlead as fl
+from fairlead.act import mpi_builds
 from fairlead.act.launch import Launcher
+from fairlead.errors import ProbeError
 from fairlead.measure.interfaces import measure_interfaces
 from fairlead.measure.probe_program import ProbeProgram
 
@@ -46,3 +52,32 @@ def test_two_hosts_and_unknown_pairs_have_nothing_to_measure(launcher: Launcher)
     with ProbeProgram(launcher) as program:
         assert measure_interfaces(program, hosts(*NAMES[:2]), network(2, 1e6), 2.0) is None
         assert measure_interfaces(program, hosts(*NAMES[:3]), network(3, np.nan), 2.0) is None
+
+
+def test_where_a_host_is_lost_nothing_is_taken_for_measured(
+    one_launcher: Launcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INTERFACES_TEST", str(os.getpid()))
+    with ProbeProgram(one_launcher) as program:
+        assert measure_interfaces(program, hosts(*NAMES[:4]), network(4, 1e6), 2.0) is not None
+        (lost,) = [pid for pid in find_ranks(f"INTERFACES_TEST={os.getpid()}") if rank_of(pid) == 3]
+        os.kill(lost, signal.SIGSTOP)
+        with pytest.raises(ProbeError, match="does not answer"):
+            measure_interfaces(program, hosts(*NAMES[:4]), network(4, 1e6), 2.0)
+        os.kill(lost, signal.SIGCONT)
+
+
+@pytest.mark.parametrize(
+    ("order", "problem"),
+    [
+        ('{"interfaces": {"message_bytes": 0}}', "message_bytes: expected a whole number from 1"),
+        ('{"interfaces": {"hosts": 3}}', "hosts"),
+        ('{"contention": true, "interfaces": {}}', "interfaces: together with contention"),
+    ],
+)
+def test_an_invalid_order_is_refused(order: str, problem: str, one_launcher: Launcher) -> None:
+    program = str(mpi_builds.find(one_launcher).probe)
+    command = [str(one_launcher.path), "-n", "2", "--oversubscribe", program, order]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert problem in done.stderr

@@ -76,10 +76,12 @@ class Hosts:
     calls: int = 0
     interface_Bps: float | None = None
     interfaces_asked: int = 0
+    fastest_Bps: float = 0.0
 
     def interfaces(self, network: fl.Network, interfaces_s: float) -> Interfaces | None:
-        del network, interfaces_s
+        del interfaces_s
         self.interfaces_asked += 1
+        self.fastest_Bps = float(network.bandwidth_Bps[~np.eye(8, dtype=bool)].max())
         each = self.interface_Bps
         return None if each is None else Interfaces(np.full(8, each), np.full(8, each))
 
@@ -351,3 +353,18 @@ def test_a_failed_measurement_of_interfaces_is_not_made_again() -> None:
     asked = problem(HIDDEN, sigma=0.02, measurer=hosts)
     assert judged(search(asked), asked.rule).placement is not None
     assert hosts.interfaces_asked == 1
+
+
+def test_interfaces_are_compared_with_pairs_without_their_noise() -> None:
+    """Of many noisy pairs the fastest is the one with the largest error."""
+    hosts = Hosts(FLAT, 0.02, groups_of_eight())
+    search(problem(FLAT, sigma=0.3, measurer=hosts))
+    assert hosts.interfaces_asked == 1
+    assert hosts.fastest_Bps < 1.1 * IN_RACK_BPS
+
+
+def test_without_time_for_them_and_another_placement_interfaces_are_not_measured() -> None:
+    hosts = Hosts(HIDDEN, 0.02, groups_of_eight())
+    asked = problem(HIDDEN, sigma=0.02, measurer=hosts)
+    search(dataclasses.replace(asked, budget_s=5, placing_s=4))
+    assert hosts.interfaces_asked == 0

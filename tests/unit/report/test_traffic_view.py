@@ -18,7 +18,7 @@ def test_messages_inside_collectives_are_told_as_estimated() -> None:
     traffic = by_collectives(CollectiveCall("allreduce", 4, 1000, 4, 0.1, None, 0))
     lines = summary_lines(traffic)
     assert "point to point: 0 B in 0 messages" in lines
-    assert "inside collectives: 7.81 KiB in 8 messages, estimated" in lines
+    assert "inside other collectives: 7.81 KiB in 8 messages, estimated" in lines
     assert facts(traffic)["inside_collectives"] == {"bytes": 8000, "messages": 8}
     assert [0, 1, 1000.0, 1.0] in facts(traffic)["pairs"]
     assert busiest_pairs(traffic)[0].bytes == 1000
@@ -33,5 +33,5 @@ def test_a_program_that_sends_no_bytes_has_no_pairs() -> None:
 
 
 def test_without_collectives_there_is_no_line_about_them() -> None:
-    assert not any("inside collectives" in line for line in summary_lines(by_collectives()))
+    assert not any("other collectives" in line for line in summary_lines(by_collectives()))
     assert facts(by_collectives())["pairs"] == []

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import time
 from collections.abc import Sequence
@@ -102,6 +103,24 @@ def test_what_is_measured_again_leaves_the_age_of_the_rest(profile: Profile) -> 
     again = profile_cache.recall(profile.path, CLUSTER, 3600.0)
     assert again is not None
     assert 5e7 in again.network.bandwidth_Bps
+
+
+def test_interfaces_stay_while_pairs_hold_and_are_measured_anew_when_some_drift(
+    profile: Profile,
+) -> None:
+    full = np.full(6, 4e8)
+    known = dataclasses.replace(profile.network, nic_out_Bps=full, nic_in_Bps=full)
+    kept = dataclasses.replace(profile, network=known)
+    profile_cache.remember(kept)
+    again = profile_cache.recall(kept.path, CLUSTER, 60.0)
+    assert again is not None and again.network.nic_out_Bps is not None
+
+    cloud = Cloud(np.full((6, 6), 1e8))
+    holds = refreshed(again, CLUSTER, Told(), PROGRAM, cloud.measure)
+    assert holds is not None and holds.nic_in_Bps is not None
+    cloud.true_Bps = np.full((6, 6), 5e7)
+    drifted = refreshed(again, CLUSTER, Told(), PROGRAM, cloud.measure)
+    assert drifted is not None and drifted.nic_out_Bps is None and drifted.nic_in_Bps is None
 
 
 def test_what_cannot_be_checked_is_measured_anew(

@@ -196,7 +196,7 @@ class Trials:
 def _slowest_first(question: Question) -> list[str]:
     """Hosts by the median time of an average message over their pairs, in both directions."""
     used = question.network.select(question.cluster.hosts)
-    pair_s = used.transfer_s(question.traffic.mean_message_bytes)
+    pair_s = used.transfer_s(question.traffic.carried.mean_message_bytes)
     np.fill_diagonal(pair_s, np.nan)
     median_s = np.nanmedian(np.vstack([pair_s, pair_s.T]), axis=0)
     return [question.cluster.hosts[host] for host in np.argsort(-median_s, kind="stable")]

@@ -11,7 +11,7 @@ table of calls ──▶ the algorithm that the MPI chooses for each (choices.py
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,12 +20,15 @@ import scipy.sparse as sp
 
 from fairlead.model.collective_messages.algorithms import Call
 from fairlead.model.collective_messages.choices import algorithm_of
-from fairlead.model.collective_messages.steps import Step, partners
+from fairlead.model.collective_messages.steps import TREES, Step, partners
 
 if TYPE_CHECKING:
     from fairlead.model.traffic import CollectiveCall
 
 __all__ = ["expected_messages"]
+
+MOST_ROOTS = 32
+"""Of a call with several roots, which a crowded trace does not tell apart."""
 
 Ranks = npt.NDArray[np.int64]
 Sums = Mapping[tuple[int, Step], npt.NDArray[np.float64]]
@@ -55,13 +58,25 @@ def expected_messages(
     for call in calls:
         if call.communicator is None or call.communicator_size < 2:
             continue
-        one = Call(call.communicator_size, call.message_bytes, call.root or 0)
+        one = Call(call.communicator_size, float(call.message_bytes), call.root or 0)
         algorithm = algorithm_of(call.operation, one, mpi)
         num_calls = call.calls / call.communicator_size
         for step, sent_bytes, messages in algorithm(one) if algorithm else ():
-            sent = sums.setdefault((call.communicator, step), np.zeros(2))
-            sent += num_calls * np.array([sent_bytes, messages])
+            each = num_calls * np.array([sent_bytes, messages])
+            for part, ratio in _roots(step, call):
+                sent = sums.setdefault((call.communicator, part), np.zeros(2))
+                sent += ratio * each
     return _matrices(sums, communicators, num_ranks)
+
+
+def _roots(step: Step, call: CollectiveCall) -> Iterator[tuple[Step, float]]:
+    """The step from its root; from some spread evenly, with the part of each, if it is unknown."""
+    if call.root is not None or step.kind not in TREES:
+        yield step, 1.0
+        return
+    roots = range(0, call.communicator_size, -(-call.communicator_size // MOST_ROOTS))
+    for root in roots:
+        yield step._replace(root=root), 1 / len(roots)
 
 
 def _matrices(

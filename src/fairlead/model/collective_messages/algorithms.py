@@ -74,7 +74,7 @@ def _allgather_doubling(call: Call) -> Sending:
         yield from _allgather_bruck(call)
         return
     for distance in call.distances:
-        yield Sent(Step("swap", distance), call.bytes * distance)
+        yield Sent(Step("swap", distance, call.root), call.bytes * distance)
 
 
 def _allgather_bruck(call: Call) -> Sending:
@@ -132,10 +132,20 @@ def _reduce_scatter_ring(call: Call) -> Sending:
     yield from _allgather_ring(call.part())
 
 
+def _reduce_scatter_pairwise(call: Call) -> Sending:
+    """Each part straight to the rank that it is for."""
+    for distance in range(1, call.num_ranks):
+        yield Sent(Step("shift", distance), call.part().bytes)
+
+
 def _reduce_halving(call: Call) -> Sending:
-    """Rabenseifner's: a reduce-scatter, and a gather."""
-    yield from _reduce_scatter_halving(call)
-    yield from _gather_binomial(call.part())
+    """Rabenseifner's: recursive halving, the half to the next partner, and a gather back."""
+    yield from _folded(call)
+    for distance in call.swap_distances:
+        yield Sent(Step("swap", distance, call.root), call.bytes / (2 * distance))
+    for distance in reversed(call.swap_distances):
+        step = Step("growing", distance, call.root, is_back=True)
+        yield Sent(step, call.bytes / (2 * distance))
 
 
 def _bcast_scatter_allgather(call: Call) -> Sending:
@@ -153,6 +163,16 @@ def _bcast_scatter_ring(call: Call) -> Sending:
 def _bcast_binomial(call: Call) -> Sending:
     for distance in reversed(call.distances):
         yield Sent(Step("binomial", distance, call.root), call.bytes)
+
+
+def _bcast_growing(call: Call) -> Sending:
+    for distance in call.distances:
+        yield Sent(Step("growing", distance, call.root), call.bytes)
+
+
+def _reduce_growing(call: Call) -> Sending:
+    for distance in reversed(call.distances):
+        yield Sent(Step("growing", distance, call.root, is_back=True), call.bytes)
 
 
 def _reduce_binomial(call: Call) -> Sending:
@@ -180,7 +200,7 @@ def _blocks_below(call: Call, distance: int) -> float:
 
 def _scan_doubling(call: Call) -> Sending:
     for distance in call.distances:
-        yield Sent(Step("chain", distance), call.bytes)
+        yield Sent(Step("mirror", distance), call.bytes)
 
 
 def _barrier_dissemination(call: Call) -> Sending:
@@ -204,7 +224,7 @@ def _up(kind: Kind) -> Algorithm:
 
 def _folded(call: Call, *, is_back: bool = False) -> Sending:
     if not call.is_power_of_two:
-        yield Sent(Step("fold", is_back=is_back), call.bytes)
+        yield Sent(Step("fold", root=call.root, is_back=is_back), call.bytes)
 
 
 ALGORITHMS: Mapping[str, Mapping[str, Algorithm]] = {
@@ -219,7 +239,7 @@ ALGORITHMS: Mapping[str, Mapping[str, Algorithm]] = {
     "barrier": {"dissemination": _barrier_dissemination},
     "bcast": {
         "binomial": _bcast_binomial,
-        "doubling": _down("doubling"),
+        "growing": _bcast_growing,
         "knomial": _down("knomial"),
         "star": _down("star"),
         "chain": _down("chain"),
@@ -229,13 +249,17 @@ ALGORITHMS: Mapping[str, Mapping[str, Algorithm]] = {
     "gather": {"binomial": _gather_binomial, "star": _up("star")},
     "reduce": {
         "binomial": _reduce_binomial,
-        "doubling": _up("doubling"),
+        "growing": _reduce_growing,
         "knomial": _up("knomial"),
         "star": _up("star"),
         "chain": _up("chain"),
         "halving": _reduce_halving,
     },
-    "reduce_scatter": {"halving": _reduce_scatter_halving, "ring": _reduce_scatter_ring},
+    "reduce_scatter": {
+        "halving": _reduce_scatter_halving,
+        "pairwise": _reduce_scatter_pairwise,
+        "ring": _reduce_scatter_ring,
+    },
     "scan": {"doubling": _scan_doubling, "chain": _down("chain")},
     "scatter": {"binomial": _scatter_binomial, "star": _down("star")},
 }

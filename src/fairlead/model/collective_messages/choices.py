@@ -26,6 +26,7 @@ SHORT_REDUCTION_BYTES = 2 << 10
 SHORT_BROADCAST_BYTES = 12 << 10
 SHORT_ALLGATHER_BYTES = 80 << 10
 LONG_BYTES = 512 << 10
+NUMBER_BYTES = 8
 
 _LIKE = {
     "allgatherv": "allgather",
@@ -67,10 +68,11 @@ def blocking_name(operation: str) -> str:
 
 
 def _of_open_mpi(name: str, call: Call) -> str | None:
-    by_ranks = _open_mpi_choices().get(name)
+    choices = _open_mpi_choices()
+    by_ranks = choices.get(name) or choices.get(_LIKE.get(name, name))
     if by_ranks is None:
         return None
-    measured = [num_ranks for num_ranks in by_ranks if num_ranks <= num_swapping(call.num_ranks)]
+    measured = [num_ranks for num_ranks in by_ranks if num_ranks <= call.num_ranks]
     by_bytes = by_ranks[max(measured, default=min(by_ranks))]
     return next(chosen for least, chosen in reversed(by_bytes) if least <= call.bytes)
 
@@ -103,7 +105,12 @@ def _bcast(call: Call) -> str:
 
 
 def _reduction(short: str) -> Callable[[Call], str]:
-    return lambda call: short if call.bytes <= SHORT_REDUCTION_BYTES else "halving"
+    def chosen(call: Call) -> str:
+        # Each rank that halves needs a number of the vector.
+        least_bytes = NUMBER_BYTES * num_swapping(call.num_ranks)
+        return short if call.bytes <= max(SHORT_REDUCTION_BYTES, least_bytes) else "halving"
+
+    return chosen
 
 
 _OF_MPICH: Mapping[str, Callable[[Call], str]] = {
@@ -113,7 +120,7 @@ _OF_MPICH: Mapping[str, Callable[[Call], str]] = {
     "bcast": _bcast,
     "gather": lambda _call: "binomial",
     "reduce": _reduction("binomial"),
-    "reduce_scatter": lambda _call: "halving",
+    "reduce_scatter": lambda call: "halving" if call.bytes < LONG_BYTES else "pairwise",
     "scan": lambda _call: "doubling",
     "scatter": lambda _call: "binomial",
 }

@@ -8,10 +8,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Kind", "Step", "num_swapping", "partners"]
+__all__ = ["TREES", "Kind", "Step", "num_swapping", "partners"]
 
-Kind = Literal["shift", "chain", "swap", "fold", "binomial", "doubling", "knomial", "star"]
+Kind = Literal["shift", "chain", "mirror", "swap", "fold", "binomial", "growing", "knomial", "star"]
 Ranks = npt.NDArray[np.int64]
+
+TREES = frozenset({"binomial", "growing", "knomial", "star"})
+"""Kinds of steps with a root."""
 
 RADIX = 4
 """Of `knomial`: a node has this many children less one at each distance."""
@@ -22,12 +25,12 @@ class Step(NamedTuple):
 
     Attributes:
         kind: Who sends. `shift`: i to i + distance, around the end. `chain`: the same, not around.
-            `swap`: i and i XOR distance to each other, among the largest power of two of ranks.
-            `fold`: each rank beyond that power to its neighbour among them. The others are trees;
-            parents send to their children. `binomial`: at this distance, of the tree in which
-            consecutive ranks are below one another. `doubling`: to rank i from the one that is less
-            by the highest power of two in i. `knomial`: as the first, by powers of 4. `star`:
-            to all from the root.
+            `mirror`: i and i XOR distance to each other, where there are both. `swap`: the same
+            among the largest power of two of ranks. `fold`: each rank beyond that power to its
+            neighbour among them. The others are trees; parents send to their children.
+            `binomial`: at this distance, of the tree in which consecutive ranks are below one
+            another. `growing`: from the first ranks, as many as the distance, to the next ones.
+            `knomial`: all of the first kind of tree, by powers of 4. `star`: to all from the root.
         distance: Between the partners, in positions.
         root: Position of the tree's or chain's root.
         is_back: Whether the receivers send to the senders instead.
@@ -61,18 +64,23 @@ def _from_root(step: Step, num_ranks: int) -> tuple[Ranks, Ranks]:
             pairs = at, (at + step.distance) % num_ranks
         case "chain":
             pairs = at[: -step.distance], at[step.distance :]
+        case "mirror":
+            lower = at[(at & step.distance == 0) & (at + step.distance < num_ranks)]
+            upper = lower + step.distance
+            pairs = np.concatenate([lower, upper]), np.concatenate([upper, lower])
         case "swap":
-            # Of each folded pair the second takes part.
-            swapping = np.concatenate([at[1 : 2 * num_folded : 2], at[2 * num_folded :]])
+            # Of each folded pair the first takes part: in a tree it may be the root.
+            swapping = np.concatenate([at[0 : 2 * num_folded : 2], at[2 * num_folded :]])
             pairs = swapping, swapping[np.arange(len(swapping)) ^ step.distance]
         case "fold":
-            folded = at[: 2 * num_folded : 2]
-            pairs = folded, folded + 1
+            folded = at[1 : 2 * num_folded : 2]
+            pairs = folded, folded - 1
         case "binomial":
             children = at[step.distance :: 2 * step.distance]
             pairs = children - step.distance, children
-        case "doubling":
-            pairs = below - (1 << np.floor(np.log2(below)).astype(np.int64)), below
+        case "growing":
+            children = at[step.distance : 2 * step.distance]
+            pairs = children - step.distance, children
         case "knomial":
             pairs = _knomial_parents(below), below
         case "star":
