@@ -127,9 +127,13 @@ def rehearse(
 
 
 def num_steps_of(traffic: Traffic) -> float:
-    """Largest number of messages from one rank to another: about the number of iterations."""
-    messages = traffic.carried.messages
-    return float(max(1.0, messages.max())) if messages.nnz else 1.0
+    """How many messages of the usual size one rank sends another at most: about the iterations.
+
+    Short messages beside long ones do not count: spread over as many steps, the long ones would be
+    short as well, and no network limits a row of short messages with pauses.
+    """
+    sent, usual_bytes = traffic.carried.bytes, traffic.usual_message_bytes
+    return float(max(1.0, sent.max() / usual_bytes)) if sent.nnz and usual_bytes else 1.0
 
 
 def host_bytes(placement: Placement, traffic: Traffic, hosts: Sequence[str]) -> Matrix:

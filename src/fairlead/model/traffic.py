@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import math
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,11 @@ import scipy.sparse as sp
 
 from fairlead.errors import InputError, ShapeError
 from fairlead.files.archive import Archive, save_archive
-from fairlead.model.collective_messages import expected_messages
+from fairlead.model.collective_messages import (
+    bytes_by_size,
+    expected_messages,
+    is_alltoall,
+)
 
 __all__ = ["CollectiveCall", "Traffic", "Uncounted", "summed_over_communicators"]
 
@@ -166,6 +170,21 @@ class Traffic:
         )
 
     @functools.cached_property
+    def usual_message_bytes(self) -> float:
+        """Size of the message in which a byte goes on average; 0 where nothing was sent.
+
+        Of a program with many short messages and a few long ones it is about that of the long ones.
+        """
+        sizes = [*bytes_by_size(self.collectives, self.origin.get("mpi"))]
+        sizes += _bytes_by_mean_size(self.bytes, self.messages)
+        # Of an exchange the table tells the sizes of alltoall; the others are taken for their mean.
+        if not any(is_alltoall(call) for call in self.collectives):
+            exchange = _present(self.exchange_bytes), _present(self.exchange_messages)
+            sizes += _bytes_by_mean_size(*exchange)
+        total_bytes = sum(weight for weight, _ in sizes)
+        return sum(weight * size for weight, size in sizes) / total_bytes if total_bytes else 0.0
+
+    @functools.cached_property
     def mean_message_bytes(self) -> float:
         """Bytes per message over all pairs of ranks; 0 where nothing was sent."""
         num_messages = float(self.total.messages.sum())
@@ -218,6 +237,18 @@ class Traffic:
             if str(error).startswith(str(archive.path)):
                 raise
             raise InputError(f"{archive.path}: {error}") from error
+
+
+def _bytes_by_mean_size(
+    sent: sp.csr_array, messages: sp.csr_array
+) -> Iterator[tuple[float, float]]:
+    """Bytes of each pair, and the mean size of its messages."""
+    pairs = sent.tocoo()
+    if not pairs.nnz:
+        return
+    counts = np.asarray(messages[pairs.row, pairs.col], dtype=np.float64).reshape(-1)
+    for weight, count in zip(pairs.data, counts, strict=True):
+        yield float(weight), float(weight / max(count, 1))
 
 
 def summed_over_communicators(calls: Sequence[CollectiveCall]) -> list[CollectiveCall]:

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from fairlead.measure.rehearsal import num_steps_of
 from fairlead.model.collective_messages import expected_messages
 from fairlead.model.collective_messages.algorithms import ALGORITHMS, Algorithm, Call
 from fairlead.model.collective_messages.choices import algorithm_of
@@ -220,3 +221,39 @@ def test_a_placement_carries_what_was_counted_and_what_is_expected() -> None:
     assert np.array_equal(traffic.carried.bytes.toarray(), wanted)
     assert np.array_equal(traffic.total.bytes.toarray(), sent)
     assert np.array_equal(traffic.carried.carried.bytes.toarray(), wanted)
+
+
+def test_the_usual_message_is_the_one_in_which_most_bytes_go() -> None:
+    """A thousand barriers and short reductions beside two long exchanges."""
+    nothing = np.zeros((4, 4))
+    calls = [
+        CollectiveCall("barrier", 4, 0, 4000, 0.0, None, 0),
+        CollectiveCall("allreduce", 4, 8, 4000, 0.0, None, 0),
+        CollectiveCall("alltoall", 4, 4_000_000, 8, 0.0, None, 0),
+    ]
+    exchange = 2e6 * (1 - np.eye(4))
+    traffic = Traffic(
+        nothing,
+        nothing,
+        exchange_bytes=exchange,
+        exchange_messages=exchange > 0,
+        collectives=calls,
+        communicators=[np.arange(4)],
+    )
+    assert traffic.usual_message_bytes == pytest.approx(1e6, rel=0.01)
+    assert num_steps_of(traffic) == pytest.approx(2, rel=0.02)
+
+
+def test_messages_of_one_size_are_usual_themselves() -> None:
+    sent = np.zeros((3, 3))
+    sent[0, 1], sent[1, 2] = 10, 4
+    traffic = Traffic(100 * sent, sent)
+    assert traffic.usual_message_bytes == 100
+    assert num_steps_of(traffic) == 10
+    exchange = Traffic(
+        0 * sent, 0 * sent, exchange_bytes=300 * sent, exchange_messages=sent
+    )  # of neighbourhood collectives, whose sizes no table tells
+    assert exchange.usual_message_bytes == 300
+    assert num_steps_of(exchange) == 10
+    assert Traffic(0 * sent, 0 * sent).usual_message_bytes == 0
+    assert num_steps_of(Traffic(0 * sent, sent)) == 1

@@ -18,14 +18,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from fairlead.model.collective_messages.algorithms import Call
-from fairlead.model.collective_messages.choices import algorithm_of
+from fairlead.model.collective_messages.algorithms import Call, Sent
+from fairlead.model.collective_messages.choices import algorithm_of, blocking_name
 from fairlead.model.collective_messages.steps import TREES, Step, partners
 
 if TYPE_CHECKING:
     from fairlead.model.traffic import CollectiveCall
 
-__all__ = ["expected_messages"]
+__all__ = ["bytes_by_size", "expected_messages", "is_alltoall"]
 
 MOST_ROOTS = 32
 """Of a call with several roots, which a crowded trace does not tell apart."""
@@ -55,18 +55,41 @@ def expected_messages(
         Two matrices of shape (T, T), [src, dst], in world ranks.
     """
     sums: dict[tuple[int, Step], npt.NDArray[np.float64]] = {}
+    for call, num_calls, (step, sent_bytes, messages) in _sent(calls, mpi):
+        assert call.communicator is not None
+        for part, ratio in _roots(step, call):
+            sent = sums.setdefault((call.communicator, part), np.zeros(2))
+            sent += ratio * num_calls * np.array([sent_bytes, messages])
+    return _matrices(sums, communicators, num_ranks)
+
+
+def bytes_by_size(
+    calls: Sequence[CollectiveCall], mpi: object = None
+) -> Iterator[tuple[float, float]]:
+    """Bytes that go in messages of one size, and that size, for the same calls and `alltoall`."""
+    for call, num_calls, sent in _sent(calls, mpi):
+        num_senders = len(partners(sent.step, call.communicator_size)[0])
+        yield num_calls * num_senders * sent.bytes, sent.bytes / sent.messages
+    for call in filter(is_alltoall, calls):
+        yield float(call.calls) * call.message_bytes, call.message_bytes / call.communicator_size
+
+
+def is_alltoall(call: CollectiveCall) -> bool:
+    """Whether the table tells a size of an exchange: what a rank has for each other."""
+    return call.communicator_size > 1 and blocking_name(call.operation).startswith("alltoall")
+
+
+def _sent(
+    calls: Sequence[CollectiveCall], mpi: object
+) -> Iterator[tuple[CollectiveCall, float, Sent]]:
+    """Each call with how often all its ranks make it, and what is sent in each of its steps."""
     for call in calls:
         if call.communicator is None or call.communicator_size < 2:
             continue
         one = Call(call.communicator_size, float(call.message_bytes), call.root or 0)
         algorithm = algorithm_of(call.operation, one, mpi)
-        num_calls = call.calls / call.communicator_size
-        for step, sent_bytes, messages in algorithm(one) if algorithm else ():
-            each = num_calls * np.array([sent_bytes, messages])
-            for part, ratio in _roots(step, call):
-                sent = sums.setdefault((call.communicator, part), np.zeros(2))
-                sent += ratio * each
-    return _matrices(sums, communicators, num_ranks)
+        for sent in algorithm(one) if algorithm else ():
+            yield call, call.calls / call.communicator_size, sent
 
 
 def _roots(step: Step, call: CollectiveCall) -> Iterator[tuple[Step, float]]:
