@@ -27,6 +27,9 @@ __all__ = ["decision_path", "keep", "recalled"]
 
 Finite = Annotated[float, pydantic.Field(allow_inf_nan=False)]
 
+RULES = 2
+"""Raised where decisions are made in another way: those of before are not taken any more."""
+
 
 class _Kept(pydantic.BaseModel, extra="forbid"):
     """A decision as a file."""
@@ -89,7 +92,7 @@ def decision_path(
         traffic: What the ranks send one another.
         options: Method, objective and all other inputs.
     """
-    facts = (cluster.hosts, cluster.slots, cluster.sockets, *options)
+    facts = (RULES, cluster.hosts, cluster.slots, cluster.sockets, *options)
     digest = hashlib.sha256(repr(facts).encode())
     arrays = network.arrays()
     for name in ("bytes", "messages"):

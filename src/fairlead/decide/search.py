@@ -332,7 +332,7 @@ class _Search:
             return False
         rehearsal = problem.measurer.rehearse(
             (problem.baseline, *(one.placement for one in candidates)),
-            self._network,
+            denoised(self._network),
             float(np.clip(left_s, LEAST_REHEARSAL_S, MOST_REHEARSAL_S)),
         )
         if rehearsal is None or not rehearsal.num_rounds:

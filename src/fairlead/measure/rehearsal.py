@@ -34,6 +34,9 @@ MOST_STEP_S = 0.02
 """Most time of the busiest host's messages in one step, by the measured network: a trial of 0.08 s
 must contain several steps."""
 
+MOST_STEP_BYTES = 256 << 20
+"""Most bytes of a host in one step, whatever rates were measured: it has room for all of them."""
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Rehearsal:
@@ -99,7 +102,11 @@ def rehearse(
     """
     steps = num_steps_of(traffic)
     patterns = [host_bytes(one, traffic, cluster.hosts) / steps for one in placements]
-    part_ratio = min(1.0, MOST_STEP_S / max(_busiest_s(one, network) for one in patterns))
+    part_ratio = min(
+        1.0,
+        MOST_STEP_S / max(_busiest_s(one, network) for one in patterns),
+        MOST_STEP_BYTES / max(1.0, *(_busiest_bytes(one) for one in patterns)),
+    )
     none = np.zeros((cluster.num_hosts, cluster.num_hosts), dtype=bool)
     options = {
         **long_train_options(none, 0.0),
@@ -133,7 +140,7 @@ def num_steps_of(traffic: Traffic) -> float:
     short as well, and no network limits a row of short messages with pauses.
     """
     sent, usual_bytes = traffic.carried.bytes, traffic.usual_message_bytes
-    return float(max(1.0, sent.max() / usual_bytes)) if sent.nnz and usual_bytes else 1.0
+    return float(max(1.0, sent.max() / max(1.0, usual_bytes))) if sent.nnz else 1.0
 
 
 def host_bytes(placement: Placement, traffic: Traffic, hosts: Sequence[str]) -> Matrix:
@@ -145,6 +152,11 @@ def host_bytes(placement: Placement, traffic: Traffic, hosts: Sequence[str]) -> 
     np.add.at(between, (host_of_rank[sent.row], host_of_rank[sent.col]), sent.data)
     np.fill_diagonal(between, 0.0)
     return between
+
+
+def _busiest_bytes(sent_bytes: Matrix) -> float:
+    """What the busiest host sends or receives."""
+    return float(max(sent_bytes.sum(axis=0).max(), sent_bytes.sum(axis=1).max()))
 
 
 def _busiest_s(sent_bytes: Matrix, network: Network) -> float:

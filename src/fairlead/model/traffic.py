@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import math
 import reprlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,9 +18,9 @@ import scipy.sparse as sp
 from fairlead.errors import InputError, ShapeError
 from fairlead.files.archive import Archive, save_archive
 from fairlead.model.collective_messages import (
+    alltoall_by_size,
     bytes_by_size,
     expected_messages,
-    is_alltoall,
 )
 
 __all__ = ["CollectiveCall", "Traffic", "Uncounted", "summed_over_communicators"]
@@ -175,14 +175,28 @@ class Traffic:
 
         Of a program with many short messages and a few long ones it is about that of the long ones.
         """
-        sizes = [*bytes_by_size(self.collectives, self.origin.get("mpi"))]
-        sizes += _bytes_by_mean_size(self.bytes, self.messages)
-        # Of an exchange the table tells the sizes of alltoall; the others are taken for their mean.
-        if not any(is_alltoall(call) for call in self.collectives):
-            exchange = _present(self.exchange_bytes), _present(self.exchange_messages)
-            sizes += _bytes_by_mean_size(*exchange)
-        total_bytes = sum(weight for weight, _ in sizes)
-        return sum(weight * size for weight, size in sizes) / total_bytes if total_bytes else 0.0
+        by_size = np.array(
+            [
+                *bytes_by_size(self.collectives, self.origin.get("mpi")),
+                *_bytes_by_mean_size(self.bytes, self.messages),
+                *self._exchange_by_size(),
+            ]
+        ).reshape(-1, 2)
+        weights, sizes = by_size.T
+        total_bytes = float(weights.sum())
+        return float(weights @ sizes) / total_bytes if total_bytes else 0.0
+
+    def _exchange_by_size(self) -> npt.NDArray[np.float64]:
+        """Bytes and sizes of exchanges: of alltoall as the table tells, of others the mean."""
+        sent, messages = _present(self.exchange_bytes), _present(self.exchange_messages)
+        told = np.array([*alltoall_by_size(self.collectives)]).reshape(-1, 2)
+        if not len(told):
+            return _bytes_by_mean_size(sent, messages)
+        told_bytes = told[:, 0].sum()
+        told_messages = (told[:, 0] / np.maximum(told[:, 1], 1)).sum()
+        rest_bytes = max(0.0, float(sent.sum() - told_bytes))
+        rest = [rest_bytes, rest_bytes / max(1.0, float(messages.sum() - told_messages))]
+        return np.vstack([told, rest])
 
     @functools.cached_property
     def mean_message_bytes(self) -> float:
@@ -239,16 +253,13 @@ class Traffic:
             raise InputError(f"{archive.path}: {error}") from error
 
 
-def _bytes_by_mean_size(
-    sent: sp.csr_array, messages: sp.csr_array
-) -> Iterator[tuple[float, float]]:
-    """Bytes of each pair, and the mean size of its messages."""
+def _bytes_by_mean_size(sent: sp.csr_array, messages: sp.csr_array) -> npt.NDArray[np.float64]:
+    """Bytes of each pair, and the mean size of its messages, shape (pairs, 2)."""
     pairs = sent.tocoo()
     if not pairs.nnz:
-        return
+        return np.zeros((0, 2))
     counts = np.asarray(messages[pairs.row, pairs.col], dtype=np.float64).reshape(-1)
-    for weight, count in zip(pairs.data, counts, strict=True):
-        yield float(weight), float(weight / max(count, 1))
+    return np.column_stack([pairs.data, pairs.data / np.maximum(counts, 1)])
 
 
 def summed_over_communicators(calls: Sequence[CollectiveCall]) -> list[CollectiveCall]:

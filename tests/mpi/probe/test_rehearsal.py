@@ -18,7 +18,7 @@ import fairlead as fl
 from fairlead.act import mpi_builds
 from fairlead.act.launch import Launcher
 from fairlead.measure.probe_program import ProbeProgram
-from fairlead.measure.rehearsal import Rehearsal, rehearse
+from fairlead.measure.rehearsal import MOST_STEP_BYTES, Rehearsal, rehearse
 
 pytestmark = [
     pytest.mark.mpi,
@@ -88,6 +88,14 @@ def test_steps_of_a_slow_network_are_cut_into_smaller_ones(one_launcher: Launche
     # A step sends 200 kB, which at 1 MB/s takes 0.2 s: ten times what is rehearsed at once.
     found = rehearsed(one_launcher, traffic(ALL_TO_ONE), [0, 1, 2], bandwidth_Bps=1e6)
     assert found.num_steps == pytest.approx(100)
+
+
+def test_a_step_fits_into_the_memory_whatever_rates_were_measured(one_launcher: Launcher) -> None:
+    # A message of 4 GB, which at such a rate takes no time; two hosts, since each gets as much.
+    sent = traffic([[0, 4e10], [0, 0]])
+    found = rehearsed(one_launcher, sent, [0, 1], num_hosts=2, bandwidth_Bps=1e15)
+    assert found.num_steps == pytest.approx(4e10 / MOST_STEP_BYTES, rel=0.01)
+    assert found.num_rounds >= 3
 
 
 def test_what_is_too_long_for_a_command_is_written_to_the_program(launcher: Launcher) -> None:

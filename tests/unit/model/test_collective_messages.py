@@ -257,3 +257,38 @@ def test_messages_of_one_size_are_usual_themselves() -> None:
     assert num_steps_of(exchange) == 10
     assert Traffic(0 * sent, 0 * sent).usual_message_bytes == 0
     assert num_steps_of(Traffic(0 * sent, sent)) == 1
+
+
+def test_a_short_alltoall_does_not_hide_what_neighbours_exchange() -> None:
+    """Programs first tell each other how much will come."""
+    nothing = np.zeros((4, 4))
+    others = 1 - np.eye(4)
+    traffic = Traffic(
+        nothing,
+        nothing,
+        exchange_bytes=4 * others + 1e9 * others,
+        exchange_messages=others + 1000 * others,
+        collectives=[CollectiveCall("alltoall", 4, 16, 4, 0.0, None, 0)],
+        communicators=[np.arange(4)],
+    )
+    assert traffic.usual_message_bytes == pytest.approx(1e6)
+
+
+def test_an_alltoallv_to_one_other_has_long_messages() -> None:
+    """The table has what a rank passes to the call, not how many others get a part of it."""
+    nothing, one = np.zeros((8, 8)), np.roll(np.eye(8), 1, axis=1)
+    traffic = Traffic(
+        nothing,
+        nothing,
+        exchange_bytes=1e9 * one,
+        exchange_messages=1000 * one,
+        collectives=[CollectiveCall("alltoallv", 8, 1_000_000, 8000, 0.0, None, 0)],
+        communicators=[np.arange(8)],
+    )
+    assert traffic.usual_message_bytes == 1e6
+    assert num_steps_of(traffic) == 1000
+
+
+def test_less_than_a_byte_a_message_is_no_step_of_its_own() -> None:
+    sent = np.ones((2, 2)) - np.eye(2)
+    assert num_steps_of(Traffic(sent, 1e9 * sent)) == 1

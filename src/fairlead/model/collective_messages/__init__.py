@@ -11,6 +11,7 @@ table of calls ──▶ the algorithm that the MPI chooses for each (choices.py
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ from fairlead.model.collective_messages.steps import TREES, Step, partners
 if TYPE_CHECKING:
     from fairlead.model.traffic import CollectiveCall
 
-__all__ = ["bytes_by_size", "expected_messages", "is_alltoall"]
+__all__ = ["alltoall_by_size", "bytes_by_size", "expected_messages"]
 
 MOST_ROOTS = 32
 """Of a call with several roots, which a crowded trace does not tell apart."""
@@ -66,17 +67,19 @@ def expected_messages(
 def bytes_by_size(
     calls: Sequence[CollectiveCall], mpi: object = None
 ) -> Iterator[tuple[float, float]]:
-    """Bytes that go in messages of one size, and that size, for the same calls and `alltoall`."""
+    """Bytes that the same calls send in messages of one size, and that size."""
+    num_senders = functools.cache(lambda step, num_ranks: len(partners(step, num_ranks)[0]))
     for call, num_calls, sent in _sent(calls, mpi):
-        num_senders = len(partners(sent.step, call.communicator_size)[0])
-        yield num_calls * num_senders * sent.bytes, sent.bytes / sent.messages
-    for call in filter(is_alltoall, calls):
-        yield float(call.calls) * call.message_bytes, call.message_bytes / call.communicator_size
+        total_bytes = num_calls * num_senders(sent.step, call.communicator_size) * sent.bytes
+        yield total_bytes, sent.bytes / sent.messages
 
 
-def is_alltoall(call: CollectiveCall) -> bool:
-    """Whether the table tells a size of an exchange: what a rank has for each other."""
-    return call.communicator_size > 1 and blocking_name(call.operation).startswith("alltoall")
+def alltoall_by_size(calls: Sequence[CollectiveCall]) -> Iterator[tuple[float, float]]:
+    """The same of `alltoall`, in which each rank has as much for each other."""
+    for call in calls:
+        if blocking_name(call.operation) == "alltoall" and call.communicator_size > 1:
+            size = call.message_bytes / call.communicator_size
+            yield float(call.calls) * (call.communicator_size - 1) * size, size
 
 
 def _sent(

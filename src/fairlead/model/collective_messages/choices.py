@@ -22,6 +22,7 @@ OPEN_MPI_FILE = Path(__file__).with_name("open_mpi.csv")
 """Of version 4.1.4: from how many ranks, and from how many bytes on, an operation takes which."""
 
 FEW_RANKS = 8
+MANY_RANKS = 1024
 SHORT_REDUCTION_BYTES = 2 << 10
 SHORT_BROADCAST_BYTES = 12 << 10
 SHORT_ALLGATHER_BYTES = 80 << 10
@@ -104,6 +105,13 @@ def _bcast(call: Call) -> str:
     return "scatter and allgather" if is_middle else "scatter and ring"
 
 
+def _reduce_scatter(call: Call) -> str:
+    if call.bytes < LONG_BYTES:
+        return "halving"
+    # All pairs of very many ranks would not fit into the memory; a ring sends as much.
+    return "pairwise" if call.num_ranks <= MANY_RANKS else "ring"
+
+
 def _reduction(short: str) -> Callable[[Call], str]:
     def chosen(call: Call) -> str:
         # Each rank that halves needs a number of the vector.
@@ -120,7 +128,7 @@ _OF_MPICH: Mapping[str, Callable[[Call], str]] = {
     "bcast": _bcast,
     "gather": lambda _call: "binomial",
     "reduce": _reduction("binomial"),
-    "reduce_scatter": lambda call: "halving" if call.bytes < LONG_BYTES else "pairwise",
+    "reduce_scatter": _reduce_scatter,
     "scan": lambda _call: "doubling",
     "scatter": lambda _call: "binomial",
 }
