@@ -25,26 +25,16 @@ from rich.console import Console
 from rich.table import Table
 
 from fairlead.act.launch import detect
-from fairlead.model.collective_messages.algorithms import ALGORITHMS, Call
-from fairlead.model.collective_messages.choices import OPEN_MPI_FILE
+from fairlead.model.collective_messages.algorithms import Call
+from fairlead.model.collective_messages.choices import OPEN_MPI_FILE, algorithms_for
 from fairlead.model.collective_messages.steps import partners
 
 NUM_RANKS = (4, 8, 16, 32, 64)
 SIZES = (64, 512, 2048, 8192, 32768, 131072, 524288, 2097152)
-OPERATIONS = {
-    "allgather": "allgather",
-    "allgatherv": "allgather",
-    "allreduce": "allreduce",
-    "bcast": "bcast",
-    "gather": "gather",
-    "reduce": "reduce",
-    "reduce_scatter": "reduce_scatter",
-    "reduce_scatter_block": "reduce_scatter",
-    "scan": "scan",
-    "scatter": "scatter",
-}
-"""Operations, and those whose algorithms they may take."""
-
+OPERATIONS = (
+    *("allgather", "allgatherv", "allreduce", "bcast", "gather", "reduce", "reduce_scatter"),
+    *("reduce_scatter_block", "scan", "scatter"),
+)
 OF_ALL_RANKS = frozenset({"allgather", "allgatherv", "gather", "scatter"})
 MOST_BYTES = 8 << 20
 """Of all ranks' blocks together: sixty-four ranks share the memory of one machine."""
@@ -112,7 +102,7 @@ def is_of_use(operation: str, num_ranks: int, size: int) -> bool:
     """Whether blocks fit into the memory, and each rank has a number of what is reduced."""
     if operation in OF_ALL_RANKS:
         return size * num_ranks <= MOST_BYTES
-    return OPERATIONS[operation] != "reduce_scatter" or size >= 8 * num_ranks
+    return not operation.startswith("reduce_scatter") or size >= 8 * num_ranks
 
 
 class Runs:
@@ -136,7 +126,7 @@ class Runs:
 def recognised(operation: str, num_ranks: int, size: int, counted: Matrix) -> dict[str, float]:
     """The overlap of the counts with each algorithm."""
     overlap_of = {}
-    for name, algorithm in ALGORITHMS[OPERATIONS[operation]].items():
+    for name, algorithm in algorithms_for(operation).items():
         expected = np.zeros((num_ranks, num_ranks))
         for step, sent_bytes, _ in algorithm(Call(num_ranks, size)):
             np.add.at(expected, partners(step, num_ranks), sent_bytes)

@@ -29,7 +29,7 @@ void probe_contention(const Options& options, StepRunner& step_runner, const Beh
   const auto num_hosts = static_cast<int>(outcome.node_names.size());
   const int most_flows = behaviour.shares_machine ? kFlowsOnOneMachine : kMostFlows;
   const ContentionFindings findings =
-      options.interfaces ? find_interfaces(num_hosts, measure, {.max_nic_flows = kMostFlows})
+      options.interfaces ? find_interfaces(num_hosts, measure, kMostFlows)
                          : find_contention(num_hosts, measure,
                                            {.is_one_machine = behaviour.shares_machine,
                                             .max_nic_flows = most_flows});

@@ -47,12 +47,9 @@ void read_truth(const json::Value& order, const char* field, bool& truth) {
 }
 
 InterfacesOptions read_interfaces(const json::Value& order) {
-  constexpr std::int64_t kMostBytes = 1 << 20;
-  order.allow_only({"message_bytes"});
+  order.allow_only({"pair_Bps"});
   InterfacesOptions options;
-  if (const auto value = order.find("message_bytes")) {
-    options.message_bytes = value->whole_number(1, kMostBytes);
-  }
+  read_number(order, "pair_Bps", options.pair_Bps);
   return options;
 }
 

@@ -55,8 +55,8 @@ struct RehearsalOptions {
 
 /// Flows of all hosts at once that show what interfaces carry.
 struct InterfacesOptions {
-  /// Size of each message of a flow.
-  std::int64_t message_bytes = 64 << 10;
+  /// What a pair is expected to carry; messages of flows are sized by it.
+  double pair_Bps = 32e6;
 };
 
 struct Options {

@@ -34,14 +34,13 @@ void keep_most(std::vector<double>& most_Bps, const std::vector<double>& now_Bps
 
 }  // namespace
 
-ContentionFindings find_interfaces(int num_hosts, const MeasureFlows& measure,
-                                   const ContentionOptions& options) {
+ContentionFindings find_interfaces(int num_hosts, const MeasureFlows& measure, int max_flows) {
   const auto size = static_cast<std::size_t>(num_hosts);
   const std::vector<double> unmeasured(size, std::numeric_limits<double>::quiet_NaN());
   ContentionFindings findings{.groups = {}, .nic_out_Bps = unmeasured, .nic_in_Bps = unmeasured};
-  const auto num_partners = std::min(static_cast<std::size_t>(options.max_nic_flows / 2), size - 1);
+  const auto num_partners = std::min(static_cast<std::size_t>(max_flows / 2), size - 1);
   if (num_partners < 2) return findings;
-  RandomOrder random(options.seed);
+  RandomOrder random(0);
   std::vector<int> order(size);
   std::iota(order.begin(), order.end(), 0);
   random.shuffle(order);

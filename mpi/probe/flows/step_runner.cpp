@@ -19,8 +19,8 @@ constexpr FlowTiming kExact = {.lead_s = 0.05, .window_s = 0.4, .tail_s = 0.05};
 // Messages take this long at the pair's own rate: short enough for many of them, long enough that
 // each costs little.
 constexpr double kMessage_s = 0.002;
-constexpr std::int64_t kLeastBytes = 4 << 10;
-constexpr std::int64_t kMostBytes = 1 << 20;
+constexpr double kLeastBytes = 4 << 10;
+constexpr double kMostBytes = 1 << 20;
 // Steps of a search on usual clusters, for the progress bar.
 constexpr int kStepsPerHost = 10;
 
@@ -31,7 +31,7 @@ StepRunner::StepRunner(MPI_Comm comm, const Options& options, const Outcome& out
     : comm_(comm),
       num_ranks_(static_cast<int>(outcome.node_names.size())),
       end_s_(end_s),
-      usual_bytes_(options.interfaces.value_or(InterfacesOptions{}).message_bytes),
+      usual_Bps_(options.interfaces.value_or(InterfacesOptions{}).pair_Bps),
       control_(control),
       runner_(runner),
       bandwidth_Bps_(outcome.node_names.size() * outcome.node_names.size(),
@@ -103,9 +103,9 @@ bool StepRunner::is_dead(Flow flow) const {
 }
 
 std::int64_t StepRunner::message_bytes(Flow flow) const {
-  const double Bps = bandwidth_Bps_[static_cast<std::size_t>(flow.src * num_ranks_ + flow.dst)];
-  if (!std::isfinite(Bps)) return usual_bytes_;
-  return std::clamp(static_cast<std::int64_t>(Bps * kMessage_s), kLeastBytes, kMostBytes);
+  const double known = bandwidth_Bps_[static_cast<std::size_t>(flow.src * num_ranks_ + flow.dst)];
+  const double Bps = std::isfinite(known) ? known : usual_Bps_;
+  return static_cast<std::int64_t>(std::clamp(Bps * kMessage_s, kLeastBytes, kMostBytes));
 }
 
 void StepRunner::add_end(int rank, const FlowEnd& end, const FlowTiming& timing) {

@@ -17,7 +17,7 @@ namespace fairlead::probe {
 /// path that fails once is not used again.
 class StepRunner {
  public:
-  /// @param options tell the size of messages of flows whose rate is unknown.
+  /// @param options tell the expected rate of pairs whose own is unknown.
   /// @param outcome of the pairs: the expected rates of flows, and the silent hosts.
   /// @param end_s time after which no step begins.
   StepRunner(MPI_Comm comm, const Options& options, const Outcome& outcome, double end_s,
@@ -46,7 +46,7 @@ class StepRunner {
   MPI_Comm comm_;
   int num_ranks_;
   double end_s_;
-  std::int64_t usual_bytes_;
+  double usual_Bps_;
   ControlChannel& control_;
   FlowRunner& runner_;
   std::vector<double> bandwidth_Bps_;  // [src, dst], nan where unknown

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from fairlead.narrator import Narrator
 __all__ = ["HostsMeasurer", "Measurer"]
 
 Mask = npt.NDArray[np.bool_]
+Found = TypeVar("Found")
 
 TYPICAL_LAUNCH_S = 1.0
 """Assumed time for starting the measuring program before the first start."""
@@ -76,34 +77,38 @@ class HostsMeasurer:
 
     def measure(self, pairs: Mask, pairs_s: float) -> Network | None:
         """Measure pairs by trains of 64 KiB; None, and one line of output, if that fails."""
-        try:
-            return measure_with_long_trains(self.program, self.cluster, pairs, pairs_s)
-        except ProbeError as error:
-            self.narrator.tell(f"decision: by the first measurement: {error}")
-            return None
+        return self._or_none(
+            "by the first measurement",
+            lambda: measure_with_long_trains(self.program, self.cluster, pairs, pairs_s),
+        )
 
     def interfaces(self, network: Network, interfaces_s: float) -> Interfaces | None:
         """Run flows of all hosts at once; None, and one line of output, if that fails."""
-        try:
-            return measure_interfaces(self.program, self.cluster, network, interfaces_s)
-        except ProbeError as error:
-            self.narrator.tell(f"decision: by pairs alone, not by interfaces: {error}")
-            return None
+        return self._or_none(
+            "by pairs alone, not by interfaces",
+            lambda: measure_interfaces(self.program, self.cluster, network, interfaces_s),
+        )
 
     def rehearse(
         self, placements: Sequence[Placement], network: Network, rehearsal_s: float
     ) -> Rehearsal | None:
         """Run the traffic of the placements; None, and one line of output, if that fails."""
         self.narrator.tell("decision: rehearsing the traffic of each placement on the network")
-        try:
-            return rehearsal.rehearse(
+        return self._or_none(
+            "by the measured rates",
+            lambda: rehearsal.rehearse(
                 placements,
                 self.traffic,
                 network,
                 self.program,
                 self.cluster,
                 rehearsal_s=rehearsal_s,
-            )
+            ),
+        )
+
+    def _or_none(self, decided: str, measure: Callable[[], Found | None]) -> Found | None:
+        try:
+            return measure()
         except ProbeError as error:
-            self.narrator.tell(f"decision: by the measured rates: {error}")
+            self.narrator.tell(f"decision: {decided}: {error}")
             return None

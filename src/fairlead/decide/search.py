@@ -54,7 +54,7 @@ one of many looks at growing results would often find the risk within it by chan
 that lose 3 %, 7 % are taken so instead of 10 % (six looks of six rounds each, sigma 0.3)."""
 
 LEAST_INTERFACE_RATIO = 0.03
-"""The decision hangs on interfaces if they make up this part of the time on the network."""
+"""The decision hangs on interfaces if boundless ones would save this part of the time."""
 
 ALL_PAIRS_HOSTS = 8
 """Up to this many hosts each pair is measured again: 28 pairs take half a second."""

@@ -24,13 +24,9 @@ __all__ = ["Interfaces", "measure_interfaces"]
 
 Matrix = npt.NDArray[np.float64]
 
-MESSAGE_S = 0.002
-"""Time of a flow's message at a usual pair's rate: many fit into a step, and each costs little."""
-
-MOST_MESSAGE_S = 0.01
-"""At the slowest pair's rate: a step ends only when the last messages of each flow are there."""
-
-LEAST_MESSAGE_BYTES, MOST_MESSAGE_BYTES = 4 << 10, 1 << 20
+SLOWEST_RATIO = 5.0
+"""Messages are sized for no more than this times the slowest pair's rate: a step ends only when the
+last ones of each flow are there."""
 
 FEWEST_HOSTS = 3
 """Of two hosts the pair tells all."""
@@ -68,14 +64,9 @@ def measure_interfaces(
     known = between[np.isfinite(between)]
     if not known.size or network.num_hosts < FEWEST_HOSTS:
         return None
-    message_bytes = min(MESSAGE_S * np.median(known), MOST_MESSAGE_S * known.min())
     none = np.zeros(between.shape, dtype=bool)
-    options = {
-        **long_train_options(none, interfaces_s),
-        "interfaces": {
-            "message_bytes": int(np.clip(message_bytes, LEAST_MESSAGE_BYTES, MOST_MESSAGE_BYTES))
-        },
-    }
+    pair_Bps = min(float(np.median(known)), SLOWEST_RATIO * float(known.min()))
+    options = {**long_train_options(none, interfaces_s), "interfaces": {"pair_Bps": pair_Bps}}
     finished = program.order(
         cluster,
         options,

@@ -22,6 +22,7 @@ from fairlead.model.collective_messages import (
     bytes_by_size,
     expected_messages,
 )
+from fairlead.model.sparse_cells import cells
 
 __all__ = ["CollectiveCall", "Traffic", "Uncounted", "summed_over_communicators"]
 
@@ -175,14 +176,9 @@ class Traffic:
 
         Of a program with many short messages and a few long ones it is about that of the long ones.
         """
-        by_size = np.array(
-            [
-                *bytes_by_size(self.collectives, self.origin.get("mpi")),
-                *_bytes_by_mean_size(self.bytes, self.messages),
-                *self._exchange_by_size(),
-            ]
-        ).reshape(-1, 2)
-        weights, sizes = by_size.T
+        inside = np.array([*bytes_by_size(self.collectives, self.origin.get("mpi"))]).reshape(-1, 2)
+        outside = _bytes_by_mean_size(self.bytes, self.messages)
+        weights, sizes = np.vstack([inside, outside, self._exchange_by_size()]).T
         total_bytes = float(weights.sum())
         return float(weights @ sizes) / total_bytes if total_bytes else 0.0
 
@@ -256,9 +252,7 @@ class Traffic:
 def _bytes_by_mean_size(sent: sp.csr_array, messages: sp.csr_array) -> npt.NDArray[np.float64]:
     """Bytes of each pair, and the mean size of its messages, shape (pairs, 2)."""
     pairs = sent.tocoo()
-    if not pairs.nnz:
-        return np.zeros((0, 2))
-    counts = np.asarray(messages[pairs.row, pairs.col], dtype=np.float64).reshape(-1)
+    counts = cells(messages, pairs.row, pairs.col)
     return np.column_stack([pairs.data, pairs.data / np.maximum(counts, 1)])
 
 

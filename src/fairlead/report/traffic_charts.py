@@ -74,6 +74,8 @@ def inside_ratio(traffic: Traffic, placement: Placement) -> float:
 def _in_rank_order(traffic: Traffic, sent: sp.csr_array) -> _Grouped:
     blocks = split_evenly(traffic.num_ranks, MAX_CELLS)
     note = "What each rank sent each other; empty cells sent nothing."
+    if traffic.carried is not traffic.total:
+        note += " What collectives send is estimated."
     if len(blocks) < traffic.num_ranks:
         note += f" A row holds {len(blocks[0]):,} neighbouring ranks, and adds their bytes up."
     busiest = busiest_pairs(traffic)

@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-import scipy.sparse as sp
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from fairlead.model.sparse_cells import cells
 from fairlead.model.traffic import CollectiveCall, Traffic, summed_over_communicators
 from fairlead.report.origin import traffic_lines
 from fairlead.report.scales import BYTES, SECONDS, human
@@ -66,7 +65,7 @@ def facts(traffic: Traffic) -> dict[str, Any]:
     """Everything `view` shows, as plain values; pairs as [src, dst, bytes, messages]."""
     carried = traffic.carried
     coo = carried.bytes.tocoo()
-    messages = _cells(carried.messages, coo.row, coo.col)
+    messages = cells(carried.messages, coo.row, coo.col)
     columns = (part.tolist() for part in (coo.row, coo.col, coo.data, messages))
     return {
         **summary_facts(traffic),
@@ -134,13 +133,6 @@ def view(traffic: Traffic, width: int) -> RenderableType:
 def _by_kind(traffic: Traffic) -> list[CollectiveCall]:
     """Collective calls without root and communicator, the longest time first."""
     return by_time(summed_over_communicators(traffic.collectives))
-
-
-def _cells(matrix: sp.csr_array, rows: Any, columns: Any) -> npt.NDArray[np.float64]:
-    """Some cells of a matrix; SciPy's own way to them fails where there are none."""
-    if not len(rows):
-        return np.zeros(0)
-    return np.asarray(matrix[rows, columns], dtype=np.float64).reshape(-1)
 
 
 def _totals(sent: Any, messages: Any) -> dict[str, float]:

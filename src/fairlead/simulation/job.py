@@ -12,6 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from fairlead.errors import InputError
+from fairlead.model.sparse_cells import cells
 from fairlead.model.traffic import Traffic
 from fairlead.simulation.checks import require_scale, require_within
 from fairlead.simulation.patterns import PATTERNS
@@ -140,7 +141,7 @@ class Job:
         used = (counts.data > 0) & (counts.row != counts.col)
         src, dst = counts.row[used].astype(np.int64), counts.col[used].astype(np.int64)
         num_messages = np.maximum(1, np.rint(counts.data[used]))
-        size_bytes = np.rint(_entries(carried.bytes, src, dst) / num_messages)
+        size_bytes = np.rint(cells(carried.bytes, src, dst) / num_messages)
         assert carried.max_message_bytes is not None  # a missing matrix has become an empty one
         return cls(
             name=name,
@@ -149,7 +150,7 @@ class Job:
             dst=dst,
             message_bytes=size_bytes,
             # Where the largest was not recorded, it is at least the mean.
-            max_message_bytes=np.maximum(_entries(carried.max_message_bytes, src, dst), size_bytes),
+            max_message_bytes=np.maximum(cells(carried.max_message_bytes, src, dst), size_bytes),
             rate_per_s=num_messages / run_time_s,
             num_messages=num_messages,
             first_s=np.zeros(len(src)),
@@ -193,21 +194,6 @@ class Job:
     def _by_pair(self, value_of_stream: Reals) -> sp.csr_array:
         shape = (self.num_ranks, self.num_ranks)
         return sp.csr_array(sp.coo_array((value_of_stream, (self.src, self.dst)), shape=shape))
-
-
-def _entries(matrix: sp.csr_array, src: Integers, dst: Integers) -> Reals:
-    """Values of a sparse matrix at these pairs, shape (S,), 0 where it has none."""
-    stored = matrix.tocoo()
-    num_ranks = matrix.shape[0]
-    keys = stored.row.astype(np.int64) * num_ranks + stored.col
-    order = np.argsort(keys)
-    wanted = src * num_ranks + dst
-    nearest = np.minimum(np.searchsorted(keys, wanted, sorter=order), max(0, len(keys) - 1))
-    values = np.zeros(len(wanted))
-    if len(keys):
-        found = order[nearest]
-        values = np.where(keys[found] == wanted, stored.data[found], 0.0)
-    return values
 
 
 def _shares(

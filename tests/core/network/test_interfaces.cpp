@@ -77,7 +77,7 @@ TEST_CASE("interfaces: steps are few, and a host takes part in no more flows tha
         return std::optional(std::vector(flows.size(), 1e6));
       };
 
-      static_cast<void>(find_interfaces(num_hosts, measure, {.max_nic_flows = most}));
+      static_cast<void>(find_interfaces(num_hosts, measure, most));
 
       CAPTURE(num_hosts, most);
       REQUIRE(num_steps == 3);

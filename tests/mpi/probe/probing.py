@@ -12,6 +12,8 @@ from pathlib import Path
 
 from launchers import MPIS, processes_with, wait_until
 
+from fairlead.act import mpi_builds
+from fairlead.act.launch import Launcher
 from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network
 
@@ -29,6 +31,15 @@ def write_hostfile(folder: Path, names: tuple[str, ...]) -> Path:
     hostfile = folder / "hosts"
     hostfile.write_text("".join(f"{name} slots=1\n" for name in names))
     return hostfile
+
+
+def words_on(order: str, launcher: Launcher) -> str:
+    """What the program says of an order that it refuses, under two ranks."""
+    program = str(mpi_builds.find(launcher).probe)
+    command = [str(launcher.path), "-n", "2", "--oversubscribe", program, order]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    return done.stderr
 
 
 def find_ranks(tag: str) -> list[int]:

@@ -12,10 +12,9 @@ import time
 import numpy as np
 import pytest
 from launchers import MPIS, processes_with, wait_until
-from probing import NAMES, find_ranks, hosts, rank_of
+from probing import NAMES, find_ranks, hosts, rank_of, words_on
 
 import fairlead as fl
-from fairlead.act import mpi_builds
 from fairlead.act.launch import Launcher
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.measure.rehearsal import MOST_STEP_BYTES, Rehearsal, rehearse
@@ -118,13 +117,9 @@ def test_what_is_too_long_for_a_command_is_written_to_the_program(launcher: Laun
     ],
 )
 def test_an_invalid_pattern_is_refused(order: str, problem: str, one_launcher: Launcher) -> None:
-    program = str(mpi_builds.find(one_launcher).probe)
-    order = f'{{"rehearsal": {{"patterns": {order}}}}}'
-    command = [str(one_launcher.path), "-n", "2", "--oversubscribe", program, order]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    assert "fairlead-probe: error order: " in done.stderr
-    assert problem in done.stderr
+    words = words_on(f'{{"rehearsal": {{"patterns": {order}}}}}', one_launcher)
+    assert "fairlead-probe: error order: " in words
+    assert problem in words
 
 
 def test_a_host_that_freezes_ends_the_rehearsal_and_leaves_nothing() -> None:

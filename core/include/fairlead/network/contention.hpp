@@ -66,9 +66,9 @@ ContentionFindings find_contention(int num_hosts, const MeasureFlows& measure,
 /// What each host's interface carries at least, without a search for groups: in a few steps all
 /// hosts send to several others and receive from as many. Where something else was full first, an
 /// interface may carry more.
-/// @param measure, options as of `find_contention`; of the options `is_one_machine` has no meaning.
+/// @param measure as of `find_contention`.
+/// @param max_flows most flows of one host at a time, in and out.
 /// @return nothing but nan with fewer than 3 hosts, where no host has two partners.
-ContentionFindings find_interfaces(int num_hosts, const MeasureFlows& measure,
-                                   const ContentionOptions& options = {});
+ContentionFindings find_interfaces(int num_hosts, const MeasureFlows& measure, int max_flows = 8);
 
 }  // namespace fairlead

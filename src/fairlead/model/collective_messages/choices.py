@@ -11,14 +11,14 @@ from __future__ import annotations
 import csv
 import functools
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
+from fairlead.files.package_folders import data_folder
 from fairlead.model.collective_messages.algorithms import ALGORITHMS, Algorithm, Call
 from fairlead.model.collective_messages.steps import num_swapping
 
-__all__ = ["algorithm_of", "blocking_name"]
+__all__ = ["OPEN_MPI_FILE", "algorithm_of", "algorithms_for", "blocking_name"]
 
-OPEN_MPI_FILE = Path(__file__).with_name("open_mpi.csv")
+OPEN_MPI_FILE = data_folder("model/collective_messages") / "open_mpi.csv"
 """Of version 4.1.4: from how many ranks, and from how many bytes on, an operation takes which."""
 
 FEW_RANKS = 8
@@ -50,8 +50,8 @@ def algorithm_of(operation: str, call: Call, mpi: object = None) -> Algorithm | 
         mpi: What the MPI calls itself.
     """
     name = blocking_name(operation)
-    algorithms = ALGORITHMS.get(_LIKE.get(name, name))
-    if algorithms is None:
+    algorithms = algorithms_for(name)
+    if not algorithms:
         return None
     if name in _ROOT_KNOWS_SIZES:
         return algorithms["star"]
@@ -60,6 +60,11 @@ def algorithm_of(operation: str, call: Call, mpi: object = None) -> Algorithm | 
         if chosen is not None:
             return algorithms[chosen]
     return algorithms[_OF_MPICH[_LIKE.get(name, name)](call)]
+
+
+def algorithms_for(name: str) -> Mapping[str, Algorithm]:
+    """Algorithms of a blocking operation by name; none of an exchange."""
+    return ALGORITHMS.get(_LIKE.get(name, name), {})
 
 
 def blocking_name(operation: str) -> str:
