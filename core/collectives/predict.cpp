@@ -14,9 +14,12 @@ namespace {
 
 /// Flows under way at once, beyond which each event changes too many rates.
 constexpr std::size_t kMaxFlows = 1024;
+/// Messages in two levels, whose simulation takes a tenth of a second.
+constexpr std::size_t kMaxTransfersInTwoLevels = 30'000;
 
 /// All messages at once: the busiest NIC or group decides, or the slowest pair.
-double load_s(const Program& program, const Links& links) {
+/// @param num_hops  of the longest way of a block
+double load_s(const Program& program, const Links& links, double num_hops = 1.0) {
   const std::size_t num_hosts = links.num_hosts();
   std::vector<double> out_bytes(num_hosts, 0.0);
   std::vector<double> in_bytes(num_hosts, 0.0);
@@ -42,11 +45,12 @@ double load_s(const Program& program, const Links& links) {
   for (std::size_t group = 0; group < group_bytes.size(); ++group) {
     busiest_s = std::max(busiest_s, group_bytes[group] / links.group_Bps(group));
   }
-  return std::max(longest_s, longest_latency_s + busiest_s);
+  return std::max(longest_s, num_hops * longest_latency_s + busiest_s);
 }
 
 bool is_in_halves(const Schedule& schedule) {
-  return schedule.operation == Operation::allreduce && schedule.form == Form::linear;
+  return schedule.operation == Operation::allreduce &&
+         (schedule.form == Form::linear || schedule.form == Form::two_level);
 }
 
 /// As if no host began its second half before all have ended the first: a host needs a message
@@ -77,6 +81,9 @@ double predicted_s(const Schedule& schedule, const Links& links,
   const Program program = program_of(schedule, block_bytes);
   const bool is_at_once = program.dependencies.empty() && program.max_sends == 0;
   if (is_at_once && program.transfers.size() > kMaxFlows) return load_s(program, links);
+  if (schedule.form == Form::two_level && program.transfers.size() > kMaxTransfersInTwoLevels) {
+    return load_s(program, links, 2.0);
+  }
   return simulate_s(program, links, tolerance_ratio);
 }
 

@@ -62,7 +62,7 @@ void check_blocks(std::span<const double> block_bytes, std::size_t num_hosts);
 /// The messages of a schedule. Where the MPI's own algorithm runs, those of the textbook: binomial
 /// trees for short messages, scatter and allgather for long ones (Thakur, Rabenseifner, Gropp
 /// 2005).
-/// @pre Not an allreduce by `linear`, which is predicted half by half.
+/// @pre Not an allreduce by `linear` or `two_level`, which is predicted half by half.
 /// @param block_bytes  of each host where they differ, or empty
 [[nodiscard]] Program program_of(const Schedule& schedule,
                                  std::span<const double> block_bytes = {});

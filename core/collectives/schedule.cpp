@@ -15,8 +15,9 @@ namespace {
 constexpr std::array<std::string_view, 9> kOperations{"bcast",          "reduce",    "gather",
                                                       "scatter",        "allgather", "allreduce",
                                                       "reduce_scatter", "alltoall",  "barrier"};
-constexpr std::array<std::string_view, 8> kForms{
-    "native", "levels", "forest", "ring", "linear", "doubling", "split_tree", "dissemination"};
+constexpr std::array<std::string_view, 9> kForms{"native",     "levels",        "forest",
+                                                 "ring",       "linear",        "doubling",
+                                                 "split_tree", "dissemination", "two_level"};
 constexpr double kShareTolerance = 1e-6;
 
 template <std::size_t N>
@@ -33,18 +34,19 @@ std::size_t index_of(const std::array<std::string_view, N>& names, std::string_v
   throw InputError("schedule: " + problem);
 }
 
-void check_order(const Schedule& schedule) {
-  std::vector<char> is_seen(static_cast<std::size_t>(schedule.num_hosts), 0);
-  if (schedule.order.size() != is_seen.size()) {
-    fail("order: expected " + std::to_string(is_seen.size()) + " hosts, got " +
-         std::to_string(schedule.order.size()));
+void check_each_once(const std::string& field, std::span<const std::int32_t> hosts,
+                     std::int32_t num_hosts) {
+  std::vector<char> is_seen(static_cast<std::size_t>(num_hosts), 0);
+  if (hosts.size() != is_seen.size()) {
+    fail(field + ": expected " + std::to_string(is_seen.size()) + " hosts, got " +
+         std::to_string(hosts.size()));
   }
-  for (const std::int32_t host : schedule.order) {
-    if (host < 0 || host >= schedule.num_hosts) {
-      fail("order: there is no host " + std::to_string(host));
+  for (const std::int32_t host : hosts) {
+    if (host < 0 || host >= num_hosts) {
+      fail(field + ": there is no host " + std::to_string(host));
     }
     if (std::exchange(is_seen[static_cast<std::size_t>(host)], 1) != 0) {
-      fail("order: host " + std::to_string(host) + " stands twice");
+      fail(field + ": host " + std::to_string(host) + " stands twice");
     }
   }
 }
@@ -120,6 +122,19 @@ void check_levels(const Schedule& schedule) {
   }
 }
 
+/// Each host stands in one island.
+void check_islands(const Schedule& schedule) {
+  if (schedule.levels.size() != 1) {
+    fail("levels: expected one of islands, got " + std::to_string(schedule.levels.size()));
+  }
+  std::vector<std::int32_t> hosts;
+  for (const Group& island : schedule.levels.front()) {
+    if (island.empty()) fail("levels: an empty group");
+    hosts.insert(hosts.end(), island.begin(), island.end());
+  }
+  check_each_once("levels", hosts, schedule.num_hosts);
+}
+
 }  // namespace
 
 std::string_view name_of(Operation operation) {
@@ -163,6 +178,8 @@ bool is_supported(Operation operation, Form form) {
       return operation == scatter || operation == gather;
     case Form::dissemination:
       return operation == barrier || operation == allgather || operation == reduce_scatter;
+    case Form::two_level:
+      return operation == allgather || operation == reduce_scatter || operation == allreduce;
   }
   return false;
 }
@@ -186,12 +203,14 @@ void check(const Schedule& schedule) {
     if (is_forest) check_segments(schedule);
   } else if (schedule.form == Form::levels) {
     check_levels(schedule);
+  } else if (schedule.form == Form::two_level) {
+    check_islands(schedule);
   } else {
-    check_order(schedule);
+    check_each_once("order", schedule.order, schedule.num_hosts);
   }
-  if ((is_forest || schedule.form == Form::ring) && schedule.window < 1) {
-    fail("window: must be >= 1");
-  }
+  const bool has_window =
+      is_forest || schedule.form == Form::ring || schedule.form == Form::two_level;
+  if (has_window && schedule.window < 1) fail("window: must be >= 1");
   if (schedule.form == Form::ring && (schedule.num_parts < 1 || schedule.num_parts > kMaxParts)) {
     fail("num_parts: must be 1 to " + std::to_string(kMaxParts));
   }

@@ -28,6 +28,16 @@ struct Block {
 /// The block of each host; they need not lie in the order of the hosts.
 using Blocks = std::span<const Block>;
 
+/// A vector as one block for each host, where no call says how long they are.
+[[nodiscard]] inline std::vector<Block> equal_blocks(int num_blocks, std::uint64_t num_elements) {
+  const std::vector<std::uint64_t> starts = block_starts(num_blocks, num_elements);
+  std::vector<Block> blocks;
+  for (std::size_t block = 0; block + 1 < starts.size(); ++block) {
+    blocks.push_back({.first = starts[block], .end = starts[block + 1]});
+  }
+  return blocks;
+}
+
 /// One host's place in one tree.
 struct TreePart {
   std::int32_t parent = kNoHost;
@@ -95,5 +105,16 @@ int dissemination_allgather(const Schedule& schedule, const Team& team, std::byt
 int dissemination_reduce_scatter(const Schedule& schedule, const Team& team,
                                  const Reduction& reduction, void* vector, Blocks layout,
                                  Buffers& buffers);
+
+/// `blocks` holds the own block at first, and all in the end.
+int two_level_allgather(const Schedule& schedule, const Team& team, std::byte* blocks,
+                        Blocks layout);
+/// `vector` holds the own values at first; in the end the own block is the combined one, and the
+/// others are partial results.
+int two_level_reduce_scatter(const Schedule& schedule, const Team& team, const Reduction& reduction,
+                             void* vector, Blocks layout, Buffers& buffers);
+/// `vector` holds the own values at first, and the combined ones in the end.
+int two_level_allreduce(const Schedule& schedule, const Team& team, const Reduction& reduction,
+                        void* vector, Buffers& buffers);
 
 }  // namespace fairlead::collectives

@@ -10,6 +10,7 @@
 #include "forms.hpp"
 #include "messages.hpp"
 #include "mpi_calls.hpp"
+#include "ordered_sum.hpp"
 
 namespace fairlead::collectives {
 namespace {
@@ -93,39 +94,6 @@ class Circle {
   std::size_t position_;
 };
 
-/// The blocks of one host from all others, combined in the order of the steps.
-class Combined {
- public:
-  Combined(const Reduction& reduction, void* own, std::uint64_t length, std::size_t num_hosts,
-           Buffers& buffers)
-      : reduction_(reduction), own_(own), length_(length), has_arrived_(num_hosts, false) {
-    slots_ = buffers.slots.room_for(reduction.elements, num_hosts * length);
-  }
-
-  [[nodiscard]] std::byte* slot(std::size_t step) const {
-    return reduction_.elements.at(static_cast<void*>(slots_), step * length_);
-  }
-
-  int take(std::size_t step) {
-    has_arrived_[step] = true;
-    for (; next_ < has_arrived_.size() && has_arrived_[next_]; ++next_) {
-      if (length_ == 0) continue;  // An operation of the program is not called for nothing.
-      const int code = mpi().Reduce_local(slot(next_), own_, static_cast<int>(length_),
-                                          reduction_.elements.type, reduction_.op);
-      if (code != MPI_SUCCESS) return code;
-    }
-    return MPI_SUCCESS;
-  }
-
- private:
-  const Reduction& reduction_;
-  void* own_;
-  std::uint64_t length_;
-  std::vector<bool> has_arrived_;
-  std::size_t next_ = 1;
-  std::byte* slots_ = nullptr;
-};
-
 /// `vector` holds the own block at first, and all in the end.
 /// @param elements  those of the vector; their number does not count
 int gather_from_all(const Schedule& schedule, const Team& team, const Elements& elements,
@@ -189,12 +157,13 @@ int linear_reduce_scatter(const Schedule& schedule, const Team& team, const Redu
   const Circle circle(schedule.order, team.host);
   const Elements& elements = reduction.elements;
   const Block own = layout[static_cast<std::size_t>(team.host)];
-  Combined combined(reduction, elements.at(vector, own.first), own.length(), schedule.order.size(),
-                    buffers);
+  const std::size_t num_others = schedule.order.size() - 1;
+  OrderedSum sum(reduction, elements.at(vector, own.first), own.length(), num_others,
+                 buffers.slots.room_for(elements, num_others * own.length()));
   return exchange_with_all(
       team.comm, schedule.order.size(), schedule.max_sends,
       [&](Messages& messages, std::size_t step) {
-        return messages.receive(combined.slot(step), own.length(), elements.type,
+        return messages.receive(sum.slot(step - 1), own.length(), elements.type,
                                 team.rank_of(circle.before(step)), kTag, named(incoming, step));
       },
       [&](Messages& messages, std::size_t step) {
@@ -203,16 +172,12 @@ int linear_reduce_scatter(const Schedule& schedule, const Team& team, const Redu
         return messages.send(elements.at(vector, block.first), block.length(), elements.type,
                              team.rank_of(to), kTag, named(outgoing, step));
       },
-      [&](std::size_t step) { return combined.take(step); });
+      [&](std::size_t step) { return sum.take(step - 1); });
 }
 
 int linear_allreduce(const Schedule& schedule, const Team& team, const Reduction& reduction,
                      void* vector, Buffers& buffers) {
-  const auto starts = block_starts(team.num_hosts(), reduction.elements.count);
-  std::vector<Block> layout;
-  for (std::size_t host = 0; host + 1 < starts.size(); ++host) {
-    layout.push_back({.first = starts[host], .end = starts[host + 1]});
-  }
+  const std::vector<Block> layout = equal_blocks(team.num_hosts(), reduction.elements.count);
   // A message of the second half cannot be taken for one of the first: those between two hosts
   // arrive in their order.
   const int code = linear_reduce_scatter(schedule, team, reduction, vector, layout, buffers);

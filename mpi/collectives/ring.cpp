@@ -212,13 +212,8 @@ int ring_reduce_scatter(const Schedule& schedule, const Team& team, const Reduct
 
 int ring_allreduce(const Schedule& schedule, const Team& team, const Reduction& reduction,
                    void* vector, Buffers& buffers) {
-  const auto starts = block_starts(team.num_hosts(), reduction.elements.count);
-  std::vector<Block> blocks;
-  for (std::size_t position = 0; position + 1 < starts.size(); ++position) {
-    blocks.push_back({.first = starts[position], .end = starts[position + 1]});
-  }
-  Ring ring(schedule, team, reduction, static_cast<std::byte*>(vector), std::move(blocks), true,
-            true);
+  Ring ring(schedule, team, reduction, static_cast<std::byte*>(vector),
+            equal_blocks(team.num_hosts(), reduction.elements.count), true, true);
   return ring.run(&buffers);
 }
 

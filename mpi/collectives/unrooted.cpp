@@ -21,6 +21,9 @@ int allgather_between_hosts(const Schedule& schedule, Members& members, std::byt
     return dissemination_allgather(schedule, team, all, blocks.layout(), members.buffers);
   }
   if (schedule.form == Form::linear) return linear_allgather(schedule, team, all, blocks.layout());
+  if (schedule.form == Form::two_level) {
+    return two_level_allgather(schedule, team, all, blocks.layout());
+  }
   return ring_allgather(schedule, team, all, blocks.layout());
 }
 
@@ -96,6 +99,9 @@ int allreduce_between_hosts(const Schedule& schedule, Members& members, const Re
   if (schedule.form == Form::linear) {
     return linear_allreduce(schedule, team, reduction, result, members.buffers);
   }
+  if (schedule.form == Form::two_level) {
+    return two_level_allreduce(schedule, team, reduction, result, members.buffers);
+  }
   return ring_allreduce(schedule, team, reduction, result, members.buffers);
 }
 
@@ -123,6 +129,7 @@ int reduce_scatter_between_hosts(const Schedule& schedule, Members& members,
   const Team team = members.team(kNoHost);
   const auto follow = schedule.form == Form::linear          ? linear_reduce_scatter
                       : schedule.form == Form::dissemination ? dissemination_reduce_scatter
+                      : schedule.form == Form::two_level     ? two_level_reduce_scatter
                                                              : ring_reduce_scatter;
   return follow(schedule, team, reduction, vector, blocks.layout(), members.buffers);
 }
@@ -166,7 +173,8 @@ bool fits(const Schedule& schedule, const Members& members, int root, std::uint6
   const bool is_whole = schedule.operation == Operation::bcast ||
                         schedule.operation == Operation::reduce ||
                         schedule.operation == Operation::allreduce;
-  const bool is_by_block = schedule.form == Form::linear || schedule.form == Form::ring;
+  const bool is_by_block = schedule.form == Form::linear || schedule.form == Form::ring ||
+                           schedule.form == Form::two_level;
   // MPI counts what is in one message, or between two processes of a host, in an int.
   const auto num_ranks = static_cast<std::uint64_t>(members.num_ranks());
   const bool is_one_block = is_whole || (is_by_block && members.is_one_per_host());

@@ -22,7 +22,7 @@ bool is_for_cmpi(Operation operation) {
   return has_root(operation);
 }
 
-constexpr std::array<Method, 8> kMethods{{
+constexpr std::array<Method, 9> kMethods{{
     {"native", "the MPI's own algorithm on a communicator in a better order", is_for<Form::native>},
     {"cmpi", "CMPI's Algorithms 3 and 4: groups by distance, with leaders", is_for_cmpi},
     {"pipeline", "segments down one tree, each host's fan-out as its NIC allows",
@@ -35,12 +35,14 @@ constexpr std::array<Method, 8> kMethods{{
     {"doubling", "recursive doubling in an order whose rounds are short", is_for<Form::doubling>},
     {"dissemination", "dissemination (Bruck) in an order whose rounds are short",
      is_for<Form::dissemination>},
+    {"two_level", "each block once into each island, by another host, which sends it to all there",
+     is_for<Form::two_level>},
 }};
 
 using Plan = Schedule (*)(const Problem&);
-constexpr std::array<Plan, kMethods.size()> kPlans{plan_native,   plan_cmpi,         plan_pipeline,
-                                                   plan_forest,   plan_ring,         plan_linear,
-                                                   plan_doubling, plan_dissemination};
+constexpr std::array<Plan, kMethods.size()> kPlans{
+    plan_native, plan_cmpi,     plan_pipeline,      plan_forest,   plan_ring,
+    plan_linear, plan_doubling, plan_dissemination, plan_two_level};
 
 constexpr std::string_view kFastest = "fastest";
 
@@ -121,6 +123,13 @@ void keep_faster(const Problem& problem, Schedule candidate, Schedule& best) {
 double largest_block_bytes(const Request& request) {
   if (request.block_bytes.empty()) return static_cast<double>(request.message_bytes);
   return *std::max_element(request.block_bytes.begin(), request.block_bytes.end());
+}
+
+double unrooted_block_bytes(const Problem& problem) {
+  const double bytes = largest_block_bytes(problem.request);
+  return problem.request.operation == Operation::allreduce
+             ? bytes / static_cast<double>(problem.links.num_hosts())
+             : bytes;
 }
 
 }  // namespace fairlead::collectives

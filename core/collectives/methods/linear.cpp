@@ -17,10 +17,15 @@ constexpr std::array kMaxSends{0, 8, 24};
 
 }  // namespace
 
-Schedule plan_linear(const Problem& problem) {
+Schedule linear_as_given(const Problem& problem) {
   Schedule schedule = begun(problem, Form::linear);
   schedule.order.resize(problem.links.num_hosts());
   std::iota(schedule.order.begin(), schedule.order.end(), 0);
+  return schedule;
+}
+
+Schedule plan_linear(const Problem& problem) {
+  Schedule schedule = linear_as_given(problem);
   if (problem.request.root != kNoHost) {
     // The longest ways first.
     const auto root = static_cast<std::size_t>(problem.request.root);

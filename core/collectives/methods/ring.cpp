@@ -9,13 +9,6 @@
 namespace fairlead::collectives {
 namespace {
 
-double ring_block_bytes(const Problem& problem) {
-  const double bytes = largest_block_bytes(problem.request);
-  return problem.request.operation == Operation::allreduce
-             ? bytes / static_cast<double>(problem.links.num_hosts())
-             : bytes;
-}
-
 std::vector<std::int32_t> ring_order_of(const Problem& problem, double block_bytes) {
   const auto num_blocks = static_cast<double>(problem.links.num_hosts() - 1);
   return ring_order(problem.links, problem.island_of_host, block_bytes,
@@ -25,7 +18,7 @@ std::vector<std::int32_t> ring_order_of(const Problem& problem, double block_byt
 }  // namespace
 
 std::vector<std::int32_t> near_order(const Problem& problem) {
-  std::vector<std::int32_t> order = ring_order_of(problem, ring_block_bytes(problem));
+  std::vector<std::int32_t> order = ring_order_of(problem, unrooted_block_bytes(problem));
   if (problem.request.root != kNoHost) {
     std::rotate(order.begin(), std::find(order.begin(), order.end(), problem.request.root),
                 order.end());
@@ -36,7 +29,7 @@ std::vector<std::int32_t> near_order(const Problem& problem) {
 Schedule plan_ring(const Problem& problem) {
   Schedule best;
   Schedule schedule = begun(problem, Form::ring);
-  schedule.order = ring_order_of(problem, ring_block_bytes(problem));
+  schedule.order = ring_order_of(problem, unrooted_block_bytes(problem));
   // One message at a time pays the latency of each; with more the next one's passes meanwhile. Of
   // three parts and more the time would not be predicted well.
   for (const auto& [window, num_parts] : {std::pair{2, 1}, {4, 1}, {2, 2}}) {

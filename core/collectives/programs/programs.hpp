@@ -14,6 +14,7 @@ namespace fairlead::collectives {
 [[nodiscard]] Program linear_program(const Schedule& schedule, const BlockBytes& blocks);
 [[nodiscard]] Program doubling_program(const Schedule& schedule);
 [[nodiscard]] Program dissemination_program(const Schedule& schedule, const BlockBytes& blocks);
+[[nodiscard]] Program two_level_program(const Schedule& schedule, const BlockBytes& blocks);
 /// @param upwards  gather instead of scatter
 [[nodiscard]] Program split_tree_program(std::span<const std::int32_t> parent_of_host,
                                          const BlockBytes& blocks, bool upwards);

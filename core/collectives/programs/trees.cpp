@@ -208,6 +208,8 @@ Program program_of(const Schedule& schedule, std::span<const double> block_bytes
                                 schedule.operation == Operation::gather);
     case Form::dissemination:
       return dissemination_program(schedule, blocks);
+    case Form::two_level:
+      return two_level_program(schedule, blocks);
   }
   return {};
 }

@@ -32,8 +32,8 @@ class Schedule:
     Attributes:
         operation: "bcast", "reduce", "gather", "scatter", "allgather", "allreduce",
             "reduce_scatter", "alltoall" or "barrier".
-        form: "native", "levels", "forest", "ring", "linear", "doubling", "split_tree" or
-            "dissemination".
+        form: "native", "levels", "forest", "ring", "linear", "doubling", "split_tree",
+            "dissemination" or "two_level".
         method: Name in `fairlead.collectives.METHODS`.
         num_hosts: Number of hosts H.
         root: Host from which or to which all goes, or -1 where the operation has none.
@@ -44,9 +44,11 @@ class Schedule:
         trees: Parent of each host, -1 at the tree's root; each of length H.
         tree_of_segment: Tree along which each segment travels.
         share_of_segment: Part of the message that each segment is; they add up to 1.
-        levels: Groups of hosts, each with its leader first; top level first.
-        window: Messages under way on one edge.
-        max_sends: Sends under way at one host, or receives of a reduce or gather; 0: no limit.
+        levels: Groups of hosts, each with its leader first; top level first. Of "two_level" one
+            level, the islands.
+        window: Messages under way on one edge, or from one host to other islands.
+        max_sends: Sends under way at one host, or receives of a reduce or gather; of "two_level"
+            those inside its island, or receives of a reduce_scatter; 0: no limit.
         num_parts: Parts in which a block of a ring is cut, as long as 1 to 2 to 3.
     """
 

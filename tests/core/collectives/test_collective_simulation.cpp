@@ -326,6 +326,24 @@ TEST_CASE("simulation: dissemination takes a latency a round, and Bruck all bloc
                     network) == Approx(3 * kLatency_s + 5 * 0.01));
 }
 
+TEST_CASE("simulation: in two levels a block crosses, and then goes to all of the island") {
+  Schedule schedule = ordered(Operation::allgather, Form::two_level, 4, 1'000'000);
+  schedule.order.clear();
+  schedule.levels = {{{0, 2}, {1, 3}}};
+  const TestNetwork even = even_network(4, kLatency_s, kRate_Bps);
+  // One block to the other island and one inside share the NIC; then what has come in goes inside.
+  CHECK(simulated_s(schedule, even) == Approx(2 * kLatency_s + 0.03));
+  // Two hosts share an uplink of half their rate.
+  const TestNetwork racked = racked_network(4, 2, kLatency_s, kRate_Bps, kRate_Bps / 2);
+  CHECK(simulated_s(schedule, racked) == Approx(2 * kLatency_s + 0.04 + 0.01));
+  // Backwards: two blocks come in from inside, and then what is to cross does.
+  schedule.operation = Operation::reduce_scatter;
+  CHECK(simulated_s(schedule, racked) == Approx(2 * kLatency_s + 0.02 + 0.04));
+  // One after the other, that which is to cross first.
+  schedule.max_sends = 1;
+  CHECK(simulated_s(schedule, racked) == Approx(2 * kLatency_s + 0.01 + 0.04));
+}
+
 TEST_CASE("simulation: a linear scatter or gather takes all blocks through the root's NIC") {
   const auto operation = GENERATE(Operation::scatter, Operation::gather);
   CHECK(simulated_s(ordered(operation, Form::linear, 6, 1'000'000),

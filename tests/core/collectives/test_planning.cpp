@@ -114,6 +114,21 @@ TEST_CASE("planning: blocks of slow pairs do not end long after those of the oth
   CHECK(schedule.predicted_s <= 1.005 * schedule.lower_bound_s);
 }
 
+TEST_CASE("planning: long blocks that cross between racks once come to the bound") {
+  const Operation operation = GENERATE(allgather, reduce_scatter, allreduce);
+  const TestNetwork network = racked_network(64, 4, 5e-5, 1.25e8, 2.5e8);
+  const std::uint64_t bytes = operation == allreduce ? 8'388'608 : 131'072;
+  const Schedule schedule = plan(network.view(), request_of(operation, bytes), "two_level");
+  CHECK(schedule.form == Form::two_level);
+  CHECK(schedule.predicted_s < 1.02 * schedule.lower_bound_s);
+}
+
+TEST_CASE("planning: where nothing is shared two levels are one") {
+  const TestNetwork network = drawn_network(12, kLatency_s, kRate_Bps, 7);
+  const Schedule schedule = plan(network.view(), request_of(allgather, 1000), "two_level");
+  CHECK(schedule.form == Form::linear);
+}
+
 TEST_CASE("planning: CMPI's leaders have the least sum of costs, and the root leads its groups") {
   // The root has neither the least sum nor the lowest number of any group.
   const TestNetwork network = two_uneven_groups();

@@ -97,6 +97,23 @@ TEST_CASE("schedule: a leader that no level above reaches is refused") {
   require_refused(schedule, "levels: a leader that no level above reaches");
 }
 
+TEST_CASE("schedule: islands that do not hold each host once are refused") {
+  Schedule schedule{.operation = Operation::allgather,
+                    .form = Form::two_level,
+                    .num_hosts = 3,
+                    .levels = {{{0, 1}, {2}}},
+                    .window = 1};
+  CHECK_NOTHROW(check(schedule));
+  schedule.levels = {{{0, 1}, {1}}};
+  require_refused(schedule, "levels: host 1 stands twice");
+  schedule.levels = {{{0, 1}}};
+  require_refused(schedule, "levels: expected 3 hosts, got 2");
+  schedule.levels = {{{0, 1, 2}, {}}};
+  require_refused(schedule, "levels: an empty group");
+  schedule.levels = {{{0, 1}, {2}}, {{0, 1}, {2}}};
+  require_refused(schedule, "levels: expected one of islands, got 2");
+}
+
 TEST_CASE("schedule: a form without executor for the operation is refused") {
   Schedule schedule = two_trees();
   schedule.operation = Operation::gather;

@@ -25,6 +25,7 @@ pytestmark = [pytest.mark.mpi]
 ROOT = Path(__file__).parents[3]
 EXECUTORS = sorted((ROOT / "mpi" / "collectives").glob("*.cpp"))
 OTHERS = [
+    ROOT / "core" / "collectives" / "islands.cpp",
     ROOT / "core" / "collectives" / "schedule.cpp",
     ROOT / "mpi" / "json" / "value.cpp",
     ROOT / "mpi" / "intercept" / "pmpi" / "mpi_symbols.cpp",
@@ -35,7 +36,7 @@ HEADERS = [
     ROOT / "mpi" / "intercept" / "pmpi" / "mpi_symbols.hpp",
     ROOT / "mpi" / "json" / "value.hpp",
     ROOT / "tests" / "mpi" / "programs" / "collectives" / "types.hpp",
-    ROOT / "core" / "include" / "fairlead" / "collectives" / "schedule.hpp",
+    *(ROOT / "core" / "include" / "fairlead" / "collectives").glob("*.hpp"),
 ]
 
 FORMS = {
@@ -43,9 +44,9 @@ FORMS = {
     "reduce": ("native", "levels", "forest"),
     "gather": ("native", "linear", "split_tree"),
     "scatter": ("native", "linear", "split_tree"),
-    "allgather": ("native", "ring", "linear", "dissemination"),
-    "allreduce": ("native", "forest", "ring", "linear", "doubling"),
-    "reduce_scatter": ("native", "ring", "linear", "dissemination"),
+    "allgather": ("native", "ring", "linear", "dissemination", "two_level"),
+    "allreduce": ("native", "forest", "ring", "linear", "doubling", "two_level"),
+    "reduce_scatter": ("native", "ring", "linear", "dissemination", "two_level"),
     "alltoall": ("native", "linear"),
     "barrier": ("native", "dissemination"),
 }
@@ -102,6 +103,17 @@ def levels(draw: st.DrawFn, num_hosts: int, root: int) -> tuple[tuple[tuple[int,
 
 
 @st.composite
+def islands(draw: st.DrawFn, num_hosts: int) -> tuple[tuple[int, ...], ...]:
+    """Each host in one of them, in any order."""
+    island_of_host = draw(st.lists(st.integers(0, 3), min_size=num_hosts, max_size=num_hosts))
+    hosts = draw(st.permutations(range(num_hosts)))
+    return tuple(
+        tuple(host for host in hosts if island_of_host[host] == island)
+        for island in sorted(set(island_of_host))
+    )
+
+
+@st.composite
 def schedules(draw: st.DrawFn, operation: str, form: str, num_hosts: int, root: int) -> Schedule:
     """Any schedule of the operation in this form."""
     fields: dict[str, object] = {"window": draw(st.integers(1, 3))}
@@ -119,6 +131,9 @@ def schedules(draw: st.DrawFn, operation: str, form: str, num_hosts: int, root: 
         fields["trees"] = (draw(trees(num_hosts, root)),)
     elif form == "levels":
         fields["levels"] = draw(levels(num_hosts, root))
+    elif form == "two_level":
+        fields["levels"] = (draw(islands(num_hosts)),)
+        fields["max_sends"] = draw(st.integers(0, 2))
     else:
         fields["order"] = tuple(draw(st.permutations(range(num_hosts))))
         fields["num_parts"] = draw(st.integers(1, 5)) if form == "ring" else 0

@@ -33,6 +33,7 @@ enum class Form : std::uint8_t {
   doubling,       ///< recursive doubling between positions of `order`
   split_tree,     ///< one tree; blocks of a subtree in one message; CMPI Algorithm 4
   dissemination,  ///< round r: p sends to p + 2^r (barrier), p - 2^r (Bruck), or that backwards
+  two_level,      ///< each block once into each island, then to all there; or that backwards
 };
 
 inline constexpr std::int32_t kNoHost = -1;
@@ -64,12 +65,17 @@ struct Schedule {
   double predicted_s = 0.0;
   double lower_bound_s = 0.0;
 
-  std::vector<std::int32_t> order{};  ///< host at each position: all forms but trees and levels
+  /// Host at each position: all forms but those with trees or levels.
+  std::vector<std::int32_t> order{};
   std::vector<ParentOfHost> trees{};  ///< forest: one or several; split_tree: one
   std::vector<Segment> segments{};    ///< forest: in the order of the message
-  std::vector<std::vector<Group>> levels{};  ///< levels: top level first
-  std::int32_t window = 0;  ///< forest, ring: messages under way on one edge of the form, >= 1
-  /// forest, linear: sends under way at one host, or receives of a reduce or gather; 0: no limit
+  /// levels: top level first; two_level: one, the islands, whose hosts have no leader
+  std::vector<std::vector<Group>> levels{};
+  /// forest, ring: messages under way on one edge of the form; two_level: from one host to other
+  /// islands; >= 1
+  std::int32_t window = 0;
+  /// forest, linear: sends under way at one host, or receives of a reduce or gather; two_level:
+  /// sends inside its island, or receives of a reduce_scatter; 0: no limit
   std::int32_t max_sends = 0;
   std::int32_t num_parts = 0;  ///< ring: parts in which a block is cut, 1 to kMaxParts
 };
