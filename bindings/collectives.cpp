@@ -135,6 +135,17 @@ void bind_collectives(nb::module_& module) {
       "name"_a, "operation"_a, "Whether the method plans the operation.");
 
   module.def(
+      "collective_variants",
+      [] {
+        std::vector<std::pair<std::string, std::string>> known;
+        for (const fl::Method& method : fl::methods()) {
+          if (!method.variant_of.empty()) known.emplace_back(method.name, method.variant_of);
+        }
+        return known;
+      },
+      "Names of the methods that fix a size of segments, and of the method that searches it.");
+
+  module.def(
       "host_sizes",
       [](const std::string& operation, std::uint64_t bytes, const Hosts& ranks_of_host) {
         fl::HostSizes sizes = fl::host_sizes(fl::operation_of(operation), bytes, ranks_of_host);

@@ -137,12 +137,19 @@ std::vector<bool> warm_up(const Ways& ways, MPI_Comm comm) {
   return is_right;
 }
 
+/// Those that were never faster than some other one. The MPI's own stays: others are compared with
+/// it.
 void drop_slower(const std::vector<std::vector<double>>& rounds_s, std::vector<bool>& is_timed) {
+  const std::vector<bool> was_timed = is_timed;
+  const auto is_slower = [&rounds_s](std::size_t way, std::size_t other) {
+    return std::all_of(rounds_s.begin(), rounds_s.end(), [=](const std::vector<double>& row) {
+      return row[way] > row[other] || (row[way] == row[other] && way > other);
+    });
+  };
   for (std::size_t way = 1; way < is_timed.size(); ++way) {
-    const bool is_slower =
-        std::all_of(rounds_s.begin(), rounds_s.end(),
-                    [way](const std::vector<double>& row) { return row[way] >= row[0]; });
-    if (is_slower) is_timed[way] = false;
+    for (std::size_t other = 0; other < is_timed.size(); ++other) {
+      if (was_timed[way] && was_timed[other] && is_slower(way, other)) is_timed[way] = false;
+    }
   }
 }
 

@@ -15,7 +15,7 @@ struct ComparisonResult {
   std::vector<bool> is_right{};
   /// Seconds of one call, that of the slowest rank; for each complete round those of each way, the
   /// MPI's own first. 0 where a way was not timed: it delivered something else, or was slower than
-  /// the MPI's own in each of the first rounds.
+  /// another way in each of the first rounds.
   std::vector<std::vector<double>> rounds_s{};
   /// Calls of one trial.
   int num_calls = 1;

@@ -30,12 +30,12 @@ struct Order {
   std::vector<NativeWay> natives;
   std::vector<collectives::Schedule> schedules;
   /// Complete rounds that are done in any case, and the most.
-  int min_rounds = 8;
+  int min_rounds = 9;
   int max_rounds = 30;
   /// No further round begins after this time, beyond `min_rounds`.
   double time_s = 1;
-  /// Whether a way that was slower than the MPI's own in each of the first rounds is not timed any
-  /// more.
+  /// Whether a way that was slower than the MPI's own, or than another way, in each of the first
+  /// rounds is not timed any more.
   bool drops_slower = true;
   /// A trial repeats its call until it takes about this long.
   double trial_s = 1e-3;

@@ -22,7 +22,7 @@ bool is_for_cmpi(Operation operation) {
   return has_root(operation);
 }
 
-constexpr std::array<Method, 9> kMethods{{
+constexpr std::array<Method, 13> kMethods{{
     {"native", "the MPI's own algorithm on a communicator in a better order", is_for<Form::native>},
     {"cmpi", "CMPI's Algorithms 3 and 4: groups by distance, with leaders", is_for_cmpi},
     {"pipeline", "segments down one tree, each host's fan-out as its NIC allows",
@@ -37,12 +37,17 @@ constexpr std::array<Method, 9> kMethods{{
      is_for<Form::dissemination>},
     {"two_level", "each block once into each island, by another host, which sends it to all there",
      is_for<Form::two_level>},
+    {"pipeline_8k", "pipeline with segments of 8 KiB", is_for<Form::forest>, "pipeline"},
+    {"pipeline_64k", "pipeline with segments of 64 KiB", is_for<Form::forest>, "pipeline"},
+    {"forest_8k", "forest with segments of 8 KiB", is_for<Form::forest>, "forest"},
+    {"forest_64k", "forest with segments of 64 KiB", is_for<Form::forest>, "forest"},
 }};
 
 using Plan = Schedule (*)(const Problem&);
 constexpr std::array<Plan, kMethods.size()> kPlans{
-    plan_native, plan_cmpi,     plan_pipeline,      plan_forest,   plan_ring,
-    plan_linear, plan_doubling, plan_dissemination, plan_two_level};
+    plan_native,       plan_cmpi,      plan_pipeline,      plan_forest,    plan_ring,
+    plan_linear,       plan_doubling,  plan_dissemination, plan_two_level, plan_pipeline_8k,
+    plan_pipeline_64k, plan_forest_8k, plan_forest_64k};
 
 constexpr std::string_view kFastest = "fastest";
 
@@ -78,7 +83,8 @@ Schedule plan(const MeasuredNetwork& network, const Request& request, std::strin
   for (std::size_t index = 0; index < kMethods.size(); ++index) {
     const bool is_asked = method == kMethods[index].name;
     is_known = is_known || is_asked;
-    if (!is_asked && method != kFastest) continue;
+    const bool is_tried = method == kFastest && kMethods[index].variant_of.empty();
+    if (!is_asked && !is_tried) continue;
     if (!kMethods[index].is_for(request.operation)) {
       if (!is_asked) continue;
       throw InputError("collectives: the method '" + std::string(method) + "' is not for " +

@@ -17,6 +17,8 @@ namespace {
 constexpr double kMessagesOfEdge = 8.0;
 constexpr double kSmallestSegmentBytes = 512.0;
 constexpr std::int32_t kMaxSegmentsPerTree = 96;
+/// Of a message with segments of a fixed size, so many are searched: the others go on alike.
+constexpr std::uint64_t kSearchedSegments = 160;
 
 std::int32_t max_sends_of(const Shape& shape) {
   if (shape.spare_sends == Shape::kNoLimit) return 0;
@@ -26,14 +28,30 @@ std::int32_t max_sends_of(const Shape& shape) {
 
 }  // namespace
 
-ForestSearch::ForestSearch(const Problem& problem, double max_messages)
+ForestSearch::ForestSearch(const Problem& problem, double max_messages, std::uint64_t segment_bytes)
     : problem_(problem),
       tree_links_(problem.links, problem.request.operation),
       largest_Bps_(
           largest_message_Bps(problem.links, problem.request.operation, problem.request.root)),
-      max_messages_(max_messages) {}
+      max_messages_(max_messages),
+      segment_bytes_(segment_bytes),
+      searched_bytes_(has_fixed_segments() ? std::min(problem.request.message_bytes,
+                                                      kSearchedSegments * segment_bytes)
+                                           : problem.request.message_bytes) {}
 
 Schedule ForestSearch::searched(std::initializer_list<Shape> starts, bool has_many_trees) {
+  search(starts, has_many_trees);
+  if (searched_bytes_ < problem_.request.message_bytes) {
+    Shape whole = best_shape_;
+    whole.segments_per_tree =
+        fixed_segments(static_cast<double>(problem_.request.message_bytes), whole.num_trees);
+    best_ = {};
+    keep_faster(problem_, made(whole, problem_.request.message_bytes), best_);
+  }
+  return best_;
+}
+
+void ForestSearch::search(std::initializer_list<Shape> starts, bool has_many_trees) {
   for (const Shape& start : starts) try_shape(start);
   // A message that is too short for so many segments.
   if (best_.num_hosts == 0) try_shape({});
@@ -55,13 +73,19 @@ Schedule ForestSearch::searched(std::initializer_list<Shape> starts, bool has_ma
     try_values(shape, &Shape::headroom_ratio, {1.0, 1.3, 1.8});
     try_values(shape, &Shape::latency_sharing, {0.0, 0.5, 1.0, 2.0});
     try_values(shape, &Shape::window, {1, 2, 4, 8});
+    if (has_fixed_segments()) continue;
     try_values(shape, &Shape::num_short, {0, 3, 6});
     try_values(shape, &Shape::unevenness, {0.0, 0.6});
   }
-  return best_;
+}
+
+std::int32_t ForestSearch::fixed_segments(double message_bytes, std::int32_t num_trees) const {
+  const double tree_bytes = message_bytes / num_trees;
+  return std::max(1, static_cast<std::int32_t>(tree_bytes / static_cast<double>(segment_bytes_)));
 }
 
 std::int32_t ForestSearch::likely_segments() const {
+  if (has_fixed_segments()) return fixed_segments(static_cast<double>(searched_bytes_), 1);
   const auto hosts = static_cast<double>(problem_.links.num_hosts());
   double sum_s = 0.0;
   for (std::size_t host = 1; host < problem_.links.num_hosts(); ++host) {
@@ -73,16 +97,21 @@ std::int32_t ForestSearch::likely_segments() const {
       std::lround(std::clamp(std::sqrt(std::log2(hosts + 1.0) * stream_s / latency_s), 1.0, 64.0)));
 }
 
-void ForestSearch::try_shape(const Shape& shape) {
+void ForestSearch::try_shape(Shape shape) {
+  if (has_fixed_segments() && shape.num_trees >= 1) {
+    const auto num_trees = static_cast<std::uint64_t>(shape.num_trees);
+    if (num_trees > 1 && num_trees * segment_bytes_ > searched_bytes_) return;
+    shape.segments_per_tree = fixed_segments(static_cast<double>(searched_bytes_), shape.num_trees);
+  }
   if (shape.num_trees < 1 || shape.num_trees > 8 || shape.segments_per_tree < 1 ||
-      shape.segments_per_tree > kMaxSegmentsPerTree || shape.width < 1.0 ||
-      2 * shape.num_short > shape.segments_per_tree) {
+      (shape.segments_per_tree > kMaxSegmentsPerTree && !has_fixed_segments()) ||
+      shape.width < 1.0 || 2 * shape.num_short > shape.segments_per_tree) {
     return;
   }
   if (std::find(tried_.begin(), tried_.end(), shape) != tried_.end()) return;
   tried_.push_back(shape);
   const double num_segments = shape.num_trees * shape.segments_per_tree;
-  const double segment_bytes = static_cast<double>(problem_.request.message_bytes) / num_segments;
+  const double segment_bytes = static_cast<double>(searched_bytes_) / num_segments;
   if (num_segments > 1.0 && segment_bytes < kSmallestSegmentBytes) return;
   num_messages_ += (num_segments + kMessagesOfEdge * shape.num_trees) *
                    static_cast<double>(problem_.links.num_hosts()) *
@@ -90,21 +119,23 @@ void ForestSearch::try_shape(const Shape& shape) {
   if (num_messages_ > max_messages_ && best_.num_hosts > 0) return;
   const double before_s = best_.predicted_s;
   const bool is_first = best_.num_hosts == 0;
-  keep_faster(problem_, made(shape, segment_bytes), best_);
+  keep_faster(problem_, made(shape, searched_bytes_), best_);
   if (is_first || best_.predicted_s < before_s) {
     best_shape_ = shape;
     is_better_ = true;
   }
 }
 
-Schedule ForestSearch::made(const Shape& shape, double segment_bytes) const {
+Schedule ForestSearch::made(const Shape& shape, std::uint64_t message_bytes) const {
   Schedule schedule = begun(problem_, Form::forest);
+  schedule.message_bytes = message_bytes;
   schedule.window = shape.window;
   schedule.max_sends = max_sends_of(shape);
   schedule.trees = grow_trees(tree_links_, problem_.island_of_host, roots(shape.num_trees),
                               {.num_trees = shape.num_trees,
                                .message_Bps = largest_Bps_ / shape.width,
-                               .segment_bytes = segment_bytes,
+                               .segment_bytes = static_cast<double>(message_bytes) /
+                                                (shape.num_trees * shape.segments_per_tree),
                                .headroom_ratio = shape.headroom_ratio,
                                .latency_sharing = shape.latency_sharing});
   // Equal segments run in lockstep where several trees meet; the same seed for the same plan.

@@ -34,7 +34,8 @@ struct Shape {
 class ForestSearch {
  public:
   /// @param max_messages  that may be simulated: bounds the time of planning, whatever the machine
-  ForestSearch(const Problem& problem, double max_messages);
+  /// @param segment_bytes  least size of segments, which are hardly longer; 0: it is searched
+  ForestSearch(const Problem& problem, double max_messages, std::uint64_t segment_bytes = 0);
 
   /// Begins with the best of some shapes, and changes one thing of it after the other as long as
   /// that helps.
@@ -52,14 +53,21 @@ class ForestSearch {
     }
   }
 
-  void try_shape(const Shape& shape);
-  [[nodiscard]] Schedule made(const Shape& shape, double segment_bytes) const;
+  void try_shape(Shape shape);
+  /// Begins with these, and changes one thing after the other.
+  void search(std::initializer_list<Shape> starts, bool has_many_trees);
+  [[nodiscard]] bool has_fixed_segments() const { return segment_bytes_ > 0; }
+  /// How many segments each tree has of so many bytes, none of them shorter than the fixed size.
+  [[nodiscard]] std::int32_t fixed_segments(double message_bytes, std::int32_t num_trees) const;
+  [[nodiscard]] Schedule made(const Shape& shape, std::uint64_t message_bytes) const;
   [[nodiscard]] std::vector<std::int32_t> roots(std::int32_t num_trees) const;
 
   const Problem& problem_;
   TreeLinks tree_links_;
   double largest_Bps_;
   double max_messages_;
+  std::uint64_t segment_bytes_;
+  std::uint64_t searched_bytes_;  ///< of the message, from its start
   double num_messages_ = 0.0;
   std::vector<Shape> tried_;
   bool is_better_ = false;

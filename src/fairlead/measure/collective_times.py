@@ -29,9 +29,9 @@ __all__ = ["CollectiveTimes", "NativeWay", "TimedCall", "TuningProgram"]
 
 _FORMAT = "fairlead-tuning"
 
-MIN_ROUNDS = 8
-"""Least rounds from which a 95 % interval can tell the best of three ways from the MPI's own: all
-of 7 pairs of times agree by chance in one of 64 cases."""
+MIN_ROUNDS = 9
+"""Least rounds from which a 95 % interval can tell the best of eight ways from the MPI's own: all
+pairs of times agree by chance in one of 256 cases."""
 
 _START_S = 60.0
 _GRACE_S = 10.0
@@ -75,7 +75,7 @@ class CollectiveTimes:
     Attributes:
         is_right: Whether each way is available and delivered what it has to, the MPI's own first.
         rounds_s: Seconds of one call, that of the slowest rank, shape (rounds, ways); `nan` where
-            a way was not timed: it was not right, or slower than the MPI's own in each of the
+            a way was not timed: it was not right, or slower than another one in each of the
             first rounds.
     """
 
@@ -153,8 +153,8 @@ class TuningProgram:
             time_s: After this time no further round begins beyond the least number.
             min_rounds: Least rounds.
             max_rounds: Most rounds.
-            drops_slower: Whether a way that was slower than the MPI's own in each of the first
-                rounds is not timed any more.
+            drops_slower: Whether a way that was slower than the MPI's own, or than another way, in
+                each of the first rounds is not timed any more.
             timeout_s: After this time the program is ended.
 
         Returns:

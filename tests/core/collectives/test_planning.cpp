@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
@@ -92,7 +93,7 @@ TEST_CASE("planning: the fastest is none slower than any method") {
     const Request request = request_of(operation, 100'000);
     const double fastest_s = plan(view, request, "fastest").predicted_s;
     for (const Method& method : methods()) {
-      if (!method.is_for(operation)) continue;
+      if (!method.is_for(operation) || !method.variant_of.empty()) continue;
       CHECK(fastest_s <= plan(view, request, method.name).predicted_s);
     }
   }
@@ -112,6 +113,32 @@ TEST_CASE("planning: blocks of slow pairs do not end long after those of the oth
   const auto view = network.view();
   const Schedule schedule = plan(view, request_of(operation, 1'000'000), "linear");
   CHECK(schedule.predicted_s <= 1.005 * schedule.lower_bound_s);
+}
+
+TEST_CASE("planning: segments of a fixed size are none shorter and hardly longer") {
+  const Operation operation = GENERATE(bcast, reduce, allreduce);
+  const auto bytes = GENERATE(std::uint64_t{100'000}, std::uint64_t{8'388'608});
+  const TestNetwork network = racked_network(12, 2, kLatency_s, kRate_Bps, 1.5 * kRate_Bps);
+  for (const auto& [name, segment_bytes] :
+       {std::pair{"forest_8k", 8192.0}, {"forest_64k", 65536.0}, {"pipeline_64k", 65536.0}}) {
+    const Schedule schedule = plan(network.view(), request_of(operation, bytes), name);
+    CAPTURE(std::string(name_of(operation)), bytes, name, schedule.trees.size());
+    CHECK(schedule.message_bytes == bytes);
+    for (const Segment& segment : schedule.segments) {
+      const double length = segment.share_ratio * static_cast<double>(bytes);
+      CHECK(length >=
+            std::min(segment_bytes, length * static_cast<double>(schedule.segments.size())) *
+                (1 - 1e-9));
+      CHECK(length < 2.0 * segment_bytes);
+    }
+  }
+}
+
+TEST_CASE("planning: a long message by fixed segments is predicted whole") {
+  const TestNetwork network = racked_network(12, 2, kLatency_s, kRate_Bps, 1.5 * kRate_Bps);
+  const Schedule schedule = plan(network.view(), request_of(bcast, 33'554'432), "forest_64k");
+  CHECK(schedule.predicted_s >= schedule.lower_bound_s);
+  CHECK(schedule.predicted_s < 1.2 * schedule.lower_bound_s);
 }
 
 TEST_CASE("planning: long blocks that cross between racks once come to the bound") {

@@ -30,13 +30,16 @@ struct Method {
   std::string_view name;
   std::string_view summary;
   bool (*is_for)(Operation operation);
+  /// The method from which it differs by a fixed size of segments, which by prediction is hardly
+  /// ever faster; else empty.
+  std::string_view variant_of{};
 };
 
 [[nodiscard]] std::span<const Method> methods();
 
 /// The method's schedule with its predicted time and the lower bound.
-/// @param method  name of a method, or "fastest": of all those for the operation the one with the
-///     least predicted time
+/// @param method  name of a method, or "fastest": of all those for the operation but variants the
+///     one with the least predicted time
 /// @throws InputError  unknown method, one that is not for the operation, or a root out of range
 /// @throws ShapeError  block_bytes has another length
 /// @throws TopologyError  a pair of hosts was not measured

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairlead import _core
-from fairlead.decide.collectives.catalogue import WITH_ROOT, methods_for
+from fairlead.decide.collectives.catalogue import VARIANTS, WITH_ROOT, methods_for
 from fairlead.decide.collectives.planning import plan
 from fairlead.model.network import Network
 from fairlead.model.schedule import Schedule
@@ -28,28 +28,39 @@ def candidates(
 ) -> list[Schedule]:
     """The schedules with the least predicted times, the fastest first, no two of them alike.
 
+    Predictions know no cost of a message but its latency, so they choose short segments. Those of
+    fixed sizes follow, of each chosen method that has them.
+
     Args:
         operation: One of `fairlead.collectives.OPERATIONS`.
         network: Of the H hosts that take part.
         block_bytes: Whole vector of bcast, reduce and allreduce, one rank's block of the others.
         ranks_of_host: Ranks that take part on each host, length H.
         root: Host of the root, where the operation has one.
-        most: How many.
+        most: How many methods that are no variants.
 
     Raises:
         TopologyError: A pair of hosts was not measured.
     """
     message_bytes = host_message_bytes(operation, block_bytes, ranks_of_host)
     at_root = root if operation in WITH_ROOT else None
-    planned = [
-        plan(operation, network, message_bytes, at_root, method=method)
-        for method in methods_for(operation)
-    ]
-    planned.sort(key=lambda schedule: schedule.predicted_s)
+    names = methods_for(operation)
+    planned = {
+        name: plan(operation, network, message_bytes, at_root, method=name) for name in names
+    }
+    searched = sorted(
+        (name for name in names if name not in VARIANTS),
+        key=lambda name: planned[name].predicted_s,
+    )
     chosen: dict[tuple[object, ...], Schedule] = {}
-    for schedule in planned:
-        chosen.setdefault(_messages(schedule), schedule)
-    return list(chosen.values())[:most]
+    for name in searched:
+        if len(chosen) < most:
+            chosen.setdefault(_messages(planned[name]), planned[name])
+    methods = {schedule.method for schedule in chosen.values()}
+    for name in names:
+        if VARIANTS.get(name) in methods and len(planned[name].share_of_segment) > 1:
+            chosen.setdefault(_messages(planned[name]), planned[name])
+    return list(chosen.values())
 
 
 def host_message_bytes(

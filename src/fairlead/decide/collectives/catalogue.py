@@ -25,8 +25,11 @@ WITH_BLOCKS = ("gather", "scatter", "allgather", "reduce_scatter")
 METHODS: dict[str, str] = dict(_core.collective_methods())
 """What each method does, in one line."""
 
+VARIANTS: dict[str, str] = dict(_core.collective_variants())
+"""Methods that fix a size of segments, and the method that searches for it."""
+
 FASTEST = "fastest"
-"""Of all methods for the operation the one with the least predicted time."""
+"""Of all methods for the operation, but for `VARIANTS`, the one with the least predicted time."""
 
 
 def methods_for(operation: str) -> list[str]:

@@ -46,7 +46,8 @@ def plan(
         root: Host from which or to which all goes; bcast, reduce, gather and scatter only, 0
             unless given.
         method: Name in `fairlead.collectives.METHODS`, or "fastest": of all for the operation the
-            one with the least predicted time.
+            one with the least predicted time. Those that fix a size of segments are left out, as
+            they would hardly ever be it.
 
     Raises:
         InputError: A name is unknown, the method is not for the operation, or an argument is out
