@@ -43,6 +43,8 @@ SCENARIOS = ("two-racks", "pairwise", "flat")
 OPERATIONS = ("bcast", "reduce", "allreduce", "allgather")
 SIZES = tuple(4**exponent << 16 for exponent in range(4))  # 64 KiB to 4 MiB
 MPIS = ("openmpi", "mpich")
+LIMIT_S = 600.0
+"""Of the second measurement of one call."""
 
 
 def main() -> None:
@@ -125,7 +127,12 @@ def row(choice: Choice, tuning: Tuning, program: TuningProgram, rounds: int) -> 
     schedules = planned(call, tuning.network, tuning.placement)
     chosen = [schedule for schedule in schedules if schedule.method == choice.name]
     times = program.time(
-        call, chosen, time_s=0.0, min_rounds=rounds, max_rounds=rounds, drops_slower=False
+        *(call, chosen),
+        time_s=0.0,
+        min_rounds=rounds,
+        max_rounds=rounds,
+        drops_slower=False,
+        limit_s=LIMIT_S,
     )
     native_s, way_s = times.rounds_s.T
     both = np.isfinite(way_s)

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "fairlead/error.hpp"
+#include "slower_ways.hpp"
 
 namespace fairlead::tune {
 namespace {
@@ -137,22 +138,6 @@ std::vector<bool> warm_up(const Ways& ways, MPI_Comm comm) {
   return is_right;
 }
 
-/// Those that were never faster than some other one. The MPI's own stays: others are compared with
-/// it.
-void drop_slower(const std::vector<std::vector<double>>& rounds_s, std::vector<bool>& is_timed) {
-  const std::vector<bool> was_timed = is_timed;
-  const auto is_slower = [&rounds_s](std::size_t way, std::size_t other) {
-    return std::all_of(rounds_s.begin(), rounds_s.end(), [=](const std::vector<double>& row) {
-      return row[way] > row[other] || (row[way] == row[other] && way > other);
-    });
-  };
-  for (std::size_t way = 1; way < is_timed.size(); ++way) {
-    for (std::size_t other = 0; other < is_timed.size(); ++other) {
-      if (was_timed[way] && was_timed[other] && is_slower(way, other)) is_timed[way] = false;
-    }
-  }
-}
-
 }  // namespace
 
 ComparisonResult compare(const Order& order, MPI_Comm comm) {
@@ -166,11 +151,13 @@ ComparisonResult compare(const Order& order, MPI_Comm comm) {
   std::vector<bool> is_timed = result.is_right;
   for (int round = 0; round < order.max_rounds; ++round) {
     if (round == kTrialRounds && order.drops_slower) drop_slower(result.rounds_s, is_timed);
-    const bool is_late = MPI_Wtime() - begin_s > order.time_s;
+    const double spent_s = MPI_Wtime() - begin_s;
+    const bool is_wanted =
+        round < order.min_rounds ? spent_s <= order.limit_s : spent_s <= order.time_s;
     const bool is_decided =
         round >= kTrialRounds && std::count(is_timed.begin() + 1, is_timed.end(), true) == 0;
     // The clock of rank 0 decides for all.
-    int goes_on = !is_decided && (round < order.min_rounds || !is_late) ? 1 : 0;
+    int goes_on = round == 0 || (!is_decided && is_wanted) ? 1 : 0;
     MPI_Bcast(&goes_on, 1, MPI_INT, 0, comm);
     if (goes_on == 0) break;
     std::vector<double>& row = result.rounds_s.emplace_back(ways.size(), 0.0);

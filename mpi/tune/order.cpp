@@ -42,7 +42,8 @@ Order parse_order(std::string_view text) {
   const json::Document document("order", text);
   const json::Value order = document.root();
   order.allow_only({"operation", "message_bytes", "root", "ranks", "host_of_rank", "natives",
-                    "schedules", "min_rounds", "max_rounds", "time_s", "trial_s", "drops_slower"});
+                    "schedules", "min_rounds", "max_rounds", "time_s", "limit_s", "trial_s",
+                    "drops_slower"});
   Order result;
   result.call = {.operation = collectives::operation_of(order.at("operation").text()),
                  .message_bytes = static_cast<std::uint64_t>(
@@ -75,6 +76,7 @@ Order parse_order(std::string_view text) {
     if (const auto value = order.find(field)) time_s = value->number(json::Allowed::not_negative);
   };
   read_time("time_s", result.time_s);
+  read_time("limit_s", result.limit_s);
   read_time("trial_s", result.trial_s);
   return result;
 }

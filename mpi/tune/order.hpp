@@ -2,6 +2,7 @@
 // One order: a call, and the ways in which it is to be timed.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ struct Order {
   int max_rounds = 30;
   /// No further round begins after this time, beyond `min_rounds`.
   double time_s = 1;
+  /// No further round begins after this time, though there were fewer: slow calls must not take as
+  /// long as they like.
+  double limit_s = std::numeric_limits<double>::infinity();
   /// Whether a way that was slower than the MPI's own, or than another way, in each of the first
   /// rounds is not timed any more.
   bool drops_slower = true;

@@ -195,6 +195,11 @@ def collective_methods() -> list[tuple[str, str]]:
 def is_collective_method_for(name: str, operation: str) -> bool:
     """Whether the method plans the operation."""
 
+def collective_variants() -> list[tuple[str, str]]:
+    """
+    Names of the methods that fix a size of segments, and of the method that searches it.
+    """
+
 def host_sizes(operation: str, bytes: int, ranks_of_host: Sequence[int]) -> tuple[int, list[float]]:
     """
     Size of a message between hosts, and of each host's block where these differ.

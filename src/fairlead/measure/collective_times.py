@@ -34,6 +34,7 @@ MIN_ROUNDS = 9
 pairs of times agree by chance in one of 256 cases."""
 
 _START_S = 60.0
+_LEAST_TIMEOUT_S = 120.0
 _GRACE_S = 10.0
 
 
@@ -141,7 +142,7 @@ class TuningProgram:
         min_rounds: int = MIN_ROUNDS,
         max_rounds: int = 30,
         drops_slower: bool = True,
-        timeout_s: float = 120.0,
+        limit_s: float = 30.0,
     ) -> CollectiveTimes:
         """Make one call by the MPI's own algorithm, by others of the MPI, and by the schedules.
 
@@ -155,7 +156,8 @@ class TuningProgram:
             max_rounds: Most rounds.
             drops_slower: Whether a way that was slower than the MPI's own, or than another way, in
                 each of the first rounds is not timed any more.
-            timeout_s: After this time the program is ended.
+            limit_s: After this time no further round begins, though there were fewer than the
+                least number. The program is ended when it takes far longer than that.
 
         Returns:
             The times; ways in the order: the MPI's own, `natives`, `schedules`.
@@ -184,8 +186,11 @@ class TuningProgram:
             "max_rounds": max_rounds,
             "drops_slower": drops_slower,
             "time_s": time_s,
+            "limit_s": limit_s,
         }
-        finished = self._ask(json.dumps(order, separators=(",", ":")), timeout_s)
+        finished = self._ask(
+            json.dumps(order, separators=(",", ":")), max(_LEAST_TIMEOUT_S, 4 * limit_s)
+        )
         document = read_document(finished.stdout, _FORMAT, _Document, "measurement")
         num_ways = 1 + len(natives) + len(schedules)
         if document is None or any(len(row) != num_ways for row in document.rounds_s):

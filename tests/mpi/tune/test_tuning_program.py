@@ -73,6 +73,17 @@ def test_schedule_that_does_not_fit_is_reported_and_not_timed(one_launcher: Laun
         assert not times.is_right[1] or np.isfinite(times.rounds_s[:4]).all()
 
 
+def test_slow_calls_are_not_repeated_beyond_the_limit(one_launcher: Launcher) -> None:
+    with program(one_launcher) as running:
+        call = TimedCall("bcast", 4000, (0, 1, 2))
+        whole = running.time(call, [], time_s=0.0)
+        cut = running.time(call, [], time_s=0.0, limit_s=1e-6)
+
+        # Without a schedule nothing is left to be timed after the first rounds.
+        assert len(whole.rounds_s) > 1
+        assert len(cut.rounds_s) == 1
+
+
 BINOMIAL = {
     "openmpi": {"coll_tuned_bcast_algorithm": "binomial"},
     "mpich": {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "binomial"},
