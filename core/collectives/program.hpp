@@ -76,8 +76,8 @@ inline constexpr double kCoarseRatio = 1e-2;
 /// Rates are found to within `tolerance_ratio`.
 [[nodiscard]] double simulate_s(const Program& program, const Links& links, double tolerance_ratio);
 
-/// Simulated, or by the load of NICs and groups where all messages of a host are under way at once
-/// and there are too many to simulate.
+/// Simulated, or by the load of NICs and groups where there are too many messages for that and most
+/// of a host's are under way at once.
 [[nodiscard]] double predicted_s(const Schedule& schedule, const Links& links,
                                  std::span<const double> block_bytes = {},
                                  double tolerance_ratio = kFineRatio);

@@ -28,7 +28,6 @@ class OrderedSum {
   [[nodiscard]] std::byte* slot(std::size_t other) const {
     return reduction_->elements.at(static_cast<void*>(slots_), other * length_);
   }
-  [[nodiscard]] std::uint64_t length() const { return length_; }
   [[nodiscard]] bool is_complete() const { return num_combined_ == has_arrived_.size(); }
 
   /// Combines what may be, now that this block has arrived.

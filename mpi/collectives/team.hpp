@@ -11,7 +11,8 @@
 
 namespace fairlead::collectives {
 
-/// Of all messages of schedules: they are told apart by their order on each edge.
+/// Of messages of schedules; where their order between two hosts does not tell them apart, a number
+/// is added to it.
 inline constexpr int kTag = 0;
 
 /// One process on each host of a schedule.

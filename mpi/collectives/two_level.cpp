@@ -124,8 +124,9 @@ class Allgather {
     Messages messages(view_.team.comm, view_.max_messages());
     for (std::int32_t block = 0; block < view_.team.num_hosts(); ++block) {
       if (block == view_.team.host) continue;
-      const int code = view_.receive(messages, view_.memory_of(block), {block, source_of(block)},
-                                     {.edge = role_of(block), .number = block});
+      const int code = view_.receive(
+          messages, view_.memory_of(block), {block, source_of(block)},
+          {.edge = enters_here(block) ? received_across : received_inside, .number = block});
       if (code != MPI_SUCCESS) return code;
     }
     return exchange(*this, messages);
@@ -150,17 +151,17 @@ class Allgather {
     for (const std::int32_t mate : view_.mates) inside_.add({block, mate});
   }
 
-  /// Who lets a block into this island: this host itself, or the one that sends it here.
+  /// Whether this host lets the block into its island.
+  [[nodiscard]] bool enters_here(std::int32_t block) const {
+    const std::size_t island = view_.islands.island_of(view_.team.host);
+    return view_.islands.island_of(block) != island &&
+           view_.islands.entry_of(block, island) == view_.team.host;
+  }
+  /// Who sends a block here: its host, or the one that lets it into this island.
   [[nodiscard]] std::int32_t source_of(std::int32_t block) const {
     const std::size_t island = view_.islands.island_of(view_.team.host);
-    if (view_.islands.island_of(block) == island) return block;
-    const std::int32_t entry = view_.islands.entry_of(block, island);
-    return entry == view_.team.host ? block : entry;
-  }
-  [[nodiscard]] Role role_of(std::int32_t block) const {
-    const bool enters =
-        std::find(view_.entering.begin(), view_.entering.end(), block) != view_.entering.end();
-    return enters ? received_across : received_inside;
+    const bool is_inside = view_.islands.island_of(block) == island;
+    return is_inside || enters_here(block) ? block : view_.islands.entry_of(block, island);
   }
 
   const HostView& view_;

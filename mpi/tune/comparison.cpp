@@ -153,7 +153,7 @@ ComparisonResult compare(const Order& order, MPI_Comm comm) {
     if (round == kTrialRounds && order.drops_slower) drop_slower(result.rounds_s, is_timed);
     const double spent_s = MPI_Wtime() - begin_s;
     const bool is_wanted =
-        round < order.min_rounds ? spent_s <= order.limit_s : spent_s <= order.time_s;
+        spent_s <= order.limit_s && (round < order.min_rounds || spent_s <= order.time_s);
     const bool is_decided =
         round >= kTrialRounds && std::count(is_timed.begin() + 1, is_timed.end(), true) == 0;
     // The clock of rank 0 decides for all.

@@ -37,10 +37,10 @@ constexpr std::array<Method, 13> kMethods{{
      is_for<Form::dissemination>},
     {"two_level", "each block once into each island, by another host, which sends it to all there",
      is_for<Form::two_level>},
-    {"pipeline_8k", "pipeline with segments of 8 KiB", is_for<Form::forest>, "pipeline"},
-    {"pipeline_64k", "pipeline with segments of 64 KiB", is_for<Form::forest>, "pipeline"},
-    {"forest_8k", "forest with segments of 8 KiB", is_for<Form::forest>, "forest"},
-    {"forest_64k", "forest with segments of 64 KiB", is_for<Form::forest>, "forest"},
+    {"pipeline_8k", "pipeline with segments of at least 8 KiB", is_for<Form::forest>, "pipeline"},
+    {"pipeline_64k", "pipeline with segments of at least 64 KiB", is_for<Form::forest>, "pipeline"},
+    {"forest_8k", "forest with segments of at least 8 KiB", is_for<Form::forest>, "forest"},
+    {"forest_64k", "forest with segments of at least 64 KiB", is_for<Form::forest>, "forest"},
 }};
 
 using Plan = Schedule (*)(const Problem&);

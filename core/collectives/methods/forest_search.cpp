@@ -17,8 +17,14 @@ namespace {
 constexpr double kMessagesOfEdge = 8.0;
 constexpr double kSmallestSegmentBytes = 512.0;
 constexpr std::int32_t kMaxSegmentsPerTree = 96;
-/// Of a message with segments of a fixed size, so many are searched: the others go on alike.
-constexpr std::uint64_t kSearchedSegments = 160;
+/// Of a message with segments of a fixed size so many are searched, fewer among many hosts: the
+/// others go on alike.
+constexpr double kMaxSearchedSegments = 160.0;
+constexpr double kMinSearchedSegments = 32.0;
+/// For so many shapes the messages that may be simulated have to do.
+constexpr double kLeastShapes = 12.0;
+/// A segment's number is a tag, of which an MPI has 32768 at least, and an allreduce takes two.
+constexpr double kMaxFixedSegments = 8192.0;
 
 std::int32_t max_sends_of(const Shape& shape) {
   if (shape.spare_sends == Shape::kNoLimit) return 0;
@@ -35,9 +41,23 @@ ForestSearch::ForestSearch(const Problem& problem, double max_messages, std::uin
           largest_message_Bps(problem.links, problem.request.operation, problem.request.root)),
       max_messages_(max_messages),
       segment_bytes_(segment_bytes),
-      searched_bytes_(has_fixed_segments() ? std::min(problem.request.message_bytes,
-                                                      kSearchedSegments * segment_bytes)
-                                           : problem.request.message_bytes) {}
+      searched_bytes_(problem.request.message_bytes) {
+  if (!has_fixed_segments()) return;
+  const double max_segments = max_messages_ / messages_of_segment();
+  // The whole message is simulated once more, so long ones have longer segments.
+  const double most = std::min(kMaxFixedSegments, max_segments / 2.0);
+  segment_bytes_ =
+      std::max(segment_bytes_,
+               static_cast<std::uint64_t>(std::ceil(static_cast<double>(searched_bytes_) / most)));
+  const auto searched = static_cast<std::uint64_t>(
+      std::clamp(max_segments / kLeastShapes, kMinSearchedSegments, kMaxSearchedSegments));
+  searched_bytes_ = std::min(searched_bytes_, searched * segment_bytes_);
+}
+
+double ForestSearch::messages_of_segment() const {
+  const double num_ways = tree_links_.is_both_ways() ? 2.0 : 1.0;
+  return num_ways * static_cast<double>(problem_.links.num_hosts());
+}
 
 Schedule ForestSearch::searched(std::initializer_list<Shape> starts, bool has_many_trees) {
   search(starts, has_many_trees);
@@ -65,18 +85,21 @@ void ForestSearch::search(std::initializer_list<Shape> starts, bool has_many_tre
     if (!tree_links_.is_both_ways()) {
       try_values(shape, &Shape::spare_sends, {0, 1, 2});
     }
-    for (const double ratio : {0.5, 0.75, 1.4, 2.0}) {
-      const auto segments = std::lround(ratio * shape.segments_per_tree);
-      try_values(shape, &Shape::segments_per_tree, {static_cast<std::int32_t>(segments)});
-    }
+    if (!has_fixed_segments()) try_segments(shape);
     try_values(shape, &Shape::width, {0.5 * shape.width, 2.0 * shape.width});
     try_values(shape, &Shape::headroom_ratio, {1.0, 1.3, 1.8});
     try_values(shape, &Shape::latency_sharing, {0.0, 0.5, 1.0, 2.0});
     try_values(shape, &Shape::window, {1, 2, 4, 8});
-    if (has_fixed_segments()) continue;
-    try_values(shape, &Shape::num_short, {0, 3, 6});
-    try_values(shape, &Shape::unevenness, {0.0, 0.6});
   }
+}
+
+void ForestSearch::try_segments(const Shape& shape) {
+  for (const double ratio : {0.5, 0.75, 1.4, 2.0}) {
+    const auto segments = std::lround(ratio * shape.segments_per_tree);
+    try_values(shape, &Shape::segments_per_tree, {static_cast<std::int32_t>(segments)});
+  }
+  try_values(shape, &Shape::num_short, {0, 3, 6});
+  try_values(shape, &Shape::unevenness, {0.0, 0.6});
 }
 
 std::int32_t ForestSearch::fixed_segments(double message_bytes, std::int32_t num_trees) const {
@@ -113,9 +136,7 @@ void ForestSearch::try_shape(Shape shape) {
   const double num_segments = shape.num_trees * shape.segments_per_tree;
   const double segment_bytes = static_cast<double>(searched_bytes_) / num_segments;
   if (num_segments > 1.0 && segment_bytes < kSmallestSegmentBytes) return;
-  num_messages_ += (num_segments + kMessagesOfEdge * shape.num_trees) *
-                   static_cast<double>(problem_.links.num_hosts()) *
-                   (tree_links_.is_both_ways() ? 2.0 : 1.0);
+  num_messages_ += (num_segments + kMessagesOfEdge * shape.num_trees) * messages_of_segment();
   if (num_messages_ > max_messages_ && best_.num_hosts > 0) return;
   const double before_s = best_.predicted_s;
   const bool is_first = best_.num_hosts == 0;

@@ -34,7 +34,8 @@ struct Shape {
 class ForestSearch {
  public:
   /// @param max_messages  that may be simulated: bounds the time of planning, whatever the machine
-  /// @param segment_bytes  least size of segments, which are hardly longer; 0: it is searched
+  /// @param segment_bytes  least size of segments, which are less than twice as long unless there
+  /// would be too many; 0: it is searched
   ForestSearch(const Problem& problem, double max_messages, std::uint64_t segment_bytes = 0);
 
   /// Begins with the best of some shapes, and changes one thing of it after the other as long as
@@ -59,6 +60,8 @@ class ForestSearch {
   [[nodiscard]] bool has_fixed_segments() const { return segment_bytes_ > 0; }
   /// How many segments each tree has of so many bytes, none of them shorter than the fixed size.
   [[nodiscard]] std::int32_t fixed_segments(double message_bytes, std::int32_t num_trees) const;
+  void try_segments(const Shape& shape);
+  [[nodiscard]] double messages_of_segment() const;
   [[nodiscard]] Schedule made(const Shape& shape, std::uint64_t message_bytes) const;
   [[nodiscard]] std::vector<std::int32_t> roots(std::int32_t num_trees) const;
 

@@ -214,7 +214,7 @@ def timed(
 
     def one(call: TimedCall, time_s: float) -> Choice:
         schedules = planned(call, network, placement)
-        times = program.time(call, schedules, time_s=time_s, limit_s=max(30.0, 2 * time_s))
+        times = program.time(call, schedules, time_s=time_s)
         names = [schedule.method for schedule in schedules]
         return choose(CallKind.of(call, placement), names, times)
 

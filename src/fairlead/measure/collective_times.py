@@ -34,6 +34,7 @@ MIN_ROUNDS = 9
 pairs of times agree by chance in one of 256 cases."""
 
 _START_S = 60.0
+_LEAST_LIMIT_S = 30.0
 _LEAST_TIMEOUT_S = 120.0
 _GRACE_S = 10.0
 
@@ -142,7 +143,7 @@ class TuningProgram:
         min_rounds: int = MIN_ROUNDS,
         max_rounds: int = 30,
         drops_slower: bool = True,
-        limit_s: float = 30.0,
+        limit_s: float | None = None,
     ) -> CollectiveTimes:
         """Make one call by the MPI's own algorithm, by others of the MPI, and by the schedules.
 
@@ -156,8 +157,9 @@ class TuningProgram:
             max_rounds: Most rounds.
             drops_slower: Whether a way that was slower than the MPI's own, or than another way, in
                 each of the first rounds is not timed any more.
-            limit_s: After this time no further round begins, though there were fewer than the
-                least number. The program is ended when it takes far longer than that.
+            limit_s: After this time, that of the first call of each way included, no further
+                round begins, though there were fewer than the least number; None: twice `time_s`,
+                or 30 s if that is longer. The program is ended when it takes far longer than that.
 
         Returns:
             The times; ways in the order: the MPI's own, `natives`, `schedules`.
@@ -165,6 +167,8 @@ class TuningProgram:
         Raises:
             ProbeError: The program failed; what it said is in the message.
         """
+        if limit_s is None:
+            limit_s = max(_LEAST_LIMIT_S, 2 * time_s)
         hosts = self.placement.host_of_rank[list(call.ranks)]
         order = {
             "operation": call.operation,

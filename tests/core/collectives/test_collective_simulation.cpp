@@ -344,6 +344,17 @@ TEST_CASE("simulation: in two levels a block crosses, and then goes to all of th
   CHECK(simulated_s(schedule, racked) == Approx(2 * kLatency_s + 0.01 + 0.04));
 }
 
+TEST_CASE("simulation: the sums that an island of one host lets out go one after the other") {
+  // Host 0 is the entry of all the others: their blocks go in turn, each after a latency.
+  Schedule schedule = ordered(Operation::reduce_scatter, Form::two_level, 5, 1'000);
+  schedule.order.clear();
+  schedule.levels = {{{0}, {1, 2, 3, 4}}};
+  const TestNetwork even = even_network(5, kLatency_s, kRate_Bps);
+  CHECK(simulated_s(schedule, even) >= 4 * (kLatency_s + 1'000 / kRate_Bps) * (1 - 1e-9));
+  schedule.window = 4;
+  CHECK(simulated_s(schedule, even) < 3 * kLatency_s);
+}
+
 TEST_CASE("simulation: a linear scatter or gather takes all blocks through the root's NIC") {
   const auto operation = GENERATE(Operation::scatter, Operation::gather);
   CHECK(simulated_s(ordered(operation, Form::linear, 6, 1'000'000),

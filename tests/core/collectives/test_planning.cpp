@@ -115,7 +115,7 @@ TEST_CASE("planning: blocks of slow pairs do not end long after those of the oth
   CHECK(schedule.predicted_s <= 1.005 * schedule.lower_bound_s);
 }
 
-TEST_CASE("planning: segments of a fixed size are none shorter and hardly longer") {
+TEST_CASE("planning: segments of a fixed size are none shorter, and less than twice as long") {
   const Operation operation = GENERATE(bcast, reduce, allreduce);
   const auto bytes = GENERATE(std::uint64_t{100'000}, std::uint64_t{8'388'608});
   const TestNetwork network = racked_network(12, 2, kLatency_s, kRate_Bps, 1.5 * kRate_Bps);
@@ -131,6 +131,16 @@ TEST_CASE("planning: segments of a fixed size are none shorter and hardly longer
                 (1 - 1e-9));
       CHECK(length < 2.0 * segment_bytes);
     }
+  }
+}
+
+TEST_CASE("planning: of very long messages no more segments are planned than can be simulated") {
+  const TestNetwork network = even_network(12, kLatency_s, kRate_Bps);
+  for (const Operation operation : {bcast, allreduce}) {
+    const Schedule schedule =
+        plan(network.view(), request_of(operation, std::uint64_t{1} << 31U), "forest_8k");
+    CHECK(schedule.segments.size() <= 8192);
+    CHECK(schedule.segments.size() > 1000);
   }
 }
 

@@ -91,7 +91,9 @@ def test_times_are_those_of_the_simulation(linked_object: Path, tmp_path: Path) 
 def test_its_collectives_follow_the_plan(linked_object: Path, tmp_path: Path) -> None:
     hosts = [f"h{host}" for host in range(NUM_RANKS)]
     far = ~np.eye(NUM_RANKS, dtype=bool)
-    network = fl.Network(hosts, np.where(far, 5e-5, 0.0), np.where(far, 1e8, np.inf))
+    out_of_a_rack = np.argwhere(far & (np.arange(NUM_RANKS)[:, None] < 2))
+    uplink = [fl.BottleneckGroup(out_of_a_rack[out_of_a_rack[:, 1] >= 2], 1e8)]
+    network = fl.Network(hosts, np.where(far, 5e-5, 0.0), np.where(far, 1e8, np.inf), groups=uplink)
     write_network_plan(tmp_path, network)
     rules = [
         {"operation": operation, "min_bytes": 0, "max_bytes": None, "hosts": None,

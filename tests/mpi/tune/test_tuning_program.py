@@ -22,7 +22,14 @@ NETWORK = fl.Network(
     HOSTS,
     np.where(np.eye(3), 0, 1e-4),
     np.where(np.eye(3), np.inf, 1e8 + np.arange(9).reshape(3, 3)),
+    # c is in another rack.
+    groups=[fl.BottleneckGroup(np.array([(0, 2), (1, 2)]), 1e8)],
 )
+LONG_BYTES = 70_000
+"""Of a message with segments of 8 KiB, and with one of 64 KiB."""
+
+
+TWO_LEVEL = ("allgather", "allreduce", "reduce_scatter")
 
 
 def program(launcher: Launcher, **env: str) -> TuningProgram:
@@ -40,13 +47,16 @@ def program(launcher: Launcher, **env: str) -> TuningProgram:
 def test_every_schedule_of_every_operation_delivers_what_it_has_to(launcher: Launcher) -> None:
     with program(launcher) as running:
         for operation in OPERATIONS:
-            call = TimedCall(operation, 4000, (0, 1, 2, 3, 4), root=2)
+            call = TimedCall(operation, LONG_BYTES, (0, 1, 2, 3, 4), root=2)
             root = 2 if operation in ("bcast", "reduce", "gather", "scatter") else None
-            schedules = candidates(operation, NETWORK, 4000, [2, 2, 1], root, most=9)
+            schedules = candidates(operation, NETWORK, LONG_BYTES, [2, 2, 1], root, most=9)
 
             times = running.time(call, schedules, time_s=0.0, min_rounds=1, max_rounds=1)
 
-            assert len(schedules) <= len(methods_for(operation))
+            methods = {schedule.method for schedule in schedules}
+            assert methods <= {*methods_for(operation)}
+            assert ("two_level" in methods) == (operation in TWO_LEVEL)
+            assert ("forest_8k" in methods) == (operation in ("bcast", "reduce", "allreduce"))
             assert list(times.is_right) == [True] * (1 + len(schedules)), operation
             assert times.rounds_s.shape == (1, 1 + len(schedules))
             assert np.all(times.rounds_s > 0)

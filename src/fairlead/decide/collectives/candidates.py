@@ -44,22 +44,20 @@ def candidates(
     """
     message_bytes = host_message_bytes(operation, block_bytes, ranks_of_host)
     at_root = root if operation in WITH_ROOT else None
+
+    def planned(method: str) -> Schedule:
+        return plan(operation, network, message_bytes, at_root, method=method)
+
     names = methods_for(operation)
-    planned = {
-        name: plan(operation, network, message_bytes, at_root, method=name) for name in names
-    }
-    searched = sorted(
-        (name for name in names if name not in VARIANTS),
-        key=lambda name: planned[name].predicted_s,
-    )
+    searched = [planned(name) for name in names if name not in VARIANTS]
     chosen: dict[tuple[object, ...], Schedule] = {}
-    for name in searched:
+    for schedule in sorted(searched, key=lambda schedule: schedule.predicted_s):
         if len(chosen) < most:
-            chosen.setdefault(_messages(planned[name]), planned[name])
+            chosen.setdefault(_messages(schedule), schedule)
     methods = {schedule.method for schedule in chosen.values()}
-    for name in names:
-        if VARIANTS.get(name) in methods and len(planned[name].share_of_segment) > 1:
-            chosen.setdefault(_messages(planned[name]), planned[name])
+    for schedule in [planned(name) for name in names if VARIANTS.get(name) in methods]:
+        if len(schedule.share_of_segment) > 1:
+            chosen.setdefault(_messages(schedule), schedule)
     return list(chosen.values())
 
 

@@ -74,10 +74,11 @@ def choose(kind: CallKind, names: Sequence[str], times: CollectiveTimes) -> Choi
             gain = paired_gain(way_s[rounds], native_s[rounds], confidence)
             taken = gain.is_beyond_noise and gain.ratio >= LEAST_RATIO
             seconds = float(np.median(way_s[rounds]))
-            timed.append((taken, gain.ratio, name, seconds, gain, int(rounds.sum())))
+            timed.append((taken, int(rounds.sum()), gain.ratio, name, seconds, gain))
     if not timed:
         return dataclasses.replace(found, num_rounds=len(native_s))
-    taken, _, name, seconds, gain, num_rounds = max(timed, key=lambda one: one[:2])
+    # One that was dropped after the first rounds was slower than another.
+    taken, num_rounds, _, name, seconds, gain = max(timed, key=lambda one: one[:3])
     return dataclasses.replace(
         found, name=name, fastest_s=seconds, gain=gain, is_taken=taken, num_rounds=num_rounds
     )

@@ -65,6 +65,15 @@ def test_way_that_delivered_something_else_is_never_taken() -> None:
     assert not choice.is_taken
 
 
+def test_way_that_another_one_beat_in_the_first_rounds_is_not_told_as_the_fastest() -> None:
+    kept = [0.8] * 4 + [1.0] * 5
+    dropped = [0.82] * 4 + [math.nan] * 5
+
+    choice = chosen([1.0] * 9, dropped, kept)
+
+    assert (choice.is_taken, choice.name, choice.num_rounds) == (False, "forest", 9)
+
+
 def test_way_that_was_dropped_is_not_taken_and_seen_as_slower() -> None:
     choice = chosen([1.0] * 8, [2.0] * 4 + [math.nan] * 4)
 
