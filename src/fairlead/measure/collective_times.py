@@ -30,7 +30,7 @@ __all__ = ["CollectiveTimes", "NativeWay", "TimedCall", "TuningProgram"]
 _FORMAT = "fairlead-tuning"
 
 MIN_ROUNDS = 9
-"""Least rounds from which a 95 % interval can tell the best of eight ways from the MPI's own: all
+"""Least rounds from which a 95 % interval can tell the best of nine ways from the MPI's own: all
 pairs of times agree by chance in one of 256 cases."""
 
 _START_S = 60.0

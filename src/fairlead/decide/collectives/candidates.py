@@ -13,8 +13,9 @@ from fairlead.model.schedule import Schedule
 
 __all__ = ["MOST_CANDIDATES", "candidates"]
 
-MOST_CANDIDATES = 4
-"""Predictions know no incast, so `linear` may come first where it is slow; three others remain."""
+MOST_CANDIDATES = 5
+"""Predictions know no incast, so `linear` and `two_level` may come first where they are slow; three
+others remain."""
 
 
 def candidates(
