@@ -37,17 +37,21 @@ constexpr std::array<Method, 13> kMethods{{
      is_for<Form::dissemination>},
     {"two_level", "each block once into each island, by another host, which sends it to all there",
      is_for<Form::two_level>},
-    {"pipeline_8k", "pipeline with segments of at least 8 KiB", is_for<Form::forest>, "pipeline"},
-    {"pipeline_64k", "pipeline with segments of at least 64 KiB", is_for<Form::forest>, "pipeline"},
-    {"forest_8k", "forest with segments of at least 8 KiB", is_for<Form::forest>, "forest"},
-    {"forest_64k", "forest with segments of at least 64 KiB", is_for<Form::forest>, "forest"},
+    // From about the longer size on MPIs send by rendezvous.
+    {"pipeline_8k", "pipeline with segments of at least 8 KiB", is_for<Form::forest>, "pipeline",
+     8192},
+    {"pipeline_64k", "pipeline with segments of at least 64 KiB", is_for<Form::forest>, "pipeline",
+     65536},
+    {"forest_8k", "forest with segments of at least 8 KiB", is_for<Form::forest>, "forest", 8192},
+    {"forest_64k", "forest with segments of at least 64 KiB", is_for<Form::forest>, "forest",
+     65536},
 }};
 
 using Plan = Schedule (*)(const Problem&);
 constexpr std::array<Plan, kMethods.size()> kPlans{
-    plan_native,       plan_cmpi,      plan_pipeline,      plan_forest,    plan_ring,
-    plan_linear,       plan_doubling,  plan_dissemination, plan_two_level, plan_pipeline_8k,
-    plan_pipeline_64k, plan_forest_8k, plan_forest_64k};
+    plan_native,   plan_cmpi,     plan_pipeline,      plan_forest,    plan_ring,
+    plan_linear,   plan_doubling, plan_dissemination, plan_two_level, plan_pipeline,
+    plan_pipeline, plan_forest,   plan_forest};
 
 constexpr std::string_view kFastest = "fastest";
 
@@ -61,7 +65,8 @@ void check_request(const Request& request, std::size_t num_hosts) {
   check_blocks(request.block_bytes, num_hosts);
 }
 
-Schedule planned(std::size_t method, const Problem& problem) {
+Schedule planned(std::size_t method, Problem problem) {
+  problem.segment_bytes = kMethods[method].segment_bytes;
   Schedule schedule = kPlans[method](problem);
   schedule.method = kMethods[method].name;
   return schedule;
@@ -77,7 +82,7 @@ Schedule plan(const MeasuredNetwork& network, const Request& request, std::strin
   const Links links(network);
   check_request(request, links.num_hosts());
   const std::vector<std::int32_t> island_of_host = islands_of(links);
-  const Problem problem{network, links, request, island_of_host};
+  const Problem problem{network, links, request, island_of_host, 0};
   Schedule best;
   bool is_known = method == kFastest;
   for (std::size_t index = 0; index < kMethods.size(); ++index) {

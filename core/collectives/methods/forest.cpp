@@ -10,14 +10,14 @@ constexpr double kMaxMessages = 185'000.0;
 constexpr double kMaxMessagesOfManyHosts = 110'000.0;
 constexpr double kMaxMessagesOfManyHostsBothWays = 55'000.0;
 
-Schedule forest(const Problem& problem, std::uint64_t segment_bytes) {
+}  // namespace
+
+Schedule plan_forest(const Problem& problem) {
   const bool is_both_ways = problem.request.operation == Operation::allreduce;
   const bool has_many_hosts = problem.links.num_hosts() >= kManyHosts;
-  ForestSearch search(problem,
-                      !has_many_hosts ? kMaxMessages
-                      : is_both_ways  ? kMaxMessagesOfManyHostsBothWays
-                                      : kMaxMessagesOfManyHosts,
-                      segment_bytes);
+  ForestSearch search(problem, !has_many_hosts ? kMaxMessages
+                               : is_both_ways  ? kMaxMessagesOfManyHostsBothWays
+                                               : kMaxMessagesOfManyHosts);
   const std::int32_t segments = search.likely_segments();
   if (segments <= 2) {
     return search.searched({{.num_trees = 1, .segments_per_tree = segments, .width = 4.0}}, true);
@@ -28,20 +28,6 @@ Schedule forest(const Problem& problem, std::uint64_t segment_bytes) {
   ahead.window = 8;
   ahead.spare_sends = 1;
   return search.searched({one_each, ahead}, true);
-}
-
-}  // namespace
-
-Schedule plan_forest(const Problem& problem) {
-  return forest(problem, 0);
-}
-
-Schedule plan_forest_8k(const Problem& problem) {
-  return forest(problem, kShortSegmentBytes);
-}
-
-Schedule plan_forest_64k(const Problem& problem) {
-  return forest(problem, kLongSegmentBytes);
 }
 
 }  // namespace fairlead::collectives

@@ -34,13 +34,13 @@ std::int32_t max_sends_of(const Shape& shape) {
 
 }  // namespace
 
-ForestSearch::ForestSearch(const Problem& problem, double max_messages, std::uint64_t segment_bytes)
+ForestSearch::ForestSearch(const Problem& problem, double max_messages)
     : problem_(problem),
       tree_links_(problem.links, problem.request.operation),
       largest_Bps_(
           largest_message_Bps(problem.links, problem.request.operation, problem.request.root)),
       max_messages_(max_messages),
-      segment_bytes_(segment_bytes),
+      segment_bytes_(problem.segment_bytes),
       searched_bytes_(problem.request.message_bytes) {
   if (!has_fixed_segments()) return;
   const double max_segments = max_messages_ / messages_of_segment();

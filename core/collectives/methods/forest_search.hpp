@@ -34,9 +34,7 @@ struct Shape {
 class ForestSearch {
  public:
   /// @param max_messages  that may be simulated: bounds the time of planning, whatever the machine
-  /// @param segment_bytes  least size of segments, which are less than twice as long unless there
-  /// would be too many; 0: it is searched
-  ForestSearch(const Problem& problem, double max_messages, std::uint64_t segment_bytes = 0);
+  ForestSearch(const Problem& problem, double max_messages);
 
   /// Begins with the best of some shapes, and changes one thing of it after the other as long as
   /// that helps.
@@ -69,7 +67,7 @@ class ForestSearch {
   TreeLinks tree_links_;
   double largest_Bps_;
   double max_messages_;
-  std::uint64_t segment_bytes_;
+  std::uint64_t segment_bytes_;   ///< at least; segments are less than twice as long; 0: searched
   std::uint64_t searched_bytes_;  ///< of the message, from its start
   double num_messages_ = 0.0;
   std::vector<Shape> tried_;

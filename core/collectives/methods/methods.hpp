@@ -15,26 +15,18 @@ namespace fairlead::collectives {
 /// From here on fewer variants are simulated, so that planning takes about a second.
 inline constexpr std::size_t kManyHosts = 128;
 
-/// Sizes of segments that are measured beside those that are predicted fastest: predictions know no
-/// cost of a message but its latency. From about the longer one on, MPIs send by rendezvous.
-inline constexpr std::uint64_t kShortSegmentBytes = 8192;
-inline constexpr std::uint64_t kLongSegmentBytes = 65536;
-
 /// What a method is given. It looks, it does not own.
 struct Problem {
   const MeasuredNetwork& network;
   const Links& links;
   const Request& request;
   std::span<const std::int32_t> island_of_host;  ///< islands_of(links)
+  std::uint64_t segment_bytes;                   ///< of the method; 0: not fixed
 };
 
 [[nodiscard]] Schedule plan_cmpi(const Problem& problem);
 [[nodiscard]] Schedule plan_pipeline(const Problem& problem);
-[[nodiscard]] Schedule plan_pipeline_8k(const Problem& problem);
-[[nodiscard]] Schedule plan_pipeline_64k(const Problem& problem);
 [[nodiscard]] Schedule plan_forest(const Problem& problem);
-[[nodiscard]] Schedule plan_forest_8k(const Problem& problem);
-[[nodiscard]] Schedule plan_forest_64k(const Problem& problem);
 [[nodiscard]] Schedule plan_ring(const Problem& problem);
 [[nodiscard]] Schedule plan_linear(const Problem& problem);
 [[nodiscard]] Schedule plan_doubling(const Problem& problem);

@@ -26,9 +26,7 @@ NETWORK = fl.Network(
     groups=[fl.BottleneckGroup(np.array([(0, 2), (1, 2)]), 1e8)],
 )
 LONG_BYTES = 70_000
-"""Of a message with segments of 8 KiB, and with one of 64 KiB."""
-
-
+"""Longer than each fixed size of segments."""
 TWO_LEVEL = ("allgather", "allreduce", "reduce_scatter")
 
 

@@ -33,6 +33,7 @@ struct Method {
   /// The method from which it differs by a fixed size of segments, which by prediction is hardly
   /// ever faster; else empty.
   std::string_view variant_of{};
+  std::uint64_t segment_bytes = 0;  ///< the fixed size, of which segments have at least so much
 };
 
 [[nodiscard]] std::span<const Method> methods();
