@@ -73,7 +73,7 @@ def run_in(
     request = {
         "argv": argv, "num_ranks": num_ranks, "folder": str(folder),
         "hostfile": str(hostfile or lab.hostfile), "with_relays": with_relays,
-        "launcher_args": ["--map-by", "node", *launcher_args],
+        "launcher_args": ["--map-by", "node", *of_its_own(folder), *launcher_args],
         "threshold_bytes": threshold_bytes, "is_forced": is_forced, "rule": rule,
         "env": {"LD_PRELOAD": preload} if preload else {},
     }  # fmt: skip
@@ -82,6 +82,15 @@ def run_in(
     if done.returncode != 0:
         raise SystemExit(f"{argv[0]} failed:\n{done.stdout}{done.stderr}")
     return json.loads((folder / "result.json").read_text())
+
+
+def of_its_own(folder: Path) -> tuple[str, ...]:
+    """Arguments that keep apart what Open MPI 4 writes for jobs that start at the same moment.
+
+    In the shared folder one may make or remove what the other is about to make, which then fails
+    (open-mpi/ompi issue 8510).
+    """
+    return ("--mca", "orte_tmpdir_base", str(folder))
 
 
 @contextlib.contextmanager
