@@ -91,6 +91,13 @@ def test_hosts_know_one_another_by_name_and_share_no_memory(lab):
     assert output(lab, "getent", "hosts", "h1", host="h0").split() == ["10.77.0.2", "h1"]
 
 
+@pytest.mark.parametrize("host", ["login", "h0"])
+def test_tcp_does_not_estimate_the_rate_by_itself(lab, host):
+    """Whatever the kernel's default is: BBR in a cloud of the lab would reach a rate late."""
+    used = output(lab, "cat", "/proc/sys/net/ipv4/tcp_congestion_control", host=host)
+    assert used.strip() in {"cubic", "reno"}
+
+
 def test_unknown_host_is_refused(lab):
     with pytest.raises(LabError, match=r"unknown host 'h8'; there are h0, .*h7 and login"):
         lab.command(["true"], host="h8")

@@ -28,11 +28,12 @@ from fairlead.lab.serving import serve
 from fairlead.lab.torus import SYSCTLS_OF_ROUTERS, TorusWiring
 from fairlead.lab.wiring import Wiring
 
-# Settings of every network namespace: connections must not use values of earlier ones, a lost
-# packet must not cost the 200 ms that suit the Internet, and BBR (some kernels' default) estimates
-# the rate by itself and reaches it only after seconds.
+# The first that the kernel allows. BBR (some kernels' default) estimates the rate by itself and
+# reaches it only after seconds. Some kernels keep CUBIC for their first network namespace.
+_CONGESTION_CONTROLS = ("cubic", "reno")
+# Settings of every network namespace: connections must not use values of earlier ones, and a lost
+# packet must not cost the 200 ms that suit the Internet.
 _SYSCTLS = {
-    "net/ipv4/tcp_congestion_control": "cubic",
     "net/ipv4/tcp_no_metrics_save": "1",
     "net/ipv4/tcp_rto_min_us": "10000",
     "net/ipv6/conf/all/disable_ipv6": "1",
@@ -112,11 +113,21 @@ def _write_holder(folder: Path) -> None:
 def _prepare_host(sysctls: Mapping[str, str]) -> None:
     # Like real hosts, they share no memory.
     mount("tmpfs", "/dev/shm")
+    for congestion_control in _CONGESTION_CONTROLS:
+        if _set("net/ipv4/tcp_congestion_control", congestion_control):
+            break
     for name, value in sysctls.items():
-        # Ignored: a kernel without one of them (cubic, IPv6, or before 6.11) still makes a useful
-        # lab.
-        with contextlib.suppress(OSError):
-            Path("/proc/sys", name).write_text(value)
+        # Ignored: a kernel without one of them (IPv6, or before 6.11) still makes a useful lab.
+        _set(name, value)
+
+
+def _set(sysctl: str, value: str) -> bool:
+    """Whether the kernel took the value."""
+    try:
+        Path("/proc/sys", sysctl).write_text(value)
+    except OSError:
+        return False
+    return True
 
 
 def _written(path: Path, text: str) -> Path:
