@@ -7,8 +7,8 @@ system makes it (plain-splice), and one that copies, go the same frames: GB for 
 processor time of what forwards, and how long a message takes that is sent to and fro, by way of
 each and without any. With --before an earlier router takes turns, too.
 
-All of this runs in a network namespace of its own, with the congestion control of Linux's default,
-as what forwarding costs depends much on it.
+All of this runs in a network namespace of its own, with the congestion control of Linux's default
+if the kernel allows, as what forwarding costs depends much on it.
 
 With --network 400Mbit/s it forwards on a host of the emulated cloud, between interfaces of this
 rate; what is told is how long a message takes.
@@ -20,6 +20,7 @@ import argparse
 import contextlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -81,6 +82,7 @@ class Measurement:
         return [*self.middle.enter, str(self.program), *places, "loop", *words]
 
 
+CONGESTION_CONTROL = Path("/proc/sys/net/ipv4/tcp_congestion_control")
 ENTERED = "FAIRLEAD_BENCH_ENTERED"
 """Set in the network namespace."""
 
@@ -107,17 +109,23 @@ def main() -> None:
             )
             measurement = replace(measurement, ends=ends, middle=middle)
         else:
+            console.print(f"TCP with {CONGESTION_CONTROL.read_text().strip()}:")
             for payload_bytes in options.bytes:
                 report_rates(console, payload_bytes, rates_of(measurement, payload_bytes, options))
         report_times(console, times_of(measurement, options))
 
 
-def enter_network(congestion_control: str) -> None:
-    """Runs this program again in a network namespace of its own, where this is the default."""
-    settings = "/proc/sys/net/ipv4/tcp_congestion_control"
-    script = f'ip link set lo up && echo "$1" > {settings} && shift && exec "$@"'
+def enter_network(congestion_controls: list[str]) -> None:
+    """Runs this program again in a network namespace of its own, where one of these is set."""
+    script = f"""
+        ip link set lo up
+        for each in {shlex.join(congestion_controls)}; do
+            (echo $each >{CONGESTION_CONTROL}) 2>/dev/null && break
+        done
+        exec "$@"
+    """
     words = ["unshare", "--user", "--map-root-user", "--net", "sh", "-c", script, "sh"]
-    words += [congestion_control, sys.executable, *sys.argv]
+    words += [sys.executable, *sys.argv]
     os.execvpe(words[0], words, os.environ | {ENTERED: "1"})
 
 
@@ -290,7 +298,10 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--rounds", type=int, default=4000, help="to and fro")
     parser.add_argument("--load", type=int, default=0, help="processes that compute meanwhile")
-    parser.add_argument("--congestion-control", default="cubic", help="of TCP on loopback")
+    parser.add_argument(
+        "--congestion-control", nargs="+", default=["cubic", "reno"],
+        help="of TCP on loopback, the first that this kernel lets an ordinary user take",
+    )  # fmt: skip
     parser.add_argument("--network", help="rate of the interfaces of an emulated cloud")
     options = parser.parse_args()
     if options.short:
