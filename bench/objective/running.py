@@ -43,6 +43,14 @@ def traced(lab: Lab, program: str, folder: Path, num_ranks: int = NUM_RANKS) -> 
     return fl.Traffic.load(file)
 
 
+def of_its_own(folder: Path) -> tuple[str, ...]:
+    """Arguments that keep apart what Open MPI 4 writes for jobs that start at the same moment.
+
+    In the shared folder one may remove what the other has just made (open-mpi/ompi issue 8510).
+    """
+    return ("--mca", "orte_tmpdir_base", str(folder))
+
+
 def drawn(name: str, draw: int) -> Scenario:
     """The scenario with all its random values drawn anew; 0: as it is."""
     fields = Scenario.load(name).model_dump() | {"name": f"{name}-{draw}"}

@@ -25,8 +25,10 @@ from fairlead.decide.routes import probed_path_table
 from fairlead.lab import Lab
 from fairlead.model.network import Network
 
+sys.path.append(str(Path(__file__).parents[1] / "objective"))
 sys.path.append(str(Path(__file__).parents[1] / "probe"))
 from probing import probed
+from running import of_its_own
 
 MPIRUN = {"FAIRLEAD_MPIRUN": "mpirun.openmpi"}
 
@@ -82,15 +84,6 @@ def run_in(
     if done.returncode != 0:
         raise SystemExit(f"{argv[0]} failed:\n{done.stdout}{done.stderr}")
     return json.loads((folder / "result.json").read_text())
-
-
-def of_its_own(folder: Path) -> tuple[str, ...]:
-    """Arguments that keep apart what Open MPI 4 writes for jobs that start at the same moment.
-
-    In the shared folder one may make or remove what the other is about to make, which then fails
-    (open-mpi/ompi issue 8510).
-    """
-    return ("--mca", "orte_tmpdir_base", str(folder))
 
 
 @contextlib.contextmanager

@@ -117,12 +117,15 @@ def main() -> None:
 
 def enter_network(congestion_controls: list[str]) -> None:
     """Runs this program again in a network namespace of its own, where one of these is set."""
+    names = shlex.join(congestion_controls)
     script = f"""
+        set -e
         ip link set lo up
-        for each in {shlex.join(congestion_controls)}; do
-            (echo $each >{CONGESTION_CONTROL}) 2>/dev/null && break
+        for each in {names}; do
+            (echo "$each" >{CONGESTION_CONTROL}) 2>/dev/null && exec "$@"
         done
-        exec "$@"
+        echo "this kernel refuses" {names} >&2
+        exit 1
     """
     words = ["unshare", "--user", "--map-root-user", "--net", "sh", "-c", script, "sh"]
     words += [sys.executable, *sys.argv]

@@ -176,7 +176,7 @@ def measured(
             launcher.prepare_command(
                 LaunchSpec(
                     running.command_of(job.name), job.num_ranks, hosts.cluster, placement,
-                    launcher_args=of_its_own(folder / job.name),
+                    launcher_args=running.of_its_own(folder / job.name),
                     shares_hosts=True,
                 ),
                 folder,
@@ -197,14 +197,6 @@ def measured(
                 times_s[index, repeat] = list(runs)
                 clock.tick(time.monotonic() - started_s)
     return times_s
-
-
-def of_its_own(folder: Path) -> tuple[str, ...]:
-    """Arguments that keep apart what Open MPI 4 writes for jobs that start at the same moment.
-
-    In the shared folder one may remove what the other has just made (open-mpi/ompi issue 8510).
-    """
-    return ("--mca", "orte_tmpdir_base", str(folder))
 
 
 def times_table(
