@@ -22,8 +22,6 @@ namespace relay {
 namespace {
 
 constexpr const char* kRelayFile = "relay.json";
-// How long MPI_Init waits for routers and messengers that do not answer.
-constexpr std::chrono::seconds kReachTime{5};
 // Counts of bytes are int in most calls.
 constexpr std::uint64_t kMostBytes = 0x7fffffff;
 
@@ -93,20 +91,19 @@ bool prepare(const Session& session, RelayPlan& plan) {
 // and messengers that cannot be reached, as behind a firewall that admits the MPI's ports alone.
 std::string reach_others(const RelayPlan& plan, std::span<const Address> address_of_rank) {
   const Relay& relay = feature();
-  const Time until = Clock::now() + kReachTime;
+  const Patience patience;
   const auto name_of = [&](std::uint16_t host) { return plan.network.names_of_host[host].front(); };
-  const std::string in_time = " within " + std::to_string(kReachTime.count()) + " s";
-  if (!relay.messenger->wait_for_router(until)) {
-    return "the router of host '" + name_of(relay.own_host) + "' did not answer" + in_time;
+  if (!relay.messenger->wait_for_router(patience)) {
+    return "the router of host '" + name_of(relay.own_host) + "' did not answer";
   }
   std::vector<Address> addresses;
   const auto ranks = ranks_to_reach(relay.host_of_rank, relay.own_rank);
   for (const std::uint32_t rank : ranks) addresses.push_back(address_of_rank[rank]);
-  const auto found = find_unreached(addresses, relay.own_rank, plan.key, until);
+  const auto found = find_unreached(addresses, relay.own_rank, plan.key, patience);
   if (!found) return {};
   return "host '" + name_of(relay.own_host) + "' could not reach a process on host '" +
          name_of(relay.host_of_rank[ranks[*found]]) + "' at " + addresses[*found].host + ", port " +
-         std::to_string(addresses[*found].port) + "," + in_time;
+         std::to_string(addresses[*found].port);
 }
 
 bool start_messenger(const Session& session, const RelayPlan& plan) {

@@ -48,11 +48,7 @@ class RunningRouter {
     port_ = router_->listen("127.0.0.1", 0);
     router_->listen_locally(folder + "/router");
     router_->serve_metrics(folder + "/metrics");
-    thread_ = std::thread([this] {
-      const auto guard = asio::make_work_guard(context_);
-      // As where cores are spare, whatever else the machine does.
-      router::run_busy_polling(context_, 1, [] { return 1; });
-    });
+    go_on();
   }
   ~RunningRouter() { stop(); }
 
@@ -68,6 +64,16 @@ class RunningRouter {
   void hang() {
     context_.stop();
     if (thread_.joinable()) thread_.join();
+  }
+
+  /// After `hang`.
+  void go_on() {
+    context_.restart();
+    thread_ = std::thread([this] {
+      const auto guard = asio::make_work_guard(context_);
+      // As where cores are spare, whatever else the machine does.
+      router::run_busy_polling(context_, 1, [] { return 1; });
+    });
   }
 
   void add(const router::Job& job) {

@@ -67,10 +67,30 @@ struct Refusing {
 };
 
 constexpr milliseconds kLong{30000};
-constexpr milliseconds kShort{300};
+constexpr milliseconds kShort{400};
+constexpr Patience kPatient{.calling = kLong, .answering = kLong};
+constexpr Patience kCallsShortly{.calling = kShort, .answering = kLong};
+constexpr Patience kWaitsShortly{.calling = kLong, .answering = kShort};
 
-std::optional<std::size_t> unreached(const std::vector<Address>& addresses, milliseconds time) {
-  return find_unreached(addresses, 0, some_key(), Clock::now() + time);
+std::optional<std::size_t> unreached(const std::vector<Address>& addresses,
+                                     const Patience& patience) {
+  return find_unreached(addresses, 0, some_key(), patience);
+}
+
+void take_call_after(const Refusing& place, milliseconds time_refused, milliseconds time_silent) {
+  std::this_thread::sleep_for(time_refused);
+  listen(place.socket.number(), 1);
+  std::this_thread::sleep_for(time_silent);
+  Descriptor socket;
+  while (!socket.is_open()) {
+    socket = accept_from(place.socket);
+    std::this_thread::yield();
+  }
+  Channel channel = Channel::answering(std::move(socket), some_key());
+  while (!channel.is_closed()) {
+    channel.write();
+    channel.read([](const auto&, auto) {});
+  }
 }
 
 }  // namespace
@@ -83,14 +103,14 @@ TEST_CASE("reach: processes that prove the key are reached, more of them than ar
     addresses.push_back(first.address);
     addresses.push_back(second.address);
   }
-  CHECK_FALSE(unreached(addresses, kLong));
-  CHECK_FALSE(unreached({}, kLong));
+  CHECK_FALSE(unreached(addresses, kPatient));
+  CHECK_FALSE(unreached({}, kPatient));
 }
 
 TEST_CASE("reach: who does not answer is found among those who do") {
   const Answering process;
   const Silent silent;
-  CHECK(unreached({process.address, silent.address, process.address}, kShort) == 1);
+  CHECK(unreached({process.address, silent.address, process.address}, kWaitsShortly) == 1);
 }
 
 TEST_CASE("reach: where nobody listens, nobody is reached") {
@@ -99,34 +119,28 @@ TEST_CASE("reach: where nobody listens, nobody is reached") {
   {
     nowhere = Silent().address;
   }
-  CHECK(unreached({nowhere, process.address}, kShort) == 0);
+  CHECK(unreached({nowhere, process.address}, kCallsShortly) == 0);
   // One that no network leads to, and none at all.
-  CHECK(unreached({{"224.0.0.1", process.address.port}}, kShort) == 0);
-  CHECK(unreached({{"nonsense", 1}}, kShort) == 0);
+  CHECK(unreached({{"224.0.0.1", process.address.port}}, kCallsShortly) == 0);
+  CHECK(unreached({{"nonsense", 1}}, kCallsShortly) == 0);
 }
 
 TEST_CASE("reach: a process of another job is not reached") {
   const Answering process(some_key(2));
-  CHECK(unreached({process.address}, kShort) == 0);
+  CHECK(unreached({process.address}, kCallsShortly) == 0);
 }
 
 TEST_CASE("reach: a process that is late is called again") {
   const Refusing refusing;
-  std::thread late([&] {
-    std::this_thread::sleep_for(milliseconds(250));
-    listen(refusing.socket.number(), 1);
-    Descriptor socket;
-    while (!socket.is_open()) {
-      socket = accept_from(refusing.socket);
-      std::this_thread::yield();
-    }
-    Channel channel = Channel::answering(std::move(socket), some_key());
-    while (!channel.is_closed()) {
-      channel.write();
-      channel.read([](const auto&, auto) {});
-    }
-  });
-  CHECK_FALSE(unreached({refusing.address}, kLong));
+  std::thread late([&] { take_call_after(refusing, milliseconds(250), milliseconds(0)); });
+  CHECK_FALSE(unreached({refusing.address}, kPatient));
+  late.join();
+}
+
+TEST_CASE("reach: who takes a call has longer to answer than others have to take one") {
+  const Refusing refusing;
+  std::thread late([&] { take_call_after(refusing, milliseconds(0), 2 * kShort); });
+  CHECK_FALSE(unreached({refusing.address}, kCallsShortly));
   late.join();
 }
 
@@ -148,7 +162,22 @@ TEST_CASE("reach: the own router has been reached when it has proved the key") {
   site.socket = network.router(0).socket();
   Messenger process(site, "127.0.0.1", [](auto, auto) {});
   process.start({{"127.0.0.1", process.port()}});
-  CHECK(process.wait_for_router(Clock::now() + kLong));
+  CHECK(process.wait_for_router(kPatient));
   Answering without_router;
-  CHECK_FALSE(without_router.messenger.wait_for_router(Clock::now() + kShort));
+  CHECK_FALSE(without_router.messenger.wait_for_router(kCallsShortly));
+}
+
+TEST_CASE("reach: a router that stands still for a while has longer to answer than one not there") {
+  Network network(1);
+  network.router(0).hang();
+  MessengerSite site = Answering::site(some_key());
+  site.socket = network.router(0).socket();
+  Messenger process(site, "127.0.0.1", [](auto, auto) {});
+  process.start({{"127.0.0.1", process.port()}});
+  std::thread late([&] {
+    std::this_thread::sleep_for(2 * kShort);
+    network.router(0).go_on();
+  });
+  CHECK(process.wait_for_router(kCallsShortly));
+  late.join();
 }

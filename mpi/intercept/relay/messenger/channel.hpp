@@ -34,6 +34,8 @@ class Channel {
   [[nodiscard]] bool is_closed() const { return !socket_.is_open(); }
   /// Both ends have proved the key.
   [[nodiscard]] bool is_open() const { return !is_closed() && step_ == Step::frames; }
+  /// The other end has taken the first bytes of the greeting: it is there.
+  [[nodiscard]] bool is_taken() const { return greeting_.empty() || step_ != Step::answer; }
   [[nodiscard]] bool is_full() const { return waiting_bytes_ >= kFullBytes; }
   [[nodiscard]] bool has_to_write() const {
     return !greeting_.empty() || (is_open() && !waiting_.empty());

@@ -55,9 +55,12 @@ void Messenger::start(std::vector<Address> address_of_rank) {
   thread_ = std::thread([this] { work(); });
 }
 
-bool Messenger::wait_for_router(Time until) {
+bool Messenger::wait_for_router(const Patience& patience) {
+  const int max_calls = patience.num_calls(kCallInterval);
   std::unique_lock guard(lock_);
-  return changed_.wait_until(guard, until, [this] { return has_router_; });
+  changed_.wait_for(guard, patience.answering,
+                    [&] { return has_router_ || num_calls_in_vain_ >= max_calls; });
+  return has_router_;
 }
 
 Messenger::~Messenger() {
@@ -173,14 +176,23 @@ void Messenger::connect_router(Time now) {
   if (router_ && !router_->is_closed()) return;
   if (router_) {
     router_.reset();
+    note_call_in_vain();
     const std::lock_guard guard(lock_);
     outbox_.lose_router();
   }
   if (now < next_call_) return;
   next_call_ = now + kCallInterval;
   Descriptor socket = connect_locally(site_.socket);
-  if (!socket.is_open()) return;
+  if (!socket.is_open()) return note_call_in_vain();
   router_ = std::make_unique<Channel>(Channel::calling(std::move(socket), site_.rank, site_.key));
+}
+
+void Messenger::note_call_in_vain() {
+  {
+    const std::lock_guard guard(lock_);
+    ++num_calls_in_vain_;
+  }
+  changed_.notify_all();
 }
 
 Channel* Messenger::channel_to(std::uint32_t rank) {

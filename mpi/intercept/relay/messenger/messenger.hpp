@@ -24,6 +24,7 @@
 #include "relay/messenger/inbox.hpp"
 #include "relay/messenger/notices.hpp"
 #include "relay/messenger/outbox.hpp"
+#include "relay/messenger/patience.hpp"
 #include "relay/messenger/site.hpp"
 
 namespace fairlead::intercept::relay {
@@ -46,8 +47,8 @@ class Messenger {
   [[nodiscard]] std::uint16_t port() const { return port_; }
   /// @param address_of_rank  where each process listens
   void start(std::vector<Address> address_of_rank);
-  /// Whether the own router has proved the key, until a time.
-  [[nodiscard]] bool wait_for_router(Time until);
+  /// Whether the own router has proved the key.
+  [[nodiscard]] bool wait_for_router(const Patience& patience);
 
   /// The number of a message to a rank, of which the envelope tells.
   [[nodiscard]] std::uint64_t reserve(std::uint32_t dst_rank);
@@ -87,6 +88,7 @@ class Messenger {
   void wake();
   void poll_once();
   void connect_router(Time now);
+  void note_call_in_vain();
   void accept_caller(Time now);
   void drop_callers(Time now);
   void drop_called(Time now);
@@ -129,6 +131,8 @@ class Messenger {
   Notices notices_;
   std::uint64_t num_answers_ = 0;
   bool has_router_ = false;
+  /// Calls that the router has not taken, or not answered.
+  int num_calls_in_vain_ = 0;
 
   std::atomic<bool> is_ending_{false};
   std::thread thread_;

@@ -23,6 +23,7 @@ struct Call {
   std::size_t index;
   std::optional<Channel> channel{};
   Time next{};
+  int num_made = 0;
 
   // None before the first attempt and after one that has failed.
   [[nodiscard]] Channel* open_channel() {
@@ -30,6 +31,13 @@ struct Call {
   }
   [[nodiscard]] bool is_answered() const {
     return channel && channel->is_open() && !channel->has_to_write();
+  }
+  /// Whether the other end was called in vain for long enough.
+  [[nodiscard]] bool is_in_vain(const Patience& patience, Time now) const {
+    if (channel && !channel->is_closed()) {
+      return !channel->is_taken() && now - channel->opened() > patience.calling;
+    }
+    return num_made >= patience.num_calls(kNextCallInterval);
   }
 };
 
@@ -76,7 +84,8 @@ std::vector<std::uint32_t> ranks_to_reach(std::span<const std::uint16_t> host_of
 
 std::optional<std::size_t> find_unreached(std::span<const Address> addresses,
                                           std::uint32_t own_rank, const fairlead::relay::Key& key,
-                                          Time until) {
+                                          const Patience& patience) {
+  const Time until = Clock::now() + patience.answering;
   std::vector<Call> calls;
   std::size_t next = 0;
   while (true) {
@@ -86,7 +95,9 @@ std::optional<std::size_t> find_unreached(std::span<const Address> addresses,
     const Time now = Clock::now();
     if (now >= until) return calls.front().index;
     for (Call& call : calls) {
+      if (call.is_in_vain(patience, now)) return call.index;
       if (call.open_channel() != nullptr || now < call.next) continue;
+      ++call.num_made;
       call.channel = Channel::calling(connect_to(addresses[call.index]), own_rank, key);
       call.next = now + kNextCallInterval;
     }

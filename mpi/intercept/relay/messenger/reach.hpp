@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fairlead/relay/proof.hpp"
-#include "relay/messenger/path_state.hpp"
+#include "relay/messenger/patience.hpp"
 #include "relay/messenger/site.hpp"
 
 namespace fairlead::intercept::relay {
@@ -20,11 +20,10 @@ namespace fairlead::intercept::relay {
                                                         std::uint32_t own_rank);
 
 /// Calls processes, some at once, and each again until it has proved the key.
-/// @param until  when it gives up
 /// @return the index of one that has not; none if all have
 [[nodiscard]] std::optional<std::size_t> find_unreached(std::span<const Address> addresses,
                                                         std::uint32_t own_rank,
                                                         const fairlead::relay::Key& key,
-                                                        Time until);
+                                                        const Patience& patience);
 
 }  // namespace fairlead::intercept::relay
