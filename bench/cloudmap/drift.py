@@ -50,7 +50,9 @@ class Round(NamedTuple):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="half an hour; one round in the lab")
+    parser.add_argument(
+        "--short", action="store_true", help="a quarter of an hour; one round in the lab"
+    )
     parser.add_argument("--only", choices=("simulated", "lab"), help="one of the two series")
     parser.add_argument("--hours", type=float, help="length of the simulated series; default: 48")
     parser.add_argument("--step", type=float, default=0.5, help="hours between its rounds")
@@ -61,7 +63,7 @@ def main() -> None:
     parser.add_argument("--slower", type=float, default=1, help="divides the lab's rates")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    hours = options.hours if options.hours is not None else (0.5 if options.short else 48)
+    hours = options.hours if options.hours is not None else (0.25 if options.short else 48)
     minutes = options.minutes if options.minutes is not None else (0 if options.short else 60)
     console = Console(width=150)
     with tempfile.TemporaryDirectory() as name:
