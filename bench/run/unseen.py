@@ -69,7 +69,7 @@ def main() -> None:
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--short", action="store_true", help="cg on two-racks, 3 placements, 2 runs"
+        "--short", action="store_true", help="cg on two-racks, 2 placements, 2 runs"
     )
     parser.add_argument("--scenario", action="append", help="instead of both; repeatable")
     parser.add_argument(
@@ -83,7 +83,7 @@ def parsed() -> argparse.Namespace:
     if options.short and options.code:
         parser.error("--short runs cg: leave --code out")
     options.scenario = options.scenario or [*SCENARIOS][: 1 if options.short else None]
-    options.number = options.number or (3 if options.short else NUM_PLACEMENTS)
+    options.number = options.number or (2 if options.short else NUM_PLACEMENTS)
     options.first = options.first or (1 if options.short else 2)
     options.repeats = options.repeats or (2 if options.short else 10)
     return options

@@ -96,7 +96,7 @@ def test_tune_writes_a_plan_that_a_program_follows(lab: Lab, tmp_path: Path, pro
 
     done = fairlead(
         lab, tmp_path, "tune", "--json", *command, "--operations", "allgather,bcast",
-        "--sizes", "64KiB", "--budget", "3s", "-o", str(plan),
+        "--sizes", "64KiB", "-o", str(plan),
     )  # fmt: skip
     facts = json.loads(done.stdout)
     rules = json.loads((plan / "collectives.json").read_text())["rules"]
