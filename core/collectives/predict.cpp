@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kMaxFlows = 1024;
 /// Messages in two levels, whose simulation takes a tenth of a second.
 constexpr std::size_t kMaxTransfersInTwoLevels = 30'000;
+/// Messages of which rates are told finely.
+constexpr std::size_t kMaxFineTransfers = 65'536;
 
 /// All messages at once: the busiest NIC or group decides, or the slowest pair.
 /// @param num_hops  of the longest way of a block
@@ -75,6 +77,13 @@ void check_blocks(std::span<const double> block_bytes, std::size_t num_hosts) {
                    " values, got " + std::to_string(block_bytes.size()));
 }
 
+double told_ratio(const Schedule& schedule) {
+  const std::size_t num_ways = schedule.operation == Operation::allreduce ? 2 : 1;
+  const auto num_hosts = static_cast<std::size_t>(schedule.num_hosts);
+  const bool is_fine = num_ways * num_hosts * schedule.segments.size() <= kMaxFineTransfers;
+  return is_fine ? kFineRatio : kCoarseRatio;
+}
+
 double predicted_s(const Schedule& schedule, const Links& links,
                    std::span<const double> block_bytes, double tolerance_ratio) {
   if (is_in_halves(schedule)) return halves_s(schedule, links, tolerance_ratio);
@@ -95,7 +104,7 @@ double predicted_s(const MeasuredNetwork& network, const Schedule& schedule,
                      " hosts, but the network has " + std::to_string(links.num_hosts()));
   }
   check_blocks(block_bytes, links.num_hosts());
-  return predicted_s(schedule, links, block_bytes);
+  return predicted_s(schedule, links, block_bytes, told_ratio(schedule));
 }
 
 }  // namespace fairlead::collectives

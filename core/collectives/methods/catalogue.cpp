@@ -104,7 +104,9 @@ Schedule plan(const MeasuredNetwork& network, const Request& request, std::strin
     throw InputError("collectives: unknown method '" + std::string(method) + "'; there are " +
                      names + std::string(kFastest));
   }
-  best.predicted_s = predicted_s(best, links, request.block_bytes);
+  if (told_ratio(best) < kCoarseRatio) {
+    best.predicted_s = predicted_s(best, links, request.block_bytes);
+  }
   best.lower_bound_s = lower_bound_s(links, request);
   return best;
 }

@@ -113,6 +113,16 @@ def test_prediction_follows_the_network() -> None:
     assert fl.collectives.predicted_s(slower, schedule) > 2 * schedule.predicted_s
 
 
+def test_a_plan_of_very_many_messages_is_told_the_same_time_again() -> None:
+    network = drawn(192)
+    schedule = fl.collectives.plan("allreduce", network, 2**23, method="forest")
+
+    # Above 65,536 messages rates are as coarse as in the search, which is not repeated.
+    assert 2 * 192 * len(schedule.share_of_segment) > 2**16
+    assert fl.collectives.predicted_s(network, schedule) == schedule.predicted_s
+    assert schedule.lower_bound_s < schedule.predicted_s < 2 * schedule.lower_bound_s
+
+
 def test_blocks_that_differ_change_the_prediction() -> None:
     blocks = [0] * (NUM_HOSTS - 1) + [12 * 10**6]
 
