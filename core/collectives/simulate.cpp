@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
-#include <queue>
 #include <vector>
 
+#include "collectives/event_queue.hpp"
 #include "collectives/fair_sharing.hpp"
 #include "collectives/program.hpp"
 #include "fairlead/error.hpp"
@@ -17,27 +17,13 @@ namespace {
 
 constexpr double kNsPerS = 1e9;
 
-/// What happens to a transfer at a time; of equal times the first made comes first.
-struct Event {
-  std::int64_t time_ns;
-  std::uint64_t sequence;
-  std::int32_t transfer;
-  std::uint32_t version;  // of the transfer's rate; another one since then makes the event void
-};
-
-struct IsLater {
-  bool operator()(const Event& left, const Event& right) const {
-    return left.time_ns != right.time_ns ? left.time_ns > right.time_ns
-                                         : left.sequence > right.sequence;
-  }
-};
-
 class Simulation {
  public:
   Simulation(const Program& program, const Links& links, double tolerance_ratio)
       : program_(program),
         links_(links),
         sharing_(links, program.transfers.size(), tolerance_ratio),
+        events_(program.transfers.size()),
         states_(program.transfers.size()),
         first_later_(program.transfers.size() + 1, 0),
         num_sends_(links.num_hosts(), 0),
@@ -52,26 +38,21 @@ class Simulation {
       if (states_[index].num_awaited == 0) make_ready(static_cast<std::int32_t>(index));
     }
     std::size_t num_done = 0;
-    while (!events_.empty()) {
-      now_ns_ = events_.top().time_ns;
-      while (!events_.empty() && events_.top().time_ns == now_ns_) {
-        const Event event = events_.top();
-        events_.pop();
-        State& state = states_[static_cast<std::size_t>(event.transfer)];
-        if (event.version != state.version) continue;
-        if (state.is_flowing) {
-          finish(event.transfer);
-          last_end_ns_ = now_ns_;
+    while (!events_.is_empty()) {
+      now_ns_ = events_.next_ns();
+      while (!events_.is_empty() && events_.next_ns() == now_ns_) {
+        const std::int32_t transfer = events_.pop();
+        if (states_[static_cast<std::size_t>(transfer)].is_flowing) {
+          finish(transfer);
           ++num_done;
         } else {
-          begin_flow(event.transfer);
+          begin_flow(transfer);
         }
       }
       share();
     }
     if (num_done != states_.size()) throw Error("simulation: messages wait for one another");
-    // Void events may come later.
-    return static_cast<double>(last_end_ns_) / kNsPerS;
+    return static_cast<double>(now_ns_) / kNsPerS;
   }
 
  private:
@@ -80,7 +61,6 @@ class Simulation {
     std::int64_t since_ns = 0;  // from when on `left_bytes` shrinks
     double rate_Bps = 0.0;
     std::int32_t num_awaited = 0;
-    std::uint32_t version = 0;
     bool is_flowing = false;
   };
 
@@ -122,11 +102,6 @@ class Simulation {
     if (--states_[static_cast<std::size_t>(index)].num_awaited == 0) make_ready(index);
   }
 
-  void push(std::int64_t time_ns, std::int32_t transfer) {
-    events_.push(
-        {time_ns, num_events_++, transfer, states_[static_cast<std::size_t>(transfer)].version});
-  }
-
   void make_ready(std::int32_t index) {
     const auto src =
         static_cast<std::size_t>(program_.transfers[static_cast<std::size_t>(index)].src);
@@ -142,7 +117,7 @@ class Simulation {
     const auto src = static_cast<std::size_t>(transfer.src);
     ++num_sends_[src];
     const double latency_s = links_.latency_s(src, static_cast<std::size_t>(transfer.dst));
-    push(now_ns_ + std::llround(latency_s * kNsPerS), index);
+    events_.set(index, now_ns_ + std::llround(latency_s * kNsPerS));
   }
 
   void begin_flow(std::int32_t index) {
@@ -151,18 +126,15 @@ class Simulation {
     state.is_flowing = true;
     state.left_bytes = transfer.num_bytes;
     state.since_ns = now_ns_;
-    ++state.version;
     if (transfer.num_bytes > 0.0) {
       sharing_.add(index, static_cast<std::size_t>(transfer.src),
                    static_cast<std::size_t>(transfer.dst));
     } else {
-      push(now_ns_, index);
+      events_.set(index, now_ns_);
     }
   }
 
   void finish(std::int32_t index) {
-    State& state = states_[static_cast<std::size_t>(index)];
-    ++state.version;
     const Transfer& transfer = program_.transfers[static_cast<std::size_t>(index)];
     if (transfer.num_bytes > 0.0) sharing_.remove(index);
     const auto src = static_cast<std::size_t>(transfer.src);
@@ -187,26 +159,22 @@ class Simulation {
       state.left_bytes = std::max(0.0, state.left_bytes - passed_s * state.rate_Bps);
       state.since_ns = now_ns_;
       state.rate_Bps = sharing_.rate_Bps(index);
-      ++state.version;
-      push(now_ns_ +
-               static_cast<std::int64_t>(std::ceil(state.left_bytes / state.rate_Bps * kNsPerS)),
-           index);
+      const double left_s = state.left_bytes / state.rate_Bps;
+      events_.set(index, now_ns_ + static_cast<std::int64_t>(std::ceil(left_s * kNsPerS)));
     }
   }
 
   const Program& program_;
   const Links& links_;
   FairSharing sharing_;
+  EventQueue events_;
   std::vector<State> states_;
   std::vector<std::uint32_t> first_later_;  // where those begin that wait for a transfer
   std::vector<std::int32_t> later_;
   std::vector<std::int32_t> num_sends_;
   std::vector<std::deque<std::int32_t>> waiting_;  // ready, but the host has its sends under way
   std::vector<std::deque<std::int32_t>> not_received_;  // at a host with a limit, in their order
-  std::priority_queue<Event, std::vector<Event>, IsLater> events_;
-  std::uint64_t num_events_ = 0;
   std::int64_t now_ns_ = 0;
-  std::int64_t last_end_ns_ = 0;
 };
 
 }  // namespace
