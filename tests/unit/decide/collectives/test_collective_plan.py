@@ -114,11 +114,11 @@ def test_prediction_follows_the_network() -> None:
 
 
 def test_a_plan_of_very_many_messages_is_told_the_same_time_again() -> None:
-    network = drawn(192)
+    network = drawn(256)
     schedule = fl.collectives.plan("allreduce", network, 2**23, method="forest")
 
     # Above 65,536 messages rates are as coarse as in the search, which is not repeated.
-    assert 2 * 192 * len(schedule.share_of_segment) > 2**16
+    assert 2 * 256 * len(schedule.share_of_segment) > 2**16
     assert fl.collectives.predicted_s(network, schedule) == schedule.predicted_s
     assert schedule.lower_bound_s < schedule.predicted_s < 2 * schedule.lower_bound_s
 
