@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMaxFlows = 1024;
 /// Messages in two levels, whose simulation takes a tenth of a second.
 constexpr std::size_t kMaxTransfersInTwoLevels = 30'000;
-/// Messages of which rates are told finely.
+/// Messages of a schedule whose time is told finely.
 constexpr std::size_t kMaxFineTransfers = 65'536;
 
 /// All messages at once: the busiest NIC or group decides, or the slowest pair.
@@ -77,11 +77,10 @@ void check_blocks(std::span<const double> block_bytes, std::size_t num_hosts) {
                    " values, got " + std::to_string(block_bytes.size()));
 }
 
-double told_ratio(const Schedule& schedule) {
+bool is_told_finely(const Schedule& schedule) {
   const std::size_t num_ways = schedule.operation == Operation::allreduce ? 2 : 1;
   const auto num_hosts = static_cast<std::size_t>(schedule.num_hosts);
-  const bool is_fine = num_ways * num_hosts * schedule.segments.size() <= kMaxFineTransfers;
-  return is_fine ? kFineRatio : kCoarseRatio;
+  return num_ways * num_hosts * schedule.segments.size() <= kMaxFineTransfers;
 }
 
 double predicted_s(const Schedule& schedule, const Links& links,
@@ -104,7 +103,8 @@ double predicted_s(const MeasuredNetwork& network, const Schedule& schedule,
                      " hosts, but the network has " + std::to_string(links.num_hosts()));
   }
   check_blocks(block_bytes, links.num_hosts());
-  return predicted_s(schedule, links, block_bytes, told_ratio(schedule));
+  return predicted_s(schedule, links, block_bytes,
+                     is_told_finely(schedule) ? kFineRatio : kCoarseRatio);
 }
 
 }  // namespace fairlead::collectives

@@ -76,9 +76,9 @@ inline constexpr double kCoarseRatio = 1e-2;
 /// Rates are found to within `tolerance_ratio`.
 [[nodiscard]] double simulate_s(const Program& program, const Links& links, double tolerance_ratio);
 
-/// How close rates come to the fair ones where the schedule's time is told: as close as where it is
-/// compared if it has so many messages that both would take more than a second.
-[[nodiscard]] double told_ratio(const Schedule& schedule);
+/// Whether the time that is told is a finer one than that by which the schedule was chosen: not of
+/// very many messages, which take too long to simulate twice.
+[[nodiscard]] bool is_told_finely(const Schedule& schedule);
 
 /// Simulated, or by the load of NICs and groups where there are too many messages for that and most
 /// of a host's are under way at once.

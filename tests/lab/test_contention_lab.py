@@ -108,5 +108,5 @@ def test_interfaces_that_carry_several_pairs_are_measured_in_a_few_steps() -> No
     assert done.returncode == 0, done.stderr
     line = next(line for line in done.stdout.splitlines() if line.startswith("interfaces"))
     found_Bps = np.array([float(word) for word in line.split()[1:]])
-    # Of one host it may be wrong: where the machine is busy, what has waited is counted, too.
+    # The median, as beside other tests one of the 16 values came out 35 % too high.
     assert 0.75 * shaped_Bps < np.median(found_Bps) < 1.1 * shaped_Bps

@@ -104,9 +104,7 @@ Schedule plan(const MeasuredNetwork& network, const Request& request, std::strin
     throw InputError("collectives: unknown method '" + std::string(method) + "'; there are " +
                      names + std::string(kFastest));
   }
-  if (told_ratio(best) < kCoarseRatio) {
-    best.predicted_s = predicted_s(best, links, request.block_bytes);
-  }
+  if (is_told_finely(best)) best.predicted_s = predicted_s(best, links, request.block_bytes);
   best.lower_bound_s = lower_bound_s(links, request);
   return best;
 }

@@ -68,13 +68,15 @@ struct Refusing {
 
 constexpr milliseconds kLong{30000};
 constexpr milliseconds kShort{400};
-constexpr Patience kPatient{.calling = kLong, .answering = kLong};
-constexpr Patience kCallsShortly{.calling = kShort, .answering = kLong};
-constexpr Patience kWaitsShortly{.calling = kLong, .answering = kShort};
 
-std::optional<std::size_t> unreached(const std::vector<Address>& addresses,
-                                     const Patience& patience) {
-  return find_unreached(addresses, 0, some_key(), patience);
+// From now on.
+Patience patience(milliseconds calling, milliseconds answering) {
+  return {.calling = calling, .until = Clock::now() + answering};
+}
+
+std::optional<std::size_t> unreached(const std::vector<Address>& addresses, milliseconds calling,
+                                     milliseconds answering) {
+  return find_unreached(addresses, 0, some_key(), patience(calling, answering));
 }
 
 void take_call_after(const Refusing& place, milliseconds time_refused, milliseconds time_silent) {
@@ -103,14 +105,14 @@ TEST_CASE("reach: processes that prove the key are reached, more of them than ar
     addresses.push_back(first.address);
     addresses.push_back(second.address);
   }
-  CHECK_FALSE(unreached(addresses, kPatient));
-  CHECK_FALSE(unreached({}, kPatient));
+  CHECK_FALSE(unreached(addresses, kLong, kLong));
+  CHECK_FALSE(unreached({}, kLong, kLong));
 }
 
 TEST_CASE("reach: who does not answer is found among those who do") {
   const Answering process;
   const Silent silent;
-  CHECK(unreached({process.address, silent.address, process.address}, kWaitsShortly) == 1);
+  CHECK(unreached({process.address, silent.address, process.address}, kLong, kShort) == 1);
 }
 
 TEST_CASE("reach: where nobody listens, nobody is reached") {
@@ -119,28 +121,28 @@ TEST_CASE("reach: where nobody listens, nobody is reached") {
   {
     nowhere = Silent().address;
   }
-  CHECK(unreached({nowhere, process.address}, kCallsShortly) == 0);
+  CHECK(unreached({nowhere, process.address}, kShort, kLong) == 0);
   // One that no network leads to, and none at all.
-  CHECK(unreached({{"224.0.0.1", process.address.port}}, kCallsShortly) == 0);
-  CHECK(unreached({{"nonsense", 1}}, kCallsShortly) == 0);
+  CHECK(unreached({{"224.0.0.1", process.address.port}}, kShort, kLong) == 0);
+  CHECK(unreached({{"nonsense", 1}}, kShort, kLong) == 0);
 }
 
 TEST_CASE("reach: a process of another job is not reached") {
   const Answering process(some_key(2));
-  CHECK(unreached({process.address}, kCallsShortly) == 0);
+  CHECK(unreached({process.address}, kShort, kLong) == 0);
 }
 
 TEST_CASE("reach: a process that is late is called again") {
   const Refusing refusing;
   std::thread late([&] { take_call_after(refusing, milliseconds(250), milliseconds(0)); });
-  CHECK_FALSE(unreached({refusing.address}, kPatient));
+  CHECK_FALSE(unreached({refusing.address}, kLong, kLong));
   late.join();
 }
 
 TEST_CASE("reach: who takes a call has longer to answer than others have to take one") {
   const Refusing refusing;
   std::thread late([&] { take_call_after(refusing, milliseconds(0), 2 * kShort); });
-  CHECK_FALSE(unreached({refusing.address}, kCallsShortly));
+  CHECK_FALSE(unreached({refusing.address}, kShort, kLong));
   late.join();
 }
 
@@ -162,9 +164,9 @@ TEST_CASE("reach: the own router has been reached when it has proved the key") {
   site.socket = network.router(0).socket();
   Messenger process(site, "127.0.0.1", [](auto, auto) {});
   process.start({{"127.0.0.1", process.port()}});
-  CHECK(process.wait_for_router(kPatient));
+  CHECK(process.wait_for_router(patience(kLong, kLong)));
   Answering without_router;
-  CHECK_FALSE(without_router.messenger.wait_for_router(kCallsShortly));
+  CHECK_FALSE(without_router.messenger.wait_for_router(patience(kShort, kLong)));
 }
 
 TEST_CASE("reach: a router that stands still for a while has longer to answer than one not there") {
@@ -178,6 +180,6 @@ TEST_CASE("reach: a router that stands still for a while has longer to answer th
     std::this_thread::sleep_for(2 * kShort);
     network.router(0).go_on();
   });
-  CHECK(process.wait_for_router(kCallsShortly));
+  CHECK(process.wait_for_router(patience(kShort, kLong)));
   late.join();
 }

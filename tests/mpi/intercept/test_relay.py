@@ -38,7 +38,7 @@ def run(
     return done.returncode, done.stdout, complaints
 
 
-# Each threshold with few ranks and with several, at most as many as there are in these tests.
+# Each threshold with two or three ranks, and with five or eight.
 @pytest.mark.parametrize(
     ("num_ranks", "threshold_bytes", "rule"),
     [

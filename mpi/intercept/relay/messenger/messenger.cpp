@@ -58,8 +58,8 @@ void Messenger::start(std::vector<Address> address_of_rank) {
 bool Messenger::wait_for_router(const Patience& patience) {
   const int max_calls = patience.num_calls(kCallInterval);
   std::unique_lock guard(lock_);
-  changed_.wait_for(guard, patience.answering,
-                    [&] { return has_router_ || num_calls_in_vain_ >= max_calls; });
+  changed_.wait_until(guard, patience.until,
+                      [&] { return has_router_ || num_calls_in_vain_ >= max_calls; });
   return has_router_;
 }
 

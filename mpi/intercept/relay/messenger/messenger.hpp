@@ -131,7 +131,7 @@ class Messenger {
   Notices notices_;
   std::uint64_t num_answers_ = 0;
   bool has_router_ = false;
-  /// Calls that the router has not taken, or not answered.
+  /// Calls of the router that were refused or have ended.
   int num_calls_in_vain_ = 0;
 
   std::atomic<bool> is_ending_{false};

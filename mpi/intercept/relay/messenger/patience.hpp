@@ -10,11 +10,11 @@
 namespace fairlead::intercept::relay {
 
 struct Patience {
-  /// With one that takes no call. As calls that were refused this is counted, not timed: a process
-  /// that stood still has called nobody meanwhile.
+  /// With one that takes no call. Refused calls are counted, not timed: a process that stood still
+  /// has called nobody meanwhile.
   Clock::duration calling = std::chrono::seconds{5};
-  /// Until all have answered.
-  Clock::duration answering = std::chrono::seconds{30};
+  /// When all have to have answered, the own router and other processes.
+  Time until = Clock::now() + std::chrono::seconds{30};
 
   /// @param interval  between two calls
   [[nodiscard]] int num_calls(Clock::duration interval) const {

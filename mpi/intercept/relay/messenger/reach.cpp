@@ -32,7 +32,7 @@ struct Call {
   [[nodiscard]] bool is_answered() const {
     return channel && channel->is_open() && !channel->has_to_write();
   }
-  /// Whether the other end was called in vain for long enough.
+  /// Whether the other end has taken no call for long enough.
   [[nodiscard]] bool is_in_vain(const Patience& patience, Time now) const {
     if (channel && !channel->is_closed()) {
       return !channel->is_taken() && now - channel->opened() > patience.calling;
@@ -85,7 +85,6 @@ std::vector<std::uint32_t> ranks_to_reach(std::span<const std::uint16_t> host_of
 std::optional<std::size_t> find_unreached(std::span<const Address> addresses,
                                           std::uint32_t own_rank, const fairlead::relay::Key& key,
                                           const Patience& patience) {
-  const Time until = Clock::now() + patience.answering;
   std::vector<Call> calls;
   std::size_t next = 0;
   while (true) {
@@ -93,7 +92,7 @@ std::optional<std::size_t> find_unreached(std::span<const Address> addresses,
     while (next < addresses.size() && calls.size() < kMaxCalls) calls.push_back({next++});
     if (calls.empty()) return std::nullopt;
     const Time now = Clock::now();
-    if (now >= until) return calls.front().index;
+    if (now >= patience.until) return calls.front().index;
     for (Call& call : calls) {
       if (call.is_in_vain(patience, now)) return call.index;
       if (call.open_channel() != nullptr || now < call.next) continue;
