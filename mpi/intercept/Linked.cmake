@@ -23,10 +23,6 @@ target_link_libraries(
         Threads::Threads
 )
 target_compile_definitions(fairlead_intercept_linked PRIVATE FAIRLEAD_LINKED=1)
-set_target_properties(
-    fairlead_intercept_linked
-    PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
-)
 set(object ${CMAKE_CURRENT_BINARY_DIR}/fairlead_intercept.o)
 add_custom_command(
     OUTPUT ${object}

@@ -38,10 +38,6 @@ target_link_libraries(
         Threads::Threads
         ${CMAKE_DL_LIBS}
 )
-set_target_properties(
-    fairlead_intercept
-    PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
-)
 # A preloaded library has a place in the static block of each thread; no lookup is needed.
 target_compile_options(fairlead_intercept PRIVATE -ftls-model=initial-exec)
 # The compiler wrapper adds its MPI; --as-needed drops it, as nothing refers to it.
