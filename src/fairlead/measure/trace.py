@@ -69,8 +69,8 @@ def trace(
         of the run.
 
     Raises:
-        TraceError: There is no such program, it failed (the error has its exit code), or its trace
-            is lost; NoTraceError where it is no program of this MPI.
+        TraceError: There is no such program, or it failed (the error has its exit code);
+            NoTraceError where it succeeded, but left no trace that can be used.
         LaunchError: The launcher cannot start it.
     """
     require_program(spec.program)
@@ -154,14 +154,15 @@ def _failure(
     )
 
 
-def _no_trace(launcher: Launcher, spec: LaunchSpec, said: str | None) -> TraceError:
+def _no_trace(launcher: Launcher, spec: LaunchSpec, said: str | None) -> NoTraceError:
     mpi = f"{launcher.name} {'.'.join(map(str, launcher.version))}"
     problem = f"{spec.program[0]}: the traced run left no trace"
     if said:
-        return TraceError(f"{problem}: {said}")
+        return NoTraceError(f"{problem}: {said}")
     return NoTraceError(
-        f"{problem}: it is no MPI program, belongs to another MPI than {launcher.path} ({mpi}), or "
-        "ended without MPI_Finalize"
+        f"{problem}: it is no MPI program, belongs to another MPI than {launcher.path} ({mpi}), "
+        "ended without MPI_Finalize, uses MPI sessions alone, or calls an MPI library that it has "
+        "loaded by dlopen()"
     )
 
 
@@ -169,11 +170,11 @@ def _read(file: Path, spec: LaunchSpec) -> Traffic:
     try:
         traffic = read_trace(file)
     except InputError as error:
-        raise TraceError(
+        raise NoTraceError(
             f"{spec.program[0]}: the traced run left an unusable trace: {error}"
         ) from error
     if traffic.num_ranks != spec.num_ranks:
-        raise TraceError(
+        raise NoTraceError(
             f"{spec.program[0]}: {spec.num_ranks} ranks were started, but MPI_COMM_WORLD had "
             f"{traffic.num_ranks}: the program belongs to another MPI than the launcher"
         )
