@@ -51,19 +51,17 @@ def _hosts(spec: LaunchSpec, work_dir: Path) -> list[str]:
     # --bind-to. A seq file names hosts only. Ranks on the machine of mpirun are then bound as by
     # default (core up to 2 ranks, else socket); ranks on other machines run unbound.
     if spec.placement is not None:
-        path = write_once(work_dir, "seq", _seq_lines(spec.placement))
+        path = write_once(work_dir, "seq", _seq_lines(spec, spec.placement))
         return ["--hostfile", str(path), "--map-by", "seq"]
-    if spec.cluster is not None:
-        lines = _openmpi.hostfile_lines(spec)
-        return ["--hostfile", str(write_once(work_dir, "hosts", lines))]
-    return []
+    return _openmpi.hostfile_options(spec, work_dir)
 
 
-def _seq_lines(placement: Placement) -> list[str]:
+def _seq_lines(spec: LaunchSpec, placement: Placement) -> list[str]:
     # The allocation has mpirun's own machine by its host name only; under seq, "localhost" or an
     # address of it is "not in your allocation" (a plain hostfile may say so).
     own_name = socket.gethostname()
     spelling = {
-        host: own_name if is_local_host(host) else host for host in set(placement.host_names())
+        host: (own_name if is_local_host(host) else host) + _openmpi.login_of(spec, host)
+        for host in set(placement.host_names())
     }
     return [spelling[host] for host in placement.host_names()]
