@@ -7,12 +7,14 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import numpy as np
+
 from fairlead.act.launch import Launcher, LaunchSpec, SharedInput, detect, unreachable_hosts
 from fairlead.decide.placement import place
-from fairlead.decide.placement.filling import fill_by_slot
 from fairlead.files import run_directory
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.found_network import FoundNetwork
+from fairlead.flows.launcher_placement import Observe, observe, observe_launcher
 from fairlead.flows.request import Request, hosts_of
 from fairlead.flows.tracing import TRACE_NOW, given_traffic, traced
 from fairlead.measure.network_sources import Measuring, network_source
@@ -36,12 +38,14 @@ class Steps:
         unreachable_hosts: As `fairlead.act.launch.unreachable_hosts`.
         probe: As `fairlead.measure.probe.probe`.
         trace: As `fairlead.measure.trace.trace`.
+        observe: As `fairlead.flows.launcher_placement.observe`.
         check: The current state of a kept network; as `fairlead.watch.kept_network.refreshed`.
     """
 
     unreachable_hosts: Callable[..., Mapping[str, str]] = unreachable_hosts
     probe: Callable[..., Network] = probe
     trace: Callable[..., TracedRun] = trace
+    observe: Observe = observe
     check: Callable[[Profile, Cluster, Narrator, ProbeProgram], Network | None] = refreshed
 
 
@@ -57,6 +61,7 @@ class Prepared:
         cluster: Hosts that take part, each measured.
         network: The network between them, in their order.
         traffic: The traffic of the program.
+        launchers: The placement by the launcher's own start, as it was observed.
         directory: Folder of this run; network and traffic are saved there.
         probe_s: Time for measuring now; 0 if a kept profile was used.
         trace_s: Time for tracing now; 0 if a kept profile was used.
@@ -70,6 +75,7 @@ class Prepared:
     cluster: Cluster
     network: Network
     traffic: Traffic
+    launchers: Placement
     directory: RunDirectory
     probe_s: float
     trace_s: float
@@ -124,18 +130,23 @@ def prepare(
         found.look(
             lambda: steps.unreachable_hosts(launcher, whole, launcher_args=request.launcher_args)
         )
-        found.cluster.require_room_for(request.num_ranks)
+        reachable, launchers = _observed(request, launcher, found.cluster, narrator, steps)
+        found.give_slots(reachable)
+        directory.note("launcher", {"host_of_rank": launchers.host_names(), **launchers.origin})
         # The program first: the measuring processes then stay for the decision, and never run at
         # the same time as the program.
         probe_program.close()
         stdin = SharedInput()
         program = traced(
-            request, launcher, found.cluster, directory, narrator, stdin=stdin, trace=steps.trace
+            request, launcher, reachable, directory, narrator, stdin=stdin, trace=steps.trace
         )
         traffic = program.traffic
         traffic.save(directory.file(run_directory.TRAFFIC))
         directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": program.trace_s})
-        cluster, network = found.settled(traffic, measures_again=request.network is None)
+        measures_again = request.network is None
+        cluster, network = found.settled(traffic, launchers, measures_again=measures_again)
+        if cluster.hosts != reachable.hosts:  # The probe has left out another host.
+            cluster, launchers = _observed(request, launcher, cluster, narrator, steps)
         network.save(directory.file(run_directory.NETWORK))
         # A network of some of the hosts is not kept as a profile of all.
         profile_path = source.profile_path(whole) if cluster.hosts == whole.hosts else None
@@ -152,6 +163,7 @@ def prepare(
             cluster,
             network,
             traffic,
+            launchers,
             directory,
             found.seconds,
             program.trace_s,
@@ -178,17 +190,34 @@ def _measuring(
     )
 
 
+def _observed(
+    request: Request, launcher: Launcher, cluster: Cluster, narrator: Narrator, steps: Steps
+) -> tuple[Cluster, Placement]:
+    return observe_launcher(
+        launcher,
+        cluster,
+        request.num_ranks,
+        request.launcher_args,
+        narrator,
+        max_age_s=request.max_age_s,
+        observe=steps.observe,
+    )
+
+
 def _check(request: Request, launcher: Launcher, cluster: Cluster) -> None:
     """Check before measuring the network what tracing or the launcher would refuse later."""
-    cluster.require_room_for(request.num_ranks)
     if request.traffic in (None, TRACE_NOW):
         require_program(request.program)
     else:
         given_traffic(request)
-    some = Placement(cluster.hosts, fill_by_slot(cluster, request.num_ranks), method="blocked")
+    if request.num_ranks < 1:
+        cluster.require_room_for(request.num_ranks)
+    # Whether there is room is the launcher's to say; here its arguments are checked.
+    roomy = dataclasses.replace(cluster, slots=(request.num_ranks,) * cluster.num_hosts)
+    some = Placement(cluster.hosts, np.zeros(request.num_ranks, np.int64), method="blocked")
     arguments = request.launcher_args
     launcher.check(
-        LaunchSpec(request.program, request.num_ranks, cluster, some, launcher_args=arguments)
+        LaunchSpec(request.program, request.num_ranks, roomy, some, launcher_args=arguments)
     )
 
 
@@ -211,6 +240,8 @@ def place_prepared(
     Raises:
         InputError: The method is unknown.
     """
+    if method == "launcher":
+        return prepared.launchers
     limit_s = time_limit_s if request.time_limit_s is None else request.time_limit_s
     return place(
         prepared.traffic,

@@ -175,7 +175,7 @@ def _leave_baseline(prepared: Prepared, by_long_trains: Network | None) -> None:
 
 def _path(prepared: Prepared, request: Request, method: str, network: Network) -> Path:
     by = (method, request.metric, request.objective, request.seed, request.rule)
-    options = (by, request.time_limit_s)
+    options = (by, request.time_limit_s, *prepared.launchers.host_names())
     return decision_path(prepared.cluster, network, prepared.traffic, options)
 
 

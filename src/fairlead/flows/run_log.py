@@ -30,7 +30,11 @@ class RunLog:
         self._prepared, self._narrator = prepared, narrator
         cluster = prepared.cluster
         key = profile_cache.program_key(
-            request.program, request.num_ranks, cluster, prepared.launcher
+            request.program,
+            request.num_ranks,
+            cluster,
+            prepared.launcher,
+            prepared.launchers.host_names(),
         )
         self._path = histories.history_path(key)
         self._empty = History(

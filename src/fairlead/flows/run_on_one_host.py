@@ -39,9 +39,8 @@ def run_on_one_host(
         The exit code of the launcher; 0 where nothing was started.
 
     Raises:
-        Error: The ranks do not fit the host, or the launcher would refuse.
+        Error: The launcher would refuse an argument.
     """
-    cluster.require_room_for(request.num_ranks)
     launcher = detect(request.mpirun)
     spec = LaunchSpec(
         request.program, request.num_ranks, cluster, launcher_args=request.launcher_args

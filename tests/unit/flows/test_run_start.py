@@ -36,6 +36,7 @@ def start_program(folder: Path, *program: str) -> tuple[int, list[str]]:
         fl.Cluster(("a",), (2,)),
         fl.Network(["a"], [[0]], [[np.inf]]),
         fl.Traffic(bytes=np.eye(2), messages=np.eye(2)),
+        fl.Placement(["a"], np.array([0, 0]), "launcher"),
         RunDirectory(folder),
         0.0,
         0.0,
