@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from fairlead.act.launch.launch_spec import Launcher, LaunchSpec
-from fairlead.act.launch.process import run
+from fairlead.act.launch.process import LaunchTimeoutError, run
 from fairlead.errors import LaunchError
 from fairlead.model.cluster import Cluster
 from fairlead.model.placement import Placement
@@ -26,9 +26,11 @@ TIMEOUT_S = 60.0
 
 # The rank by Open MPI, Hydra, PMIx or Slurm. The machine by its own name, its boot and its network:
 # containers of one machine have one boot, and machines of one image may have one name.
+# Ranks live for half a second: where all end within milliseconds, mpirun of Open MPI 5.0.11
+# sometimes never ends.
 _REPORT = (
     'echo "fairlead-rank ${OMPI_COMM_WORLD_RANK-${PMI_RANK-${PMIX_RANK-$SLURM_PROCID}}} '
-    '$(uname -n) $(cat /proc/sys/kernel/random/boot_id) $(readlink /proc/self/ns/net)"'
+    '$(uname -n) $(cat /proc/sys/kernel/random/boot_id) $(readlink /proc/self/ns/net)"; sleep 0.5'
 )
 _REPORTED = re.compile(r"fairlead-rank (\d+) (\S+) (\S+) (\S+)")
 
@@ -56,7 +58,10 @@ def observe_ranks(launcher: Launcher, spec: LaunchSpec, work_dir: Path) -> list[
             launcher printed last.
     """
     small = dataclasses.replace(spec, program=("/bin/sh", "-c", _REPORT), env={})
-    finished = run(launcher.prepare_command(small, work_dir), capture=True, timeout_s=TIMEOUT_S)
+    try:
+        finished = run(launcher.prepare_command(small, work_dir), capture=True, timeout_s=TIMEOUT_S)
+    except LaunchTimeoutError as error:
+        raise LaunchError(f"{error}; {_last_line(error.finished.stderr, 1)}") from error
     machine_of_rank = {
         int(rank): Machine(name, boot, network)
         for rank, name, boot, network in _REPORTED.findall(finished.stdout)
