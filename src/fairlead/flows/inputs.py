@@ -117,7 +117,8 @@ def prepare(
     launcher = probe_program.launcher
     whole = hosts_of(request.hostfile)
     _check(request, launcher, whole)
-    directory = RunDirectory.new(request.directory, Path(request.program[0]).name)
+    name = Path(request.program[0]).name
+    directory = RunDirectory.new(request.directory, name, narrator.tell)
     directory.note("request", dataclasses.asdict(request))
     with directory.noting_failure():
         source = network_source(
@@ -141,13 +142,15 @@ def prepare(
             request, launcher, reachable, directory, narrator, stdin=stdin, trace=steps.trace
         )
         traffic = program.traffic
-        traffic.save(directory.file(run_directory.TRAFFIC))
+        with directory.losing():
+            traffic.save(directory.file(run_directory.TRAFFIC))
         directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": program.trace_s})
         measures_again = request.network is None
         cluster, network = found.settled(traffic, launchers, measures_again=measures_again)
         if cluster.hosts != reachable.hosts:  # The probe has left out another host.
             cluster, launchers = _observed(request, launcher, cluster, narrator, steps)
-        network.save(directory.file(run_directory.NETWORK))
+        with directory.losing():
+            network.save(directory.file(run_directory.NETWORK))
         # A network of some of the hosts is not kept as a profile of all.
         profile_path = source.profile_path(whole) if cluster.hosts == whole.hosts else None
         noted = {

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from fairlead.act import launch
 from fairlead.act.launch import LaunchSpec, detect
-from fairlead.errors import InputError
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.request import Request
 from fairlead.model.cluster import Cluster
@@ -46,7 +45,8 @@ def run_on_one_host(
         request.program, request.num_ranks, cluster, launcher_args=request.launcher_args
     )
     launcher.check(spec)
-    directory = RunDirectory.new(request.directory, Path(request.program[0]).name)
+    name = Path(request.program[0]).name
+    directory = RunDirectory.new(request.directory, name, narrator.tell)
     directory.note("request", dataclasses.asdict(request))
     directory.note("network", {"hosts": cluster.hosts, "slots": cluster.slots})
     directory.note("decision", {"method": "launcher", "kept_launcher_placement": True})
@@ -61,8 +61,5 @@ def run_on_one_host(
     directory.note("start", {"launcher_command": command})
     with directory.noting_failure():
         finished = launch.run(command, stdin=0)
-    try:
-        directory.note("end", {"exit_code": finished.returncode, "seconds": finished.seconds})
-    except InputError as error:  # The program has run, so its exit code is returned in any case.
-        narrator.tell(f"the end of this run is not recorded: {error}")
+    directory.note("end", {"exit_code": finished.returncode, "seconds": finished.seconds})
     return finished.returncode
