@@ -75,6 +75,15 @@ def hostfile_lines(spec: LaunchSpec) -> list[str]:
     ]
 
 
+def parameter(spec: LaunchSpec, name: str) -> str | None:
+    """Value of an MCA parameter among the user's launcher arguments."""
+    words = spec.launcher_args
+    for at in range(len(words) - 2):
+        if words[at].lstrip("-") in {"mca", "gmca"} and words[at + 1] == name:
+            return words[at + 2]
+    return None
+
+
 def login_of(spec: LaunchSpec, host: str) -> str:
     """User and port of a host, as words of a line of Open MPI's hostfile."""
     return login_words(spec, host, "username", "port")
