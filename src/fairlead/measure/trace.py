@@ -8,6 +8,7 @@ import dataclasses
 import datetime
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from fairlead.act.mpi_builds import MpiBuild
 from fairlead.act.preload import preloaded
 from fairlead.errors import InputError, NoTraceError, TraceError
 from fairlead.files.scratch import scratch_folder
+from fairlead.measure.loaded_mpi import reporting_other_mpi
 from fairlead.measure.trace_file import read_trace
 from fairlead.model.traffic import Traffic
 
@@ -74,18 +76,21 @@ def trace(
         LaunchError: The launcher cannot start it.
     """
     require_program(spec.program)
-    library = find(launcher).intercept
+    build = find(launcher)
     with (
         scratch_folder("fairlead-trace-") as work_dir,
         scratch_folder(".fairlead-trace-", _shared_folder()) as shared,
     ):
         file = shared.absolute() / "trace"
         traced = dataclasses.replace(
-            spec, env=preloaded(spec.env, library, FAIRLEAD_TRACE=str(file))
+            spec, env=preloaded(spec.env, build.intercept, FAIRLEAD_TRACE=str(file))
         )
         argv = launcher.prepare_command(traced, work_dir)
         words = _OurWords()
-        with _outputs(log, stdout, words) as (out, errors):
+        with (
+            _outputs(log, stdout, words) as (out, errors),
+            reporting_other_mpi(f"FAIRLEAD_TRACE={file}", build, _report),
+        ):
             finished = run(argv, timeout_s=timeout_s, stdin=stdin, stdout=out, stderr=errors)
         if finished.returncode != 0:
             raise _failure(spec, finished.returncode, words.first, log)
@@ -94,6 +99,10 @@ def trace(
         traffic = _read(file, spec)
     origin = traffic.origin | _origin(launcher, spec) | {"seconds": finished.seconds}
     return TracedRun(dataclasses.replace(traffic, origin=origin), finished.seconds)
+
+
+def _report(line: str) -> None:
+    print(f"fairlead: {line}", file=sys.stderr, flush=True)
 
 
 def require_program(program: Sequence[str]) -> None:
