@@ -117,6 +117,11 @@ class Topology:
         """Counts the links of routes, missing ones included."""
         return self.routes.reducer(np.ones(self.links.num_links + 1), Reduction.sum)
 
+    def known_hops(self) -> Reducer:
+        """Counts the links of routes; `nan` where a link is missing or there is no route."""
+        is_link = np.append(np.ones(self.links.num_links), np.nan)
+        return self.routes.reducer(is_link, Reduction.sum)
+
     def save(self, path: Path | str) -> None:
         """Write a `.topo.npz` file; it appears whole or not at all."""
         arrays = {"capacity_Bps": self.links.capacity_Bps, "num_lanes": self.links.num_lanes}

@@ -203,7 +203,7 @@ class Oracle:
         hops: npt.NDArray[np.float64],
     ) -> Told:
         if metric == "hops":
-            return Told(hops, np.ones(hops.shape))
+            return Told(hops, np.isfinite(hops).astype(np.float64))
         if metric == "latency_s":
             return self._measured(question.nodes)
         reduction = question.reduction or _USUAL.get(metric, Reduction.max)
@@ -229,8 +229,10 @@ class Oracle:
         known = reducer(f"{metric} known", is_known, Reduction.sum)(*pairs)
         with np.errstate(divide="ignore", invalid="ignore"):
             coverage = np.where(hops > 0, known / hops, 1.0)
+        coverage = np.where(np.isnan(hops), 0.0, coverage)
         nowhere = np.nan if metric in _USUAL else 0.0
         values = np.where(hops > 0, np.where(known > 0, values, np.nan), nowhere)
+        values = np.where(np.isnan(hops), np.nan, values)
         return Told(values, coverage)
 
     def _measured(self, nodes: tuple[str, ...]) -> Told:
