@@ -11,7 +11,7 @@ from fairlead.model.topology import Topology, TreeRoutes
 from fairlead.model.topology.routes import NO_LINK
 from fairlead.model.topology.tree import links_of_tree
 
-__all__ = ["filled_up", "host_port", "tree_topology"]
+__all__ = ["filled_up", "filled_up_above", "host_port", "tree_topology"]
 
 ROOT = "(root)"
 """Above what has no switch in common."""
@@ -53,6 +53,43 @@ def filled_up(
                 "as what is known allows"
             )
     return filled, lines
+
+
+def filled_up_above(
+    switches_of_host: Mapping[str, Sequence[str]],
+) -> tuple[dict[str, list[str | None]], list[str]]:
+    """Each top switch as high as the highest, with unknown ones above where there are several.
+
+    Without them two switches that are connected to nothing would be as near to one another as two
+    below a known one.
+
+    Args:
+        switches_of_host: Switches above each host, the highest first; at least one each.
+
+    Returns:
+        The switches, and a line that names the tops.
+    """
+    height_of_top: dict[str, int] = {}
+    for switches in switches_of_host.values():
+        height_of_top[switches[0]] = max(height_of_top.get(switches[0], 0), len(switches))
+    most = max(height_of_top.values())
+    filled: dict[str, list[str | None]] = {
+        host: [
+            *(
+                f"(unknown, {level} above {switches[0]})"
+                for level in range(most - height_of_top[switches[0]], 0, -1)
+            ),
+            *switches,
+        ]
+        for host, switches in switches_of_host.items()
+    }
+    if len(height_of_top) == 1:
+        return filled, []
+    first, second = list(height_of_top)[:2]
+    return filled, [
+        f"no switch is above all nodes: what is between {first} and {second} is unknown, and taken "
+        "to be as far as the farthest"
+    ]
 
 
 def tree_topology(

@@ -250,13 +250,18 @@ def test_slurm_blocks_of_the_next_size_are_grouped() -> None:
     ("text", "problem"),
     [
         ("SwitchName=a Switches=b\n", ":1: switch 'a' names 'b', unknown"),
-        ("SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "names no host below a switch"),
-        ("SwitchName=a Nodes=n1\nSwitchName=b Nodes=n1\n", ":2: host 'n1' is below two switches"),
+        ("SwitchName=a Switches=b\nSwitchName=b Switches=a\n", ":1: switch 'a' is below itself"),
+        ("SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", ":2: switch 'a' has already been de"),
+        ("SwitchName=a Level=0\n", "names no host below a switch"),
         ("SwitchName=a Nodes=n[1-\n", r":1: Nodes='n\[1-': brackets do not match"),
         ("SwitchName\n", ":1: expected Name=value fields"),
         ("BlockName=a Nodes=n1\nBlockSizes=4,six\n", ":2: BlockSizes: expected whole numbers"),
         ("BlockName=a Nodes=n1\nBlockSizes=4,6\n", ":2: BlockSizes: 6 is no multiple of 4"),
-        ("- topology: x\n  flat: true\n", ":2: flat has no switches"),
+        ("- topology: x\n  flat: true\n", "topology 'x' is flat: it has no switches and no blocks"),
+        ("- topology: [x\n", "is not YAML: while parsing a flow sequence"),
+        ("- [x]\n", "the document: expected a list of `name: value` entries"),
+        ("- {topology: x, tree: {switches: [{nodes: n1}]}}", "expected the name of a switch"),
+        ("include given.txt\n", "includes more than 16 files in a row"),
     ],
 )
 def test_wrong_line_of_slurms_topology_is_named(tmp_path: Path, text: str, problem: str) -> None:
