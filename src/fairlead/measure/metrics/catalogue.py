@@ -44,7 +44,13 @@ def _prometheus(rest: str, options: Options, headers: Mapping[str, str]) -> Metr
         step_s=None if step is None else parse_duration(step),
         selector=options.get("select", ""),
         tick_s=TICK_S if tick is None else parse_duration(tick),
+        devices=_devices(options),
     )
+
+
+def _devices(options: Options) -> list[str]:
+    """Patterns of devices, as in `?device=eth*,ib0`."""
+    return [pattern for pattern in options.get("device", "").split(",") if pattern]
 
 
 def _ldms_daemon(rest: str, options: Options, headers: Mapping[str, str]) -> MetricSource:
@@ -70,7 +76,7 @@ SOURCES: dict[str, Source] = {
         _prometheus,
         "prometheus:URL",
         "raw samples of node_exporter and the exporters for InfiniBand, by Prometheus' HTTP API",
-        frozenset({"host", "step", "select", "tick"}),
+        frozenset({"device", "host", "step", "select", "tick"}),
     ),
     "ldms": Source(
         lambda rest, _options, _headers: LdmsFileSource(Path(rest)),
@@ -87,9 +93,10 @@ SOURCES: dict[str, Source] = {
         frozenset({"transport"}),
     ),
     "host": Source(
-        lambda rest, _options, _headers: HostSource(rest),
+        lambda rest, options, _headers: HostSource(rest, devices=_devices(options)),
         "host:[NAME]",
-        "interfaces of this host, and what AWS held back",
+        "physical ports of this host, and what AWS held back",
+        frozenset({"device"}),
     ),
     "lab": Source(
         lambda rest, _options, _headers: LabSource(rest),

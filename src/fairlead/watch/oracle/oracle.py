@@ -15,8 +15,8 @@ import numpy.typing as npt
 from fairlead.errors import InputError
 from fairlead.measure.metrics import MetricSource
 from fairlead.model.network import Network
-from fairlead.model.topology import Reducer, Reduction, TableRoutes, Topology
-from fairlead.model.topology.routes import NO_LINK, reduced
+from fairlead.model.topology import Reducer, Reduction, Topology
+from fairlead.model.topology.routes import reduced
 from fairlead.watch.oracle.collecting import Collector, Teller
 from fairlead.watch.oracle.crossings import Crossings, crossings
 from fairlead.watch.oracle.link_metrics import LinkMetrics, link_metrics
@@ -142,9 +142,12 @@ class Oracle:
         """
         self.topology = topology
         self.stale_s = stale_s
-        into, out_of = topology.links.into(), topology.links.out_of()
-        _add_interfaces(topology, into, out_of)
-        self.store = SampleStore(into, out_of)
+        self.store = SampleStore(
+            topology.links.into(),
+            topology.links.out_of(),
+            aliases=topology.port_aliases,
+            hosts=topology.hosts,
+        )
         self.collector = Collector(self.store, sources, window_s=MOST_WINDOW_S, tell=tell)
         self._latency = latency
         self._clock = clock
@@ -288,17 +291,3 @@ def _check(question: Question) -> None:
         raise InputError(
             f"window_s: must be > 0 and <= {MOST_WINDOW_S:.0f}, got {question.window_s}"
         )
-
-
-def _add_interfaces(topology: Topology, into: dict[str, int], out_of: dict[str, int]) -> None:
-    """Let counters of hosts tell of the cables that the hosts are on, where those have names."""
-    routes = topology.routes
-    if not isinstance(routes, TableRoutes):
-        return
-    for index, host in enumerate(topology.hosts):
-        up = int(routes.link_from_host[index])
-        if up != NO_LINK:
-            out_of.setdefault(f"host {host}", up)
-            down = int(routes.next_link[routes.switch_of_host[index], index])
-            if down != NO_LINK:
-                into.setdefault(f"host {host}", down)

@@ -18,6 +18,7 @@ from starlette.routing import Route
 from fairlead.errors import Error, InputError
 from fairlead.measure.oracle import MOST_SHARING_HOSTS
 from fairlead.model.topology import Reduction
+from fairlead.watch.oracle.collecting import MOST_NAMED
 from fairlead.watch.oracle.giving import FORMS, hottest_links, prometheus_text
 from fairlead.watch.oracle.guarding import Guard, Limiter
 from fairlead.watch.oracle.oracle import (
@@ -222,6 +223,7 @@ def _document(oracle: Oracle, answer: Answer, asked: Query) -> dict[str, Any]:
         "window_s": asked.window_s,
         "age_s": answer.age_s,
         "metrics": {},
+        "unmatched": _unmatched(oracle),
     }
     if topology.coordinates is not None:
         document["coordinates"] = topology.coordinates[topology.indices(asked.nodes)]
@@ -237,6 +239,12 @@ def _document(oracle: Oracle, answer: Answer, asked: Query) -> dict[str, Any]:
     if asked.shared_links_by is not None:
         document |= _shared(oracle, asked, asked.shared_links_by)
     return document
+
+
+def _unmatched(oracle: Oracle) -> list[str]:
+    """Hosts and hardware that sources tell of and the topology does not know, some of them."""
+    names = (name for state in oracle.collector.states for name in state.unmatched)
+    return list(dict.fromkeys(names))[:MOST_NAMED]
 
 
 def _shared(oracle: Oracle, asked: Query, metric: str) -> dict[str, Any]:
@@ -276,7 +284,7 @@ def _nodes(oracle: Oracle) -> bytes:
 
 def _health(oracle: Oracle) -> dict[str, Any]:
     states = oracle.collector.states
-    is_well = all(state.problem is None and state.last_s is not None for state in states)
+    is_well = all(state.is_well for state in states)
     return {
         "status": "ok" if is_well else "degraded",
         "num_nodes": oracle.topology.num_hosts,
