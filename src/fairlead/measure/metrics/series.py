@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+from collections.abc import Sequence
 from enum import Enum
 from typing import ClassVar
 
@@ -89,10 +90,12 @@ class MetricSource(abc.ABC):
     Attributes:
         name: As the user wrote it; errors and reports name it so.
         has_history: Each read gives the whole window anew, and nothing kept counts any more.
+        skipped: What the last read held and could not be understood, one line each.
     """
 
     name: str
     has_history: ClassVar[bool] = False
+    skipped: Sequence[str] = ()
 
     @abc.abstractmethod
     def read(self, now_s: float, window_s: float) -> list[Series]:

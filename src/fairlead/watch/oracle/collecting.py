@@ -38,6 +38,7 @@ class SourceState:
         num_unknown: Of these, series of hosts or hardware of which none is in the topology.
         unmatched: Names of those hosts and hardware, at most MOST_NAMED.
         num_unmatched: How many there are.
+        skipped: What the source holds and is not understood, at most MOST_NAMED lines.
         problem: Why it cannot be read now, or None.
         num_failures: Reads that failed, since the begin.
     """
@@ -49,6 +50,7 @@ class SourceState:
     num_unknown: int = 0
     unmatched: list[str] = dataclasses.field(default_factory=list)
     num_unmatched: int = 0
+    skipped: list[str] = dataclasses.field(default_factory=list)
     problem: str | None = None
     num_failures: int = 0
 
@@ -112,6 +114,11 @@ class Collector:
             unmatched = self._store.add(series, is_whole=source.has_history, source=source.name)
             self.generation += 1
         self._note_unmatched(state, unmatched, len(series))
+        skipped = list(source.skipped[:MOST_NAMED])
+        for line in skipped:
+            if line not in state.skipped:
+                self._tell(f"{line}; left out")
+        state.skipped = skipped
         if state.problem is not None:
             self._tell(f"{source.name}: is back")
         state.problem = None
