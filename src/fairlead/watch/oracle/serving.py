@@ -35,10 +35,10 @@ MOST_UNKNOWN_OF_PEER = 64
 MOST_OF_PEER = 256
 """All from one address."""
 
-SHUTDOWN_S = 3
+SHUTDOWN_S = 2
 """Longest that requests may still take after a signal."""
 
-END_S = 4.5
+END_S = 3.5
 """After so long the process ends, whatever it computes."""
 
 QUIET_S = 30
