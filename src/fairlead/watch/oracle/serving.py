@@ -26,6 +26,9 @@ __all__ = ["configuration", "run"]
 MOST_CONNECTIONS = 512
 """At the same time."""
 
+MOST_HEAD_BYTES = 2**16
+"""Of a head that is not whole yet: uvicorn has no limit for it, and keeps it all."""
+
 MOST_UNKNOWN = 256
 """Of these, connections on which nobody has asked yet what he may: half is left for the others."""
 
@@ -91,6 +94,7 @@ class _Connection(HttpToolsProtocol):
     """Ends where the head of a request does not come in time, which uvicorn has no limit for."""
 
     _until_head: asyncio.TimerHandle | None = None
+    _head_bytes = 0
 
     @property
     def is_idle(self) -> bool:
@@ -102,6 +106,13 @@ class _Connection(HttpToolsProtocol):
         for one in places(self.config.app).enter(self, self.client[0] if self.client else ""):
             one.transport.abort()
         self._until_head = self.loop.call_later(HEAD_S, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        # What comes with the end of a head is its body, which has a bound of its own.
+        self._head_bytes = 0 if self._until_head is None else self._head_bytes + len(data)
+        if self._head_bytes > MOST_HEAD_BYTES:
+            self.transport.abort()
 
     def on_message_begin(self) -> None:
         if self._until_head is None:

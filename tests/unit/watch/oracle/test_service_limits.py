@@ -245,3 +245,28 @@ def test_scotch_is_not_asked_for_more_hosts_than_it_maps_to_in_time(tmp_path: Pa
 
     with pytest.raises(InputError, match="scotch-groups maps to at most 1024 hosts here, got 1025"):
         remap(Oracle(topology(tmp_path, 2, 2, 2)), asked)
+
+
+def test_head_without_an_end_is_cut_off(tmp_path: Path) -> None:
+    line = b"X: " + b"y" * 1000 + b"\r\n"
+    sent = 0
+    with (
+        served(tmp_path) as port,
+        socket.create_connection(("127.0.0.1", port), timeout=30) as client,
+        contextlib.suppress(ConnectionError),
+    ):
+        client.sendall(HEALTH)
+        for _ in range(100_000):
+            client.sendall(line * 10)
+            sent += len(line) * 10
+
+    assert sent < 100_000_000  # of a gigabyte
+
+
+def test_large_body_in_one_piece_with_its_head_is_read(tmp_path: Path) -> None:
+    nodes = json.dumps({"nodes": PAIR, "metrics": ["hops"]}).encode().ljust(400_000)
+    head = f"POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Length: {len(nodes)}\r\n"
+    with served(tmp_path) as port:
+        found = answers(port, head.encode() + b"Connection: close\r\n\r\n" + nodes)
+
+    assert found.startswith(b"HTTP/1.1 200 ")
