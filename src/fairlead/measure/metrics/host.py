@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shutil
 import socket
@@ -16,9 +17,10 @@ import numpy.typing as npt
 
 from fairlead.errors import InputError
 from fairlead.files.whole_file import read_text
-from fairlead.measure.metrics.physical_ports import physical_ports
+from fairlead.measure.metrics.physical_ports import is_chosen, physical_ports
 from fairlead.measure.metrics.series import MetricError, MetricSource, Quantity, Series
-from fairlead.measure.metrics.sysfs_devices import device_of_sysfs
+from fairlead.measure.metrics.sysfs_devices import adapter_ports, device_of_sysfs
+from fairlead.measure.topologies.infiniband_hosts import adapter_names
 from fairlead.measure.topologies.switch_tree import host_port
 
 __all__ = ["CxiSource", "HostSource", "parse_ethtool", "parse_net_dev"]
@@ -94,6 +96,7 @@ class HostSource(MetricSource):
         self._host = host or socket.gethostname().partition(".")[0]
         self._net_dev = NET_DEV if net_dev is None else net_dev
         self._sysfs = SYSFS if net_dev is None and sysfs is None else sysfs
+        self._infiniband = None if self._sysfs is None else self._sysfs.parent / "infiniband"
         self._devices = tuple(devices)
         self.name = f"host:{self._host}"
 
@@ -104,9 +107,12 @@ class HostSource(MetricSource):
         except InputError as error:
             raise MetricError(f"{self.name}: {error}") from error
         at_s = time.time()
+        found = self._of_adapters(at_s)
+        # Messages take the adapters of InfiniBand; Ethernet tells nothing of their cables.
+        if found and not self._devices:
+            return found
         counters = parse_net_dev(text, str(self._net_dev))
         known = [device_of_sysfs(self._sysfs, name) for name in counters]
-        found = []
         for device in sorted(physical_ports(known, self._devices)):
             values, statistics = counters[device], self._ethtool(device)
             told = {
@@ -123,6 +129,25 @@ class HostSource(MetricSource):
             for (is_into, quantity), value in told.items():
                 value_now = np.array([float(value)])
                 found.append(_now(self._host, device, (is_into, quantity), at_s, value_now))
+        return found
+
+    def _of_adapters(self, at_s: float) -> list[Series]:
+        """Ports of InfiniBand, as parts of the host's interface and by names of their own."""
+        ports = [] if self._infiniband is None else adapter_ports(self._infiniband)
+        num_adapters = len({port.name.partition(":")[0] for port in ports})
+        found = []
+        for port in ports:
+            if self._devices and not is_chosen(port.name.partition(":")[0], self._devices):
+                continue
+            names = adapter_names(self._host, port.name, num_adapters)
+            for is_into, value in ((True, port.received_bytes), (False, port.sent_bytes)):
+                what = (is_into, Quantity.carried_bytes)
+                value_now = np.array([float(value)])
+                series = _now(self._host, port.name, what, at_s, value_now)
+                found.append(series)
+                found.append(
+                    dataclasses.replace(series, port=names[0], or_ports=names[1:], device="")
+                )
         return found
 
     @staticmethod

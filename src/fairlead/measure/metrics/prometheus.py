@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
-import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -17,15 +16,13 @@ from fairlead.measure.metrics.http import fetch_json, require_http
 from fairlead.measure.metrics.prometheus_machines import Machine, Samples, better, machines
 from fairlead.measure.metrics.prometheus_metrics import FACTS, METRICS, TICK_S, Labels, Metric
 from fairlead.measure.metrics.series import MetricError, MetricSource, Quantity, Series
-from fairlead.measure.topologies.infiniband_hosts import infiniband_name
+from fairlead.measure.topologies.infiniband_hosts import adapter_names
 from fairlead.measure.topologies.switch_tree import host_port
 
 __all__ = ["METRICS", "TICK_S", "PrometheusSource"]
 
 FACTS_S = 300.0
 """So often it is asked what devices are: that changes seldom, and is many series."""
-
-_NUMBER = re.compile(r"\d+$", re.A)
 
 
 class PrometheusSource(MetricSource):
@@ -159,16 +156,8 @@ class PrometheusSource(MetricSource):
                 )
                 yield series
                 if is_adapter and not is_capacity:
-                    names = _adapter_names(host, device, num_adapters)
+                    names = adapter_names(host, device, num_adapters)
                     yield dataclasses.replace(series, port=names[0], or_ports=names[1:], device="")
-
-
-def _adapter_names(host: str, device: str, num_adapters: int) -> tuple[str, ...]:
-    """What a topology may call a port of an adapter: by its name, its number, or as the one."""
-    name, _, port = device.partition(":")
-    number = _NUMBER.search(name)
-    names = [name, *([f"#{number[0]}"] if number else []), *(["*"] if num_adapters == 1 else [])]
-    return tuple(infiniband_name(host, each, port) for each in names)
 
 
 def _matrix(name: str, answer: Any, *, is_instant: bool = False) -> list[tuple[Labels, Samples]]:

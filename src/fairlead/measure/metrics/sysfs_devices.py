@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 from fairlead.measure.metrics.physical_ports import Device
 
-__all__ = ["device_of_sysfs"]
+__all__ = ["AdapterPort", "adapter_ports", "device_of_sysfs"]
+
+OCTETS = 4
+"""InfiniBand counts data in words of four octets. Source: IBTA, PortXmitData."""
 
 MOST_LETTERS = 256
 """Of an attribute."""
@@ -36,6 +40,37 @@ def device_of_sysfs(sysfs: Path | None, name: str) -> Device:
         is_bond=(folder / "bonding").is_dir(),
         knows_relations=True,
     )
+
+
+class AdapterPort(NamedTuple):
+    """A port of InfiniBand that is up.
+
+    Attributes:
+        name: Adapter and port, `mlx5_0:1`.
+        received_bytes, sent_bytes: What it has carried.
+    """
+
+    name: str
+    received_bytes: int
+    sent_bytes: int
+
+
+def adapter_ports(sysfs: Path) -> list[AdapterPort]:
+    """The ports of InfiniBand below /sys/class/infiniband that are up; none of Ethernet.
+
+    Source: Linux, Documentation/ABI/stable/sysfs-class-infiniband.
+    """
+    found = []
+    for port in sorted(sysfs.glob("*/ports/*")):
+        counters = [
+            _number(port / "counters" / name) for name in ("port_rcv_data", "port_xmit_data")
+        ]
+        is_up = (_text(port / "state") or "").endswith("ACTIVE")
+        is_infiniband = _text(port / "link_layer") in (None, "InfiniBand")
+        if is_up and is_infiniband and counters[0] is not None and counters[1] is not None:
+            name = f"{port.parents[1].name}:{port.name}"
+            found.append(AdapterPort(name, counters[0] * OCTETS, counters[1] * OCTETS))
+    return found
 
 
 def _text(file: Path) -> str | None:

@@ -9,10 +9,19 @@ from typing import NamedTuple
 
 from fairlead.measure.topologies.infiniband_text import AGGREGATION, Fabric, Node
 
-__all__ = ["Adapter", "adapters_of_hosts", "infiniband_name", "port_aliases", "switch_names"]
+__all__ = [
+    "Adapter",
+    "adapter_names",
+    "adapters_of_hosts",
+    "infiniband_name",
+    "port_aliases",
+    "switch_names",
+]
 
 _DEVICE = re.compile(r"HCA-\d+|[a-z][a-z0-9_]*\d", re.A)
 """As rdma-ndd (mlx5_0) and the scripts of OFED (HCA-1) write it after the host's name."""
+
+_NUMBER = re.compile(r"\d+$", re.A)
 
 _DEFAULT = re.compile(
     r"MT_?\d+\b|.*\b(Mellanox|ConnectX|InfiniHost|NVIDIA|QLogic|Intel|Omni-Path|Cornelis|Voltaire"
@@ -99,6 +108,20 @@ def _host_and_device(description: str) -> tuple[str, str]:
 def infiniband_name(host: str, device: str, port: str) -> str:
     """What counters that a host keeps of its own adapter are called."""
     return f"host {host} infiniband {device}:{port}"
+
+
+def adapter_names(host: str, device_and_port: str, num_adapters: int) -> tuple[str, ...]:
+    """What a topology may call a port `mlx5_0:1` of a host: by name, by number, or as its only one.
+
+    Args:
+        host: The host that counts it.
+        device_and_port: As the kernel calls it.
+        num_adapters: How many adapters the host has.
+    """
+    device, _, port = device_and_port.partition(":")
+    number = _NUMBER.search(device)
+    names = [device, *([f"#{number[0]}"] if number else []), *(["*"] if num_adapters == 1 else [])]
+    return tuple(infiniband_name(host, name, port) for name in names)
 
 
 def port_aliases(adapters: list[Adapter], ports: Mapping[int, str]) -> dict[str, str]:

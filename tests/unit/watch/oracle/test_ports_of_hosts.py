@@ -402,3 +402,30 @@ def test_two_adapters_of_slingshot_are_two_ports(tmp_path: Path) -> None:
     known.collector.generation += 1
 
     assert used(known, "n2", "n1") == pytest.approx(0.5)
+
+
+def test_adapters_of_this_host_come_before_its_ethernet(tmp_path: Path) -> None:
+    folder = sysfs(tmp_path, eth0={"hardware": True})
+    for device, link_layer, state in (
+        ("mlx5_0", "InfiniBand", "4: ACTIVE"),
+        ("mlx5_1", "Ethernet", "4: ACTIVE"),
+        ("mlx5_2", "InfiniBand", "1: DOWN"),
+    ):
+        port = tmp_path / "infiniband" / device / "ports" / "1"
+        (port / "counters").mkdir(parents=True)
+        (port / "counters" / "port_rcv_data").write_text("100\n")
+        (port / "counters" / "port_xmit_data").write_text("200\n")
+        (port / "link_layer").write_text(f"{link_layer}\n")
+        (port / "state").write_text(f"{state}\n")
+    (tmp_path / "dev").write_text("eth0: 5 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0\n")
+
+    series = HostSource("n1", tmp_path / "dev", folder).read(0, 60)
+    chosen = HostSource("n1", tmp_path / "dev", folder, devices=["eth*"]).read(0, 60)
+
+    assert {(one.port, one.device, one.is_into, one.values[0]) for one in series} == {
+        ("host n1", "mlx5_0:1", True, 400),
+        ("host n1", "mlx5_0:1", False, 800),
+        ("host n1 infiniband mlx5_0:1", "", True, 400),
+        ("host n1 infiniband mlx5_0:1", "", False, 800),
+    }
+    assert {one.device for one in chosen} == {"eth0"}
