@@ -133,7 +133,12 @@ def _by_relations(devices: Sequence[Device]) -> set[str]:
     by_address: dict[str, list[Device]] = {}
     for device in left:
         by_address.setdefault(_own_address(device) or device.name, []).append(device)
-    return {_widest(some).name for some in by_address.values()} - _bonds_without_address(left)
+    ports = {
+        _widest(some).name
+        for some in by_address.values()
+        if not all(_has_virtual_name(device) for device in some)
+    }
+    return ports - _bonds_without_address(left)
 
 
 def _is_virtual(device: Device) -> bool:
@@ -145,10 +150,13 @@ def _is_virtual(device: Device) -> bool:
         return _sends_by_another(device)
     if _sends_by_another(device) or device.link_type == NO_ADDRESS_TYPE:
         return True
-    if device.name_assign_type is not None:
-        return device.name_assign_type == NAMED_BY_USER
-    is_told_apart = device.index is not None or _own_address(device) is not None
-    return not is_told_apart and _BY_NAME.fullmatch(device.name) is not None
+    return device.name_assign_type == NAMED_BY_USER
+
+
+def _has_virtual_name(device: Device) -> bool:
+    """Whether a device is virtual by its name, and nothing else says what it is."""
+    is_known = device.has_hardware or device.name_assign_type is not None
+    return not is_known and _BY_NAME.fullmatch(device.name) is not None
 
 
 def _sends_by_another(device: Device) -> bool:

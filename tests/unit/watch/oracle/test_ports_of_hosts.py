@@ -121,6 +121,17 @@ BOND[-1] = gauge("node_network_speed_bytes", 2 * LINK_BPS, instance="n1:9100", d
             0.5, id="bond of two ports",
         ),
         pytest.param(
+            [
+                *nic("eth0", 0.8), *nic("veth1", 0.8), *nic("docker0", 0.8),
+                *facts("eth0", MAC), *facts("veth1", OTHER), *facts("docker0", "02:42:00:00:00:01"),
+            ],
+            0.8, id="by name where addresses differ",
+        ),
+        pytest.param(
+            [*BOND, *facts("eth0", MAC), *facts("eth1", MAC), *facts("bond0", MAC)],
+            0.5, id="bond by the address of its ports",
+        ),
+        pytest.param(
             [*BOND, gauge("node_bonding_slaves", 2, instance="n1:9100", master="bond0")],
             0.5, id="bond without addresses",
         ),
