@@ -24,7 +24,7 @@ bool is_for_cmpi(Operation operation) {
 
 constexpr std::array<Method, 13> kMethods{{
     {"native", "the MPI's own algorithm on a communicator in a better order", is_for<Form::native>},
-    {"cmpi", "CMPI's Algorithms 3 and 4: groups by distance, with leaders", is_for_cmpi},
+    {"cmpi", "the paper CMPI: the MPI's own in groups of near hosts, or a tree by distance", is_for_cmpi},
     {"pipeline", "segments down one tree, each host's fan-out as its NIC allows",
      is_for<Form::forest>},
     {"forest", "segments down several trees at once, each host inside only one of them",
