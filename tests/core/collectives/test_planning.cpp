@@ -188,6 +188,28 @@ TEST_CASE("planning: CMPI's tree begins near the root and goes on by distance") 
   CHECK(schedule.trees == std::vector<ParentOfHost>{{4, 3, 5, 4, kNoHost, 3}});
 }
 
+TEST_CASE("planning: in a tree of leaders the host with the least sum both ways is the parent") {
+  // 1 is the leader of 0 to 2, the root that of 3 to 5.
+  const TestNetwork network = two_uneven_groups();
+  const Schedule schedule =
+      plan(network.view(), request_of(GENERATE(gather, scatter), 1, 5), "leader_tree");
+  REQUIRE(schedule.form == Form::split_tree);
+  CHECK(schedule.trees == std::vector<ParentOfHost>{{1, 5, 1, 5, 5, kNoHost}});
+}
+
+TEST_CASE("planning: a tree of leaders crosses a shared uplink once for each rack") {
+  // One flow crosses as fast as inside a rack; eight at once get an eighth each.
+  const TestNetwork network = racked_network(16, 2, 0.0, 1e8, 1e8);
+  const Schedule schedule =
+      plan(network.view(), request_of(GENERATE(gather, scatter), 1'000'000, 0), "leader_tree");
+  const ParentOfHost& tree = schedule.trees[0];
+  std::size_t num_crossing = 0;
+  for (std::size_t host = 1; host < 16; ++host) {
+    if (static_cast<std::size_t>(tree[host]) % 2 != host % 2) ++num_crossing;
+  }
+  CHECK(num_crossing == 1);
+}
+
 TEST_CASE("planning: an unknown method, another operation's, and a root out of range are refused") {
   const TestNetwork network = even_network(4, kLatency_s, kRate_Bps);
   const auto view = network.view();
