@@ -13,6 +13,7 @@ __all__ = [
     "ShapeError",
     "TopologyError",
     "TraceError",
+    "TracedRunEndedError",
 ]
 
 
@@ -56,6 +57,10 @@ class TraceError(Error):
 
 class NoTraceError(TraceError):
     """The traced run ended without an error, but used no MPI that the preload library supports."""
+
+
+class TracedRunEndedError(TraceError):
+    """A signal asked for the end of the traced run; its exit code is the launcher's, maybe 0."""
 
 
 class LabError(Error):

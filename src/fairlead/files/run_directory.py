@@ -33,6 +33,7 @@ class RunDirectory:
 
     Attributes:
         path: The folder.
+        is_told: Whether the user knows already what ended the run.
     """
 
     def __init__(self, path: Path):
@@ -48,6 +49,7 @@ class RunDirectory:
         except OSError as error:
             raise InputError(f"{path}: cannot be made: {error.strerror}") from error
         self.path = path
+        self.is_told = False
         self._started = time.monotonic()
         self._record: dict[str, Any] = {
             "kind": "run",
@@ -72,6 +74,11 @@ class RunDirectory:
         self._record["steps"].append({"step": step, "at_s": at_s, **facts})
         write_text(self.file(RECORD), json.dumps(self._record, indent=2, default=str) + "\n")
 
+    @property
+    def steps(self) -> list[str]:
+        """Names of the steps noted so far."""
+        return [step["step"] for step in self._record["steps"]]
+
     @contextlib.contextmanager
     def noting_failure(self) -> Iterator[None]:
         """Note the end of a run that an error or a signal ends while the block runs."""
@@ -81,11 +88,11 @@ class RunDirectory:
             if all(step["step"] != "end" for step in self._record["steps"]):
                 # The error itself must be told in any case.
                 with contextlib.suppress(InputError):
-                    self.note("end", {"exit_code": _exit_code(error), "failure": str(error)})
+                    self.note("end", {"exit_code": exit_code_of(error), "failure": str(error)})
             raise
 
 
-def _exit_code(error: BaseException) -> int:
+def exit_code_of(error: BaseException) -> int:
     """Exit code of a command that ends by this."""
     if isinstance(error, Error):
         return error.exit_code

@@ -13,6 +13,7 @@ from fairlead.decide.placement.filling import fill_by_slot
 from fairlead.files import run_directory
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.found_network import FoundNetwork
+from fairlead.flows.interruption import telling_interruption
 from fairlead.flows.request import Request, hosts_of
 from fairlead.flows.tracing import TRACE_NOW, given_traffic, traced
 from fairlead.measure.network_sources import Measuring, network_source
@@ -113,7 +114,7 @@ def prepare(
     _check(request, launcher, whole)
     directory = RunDirectory.new(request.directory, Path(request.program[0]).name)
     directory.note("request", dataclasses.asdict(request))
-    with directory.noting_failure():
+    with telling_interruption(directory, narrator), directory.noting_failure():
         source = network_source(
             request.network, _measuring(request, narrator, probe_program, steps)
         )

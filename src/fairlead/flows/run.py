@@ -34,6 +34,7 @@ from fairlead.flows.collectives_of_run import (
     tuned,
 )
 from fairlead.flows.inputs import Prepared, place_prepared, prepare, probe_program_for
+from fairlead.flows.interruption import ended_by, telling_interruption
 from fairlead.flows.relaying import carried_line, relaying, told_paths
 from fairlead.flows.request import Request
 from fairlead.flows.run_log import RunLog
@@ -81,6 +82,7 @@ def run(
             given = None if plan is None else given_collectives(plan, request.num_ranks)
             collectives = None if given is None else RunCollectives(given)
             prepared = prepare(request, narrator, probe_program)
+            noting.enter_context(telling_interruption(prepared.directory, narrator))
             noting.enter_context(prepared.directory.noting_failure())
             history = RunLog(prepared, request, narrator)
             history.leave()
@@ -96,8 +98,8 @@ def run(
             prepared.directory.note("end", {"is_dry": True})
             return 0
         used = None if collectives is None else collectives.plan
-        seconds, exit_code = start(prepared, request, decision, narrator, used)
-        if exit_code == 0:
+        seconds, exit_code, was_asked_to_end = start(prepared, request, decision, narrator, used)
+        if exit_code == 0 and not was_asked_to_end:
             history.add(
                 *(method, decision, seconds, announcement.predicted_s),
                 is_tuned=used is not None and bool(used.rules.rules),
@@ -258,11 +260,12 @@ def start(
     decision: Decision,
     narrator: Narrator,
     collectives: CollectivesPlan | None = None,
-) -> tuple[float, int]:
+) -> tuple[float, int, bool]:
     """Start the program and wait for it; output and signals are passed on.
 
     Returns:
-        Seconds from the start of the launcher to its end, and its exit code.
+        Seconds from the start of the launcher to its end, its exit code, and whether a signal asked
+        for the end.
     """
     with contextlib.ExitStack() as stack:
         env = reordering(prepared, narrator) if request.reorder else {}
@@ -281,8 +284,11 @@ def start(
         command = prepared.launcher.prepare_command(spec, prepared.directory.path)
         prepared.directory.note("start", {"launcher_command": command})
         stdin = stack.enter_context(prepared.stdin.opened(last=True))
-        finished = launch.run(command, stdin=stdin)
+        finished = launch.run(command, stdin=stdin, is_users=True)
     end: dict[str, Any] = {"exit_code": finished.returncode, "seconds": finished.seconds}
+    if finished.signal is not None:
+        end["signal"] = finished.signal
+        narrator.tell(ended_by(finished, "the program"))
     if (drift := drift_counts(prepared.directory.path)) is not None:
         end["drift"] = drift.model_dump()
     if request.relay_bytes is not None:
@@ -298,7 +304,7 @@ def start(
         prepared.directory.note("end", end)
     except InputError as error:  # The program has run, so its exit code is returned in any case.
         narrator.tell(f"the end of this run is not recorded: {error}")
-    return finished.seconds, finished.returncode
+    return finished.seconds, finished.returncode, finished.signal is not None
 
 
 def reordering(

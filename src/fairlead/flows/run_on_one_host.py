@@ -11,6 +11,7 @@ from fairlead.act import launch
 from fairlead.act.launch import LaunchSpec, detect
 from fairlead.errors import InputError
 from fairlead.files.run_directory import RunDirectory
+from fairlead.flows.interruption import ended_by
 from fairlead.flows.request import Request
 from fairlead.model.cluster import Cluster
 from fairlead.narrator import Narrator
@@ -61,9 +62,13 @@ def run_on_one_host(
     command = launcher.prepare_command(spec, directory.path)
     directory.note("start", {"launcher_command": command})
     with directory.noting_failure():
-        finished = launch.run(command, stdin=0)
+        finished = launch.run(command, stdin=0, is_users=True)
+    end: dict[str, object] = {"exit_code": finished.returncode, "seconds": finished.seconds}
+    if finished.signal is not None:
+        end["signal"] = finished.signal
+        narrator.tell(ended_by(finished, "the program"))
     try:
-        directory.note("end", {"exit_code": finished.returncode, "seconds": finished.seconds})
+        directory.note("end", end)
     except InputError as error:  # The program has run, so its exit code is returned in any case.
         narrator.tell(f"the end of this run is not recorded: {error}")
     return finished.returncode

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import scipy.sparse as sp
 
 from fairlead.act.launch import Launcher, LaunchSpec, SharedInput
-from fairlead.errors import InputError, NoTraceError
+from fairlead.errors import InputError, NoTraceError, TracedRunEndedError
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.request import Request, require_ranks
 from fairlead.measure import profile_cache
@@ -57,6 +57,7 @@ def traced(
 
     Raises:
         Error: The file cannot be read or is of other ranks, or the traced run failed.
+        SystemExit: A signal asked for the end of the traced run; its code is the launcher's.
     """
     given = given_traffic(request)
     if given is not None:
@@ -76,6 +77,7 @@ def traced(
         request.program, request.num_ranks, cluster, launcher_args=request.launcher_args
     )
     inputs = profile_cache.input_files(request.program)
+    directory.note("tracing", {"log": log})
     started = time.monotonic()
     with stdin.opened() if stdin else contextlib.nullcontext(subprocess.DEVNULL) as source:
         # Standard output is for the placed run: one result, not two.
@@ -85,6 +87,12 @@ def traced(
             narrator.tell(f"traffic: {error}; it is run as the launcher places it")
             seconds = time.monotonic() - started
             traffic = _silent(request.num_ranks, str(error), seconds)
+        except TracedRunEndedError as error:
+            narrator.tell(
+                f"the traced run of {request.program[0]}: {error}; its traffic is not kept"
+            )
+            directory.is_told = True
+            raise SystemExit(error.exit_code) from error
     trace_s = time.monotonic() - started
     narrator.tell(f"traffic: the traced run has ended, after {format_duration(trace_s)}")
     try:

@@ -8,6 +8,7 @@ import dataclasses
 import datetime
 import os
 import shutil
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from fairlead.act import mpi_builds
 from fairlead.act.launch import Launcher, LaunchSpec, copied, run
 from fairlead.act.mpi_builds import MpiBuild
 from fairlead.act.preload import preloaded
-from fairlead.errors import InputError, NoTraceError, TraceError
+from fairlead.errors import InputError, NoTraceError, TracedRunEndedError, TraceError
 from fairlead.files.scratch import scratch_folder
 from fairlead.measure.trace_file import read_trace
 from fairlead.model.traffic import Traffic
@@ -71,6 +72,7 @@ def trace(
     Raises:
         TraceError: There is no such program, it failed (the error has its exit code), or its trace
             is lost; NoTraceError where it is no program of this MPI.
+        TracedRunEndedError: A signal asked for the end of it.
         LaunchError: The launcher cannot start it.
     """
     require_program(spec.program)
@@ -86,7 +88,14 @@ def trace(
         argv = launcher.prepare_command(traced, work_dir)
         words = _OurWords()
         with _outputs(log, stdout, words) as (out, errors):
-            finished = run(argv, timeout_s=timeout_s, stdin=stdin, stdout=out, stderr=errors)
+            finished = run(
+                argv, timeout_s=timeout_s, stdin=stdin, stdout=out, stderr=errors, is_users=True
+            )
+        if finished.signal is not None:
+            name = signal.Signals(finished.signal).name
+            raise TracedRunEndedError(
+                f"ended with exit code {finished.returncode} after {name}", finished.returncode
+            )
         if finished.returncode != 0:
             raise _failure(spec, finished.returncode, words.first, log)
         if not file.exists():
