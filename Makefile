@@ -4,7 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 STAMPS := $(VENV)/stamps
 BIN := $(VENV)/bin
-ADDED_MPIS := $(CURDIR)/build/added-mpis
+# Where the package looks for the parts for MPIs that are in the environment, whoever activates it.
+ADDED_MPIS := $(CURDIR)/$(VENV)/share
 
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 # Prints the current step and its approximate time, on two cores with empty caches.

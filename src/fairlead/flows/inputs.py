@@ -7,7 +7,9 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from fairlead.act import mpi_builds
 from fairlead.act.launch import Launcher, LaunchSpec, SharedInput, detect, unreachable_hosts
+from fairlead.act.mpi_builds import MpiBuild
 from fairlead.decide.placement import place
 from fairlead.decide.placement.filling import fill_by_slot
 from fairlead.files import run_directory
@@ -38,12 +40,14 @@ class Steps:
         probe: As `fairlead.measure.probe.probe`.
         trace: As `fairlead.measure.trace.trace`.
         check: The current state of a kept network; as `fairlead.watch.kept_network.refreshed`.
+        find: As `fairlead.act.mpi_builds.find`.
     """
 
     unreachable_hosts: Callable[..., Mapping[str, str]] = unreachable_hosts
     probe: Callable[..., Network] = probe
     trace: Callable[..., TracedRun] = trace
     check: Callable[[Profile, Cluster, Narrator, ProbeProgram], Network | None] = refreshed
+    find: Callable[[Launcher], MpiBuild] = mpi_builds.find
 
 
 STEPS = Steps()
@@ -111,7 +115,7 @@ def prepare(
     """
     launcher = probe_program.launcher
     whole = hosts_of(request.hostfile)
-    _check(request, launcher, whole)
+    _check(request, launcher, whole, steps.find)
     directory = RunDirectory.new(request.directory, Path(request.program[0]).name)
     directory.note("request", dataclasses.asdict(request))
     with telling_interruption(directory, narrator), directory.noting_failure():
@@ -179,8 +183,10 @@ def _measuring(
     )
 
 
-def _check(request: Request, launcher: Launcher, cluster: Cluster) -> None:
-    """Check before measuring the network what tracing or the launcher would refuse later."""
+def _check(
+    request: Request, launcher: Launcher, cluster: Cluster, find: Callable[[Launcher], MpiBuild]
+) -> None:
+    """Check before anything starts what tracing, measuring or the launcher would refuse later."""
     cluster.require_room_for(request.num_ranks)
     if request.traffic in (None, TRACE_NOW):
         require_program(request.program)
@@ -191,6 +197,9 @@ def _check(request: Request, launcher: Launcher, cluster: Cluster) -> None:
     launcher.check(
         LaunchSpec(request.program, request.num_ranks, cluster, some, launcher_args=arguments)
     )
+    # Traffic that is known, and a network that is given, need no program of ours.
+    if request.traffic in (None, TRACE_NOW) or request.network in (None, "probe:"):
+        find(launcher)
 
 
 def place_prepared(
