@@ -64,7 +64,9 @@ def effect_of(number: signal.Signals, command: Sequence[str], folder: Path) -> E
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         start_new_session=True,
     ) as process:  # fmt: skip
-        wait_until(lambda: len([*folder.glob("ready-*")]) == NUM_RANKS)
+        wait_until(
+            lambda: len([*folder.glob("ready-*")]) == NUM_RANKS or process.poll() is not None
+        )
         process.send_signal(number)
         try:
             process.wait(SETTLE_S)
