@@ -48,7 +48,13 @@ class ProbeError(Error):
 
 
 class TraceError(Error):
-    """The traced run gave no usable traffic; if the program failed, its exit code is passed on."""
+    """The traced run gave no usable traffic; if the program failed, its exit code is passed on.
+
+    Attributes:
+        exclusive: Files in the working folder that the run created with O_EXCL and left there.
+    """
+
+    exclusive: tuple[str, ...] = ()
 
     def __init__(self, message: str, exit_code: int = 1):
         super().__init__(message)

@@ -69,6 +69,7 @@ class Prepared:
         is_network_given: Whether the user gave the network, and nothing is to be measured.
         profile_path: Where the network is kept for later runs; None where it is given.
         traced_s: Time of the traced run itself; None if there was none now.
+        exclusive: Files in the working folder that the traced run created with O_EXCL and left.
     """
 
     probe_program: ProbeProgram
@@ -82,6 +83,7 @@ class Prepared:
     is_network_given: bool = True
     profile_path: Path | None = None
     traced_s: float | None = None
+    exclusive: tuple[str, ...] = ()
 
     @property
     def launcher(self) -> Launcher:
@@ -164,6 +166,7 @@ def prepare(
             is_network_given=source.is_given,
             profile_path=profile_path,
             traced_s=program.seconds,
+            exclusive=program.exclusive,
         )
 
 

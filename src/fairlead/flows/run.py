@@ -86,6 +86,8 @@ def run(
             noting.enter_context(prepared.directory.noting_failure())
             history = RunLog(prepared, request, narrator)
             history.leave()
+            if prepared.exclusive and not is_dry:
+                return _not_started_again(prepared, narrator)
             decision = _decided(prepared, request, method, history.kept, narrator)
         announcement = _announcement(prepared, request, method, decision, history.kept)
         if collectives is None and request.tune == "auto":
@@ -106,6 +108,18 @@ def run(
                 drift=drift_counts(prepared.directory.path),
             )
         return exit_code
+
+
+def _not_started_again(prepared: Prepared, narrator: Narrator) -> int:
+    """The exit code of a run that ends with the traced one, whose files would be in the way."""
+    named = ", ".join(prepared.exclusive[:3]) + (" ..." if len(prepared.exclusive) > 3 else "")
+    narrator.tell(
+        f"the program is not started again: it created {named} exclusively (O_EXCL) and would find "
+        "it; the traced run is this run, and the next one is placed by what it taught; the record "
+        f"of this run: {prepared.directory.path}"
+    )
+    prepared.directory.note("end", {"exit_code": 0, "exclusive": prepared.exclusive})
+    return 0
 
 
 def _tuned(

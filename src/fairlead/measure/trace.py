@@ -9,7 +9,7 @@ import datetime
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from fairlead.act.preload import preloaded
 from fairlead.errors import InputError, NoTraceError, TracedRunEndedError, TraceError
 from fairlead.files.scratch import scratch_folder
 from fairlead.measure.trace_file import read_trace
+from fairlead.measure.working_folder import exclusive_files, noting_library
 from fairlead.model.traffic import Traffic
 
 __all__ = ["TracedRun", "require_program", "trace"]
@@ -34,10 +35,12 @@ class TracedRun(NamedTuple):
     Attributes:
         traffic: What its ranks sent.
         seconds: From the start of the launcher to its end.
+        exclusive: Files in the working folder that it created with O_EXCL and left there.
     """
 
     traffic: Traffic
     seconds: float
+    exclusive: tuple[str, ...] = ()
 
 
 def trace(
@@ -82,9 +85,9 @@ def trace(
         scratch_folder(".fairlead-trace-", _shared_folder()) as shared,
     ):
         file = shared.absolute() / "trace"
-        traced = dataclasses.replace(
-            spec, env=preloaded(spec.env, library, FAIRLEAD_TRACE=str(file))
-        )
+        notes = shared.absolute() / "exclusive"
+        env = preloaded(_noting(spec.env, notes), library, FAIRLEAD_TRACE=str(file))
+        traced = dataclasses.replace(spec, env=env)
         argv = launcher.prepare_command(traced, work_dir)
         words = _OurWords()
         with _outputs(log, stdout, words) as (out, errors):
@@ -98,11 +101,20 @@ def trace(
             )
         if finished.returncode != 0:
             raise _failure(spec, finished.returncode, words.first, log)
+        exclusive = exclusive_files(notes, Path.cwd())
         if not file.exists():
-            raise _no_trace(launcher, spec, words.first)
+            error = _no_trace(launcher, spec, words.first)
+            error.exclusive = exclusive
+            raise error
         traffic = _read(file, spec)
     origin = traffic.origin | _origin(launcher, spec) | {"seconds": finished.seconds}
-    return TracedRun(dataclasses.replace(traffic, origin=origin), finished.seconds)
+    return TracedRun(dataclasses.replace(traffic, origin=origin), finished.seconds, exclusive)
+
+
+def _noting(env: Mapping[str, str], notes: Path) -> Mapping[str, str]:
+    """The variables with which files that are created with O_EXCL are noted."""
+    library = noting_library()
+    return env if library is None else preloaded(env, library, FAIRLEAD_EXCLUSIVE=str(notes))
 
 
 def require_program(program: Sequence[str]) -> None:

@@ -23,13 +23,13 @@ NUM_RANKS = 2
 SETTLE_S = 2.0
 """What has not come to the ranks after this time does not come."""
 
-# Each rank notes what it hears. It ends when it may, or with a checkpoint a second after SIGTERM.
+# Each rank notes what it hears. It ends when it may, or with a checkpoint after SIGTERM.
 RANK = """#!/bin/sh
 rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
 for name in HUP INT QUIT USR1 USR2 ALRM CONT WINCH; do
   trap "echo $name >> heard-$rank" $name
 done
-trap "echo TERM >> heard-$rank; sleep 1; echo saved >> heard-$rank; exit 0" TERM
+trap "echo TERM >> heard-$rank; sleep 0.2; echo saved >> heard-$rank; exit 0" TERM
 echo $$ > ready-$rank
 until [ -e end ]; do sleep 0.1; done
 """
