@@ -99,4 +99,6 @@ def test_signal_does_what_it_does_to_the_launcher(
     if table := os.environ.get("FAIRLEAD_SIGNAL_TABLE"):
         with Path(table).open("a") as stream:
             stream.write(f"| {name} | {number.name} | {plain} | {ours} |\n")
-    assert ours == plain
+    assert ours.exit_code == plain.exit_code
+    # Ranks of a launcher that the signal itself killed are ended, where the plain one leaves them.
+    assert ours.heard == plain.heard or plain.exit_code == 128 + number
