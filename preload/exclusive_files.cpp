@@ -44,8 +44,8 @@ void note(int folder, const char* name) {
     std::memcpy(line + length, name, name_length);
     length += name_length;
     line[length++] = '\n';
-    const int notes = next<OpenAt>("openat")(AT_FDCWD, file,
-                                             O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const int notes =
+        next<OpenAt>("openat")(AT_FDCWD, file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (notes >= 0) {
       (void)!write(notes, line, length);
       close(notes);
@@ -70,10 +70,10 @@ FILE* opened(const char* function, const char* path, const char* mode) {
 
 // The mode is there only where a file may be created; to read it in any case does no harm on the
 // machines of Linux, which pass it in a register.
-#define MODE_AFTER(flags)                  \
-  va_list rest;                            \
-  va_start(rest, flags);                   \
-  const auto mode = va_arg(rest, mode_t);  \
+#define MODE_AFTER(flags)                 \
+  va_list rest;                           \
+  va_start(rest, flags);                  \
+  const auto mode = va_arg(rest, mode_t); \
   va_end(rest)
 
 #pragma GCC visibility push(default)
@@ -95,8 +95,12 @@ int openat64(int folder, const char* path, int flags, ...) {
   MODE_AFTER(flags);
   return opened("openat64", folder, path, flags, mode);
 }
-FILE* fopen(const char* path, const char* mode) { return opened("fopen", path, mode); }
-FILE* fopen64(const char* path, const char* mode) { return opened("fopen64", path, mode); }
+FILE* fopen(const char* path, const char* mode) {
+  return opened("fopen", path, mode);
+}
+FILE* fopen64(const char* path, const char* mode) {
+  return opened("fopen64", path, mode);
+}
 
 }  // extern "C"
 #pragma GCC visibility pop
