@@ -157,13 +157,16 @@ void bind_collectives(nb::module_& module) {
   module.def(
       "plan_collective",
       [](const NetworkArrays& network, const std::string& operation, std::int32_t root,
-         std::uint64_t message_bytes, const Values& block_bytes, const std::string& method) {
+         std::uint64_t message_bytes, const Values& block_bytes, const std::string& method,
+         double factor, std::int32_t max_span) {
         const nb::gil_scoped_release unlocked;
-        return fl::plan(network.view(), to_request(operation, root, message_bytes, block_bytes),
-                        method);
+        fl::Request request = to_request(operation, root, message_bytes, block_bytes);
+        request.hierarchy_factor = factor;
+        request.hierarchy_max_span = max_span;
+        return fl::plan(network.view(), request, method);
       },
       "network"_a, "operation"_a, "root"_a, "message_bytes"_a, "block_bytes"_a, "method"_a,
-      "The method's schedule with predicted time and lower bound.");
+      "factor"_a, "max_span"_a, "The method's schedule with predicted time and lower bound.");
 
   module.def(
       "predicted_s",
@@ -184,11 +187,12 @@ void bind_collectives(nb::module_& module) {
       "network"_a, "operation"_a, "root"_a, "message_bytes"_a, "block_bytes"_a,
       "No algorithm is faster.");
 
-  nb::class_<fl::Hierarchy>(module, "Hierarchy", "CMPI's nested groups of hosts.")
+  nb::class_<fl::Hierarchy>(module, "Hierarchy", "CMPI's groups of hosts, level by level.")
       .def_ro("group_of_host", &fl::Hierarchy::group_of_host)
       .def_ro("transfer_s", &fl::Hierarchy::transfer_s)
       .def_ro("level_of_pair", &fl::Hierarchy::level_of_pair)
-      .def_ro("asymmetry_ratio", &fl::Hierarchy::asymmetry_ratio);
+      .def_ro("latency_asymmetry_ratio", &fl::Hierarchy::latency_asymmetry_ratio)
+      .def_ro("bandwidth_asymmetry_ratio", &fl::Hierarchy::bandwidth_asymmetry_ratio);
 
   module.def(
       "build_hierarchy",
@@ -198,5 +202,6 @@ void bind_collectives(nb::module_& module) {
             network.view(),
             {.message_bytes = message_bytes, .factor = factor, .max_span = max_span});
       },
-      "network"_a, "message_bytes"_a, "factor"_a, "max_span"_a, "Groups by CMPI's Algorithms.");
+      "network"_a, "message_bytes"_a, "factor"_a, "max_span"_a,
+      "Groups by CMPI's Algorithms 1 and 2.");
 }

@@ -42,7 +42,7 @@ Recipe quick_recipe();
 /// Trains of 64 KiB: on a busy machine, trains of 6 KiB mostly measure how long a receiver was not
 ///   running.
 Recipe long_train_recipe();
-/// CMPI's measurement: 1 B for the latency, 8 MiB for the bandwidth.
+/// As CMPI measures (section 3.1): 1 B for the latency, 8 MiB for the bandwidth (there 8 MB).
 Recipe full_recipe();
 
 /// The traffic of placements that is tried out after the pairs.

@@ -205,7 +205,7 @@ def host_sizes(operation: str, bytes: int, ranks_of_host: Sequence[int]) -> tupl
     Size of a message between hosts, and of each host's block where these differ.
     """
 
-def plan_collective(network: NetworkArrays, operation: str, root: int, message_bytes: int, block_bytes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], method: str) -> Schedule:
+def plan_collective(network: NetworkArrays, operation: str, root: int, message_bytes: int, block_bytes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], method: str, factor: float, max_span: int) -> Schedule:
     """The method's schedule with predicted time and lower bound."""
 
 def predicted_s(network: NetworkArrays, schedule: Schedule, block_bytes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
@@ -215,7 +215,7 @@ def lower_bound_s(network: NetworkArrays, operation: str, root: int, message_byt
     """No algorithm is faster."""
 
 class Hierarchy:
-    """CMPI's nested groups of hosts."""
+    """CMPI's groups of hosts, level by level."""
 
     @property
     def group_of_host(self) -> list[list[int]]: ...
@@ -227,10 +227,13 @@ class Hierarchy:
     def level_of_pair(self) -> list[int]: ...
 
     @property
-    def asymmetry_ratio(self) -> float: ...
+    def latency_asymmetry_ratio(self) -> float: ...
+
+    @property
+    def bandwidth_asymmetry_ratio(self) -> float: ...
 
 def build_hierarchy(network: NetworkArrays, message_bytes: float, factor: float, max_span: int) -> Hierarchy:
-    """Groups by CMPI's Algorithms."""
+    """Groups by CMPI's Algorithms 1 and 2."""
 
 class PlacementCost:
     """Costs of one placement."""

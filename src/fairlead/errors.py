@@ -62,7 +62,7 @@ class TraceError(Error):
 
 
 class NoTraceError(TraceError):
-    """The traced run ended without an error, but used no MPI that the preload library supports."""
+    """The traced run ended without an error, but left no trace that can be used."""
 
 
 class TracedRunEndedError(TraceError):

@@ -119,7 +119,7 @@ def test_an_example_is_broken_so_that_it_can_be_copied() -> None:
     example = said[said.index("Example: ") :].removeprefix("Example: ")
     words = shlex.split(example.replace("\\\n", ""))
     assert words[:2] == ["fairlead", "map"]
-    assert words[-2:] == ["--format", "rankfile"]
+    assert words[-2:] == ["--format", "seq"]
 
 
 @pytest.mark.parametrize("name", cli.COMMANDS)

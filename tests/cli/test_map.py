@@ -84,7 +84,8 @@ def test_every_format_says_the_same_placement(files, fairlead_map, tmp_path, for
     output = tmp_path / "ranks"
     arguments = (*files, "--cluster", SPEC, "--method", "cyclic")
 
-    said = fairlead_map(*arguments, "-o", str(output), "--format", format)
+    cores = ["--cores=2"] if format == "rankfile" else []
+    said = fairlead_map(*arguments, "-o", str(output), "--format", format, *cores)
 
     assert said.code == 0, said.err
     expected = ["h0", "h1", "h2", "h3"] * 2
@@ -95,9 +96,10 @@ def test_every_format_says_the_same_placement(files, fairlead_map, tmp_path, for
 def test_a_rankfile_names_the_cores_there_are(files, fairlead_map, tmp_path) -> None:
     arguments = (*files, "--cluster", "h0:4,h2:4", "-o", "ranks", "--format=rankfile")
 
-    assumed = fairlead_map(*arguments)
-    assert "ranks: assumes a core for each slot of a host" in assumed.err
-    assert (tmp_path / "ranks").read_text().splitlines()[0].endswith("slot=0-3")
+    refused = fairlead_map(*arguments)
+    assert refused.code == 2
+    assert "--cores N, or use --format seq" in " ".join(refused.err.split())
+    assert not (tmp_path / "ranks").exists()
 
     told = fairlead_map(*arguments, "--cores=2")
     assert (told.code, told.err) == (0, "")

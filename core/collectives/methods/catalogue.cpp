@@ -22,9 +22,12 @@ bool is_for_cmpi(Operation operation) {
   return has_root(operation);
 }
 
-constexpr std::array<Method, 13> kMethods{{
+constexpr std::array<Method, 14> kMethods{{
     {"native", "the MPI's own algorithm on a communicator in a better order", is_for<Form::native>},
-    {"cmpi", "CMPI's Algorithms 3 and 4: groups by distance, with leaders", is_for_cmpi},
+    {"cmpi", "the paper CMPI: the MPI's own in groups of near hosts, or a tree by distance",
+     is_for_cmpi},
+    {"leader_tree", "a tree in which leaders of groups of near hosts are parents of the others",
+     is_for<Form::split_tree>},
     {"pipeline", "segments down one tree, each host's fan-out as its NIC allows",
      is_for<Form::forest>},
     {"forest", "segments down several trees at once, each host inside only one of them",
@@ -49,9 +52,9 @@ constexpr std::array<Method, 13> kMethods{{
 
 using Plan = Schedule (*)(const Problem&);
 constexpr std::array<Plan, kMethods.size()> kPlans{
-    plan_native,   plan_cmpi,     plan_pipeline,      plan_forest,    plan_ring,
-    plan_linear,   plan_doubling, plan_dissemination, plan_two_level, plan_pipeline,
-    plan_pipeline, plan_forest,   plan_forest};
+    plan_native,   plan_cmpi,     plan_leader_tree, plan_pipeline,      plan_forest,
+    plan_ring,     plan_linear,   plan_doubling,    plan_dissemination, plan_two_level,
+    plan_pipeline, plan_pipeline, plan_forest,      plan_forest};
 
 constexpr std::string_view kFastest = "fastest";
 

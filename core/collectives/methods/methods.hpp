@@ -25,6 +25,7 @@ struct Problem {
 };
 
 [[nodiscard]] Schedule plan_cmpi(const Problem& problem);
+[[nodiscard]] Schedule plan_leader_tree(const Problem& problem);
 [[nodiscard]] Schedule plan_pipeline(const Problem& problem);
 [[nodiscard]] Schedule plan_forest(const Problem& problem);
 [[nodiscard]] Schedule plan_ring(const Problem& problem);

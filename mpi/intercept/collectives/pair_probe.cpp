@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CMPI's ping-pong (section 4.1), in both directions, on the communicator of the schedules, on
+// A ping-pong as CMPI's (section 3.1), in both directions, on the communicator of the schedules, on
 // which nothing else is under way.
 #include "collectives/pair_probe.hpp"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import typer
@@ -18,7 +17,7 @@ from fairlead.act.launch import (
 from fairlead.cli import given_options, options, parsers
 from fairlead.cli import map_options as choices
 from fairlead.cli.network_input import network_named
-from fairlead.cli.output import JsonOption, print_json, print_lines, progress, stdout, warn
+from fairlead.cli.output import JsonOption, print_json, print_lines, progress, stdout
 from fairlead.decide.placement import place
 from fairlead.errors import TopologyError
 from fairlead.measure.network_sources import TreeSource, source_kind
@@ -32,7 +31,7 @@ from fairlead.report import cost_view, placement_view
 
 EXAMPLE = (
     "Example: fairlead map --network cloud.net.npz --traffic cg.traffic.npz "
-    "--cluster h0:4,h1:4 -o ranks.txt --format rankfile"
+    "--cluster h0:4,h1:4 -o ranks.txt --format seq"
 )
 RANKFILE = "rankfile"
 
@@ -72,6 +71,12 @@ def map_ranks(
     if format != RANKFILE:
         reason = f"only the format {RANKFILE} names cores of a host"
         given_options.refuse(context, {"cores"}, reason)
+    elif cores is None:
+        raise typer.BadParameter(
+            "a rankfile names cores, and mpirun of Open MPI 4 fails without a message where a host "
+            "has fewer: give their number by --cores N, or use --format seq, which names none",
+            param_hint="--format",
+        )
     hosts = parsers.parse_cluster(cluster)
     given_options.require_optimize(context, [method])
     if method != "optimize":
@@ -104,8 +109,6 @@ def map_ranks(
         launcher_cost = evaluate_on(known, launchers, pattern)
     if output is not None:
         write_placement(chosen, hosts, format, output, None if cores is None else Cores(cores))
-        if format == RANKFILE and cores is None:
-            warn_of_cores(output)
     if as_json:
         print_json(cost_view.facts(chosen, cost, launcher_cost))
         return
@@ -127,14 +130,6 @@ def evaluate_on(
     if isinstance(known, HostTree):
         return evaluate_on_tree(placement, traffic, known)
     return evaluate(placement, traffic, known)
-
-
-def warn_of_cores(path: Path) -> None:
-    """Say what a rankfile assumes if the number of cores is not given."""
-    warn(
-        f"{path}: assumes a core for each slot of a host; Open MPI 4 fails without a message on "
-        "hosts with fewer: give their number by --cores N"
-    )
 
 
 def parse_fixed(texts: list[str]) -> dict[int, str]:

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import typer
 
-from fairlead.act.launch import parse_hostfile
+from fairlead.act.launch import parse_hostfile, read_hostfile
 from fairlead.act.plan.relay import DEFAULT_ZONES, RELAY_RULES
 from fairlead.cli.given_options import refuse
 from fairlead.cli.parsers import split_arguments
@@ -19,18 +20,20 @@ from fairlead.model.cluster import Cluster
 _OF_PROBE = frozenset({"mode", "budget", "contention", "max_age"})
 
 
-def hosts_given(hostfile: Path | None, hosts: str | None) -> Path | Cluster | None:
-    """The hosts that the user named in a file or one by one; None if in neither way.
+def hosts_given(hostfile: Path | None, hosts: str | None) -> Cluster | None:
+    """The hosts that the user named in a file, read once, or one by one; None if in neither way.
 
     Raises:
         BadParameter: They are named in both ways.
-        InputError: A name or a number of slots is not understood.
+        InputError: The file cannot be read, or a name or a number of slots is not understood.
     """
     if hosts is None:
-        return hostfile
+        return None if hostfile is None else read_hostfile(hostfile)
     if hostfile is not None:
         raise typer.BadParameter("does not go together with --hostfile", param_hint="--host")
-    return parse_hostfile(hosts.replace(",", "\n"), "--host")
+    # A name in a launcher's list of hosts is one slot, unlike a bare name in a hostfile.
+    listed = parse_hostfile(hosts.replace(",", "\n"), "--host")
+    return dataclasses.replace(listed, bare_hosts=frozenset())
 
 
 def request_of(context: typer.Context) -> Request:

@@ -44,8 +44,7 @@ def trace(
     path = output or Path(f"{Path(program[0]).name}.traffic.npz")
     require_folder(path)
     launcher = launch.detect(mpirun)
-    given = request_input.hosts_given(hostfile, host)
-    cluster = launch.read_hostfile(given) if isinstance(given, Path) else given
+    cluster = request_input.hosts_given(hostfile, host)
     arguments = parsers.split_arguments(launcher_args)
     spec = LaunchSpec(tuple(program), num_ranks, cluster, launcher_args=arguments)
     traffic = trace_program(launcher, spec, stdout=2 if as_json else 1).traffic

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import datetime
 import json
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +34,19 @@ HISTORY = "history.json"
 class RunDirectory:
     """A folder with all inputs, decisions, logs and times of one run.
 
+    A record that cannot be written is lost, with one line; the run goes on.
+
     Attributes:
         path: The folder.
         is_told: Whether the user knows already what ended the run.
     """
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, report: Callable[[str], object] | None = None):
         """Make the folder.
+
+        Args:
+            path: The folder.
+            report: Gets the line where something cannot be written; None for standard error.
 
         Raises:
             InputError: It exists and is not empty, or cannot be made.
@@ -50,6 +59,8 @@ class RunDirectory:
             raise InputError(f"{path}: cannot be made: {error.strerror}") from error
         self.path = path
         self.is_told = False
+        self._report = report or (lambda line: print(f"fairlead: {line}", file=sys.stderr))
+        self._is_lost = False
         self._started = time.monotonic()
         self._record: dict[str, Any] = {
             "kind": "run",
@@ -60,9 +71,26 @@ class RunDirectory:
         }
 
     @classmethod
-    def new(cls, path: Path | None, name: str) -> RunDirectory:
-        """Make the folder the user named, or a new one under the user's state folder."""
-        return cls(path if path is not None else _unused(state_folder() / "runs", name))
+    def new(
+        cls, path: Path | None, name: str, report: Callable[[str], object] | None = None
+    ) -> RunDirectory:
+        """Make the folder the user named, or a new one under the user's state folder.
+
+        Where that one cannot be made, the run's files go to a hidden folder below the current one,
+        or to the temporary one, which is removed at the end: the record is lost.
+
+        Raises:
+            InputError: The folder that the user named exists and is not empty, or no folder can be
+                made.
+        """
+        if path is not None:
+            return cls(path, report)
+        try:
+            return cls(_unused(state_folder() / "runs", name), report)
+        except InputError as error:
+            spare = cls(_spare_folder(), report)
+            spare._lose(error)
+            return spare
 
     def file(self, name: str) -> Path:
         """Path of a file in the folder."""
@@ -72,7 +100,22 @@ class RunDirectory:
         """Add a step with its facts to the record, and write the record."""
         at_s = round(time.monotonic() - self._started, 3)
         self._record["steps"].append({"step": step, "at_s": at_s, **facts})
-        write_text(self.file(RECORD), json.dumps(self._record, indent=2, default=str) + "\n")
+        text = json.dumps(self._record, indent=2, default=str) + "\n"
+        with self.losing():
+            write_text(self.file(RECORD), text)
+
+    @contextlib.contextmanager
+    def losing(self) -> Iterator[None]:
+        """Let the run go on where a part of its record cannot be written; the first is reported."""
+        try:
+            yield
+        except InputError as error:
+            self._lose(error)
+
+    def _lose(self, error: InputError) -> None:
+        if not self._is_lost:
+            self._is_lost = True
+            self._report(f"the record of this run is lost: {error}")
 
     @property
     def steps(self) -> list[str]:
@@ -86,10 +129,21 @@ class RunDirectory:
             yield
         except BaseException as error:
             if all(step["step"] != "end" for step in self._record["steps"]):
-                # The error itself must be told in any case.
-                with contextlib.suppress(InputError):
-                    self.note("end", {"exit_code": exit_code_of(error), "failure": str(error)})
+                self.note("end", {"exit_code": exit_code_of(error), "failure": str(error)})
             raise
+
+
+def _spare_folder() -> Path:
+    """A new folder below the current one, which hosts often share, or the temporary one."""
+    for parent in (Path.cwd(), None):
+        try:
+            made = tempfile.mkdtemp(prefix=".fairlead-run-", dir=parent)
+        except OSError as error:
+            problem = error.strerror
+            continue
+        atexit.register(shutil.rmtree, made, ignore_errors=True)
+        return Path(made)
+    raise InputError(f"{tempfile.gettempdir()}: no folder for a run can be made: {problem}")
 
 
 def exit_code_of(error: BaseException) -> int:

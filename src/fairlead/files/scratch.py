@@ -12,6 +12,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from fairlead.files.own_files import open_own_file, open_own_folder
+
 __all__ = ["scratch_folder"]
 
 _LOCK = ".lock"
@@ -45,16 +47,17 @@ def scratch_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
 def _remove_abandoned(parent: Path, prefix: str) -> None:
     """Remove the folders of this user whose process on this machine is gone.
 
-    In a folder that several machines share, the locks of the others may be invisible.
+    In a folder that several machines share, the locks of the others may be invisible. Whatever else
+    lies there may be another user's, and made to be followed or waited for.
     """
-    for folder in parent.glob(f"{prefix}*"):
-        with contextlib.suppress(OSError):
-            lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-            try:
-                if os.read(lock, 1024) == _owner() and _is_locked(lock):
-                    shutil.rmtree(folder, ignore_errors=True)
-            finally:
-                os.close(lock)
+    for path in parent.glob(f"{prefix}*"):
+        with contextlib.suppress(OSError), contextlib.ExitStack() as opened:
+            folder = open_own_folder(path)
+            opened.callback(os.close, folder)
+            lock = open_own_file(_LOCK, os.O_RDWR, folder=folder)
+            opened.callback(os.close, lock)
+            if os.read(lock, 1024) == _owner() and _is_locked(lock):
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _is_locked(lock: int) -> bool:

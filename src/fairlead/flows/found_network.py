@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import time
 from collections.abc import Callable, Iterator, Mapping
 
-from fairlead.decide.placement.filling import fill_by_slot
 from fairlead.errors import TopologyError
 from fairlead.measure.network_sources import NetworkSource, require_network
 from fairlead.measure.reachable import measured_part, named_reasons, reachable_part
@@ -61,11 +61,21 @@ class FoundNetwork:
             self._unreachable = ask()
             self.cluster = reachable_part(self._whole, self._unreachable, self._skip_unreachable)
 
-    def settled(self, traffic: Traffic, *, measures_again: bool) -> tuple[Cluster, Network]:
+    def give_slots(self, cluster: Cluster) -> None:
+        """Take the slots that the launcher was seen to have on these hosts."""
+        slots = dict(zip(self._whole.hosts, self._whole.slots, strict=True))
+        slots |= dict(zip(cluster.hosts, cluster.slots, strict=True))
+        self._whole = dataclasses.replace(self._whole, slots=tuple(slots.values()))
+        self.cluster = cluster
+
+    def settled(
+        self, traffic: Traffic, launchers: Placement, *, measures_again: bool
+    ) -> tuple[Cluster, Network]:
         """Hosts and network, measured now if there is none, or if it is implausible.
 
         Args:
             traffic: Traffic of a traced run, to check the network with.
+            launchers: Where the ranks of that run were.
             measures_again: Whether an implausible network is measured again, or only reported.
 
         Raises:
@@ -74,7 +84,7 @@ class FoundNetwork:
         """
         network = self._network or self._measured()
         self.cluster.require_room_for(traffic.num_ranks)
-        problem = _implausible(network, traffic, self.cluster)
+        problem = _implausible(network, traffic, launchers)
         if problem is not None:
             self._narrator.tell(f"network: {problem}")
             if measures_again:
@@ -134,12 +144,12 @@ def _require_reached(
         )
 
 
-def _implausible(network: Network, traffic: Traffic, cluster: Cluster) -> str | None:
+def _implausible(network: Network, traffic: Traffic, launchers: Placement) -> str | None:
     """Why the network contradicts the traced run; None if it does not."""
-    if not traffic.run_time_s > 0:
+    # Hosts that the probe has left out since took part in that run, so it says nothing then.
+    if not traffic.run_time_s > 0 or tuple(network.hosts) != tuple(launchers.hosts):
         return None
-    by_launcher = Placement(cluster.hosts, fill_by_slot(cluster, traffic.num_ranks), "launcher")
-    least_s = evaluate(by_launcher, traffic, network).bottleneck_s
+    least_s = evaluate(launchers, traffic, network).bottleneck_s
     if least_s <= IMPLAUSIBLE_RATIO * traffic.run_time_s:
         return None
     return (

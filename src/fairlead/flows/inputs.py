@@ -7,15 +7,17 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import numpy as np
+
 from fairlead.act import mpi_builds
 from fairlead.act.launch import Launcher, LaunchSpec, SharedInput, detect, unreachable_hosts
 from fairlead.act.mpi_builds import MpiBuild
 from fairlead.decide.placement import place
-from fairlead.decide.placement.filling import fill_by_slot
 from fairlead.files import run_directory
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.found_network import FoundNetwork
 from fairlead.flows.interruption import telling_interruption
+from fairlead.flows.launcher_placement import Observe, observe, observe_launcher
 from fairlead.flows.request import Request, hosts_of
 from fairlead.flows.tracing import TRACE_NOW, given_traffic, traced
 from fairlead.measure.network_sources import Measuring, network_source
@@ -39,6 +41,7 @@ class Steps:
         unreachable_hosts: As `fairlead.act.launch.unreachable_hosts`.
         probe: As `fairlead.measure.probe.probe`.
         trace: As `fairlead.measure.trace.trace`.
+        observe: As `fairlead.flows.launcher_placement.observe`.
         check: The current state of a kept network; as `fairlead.watch.kept_network.refreshed`.
         find: As `fairlead.act.mpi_builds.find`.
     """
@@ -46,6 +49,7 @@ class Steps:
     unreachable_hosts: Callable[..., Mapping[str, str]] = unreachable_hosts
     probe: Callable[..., Network] = probe
     trace: Callable[..., TracedRun] = trace
+    observe: Observe = observe
     check: Callable[[Profile, Cluster, Narrator, ProbeProgram], Network | None] = refreshed
     find: Callable[[Launcher], MpiBuild] = mpi_builds.find
 
@@ -62,6 +66,7 @@ class Prepared:
         cluster: Hosts that take part, each measured.
         network: The network between them, in their order.
         traffic: The traffic of the program.
+        launchers: The placement by the launcher's own start, as it was observed.
         directory: Folder of this run; network and traffic are saved there.
         probe_s: Time for measuring now; 0 if a kept profile was used.
         trace_s: Time for tracing now; 0 if a kept profile was used.
@@ -76,6 +81,7 @@ class Prepared:
     cluster: Cluster
     network: Network
     traffic: Traffic
+    launchers: Placement
     directory: RunDirectory
     probe_s: float
     trace_s: float
@@ -118,7 +124,8 @@ def prepare(
     launcher = probe_program.launcher
     whole = hosts_of(request.hostfile)
     _check(request, launcher, whole, steps.find)
-    directory = RunDirectory.new(request.directory, Path(request.program[0]).name)
+    name = Path(request.program[0]).name
+    directory = RunDirectory.new(request.directory, name, narrator.tell)
     directory.note("request", dataclasses.asdict(request))
     with telling_interruption(directory, narrator), directory.noting_failure():
         source = network_source(
@@ -131,19 +138,26 @@ def prepare(
         found.look(
             lambda: steps.unreachable_hosts(launcher, whole, launcher_args=request.launcher_args)
         )
-        found.cluster.require_room_for(request.num_ranks)
+        reachable, launchers = _observed(request, launcher, found.cluster, narrator, steps)
+        found.give_slots(reachable)
+        directory.note("launcher", {"host_of_rank": launchers.host_names(), **launchers.origin})
         # The program first: the measuring processes then stay for the decision, and never run at
         # the same time as the program.
         probe_program.close()
         stdin = SharedInput()
         program = traced(
-            request, launcher, found.cluster, directory, narrator, stdin=stdin, trace=steps.trace
+            request, launcher, reachable, directory, narrator, stdin=stdin, trace=steps.trace
         )
         traffic = program.traffic
-        traffic.save(directory.file(run_directory.TRAFFIC))
+        with directory.losing():
+            traffic.save(directory.file(run_directory.TRAFFIC))
         directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": program.trace_s})
-        cluster, network = found.settled(traffic, measures_again=request.network is None)
-        network.save(directory.file(run_directory.NETWORK))
+        measures_again = request.network is None
+        cluster, network = found.settled(traffic, launchers, measures_again=measures_again)
+        if cluster.hosts != reachable.hosts:  # The probe has left out another host.
+            cluster, launchers = _observed(request, launcher, cluster, narrator, steps)
+        with directory.losing():
+            network.save(directory.file(run_directory.NETWORK))
         # A network of some of the hosts is not kept as a profile of all.
         profile_path = source.profile_path(whole) if cluster.hosts == whole.hosts else None
         noted = {
@@ -159,6 +173,7 @@ def prepare(
             cluster,
             network,
             traffic,
+            launchers,
             directory,
             found.seconds,
             program.trace_s,
@@ -186,19 +201,36 @@ def _measuring(
     )
 
 
+def _observed(
+    request: Request, launcher: Launcher, cluster: Cluster, narrator: Narrator, steps: Steps
+) -> tuple[Cluster, Placement]:
+    return observe_launcher(
+        launcher,
+        cluster,
+        request.num_ranks,
+        request.launcher_args,
+        narrator,
+        max_age_s=request.max_age_s,
+        observe=steps.observe,
+    )
+
+
 def _check(
     request: Request, launcher: Launcher, cluster: Cluster, find: Callable[[Launcher], MpiBuild]
 ) -> None:
     """Check before anything starts what tracing, measuring or the launcher would refuse later."""
-    cluster.require_room_for(request.num_ranks)
     if request.traffic in (None, TRACE_NOW):
         require_program(request.program)
     else:
         given_traffic(request)
-    some = Placement(cluster.hosts, fill_by_slot(cluster, request.num_ranks), method="blocked")
+    if request.num_ranks < 1:
+        cluster.require_room_for(request.num_ranks)
+    # Whether there is room is the launcher's to say; here its arguments are checked.
+    roomy = dataclasses.replace(cluster, slots=(request.num_ranks,) * cluster.num_hosts)
+    some = Placement(cluster.hosts, np.zeros(request.num_ranks, np.int64), method="blocked")
     arguments = request.launcher_args
     launcher.check(
-        LaunchSpec(request.program, request.num_ranks, cluster, some, launcher_args=arguments)
+        LaunchSpec(request.program, request.num_ranks, roomy, some, launcher_args=arguments)
     )
     # Traffic that is known, and a network that is given, need no program of ours.
     if request.traffic in (None, TRACE_NOW) or request.network in (None, "probe:"):
@@ -224,6 +256,8 @@ def place_prepared(
     Raises:
         InputError: The method is unknown.
     """
+    if method == "launcher":
+        return prepared.launchers
     limit_s = time_limit_s if request.time_limit_s is None else request.time_limit_s
     return place(
         prepared.traffic,

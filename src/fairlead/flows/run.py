@@ -186,12 +186,13 @@ def _leave_baseline(prepared: Prepared, by_long_trains: Network | None) -> None:
         kept = profile_cache.recall(prepared.profile_path, prepared.cluster, math.inf)
         by_long_trains = None if kept is None else kept.by_long_trains
     if by_long_trains is not None:
-        by_long_trains.save(prepared.directory.file(run_directory.MEASURED_AGAIN))
+        with prepared.directory.losing():
+            by_long_trains.save(prepared.directory.file(run_directory.MEASURED_AGAIN))
 
 
 def _path(prepared: Prepared, request: Request, method: str, network: Network) -> Path:
     by = (method, request.metric, request.objective, request.seed, request.rule)
-    options = (by, request.time_limit_s)
+    options = (by, request.time_limit_s, *prepared.launchers.host_names())
     return decision_path(prepared.cluster, network, prepared.traffic, options)
 
 
@@ -250,7 +251,8 @@ def _announcement(
     predicted_s = decision.predicted_s(history.launcher_s())
     line = decision_line(prepared, request.rule, method, decision)
     taken = decision.placement or place_prepared(prepared, request, "launcher")
-    taken.save(prepared.directory.file(run_directory.PLACEMENT))
+    with prepared.directory.losing():
+        taken.save(prepared.directory.file(run_directory.PLACEMENT))
     prepared.directory.note(
         "decision",
         {
@@ -314,10 +316,7 @@ def start(
                 "routers_bytes": found.routers_bytes,
                 "relayed_bytes": found.relayed_bytes,
             }
-    try:
-        prepared.directory.note("end", end)
-    except InputError as error:  # The program has run, so its exit code is returned in any case.
-        narrator.tell(f"the end of this run is not recorded: {error}")
+    prepared.directory.note("end", end)
     return finished.seconds, finished.returncode, finished.signal is not None
 
 

@@ -30,7 +30,11 @@ class RunLog:
         self._prepared, self._narrator = prepared, narrator
         cluster = prepared.cluster
         key = profile_cache.program_key(
-            request.program, request.num_ranks, cluster, prepared.launcher
+            request.program,
+            request.num_ranks,
+            cluster,
+            prepared.launcher,
+            prepared.launchers.host_names(),
         )
         self._path = histories.history_path(key)
         self._empty = History(
@@ -72,11 +76,9 @@ class RunLog:
 
     def leave(self) -> None:
         """Leave the history, if there is any, in the run's folder, for its report."""
-        try:
-            if self.kept.runs:
+        if self.kept.runs:
+            with self._prepared.directory.losing():
                 self.kept.save(self._prepared.directory.file(run_directory.HISTORY))
-        except InputError as error:
-            self._narrator.tell(f"the history is not in the record of this run: {error}")
 
     def keep(self, method: str, placement: Placement | None, seconds: float) -> None:
         """Keep the time of a successful run; None for the launcher's own placement."""

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from fairlead.act import launch
 from fairlead.act.launch import LaunchSpec, detect
-from fairlead.errors import InputError
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.interruption import ended_by
 from fairlead.flows.request import Request
@@ -40,15 +39,15 @@ def run_on_one_host(
         The exit code of the launcher; 0 where nothing was started.
 
     Raises:
-        Error: The ranks do not fit the host, or the launcher would refuse.
+        Error: The launcher would refuse an argument.
     """
-    cluster.require_room_for(request.num_ranks)
     launcher = detect(request.mpirun)
     spec = LaunchSpec(
         request.program, request.num_ranks, cluster, launcher_args=request.launcher_args
     )
     launcher.check(spec)
-    directory = RunDirectory.new(request.directory, Path(request.program[0]).name)
+    name = Path(request.program[0]).name
+    directory = RunDirectory.new(request.directory, name, narrator.tell)
     directory.note("request", dataclasses.asdict(request))
     directory.note("network", {"hosts": cluster.hosts, "slots": cluster.slots})
     directory.note("decision", {"method": "launcher", "kept_launcher_placement": True})
@@ -67,8 +66,5 @@ def run_on_one_host(
     if finished.signal is not None:
         end["signal"] = finished.signal
         narrator.tell(ended_by(finished, "the program"))
-    try:
-        directory.note("end", end)
-    except InputError as error:  # The program has run, so its exit code is returned in any case.
-        narrator.tell(f"the end of this run is not recorded: {error}")
+    directory.note("end", end)
     return finished.returncode

@@ -19,9 +19,9 @@ from fairlead.decide.collectives.call_kind import CallKind
 from fairlead.decide.collectives.candidates import candidates
 from fairlead.decide.collectives.catalogue import WITH_ROOT
 from fairlead.decide.collectives.choosing import Choice, choose, rules_of
-from fairlead.decide.placement.filling import fill_by_slot
 from fairlead.errors import InputError, ProbeError
 from fairlead.flows.found_network import FoundNetwork
+from fairlead.flows.launcher_placement import observe_launcher
 from fairlead.flows.request import hosts_of, require_ranks
 from fairlead.measure.collective_times import TimedCall, TuningProgram
 from fairlead.measure.network_sources import Measuring, network_source
@@ -151,7 +151,6 @@ def found_hosts(
         InputError: All ranks are on one host, or the placement is of another number of ranks.
     """
     whole = hosts_of(request.hostfile)
-    whole.require_room_for(request.num_ranks)
     given = given_placement(request)
     with ProbeProgram(launcher, request.launcher_args) as probe_program:
         measuring = Measuring(
@@ -164,10 +163,18 @@ def found_hosts(
         source = network_source(request.network, measuring)
         found = FoundNetwork(source, whole, False, narrator)
         found.look(lambda: unreachable_hosts(launcher, whole, launcher_args=request.launcher_args))
-        cluster, network = found.settled(_nothing(request.num_ranks), measures_again=False)
-    placement = given or Placement(
-        cluster.hosts, fill_by_slot(cluster, request.num_ranks), method="blocked"
-    )
+        reachable, launchers = observe_launcher(
+            launcher,
+            found.cluster,
+            request.num_ranks,
+            request.launcher_args,
+            narrator,
+            max_age_s=request.max_age_s,
+        )
+        found.give_slots(reachable)
+        nothing = _nothing(request.num_ranks)
+        cluster, network = found.settled(nothing, launchers, measures_again=False)
+    placement = given or launchers
     placement.require_fits(cluster)
     if len(set(placement.host_of_rank.tolist())) < 2:
         raise InputError(

@@ -7,12 +7,12 @@ import contextlib
 import fcntl
 import os
 import shutil
-import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from fairlead.errors import LabError
+from fairlead.files.own_files import open_own_file, open_own_folder
 
 __all__ = ["CONTROL", "claim", "is_alive", "lab_folder", "live_labs"]
 
@@ -36,10 +36,15 @@ def labs_folder() -> Path:
         folder = Path(runtime) / "fairlead"
     else:
         folder = Path(tempfile.gettempdir()) / f"fairlead-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    status = folder.lstat()
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
-        raise LabError(f"{folder}: must be a folder of user {os.getuid()}; remove it and try again")
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    try:
+        os.close(open_own_folder(folder))
+    except OSError as error:
+        raise LabError(
+            f"{folder}: must be a folder that only user {os.getuid()} may write to; remove it and "
+            f"try again ({error.strerror})"
+        ) from error
     return folder
 
 
@@ -98,7 +103,7 @@ def claim(name: str, exact: bool) -> tuple[Path, int]:
 def is_alive(folder: Path) -> bool:
     """Whether a process still holds the lab."""
     try:
-        lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+        lock = open_own_file(folder / _LOCK, os.O_RDWR)
     except OSError:
         return False
     try:

@@ -263,7 +263,10 @@ def cost_network(
     """
     known_Bps = capacity_Bps[np.isfinite(capacity_Bps)]
     usual_Bps = float(known_Bps.max()) if known_Bps.size else NOMINAL_BPS
-    base_Bps = np.where(np.isfinite(capacity_Bps), capacity_Bps, usual_Bps)
+    # Where links are crossed and nothing is known of them, they are no faster than the slowest.
+    slowest_Bps = float(known_Bps.min()) if known_Bps.size else NOMINAL_BPS
+    base_Bps = np.where(hops > 0, slowest_Bps, usual_Bps)
+    base_Bps = np.where(np.isfinite(capacity_Bps), capacity_Bps, base_Bps)
     latency_s = HOP_S * (1 + hops)
     bandwidth_Bps = base_Bps
     if metric == "hops":

@@ -19,6 +19,7 @@ from fairlead.act.launch import Finished, Launcher
 from fairlead.act.launch.open_files import suspected_lack_of_files
 from fairlead.errors import InputError, ProbeError
 from fairlead.measure.contention_result import CONTENTION_FORMAT, read_contention
+from fairlead.measure.failed_probe import reason_of
 from fairlead.measure.probe_program import PROGRESS, ProbeProgram, chosen_pairs
 from fairlead.measure.probe_result import PAIRS_FORMAT, ProbeResult, read_result
 from fairlead.measure.reachable import named_reasons, reachable_part
@@ -40,8 +41,6 @@ _LEAST_TIMEOUT_S = 1.0
 _LOST = "did not answer any more during the measurement"
 
 _ERROR = re.compile(r"fairlead-probe: error (.*)$")
-_TROUBLE = re.compile(r"error|fail|unable|cannot|could not|did not|denied|no such|no space", re.I)
-_SAID_LINES = 6
 
 
 @dataclasses.dataclass(frozen=True)
@@ -313,26 +312,17 @@ def _check(
 
 def _failure(program: ProbeProgram, cluster: Cluster, finished: Finished) -> ProbeError:
     """The error that names the hosts that fail now, or the launcher's last words."""
-    lines = [line.strip() for line in finished.stderr.splitlines() if line.strip("-* \t\n")]
-    told = [match[1] for line in lines if (match := _ERROR.search(line))]
     reasons = program.unreachable_hosts(cluster)
     if reasons:
         return ProbeError(
             f"the measurement failed: {named_reasons(reasons)}; repair or remove the host, or "
             "leave it out by --skip-unreachable"
         )
-    said = told[-1] if told else _why(lines) or "no message"
     return ProbeError(
         f"the measurement failed: {program.launcher.path} ended with exit code "
-        f"{finished.returncode}: {said}{suspected_lack_of_files(cluster.num_hosts)}"
+        f"{finished.returncode}: {reason_of(finished.stderr)}"
+        f"{suspected_lack_of_files(cluster.num_hosts)}"
     )
-
-
-def _why(lines: Sequence[str]) -> str:
-    """The lines with the reason: launchers print it first, and general remarks at the end."""
-    unlike = list(dict.fromkeys(line for line in lines if not PROGRESS.search(line)))
-    first = next((index for index, line in enumerate(unlike) if _TROUBLE.search(line)), 0)
-    return " ".join(unlike[first : first + _SAID_LINES])
 
 
 def _check_places(cluster: Cluster, result: ProbeResult) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import pydantic
 
 from fairlead.act.launch import Launcher
+from fairlead.act.launch.choosing_variables import network_variables
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
 from fairlead.files.run_directory import cache_folder
@@ -49,10 +50,19 @@ class Profile:
     by_long_trains: Network | None = None
 
 
-def profile_path(cluster: Cluster, launcher: Launcher, mode: str, contention: bool = False) -> Path:
-    """File for the network of these hosts, as measured with this launcher's MPI."""
-    how = [mode, "contention"] if contention else [mode]
-    key = _key(["network", sorted(cluster.hosts), _lab(), launcher.family, launcher.version, *how])
+def profile_path(
+    cluster: Cluster,
+    launcher: Launcher,
+    mode: str,
+    contention: bool = False,
+    launcher_args: Sequence[str] = (),
+) -> Path:
+    """File for the network of these hosts, as this launcher's MPI measures and chooses it."""
+    how: list[Any] = [mode, "contention"] if contention else [mode]
+    how += [launcher_args, network_variables()]
+    key = key_of(
+        ["network", sorted(cluster.hosts), lab_facts(), launcher.family, launcher.version, *how]
+    )
     return cache_folder() / "networks" / f"{key}.net.npz"
 
 
@@ -213,14 +223,14 @@ def with_folder(path: Path) -> Path:
     return path
 
 
-def _lab() -> list[Any]:
+def lab_facts() -> list[Any]:
     """Identifies the emulated cloud: all clouds name their hosts h0, h1, ..., and reuse names."""
     hostfile = os.environ.get("FAIRLEAD_LAB_HOSTFILE")
     return [hostfile, Path(hostfile).stat().st_mtime_ns] if hostfile else []
 
 
 def _traffic_path(program: Sequence[str], num_ranks: int, launcher: Launcher) -> Path:
-    key = _key(["traffic", _identity(program), num_ranks, launcher.family])
+    key = key_of(["traffic", _identity(program), num_ranks, launcher.family])
     return cache_folder() / "traffic" / f"{key}.traffic.npz"
 
 
@@ -257,18 +267,24 @@ def _standard_input() -> list[Any]:
 
 
 def program_key(
-    program: Sequence[str], num_ranks: int, cluster: Cluster, launcher: Launcher
+    program: Sequence[str],
+    num_ranks: int,
+    cluster: Cluster,
+    launcher: Launcher,
+    host_of_rank: Sequence[str] = (),
 ) -> str:
     """Name for the runs of a program with these arguments, this many ranks, on these hosts.
 
-    With another input it has another name: times with one input tell nothing of those with another.
+    With another input, or another placement by the launcher (`host_of_rank`), it has another name:
+    their times are not comparable.
     """
-    hosts = [cluster.hosts, cluster.slots, _lab()]
+    hosts = [cluster.hosts, cluster.slots, lab_facts(), *host_of_rank]
     inputs = sorted(
         _stamps(_kept_inputs(_traffic_path(program, num_ranks, launcher)) or ()).items()
     )
-    return _key(["program", _identity(program), inputs, num_ranks, hosts, launcher.family])
+    return key_of(["program", _identity(program), inputs, num_ranks, hosts, launcher.family])
 
 
-def _key(facts: list[Any]) -> str:
+def key_of(facts: list[Any]) -> str:
+    """Name of a file that is kept under these facts."""
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:24]

@@ -9,6 +9,7 @@ import datetime
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from fairlead.act.mpi_builds import MpiBuild
 from fairlead.act.preload import preloaded
 from fairlead.errors import InputError, NoTraceError, TracedRunEndedError, TraceError
 from fairlead.files.scratch import scratch_folder
+from fairlead.measure.loaded_mpi import reporting_other_mpi
 from fairlead.measure.trace_file import read_trace
 from fairlead.measure.working_folder import exclusive_files, noting_library
 from fairlead.model.traffic import Traffic
@@ -73,24 +75,27 @@ def trace(
         of the run.
 
     Raises:
-        TraceError: There is no such program, it failed (the error has its exit code), or its trace
-            is lost; NoTraceError where it is no program of this MPI.
+        TraceError: There is no such program, or it failed (the error has its exit code);
+            NoTraceError where it succeeded, but left no trace that can be used.
         TracedRunEndedError: A signal asked for the end of it.
         LaunchError: The launcher cannot start it.
     """
     require_program(spec.program)
-    library = find(launcher).intercept
+    build = find(launcher)
     with (
         scratch_folder("fairlead-trace-") as work_dir,
         scratch_folder(".fairlead-trace-", _shared_folder()) as shared,
     ):
         file = shared.absolute() / "trace"
         notes = shared.absolute() / "exclusive"
-        env = preloaded(_noting(spec.env, notes), library, FAIRLEAD_TRACE=str(file))
+        env = preloaded(_noting(spec.env, notes), build.intercept, FAIRLEAD_TRACE=str(file))
         traced = dataclasses.replace(spec, env=env)
         argv = launcher.prepare_command(traced, work_dir)
         words = _OurWords()
-        with _outputs(log, stdout, words) as (out, errors):
+        with (
+            _outputs(log, stdout, words) as (out, errors),
+            reporting_other_mpi(f"FAIRLEAD_TRACE={file}", build, _report),
+        ):
             finished = run(
                 argv, timeout_s=timeout_s, stdin=stdin, stdout=out, stderr=errors, is_users=True
             )
@@ -115,6 +120,10 @@ def _noting(env: Mapping[str, str], notes: Path) -> Mapping[str, str]:
     """The variables with which files that are created with O_EXCL are noted."""
     library = noting_library()
     return env if library is None else preloaded(env, library, FAIRLEAD_EXCLUSIVE=str(notes))
+
+
+def _report(line: str) -> None:
+    print(f"fairlead: {line}", file=sys.stderr, flush=True)
 
 
 def require_program(program: Sequence[str]) -> None:
@@ -154,8 +163,8 @@ def _outputs(log: Path | str | None, stdout: int, words: _OurWords) -> Iterator[
         return
     try:
         stream = Path(log).open("ab")  # noqa: SIM115 (closed below; its own errors are not ours)
-    except OSError as error:
-        raise InputError(f"{log}: cannot be written: {error.strerror}") from error
+    except OSError:  # The output is seen all the same.
+        stream = Path(os.devnull).open("ab")  # noqa: SIM115
     with (
         stream,
         copied([stdout, stream.fileno()]) as out,
@@ -175,14 +184,15 @@ def _failure(
     )
 
 
-def _no_trace(launcher: Launcher, spec: LaunchSpec, said: str | None) -> TraceError:
+def _no_trace(launcher: Launcher, spec: LaunchSpec, said: str | None) -> NoTraceError:
     mpi = f"{launcher.name} {'.'.join(map(str, launcher.version))}"
     problem = f"{spec.program[0]}: the traced run left no trace"
     if said:
-        return TraceError(f"{problem}: {said}")
+        return NoTraceError(f"{problem}: {said}")
     return NoTraceError(
-        f"{problem}: it is no MPI program, belongs to another MPI than {launcher.path} ({mpi}), or "
-        "ended without MPI_Finalize"
+        f"{problem}: it is no MPI program, belongs to another MPI than {launcher.path} ({mpi}), "
+        "ended without MPI_Finalize, uses MPI sessions alone, or calls an MPI library that it has "
+        "loaded by dlopen()"
     )
 
 
@@ -190,11 +200,11 @@ def _read(file: Path, spec: LaunchSpec) -> Traffic:
     try:
         traffic = read_trace(file)
     except InputError as error:
-        raise TraceError(
+        raise NoTraceError(
             f"{spec.program[0]}: the traced run left an unusable trace: {error}"
         ) from error
     if traffic.num_ranks != spec.num_ranks:
-        raise TraceError(
+        raise NoTraceError(
             f"{spec.program[0]}: {spec.num_ranks} ranks were started, but MPI_COMM_WORLD had "
             f"{traffic.num_ranks}: the program belongs to another MPI than the launcher"
         )

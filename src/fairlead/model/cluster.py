@@ -4,11 +4,33 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from fairlead.errors import TopologyError
 
-__all__ = ["Cluster"]
+__all__ = ["Cluster", "GivenHosts", "Login"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Login:
+    """How a host is logged in to, where its hostfile says so."""
+
+    user: str | None = None
+    port: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class GivenHosts:
+    """Hosts in the user's own form, which the launcher reads itself.
+
+    Attributes:
+        hostfile: The file; None for the scheduler's allocation, which the launcher finds itself.
+        family: Family of the only MPIs that read the file's form; None where all do.
+    """
+
+    hostfile: Path | None = None
+    family: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,12 +42,19 @@ class Cluster:
         slots: Ranks that each host may hold, length H, each at least 1.
         sockets: Sockets of each host, length H.
         source: Name of the cluster in errors: where it was read from.
+        bare_hosts: Hosts whose slots were not given, so that they are the launcher's to choose;
+            until it is asked, `slots` counts how often each is named.
+        logins: `user` or `port` of a host, as its hostfile gives them.
+        given: How the user named the hosts to the launcher; None where a list is to be written.
     """
 
     hosts: tuple[str, ...]
     slots: tuple[int, ...]
     sockets: tuple[int, ...] = ()
     source: str = dataclasses.field(default="the cluster", compare=False)
+    bare_hosts: frozenset[str] = dataclasses.field(default=frozenset(), compare=False)
+    logins: Mapping[str, Login] = dataclasses.field(default_factory=dict, compare=False)
+    given: GivenHosts | None = dataclasses.field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hosts", tuple(self.hosts))
@@ -77,6 +106,9 @@ class Cluster:
             tuple(self.slots[index] for index in indices),
             tuple(self.sockets[index] for index in indices),
             self.source,
+            self.bare_hosts & set(hosts),
+            {host: login for host, login in self.logins.items() if host in hosts},
+            self.given if tuple(hosts) == self.hosts else None,
         )
 
     def require_room_for(self, num_ranks: int) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CMPI's performance hierarchy: nested groups of hosts that are close for messages of one size."""
+"""CMPI's performance hierarchy: groups of hosts that are close for messages of one size."""
 
 from __future__ import annotations
 
@@ -18,24 +18,29 @@ __all__ = ["Hierarchy", "build_hierarchy"]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """Groups within groups; the distance of two hosts is the level of their lowest common group.
+    """Groups of hosts on each level; the distance of two is the lowest level they share a group on.
+
+    On each level hosts are grouped anew, so a group need not lie within one group of the next.
 
     Attributes:
         hosts: Host names, length H.
         levels: Group of each host on each level, shape (L, H), lowest level first; the last is
             one group of all.
-        transfer_s: Time of one message per pair, shape (H, H), [src, dst], diagonal 0; where
-            pairs share a bottleneck, while all hosts that send through it do.
-        level_of_pair: The same, discretised, shape (H, H): l for times from k**l to k**(l + 1)
-            times the least.
-        asymmetry_ratio: Share of pairs of hosts whose two directions differ in level.
+        transfer_s: Time of one message per pair, shape (H, H), [src, dst], diagonal 0.
+        level_of_pair: The same, discretised, shape (H, H): l for times from l to l + 1 times
+            k times the least.
+        latency_asymmetry_ratio: Share of pairs of hosts whose two directions differ in the level
+            of their latency.
+        bandwidth_asymmetry_ratio: The same for the time of a byte, whose least value is that of
+            the highest bandwidth.
     """
 
     hosts: tuple[str, ...]
     levels: npt.NDArray[np.int64]
     transfer_s: Matrix
     level_of_pair: npt.NDArray[np.int64]
-    asymmetry_ratio: float
+    latency_asymmetry_ratio: float
+    bandwidth_asymmetry_ratio: float
 
     @property
     def num_levels(self) -> int:
@@ -65,20 +70,20 @@ class Hierarchy:
 def build_hierarchy(
     network: Network, message_bytes: float, k: float = 4, max_span: int = 1
 ) -> Hierarchy:
-    """Group hosts by the time of one message, then groups of them, until one is left.
+    """Group hosts by the time of one message, level by level, until one group is left.
 
     Args:
-        network: All pairs measured; its shared groups count.
+        network: All pairs measured. Shared groups do not count: the paper measures pairs.
         message_bytes: Size of the message: how much bandwidth counts beside latency.
-        k: A level is this many times as slow as the one before; > 1.
-        max_span: Most levels between the fastest and the slowest pair of a group; >= 0. The last
-            level is one group whatever its span.
+        k: A level is as wide as `k` times the least value; > 0.
+        max_span: Most hosts by which the groups of a level differ in size (the paper's T_span);
+            >= 0, but a difference of one host is never reduced.
 
     Raises:
         InputError: An argument is out of its range.
         TopologyError: A pair was not measured.
 
-    Source: Gong, He, Zhong 2015, Algorithms 1 and 2.
+    Source: Gong, He, Zhong 2015, section 3 and Algorithms 1 and 2.
     """
     if not 0 <= message_bytes < np.inf:
         raise InputError(f"hierarchy: message_bytes: must be finite and >= 0, got {message_bytes}")
@@ -89,5 +94,6 @@ def build_hierarchy(
         levels=np.array(built.group_of_host, dtype=np.int64),
         transfer_s=np.array(built.transfer_s).reshape(shape),
         level_of_pair=np.array(built.level_of_pair, dtype=np.int64).reshape(shape),
-        asymmetry_ratio=built.asymmetry_ratio,
+        latency_asymmetry_ratio=built.latency_asymmetry_ratio,
+        bandwidth_asymmetry_ratio=built.bandwidth_asymmetry_ratio,
     )

@@ -31,3 +31,6 @@ def view(nodes: Sequence[str], answer: Mapping[str, Any]) -> Iterator[Renderable
         share = f"{100 * part['coverage_ratio']:.0f} % of the links on routes are known"
         age_s = answer.get("age_s")
         yield Text(share if age_s is None else f"{share}; data of {age_s:.0f} s ago")
+    unmatched = answer.get("unmatched")
+    if unmatched:
+        yield Text(f"reported, but not in the topology: {', '.join(map(str, unmatched))}")

@@ -30,12 +30,12 @@ Request request_of(Operation operation, std::uint64_t bytes, std::int32_t root =
           .message_bytes = operation == barrier ? 0 : bytes};
 }
 
-// Hosts 0 to 2 are near each other, and so are 3 to 5. Of what a message takes from and to the
-// others of a group, 1 and 4 have the least sum; 3 has the least to its others, 5 from them.
+// Hosts 0 to 2 are near each other, and so are 3 to 5. By k = 1, in levels of 1 ms, the sums of a
+// group's links are 7, 3 and 2 towards its hosts, 2, 3 and 7 from them, and 9, 6 and 9 both ways.
 TestNetwork two_uneven_groups() {
   const std::array<std::array<double, 3>, 3> near_ms{
-      {{0.0, 1.0, 1.0}, {1.5, 0.0, 1.0}, {3.5, 1.5, 0.0}}};
-  TestNetwork network = even_network(6, 20e-3, 1e9);
+      {{0.0, 1.0, 1.1}, {2.5, 0.0, 1.1}, {5.5, 2.5, 0.0}}};
+  TestNetwork network = even_network(6, 20e-3, 1e12);
   for (std::size_t src = 0; src < 3; ++src) {
     for (std::size_t dst = 0; dst < 3; ++dst) {
       network.latency(src, dst) = near_ms[src][dst] * 1e-3;
@@ -166,21 +166,48 @@ TEST_CASE("planning: where nothing is shared two levels are one") {
   CHECK(schedule.form == Form::linear);
 }
 
-TEST_CASE("planning: CMPI's leaders have the least sum of costs, and the root leads its groups") {
-  // The root has neither the least sum nor the lowest number of any group.
+TEST_CASE("planning: CMPI's leaders have the least sum of inbound links, the root leads anywhere") {
+  // The root has neither the least sum of any kind nor the lowest number of its group.
   const TestNetwork network = two_uneven_groups();
-  const Schedule schedule = plan(network.view(), request_of(GENERATE(bcast, reduce), 1, 5), "cmpi");
+  Request request = request_of(GENERATE(bcast, reduce), 1, 4);
+  request.hierarchy_factor = 1.0;
+  const Schedule schedule = plan(network.view(), request, "cmpi");
   REQUIRE(schedule.form == Form::levels);
   CHECK(sorted_behind_leaders(schedule.levels) ==
-        std::vector<std::vector<Group>>{{{5, 1}}, {{1, 0, 2}, {5, 3, 4}}});
+        std::vector<std::vector<Group>>{{{4, 2}}, {{2, 0, 1}, {4, 3, 5}}});
 }
 
-TEST_CASE("planning: in CMPI's tree leaders are the parents of their groups") {
+TEST_CASE("planning: CMPI's tree begins near the root and goes on by distance") {
+  // 4 gets one subtree of 3 and 5, whose best link to it is that of 3; then one of 0 to 2 for each
+  // of the three.
+  const TestNetwork network = two_uneven_groups();
+  Request request = request_of(gather, 1, 4);
+  request.hierarchy_factor = 1.0;
+  const Schedule schedule = plan(network.view(), request, "cmpi");
+  REQUIRE(schedule.form == Form::split_tree);
+  CHECK(schedule.trees == std::vector<ParentOfHost>{{4, 3, 5, 4, kNoHost, 3}});
+}
+
+TEST_CASE("planning: in a tree of leaders the host with the least sum both ways is the parent") {
+  // 1 is the leader of 0 to 2, the root that of 3 to 5.
   const TestNetwork network = two_uneven_groups();
   const Schedule schedule =
-      plan(network.view(), request_of(GENERATE(gather, scatter), 1, 5), "cmpi");
+      plan(network.view(), request_of(GENERATE(gather, scatter), 1, 5), "leader_tree");
   REQUIRE(schedule.form == Form::split_tree);
   CHECK(schedule.trees == std::vector<ParentOfHost>{{1, 5, 1, 5, 5, kNoHost}});
+}
+
+TEST_CASE("planning: a tree of leaders crosses a shared uplink once for each rack") {
+  // One flow crosses as fast as inside a rack; eight at once get an eighth each.
+  const TestNetwork network = racked_network(16, 2, 0.0, 1e8, 1e8);
+  const Schedule schedule =
+      plan(network.view(), request_of(GENERATE(gather, scatter), 1'000'000, 0), "leader_tree");
+  const ParentOfHost& tree = schedule.trees[0];
+  std::size_t num_crossing = 0;
+  for (std::size_t host = 1; host < 16; ++host) {
+    if (static_cast<std::size_t>(tree[host]) % 2 != host % 2) ++num_crossing;
+  }
+  CHECK(num_crossing == 1);
 }
 
 TEST_CASE("planning: an unknown method, another operation's, and a root out of range are refused") {

@@ -113,7 +113,9 @@ def prepared(folder: Path) -> Prepared:
     cluster = fl.Cluster(("a.invalid",), (2,))
     measuring = ProbeProgram(OpenMpi4(Path("/m"), (4, 1, 4)))
     directory = RunDirectory(folder / "run")
-    return Prepared(measuring, cluster, network("a.invalid"), traffic, directory, 0.0, 0.0)
+    launchers = fl.Placement(["a.invalid"], np.array([0, 0]), "launcher")
+    found = network("a.invalid")
+    return Prepared(measuring, cluster, found, traffic, launchers, directory, 0.0, 0.0)
 
 
 def test_run_hands_the_plan_and_the_library_to_every_rank(

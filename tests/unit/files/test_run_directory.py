@@ -49,3 +49,39 @@ def test_an_error_outlives_a_record_that_cannot_be_written(tmp_path: Path) -> No
     (tmp_path / "run").rmdir()
     with pytest.raises(KeyboardInterrupt), directory.noting_failure():
         raise KeyboardInterrupt
+
+
+def test_a_state_folder_that_cannot_be_made_costs_the_record_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "state").write_text("a file, not a folder")
+    (tmp_path / "work").mkdir()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path / "work")
+    lines: list[str] = []
+
+    directory = RunDirectory.new(None, "solver", lines.append)
+    directory.note("probe", {"seconds": 1})
+
+    assert directory.path.parent == tmp_path / "work"
+    assert len(lines) == 1
+    assert lines[0].startswith(f"the record of this run is lost: {tmp_path}/state/fairlead/runs/")
+
+
+def test_a_folder_that_the_user_named_has_to_be_usable(tmp_path: Path) -> None:
+    (tmp_path / "named").write_text("a file, not a folder")
+
+    with pytest.raises(fl.InputError, match="named: cannot be made"):
+        RunDirectory.new(tmp_path / "named", "solver")
+
+
+def test_a_record_that_cannot_be_written_is_reported_once(tmp_path: Path) -> None:
+    lines: list[str] = []
+    directory = RunDirectory(tmp_path / "run", lines.append)
+    (tmp_path / "run").rmdir()
+
+    for _ in range(2):
+        directory.note("probe", {"seconds": 1})
+
+    assert len(lines) == 1
+    assert lines[0].startswith(f"the record of this run is lost: {tmp_path}/run/run.json: ")

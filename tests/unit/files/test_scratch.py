@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from fairlead.files.scratch import scratch_folder
+from fairlead.files.scratch import _owner, scratch_folder
 
 HOLD = """
 import sys
@@ -81,3 +83,54 @@ def test_folders_of_other_names_machines_and_programs_stay(
         assert holder.folder.exists()
 
     assert (tmp_path / "work-of-another-program").exists()
+
+
+def foreign(parent: Path, kind: str) -> Path:
+    """What another user could leave where temporary folders are made."""
+    folder = parent / "work-foreign"
+    if kind == "link":
+        (parent / "elsewhere").mkdir()
+        folder.symlink_to(parent / "elsewhere")
+        (folder / ".lock").write_bytes(_owner())
+        return folder
+    if kind == "fifo alone":
+        os.mkfifo(folder)
+        return folder
+    folder.mkdir(mode=0o700)
+    if kind == "fifo":
+        os.mkfifo(folder / ".lock", 0o600)
+    elif kind == "link to a fifo":
+        os.mkfifo(parent / "fifo", 0o600)
+        (folder / ".lock").symlink_to(parent / "fifo")
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(folder / ".lock"))
+    else:
+        (folder / ".lock").write_bytes(_owner())
+        folder.chmod(0o777)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "kind", ["fifo", "fifo alone", "link to a fifo", "link", "socket", "writable by all"]
+)
+def test_what_others_left_is_neither_waited_for_nor_removed(tmp_path: Path, kind: str) -> None:
+    folder = foreign(tmp_path, kind)
+
+    with scratch_folder("work-", tmp_path):
+        pass
+
+    assert os.path.lexists(folder)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder to another user")
+def test_folder_of_another_user_is_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "work-foreign"
+    folder.mkdir(mode=0o700)
+    (folder / ".lock").write_bytes(_owner())
+    os.chown(folder, 65534, 65534)
+
+    with scratch_folder("work-", tmp_path):
+        pass
+
+    assert folder.exists()

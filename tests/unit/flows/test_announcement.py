@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from instances import groups_traffic, racks
 
@@ -31,6 +32,7 @@ def prepared(tmp_path: Path) -> Prepared:
         fl.Cluster.uniform(NETWORK.hosts, 2),
         NETWORK,
         groups_traffic([0, 1, 0, 1]),
+        fl.Placement(NETWORK.hosts, np.array([0, 0, 1, 1]), "launcher"),
         RunDirectory(tmp_path / "record"),
         probe_s=1.0,
         trace_s=2.0,

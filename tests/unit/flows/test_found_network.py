@@ -40,7 +40,8 @@ def settled(network: fl.Network, told: Told, *, has_budget: bool = True) -> fl.N
         source, fl.Cluster.uniform(NETWORK.hosts, 1), False, told, has_budget=has_budget
     )
     found.look(dict)
-    return found.settled(groups_traffic([0, 1] * 4), measures_again=True)[1]
+    launchers = fl.Placement(NETWORK.hosts, np.arange(8), "launcher")
+    return found.settled(groups_traffic([0, 1] * 4), launchers, measures_again=True)[1]
 
 
 def test_pairs_that_the_budget_left_out_are_estimated() -> None:

@@ -12,7 +12,7 @@ import pytest
 from narrators import Told
 
 import fairlead as fl
-from fairlead.act.launch import Launcher
+from fairlead.act.launch import Launcher, LaunchSpec
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.flows.inputs import Prepared, Steps, prepare
 from fairlead.flows.request import Request, hosts_of
@@ -28,7 +28,9 @@ class World:
         monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
         monkeypatch.setattr("os.geteuid", lambda: 1000)
         monkeypatch.delenv("FAIRLEAD_LAB_HOSTFILE", raising=False)
-        self.steps = Steps(unreachable_hosts=lambda *_all, **_more: {}, probe=self._probe)
+        self.steps = Steps(
+            unreachable_hosts=lambda *_all, **_more: {}, probe=self._probe, observe=self._observe
+        )
         self.folder = folder
         self.found = network()
         self.probes = 0
@@ -39,6 +41,12 @@ class World:
     def _probe(self, *_arguments: Any, **_options: Any) -> fl.Network:
         self.probes += 1
         return self.found
+
+    def _observe(self, _launcher: Launcher, spec: LaunchSpec) -> list[str]:
+        """A launcher that gives each host one slot, and goes round where more are asked for."""
+        assert spec.cluster is not None
+        hosts = spec.cluster.hosts
+        return [hosts[rank % len(hosts)] for rank in range(spec.num_ranks or len(hosts))]
 
     def prepare(self, *program: str, **options: Any) -> tuple[Prepared, list[str]]:
         told = self.told = Told()

@@ -46,6 +46,7 @@ def log_of(folder: Path, told: Told, traced_s: float | None) -> RunLog:
         fl.Cluster(("a", "b"), (1, 1)),
         fl.Network(["a", "b"], np.zeros((2, 2)), np.full((2, 2), 1e8)),
         fl.Traffic(bytes=np.ones((2, 2)), messages=np.ones((2, 2))),
+        fl.Placement(["a", "b"], np.array([0, 1]), "launcher"),
         RunDirectory(folder / "run"),
         probe_s=0.0,
         trace_s=10.5,

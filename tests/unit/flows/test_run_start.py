@@ -36,7 +36,8 @@ def start_program(folder: Path, *program: str) -> tuple[int, list[str]]:
         fl.Cluster(("a",), (2,)),
         fl.Network(["a"], [[0]], [[np.inf]]),
         fl.Traffic(bytes=np.eye(2), messages=np.eye(2)),
-        RunDirectory(folder),
+        fl.Placement(["a"], np.array([0, 0]), "launcher"),
+        RunDirectory(folder, told.tell),
         0.0,
         0.0,
     )
@@ -54,7 +55,7 @@ def test_exit_code_outlives_a_record_that_cannot_be_written(tmp_path: Path) -> N
     code, told = start_program(run, "sh", "-c", f"rm -r {run}; exit 7")
     assert code == 7
     assert len(told) == 1
-    assert told[0].startswith(f"the end of this run is not recorded: {run}/run.json: cannot be")
+    assert told[0].startswith(f"the record of this run is lost: {run}/run.json: cannot be")
 
 
 def test_a_decision_against_what_has_proved_slower_holds_where_something_has() -> None:

@@ -37,6 +37,19 @@ the job to be terminated. The first process to do so was:
 """
 
 
+# What it printed where docker0 had one address on each host.
+DOCKER = """\
+--------------------------------------------------------------------------
+WARNING: Open MPI accepted a TCP connection from what appears to be a
+another Open MPI process but cannot find a corresponding process
+entry for that peer.
+
+This attempted connection will be ignored; your MPI job may or may not
+continue properly.
+--------------------------------------------------------------------------
+"""
+
+
 class Failing(ProbeProgram):
     """All hosts answer, and the program ends with these words."""
 
@@ -66,10 +79,15 @@ class Failing(ProbeProgram):
             "connect failed\nfairlead-probe: error mpirun did not end within 2 s and was stopped\n",
             "code 1: mpirun did not end within",
         ),
+        (
+            DOCKER,
+            "code 1: WARNING: Open MPI accepted a TCP connection from what appears to be a another",
+        ),
+        (DOCKER, "--launcher-args '--mca btl_tcp_if_include NETWORK/BITS'"),
         ("one\ntwo\n", ": one two"),
         ("", ": no message"),
     ],
-    ids=["full disk", "timeout", "other", "silence"],
+    ids=["full disk", "timeout", "whole paragraph", "remedy", "other", "silence"],
 )
 def test_the_reason_is_named(stderr: str, said: str) -> None:
     program = Failing(stderr)

@@ -21,7 +21,7 @@ class Direct(OpenMpi4):
 
     def prepare_command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
         del work_dir
-        return list(spec.program)
+        return ["env", f"FAIRLEAD_TRACE={spec.env['FAIRLEAD_TRACE']}", *spec.program]
 
 
 @pytest.fixture(autouse=True)
@@ -72,6 +72,19 @@ def test_what_the_library_said_is_the_reason(capfd: pytest.CaptureFixture[str]) 
     assert capfd.readouterr() == (
         "out\n", "other\nfairlead: t: cannot be written: No space left\n"
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("true", "it is no MPI program"),
+        ("echo 'fairlead: disk full' >&2", "disk full"),
+        ('echo half > "$FAIRLEAD_TRACE"', "left an unusable trace"),
+    ],
+)
+def test_a_program_that_succeeded_never_fails_for_its_trace(script: str, reason: str) -> None:
+    with pytest.raises(fl.NoTraceError, match=reason):
+        trace_script(script)
 
 
 def test_exit_code_and_log_are_named(tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ struct Request {
   /// Block of each host where they differ (gatherv, scatterv, allgatherv, reduce_scatter), length
   /// H; else empty. `message_bytes` is then their mean.
   std::span<const double> block_bytes{};
+  double hierarchy_factor = 4.0;        ///< k of `cmpi`; no other method has one
+  std::int32_t hierarchy_max_span = 1;  ///< T_span of `cmpi`
 };
 
 /// A way of planning. Each is a file in core/collectives/methods.

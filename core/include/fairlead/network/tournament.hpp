@@ -20,7 +20,8 @@ struct Meeting {
 /// Round-robin tournament by the circle method: every two players meet once, and within a round
 /// no player is in two meetings. One player keeps its seat while the others rotate around the
 /// table.
-/// Source: E. Lucas, Recreations mathematiques, vol. 2 (1883); used by CMPI section 4.1.
+/// Source: E. Lucas, Recreations mathematiques, vol. 2 (1883); CMPI, section 3.1, measures N / 2
+/// pairs in each of N iterations.
 class Tournament {
  public:
   /// @param num_players at least 1.

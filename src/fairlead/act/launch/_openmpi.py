@@ -4,10 +4,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from fairlead.act.launch._spec_checks import option_names, slots_per_host
+from fairlead.act.launch._exports import openmpi_exports
+from fairlead.act.launch._spec_checks import (
+    given_hostfile,
+    is_in_allocation,
+    login_words,
+    option_names,
+    slots_per_host,
+    write_once,
+)
 from fairlead.act.launch.launch_spec import LaunchSpec
 from fairlead.errors import LaunchError
 
@@ -43,26 +51,42 @@ def command_line(path: Path, spec: LaunchSpec, hosts: Sequence[str]) -> list[str
     return [
         str(path),
         *hosts,
-        *("-n", str(spec.num_ranks)),
+        *(() if spec.num_ranks is None else ("-n", str(spec.num_ranks))),
         *binding(spec),
-        *exports(spec.env),
-        *spec.launcher_args,
+        *openmpi_exports(spec.env, spec.launcher_args),
         *spec.program,
     ]
 
 
+def hostfile_options(spec: LaunchSpec, work_dir: Path) -> list[str]:
+    """Arguments that name hosts and leave the placement to the launcher: the user's own file."""
+    if spec.cluster is None or is_in_allocation(spec):
+        return []
+    own = given_hostfile(spec, "openmpi")
+    return ["--hostfile", str(own or write_once(work_dir, "hosts", hostfile_lines(spec)))]
+
+
 def hostfile_lines(spec: LaunchSpec) -> list[str]:
     """The hostfile, each host once: Open MPI refuses two lines with slots= for one host."""
-    return [f"{host} slots={slots}" for host, slots in slots_per_host(spec).items()]
+    bare = spec.cluster.bare_hosts if spec.cluster is not None else frozenset()
+    return [
+        (host if host in bare else f"{host} slots={slots}") + login_of(spec, host)
+        for host, slots in slots_per_host(spec).items()
+    ]
 
 
-def exports(env: Mapping[str, str]) -> list[str]:
-    """Arguments that pass variables to the ranks.
+def parameter(spec: LaunchSpec, name: str) -> str | None:
+    """Value of an MCA parameter among the user's launcher arguments."""
+    words = spec.launcher_args
+    for at in range(len(words) - 2):
+        if words[at].lstrip("-") in {"mca", "gmca"} and words[at + 1] == name:
+            return words[at + 2]
+    return None
 
-    Tried with spaces, quotes, ';', ',', '$', back-quotes, back-slashes, line breaks and empty
-    values, on this machine and through a remote agent: each arrives unchanged.
-    """
-    return [part for name, value in env.items() for part in ("-x", f"{name}={value}")]
+
+def login_of(spec: LaunchSpec, host: str) -> str:
+    """User and port of a host, as words of a line of Open MPI's hostfile."""
+    return login_words(spec, host, "username", "port")
 
 
 def is_told_to_unbind(spec: LaunchSpec) -> bool:

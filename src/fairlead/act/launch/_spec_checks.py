@@ -33,8 +33,12 @@ def check_spec(
     """
     if not spec.program:
         raise LaunchError("no program to start was given")
+    if ":" in spec.program:
+        raise LaunchError(
+            "the argument ':' starts another program (MPMD), which Fairlead does not support; "
+            "nothing was started"
+        )
     if spec.cluster is not None:
-        spec.cluster.require_room_for(spec.num_ranks)
         _refuse(spec.launcher_args, host_options, "the hosts and the number of ranks")
         _check_names(spec.cluster.hosts)
     if spec.placement is not None:
@@ -80,6 +84,28 @@ def slots_per_host(spec: LaunchSpec) -> dict[str, int]:
     for host in spec.placement.host_names():
         slots[host] = slots.get(host, 0) + 1
     return slots
+
+
+def login_words(spec: LaunchSpec, host: str, user: str, port: str | None) -> str:
+    """User and port of a host by the launcher's names for them, as its files take them."""
+    login = spec.cluster.logins.get(host) if spec.cluster is not None else None
+    if login is None:
+        return ""
+    words = [f" {user}={login.user}"] if login.user is not None else []
+    words += [f" {port}={login.port}"] if port and login.port is not None else []
+    return "".join(words)
+
+
+def given_hostfile(spec: LaunchSpec, family: str) -> Path | None:
+    """The user's own hostfile, where the ranks are the launcher's to place and it can read it."""
+    given = spec.cluster.given if spec.cluster is not None and spec.placement is None else None
+    return given.hostfile if given is not None and given.family in (None, family) else None
+
+
+def is_in_allocation(spec: LaunchSpec) -> bool:
+    """Whether the launcher finds hosts and slots itself, in the scheduler's allocation."""
+    given = spec.cluster.given if spec.cluster is not None and spec.placement is None else None
+    return given is not None and given.hostfile is None
 
 
 def write_once(work_dir: Path, kind: str, lines: Iterable[str]) -> Path:

@@ -100,7 +100,9 @@ class Conversation:
         return finished
 
     def end(self, grace_s: float) -> None:
-        """Close the program's input and wait until it and all that it started have ended.
+        """End the program by an empty line, and wait until all that it started has ended.
+
+        Its input is closed, too; but Open MPI 5.0.11 does not pass the end of the input on.
 
         Args:
             grace_s: If it still runs after this time, it is ended as by SIGTERM.
@@ -108,6 +110,9 @@ class Conversation:
         if self.has_ended:
             return
         assert self._process.stdin is not None
+        with contextlib.suppress(OSError):  # A full pipe means that nobody reads it.
+            os.set_blocking(self._process.stdin.fileno(), False)
+            os.write(self._process.stdin.fileno(), b"\n")
         with contextlib.suppress(OSError):
             self._process.stdin.close()
         with passing_signals() as signals:

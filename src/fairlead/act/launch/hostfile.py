@@ -3,25 +3,60 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from pathlib import Path
+from typing import NamedTuple
 
 from fairlead.act.launch.host_names import host_name_problem
 from fairlead.errors import InputError
-from fairlead.model.cluster import Cluster
+from fairlead.model.cluster import Cluster, GivenHosts, Login
 
 __all__ = ["parse_hostfile", "read_hostfile"]
 
-_SETTING = re.compile(r"(slots|max[_-]slots)\s*=\s*(\S+)")
-_MPICH = re.compile(r"(?P<host>[^:\s]+):(?P<slots>[^:\s]*)")
+# What Open MPI 4.1.4 and 5.0.11 (first three) and Hydra 4.0.2 (`user`) accept; each was tried.
+_NAMES = {
+    "slots": r"slots|cpu|count",
+    "most": r"max[_-](?:slots|cpu|count)|(?:slots|cpu|count)[_-]max",
+    "user": r"user[_-]?name|user",
+    "port": r"port",
+}
+_SETTING = re.compile(
+    "(?:" + "|".join(f"(?P<{key}>{names})" for key, names in _NAMES.items()) + r")\s*=\s*(\S+)"
+)
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|#[^\n]*", re.DOTALL)
+_HYDRA = re.compile(r"(?P<host>[^:\s]+):(?P<slots>[^:\s]*)")
+_USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*\$?", re.ASCII)
 _MOST_SLOTS = 1_000_000
+_LARGEST_PORT = 65_535
+
+
+class _Line(NamedTuple):
+    """One host of a hostfile.
+
+    Attributes:
+        host: Its name.
+        slots: Its slots; None where the line does not give them.
+        login: User and port, where given.
+        form: "bare", "slots=" (Open MPI's) or ":" (Hydra's).
+    """
+
+    host: str
+    slots: int | None
+    login: Login
+    form: str
+
+
+_FAMILY_OF_FORM = {"bare": None, "slots=": "openmpi", ":": "mpich"}
 
 
 def read_hostfile(path: Path | str) -> Cluster:
-    """Read a hostfile: `host slots=N max_slots=M`, `host:N`, or bare names, one slot per line.
+    """Read a hostfile of Open MPI or MPICH, such as `host slots=N max_slots=M` or `host:N`.
 
     Hosts keep the order of the file. A bare name or `host:N` that is repeated adds its slots each
-    time, as the launchers read it.
+    time, as the launchers read it. The slots of a bare name are the launcher's to choose
+    (`Cluster.bare_hosts`).
 
     Raises:
         InputError: The file is missing, not text, or empty, or a line is not understood; the
@@ -29,12 +64,15 @@ def read_hostfile(path: Path | str) -> Cluster:
     """
     path = Path(path)
     try:
-        text = path.read_bytes().decode("utf-8")
+        with path.open("rb") as stream:
+            is_file = stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+            text = stream.read().decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not a hostfile: not UTF-8 text") from error
     except OSError as error:
         raise InputError(f"{path}: hostfile cannot be read: {error.strerror}") from error
-    return parse_hostfile(text, str(path))
+    # What is no file, such as a shell's <(...), can be read once: the launcher gets a copy.
+    return _cluster(_parse(text, str(path)), str(path), path.absolute() if is_file else None)
 
 
 def parse_hostfile(text: str, origin: str) -> Cluster:
@@ -43,67 +81,104 @@ def parse_hostfile(text: str, origin: str) -> Cluster:
     Raises:
         InputError: A line is not understood, or there is no host.
     """
+    return _cluster(_parse(text, origin), origin, None)
+
+
+def _parse(text: str, origin: str) -> list[_Line]:
     if "\0" in text:
         raise InputError(f"{origin}: not a hostfile: not a text file")
-    slots_of_host: dict[str, int] = {}
+    # Line breaks inside a comment stay, so that errors name the right line.
+    plain = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+    lines: list[_Line] = []
     form_of_host: dict[str, str] = {}
     # Not splitlines(): for the launchers, form feeds and the like do not end a line.
-    for number, raw in enumerate(text.split("\n"), start=1):
-        line = raw.split("#", 1)[0].strip()
+    for number, raw in enumerate(plain.split("\n"), start=1):
+        line = raw.strip()
         if not line:
             continue
         try:
-            host, slots, form = _parse_line(line)
+            parsed = _parse_line(line)
             # Open MPI refuses two slot counts for one host; MPICH and bare names add up.
-            if form_of_host.setdefault(host, form) != form or (
-                form == "slots=" and host in slots_of_host
+            is_again = parsed.host in form_of_host
+            if form_of_host.setdefault(parsed.host, parsed.form) != parsed.form or (
+                parsed.form == "slots=" and is_again
             ):
                 raise ValueError(
-                    f"host {host!r} is named again; give it one line with all its slots"
+                    f"host {parsed.host!r} is named again; give it one line with all its slots"
                 )
         except ValueError as error:
             raise InputError(f"{origin}:{number}: {error}") from error
-        slots_of_host[host] = slots_of_host.get(host, 0) + slots
-    if not slots_of_host:
+        lines.append(parsed)
+    if not lines:
         raise InputError(f"{origin}: the hostfile names no host; expected lines 'HOST slots=N'")
-    return Cluster(tuple(slots_of_host), tuple(slots_of_host.values()), source=origin)
+    return lines
 
 
-def _parse_line(line: str) -> tuple[str, int, str]:
-    """Host, slots and form ("bare", "slots=" or ":") of one line."""
+def _cluster(lines: list[_Line], origin: str, hostfile: Path | None) -> Cluster:
+    slots_of_host: dict[str, int] = {}
+    for line in lines:
+        slots = 1 if line.slots is None else line.slots
+        slots_of_host[line.host] = slots_of_host.get(line.host, 0) + slots
+    families = {_FAMILY_OF_FORM[line.form] for line in lines} - {None}
+    has_one_form = len(families) < 2
+    return Cluster(
+        tuple(slots_of_host),
+        tuple(slots_of_host.values()),
+        source=origin,
+        bare_hosts=frozenset(line.host for line in lines if line.slots is None),
+        logins={line.host: line.login for line in lines if line.login != Login()},
+        given=GivenHosts(hostfile, *families) if hostfile and has_one_form else None,
+    )
+
+
+def _parse_line(line: str) -> _Line:
     host, *others = line.split(None, 1)
     rest = others[0] if others else ""
     settings = _settings(rest, line)
-    slots = settings.get("slots")
-    mpich = _MPICH.fullmatch(host)
-    if mpich:
-        if rest.strip():
+    user, at, name = host.rpartition("@")
+    host = name
+    if at:
+        settings.setdefault("user", user)
+    slots = _slot_count(settings["slots"], "slots") if "slots" in settings else None
+    hydra = _HYDRA.fullmatch(host)
+    if hydra:
+        if settings.keys() - {"user"}:
             raise ValueError(f"unknown form {line!r}; expected 'HOST:N' or 'HOST slots=N'")
-        host, slots = mpich["host"], _slot_count(mpich["slots"], "slots")
+        host, slots = hydra["host"], _slot_count(hydra["slots"], "slots")
     problem = host_name_problem(host)
     if problem:
         raise ValueError(problem)
-    most = settings.get("max_slots")
-    if most is not None and slots is not None and most < slots:
+    if "most" in settings and (most := _slot_count(settings["most"], "max_slots")) < (slots or 1):
         raise ValueError(f"host {host!r}: slots={slots} is more than max_slots={most}")
-    if slots is None:
-        return host, 1, "bare"
-    return host, slots, ":" if mpich else "slots="
+    form = ":" if hydra else "bare" if slots is None and not settings else "slots="
+    return _Line(host, slots, _login(settings), form)
 
 
-def _settings(text: str, line: str) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for name, value in _SETTING.findall(text):
-        key = name.replace("-", "_")
+def _settings(text: str, line: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for match in _SETTING.finditer(text):
+        key = next(name for name in _NAMES if match[name] is not None)
+        value = match[len(_NAMES) + 1]
         if key in found:
-            raise ValueError(f"{key}= is given twice in {line!r}")
-        found[key] = _slot_count(value, key)
+            raise ValueError(f"{match[key]}= is given twice in {line!r}")
+        found[key] = value.strip("\"'")
     if _SETTING.sub("", text).strip():
         raise ValueError(
             f"unknown form {line!r}; expected 'HOST', 'HOST slots=N', 'HOST slots=N max_slots=M' "
-            "or 'HOST:N'"
+            "or 'HOST:N', with username= and port= where they are needed"
         )
     return found
+
+
+def _login(settings: dict[str, str]) -> Login:
+    user, port = settings.get("user"), settings.get("port")
+    if user is not None and not _USER.fullmatch(user):
+        raise ValueError(f"user name {user!r} is not usable")
+    if port is None:
+        return Login(user)
+    if not re.fullmatch(r"[0-9]{1,5}", port) or not 1 <= int(port) <= _LARGEST_PORT:
+        raise ValueError(f"port must be a whole number from 1 to {_LARGEST_PORT}, got {port!r}")
+    return Login(user, int(port))
 
 
 def _slot_count(text: str, name: str) -> int:

@@ -18,7 +18,7 @@ class LaunchSpec:
 
     Attributes:
         program: Program and arguments.
-        num_ranks: Number of ranks to start.
+        num_ranks: Number of ranks to start; None leaves it to the launcher.
         cluster: Hosts and slots; None leaves both to the launcher (one machine, or a scheduler's
             allocation).
         placement: Host of each rank; None leaves the placement to the launcher.
@@ -29,7 +29,7 @@ class LaunchSpec:
     """
 
     program: tuple[str, ...]
-    num_ranks: int
+    num_ranks: int | None
     cluster: Cluster | None = None
     placement: Placement | None = None
     env: Mapping[str, str] = dataclasses.field(default_factory=dict)

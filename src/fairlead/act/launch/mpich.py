@@ -7,7 +7,15 @@ import dataclasses
 import re
 from pathlib import Path
 
-from fairlead.act.launch._spec_checks import check_spec, slots_per_host, write_once
+from fairlead.act.launch._exports import hydra_exports
+from fairlead.act.launch._spec_checks import (
+    check_spec,
+    given_hostfile,
+    is_in_allocation,
+    login_words,
+    slots_per_host,
+    write_once,
+)
 from fairlead.act.launch.formats.machinefile import machinefile_lines
 from fairlead.act.launch.launch_spec import LaunchSpec
 
@@ -41,13 +49,11 @@ class Mpich:
     def prepare_command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
         """Write the files that the program's start needs to `work_dir`; return the command line."""
         self.check(spec)
-        exports = [part for item in spec.env.items() for part in ("-genv", *item)]
         return [
             str(self.path),
             *_hosts(spec, work_dir),
-            *("-n", str(spec.num_ranks)),
-            *exports,
-            *spec.launcher_args,
+            *(() if spec.num_ranks is None else ("-n", str(spec.num_ranks))),
+            *hydra_exports(spec.env, spec.launcher_args),
             *spec.program,
         ]
 
@@ -58,8 +64,17 @@ def _hosts(spec: LaunchSpec, work_dir: Path) -> list[str]:
     # not set here.
     if spec.placement is not None:
         lines = machinefile_lines(spec.placement.host_names())
-        return ["-f", str(write_once(work_dir, "ranks", lines))]
-    if spec.cluster is not None:
-        lines = [f"{host}:{slots}" for host, slots in slots_per_host(spec).items()]
-        return ["-f", str(write_once(work_dir, "hosts", lines))]
-    return []
+        return [
+            "-f",
+            str(write_once(work_dir, "ranks", [_with_user(spec, line) for line in lines])),
+        ]
+    if spec.cluster is None or is_in_allocation(spec):
+        return []
+    own = given_hostfile(spec, "mpich")
+    lines = [f"{host}:{slots}" for host, slots in slots_per_host(spec).items()]
+    lines = [_with_user(spec, line) for line in lines]
+    return ["-f", str(own or write_once(work_dir, "hosts", lines))]
+
+
+def _with_user(spec: LaunchSpec, line: str) -> str:
+    return line + login_words(spec, line.rpartition(":")[0], "user", None)

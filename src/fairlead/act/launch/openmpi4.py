@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import dataclasses
+import ipaddress
+import os
 import re
 import socket
 from pathlib import Path
@@ -12,6 +14,7 @@ from fairlead.act.launch import _openmpi
 from fairlead.act.launch._spec_checks import check_spec, write_once
 from fairlead.act.launch.host_names import is_local_host
 from fairlead.act.launch.launch_spec import LaunchSpec
+from fairlead.errors import LaunchError
 from fairlead.model.placement import Placement
 
 # "mpirun (Open MPI) 4.1.4"; "mpirun.openmpi (OpenRTE) 4.1.4" where the program has another name.
@@ -39,6 +42,7 @@ class OpenMpi4:
         """Check what is to be started, without starting or writing anything."""
         check_spec(spec, _openmpi.HOST_OPTIONS, _openmpi.PLACING_OPTIONS)
         _openmpi.check_root(spec)
+        _check_short_names(spec)
 
     def prepare_command(self, spec: LaunchSpec, work_dir: Path) -> list[str]:
         """Write the files that the program's start needs to `work_dir`; return the command line."""
@@ -46,24 +50,46 @@ class OpenMpi4:
         return _openmpi.command_line(self.path, spec, _hosts(spec, work_dir))
 
 
+def _check_short_names(spec: LaunchSpec) -> None:
+    """Check that no two hosts have one name for Open MPI 4, which cuts names at the first dot."""
+    variable = "OMPI_MCA_orte_keep_fqdn_hostnames"
+    keeps = os.environ.get(variable) or _openmpi.parameter(spec, "orte_keep_fqdn_hostnames")
+    hosts = spec.cluster.hosts if spec.cluster is not None else ()
+    if keeps not in (None, "0", "false"):
+        return
+    host_of_name: dict[str, str] = {}
+    for host in hosts:
+        other = host_of_name.setdefault(_cut_name(host), host)
+        if other != host:
+            raise LaunchError(
+                f"hosts {other!r} and {host!r} are one host to Open MPI 4, which cuts names at the "
+                f"first dot; export {variable}=1"
+            )
+
+
+def _cut_name(host: str) -> str:
+    try:
+        return str(ipaddress.ip_address(host))
+    except ValueError:
+        return host.split(".", maxsplit=1)[0]
+
+
 def _hosts(spec: LaunchSpec, work_dir: Path) -> list[str]:
     # seq and not a rankfile: a rankfile binds every rank to the cores it names and overrules
     # --bind-to. A seq file names hosts only. Ranks on the machine of mpirun are then bound as by
     # default (core up to 2 ranks, else socket); ranks on other machines run unbound.
     if spec.placement is not None:
-        path = write_once(work_dir, "seq", _seq_lines(spec.placement))
+        path = write_once(work_dir, "seq", _seq_lines(spec, spec.placement))
         return ["--hostfile", str(path), "--map-by", "seq"]
-    if spec.cluster is not None:
-        lines = _openmpi.hostfile_lines(spec)
-        return ["--hostfile", str(write_once(work_dir, "hosts", lines))]
-    return []
+    return _openmpi.hostfile_options(spec, work_dir)
 
 
-def _seq_lines(placement: Placement) -> list[str]:
+def _seq_lines(spec: LaunchSpec, placement: Placement) -> list[str]:
     # The allocation has mpirun's own machine by its host name only; under seq, "localhost" or an
     # address of it is "not in your allocation" (a plain hostfile may say so).
     own_name = socket.gethostname()
     spelling = {
-        host: own_name if is_local_host(host) else host for host in set(placement.host_names())
+        host: (own_name if is_local_host(host) else host) + _openmpi.login_of(spec, host)
+        for host in set(placement.host_names())
     }
     return [spelling[host] for host in placement.host_names()]

@@ -62,17 +62,14 @@ def _check_file_names(work_dir: Path) -> None:
 
 
 def _hosts(spec: LaunchSpec, work_dir: Path) -> list[str]:
-    if spec.placement is None and spec.cluster is None:
-        return []
+    if spec.placement is None:
+        return _openmpi.hostfile_options(spec, work_dir)
     # A seq file alone crashes mpirun (rc 139): the hostfile has to be there as well, and its slots
     # are enforced.
     hostfile = write_once(work_dir, "hosts", _openmpi.hostfile_lines(spec))
-    options = ["--hostfile", str(hostfile)]
-    if spec.placement is not None:
-        path = write_once(work_dir, "seq", spec.placement.host_names())
-        overload = ":oversubscribe" if _needs_overload(spec) else ""
-        options += ["--map-by", f"seq:file={path}{overload}"]
-    return options
+    path = write_once(work_dir, "seq", spec.placement.host_names())
+    overload = ":oversubscribe" if _needs_overload(spec) else ""
+    return ["--hostfile", str(hostfile), "--map-by", f"seq:file={path}{overload}"]
 
 
 def _needs_overload(spec: LaunchSpec) -> bool:

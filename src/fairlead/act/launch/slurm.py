@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from fairlead.act.launch.host_names import host_name_problem
 from fairlead.errors import InputError, TopologyError
-from fairlead.model.cluster import Cluster
+from fairlead.model.cluster import Cluster, GivenHosts
 
 __all__ = ["cluster_from_slurm", "expand_node_list", "expand_tasks_per_node"]
 
@@ -44,7 +44,7 @@ def cluster_from_slurm(env: Mapping[str, str] | None = None) -> Cluster | None:
             f"{name}={env[name]!r} is for {len(slots)} hosts, SLURM_JOB_NODELIST names {len(hosts)}"
         )
     try:
-        return Cluster(tuple(hosts), tuple(slots), source="Slurm's allocation")
+        return Cluster(tuple(hosts), tuple(slots), source="Slurm's allocation", given=GivenHosts())
     except TopologyError as error:
         raise InputError(f"SLURM_JOB_NODELIST={nodes!r}: {error}") from error
 

@@ -33,6 +33,8 @@ def plan(
     root: int | None = None,
     *,
     method: str = FASTEST,
+    k: float = 4,
+    max_span: int = 1,
 ) -> Schedule:
     """Plan a collective operation; the schedule carries its predicted time and the lower bound.
 
@@ -48,6 +50,8 @@ def plan(
         method: Name in `fairlead.collectives.METHODS`, or "fastest": of all for the operation the
             one with the least predicted time. Those that fix a size of segments are left out, as
             they would hardly ever be it.
+        k: For "cmpi": a level of its hierarchy is as wide as `k` times the least time; > 0.
+        max_span: For "cmpi": most hosts by which the groups of a level differ; >= 0.
 
     Raises:
         InputError: A name is unknown, the method is not for the operation, or an argument is out
@@ -61,7 +65,14 @@ def plan(
         )
     size, blocks = _sizes(operation, message_bytes)
     planned = _core.plan_collective(
-        network_arrays(network), operation, _root(operation, root), size, blocks, method
+        network_arrays(network),
+        operation,
+        _root(operation, root),
+        size,
+        blocks,
+        method,
+        k,
+        max_span,
     )
     return from_core(planned)
 

@@ -13,14 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from fairlead.decide.placement.graph_coordinates import graph_coordinates
 from fairlead.decide.placement.problem import HostOfRank, Problem
 from fairlead.errors import ShapeError
 
-__all__ = ["geometric", "graph_coordinates", "multi_jagged"]
-
-DIMENSIONS = 3
-"""Of coordinates that are made up where none are given; ORACLE's machine and program have as
-many."""
+__all__ = ["geometric", "multi_jagged"]
 
 Coordinates = npt.NDArray[np.float64]
 
@@ -73,29 +70,6 @@ def multi_jagged(
         host_of_rank,
     )
     return host_of_rank
-
-
-def graph_coordinates(near: sp.csr_array) -> Coordinates:
-    """Coordinates of the vertices of a graph, shape (N, DIMENSIONS).
-
-    Args:
-        near: Weights, symmetric, shape (N, N): the larger, the nearer; 0 without an edge.
-    """
-    num_vertices = near.shape[0]
-    if num_vertices <= DIMENSIONS or near.nnz == 0:
-        return np.arange(num_vertices, dtype=np.float64)[:, None]
-    weights = near.toarray()
-    np.fill_diagonal(weights, 0.0)
-    weights /= weights.max(initial=np.finfo(float).tiny)
-    values, vectors = np.linalg.eigh(np.diag(weights.sum(axis=1)) - weights)
-    # The first vector of each connected part is constant on it and tells the parts apart.
-    coordinates = vectors[:, 1 : DIMENSIONS + 1]
-    # An eigenvector's sign is arbitrary; the same graph gets the same one everywhere.
-    largest = np.abs(coordinates).argmax(axis=0)
-    signs = np.sign(coordinates[largest, np.arange(coordinates.shape[1])])
-    # A long chain spreads most along the vector of the least eigenvalue.
-    spread = 1 / np.sqrt(np.maximum(values[1 : DIMENSIONS + 1], 1e-9))
-    return np.asarray(coordinates * signs * spread)
 
 
 Indices = npt.NDArray[np.int64]

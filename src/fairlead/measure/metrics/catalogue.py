@@ -4,14 +4,20 @@
 from __future__ import annotations
 
 import urllib.parse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from fairlead.errors import InputError
 from fairlead.measure.metrics.host import CxiSource, HostSource
 from fairlead.measure.metrics.lab import LabSource
-from fairlead.measure.metrics.ldms_source import LdmsCommandSource, LdmsFileSource, LdmsModuleSource
+from fairlead.measure.metrics.ldms_source import (
+    WANTED,
+    Authentication,
+    LdmsCommandSource,
+    LdmsFileSource,
+    LdmsModuleSource,
+)
 from fairlead.measure.metrics.prometheus import TICK_S, PrometheusSource
 from fairlead.measure.metrics.series import MetricSource
 from fairlead.units import parse_duration
@@ -44,18 +50,44 @@ def _prometheus(rest: str, options: Options, headers: Mapping[str, str]) -> Metr
         step_s=None if step is None else parse_duration(step),
         selector=options.get("select", ""),
         tick_s=TICK_S if tick is None else parse_duration(tick),
+        devices=_devices(options),
     )
+
+
+def _devices(options: Options) -> list[str]:
+    """Patterns of devices, as in `?device=eth*,ib0`."""
+    return [pattern for pattern in options.get("device", "").split(",") if pattern]
 
 
 def _ldms_daemon(rest: str, options: Options, headers: Mapping[str, str]) -> MetricSource:
     host, port = _address("ldmsd", rest)
     transport = options.get("transport", "sock")
     command = ["ldms_ls", "-h", host, "-p", str(port), "-x", transport, "-l"]
+    command += _authentication(options).arguments()
+    schemas = _schemas(options)
+    # Of each name a basic regular expression of POSIX: several alternatives are several names.
+    command += ["-E", "-S", *schemas] if schemas else []
     return LdmsCommandSource(f"ldmsd:{rest}", command)
 
 
 def _ldms_module(rest: str, options: Options, headers: Mapping[str, str]) -> MetricSource:
-    return LdmsModuleSource(*_address("ldms-python", rest), options.get("transport", "sock"))
+    return LdmsModuleSource(
+        *_address("ldms-python", rest),
+        options.get("transport", "sock"),
+        authentication=_authentication(options),
+        schemas=_schemas(options),
+    )
+
+
+def _authentication(options: Options) -> Authentication:
+    return Authentication(options.get("auth", ""), options.get("conf", ""))
+
+
+def _schemas(options: Options) -> Sequence[str]:
+    """Schemas that are asked for: `?sets=procnet,my_sampler`; empty: all."""
+    if "sets" not in options:
+        return WANTED
+    return [name for name in options["sets"].split(",") if name]
 
 
 def _address(name: str, rest: str) -> tuple[str, int]:
@@ -70,7 +102,7 @@ SOURCES: dict[str, Source] = {
         _prometheus,
         "prometheus:URL",
         "raw samples of node_exporter and the exporters for InfiniBand, by Prometheus' HTTP API",
-        frozenset({"host", "step", "select", "tick"}),
+        frozenset({"device", "host", "step", "select", "tick"}),
     ),
     "ldms": Source(
         lambda rest, _options, _headers: LdmsFileSource(Path(rest)),
@@ -78,18 +110,22 @@ SOURCES: dict[str, Source] = {
         "what ldms_ls -l printed, with -f json or without; the file is read again",
     ),
     "ldmsd": Source(
-        _ldms_daemon, "ldmsd:HOST:PORT", "an LDMS daemon, by ldms_ls", frozenset({"transport"})
+        _ldms_daemon,
+        "ldmsd:HOST:PORT",
+        "an LDMS daemon, by ldms_ls; ?auth=munge, ovis or none, &conf=FILE, &sets=SCHEMA,...",
+        frozenset({"auth", "conf", "sets", "transport"}),
     ),
     "ldms-python": Source(
         _ldms_module,
         "ldms-python:HOST:PORT",
         "an LDMS daemon, by LDMS' Python module",
-        frozenset({"transport"}),
+        frozenset({"auth", "conf", "sets", "transport"}),
     ),
     "host": Source(
-        lambda rest, _options, _headers: HostSource(rest),
+        lambda rest, options, _headers: HostSource(rest, devices=_devices(options)),
         "host:[NAME]",
-        "interfaces of this host, and what AWS held back",
+        "physical ports of this host, and what AWS held back",
+        frozenset({"device"}),
     ),
     "lab": Source(
         lambda rest, _options, _headers: LabSource(rest),

@@ -3,22 +3,29 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shutil
 import socket
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from fairlead.errors import InputError
 from fairlead.files.whole_file import read_text
-from fairlead.measure.metrics.prometheus import NO_INTERFACE
+from fairlead.measure.metrics.physical_ports import is_chosen, physical_ports
 from fairlead.measure.metrics.series import MetricError, MetricSource, Quantity, Series
+from fairlead.measure.metrics.sysfs_devices import adapter_ports, device_of_sysfs
+from fairlead.measure.topologies.infiniband_hosts import adapter_names
 from fairlead.measure.topologies.switch_tree import host_port
 
 __all__ = ["CxiSource", "HostSource", "parse_ethtool", "parse_net_dev"]
+
+NET_DEV, SYSFS = Path("/proc/net/dev"), Path("/sys/class/net")
 
 ETHTOOL_S = 5.0
 """Longest that `ethtool -S` may take."""
@@ -36,6 +43,7 @@ CXI_COUNTERS = {
 
 _LINE = re.compile(r"\s*([^\s:]+):\s*((?:\d+\s*){16})", re.A)
 _STATISTIC = re.compile(r"\s*([\w.\[\]-]+):\s*(\d+)\s*", re.A)
+_CXI = re.compile(r"cxi\d+", re.A)
 _AT = re.compile(r"(\d+)(?:@(\d+(?:\.\d+)?))?\s*", re.A)
 
 RX_BYTES, RX_PACKETS, TX_BYTES, TX_PACKETS = 0, 1, 8, 9
@@ -68,17 +76,28 @@ def parse_ethtool(text: str) -> dict[str, int]:
 
 
 class HostSource(MetricSource):
-    """/proc/net/dev, and `ethtool -S` where it is installed."""
+    """/proc/net/dev, and `ethtool -S` where it is installed: the physical ports of this host."""
 
-    def __init__(self, host: str = "", net_dev: Path = Path("/proc/net/dev")):
+    def __init__(
+        self,
+        host: str = "",
+        net_dev: Path | None = None,
+        sysfs: Path | None = None,
+        devices: Sequence[str] = (),
+    ):
         """This host.
 
         Args:
             host: Its name in the topology; empty: what the system says, without its domain.
-            net_dev: Where the kernel tells it.
+            net_dev: Where the kernel counts; None: /proc/net/dev.
+            sysfs: Where the kernel says what devices are; None: where it is, for its own counters.
+            devices: Patterns of the devices that are counted; none: the physical ports.
         """
         self._host = host or socket.gethostname().partition(".")[0]
-        self._net_dev = net_dev
+        self._net_dev = NET_DEV if net_dev is None else net_dev
+        self._sysfs = SYSFS if net_dev is None and sysfs is None else sysfs
+        self._infiniband = None if self._sysfs is None else self._sysfs.parent / "infiniband"
+        self._devices = tuple(devices)
         self.name = f"host:{self._host}"
 
     def read(self, now_s: float, window_s: float) -> list[Series]:
@@ -88,34 +107,48 @@ class HostSource(MetricSource):
         except InputError as error:
             raise MetricError(f"{self.name}: {error}") from error
         at_s = time.time()
-        counters = {
-            device: values
-            for device, values in parse_net_dev(text, str(self._net_dev)).items()
-            if not NO_INTERFACE.fullmatch(device)
-        }
-        if not counters:
-            return []
-        found = []
-        for is_into, octets, packets in (
-            (True, RX_BYTES, RX_PACKETS),
-            (False, TX_BYTES, TX_PACKETS),
-        ):
-            for quantity, column in (
-                (Quantity.carried_bytes, octets),
-                (Quantity.packets, packets),
-            ):
-                total = sum(values[column] for values in counters.values())
-                found.append(self._now(is_into, quantity, at_s, float(total)))
-        statistics = [self._ethtool(device) for device in counters]
-        for name, is_into in ALLOWANCES.items():
-            told = [values[name] for values in statistics if name in values]
-            if told:
-                found.append(self._now(is_into, Quantity.shaped_packets, at_s, float(sum(told))))
+        found = self._of_adapters(at_s)
+        # Messages take the adapters of InfiniBand; Ethernet tells nothing of their cables.
+        if found and not self._devices:
+            return found
+        counters = parse_net_dev(text, str(self._net_dev))
+        known = [device_of_sysfs(self._sysfs, name) for name in counters]
+        for device in sorted(physical_ports(known, self._devices)):
+            values, statistics = counters[device], self._ethtool(device)
+            told = {
+                (True, Quantity.carried_bytes): values[RX_BYTES],
+                (True, Quantity.packets): values[RX_PACKETS],
+                (False, Quantity.carried_bytes): values[TX_BYTES],
+                (False, Quantity.packets): values[TX_PACKETS],
+                **{
+                    (is_into, Quantity.shaped_packets): statistics[name]
+                    for name, is_into in ALLOWANCES.items()
+                    if name in statistics
+                },
+            }
+            for (is_into, quantity), value in told.items():
+                value_now = np.array([float(value)])
+                found.append(_now(self._host, device, (is_into, quantity), at_s, value_now))
         return found
 
-    def _now(self, is_into: bool, quantity: Quantity, at_s: float, value: float) -> Series:
-        port = host_port(self._host)
-        return Series(port, is_into, quantity, np.array([at_s]), np.array([value]))
+    def _of_adapters(self, at_s: float) -> list[Series]:
+        """Ports of InfiniBand, as parts of the host's interface and by names of their own."""
+        ports = [] if self._infiniband is None else adapter_ports(self._infiniband)
+        num_adapters = len({port.name.partition(":")[0] for port in ports})
+        found = []
+        for port in ports:
+            if self._devices and not is_chosen(port.name.partition(":")[0], self._devices):
+                continue
+            names = adapter_names(self._host, port.name, num_adapters)
+            for is_into, value in ((True, port.received_bytes), (False, port.sent_bytes)):
+                what = (is_into, Quantity.carried_bytes)
+                value_now = np.array([float(value)])
+                series = _now(self._host, port.name, what, at_s, value_now)
+                found.append(series)
+                found.append(
+                    dataclasses.replace(series, port=names[0], or_ports=names[1:], device="")
+                )
+        return found
 
     @staticmethod
     def _ethtool(device: str) -> dict[str, int]:
@@ -140,6 +173,8 @@ class CxiSource(MetricSource):
         """A folder of counters, as /sys/class/cxi/cxi0/device/telemetry."""
         self._path = path
         self._host = host or socket.gethostname().partition(".")[0]
+        # Two of a host are two ports: /sys/class/cxi/cxi0/device/telemetry, or any other folder.
+        self._device = next((part for part in path.parts if _CXI.fullmatch(part)), str(path))
         self.name = f"cxi:{path}"
 
     def read(self, now_s: float, window_s: float) -> list[Series]:
@@ -154,7 +189,20 @@ class CxiSource(MetricSource):
                 raise MetricError(f"{file}: expected value@time, got {read_text(file)[:80]!r}")
             at_s = float(match[2]) if match[2] else time.time()
             value = np.array([int(match[1]) * factor])
-            found.append(Series(host_port(self._host), is_into, quantity, np.array([at_s]), value))
+            found.append(_now(self._host, self._device, (is_into, quantity), at_s, value))
         if not found:
             raise MetricError(f"{self.name}: holds none of {', '.join(CXI_COUNTERS)}")
         return found
+
+
+def _now(
+    host: str,
+    device: str,
+    what: tuple[bool, Quantity],
+    at_s: float,
+    value: npt.NDArray[np.float64],
+) -> Series:
+    """One sample of a device of a host; `what` is whether it comes in, and the quantity."""
+    return Series(
+        host_port(host), *what, np.array([at_s]), value, device=device, host_names=(host,)
+    )

@@ -6,7 +6,6 @@ from __future__ import annotations
 import numpy as np
 
 from fairlead.errors import InputError, LabError
-from fairlead.lab import Lab
 from fairlead.measure.metrics.series import MetricError, MetricSource, Quantity, Series
 
 __all__ = ["LabSource"]
@@ -22,6 +21,8 @@ class LabSource(MetricSource):
 
     def read(self, now_s: float, window_s: float) -> list[Series]:
         """The counters now."""
+        from fairlead.lab import Lab  # noqa: PLC0415  A quarter of a second, for this alone.
+
         try:
             told = Lab.attach(self._lab).link_counters()
         except (LabError, InputError) as error:

@@ -4,21 +4,52 @@
 from __future__ import annotations
 
 import importlib
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from fairlead.files.whole_file import read_text
 from fairlead.measure.metrics.ldms import parse, series_of
 from fairlead.measure.metrics.series import MetricError, MetricSource, Series
 
-__all__ = ["LdmsCommandSource", "LdmsFileSource", "LdmsModuleSource"]
+__all__ = ["WANTED", "Authentication", "LdmsCommandSource", "LdmsFileSource", "LdmsModuleSource"]
 
 POOL_BYTES = 2**26
 """Of LDMS' own memory for metric sets: 64 MiB hold some ten thousand."""
 
 COMMAND_S = 30.0
 """Longest that `ldms_ls` may take; it gives up by itself after 10 s without an answer."""
+
+
+WANTED = ("procnet", "cray_", "gemini")
+"""Parts of the names of schemas that tell of links: a daemon may have thousands of others."""
+
+
+class Authentication(NamedTuple):
+    """How a daemon is told who asks.
+
+    Attributes:
+        plugin: none, munge, ovis, or another that LDMS has.
+        conf: File of the shared secret, for ovis; empty: where LDMS looks for it.
+    """
+
+    plugin: str = ""
+    conf: str = ""
+
+    def arguments(self) -> list[str]:
+        """For `ldms_ls`."""
+        plugin = ["-a", self.plugin] if self.plugin else []
+        return [*plugin, *(["-A", f"conf={self.conf}"] if self.conf else [])]
+
+    def keywords(self) -> dict[str, Any]:
+        """For the Python module."""
+        plugin = {"auth": self.plugin} if self.plugin else {}
+        return {**plugin, **({"auth_opts": {"conf": self.conf}} if self.conf else {})}
+
+
+NO_AUTHENTICATION = Authentication()
 
 
 class LdmsFileSource(MetricSource):
@@ -31,7 +62,7 @@ class LdmsFileSource(MetricSource):
 
     def read(self, now_s: float, window_s: float) -> list[Series]:
         """What the file holds now."""
-        return series_of(parse(read_text(self._path), str(self._path)))
+        return _series(self, read_text(self._path), str(self._path))
 
 
 class LdmsCommandSource(MetricSource):
@@ -55,14 +86,22 @@ class LdmsCommandSource(MetricSource):
         if done.returncode:
             told = " ".join(done.stderr.split())[-200:]
             raise MetricError(f"{self.name}: ended with {done.returncode}: {told}")
-        return series_of(parse(done.stdout, self.name))
+        return _series(self, done.stdout, self.name)
 
 
 class LdmsModuleSource(MetricSource):
     """A daemon by LDMS' Python module `ovis_ldms`, where that is installed."""
 
-    def __init__(self, host: str, port: int, transport: str = "sock"):
-        """A daemon that is asked for all its sets.
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        transport: str = "sock",
+        *,
+        authentication: Authentication = NO_AUTHENTICATION,
+        schemas: Sequence[str] = WANTED,
+    ):
+        """A daemon that is asked for the sets that tell of links.
 
         Raises:
             MetricError: The module is not installed.
@@ -70,6 +109,8 @@ class LdmsModuleSource(MetricSource):
         self.name = f"ldms-python:{host}:{port}"
         self._address = (host, port)
         self._transport = transport
+        self._options = authentication.keywords()
+        self._schemas = [re.compile(schema) for schema in schemas]
         try:
             self._ldms = importlib.import_module("ovis_ldms.ldms")
         except ImportError as error:
@@ -79,16 +120,37 @@ class LdmsModuleSource(MetricSource):
     def read(self, now_s: float, window_s: float) -> list[Series]:
         """What the daemon tells now."""
         host, port = self._address
+        lines, lost = [], []
         try:
-            connection = self._ldms.Xprt(self._transport)
+            connection = self._ldms.Xprt(self._transport, **self._options)
             connection.connect(host, port)
-            lines = []
             for entry in connection.dir():
-                metrics = connection.lookup(entry.name)
-                metrics.update()
-                lines.append(metrics.json())
+                if not self._is_wanted(entry):
+                    continue
+                try:
+                    metrics = connection.lookup(entry.name)
+                    metrics.update()
+                    lines.append(metrics.json())
+                except Exception as error:
+                    lost.append(f"{self.name}: set {entry.name}: {error}")
             connection.close()
         # The module raises exceptions of its own, and of many kinds.
         except Exception as error:
             raise MetricError(f"{self.name}: {error}") from error
-        return series_of(parse("\n".join(lines), self.name)) if lines else []
+        if lost and not lines:
+            raise MetricError(lost[0])
+        found = _series(self, "\n".join(lines), self.name) if lines else []
+        self.skipped = [*lost, *self.skipped]
+        return found
+
+    def _is_wanted(self, entry: Any) -> bool:
+        schema = getattr(entry, "schema_name", None) or entry.name
+        return not self._schemas or any(each.search(schema) for each in self._schemas)
+
+
+def _series(source: MetricSource, text: str, name: str) -> list[Series]:
+    """Series of the sets in a text; the source keeps what is not understood."""
+    skipped: list[str] = []
+    found = series_of(parse(text, name, skipped))
+    source.skipped = skipped
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+from collections.abc import Sequence
 from enum import Enum
 from typing import ClassVar
 
@@ -56,6 +57,10 @@ class Series:
         times_s: Seconds since 1970 by the clock of who counted, in the order they came, shape (N,).
         values: In the quantity's unit, shape (N,); `nan` where a sample has none.
         largest: What a counter holds before it begins again at 0, in the quantity's unit.
+        device: Which part of the port counts, where it has several: their rates are added up.
+        host_names: What the host that reports it may be called, the likeliest first; the port's
+            name begins with that. Empty where the port is named by its hardware.
+        or_ports: What the port may be called otherwise.
     """
 
     port: str
@@ -64,11 +69,19 @@ class Series:
     times_s: npt.NDArray[np.float64]
     values: npt.NDArray[np.float64]
     largest: float = 2.0**64
+    device: str = ""
+    host_names: tuple[str, ...] = ()
+    or_ports: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, bool, Quantity]:
-        """What makes two series one."""
+        """What it tells of."""
         return self.port, self.is_into, self.quantity
+
+    @property
+    def owner(self) -> str:
+        """Who reports it: a host, or the hardware that the port is a part of."""
+        return self.host_names[0] if self.host_names else self.port.partition(":")[0]
 
 
 class MetricSource(abc.ABC):
@@ -77,10 +90,12 @@ class MetricSource(abc.ABC):
     Attributes:
         name: As the user wrote it; errors and reports name it so.
         has_history: Each read gives the whole window anew, and nothing kept counts any more.
+        skipped: What the last read held and could not be understood, one line each.
     """
 
     name: str
     has_history: ClassVar[bool] = False
+    skipped: Sequence[str] = ()
 
     @abc.abstractmethod
     def read(self, now_s: float, window_s: float) -> list[Series]:

@@ -61,8 +61,10 @@ class ProbeSource(NetworkSource):
         how = self.measuring
         if not how.keeps_profiles:
             return None
-        launcher = how.program().launcher
-        return profile_cache.profile_path(cluster, launcher, how.mode, how.contention)
+        program = how.program()
+        return profile_cache.profile_path(
+            cluster, program.launcher, how.mode, how.contention, program.launcher_args
+        )
 
 
 class KeptSource(ProbeSource):

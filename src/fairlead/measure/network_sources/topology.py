@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A network by its topology alone: what a route costs by its number of links."""
+"""A network by its topology alone: what a route costs by its number of links.
+
+A pair whose route is unknown counts as far as the farthest known one, and a link of unknown
+bandwidth as slow as the slowest known one: a flattering default would attract the heaviest traffic.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +41,12 @@ class TopologySource(NetworkSource):
             raise InputError(f"{self.name}: {len(names)} hosts, at most {MOST_HOSTS} are placed on")
         hosts = topology.indices(names)
         src, dst = np.broadcast_arrays(hosts[:, None], hosts[None, :])
-        hops = topology.hops()(src, dst)
+        hops = topology.known_hops()(src, dst)
+        is_unknown = np.isnan(hops)
+        farthest = float(hops[~is_unknown].max(initial=0.0))
+        hops = np.where(is_unknown, max(farthest, 1.0), hops)
         least = reduced(topology.routes, topology.links.capacity_Bps, Reduction.min)(src, dst)
-        least_Bps = np.where(np.isfinite(least), least, np.nan)
+        least_Bps = np.where(np.isfinite(least) & ~is_unknown, least, np.nan)
         network = cost_network(names, "hops", hops, hops, least_Bps)
         at = topology.coordinates
         return dataclasses.replace(

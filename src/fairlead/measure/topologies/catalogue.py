@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fairlead.errors import InputError
-from fairlead.lab import Lab
 from fairlead.measure.topologies import clouds, gemini, infiniband, slurm
 from fairlead.model.topology import Topology
 
@@ -87,6 +86,8 @@ def read_lab(name: Path) -> Topology:
         InputError: It has none.
         LabError: It is not up.
     """
+    from fairlead.lab import Lab  # noqa: PLC0415  A quarter of a second, for this alone.
+
     torus = Lab.attach(str(name)).topology().torus
     if torus is None:
         raise InputError(f"lab {str(name)!r}: has no torus")

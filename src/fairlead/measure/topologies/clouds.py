@@ -3,19 +3,23 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from fairlead.errors import InputError
 from fairlead.files.whole_file import read_text
-from fairlead.measure.topologies.switch_tree import tree_topology
+from fairlead.measure.topologies.switch_tree import filled_up, tree_topology
 from fairlead.model.topology import Topology
 
 __all__ = ["read_aws", "read_gcp", "read_oci"]
 
 _OF_GCP = ("cluster", "block", "subblock", "host")
+_LEVELS_OF_AWS = 3
+"""At least, of instance types that AWS gives network nodes of. Source: EC2 user guide."""
+
 _OF_OCI = ("customerHPCIslandId", "customerNetworkBlock", "customerLocalBlock")
 
 
@@ -31,11 +35,11 @@ def read_aws(path: Path, nodes: Path | None = None) -> Topology:
     for index, instance in enumerate(_list(path, "Instances", instances)):
         where = f"Instances[{index}]"
         name = _text(path, f"{where}.InstanceId", instance.get("InstanceId"))
-        above[name] = _names(path, f"{where}.NetworkNodes", instance.get("NetworkNodes", []))
+        above[name] = _names(path, f"{where}.NetworkNodes", instance.get("NetworkNodes") or [])
     problems = []
     if document.get("NextToken"):
         problems.append("it is one page of several: NextToken is set; ask without --max-results")
-    return _tree(path, "aws", above, nodes, problems)
+    return _tree(path, "aws", above, nodes, _LEVELS_OF_AWS, problems=problems)
 
 
 def read_gcp(path: Path, nodes: Path | None = None) -> Topology:
@@ -48,13 +52,8 @@ def read_gcp(path: Path, nodes: Path | None = None) -> Topology:
     for index, instance in enumerate(_list(path, "the document", _json(path))):
         name = _text(path, f"[{index}].name", instance.get("name"))
         place = (instance.get("resourceStatus") or {}).get("physicalHostTopology") or {}
-        levels = []
-        for level in _OF_GCP:
-            if level not in place:
-                break
-            levels.append(_text(path, f"[{index}].{level}", place[level]))
-        above[name] = _qualified(levels)
-    return _tree(path, "gcp", above, nodes, [])
+        above[name] = _qualified(_known(path, f"[{index}]", place, _OF_GCP))
+    return _tree(path, "gcp", above, nodes, len(_OF_GCP))
 
 
 def read_oci(path: Path, nodes: Path | None = None) -> Topology:
@@ -66,13 +65,8 @@ def read_oci(path: Path, nodes: Path | None = None) -> Topology:
     document = _json(path)
     if not isinstance(document, dict) or not all(isinstance(v, dict) for v in document.values()):
         raise InputError(f"{path}: expected an object of hosts and their rdmaTopologyData")
-    above = {
-        host: [
-            _text(path, f"{host}.{level}", place[level]) for level in _OF_OCI if place.get(level)
-        ]
-        for host, place in document.items()
-    }
-    return _tree(path, "oci", above, nodes, [])
+    above = {host: _known(path, host, place, _OF_OCI) for host, place in document.items()}
+    return _tree(path, "oci", above, nodes, len(_OF_OCI))
 
 
 def _tree(
@@ -80,16 +74,15 @@ def _tree(
     how: str,
     above: dict[str, list[str]],
     nodes: Path | None,
-    problems: Sequence[str],
+    num_levels: int,
+    *,
+    problems: Sequence[str] = (),
 ) -> Topology:
-    unknown = [name for name, switches in above.items() if not switches]
-    told = list(problems)
-    if unknown:
-        more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
-        told.append(f"nothing is told of where {unknown[0]}{more} stands")
     if nodes is not None:
         above = _renamed(nodes, above)
-    return tree_topology(above, {"how": how, "file": str(path)}, str(path), told)
+    filled, unknown = filled_up(above, num_levels)
+    origin = {"how": how, "file": str(path)}
+    return tree_topology(filled, origin, str(path), [*problems, *unknown])
 
 
 def _renamed(nodes: Path, above: dict[str, list[str]]) -> dict[str, list[str]]:
@@ -103,6 +96,14 @@ def _renamed(nodes: Path, above: dict[str, list[str]]) -> dict[str, list[str]]:
             raise InputError(f"{nodes}:{number}: expected an instance and its host, got {line!r}")
         renamed[words[1]] = above[words[0]]
     return renamed
+
+
+def _known(path: Path, where: str, place: Mapping[str, Any], levels: Sequence[str]) -> list[str]:
+    """The names of a place down to the first level that is missing: below it nothing is known."""
+    return [
+        _text(path, f"{where}.{level}", place[level])
+        for level in itertools.takewhile(place.get, levels)
+    ]
 
 
 def _qualified(levels: Sequence[str]) -> list[str]:

@@ -3,40 +3,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from fairlead.act.launch.slurm import expand_node_list
+import numpy as np
+
 from fairlead.errors import InputError
-from fairlead.files.whole_file import read_text
-from fairlead.measure.topologies.switch_tree import tree_topology
-from fairlead.model.topology import Topology
+from fairlead.measure.topologies.shortest_paths import End, between_hosts, shortest_paths
+from fairlead.measure.topologies.slurm_text import Record, read_records
+from fairlead.measure.topologies.switch_tree import filled_up_above, host_port, tree_topology
+from fairlead.model.topology import Links, Topology
+from fairlead.model.topology.routes import NO_LINK
 
 __all__ = ["read"]
-
-_YAML_LINE = re.compile(r"(\s*)(- +)?([\w ]+?):(?: +(.*))?|(\s*)- +(\S+)", re.A)
-_YAML_FIELDS = {"switch": "SwitchName", "block": "BlockName", "nodes": "Nodes"}
-_YAML_FIELDS["children"] = "Switches"
-_NO_TREE = ("flat", "torus", "ring")
-
-
-@dataclasses.dataclass
-class _Record:
-    """One line of topology.conf, or one entry of topology.yaml."""
-
-    where: str
-    fields: dict[str, str]
-
-    def hosts(self, field: str) -> list[str]:
-        """Names of a field; none where it is absent."""
-        text = self.fields.get(field)
-        if not text:
-            return []
-        try:
-            return expand_node_list(text, field)
-        except InputError as error:
-            raise InputError(f"{self.where}: {error}") from error
 
 
 def read(path: Path) -> Topology:
@@ -45,114 +24,145 @@ def read(path: Path) -> Topology:
     LinkSpeed is left out: Slurm gives it no unit and no meaning.
 
     Raises:
-        InputError: A line is not understood, a switch is missing or below itself.
+        InputError: A line is not understood, a switch is missing, named twice or below itself.
     """
-    text = read_text(path)
-    is_yaml = re.search(r"^- *topology *:", text, re.M) is not None
-    records = _yaml(path, text) if is_yaml else _conf(path, text)
+    records = read_records(path)
+    origin = {"how": "slurm", "file": str(path)}
     blocks = [record for record in records if "BlockName" in record.fields]
-    above = _blocks(records, blocks) if blocks else _switches(path, records)
-    return tree_topology(above, {"how": "slurm", "file": str(path)}, str(path))
+    if blocks:
+        return tree_topology(_groups_above(records, blocks), origin, str(path))
+    parents_of = _parents(records)
+    switches_of_host = _leaves(path, records)
+    several = [
+        *(_below("switch", name, some) for name, some in parents_of.items() if len(some) > 1),
+        *(_below("host", name, some) for name, some in switches_of_host.items() if len(some) > 1),
+    ]
+    if several:
+        # Slurm, too, takes it with a warning, and measures by the shortest path.
+        return _by_shortest_paths(path, parents_of, switches_of_host, several)
+    above = {host: _way_up(some[0], parents_of) for host, some in switches_of_host.items()}
+    filled, problems = filled_up_above(above)
+    return tree_topology(filled, origin, str(path), problems)
 
 
-def _conf(path: Path, text: str) -> list[_Record]:
-    """Lines of `Name=value` fields; a backslash continues one."""
-    records = []
-    for number, line in enumerate(text.replace("\\\n", " ").splitlines(), 1):
-        words = line.partition("#")[0].split()
-        if not words:
-            continue
-        pairs = [word.partition("=") for word in words]
-        if not all(equals and value for _, equals, value in pairs):
-            raise InputError(f"{path}:{number}: expected Name=value fields, got {line.strip()!r}")
-        records.append(_Record(f"{path}:{number}", {name: value for name, _, value in pairs}))
-    return records
+def _parents(records: list[Record]) -> dict[str, list[str]]:
+    """Switches right above each switch.
 
-
-def _yaml(path: Path, text: str) -> list[_Record]:
-    """The entries of the default topology of a topology.yaml, which is lists of plain fields.
-
-    A reader of all of YAML would be one more dependency, for seven words.
+    Raises:
+        InputError: A switch is named twice, is unknown or below itself.
     """
-    topologies: list[tuple[bool, list[_Record]]] = []
-    sizes = False
-    lines = (line.partition("#")[0].rstrip() for line in text.splitlines())
-    for number, line in enumerate(lines, 1):
-        if not line or line == "---":
-            continue
-        found = _YAML_LINE.fullmatch(line)
-        if found is None:
-            raise InputError(f"{path}:{number}: expected `name: value`, got {line.strip()!r}")
-        where, key, value = f"{path}:{number}", found[3], (found[4] or "").strip("\"' ")
-        if key is None:
-            if not sizes or not topologies:
-                raise InputError(f"{where}: expected `name: value`, got {line.strip()!r}")
-            topologies[-1][1][-1].fields["BlockSizes"] += f",{found[6]}"
-            continue
-        sizes = key == "block_sizes"
-        if key == "topology":
-            topologies.append((False, []))
-        elif not topologies:
-            raise InputError(f"{where}: {key} stands before any topology")
-        elif key == "cluster_default":
-            topologies[-1] = (value.lower() in ("true", "yes", "on"), topologies[-1][1])
-        elif sizes:
-            numbers = value.strip("[]").replace(" ", "")
-            topologies[-1][1].append(_Record(where, {"BlockSizes": numbers}))
-        elif found[2] and key in ("switch", "block"):
-            topologies[-1][1].append(_Record(where, {_YAML_FIELDS[key]: value}))
-        elif key in _YAML_FIELDS and value:
-            topologies[-1][1][-1].fields[_YAML_FIELDS[key]] = value
-        elif key not in ("tree", "block", "switches", "blocks", "nodes", "children"):
-            kind = "has no switches" if key in _NO_TREE else "is not understood"
-            raise InputError(f"{where}: {key} {kind}")
-    default = [records for is_default, records in topologies if is_default]
-    return (default or [records for _, records in topologies])[0]
-
-
-def _switches(path: Path, records: list[_Record]) -> dict[str, list[str]]:
-    """Switches above each host, the highest first."""
-    parent_of: dict[str, str] = {}
-    named = {record.fields.get("SwitchName", ""): record for record in records}
-    for name, record in named.items():
+    named: dict[str, Record] = {}
+    for record in records:
+        name = record.fields.get("SwitchName")
         if not name:
             raise InputError(f"{record.where}: expected SwitchName= or BlockName=")
-        for child in record.hosts("Switches"):
-            if child not in named:
-                raise InputError(f"{record.where}: switch {name!r} names {child!r}, unknown")
-            if parent_of.setdefault(child, name) != name:
-                raise InputError(f"{record.where}: switch {child!r} is below two others")
-    above: dict[str, list[str]] = {}
+        if name in named:
+            raise InputError(f"{record.where}: switch {name!r} has already been defined")
+        named[name] = record
+    parents_of: dict[str, list[str]] = {name: [] for name in named}
     for name, record in named.items():
+        for child in record.hosts("Switches"):
+            if child not in named or child == name:
+                problem = "below itself" if child == name else "unknown"
+                raise InputError(f"{record.where}: switch {name!r} names {child!r}, {problem}")
+            if name not in parents_of[child]:
+                parents_of[child].append(name)
+    _check_levels(named, parents_of)
+    return parents_of
+
+
+def _check_levels(named: Mapping[str, Record], parents_of: Mapping[str, list[str]]) -> None:
+    """Check that no switch is below itself."""
+    left = {name: set(parents) for name, parents in parents_of.items()}
+    while tops := [name for name, parents in left.items() if not parents]:
+        for name in tops:
+            del left[name]
+        for parents in left.values():
+            parents.difference_update(tops)
+    if left:
+        name = next(iter(left))
+        raise InputError(f"{named[name].where}: switch {name!r} is below itself")
+
+
+def _leaves(path: Path, records: list[Record]) -> dict[str, list[str]]:
+    """Leaf switches of each host, in the order of the file."""
+    found: dict[str, list[str]] = {}
+    for record in records:
         # `scontrol show topology` names all nodes below a higher switch, too.
-        if "Switches" in record.fields:
+        if record.fields.get("Switches"):
             continue
-        way = [name]
-        while way[-1] in parent_of:
-            way.append(parent_of[way[-1]])
-            if len(way) > len(named):
-                raise InputError(f"{record.where}: switch {name!r} is below itself")
         for host in record.hosts("Nodes"):
-            if host in above:
-                raise InputError(f"{record.where}: host {host!r} is below two switches")
-            above[host] = way[::-1]
-    if not above:
+            switches = found.setdefault(host, [])
+            if record.fields["SwitchName"] not in switches:
+                switches.append(record.fields["SwitchName"])
+    if not found:
         raise InputError(f"{path}: names no host below a switch")
-    return above
+    return found
 
 
-def _blocks(records: list[_Record], blocks: list[_Record]) -> dict[str, list[str]]:
+def _below(kind: str, name: str, several: list[str]) -> str:
+    return (
+        f"{kind} {name!r} is below several switches ({', '.join(several)}): routes take the "
+        "shortest path"
+    )
+
+
+def _way_up(switch: str, parents_of: Mapping[str, list[str]]) -> list[str]:
+    """The switches above a host, the highest first."""
+    way = [switch]
+    while parents_of[way[-1]]:
+        way += parents_of[way[-1]]
+    return way[::-1]
+
+
+def _by_shortest_paths(
+    path: Path,
+    parents_of: Mapping[str, list[str]],
+    switches_of_host: Mapping[str, list[str]],
+    problems: list[str],
+) -> Topology:
+    """A network that is no tree: every switch sends on along a shortest path."""
+    at = {name: index for index, name in enumerate(parents_of)}
+    out_ports: list[str] = []
+    in_ports: list[str] = []
+    after: list[int] = []
+
+    def cable(name: str, switch: int, below: int) -> tuple[int, int]:
+        """Both links of a cable up to a switch; `below` is a switch, or NO_LINK for a host."""
+        out_ports.extend((name, f"above {name}"))
+        in_ports.extend((f"above {name}", name))
+        after.extend((switch, below))
+        return len(after) - 2, len(after) - 1
+
+    ends = []
+    for host, switches in switches_of_host.items():
+        for index, switch in enumerate(switches):
+            name = host_port(host) + (f" on {switch}" if index else "")
+            ends.append(End(host, at[switch], *cable(name, at[switch], NO_LINK)))
+    between = []
+    for child, parents in parents_of.items():
+        for parent in parents:
+            name = f"switch {child}" + (f" to {parent}" if len(parents) > 1 else "")
+            up, down = cable(name, at[parent], at[child])
+            between += [(at[child], at[parent], up), (at[parent], at[child], down)]
+    next_link = shortest_paths(len(at), between, ends)
+    hosts, first, routes = between_hosts(ends, next_link, after)
+    names = list(at)
+    return Topology(
+        hosts=hosts,
+        links=Links(in_ports, out_ports, np.full(len(after), np.nan)),
+        routes=routes,
+        router_of_host=[names[ends[end].switch] for end in first],
+        origin={"how": "slurm", "file": str(path), "routes": "shortest paths"},
+        problems=problems,
+        source=str(path),
+    )
+
+
+def _groups_above(records: list[Record], blocks: list[Record]) -> dict[str, list[str]]:
     """Blocks above each host, and groups of as many neighbouring blocks as BlockSizes has."""
-    sizes_of = [record for record in records if "BlockSizes" in record.fields]
-    try:
-        texts = [text for r in sizes_of for text in r.fields["BlockSizes"].split(",") if text]
-        sizes = sorted(int(text) for text in texts)
-    except ValueError:
-        raise InputError(f"{sizes_of[0].where}: BlockSizes: expected whole numbers") from None
+    sizes = list(_block_sizes(records))
     base = sizes[0] if sizes else 1
-    wrong = [size for size in sizes if size < 1 or size % base]
-    if wrong:
-        raise InputError(f"{sizes_of[0].where}: BlockSizes: {wrong[0]} is no multiple of {base}")
     above: dict[str, list[str]] = {}
     for index, block in enumerate(blocks):
         groups = [
@@ -164,3 +174,21 @@ def _blocks(records: list[_Record], blocks: list[_Record]) -> dict[str, list[str
                 raise InputError(f"{block.where}: host {host!r} is in two blocks")
             above[host] = [*groups, block.fields["BlockName"]]
     return above
+
+
+def _block_sizes(records: list[Record]) -> Iterator[int]:
+    """The sizes, the smallest first.
+
+    Raises:
+        InputError: One is no number, or no multiple of the smallest.
+    """
+    given = [record for record in records if "BlockSizes" in record.fields]
+    texts = [text for record in given for text in record.fields["BlockSizes"].split(",") if text]
+    try:
+        sizes = sorted(map(int, texts))
+    except ValueError:
+        raise InputError(f"{given[0].where}: BlockSizes: expected whole numbers") from None
+    for size in sizes:
+        if size < 1 or size % sizes[0]:
+            raise InputError(f"{given[0].where}: BlockSizes: {size} is no multiple of {sizes[0]}")
+        yield size

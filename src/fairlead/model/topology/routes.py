@@ -64,14 +64,15 @@ class Routes(abc.ABC):
 
     @abc.abstractmethod
     def reducer(self, value_of_link: Values, reduction: Reduction) -> Reducer:
-        """Prepares a reduction along routes; every value must be there, neutral ones included.
+        """Prepares a reduction along routes; `nan` stands for what makes a route unknown.
 
         Args:
             value_of_link: Shape (L + 1,); the last is for NO_LINK.
             reduction: How values along a route become one.
 
         Returns:
-            What reduces; for a route without links the neutral value.
+            What reduces; for a route without links the neutral value, `nan` for a pair without
+            a route.
         """
 
     @abc.abstractmethod

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,20 @@ __all__ = ["TableRoutes"]
 
 MOST_SWITCHES = 64
 """On one route; more is taken for a loop. No network in use has routes of a quarter of it."""
+
+
+class _Lost(NamedTuple):
+    """Pairs whose routes end early.
+
+    Attributes:
+        pairs: Their positions among those asked about.
+        switch: Where the first of them ends.
+        reason: How.
+    """
+
+    pairs: npt.NDArray[np.int64]
+    switch: int
+    reason: str
 
 
 class TableRoutes(Routes):
@@ -55,50 +69,61 @@ class TableRoutes(Routes):
 
     def route(self, src: int, dst: int) -> LinkIndex:
         """Links from host to host in their order."""
-        return np.array(
-            [link[0] for link in self._walk(np.array([src]), np.array([dst]))], dtype=np.int32
-        )
+        steps, lost = self._walk(np.array([src]), np.array([dst]))
+        if lost:
+            raise TopologyError(
+                f"routes: the one from host {src} to host {dst} {lost[0].reason} on switch "
+                f"{lost[0].switch}"
+            )
+        return np.array([link[0] for link in steps], dtype=np.int32)
 
     def reducer(self, value_of_link: Values, reduction: Reduction) -> Reducer:
-        """Prepares nothing: every query walks, all its routes at once."""
+        """Prepares nothing: every query walks, all its routes at once; `nan` without a route."""
 
         def reduce(src: HostIndex, dst: HostIndex) -> Values:
             shape = np.shape(src)
             result = np.full(int(np.prod(shape)), reduction.neutral)
             value = value_of_link.copy()
             value[-1] = reduction.neutral
-            for link in self._walk(np.ravel(src), np.ravel(dst)):
+            steps, lost = self._walk(np.ravel(src), np.ravel(dst))
+            for link in steps:
                 result = reduction.combine(result, value[link])
+            for each in lost:
+                result[each.pairs] = np.nan
             return result.reshape(shape)
 
         return reduce
 
-    def _walk(self, src: HostIndex, dst: HostIndex) -> list[LinkIndex]:
-        """One step of all routes after another, NO_LINK for those that have ended."""
+    def _walk(self, src: HostIndex, dst: HostIndex) -> tuple[list[LinkIndex], list[_Lost]]:
+        """One step of all routes after another, NO_LINK for those that have ended.
+
+        The pairs without a route are returned apart; their steps have no meaning.
+        """
         is_under_way = src != dst
         has_ends = self.link_from_host[src] != NO_LINK
         at = self.switch_of_host[src]
         steps: list[LinkIndex] = []
+        lost: list[_Lost] = []
         if np.any(is_under_way & has_ends):
             steps.append(np.where(is_under_way, self.link_from_host[src], NO_LINK))
         # On a switch that hosts sit on, it ends there; else with the link to the host.
         is_under_way &= has_ends | (at != self.switch_of_host[dst])
         while np.any(is_under_way):
             link = np.where(is_under_way, self.next_link[at, dst], NO_LINK)
-            lost = np.flatnonzero(is_under_way & (link == NO_LINK))
-            if lost.size or len(steps) >= MOST_SWITCHES:
-                pair = lost[0] if lost.size else np.flatnonzero(is_under_way)[0]
-                why = "ends" if lost.size else "runs in a loop"
-                raise TopologyError(
-                    f"routes: the one from host {src[pair]} to host {dst[pair]} {why} on switch "
-                    f"{at[pair]}"
-                )
+            is_looping = len(steps) >= MOST_SWITCHES
+            pairs = np.flatnonzero(is_under_way & ((link == NO_LINK) | is_looping))
+            if pairs.size:
+                reason = "runs in a loop" if is_looping else "ends"
+                lost.append(_Lost(pairs, int(at[pairs[0]]), reason))
+                is_under_way = is_under_way.copy()
+                is_under_way[pairs] = False
+                link = np.where(is_under_way, link, NO_LINK)
             steps.append(link)
             at = np.where(is_under_way, self.switch_after_link[link], at)
             is_under_way = is_under_way & (at != NO_LINK)
             is_under_way &= has_ends | (at != self.switch_of_host[dst])
             at = np.where(at == NO_LINK, 0, at)
-        return steps
+        return steps, lost
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """What a file keeps of it."""

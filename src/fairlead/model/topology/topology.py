@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from fairlead.errors import InputError, ShapeError, TopologyError
 from fairlead.files.archive import Archive, save_archive
 from fairlead.model.topology.links import Links
+from fairlead.model.topology.rails import RailRoutes
 from fairlead.model.topology.routes import HostIndex, LinkIndex, Reducer, Reduction, Routes
 from fairlead.model.topology.table import TableRoutes
 from fairlead.model.topology.torus import TorusRoutes
@@ -25,17 +26,19 @@ KIND = "topology"
 VERSION = 1
 
 _KINDS: dict[str, type[Routes]] = {
-    routes.kind: routes for routes in (TorusRoutes, TreeRoutes, TableRoutes)
+    routes.kind: routes for routes in (TorusRoutes, TreeRoutes, TableRoutes, RailRoutes)
+}
+_TABLE = {
+    "switch_of_host": (-1,),
+    "link_from_host": (-1,),
+    "next_link": (-1, -1),
+    "switch_after_link": (-1,),
 }
 _ARRAYS_OF_KIND: dict[str, dict[str, tuple[int, ...]]] = {
     "torus": {"position_of_host": (-1, -1), "link_of_step": (), "is_ring": (-1,)},
     "tree": {"parent_of_vertex": (-1,), "num_hosts": (1,)},
-    "table": {
-        "switch_of_host": (-1,),
-        "link_from_host": (-1,),
-        "next_link": (-1, -1),
-        "switch_after_link": (-1,),
-    },
+    TableRoutes.kind: _TABLE,
+    RailRoutes.kind: {**_TABLE, "adapter_of_rail": (-1, -1)},
 }
 
 
@@ -54,6 +57,7 @@ class Topology:
         origin: Where it comes from: a JSON-serialisable dictionary.
         problems: What is wrong with it and left its routes usable: one line each.
         source: What errors call it: the file it was read from.
+        port_aliases: Further names of ports, as other counters call them, and the port of each.
     """
 
     hosts: Sequence[str]
@@ -65,6 +69,7 @@ class Topology:
     origin: dict[str, Any] = dataclasses.field(default_factory=dict)
     problems: Sequence[str] = ()
     source: str = "this topology"
+    port_aliases: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("hosts", "router_of_host", "problems"):
@@ -117,6 +122,11 @@ class Topology:
         """Counts the links of routes, missing ones included."""
         return self.routes.reducer(np.ones(self.links.num_links + 1), Reduction.sum)
 
+    def known_hops(self) -> Reducer:
+        """Counts the links of routes; `nan` where a link is missing or there is no route."""
+        is_link = np.append(np.ones(self.links.num_links), np.nan)
+        return self.routes.reducer(is_link, Reduction.sum)
+
     def save(self, path: Path | str) -> None:
         """Write a `.topo.npz` file; it appears whole or not at all."""
         arrays = {"capacity_Bps": self.links.capacity_Bps, "num_lanes": self.links.num_lanes}
@@ -131,6 +141,7 @@ class Topology:
             "out_ports": list(self.links.out_ports),
             "routes": self.routes.kind,
             "problems": list(self.problems),
+            "port_aliases": dict(self.port_aliases),
             "origin": self.origin,
         }
         save_archive(path, KIND, VERSION, meta, {**arrays, **self.routes.arrays()})
@@ -173,6 +184,7 @@ class Topology:
                 origin=archive.meta_field("origin", dict),
                 problems=_texts(archive, "problems"),
                 source=str(path),
+                port_aliases=_aliases(archive),
             )
         except InputError as error:
             if str(error).startswith(str(archive.path)):
@@ -187,6 +199,16 @@ def _arrays(archive: Archive, kind: str) -> dict[str, npt.NDArray[Any]]:
         axes = shape or (-1,) * (2 + found["position_of_host"].shape[1])
         found[name] = archive.array(name, axes, is_whole=True)
     return found
+
+
+def _aliases(archive: Archive) -> dict[str, str]:
+    """Further names of ports; a file of before they were kept has none."""
+    if "port_aliases" not in archive.meta:
+        return {}
+    aliases: dict[str, str] = archive.meta_field("port_aliases", dict)
+    if not all(isinstance(port, str) for port in aliases.values()):
+        raise archive.error("meta.port_aliases", "expected names of ports")
+    return aliases
 
 
 def _texts(archive: Archive, name: str) -> list[str]:

@@ -13,11 +13,14 @@ from collections.abc import Callable, Sequence
 
 from fairlead.errors import Error
 from fairlead.measure.metrics import MetricSource
-from fairlead.watch.oracle.samples import SampleStore
+from fairlead.watch.oracle.samples import SampleStore, Unmatched
 
 __all__ = ["Collector", "SourceState"]
 
 Teller = Callable[[str], None]
+
+MOST_NAMED = 16
+"""Hosts and hardware of a source that are named, of those of which the topology knows nothing."""
 
 FIRST_READ_S = 5.0
 """A service answers after all sources were read once; it does not wait longer for a slow one."""
@@ -32,7 +35,10 @@ class SourceState:
         last_s: When it was last read well, or None.
         seconds: What that took.
         num_series: What it gave.
-        num_unknown: Of these, series of no link of the topology.
+        num_unknown: Of these, series of hosts or hardware of which none is in the topology.
+        unmatched: Names of those hosts and hardware, at most MOST_NAMED.
+        num_unmatched: How many there are.
+        skipped: What the source holds and is not understood, at most MOST_NAMED lines.
         problem: Why it cannot be read now, or None.
         num_failures: Reads that failed, since the begin.
     """
@@ -42,8 +48,17 @@ class SourceState:
     seconds: float = 0.0
     num_series: int = 0
     num_unknown: int = 0
+    unmatched: list[str] = dataclasses.field(default_factory=list)
+    num_unmatched: int = 0
+    skipped: list[str] = dataclasses.field(default_factory=list)
     problem: str | None = None
     num_failures: int = 0
+
+    @property
+    def is_well(self) -> bool:
+        """Whether it was read, and tells of at least one link."""
+        is_read = self.problem is None and self.last_s is not None
+        return is_read and self.num_series > self.num_unknown
 
 
 class Collector:
@@ -96,13 +111,33 @@ class Collector:
             state.problem = str(error)
             return
         with self.lock:
-            state.num_unknown = self._store.add(series, is_whole=source.has_history)
+            unmatched = self._store.add(series, is_whole=source.has_history, source=source.name)
             self.generation += 1
+        self._note_unmatched(state, unmatched, len(series))
+        skipped = list(source.skipped[:MOST_NAMED])
+        for line in skipped:
+            if line not in state.skipped:
+                self._tell(f"{line}; left out")
+        state.skipped = skipped
         if state.problem is not None:
             self._tell(f"{source.name}: is back")
         state.problem = None
         state.last_s, state.seconds = time.time(), time.monotonic() - begun_s
         state.num_series = len(series)
+
+    def _note_unmatched(self, state: SourceState, found: Unmatched, num_series: int) -> None:
+        """Keep what is of no link, with a line whenever that changes."""
+        names = list(found.names[:MOST_NAMED])
+        if num_series == 0 and (state.last_s is None or state.num_series > 0):
+            self._tell(f"{state.name}: tells of nothing")
+        elif found.names and (names, len(found.names)) != (state.unmatched, state.num_unmatched):
+            more = len(found.names) - len(names)
+            self._tell(
+                f"{state.name}: {found.num_series} of {num_series} series are of no link of the "
+                f"topology: {', '.join(names)}{f' and {more} more' if more else ''}"
+            )
+        state.num_unknown = found.num_series
+        state.unmatched, state.num_unmatched = names, len(found.names)
 
     def run(self, every_s: float) -> None:
         """Read again and again until `stop`; returns when all were read once, or after a while."""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fairlead.errors import TopologyError
 from fairlead.model.topology import Topology
 from fairlead.model.topology.routes import NO_LINK
 
@@ -37,7 +38,7 @@ class Crossings(NamedTuple):
 
 
 def crossings(topology: Topology, hosts: Sequence[str]) -> Crossings:
-    """The links on the routes between these hosts.
+    """The links on the routes between these hosts; pairs without a route cross none.
 
     Raises:
         TopologyError: A host is unknown.
@@ -48,8 +49,17 @@ def crossings(topology: Topology, hosts: Sequence[str]) -> Crossings:
         for src, one in enumerate(places)
         for dst, other in enumerate(places)
         if src != dst
-        for link in topology.routes.route(one, other).tolist()
+        for link in _route(topology, one, other)
         if link != NO_LINK
     ]
     table = np.array(rows, dtype=np.int64).reshape(-1, 3)
     return Crossings(*table[np.argsort(table[:, 0], kind="stable")].T.copy())
+
+
+def _route(topology: Topology, src: int, dst: int) -> list[int]:
+    """Links from host to host; none where there is no route."""
+    try:
+        links: list[int] = topology.routes.route(src, dst).tolist()
+    except TopologyError:
+        return []
+    return links

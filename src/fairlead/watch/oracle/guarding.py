@@ -37,7 +37,10 @@ Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 _CLOSING = {"connection": "close"}
-"""Where the rest of a request is not read."""
+"""Of every refusal: who is refused keeps no connection that others need."""
+
+PASSED = "fairlead.passed"
+"""In the extensions of a request: what its connection wants to hear once it may stay."""
 
 
 class Limiter:
@@ -86,12 +89,14 @@ class Guard:
 
         Args:
             inner: The application.
-            limiter: Of each client.
+            limiter: Of each client whose requests pass.
             token: What a client has to send; empty: nothing.
         """
         self._inner = inner
         self._limiter = limiter
-        self._expected = f"Bearer {token}".encode() if token else b""
+        # Those without a token have a rate of their own: they use up nobody's else.
+        self._refused = Limiter(limiter.rate)
+        self._token = token.encode()
         self.num_answers: collections.Counter[int] = collections.Counter()
         self.busy_s = 0.0
 
@@ -111,13 +116,14 @@ class Guard:
         if refusal is not None and refusal[0] == 413:
             await _discard(receive)
         if refusal is None:
+            scope.get("extensions", {}).get(PASSED, _nothing)()
             try:
                 receive = await _whole(receive)
             except _TooLarge:
-                refusal = 413, f"a request may have {MOST_BYTES} bytes", _CLOSING
+                refusal = 413, f"a request may have {MOST_BYTES} bytes", {}
             except asyncio.TimeoutError:
                 told = f"the request did not come within {BODY_S:.0f} s"
-                refusal = 408, told, _CLOSING
+                refusal = 408, told, {}
         try:
             if refusal is None:
                 await self._inner(scope, receive, counted)
@@ -130,13 +136,13 @@ class Guard:
         """What to say instead of an answer; None where the request may pass."""
         headers = dict(scope["headers"])
         client = (scope.get("client") or ("",))[0]
-        wait_s = self._limiter.take(client)
+        is_known = self._has_token(headers.get(b"authorization", b""))
+        limiter = self._limiter if is_known else self._refused
+        wait_s = limiter.take(client)
         if wait_s:
             told = {"retry-after": str(max(1, round(wait_s)))}
-            return 429, f"more than {self._limiter.rate:g} requests a second", told
-        given = headers.get(b"authorization", b"")
-        # The time must not tell how much of a token is right.
-        if self._expected and not hmac.compare_digest(given, self._expected):
+            return 429, f"more than {limiter.rate:g} requests a second", told
+        if not is_known:
             return 401, "a token is needed: Authorization: Bearer TOKEN", {
                 "www-authenticate": "Bearer"
             }  # fmt: skip
@@ -144,8 +150,19 @@ class Guard:
         if not length.isdigit():
             return 400, "Content-Length is no number", {}
         if int(length) > MOST_BYTES:
-            return 413, f"a request may have {MOST_BYTES} bytes", _CLOSING
+            return 413, f"a request may have {MOST_BYTES} bytes", {}
         return None
+
+    def _has_token(self, authorization: bytes) -> bool:
+        """Whether a client may ask; the scheme is read in any case, by RFC 9110, section 11.1."""
+        scheme, _, given = authorization.strip().partition(b" ")
+        # The time must not tell how much of a token is right.
+        is_same = hmac.compare_digest(given.strip(), self._token)
+        return not self._token or (scheme.lower() == b"bearer" and is_same)
+
+
+def _nothing() -> None:
+    """What a connection wants that has no limits."""
 
 
 async def _whole(receive: Receive) -> Receive:
@@ -187,7 +204,8 @@ async def _discard(receive: Receive) -> None:
 
 async def _refuse(send: Send, status: int, reason: str, headers: dict[str, str]) -> None:
     body = orjson.dumps({"detail": reason})
-    told = {"content-type": "application/json", "content-length": str(len(body)), **headers}
+    told = {"content-type": "application/json", "content-length": str(len(body))}
+    told |= {**headers, **_CLOSING}
     raw = [(name.encode(), value.encode()) for name, value in told.items()]
     await send({"type": "http.response.start", "status": status, "headers": raw})
     await send({"type": "http.response.body", "body": body})

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fairlead.measure.metrics import Quantity
 from fairlead.measure.metrics.rates import Faults, Rates, means, rates
 from fairlead.model.topology import Links
-from fairlead.watch.oracle.samples import SampleStore
+from fairlead.watch.oracle.samples import Samples, SampleStore
 
 __all__ = ["LinkMetrics", "link_metrics"]
 
@@ -67,12 +67,14 @@ def link_metrics(
         else:
             found = means(samples.times_s, samples.values, now_s, window_s)
         faults = faults + found.faults
-        values, told_s = _by_link(samples.links, found, links.num_links, now_s - stale_s)
+        values, told_s = _by_link(samples, found, links.num_links, now_s - stale_s)
         newest_s = np.fmax(newest_s, told_s)
         return values
 
     assert links.num_lanes is not None  # set when it was made
     told_capacity_Bps = of(Quantity.capacity_Bps, nothing)
+    # A device that does not know its speed tells 0.
+    told_capacity_Bps = np.where(told_capacity_Bps > 0, told_capacity_Bps, np.nan)
     capacity_Bps = np.where(np.isnan(links.capacity_Bps), told_capacity_Bps, links.capacity_Bps)
     carried_Bps = of(Quantity.carried_bytes, capacity_Bps)
     stalled = of(Quantity.stalled_s, links.num_lanes.astype(np.float64)) / links.num_lanes
@@ -86,14 +88,24 @@ def link_metrics(
 
 
 def _by_link(
-    links: npt.NDArray[np.int64], found: Rates, num_links: int, oldest_s: float
+    samples: Samples, found: Rates, num_links: int, oldest_s: float
 ) -> tuple[Values, Values]:
-    """Values of links and their times; where both ends tell one, the newer counts."""
+    """Values of links and their times.
+
+    Of what several sources tell of one device the newest counts, the devices of an end are added
+    up, and where both ends tell of a link the newer counts.
+    """
     is_known = np.isfinite(found.values) & (found.newest_s >= oldest_s)
-    order = np.argsort(found.newest_s[is_known], kind="stable")
+    # By age, so that what is put down last, the newest, stays.
+    rows = np.flatnonzero(is_known)[np.argsort(found.newest_s[is_known], kind="stable")]
+    newest_of_device = np.full(int(samples.devices.max(initial=0)) + 1, -1)
+    newest_of_device[samples.devices[rows]] = rows
+    rows = rows[newest_of_device[samples.devices[rows]] == rows]
+    sums = np.zeros(int(samples.ends.max(initial=0)) + 1)
+    np.add.at(sums, samples.ends[rows], found.values[rows])
     values, newest_s = np.full(num_links, np.nan), np.full(num_links, np.nan)
-    values[links[is_known][order]] = found.values[is_known][order]
-    newest_s[links[is_known][order]] = found.newest_s[is_known][order]
+    values[samples.links[rows]] = sums[samples.ends[rows]]
+    newest_s[samples.links[rows]] = found.newest_s[rows]
     return values, newest_s
 
 

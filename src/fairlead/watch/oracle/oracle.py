@@ -15,8 +15,8 @@ import numpy.typing as npt
 from fairlead.errors import InputError
 from fairlead.measure.metrics import MetricSource
 from fairlead.model.network import Network
-from fairlead.model.topology import Reducer, Reduction, TableRoutes, Topology
-from fairlead.model.topology.routes import NO_LINK, reduced
+from fairlead.model.topology import Reducer, Reduction, Topology
+from fairlead.model.topology.routes import reduced
 from fairlead.watch.oracle.collecting import Collector, Teller
 from fairlead.watch.oracle.crossings import Crossings, crossings
 from fairlead.watch.oracle.link_metrics import LinkMetrics, link_metrics
@@ -142,9 +142,12 @@ class Oracle:
         """
         self.topology = topology
         self.stale_s = stale_s
-        into, out_of = topology.links.into(), topology.links.out_of()
-        _add_interfaces(topology, into, out_of)
-        self.store = SampleStore(into, out_of)
+        self.store = SampleStore(
+            topology.links.into(),
+            topology.links.out_of(),
+            aliases=topology.port_aliases,
+            hosts=topology.hosts,
+        )
         self.collector = Collector(self.store, sources, window_s=MOST_WINDOW_S, tell=tell)
         self._latency = latency
         self._clock = clock
@@ -203,7 +206,7 @@ class Oracle:
         hops: npt.NDArray[np.float64],
     ) -> Told:
         if metric == "hops":
-            return Told(hops, np.ones(hops.shape))
+            return Told(hops, np.isfinite(hops).astype(np.float64))
         if metric == "latency_s":
             return self._measured(question.nodes)
         reduction = question.reduction or _USUAL.get(metric, Reduction.max)
@@ -229,8 +232,10 @@ class Oracle:
         known = reducer(f"{metric} known", is_known, Reduction.sum)(*pairs)
         with np.errstate(divide="ignore", invalid="ignore"):
             coverage = np.where(hops > 0, known / hops, 1.0)
+        coverage = np.where(np.isnan(hops), 0.0, coverage)
         nowhere = np.nan if metric in _USUAL else 0.0
         values = np.where(hops > 0, np.where(known > 0, values, np.nan), nowhere)
+        values = np.where(np.isnan(hops), np.nan, values)
         return Told(values, coverage)
 
     def _measured(self, nodes: tuple[str, ...]) -> Told:
@@ -286,17 +291,3 @@ def _check(question: Question) -> None:
         raise InputError(
             f"window_s: must be > 0 and <= {MOST_WINDOW_S:.0f}, got {question.window_s}"
         )
-
-
-def _add_interfaces(topology: Topology, into: dict[str, int], out_of: dict[str, int]) -> None:
-    """Let counters of hosts tell of the cables that the hosts are on, where those have names."""
-    routes = topology.routes
-    if not isinstance(routes, TableRoutes):
-        return
-    for index, host in enumerate(topology.hosts):
-        up = int(routes.link_from_host[index])
-        if up != NO_LINK:
-            out_of.setdefault(f"host {host}", up)
-            down = int(routes.next_link[routes.switch_of_host[index], index])
-            if down != NO_LINK:
-                into.setdefault(f"host {host}", down)

@@ -26,6 +26,12 @@ __all__ = ["MOST_TASKS", "OPTIMIZE_S", "RemapQuestion", "Remapped", "remap"]
 MOST_TASKS = 4096
 """Of one question: `optimize` keeps to its time with so many."""
 
+MOST_SCOTCH_HOSTS = 1024
+"""Of a question to Scotch, whose time grows with their square: 2 s for these and 4,096 tasks."""
+
+MOST_DIMENSIONS = 16
+"""Of the program's own space."""
+
 OPTIMIZE_S = 0.05
 """Of `optimize`: all ranks wait for it, and a map is to be there long before the gain. With 5 ms it
 found a worse map in four of seven rounds of bench/oracle/torus.py."""
@@ -137,8 +143,38 @@ def _check(asked: RemapQuestion) -> None:
             raise InputError(f"sent: there is no task {src if src >= num_tasks else dst}")
         if not (math.isfinite(size_bytes) and size_bytes >= 0):
             raise InputError(f"sent: bytes must be finite and >= 0, got {size_bytes}")
+    _check_coordinates(asked.coordinates_of_task, num_tasks)
+    if any(not 0 <= size < math.inf for size in asked.move_bytes_of_process or ()):
+        raise InputError("move_bytes_of_process: every value must be finite and >= 0")
     if asked.method not in METHODS:
         raise InputError(f"method: unknown {asked.method!r}; there are {', '.join(METHODS)}")
+    num_hosts = len(set(asked.host_of_process))
+    if asked.method.startswith("scotch") and num_hosts > MOST_SCOTCH_HOSTS:
+        raise InputError(
+            f"method: {asked.method} maps to at most {MOST_SCOTCH_HOSTS} hosts here, got "
+            f"{num_hosts}; optimize takes more"
+        )
+
+
+def _check_coordinates(coordinates: Sequence[Sequence[float]] | None, num_tasks: int) -> None:
+    """Check that every task has as many coordinates as the first, all of them finite."""
+    if coordinates is None:
+        return
+    if len(coordinates) != num_tasks:
+        raise InputError(
+            f"coordinates_of_task: expected {num_tasks} places, got {len(coordinates)}"
+        )
+    dimensions = len(coordinates[0])
+    if not 1 <= dimensions <= MOST_DIMENSIONS:
+        raise InputError(
+            f"coordinates_of_task: expected 1 to {MOST_DIMENSIONS} dimensions, got {dimensions}"
+        )
+    for task, values in enumerate(coordinates):
+        if len(values) != dimensions or not all(map(math.isfinite, values)):
+            raise InputError(
+                f"coordinates_of_task: task {task}: expected {dimensions} finite values, "
+                f"got {list(values)!r:.80}"
+            )
 
 
 def _between_bytes(

@@ -4,16 +4,31 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from fairlead.measure.metrics import Quantity, Series
+from fairlead.watch.oracle.host_names import HostNames
 
-__all__ = ["MOST_SAMPLES", "SampleStore", "Samples"]
+__all__ = ["MOST_SAMPLES", "SampleStore", "Samples", "Unmatched"]
 
 MOST_SAMPLES = 64
 """Of one series: ten minutes at one every ten seconds."""
+
+
+class Unmatched(NamedTuple):
+    """What a source gave that is of no link.
+
+    Attributes:
+        num_series: Series of hosts or hardware of which not one is.
+        names: Those hosts and hardware.
+    """
+
+    num_series: int
+    names: tuple[str, ...]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -21,30 +36,57 @@ class Samples:
     """Samples of one quantity at many links.
 
     Attributes:
-        links: Link of each series, shape (S,); those of receiving ends come first.
+        links: Link of each series, shape (S,).
+        ends: Which end of a link counts it, shape (S,): equal for all series of one end.
+        devices: Which part of the end, shape (S,): equal for what several sources tell of one.
         times_s: Shape (S, MOST_SAMPLES), in the order they came; `nan` for none.
         values: Shape (S, MOST_SAMPLES).
         largest: What each counter holds before it begins again, shape (S,).
     """
 
     links: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+    devices: npt.NDArray[np.int64]
     times_s: npt.NDArray[np.float64]
     values: npt.NDArray[np.float64]
     largest: npt.NDArray[np.float64]
 
 
+class _Row(NamedTuple):
+    """What has samples of its own."""
+
+    source: str
+    port: str
+    is_into: bool
+    device: str
+
+
 class SampleStore:
     """Samples of the links of a topology. To be used by one thread at a time."""
 
-    def __init__(self, into: dict[str, int], out_of: dict[str, int]):
+    def __init__(
+        self,
+        into: Mapping[str, int],
+        out_of: Mapping[str, int],
+        *,
+        aliases: Mapping[str, str] | None = None,
+        hosts: Sequence[str] = (),
+    ):
         """An empty store.
 
         Args:
             into: Link that each port receives.
             out_of: Link that each port sends.
+            aliases: Further names of ports.
+            hosts: Hosts of the topology, which sources may name otherwise.
         """
         self._links = {True: into, False: out_of}
-        self._row_of: dict[Quantity, dict[tuple[str, bool], int]] = {}
+        self._aliases = aliases or {}
+        self._hosts = HostNames(hosts)
+        self._row_of: dict[Quantity, dict[_Row, int]] = {}
+        self._rows_of_source: dict[tuple[str, Quantity], list[int]] = {}
+        self._ends: dict[tuple[str, bool], int] = {}
+        self._devices: dict[tuple[int, str], int] = {}
         self._samples: dict[Quantity, Samples] = {}
         self._newest_s = float("nan")
 
@@ -52,36 +94,63 @@ class SampleStore:
         """Time of the newest sample of all; `nan` without any."""
         return self._newest_s
 
-    def add(self, series: list[Series], *, is_whole: bool) -> int:
+    def add(self, series: list[Series], *, is_whole: bool, source: str = "") -> Unmatched:
         """Take what a source gave.
 
         Args:
             series: Of one read.
             is_whole: Whether they hold the whole window, and nothing earlier counts any more.
-
-        Returns:
-            How many series are of no link of the topology.
+            source: Who gave it: two that tell of one port are not mixed.
         """
-        num_unknown = 0
+        if is_whole:
+            self._forget(source)
+        host_of = self._hosts.matched(one.host_names for one in series if one.host_names)
+        num_of: dict[str, int] = {}
+        matched: set[str] = set()
         for one in series:
-            link = self._links[one.is_into].get(one.port)
-            if link is None or not len(one.times_s):
-                num_unknown += link is None
+            host = host_of.get(one.host_names)
+            if host == "":
+                continue  # the same machine under a second name
+            num_of[one.owner] = num_of.get(one.owner, 0) + 1
+            port = self._port(one, host)
+            if port is None:
                 continue
-            row, samples = self._row(one, link)
-            times_s, values = samples.times_s[row], samples.values[row]
-            new_s, new = one.times_s[-MOST_SAMPLES:], one.values[-MOST_SAMPLES:]
-            self._newest_s = float(np.fmax(self._newest_s, np.fmax.reduce(new_s)))
-            if is_whole:
-                times_s[:] = np.nan
-            elif times_s[-1] == new_s[-1] and values[-1] == new[-1]:
-                continue  # the source was read again before it changed
-            kept = MOST_SAMPLES - len(new_s)
-            for row_of, newer in ((times_s, new_s), (values, new)):
-                row_of[:kept] = row_of[len(newer) :].copy()
-                row_of[kept:] = newer
-            samples.largest[row] = one.largest
-        return num_unknown
+            matched.add(one.owner)
+            if len(one.times_s):
+                self._put(one, _Row(source, port, one.is_into, one.device), is_whole)
+        names = tuple(name for name in num_of if name not in matched)
+        return Unmatched(sum(num_of[name] for name in names), names)
+
+    def _forget(self, source: str) -> None:
+        for (of_source, quantity), rows in self._rows_of_source.items():
+            if of_source == source:
+                self._samples[quantity].times_s[rows] = np.nan
+
+    def _port(self, one: Series, host: str | None) -> str | None:
+        """The port of the topology that a series tells of; None where there is no such port."""
+        for port in (one.port, *one.or_ports):
+            named = port
+            if host is not None:
+                named = f"host {host}{port.removeprefix(f'host {one.host_names[0]}')}"
+            named = self._aliases.get(named, named)
+            if named in self._links[one.is_into]:
+                return named
+        return None
+
+    def _put(self, one: Series, key: _Row, is_whole: bool) -> None:
+        row, samples = self._row(one.quantity, key)
+        times_s, values = samples.times_s[row], samples.values[row]
+        new_s, new = one.times_s[-MOST_SAMPLES:], one.values[-MOST_SAMPLES:]
+        self._newest_s = float(np.fmax(self._newest_s, np.fmax.reduce(new_s)))
+        if is_whole:
+            times_s[:] = np.nan
+        elif times_s[-1] == new_s[-1] and values[-1] == new[-1]:
+            return  # the source was read again before it changed
+        kept = MOST_SAMPLES - len(new_s)
+        for row_of, newer in ((times_s, new_s), (values, new)):
+            row_of[:kept] = row_of[len(newer) :].copy()
+            row_of[kept:] = newer
+        samples.largest[row] = one.largest
 
     def of(self, quantity: Quantity) -> Samples | None:
         """All samples of a quantity; None where no source has it."""
@@ -93,16 +162,22 @@ class SampleStore:
             *(getattr(samples, field.name)[:num_rows] for field in dataclasses.fields(samples))
         )
 
-    def _row(self, series: Series, link: int) -> tuple[int, Samples]:
-        """Row of a series; twice as many rows where they are full: at most two for each link."""
-        rows = self._row_of.setdefault(series.quantity, {})
-        key = (series.port, series.is_into)
-        samples = self._samples.get(series.quantity)
+    def _row(self, quantity: Quantity, key: _Row) -> tuple[int, Samples]:
+        """Row of a series; twice as many rows where they are full."""
+        rows = self._row_of.setdefault(quantity, {})
+        samples = self._samples.get(quantity)
+        is_new = key not in rows
         row = rows.setdefault(key, len(rows))
         if samples is None or row >= len(samples.links):
             samples = _grown(samples)
-            self._samples[series.quantity] = samples
-        samples.links[row] = link
+            self._samples[quantity] = samples
+        if is_new:
+            self._rows_of_source.setdefault((key.source, quantity), []).append(row)
+            end = self._ends.setdefault((key.port, key.is_into), len(self._ends))
+            samples.links[row] = self._links[key.is_into][key.port]
+            samples.ends[row] = end
+            device = self._devices.setdefault((end, key.device), len(self._devices))
+            samples.devices[row] = device
         return row, samples
 
 
@@ -111,6 +186,8 @@ def _grown(samples: Samples | None) -> Samples:
     old = 0 if samples is None else len(samples.links)
     new = max(16, old)
     empty = Samples(
+        np.zeros(new, dtype=np.int64),
+        np.zeros(new, dtype=np.int64),
         np.zeros(new, dtype=np.int64),
         np.full((new, MOST_SAMPLES), np.nan),
         np.full((new, MOST_SAMPLES), np.nan),

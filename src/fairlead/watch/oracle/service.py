@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
@@ -18,6 +20,7 @@ from starlette.routing import Route
 from fairlead.errors import Error, InputError
 from fairlead.measure.oracle import MOST_SHARING_HOSTS
 from fairlead.model.topology import Reduction
+from fairlead.watch.oracle.collecting import MOST_NAMED
 from fairlead.watch.oracle.giving import FORMS, hottest_links, prometheus_text
 from fairlead.watch.oracle.guarding import Guard, Limiter
 from fairlead.watch.oracle.oracle import (
@@ -110,16 +113,16 @@ def service(oracle: Oracle, *, token: str = "", rate: float = REQUESTS_PER_S) ->
     guard = Guard(app, limiter, token)
     large = asyncio.Semaphore(LARGE_ANSWERS)
 
+    cost_of_all = oracle.topology.links.num_links / PAIRS_OF_REQUEST
+    charge = functools.partial(_charge, limiter)
+
     async def query(request: Request) -> Response:
         """Metrics of all pairs of nodes, [src, dst]; null where nothing is known."""
         asked = _parsed(await request.body())
         num_pairs = len(asked.nodes) ** 2 * len(asked.metrics)
         is_ready = oracle.is_ready(asked.window_s)
-        if request.client is not None:
-            cost = num_pairs / PAIRS_OF_REQUEST + (0 if is_ready else REQUESTS_OF_WINDOW)
-            limiter.charge(request.client.host, cost)
-            if asked.shared_links_by is not None:
-                limiter.charge(request.client.host, REQUESTS_OF_SHARED_LINKS)
+        cost = num_pairs / PAIRS_OF_REQUEST + (0 if is_ready else REQUESTS_OF_WINDOW)
+        charge(request, cost + (REQUESTS_OF_SHARED_LINKS if asked.shared_links_by else 0))
         is_small = len(asked.nodes) <= SMALL_NODES and asked.shared_links_by is None
         if is_small and is_ready:
             return Response(_told(oracle, asked), media_type=JSON)
@@ -134,8 +137,8 @@ def service(oracle: Oracle, *, token: str = "", rate: float = REQUESTS_PER_S) ->
         window_s: float = 60.0,
     ) -> Response:
         """The next task of each process, where what the network does now makes moving pay."""
-        if request.client is not None:
-            limiter.charge(request.client.host, REQUESTS_OF_REMAP)
+        num_pairs = len(set(running.host_of_process)) ** 2 + len(running.sent)
+        charge(request, REQUESTS_OF_REMAP + num_pairs / PAIRS_OF_REQUEST)
         asked = RemapQuestion(
             **running.model_dump(), metric=metric, method=method, window_s=window_s
         )
@@ -145,29 +148,32 @@ def service(oracle: Oracle, *, token: str = "", rate: float = REQUESTS_PER_S) ->
             orjson.dumps(vars(found), option=orjson.OPT_SERIALIZE_NUMPY), media_type=JSON
         )
 
-    async def nodes() -> Response:
+    async def nodes(request: Request) -> Response:
         """All nodes with their router and coordinates."""
+        charge(request, cost_of_all)
         return Response(await asyncio.to_thread(_nodes, oracle), media_type=JSON)
 
-    async def links() -> Response:
+    async def links(request: Request) -> Response:
         """The links that messages wait for longest."""
-        found = await asyncio.to_thread(hottest_links, oracle)
-        told = orjson.dumps({"links": found}, option=orjson.OPT_SERIALIZE_NUMPY)
-        return Response(told, media_type=JSON)
+        charge(request, cost_of_all)
+        found = {"links": await asyncio.to_thread(hottest_links, oracle)}
+        return Response(orjson.dumps(found, option=orjson.OPT_SERIALIZE_NUMPY), media_type=JSON)
 
     async def health() -> Response:
         """Whether sources answer; status 200 also where none does, as the service itself does."""
         return Response(orjson.dumps(_health(oracle)), media_type=JSON)
 
-    async def metrics() -> Response:
+    async def metrics(request: Request) -> Response:
         """For Prometheus."""
+        charge(request, cost_of_all)
         text = await asyncio.to_thread(
             prometheus_text, oracle, dict(guard.num_answers), guard.busy_s, time.time()
         )
         return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    async def export(form: str) -> Response:
+    async def export(request: Request, form: str) -> Response:
         """What is known as text: ldms, slurm or labels."""
+        charge(request, cost_of_all)
         if form not in FORMS:
             raise InputError(f"export: unknown form {form!r}; there are {', '.join(FORMS)}")
         return Response(await asyncio.to_thread(FORMS[form], oracle), media_type="text/plain")
@@ -179,14 +185,19 @@ def service(oracle: Oracle, *, token: str = "", rate: float = REQUESTS_PER_S) ->
     # function has none, and before the other routes are tried.
     app.router.routes.insert(0, Route("/v1/query", query, methods=["POST"]))
     app.add_api_route("/v1/remap", remapping, methods=["POST"], response_class=Response)
-    app.add_api_route("/v1/nodes", nodes, methods=["GET"], response_class=Response)
-    app.add_api_route("/v1/links", links, methods=["GET"], response_class=Response)
-    app.add_api_route("/v1/export/{form}", export, methods=["GET"], response_class=Response)
-    app.add_api_route("/health", health, methods=["GET"], response_class=Response)
-    app.add_api_route("/metrics", metrics, methods=["GET"], response_class=Response)
+    gets: dict[str, Callable[..., Any]] = {"/v1/nodes": nodes, "/v1/links": links}
+    gets |= {"/v1/export/{form}": export, "/health": health, "/metrics": metrics}
+    for path, answer in gets.items():
+        app.add_api_route(path, answer, methods=["GET"], response_class=Response)
     app.add_exception_handler(Error, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)
     return guard
+
+
+def _charge(limiter: Limiter, request: Request, cost: float) -> None:
+    """Take more than the usual price, before the work begins."""
+    if request.client is not None:
+        limiter.charge(request.client.host, cost)
 
 
 _QUERY_SCHEMA = {
@@ -222,6 +233,7 @@ def _document(oracle: Oracle, answer: Answer, asked: Query) -> dict[str, Any]:
         "window_s": asked.window_s,
         "age_s": answer.age_s,
         "metrics": {},
+        "unmatched": _unmatched(oracle),
     }
     if topology.coordinates is not None:
         document["coordinates"] = topology.coordinates[topology.indices(asked.nodes)]
@@ -237,6 +249,12 @@ def _document(oracle: Oracle, answer: Answer, asked: Query) -> dict[str, Any]:
     if asked.shared_links_by is not None:
         document |= _shared(oracle, asked, asked.shared_links_by)
     return document
+
+
+def _unmatched(oracle: Oracle) -> list[str]:
+    """Hosts and hardware that sources tell of and the topology does not know, some of them."""
+    names = (name for state in oracle.collector.states for name in state.unmatched)
+    return list(dict.fromkeys(names))[:MOST_NAMED]
 
 
 def _shared(oracle: Oracle, asked: Query, metric: str) -> dict[str, Any]:
@@ -276,7 +294,7 @@ def _nodes(oracle: Oracle) -> bytes:
 
 def _health(oracle: Oracle) -> dict[str, Any]:
     states = oracle.collector.states
-    is_well = all(state.problem is None and state.last_s is not None for state in states)
+    is_well = all(state.is_well for state in states)
     return {
         "status": "ok" if is_well else "degraded",
         "num_nodes": oracle.topology.num_hosts,

@@ -4,21 +4,45 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import os
 import socket
 import sys
+import threading
+import weakref
+from types import FrameType
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from fairlead.errors import Error
-from fairlead.watch.oracle.guarding import Guard
+from fairlead.watch.oracle.guarding import PASSED, Guard
 from fairlead.watch.oracle.oracle import Oracle
+from fairlead.watch.oracle.places import Places
 from fairlead.watch.oracle.service import service
 
 __all__ = ["configuration", "run"]
 
 MOST_CONNECTIONS = 512
-"""At the same time; what comes beyond is answered 503."""
+"""At the same time."""
+
+MOST_HEAD_BYTES = 2**16
+"""Of a head that is not whole yet: uvicorn has no limit for it, and keeps it all."""
+
+MOST_UNKNOWN = 256
+"""Of these, connections on which nobody has asked yet what he may: half is left for the others."""
+
+MOST_UNKNOWN_OF_PEER = 64
+"""The same from one address."""
+
+MOST_OF_PEER = 256
+"""All from one address."""
+
+SHUTDOWN_S = 2
+"""Longest that requests may still take after a signal."""
+
+END_S = 3.5
+"""After so long the process ends, whatever it computes."""
 
 QUIET_S = 30
 """After so long without a further request a connection is closed."""
@@ -58,8 +82,10 @@ def configuration(app: Guard) -> uvicorn.Config:
         log_level="warning",
         access_log=False,
         lifespan="off",
-        limit_concurrency=MOST_CONNECTIONS,
+        # One more than may be there, as a new one is counted before an old one is gone.
+        limit_concurrency=2 * MOST_CONNECTIONS,
         timeout_keep_alive=QUIET_S,
+        timeout_graceful_shutdown=SHUTDOWN_S,
         server_header=False,
     )
 
@@ -68,15 +94,32 @@ class _Connection(HttpToolsProtocol):
     """Ends where the head of a request does not come in time, which uvicorn has no limit for."""
 
     _until_head: asyncio.TimerHandle | None = None
+    _head_bytes = 0
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request of it is being answered."""
+        return self.cycle is None or self.cycle.response_complete
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        for one in places(self.config.app).enter(self, self.client[0] if self.client else ""):
+            one.transport.abort()
         self._until_head = self.loop.call_later(HEAD_S, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        # What comes with the end of a head is its body, which has a bound of its own.
+        self._head_bytes = 0 if self._until_head is None else self._head_bytes + len(data)
+        if self._head_bytes > MOST_HEAD_BYTES:
+            self.transport.abort()
 
     def on_message_begin(self) -> None:
         if self._until_head is None:
             self._until_head = self.loop.call_later(HEAD_S, self.transport.close)
         super().on_message_begin()
+        passed = functools.partial(places(self.config.app).settle, self)
+        self.scope["extensions"] = {PASSED: passed}  # type: ignore[dict-item]
 
     def on_headers_complete(self) -> None:
         self._expect_nothing()
@@ -84,6 +127,7 @@ class _Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._expect_nothing()
+        places(self.config.app).leave(self)
         super().connection_lost(exc)
 
     def _expect_nothing(self) -> None:
@@ -92,8 +136,32 @@ class _Connection(HttpToolsProtocol):
         self._until_head = None
 
 
+def places(app: object) -> Places[_Connection]:
+    """The connections of an application, which a server may have several of."""
+    found = _PLACES.get(app)
+    if found is None:
+        found = Places(
+            most=MOST_CONNECTIONS,
+            most_of_peer=MOST_OF_PEER,
+            most_unknown=MOST_UNKNOWN,
+            most_unknown_of_peer=MOST_UNKNOWN_OF_PEER,
+        )
+        _PLACES[app] = found
+    return found
+
+
+_PLACES: weakref.WeakKeyDictionary[object, Places[_Connection]] = weakref.WeakKeyDictionary()
+
+
 class _Server(uvicorn.Server):
-    """Prints its address as soon as it answers there, and not earlier."""
+    """Prints its address as soon as it answers there, and ends soon after a signal."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop; threads that compute an answer cannot be stopped, and are not waited for."""
+        super().handle_exit(sig, frame)
+        last = threading.Timer(END_S, os._exit, (128 + sig,))
+        last.daemon = True
+        last.start()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen, then print the address.

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from launchers import processes_with, wait_until
@@ -45,6 +46,18 @@ def test_each_line_is_answered_in_turn(talk: Callable[[str], Conversation]) -> N
     assert not program.has_ended
     program.end(LIMIT_S)
     assert program.has_ended
+
+
+def test_an_empty_line_ends_a_program_that_does_not_see_the_end_of_its_input(
+    talk: Callable[[str], Conversation], tmp_path: Path
+) -> None:
+    # As Open MPI 5 does: what reads the lines stays connected when this end is closed.
+    script = "{ cat; sleep 1000; } | { read line; echo \"got '$line'\" > %s; kill 0; }"
+    program = talk(script % (tmp_path / "end"))
+
+    program.end(LIMIT_S)
+
+    assert (tmp_path / "end").read_text() == "got ''\n"
 
 
 def test_lines_of_the_error_output_are_told_as_they_come(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from fairlead.act.launch import parse_hostfile, read_hostfile
 from fairlead.act.launch.host_names import host_name_problem, is_local_host
 from fairlead.errors import InputError
+from fairlead.model.cluster import GivenHosts, Login
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "launchers"
 
@@ -87,8 +89,74 @@ def test_comments_blank_lines_tabs_and_windows_line_ends_are_no_hosts() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "slots"),
+    [
+        ("n1 count=4\n", (4,)),
+        ("n1 cpu=4\n", (4,)),
+        ("n1 slots=2 max_slots=4\nn2 slots=2 slots_max=4\n", (2, 2)),
+        ("// head\nn1 slots=2\n/* x\n y */\n", (2,)),
+        ("n1:4 user=bob\nn2:4\n", (4, 4)),
+    ],
+)
+def test_forms_that_the_launchers_take_are_taken(text: str, slots: tuple[int, ...]) -> None:
+    cluster = parse_hostfile(text, "hosts")
+
+    assert (cluster.slots, cluster.bare_hosts) == (slots, frozenset())
+
+
+@pytest.mark.parametrize("text", ["n1\n", "n1 max_slots=4\n"])
+def test_slots_that_are_not_given_are_the_launchers_to_choose(text: str) -> None:
+    assert parse_hostfile(text, "hosts").bare_hosts == {"n1"}
+
+
+@pytest.mark.parametrize(
+    ("text", "login"),
+    [
+        ("ubuntu@10.0.0.1 slots=4", Login("ubuntu")),
+        ("10.0.0.1 slots=4 username=ubuntu", Login("ubuntu")),
+        ("10.0.0.1 slots=4 port=2222", Login(None, 2222)),
+        ("10.0.0.1:4 user=ubuntu", Login("ubuntu")),
+    ],
+)
+def test_users_and_ports_are_kept_for_the_launcher(text: str, login: Login) -> None:
+    cluster = parse_hostfile(text, "hosts")
+
+    assert (cluster.hosts, cluster.slots, cluster.logins) == (
+        ("10.0.0.1",),
+        (4,),
+        {"10.0.0.1": login},
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "family"), [("a slots=2\n", "openmpi"), ("a:2\n", "mpich"), ("a\n", None)]
+)
+def test_a_file_is_passed_on_to_the_launchers_that_read_its_form(
+    text: str, family: str | None, tmp_path: Path
+) -> None:
+    file = tmp_path / "hosts"
+    file.write_text(text)
+
+    assert read_hostfile(file).given == GivenHosts(file, family)
+
+
+def test_what_can_be_read_only_once_is_not_passed_on() -> None:
+    reader, writer = os.pipe()
+    os.write(writer, b"a slots=2\n")
+    os.close(writer)
+
+    cluster = read_hostfile(f"/dev/fd/{reader}")
+
+    os.close(reader)
+    assert (cluster.hosts, cluster.given) == (("a",), None)
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("a slots=2 port=0", "hosts:1: port must be a whole number from 1 to 65535, got '0'"),
+        ("a slots=2 username=-x", "hosts:1: user name '-x' is not usable"),
+        ("/* one\n*/ a slots=0", "hosts:2: slots must be"),
         ("a slots=0", "hosts:1: slots must be a whole number from 1 to 1000000, got '0'"),
         ("a\nb slots=-1", "hosts:2: slots must be a whole number"),
         ("a slots=two", "hosts:1: slots must be a whole number"),

@@ -10,7 +10,9 @@ import pytest
 import scipy.sparse as sp
 
 import fairlead as fl
-from fairlead.decide.placement.geometric import graph_coordinates, multi_jagged
+from fairlead.decide.placement import graph_coordinates as made_up
+from fairlead.decide.placement.geometric import multi_jagged
+from fairlead.decide.placement.graph_coordinates import graph_coordinates
 
 
 def grid(*sizes: int) -> np.ndarray:
@@ -126,3 +128,40 @@ def test_coordinates_of_a_network_come_back_from_its_file(tmp_path) -> None:
     loaded = fl.Network.load(tmp_path / "a.net.npz").select(["h3", "h0"])
 
     assert loaded.coordinates is not None and loaded.coordinates.tolist() == [[1, 1], [0, 0]]
+
+
+def chain(length: int) -> sp.csr_array:
+    ones = np.ones(length - 1)
+    return sp.csr_array(sp.diags_array([ones, ones], offsets=[1, -1]))
+
+
+def test_large_graph_is_cut_without_a_dense_matrix(monkeypatch) -> None:
+    monkeypatch.setattr(sp.csr_array, "toarray", lambda *_: pytest.fail("made a dense matrix"))
+    order = np.random.default_rng(1).permutation(made_up.MOST_DENSE * 4)
+    near = chain(len(order))[order][:, order]
+
+    first = graph_coordinates(sp.csr_array(near))[:, 0]
+
+    # Along the first vector of a chain its vertices stand in their order.
+    assert abs(np.corrcoef(np.argsort(np.argsort(first)), order)[0, 1]) > 0.999
+
+
+def test_both_ways_to_make_up_coordinates_cut_a_grid_alike(monkeypatch) -> None:
+    width, height = 24, 9
+    one, other = chain(width), chain(height)
+    near = sp.kron(one, sp.eye_array(height)) + sp.kron(sp.eye_array(width), other)
+    exact = graph_coordinates(sp.csr_array(near))
+    monkeypatch.setattr(made_up, "MOST_DENSE", 0)
+
+    found = graph_coordinates(sp.csr_array(near))
+
+    assert abs(np.corrcoef(exact[:, 0], found[:, 0])[0, 1]) > 0.99
+
+
+def test_parts_without_an_edge_between_them_are_kept_apart(monkeypatch) -> None:
+    monkeypatch.setattr(made_up, "MOST_DENSE", 0)
+    near = sp.block_diag([chain(40), chain(60)], format="csr")
+
+    found = graph_coordinates(sp.csr_array(near))
+
+    assert np.all(np.isfinite(found)) and found.shape == (100, 3)

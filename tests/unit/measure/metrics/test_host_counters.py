@@ -32,7 +32,12 @@ def read(folder: Path) -> dict[tuple[bool, Quantity], float]:
     (folder / "dev").write_text(NET_DEV)
     series = HostSource("h", folder / "dev").read(0, 60)
     assert {one.port for one in series} == {"host h"}
-    return {(one.is_into, one.quantity): float(one.values[-1]) for one in series}
+    assert {one.device for one in series} == {"eth0", "eth1"}
+    total: dict[tuple[bool, Quantity], float] = {}
+    for one in series:
+        key = (one.is_into, one.quantity)
+        total[key] = total.get(key, 0.0) + float(one.values[-1])
+    return total
 
 
 def test_interfaces_to_others_are_added_up(tmp_path: Path, monkeypatch) -> None:
@@ -85,7 +90,10 @@ def test_folder_without_slingshots_counters_is_named(tmp_path: Path) -> None:
     ("text", "problem"),
     [
         ("snmp:x", "metrics 'snmp:x': expected one of prometheus:URL, "),
-        ("prometheus:http://h?a=b", "unknown option 'a'; there are host, select, step, tick"),
+        (
+            "prometheus:http://h?a=b",
+            "unknown option 'a'; there are device, host, select, step, tick",
+        ),
         ("prometheus:ftp://h", "ftp://h: expected http://HOST:PORT or https://HOST:PORT"),
         ("ldmsd:h", "ldmsd:h: expected ldmsd:HOST:PORT"),
         ("prometheus:http://h?step=x", "duration 'x': expected a number"),

@@ -148,3 +148,165 @@ def test_daemon_that_refuses_the_module_is_named() -> None:
 def test_missing_module_of_ldms_is_named() -> None:
     with pytest.raises(Error, match="ldms-python:host:411: needs LDMS' Python module"):
         open_source("ldms-python:host:411")
+
+
+PLAIN = (GOLDEN / "ldms" / "ldms_ls-l.txt").read_text()
+RECEIVED = ("host node001", True, Quantity.carried_bytes)
+DETAILS = """  APPLICATION SET INFORMATION ------
+            updt_hint_us : 1000000:100000
+  METADATA --------
+    Producer Name : node001
+    Instance Name : node001/procnetdev2
+      Schema Name : procnetdev2
+             Size : 2264
+     Metric Count : 5
+               GN : 2
+             User : root(0)
+            Group : root(0)
+      Permissions : -r--r-----
+  DATA ------------
+        Timestamp : Sat Nov 21 12:07:41 2026 +0000 [972us]
+         Duration : [0.000042s]
+       Consistent : TRUE
+             Size : 49280
+               GN : 985
+  -----------------"""
+
+
+def with_user_data(line: str) -> str:
+    """A line of a metric as -u prints it."""
+    kind, metric_type, name, value = line.split(None, 3)
+    return f"{kind} {metric_type:<10} {name:<42} 0x1f {value}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(PLAIN.replace("us] \n", "us] PUSH LAST \n"), id="-P"),
+        pytest.param(PLAIN.replace("us] \n", f"us] \n{DETAILS}\n"), id="-l -v"),
+        pytest.param(PLAIN.replace("list<>  ", "record[]"), id="record[]"),
+        pytest.param(PLAIN.replace('"ifb0"', '"ifb 0"'), id="a name of two words"),
+        pytest.param(
+            "\n".join(
+                with_user_data(line) if line.startswith(("M u", "D u", "D char")) else line
+                for line in PLAIN.splitlines()
+            ),
+            id="-u",
+        ),
+        pytest.param(
+            PLAIN.replace('"eth0" \n', '"eth0" \nD char[]       note     "two words" \n'),
+            id="a value of two words",
+        ),
+    ],
+)
+def test_every_form_of_ldms_ls_tells_the_same(text: str) -> None:
+    skipped: list[str] = []
+
+    sets = parse(text, "x", skipped)
+
+    assert text != PLAIN and skipped == []
+    assert {s.key: s.values[-1] for s in series_of(sets)} == values(PLAIN)
+
+
+ERROR = "    Error 6e updating metric set.\n\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (ERROR + PLAIN, "x:1: Error 6e updating metric set."),
+        (PLAIN + "ldms_ls: Error 12 looking up metric set.\n", "looking up metric set."),
+        (PLAIN + GEMINI + "what is this", "is no metric: 'what is this' (set nid00050/"),
+        ("noise before\n" + PLAIN, "x:1: expected a set of ldms_ls -l, got 'noise before'"),
+    ],
+)
+def test_set_that_is_not_understood_costs_itself_alone(text: str, problem: str) -> None:
+    skipped: list[str] = []
+
+    sets = parse(text, "x", skipped)
+
+    (line,) = skipped
+    assert problem in line
+    assert {s.key: s.values[-1] for s in series_of(sets)} == values(PLAIN)
+
+
+def test_entry_of_json_that_is_not_understood_costs_itself_alone() -> None:
+    text = (GOLDEN / "ldms" / "ldms_ls-l-f-json.txt").read_text()
+    skipped: list[str] = []
+
+    sets = parse(
+        text.replace('"set_data" : [', '"set_data" : [{"inst_name": "bad"},'), "x", skipped
+    )
+
+    assert values(text) == {s.key: s.values[-1] for s in series_of(sets)}
+    assert skipped == ["x: is not the JSON of LDMS: KeyError('metrics') (set bad)"]
+
+
+def test_devices_of_a_host_are_several(tmp_path: Path) -> None:
+    rows = PLAIN.replace('"ifb1" 0       ', '"ib0"  7       ')
+    text = rows[rows.index("node001/procnetdev2") : rows.index("node002/procnet/eth0")]
+    (tmp_path / "ldms.txt").write_text(text)
+
+    found = open_source(f"ldms:{tmp_path}/ldms.txt").read(0, 60)
+
+    assert {(one.device, one.host_names) for one in found} == {
+        ("eth0", ("node001",)), ("ib0", ("node001",))
+    }  # fmt: skip
+
+
+FAKE = """#!/bin/sh
+echo "$@" > {folder}/arguments
+cat {folder}/printed
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [
+        ("", "-h h -p 411 -x sock -l -E -S procnet cray_ gemini"),
+        ("?auth=munge&sets=", "-h h -p 411 -x sock -l -a munge"),
+        (
+            "?auth=ovis&conf=/etc/secret&transport=rdma&sets=mine,other",
+            "-h h -p 411 -x rdma -l -a ovis -A conf=/etc/secret -E -S mine other",
+        ),
+        ("?auth=none&sets=", "-h h -p 411 -x sock -l -a none"),
+    ],
+)
+def test_daemon_is_asked_as_the_user_says(
+    tmp_path: Path, monkeypatch, options: str, arguments: str
+) -> None:
+    (tmp_path / "ldms_ls").write_text(FAKE.replace("{folder}", str(tmp_path)))
+    (tmp_path / "ldms_ls").chmod(0o755)
+    (tmp_path / "printed").write_text(ERROR + PLAIN)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+
+    source = open_source(f"ldmsd:h:411{options}")
+    found = source.read(0, 60)
+
+    assert (tmp_path / "arguments").read_text().strip() == arguments
+    assert RECEIVED in {one.key for one in found}
+    assert source.skipped == ["ldmsd:h:411:1: Error 6e updating metric set."]
+
+
+@pytest.mark.usefixtures("module")
+def test_module_is_given_the_authentication(monkeypatch) -> None:
+    class Asked(Xprt):
+        def __init__(self, transport: str, **options: object):
+            assert options == {"auth": "ovis", "auth_opts": {"conf": "/s"}}
+
+        def dir(self) -> list[types.SimpleNamespace]:
+            names = ("node001/broken", "node001/procnetdev2", "node001/meminfo")
+            return [types.SimpleNamespace(name=n, schema_name=n[8:]) for n in names]
+
+        def lookup(self, name: str) -> types.SimpleNamespace:
+            assert not name.endswith("meminfo")
+            if name.endswith("broken"):
+                raise RuntimeError("no such set")
+            return super().lookup(name)
+
+    monkeypatch.setattr(sys.modules["ovis_ldms"].ldms, "Xprt", Asked)
+
+    source = open_source("ldms-python:h:411?auth=ovis&conf=/s&sets=procnet,broken")
+
+    assert len(source.read(0, 60)) == 2
+    assert source.skipped == ["ldms-python:h:411: set node001/broken: no such set"]

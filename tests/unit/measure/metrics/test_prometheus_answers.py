@@ -80,8 +80,8 @@ def test_raw_samples_are_asked_for(engine: Engine) -> None:
         f"{engine.url}/prefix/", headers={"Authorization": "Bearer x"}, selector='job="n"'
     ).read(1000.0, 60.0)
 
-    ((path, form, headers),) = engine.asked
-    assert path == "/prefix/api/v1/query"
+    (path, form, headers), (_, facts, _) = engine.asked
+    assert path == "/prefix/api/v1/query" and facts["query"].endswith(',job="n"}')
     assert form["query"].endswith(',job="n"}[60s]') and form["time"] == "1000.000"
     assert headers["Authorization"] == "Bearer x"
 
@@ -91,7 +91,7 @@ def test_range_is_asked_for_where_a_step_is_given(engine: Engine) -> None:
 
     open_source(f"prometheus:{engine.url}?step=15s").read(1000.0, 60.0)
 
-    ((path, form, _),) = engine.asked
+    (path, form, _), _ = engine.asked
     assert path == "/api/v1/query_range"
     assert (form["start"], form["end"], form["step"]) == ("940.000", "1000.000", "15")
 
@@ -104,7 +104,7 @@ def test_interfaces_have_the_names_that_node_exporter_gives_them() -> None:
     assert len(asked) == 5 and set(asked) <= set(names)
 
 
-def test_interfaces_of_a_host_are_added_up(engine: Engine) -> None:
+def test_interfaces_of_a_host_are_devices_of_one_port(engine: Engine) -> None:
     engine.answer = result(
         ({"__name__": RECEIVED, "device": "eth0", "host": "a"}, [[1, "10"], [2, "20"], [3, "30"]]),
         ({"__name__": RECEIVED, "device": "eth1", "host": "a"}, [[2, "1"], [3, "2"]]),
@@ -112,11 +112,12 @@ def test_interfaces_of_a_host_are_added_up(engine: Engine) -> None:
         ({"__name__": RECEIVED, "device": "eth0", "instance": "b:9100"}, [[2, "5"]]),
     )
 
-    first, second = PrometheusSource(engine.url).read(3.0, 60.0)
+    first, second, other = PrometheusSource(engine.url).read(3.0, 60.0)
 
-    assert (first.port, first.is_into) == ("host a", True)
-    assert (first.times_s.tolist(), first.values.tolist()) == ([2, 3], [21, 32])
-    assert (second.port, second.values.tolist()) == ("host b", [5])
+    assert (first.port, first.is_into, first.device) == ("host a", True, "eth0")
+    assert (first.times_s.tolist(), first.values.tolist()) == ([1, 2, 3], [10, 20, 30])
+    assert (second.port, second.device, second.values.tolist()) == ("host a", "eth1", [1, 2])
+    assert (other.port, other.values.tolist()) == ("host b", [5])
 
 
 def test_cable_of_infiniband_is_told_by_its_ports(engine: Engine) -> None:

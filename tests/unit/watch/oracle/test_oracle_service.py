@@ -238,6 +238,19 @@ def test_health_tells_of_sources(serve, tmp_path: Path) -> None:
     assert answer["sources"][0]["problem"].endswith("ldms.txt: no such file")
 
 
+def test_what_is_of_no_link_is_named_and_not_well(serve, tmp_path: Path) -> None:
+    running = serve()
+    (tmp_path / "ldms.txt").write_text(shares({((9, 9, 9), "X-"): 0.68}))
+    running.oracle.collector.read_all()
+
+    health = running.ask("GET", "/health")[1]
+    answer = running.ask("POST", "/v1/query", {"nodes": PAIR})[1]
+
+    assert health["status"] == "degraded"
+    assert health["sources"][0]["unmatched"] == answer["unmatched"] == ["9,9,9 X-"]
+    assert health["sources"][0]["num_unmatched"] == 1
+
+
 def test_metrics_are_given_to_prometheus(serve) -> None:
     text = serve().ask("GET", "/metrics")[1]
 

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// CMPI's Algorithms 1 and 2: groups of close hosts, then groups of close groups, until one is left.
-#include "fairlead/collectives/hierarchy.hpp"
+// Groups of near hosts by merging: groups of groups, until one is left.
+#include "collectives/trees/merged_groups.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <string>
-
-#include "collectives/links.hpp"
-#include "fairlead/error.hpp"
+#include <utility>
 
 namespace fairlead::collectives {
 namespace {
 
-constexpr double kRounding = 1e-9;
+constexpr double kLevelRounding = 1e-9;
+/// A level is this many times as slow as the one before.
+constexpr double kLevelRatio = 4.0;
+/// Between the fastest and the slowest pair of a group.
+constexpr std::int32_t kMostLevelsInGroup = 1;
 
-using Members = std::vector<std::size_t>;
+using HostList = std::vector<std::size_t>;
 
 /// What a shared group leaves each host that sends through it while all of them do, over the pairs.
 std::vector<double> busy_bandwidth_Bps(const Links& links) {
@@ -51,21 +52,20 @@ std::vector<double> busy_bandwidth_Bps(const Links& links) {
 }
 
 /// The levels of all pairs between two groups, both directions: closeness is the largest.
-struct Range {
+struct LevelRange {
   std::int32_t least = std::numeric_limits<std::int32_t>::max();
   std::int32_t most = 0;
 
-  void include(const Range& other) {
+  void include(const LevelRange& other) {
     least = std::min(least, other.least);
     most = std::max(most, other.most);
   }
 };
 
-class Grouping {
+class MergedGroups {
  public:
-  Grouping(const std::vector<std::int32_t>& level_of_pair, std::size_t num_hosts,
-           std::int32_t max_span)
-      : max_span_(max_span), between_(num_hosts, std::vector<Range>(num_hosts)) {
+  MergedGroups(const std::vector<std::int32_t>& level_of_pair, std::size_t num_hosts)
+      : between_(num_hosts, std::vector<LevelRange>(num_hosts)) {
     for (std::size_t host = 0; host < num_hosts; ++host) {
       groups_.push_back({host});
       for (std::size_t peer = 0; peer < num_hosts; ++peer) {
@@ -77,12 +77,12 @@ class Grouping {
     }
   }
 
-  [[nodiscard]] const std::vector<Members>& groups() const { return groups_; }
+  [[nodiscard]] const std::vector<HostList>& groups() const { return groups_; }
 
-  /// Algorithm 2: merges groups within the boundary, the smallest that qualifies first, each with
+  /// Merges groups within the boundary, the smallest that qualifies first, each with
   /// the smallest one that it may be merged with. Their members are groups of the level below.
-  [[nodiscard]] Grouping merged(std::int32_t boundary) const {
-    Grouping next = *this;
+  [[nodiscard]] MergedGroups merged(std::int32_t boundary) const {
+    MergedGroups next = *this;
     while (next.merge_once(boundary)) continue;
     return next;
   }
@@ -109,11 +109,11 @@ class Grouping {
   }
 
   [[nodiscard]] bool may_merge(std::size_t first, std::size_t second, std::int32_t boundary) const {
-    Range range = between_[first][second];
+    LevelRange range = between_[first][second];
     if (range.most > boundary) return false;
     range.include(between_[first][first]);
     range.include(between_[second][second]);
-    return range.most - range.least <= max_span_;
+    return range.most - range.least <= kMostLevelsInGroup;
   }
 
   /// Makes one group of two; the higher index goes to the last group.
@@ -138,12 +138,12 @@ class Grouping {
     groups_.pop_back();
   }
 
-  std::int32_t max_span_;
-  std::vector<Members> groups_;
-  std::vector<std::vector<Range>> between_;  // of two groups, the diagonal inside one
+  std::vector<HostList> groups_;
+  std::vector<std::vector<LevelRange>> between_;  // of two groups, the diagonal inside one
 };
 
-std::vector<std::int32_t> group_of_host(const std::vector<Members>& groups, std::size_t num_hosts) {
+std::vector<std::int32_t> numbered_by_first(const std::vector<HostList>& groups,
+                                            std::size_t num_hosts) {
   std::vector<std::int32_t> found(num_hosts);
   // Groups are numbered by their first host.
   std::vector<std::pair<std::size_t, std::size_t>> by_first;
@@ -159,60 +159,50 @@ std::vector<std::int32_t> group_of_host(const std::vector<Members>& groups, std:
   return found;
 }
 
-}  // namespace
-
-std::int32_t discrete_level(double value, double least, double factor) {
-  if (value <= least) return 0;
-  return static_cast<std::int32_t>(
-      std::floor(std::log(value / least) / std::log(factor) + kRounding));
+/// Level l holds the times from kLevelRatio^l to kLevelRatio^(l + 1) times the least.
+std::vector<std::int32_t> levels_by_powers(const std::vector<double>& transfer_s,
+                                           std::size_t num_hosts) {
+  double least_s = std::numeric_limits<double>::infinity();
+  for (std::size_t pair = 0; pair < transfer_s.size(); ++pair) {
+    if (pair % (num_hosts + 1) != 0 && transfer_s[pair] > 0.0) {
+      least_s = std::min(least_s, transfer_s[pair]);
+    }
+  }
+  std::vector<std::int32_t> level_of_pair(transfer_s.size(), 0);
+  for (std::size_t pair = 0; pair < transfer_s.size(); ++pair) {
+    if (transfer_s[pair] <= least_s) continue;
+    level_of_pair[pair] = static_cast<std::int32_t>(
+        std::floor(std::log(transfer_s[pair] / least_s) / std::log(kLevelRatio) + kLevelRounding));
+  }
+  return level_of_pair;
 }
 
-Hierarchy build_hierarchy(const MeasuredNetwork& network, const HierarchyOptions& options) {
-  if (!(options.factor > 1.0)) {
-    throw InputError("hierarchy: k: must be > 1, got " + std::to_string(options.factor));
-  }
-  if (options.max_span < 0) throw InputError("hierarchy: max_span: must be >= 0");
-  const Links links(network);
+}  // namespace
+
+GroupsOfHosts merge_near_hosts(const Links& links, double message_bytes) {
   const std::size_t num_hosts = links.num_hosts();
   const std::vector<double> bandwidth_Bps = busy_bandwidth_Bps(links);
-  Hierarchy hierarchy;
-  hierarchy.transfer_s.assign(num_hosts * num_hosts, 0.0);
-  hierarchy.level_of_pair.assign(num_hosts * num_hosts, 0);
-  double least_s = std::numeric_limits<double>::infinity();
+  GroupsOfHosts found;
+  found.transfer_s.assign(num_hosts * num_hosts, 0.0);
   for (std::size_t pair = 0; pair < num_hosts * num_hosts; ++pair) {
     if (pair % (num_hosts + 1) == 0) continue;
-    hierarchy.transfer_s[pair] =
-        network.latency_s.values[pair] + options.message_bytes / bandwidth_Bps[pair];
-    least_s = std::min(least_s, hierarchy.transfer_s[pair]);
+    found.transfer_s[pair] = links.latencies_s()[pair] + message_bytes / bandwidth_Bps[pair];
   }
-  std::int32_t highest = 0;
-  std::size_t num_uneven = 0;
-  for (std::size_t pair = 0; pair < num_hosts * num_hosts; ++pair) {
-    if (pair % (num_hosts + 1) == 0) continue;
-    hierarchy.level_of_pair[pair] =
-        discrete_level(hierarchy.transfer_s[pair], least_s, options.factor);
-    highest = std::max(highest, hierarchy.level_of_pair[pair]);
-    const std::size_t back = pair % num_hosts * num_hosts + pair / num_hosts;
-    // Each pair of hosts is seen whole when its second direction comes.
-    if (back < pair && hierarchy.level_of_pair[back] != hierarchy.level_of_pair[pair]) ++num_uneven;
+  const auto level_of_pair = levels_by_powers(found.transfer_s, num_hosts);
+  const std::int32_t highest = *std::max_element(level_of_pair.begin(), level_of_pair.end());
+  // The boundary grows until a level has at most half the groups of the one below.
+  MergedGroups merged(level_of_pair, num_hosts);
+  for (std::int32_t boundary = 0; boundary <= highest && merged.groups().size() > 1; ++boundary) {
+    MergedGroups next = merged.merged(boundary);
+    if (2 * next.groups().size() > merged.groups().size()) continue;
+    merged = std::move(next);
+    found.group_of_host.push_back(numbered_by_first(merged.groups(), num_hosts));
   }
-  const std::size_t num_pairs = num_hosts * (num_hosts - 1) / 2;
-  if (num_pairs > 0) {
-    hierarchy.asymmetry_ratio = static_cast<double>(num_uneven) / static_cast<double>(num_pairs);
+  if (merged.groups().size() > 1 || found.group_of_host.empty()) {
+    merged.merge_all();
+    found.group_of_host.push_back(numbered_by_first(merged.groups(), num_hosts));
   }
-  // Algorithm 1: the boundary grows until a level has at most half the groups of the one below.
-  Grouping grouping(hierarchy.level_of_pair, num_hosts, options.max_span);
-  for (std::int32_t boundary = 0; boundary <= highest && grouping.groups().size() > 1; ++boundary) {
-    Grouping next = grouping.merged(boundary);
-    if (2 * next.groups().size() > grouping.groups().size()) continue;
-    grouping = std::move(next);
-    hierarchy.group_of_host.push_back(group_of_host(grouping.groups(), num_hosts));
-  }
-  if (grouping.groups().size() > 1 || hierarchy.group_of_host.empty()) {
-    grouping.merge_all();
-    hierarchy.group_of_host.push_back(group_of_host(grouping.groups(), num_hosts));
-  }
-  return hierarchy;
+  return found;
 }
 
 }  // namespace fairlead::collectives

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lists items, runs one, writes the page: what `bench/papers` does."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import platform
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from page import PAGE, page_of
+from rich.console import Console
+from rich.table import Table
+from rows import RESULTS, ROOT, Figure, Result, Row, load_rows
+
+from fairlead.errors import InputError
+from fairlead.files.archive import write_text
+from fairlead.files.json_files import read_json
+
+
+def main(description: str) -> int:
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("items", nargs="*", metavar="ITEM", help="the items to run")
+    parser.add_argument("--list", action="store_true", help="print all items with their commands")
+    parser.add_argument("--write", action="store_true", help="write docs/reference/papers.md")
+    options = parser.parse_args()
+    if not (options.items or options.list or options.write):
+        parser.error("name an item, or --list, or --write")
+    try:
+        return _act(options, load_rows())
+    except InputError as error:
+        print(f"bench/papers: {error}", file=sys.stderr)
+        return 1
+
+
+def _act(options: argparse.Namespace, rows: list[Row]) -> int:
+    row_of_id = {row.id: row for row in rows}
+    unknown = [item for item in options.items if item not in row_of_id]
+    if unknown:
+        raise InputError(f"no item {', '.join(unknown)}; bench/papers --list prints all")
+    if options.list:
+        Console(width=None if sys.stdout.isatty() else 200).print(_list_of(rows))
+    codes = [_run_item(row_of_id[item]) for item in options.items]
+    if options.write:
+        write_text(PAGE, page_of(rows))
+    return max(codes, default=0)
+
+
+def _list_of(rows: list[Row]) -> Table:
+    table = Table("item", "kind", "place", "command", box=None)
+    for row in rows:
+        table.add_row(row.id, row.kind, row.place, row.command or f"left out: {row.left_out}")
+    return table
+
+
+def _run_item(row: Row) -> int:
+    """Runs an item's command; keeps its figures where it has some."""
+    if row.left_out is not None:
+        raise InputError(f"{row.id} is left out: {row.left_out}")
+    if not row.result:
+        return _run(full_command(row))
+    with tempfile.TemporaryDirectory() as scratch:
+        figures = Path(scratch) / "figures.json"
+        began = time.monotonic()
+        code = _run([*full_command(row), "--figures", str(figures)])
+        if code != 0:
+            return code
+        _keep(row, read_json(figures, list[Figure]), time.monotonic() - began)
+    return 0
+
+
+def full_command(row: Row) -> list[str]:
+    """A row's command with what it needs to start from any folder: interpreter, build folder."""
+    first, *rest = shlex.split(row.command)
+    if first == "ctest":
+        return ["ctest", "--test-dir", str(ROOT / "build" / "cpp-tests"), "--no-tests=error", *rest]
+    if first == "pytest":
+        return [sys.executable, "-m", "pytest", *rest]
+    return [sys.executable, str(ROOT / first), *rest]
+
+
+def _run(command: list[str]) -> int:
+    print(shlex.join(command), file=sys.stderr)
+    added_mpis = {"XDG_DATA_HOME": str(ROOT / "build" / "added-mpis")}
+    is_test = "pytest" in command
+    environment = {**os.environ, **(added_mpis if is_test else {})}
+    return subprocess.run(command, check=False, cwd=ROOT, env=environment).returncode
+
+
+def _keep(row: Row, figures: list[Figure], duration_s: float) -> None:
+    result = Result(
+        id=row.id,
+        command=row.command,
+        commit=_commit(),
+        date=datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat(),
+        machine=f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}",
+        duration_s=round(duration_s, 1),
+        figures=figures,
+    )
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    write_text(row.result_file, result.model_dump_json(indent=1) + "\n")
+
+
+def _commit() -> str:
+    """The commit that was run, marked where files of it had been changed."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"

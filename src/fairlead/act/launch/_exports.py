@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Our variables among those that the user's launcher arguments export: LD_PRELOAD has one value.
+
+A launcher takes one of two values for LD_PRELOAD, and which one differs (Open MPI 4.1.4 and MPICH
+4.0.2 the user's, Open MPI 5.0.11 ours), so the libraries of both go into one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+_PRELOAD = "LD_PRELOAD"
+_LIST = "mca_base_env_list"
+
+
+def openmpi_exports(env: Mapping[str, str], arguments: Sequence[str]) -> list[str]:
+    """Open MPI's arguments that export our variables, followed by the user's own arguments.
+
+    Tried with spaces, quotes, ';', ',', '$', back-quotes, back-slashes, line breaks and empty
+    values, on this machine and through a remote agent: by `-x`, each arrives unchanged.
+    Open MPI 4 refuses `-x` where the parameter mca_base_env_list is set, so ours are added to it.
+    """
+    rest, libraries = _without_preload_option(arguments)
+    listed, rest = _without_list(rest)
+    if not env:
+        return list(arguments)
+    if listed is None:
+        ours = _with_libraries(env, libraries)
+        return [*(part for item in ours.items() for part in ("-x", "=".join(item))), *rest]
+    entries = [entry for entry in listed.split(";") if entry]
+    libraries += [_value(entry) for entry in entries if entry.partition("=")[0] == _PRELOAD]
+    others = [entry for entry in entries if entry.partition("=")[0] != _PRELOAD]
+    ours = _with_libraries(env, libraries)
+    return ["--mca", _LIST, ";".join([*others, *("=".join(item) for item in ours.items())]), *rest]
+
+
+def hydra_exports(env: Mapping[str, str], arguments: Sequence[str]) -> list[str]:
+    """Hydra's arguments that export our variables, followed by the user's own arguments."""
+    if not env:
+        return list(arguments)
+    rest: list[str] = []
+    libraries: list[str] = []
+    words = list(arguments)
+    while words:
+        word = words.pop(0)
+        if word.lstrip("-") in {"genv", "env"} and words[:1] == [_PRELOAD] and len(words) > 1:
+            libraries.append(words[1])
+            del words[:2]
+        else:
+            rest.append(word)
+    ours = _with_libraries(env, libraries)
+    return [*(part for item in ours.items() for part in ("-genv", *item)), *rest]
+
+
+def _with_libraries(env: Mapping[str, str], libraries: Sequence[str]) -> dict[str, str]:
+    """The variables, with the user's libraries loaded after ours."""
+    if _PRELOAD not in env:
+        # Nothing of ours is preloaded: the user's own value is exported as it was given.
+        return {**env, **({_PRELOAD: libraries[-1]} if libraries else {})}
+    loaded = env[_PRELOAD].split(":")
+    more = [one for given in libraries for one in given.split(":") if one and one not in loaded]
+    return {**env, _PRELOAD: ":".join([*loaded, *dict.fromkeys(more)])}
+
+
+def _without_preload_option(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Open MPI's arguments without `-x LD_PRELOAD...`, and the libraries that these name."""
+    rest: list[str] = []
+    libraries: list[str] = []
+    words = list(arguments)
+    while words:
+        word = words.pop(0)
+        if word in {"-x", "--x"} and words and words[0].partition("=")[0] == _PRELOAD:
+            libraries.append(_value(words.pop(0)))
+        else:
+            rest.append(word)
+    return rest, libraries
+
+
+def _without_list(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
+    """The value of mca_base_env_list, from arguments or environment, and the other arguments."""
+    words = list(arguments)
+    for at in range(len(words) - 2):
+        if words[at].lstrip("-") in {"mca", "gmca"} and words[at + 1] == _LIST:
+            return words[at + 2], [*words[:at], *words[at + 3 :]]
+    return os.environ.get(f"OMPI_MCA_{_LIST}"), words
+
+
+def _value(entry: str) -> str:
+    """The value of `NAME=VALUE`, or of the variable that is exported by its name alone."""
+    name, is_given, value = entry.partition("=")
+    return value if is_given else os.environ.get(name, "")

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Observes where the launcher puts ranks: each rank of a tiny program reports the machine it is on.
+
+Nothing is computed from rules of the launcher: files, options, variables, a scheduler's allocation
+and the launcher's own settings all act as they do on the user's program.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import numpy as np
+
+from fairlead.act.launch.launch_spec import Launcher, LaunchSpec
+from fairlead.act.launch.process import LaunchTimeoutError, run
+from fairlead.errors import LaunchError
+from fairlead.model.cluster import Cluster
+from fairlead.model.placement import Placement
+
+__all__ = ["observe_hosts", "observe_machines", "observe_ranks"]
+
+TIMEOUT_S = 60.0
+"""Guards against a launcher that hangs; starting 256 shells takes about two seconds."""
+
+# The rank by Open MPI, Hydra, PMIx or Slurm. The machine by its own name, its boot and its network:
+# containers of one machine have one boot, and machines of one image may have one name.
+# Ranks live for half a second: where all end within milliseconds, mpirun of Open MPI 5.0.11
+# sometimes never ends.
+_REPORT = (
+    'echo "fairlead-rank ${OMPI_COMM_WORLD_RANK-${PMI_RANK-${PMIX_RANK-$SLURM_PROCID}}} '
+    '$(uname -n) $(cat /proc/sys/kernel/random/boot_id) $(readlink /proc/self/ns/net)"; sleep 0.5'
+)
+_REPORTED = re.compile(r"fairlead-rank (\d+) (\S+) (\S+) (\S+)")
+
+
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """A machine by its own name, and what distinguishes it from others of that name."""
+
+    name: str
+    boot: str
+    network: str
+
+
+def observe_ranks(launcher: Launcher, spec: LaunchSpec, work_dir: Path) -> list[Machine]:
+    """The machine of each rank that the launcher starts for this spec.
+
+    Args:
+        launcher: The user's launcher.
+        spec: As for the program, whose place the tiny program takes; without a number of ranks, as
+            many as the launcher starts by itself.
+        work_dir: Folder for the launcher's files.
+
+    Raises:
+        LaunchError: The launcher failed, or not every rank reported; the message ends with what the
+            launcher printed last.
+    """
+    small = dataclasses.replace(spec, program=("/bin/sh", "-c", _REPORT), env={})
+    try:
+        finished = run(launcher.prepare_command(small, work_dir), capture=True, timeout_s=TIMEOUT_S)
+    except LaunchTimeoutError as error:
+        raise LaunchError(f"{error}; {_last_line(error.finished.stderr, 1)}") from error
+    machine_of_rank = {
+        int(rank): Machine(name, boot, network)
+        for rank, name, boot, network in _REPORTED.findall(finished.stdout)
+    }
+    if finished.returncode != 0:
+        raise LaunchError(_last_line(finished.stderr or finished.stdout, finished.returncode))
+    num_ranks = len(machine_of_rank) if spec.num_ranks is None else spec.num_ranks
+    if num_ranks == 0 or sorted(machine_of_rank) != list(range(num_ranks)):
+        raise LaunchError(f"{len(machine_of_rank)} of {num_ranks} ranks reported their host")
+    return [machine_of_rank[rank] for rank in range(num_ranks)]
+
+
+def observe_machines(
+    launcher: Launcher, cluster: Cluster, launcher_args: tuple[str, ...], work_dir: Path
+) -> list[Machine]:
+    """The machine of each host of a cluster, by one process on each.
+
+    Raises:
+        LaunchError: As `observe_ranks`.
+    """
+    one_each = Placement(cluster.hosts, np.arange(cluster.num_hosts), method="probe")
+    spec = LaunchSpec(("true",), cluster.num_hosts, cluster, one_each, launcher_args=launcher_args)
+    return observe_ranks(launcher, spec, work_dir)
+
+
+def observe_hosts(launcher: Launcher, spec: LaunchSpec, work_dir: Path) -> list[str]:
+    """The host of each rank, by the names that the spec's cluster has for them.
+
+    Raises:
+        LaunchError: As `observe_ranks`; or a rank is on none of the hosts, or on one of several
+            hosts that are the same machine.
+    """
+    cluster = spec.cluster
+    if cluster is None:
+        raise LaunchError("no hosts were given")
+    machines = observe_ranks(launcher, spec, work_dir)
+    named = {machine.name for machine in machines}
+    if named <= set(cluster.hosts) and len(set(machines)) == len(named):
+        return [machine.name for machine in machines]
+    known = observe_machines(launcher, cluster, spec.launcher_args, work_dir)
+    host_of_machine = dict(zip(known, cluster.hosts, strict=True))
+    if len(host_of_machine) < cluster.num_hosts:
+        raise LaunchError("several of the hosts are the same machine")
+    for machine in machines:
+        if machine not in host_of_machine:
+            raise LaunchError(f"it starts ranks on {machine.name}, which is none of the hosts")
+    return [host_of_machine[machine] for machine in machines]
+
+
+def _last_line(text: str, returncode: int) -> str:
+    lines = [line.strip() for line in text.splitlines() if re.search(r"\w", line)]
+    return lines[-1] if lines else f"the launcher ended with exit code {returncode}"

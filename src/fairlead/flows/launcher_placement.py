@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the user's launcher places the ranks by itself, and the slots that it has: observed."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from fairlead.act.launch import Launcher, LaunchSpec, observe_hosts
+from fairlead.decide.placement.filling import fill_by_slot
+from fairlead.errors import Error, InputError
+from fairlead.files.scratch import scratch_folder
+from fairlead.measure.observed_launcher import (
+    Observed,
+    observed_path,
+    recall_observed,
+    remember_observed,
+)
+from fairlead.model.cluster import Cluster
+from fairlead.model.placement import Placement
+from fairlead.narrator import Narrator
+
+__all__ = ["Observe", "observe_launcher"]
+
+Observe = Callable[[Launcher, LaunchSpec], list[str]]
+"""Host of each rank that the launcher starts for a spec."""
+
+
+def observe(launcher: Launcher, spec: LaunchSpec) -> list[str]:
+    """Start a tiny program and collect the host of each rank.
+
+    Raises:
+        Error: The launcher failed, or the ranks' hosts cannot be told apart.
+    """
+    with scratch_folder("fairlead-observe-") as folder:
+        return observe_hosts(launcher, spec, folder)
+
+
+def observe_launcher(
+    launcher: Launcher,
+    cluster: Cluster,
+    num_ranks: int,
+    launcher_args: Sequence[str],
+    narrator: Narrator,
+    *,
+    max_age_s: float,
+    observe: Observe = observe,
+) -> tuple[Cluster, Placement]:
+    """The placement by the launcher's own start, and the cluster with the slots that it has.
+
+    Where hosts have more ranks than slots, because the launcher was asked to oversubscribe, their
+    slots are raised: a placement may use what the launcher uses.
+
+    Args:
+        launcher: The user's launcher.
+        cluster: The hosts, as the user named them.
+        num_ranks: Number of ranks.
+        launcher_args: The user's own arguments for the launcher.
+        narrator: Gets a line where nothing could be observed.
+        max_age_s: An earlier observation under the same conditions is used up to this age.
+        observe: What starts the launcher.
+
+    Raises:
+        TopologyError: The ranks do not fit, by the launcher's own word.
+    """
+    spec = LaunchSpec(("true",), num_ranks, cluster, launcher_args=tuple(launcher_args))
+    kept = observed_path(launcher, cluster, num_ranks, launcher_args)
+    found = recall_observed(kept, max_age_s)
+    if found is None:
+        try:
+            slots = _slots(launcher, spec, observe)
+            found = Observed(slots=slots, host_of_rank=observe(launcher, spec))
+        except Error as error:
+            return _assume(cluster, num_ranks, str(error), narrator)
+        with contextlib.suppress(InputError):  # Else it is observed again, in about a second.
+            remember_observed(kept, found)
+    return _with_slots(cluster, found), _placement(cluster, found.host_of_rank)
+
+
+def _slots(launcher: Launcher, spec: LaunchSpec, observe: Observe) -> dict[str, int]:
+    """Slots of the hosts whose slots the user did not give."""
+    cluster = spec.cluster
+    assert cluster is not None
+    if not cluster.bare_hosts:
+        return {}
+    if launcher.family == "openmpi":  # Without a number of ranks it starts one for each slot.
+        return dict(Counter(observe(launcher, dataclasses.replace(spec, num_ranks=None))))
+    # Hydra goes through the lines again and again, so its hosts have as many as are needed.
+    assert spec.num_ranks is not None
+    each = math.ceil(spec.num_ranks / cluster.num_slots)
+    named = dict(zip(cluster.hosts, cluster.slots, strict=True))
+    return {host: each * named[host] for host in cluster.bare_hosts}
+
+
+def _with_slots(cluster: Cluster, found: Observed) -> Cluster:
+    used = Counter(found.host_of_rank)
+    slots = tuple(
+        max(found.slots.get(host, given), used[host])
+        for host, given in zip(cluster.hosts, cluster.slots, strict=True)
+    )
+    return dataclasses.replace(cluster, slots=slots, bare_hosts=frozenset())
+
+
+def _placement(cluster: Cluster, host_of_rank: Sequence[str]) -> Placement:
+    position = {host: index for index, host in enumerate(cluster.hosts)}
+    indices = np.array([position[host] for host in host_of_rank])
+    return Placement(cluster.hosts, indices, "launcher", {"how": "observed"})
+
+
+def _assume(
+    cluster: Cluster, num_ranks: int, why: str, narrator: Narrator
+) -> tuple[Cluster, Placement]:
+    """Hosts filled in their order, where the launcher could not be observed."""
+    try:
+        cluster.require_room_for(num_ranks)
+    except Error as error:
+        raise type(error)(f"{error} (the launcher: {why})") from None
+    narrator.tell(f"launcher's placement: not observed, hosts filled in their order assumed: {why}")
+    ranks = fill_by_slot(cluster, num_ranks)
+    assumed = dataclasses.replace(cluster, bare_hosts=frozenset())
+    return assumed, Placement(cluster.hosts, ranks, "launcher", {"how": "assumed", "why": why})

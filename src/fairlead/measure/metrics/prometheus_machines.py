@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the labels of an exporter to machines, and which of their devices are counted."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from fairlead.measure.metrics.physical_ports import Device, is_chosen, physical_ports
+from fairlead.measure.metrics.prometheus_metrics import METRICS, Labels
+
+__all__ = ["Machine", "Samples", "better", "host_of_instance", "machines"]
+
+Samples = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+
+ACTIVE = 4
+"""State of a port of InfiniBand that carries data. Source: IBTA, PortState."""
+
+_MOVED = (
+    *("node_network_receive_bytes_total", "node_network_transmit_bytes_total"),
+    *("node_infiniband_port_data_received_bytes_total",),
+    *("node_infiniband_port_data_transmitted_bytes_total",),
+)
+
+
+@dataclasses.dataclass
+class Machine:
+    """A host as its exporter tells of it.
+
+    Attributes:
+        names: What it may be called, the likeliest first.
+        devices: Samples by device and metric, of network devices.
+        adapters: The same of ports of InfiniBand, `mlx5_0:1`.
+        facts: Labels and newest value by device and metric.
+        bonds: Devices that are bonds.
+    """
+
+    names: tuple[str, ...]
+    devices: dict[str, dict[str, Samples]] = dataclasses.field(default_factory=dict)
+    adapters: dict[str, dict[str, Samples]] = dataclasses.field(default_factory=dict)
+    facts: dict[str, dict[str, tuple[Labels, float]]] = dataclasses.field(default_factory=dict)
+    bonds: set[str] = dataclasses.field(default_factory=set)
+
+    def counted(self, patterns: Sequence[str]) -> Iterator[tuple[str, str, Samples, bool]]:
+        """Device, metric and samples of what is counted, and whether it is of an adapter.
+
+        Where adapters of InfiniBand are in use, messages take them, and figures of Ethernet would
+        stand for a cable that they tell nothing of.
+        """
+        chosen = {
+            port
+            for port in self._adapters_in_use()
+            if not patterns or is_chosen(port.partition(":")[0], patterns)
+        }
+        for port in sorted(chosen):
+            for metric, samples in self.adapters[port].items():
+                yield port, metric, samples, True
+        if chosen and not patterns:
+            return
+        known = [self._device(name) for name in self.devices]
+        for name in sorted(physical_ports(known, patterns)):
+            for metric, samples in self.devices[name].items():
+                yield name, metric, samples, False
+
+    def _adapters_in_use(self) -> Iterator[str]:
+        for port, metrics in self.adapters.items():
+            _, state = self._fact(port, "node_infiniband_state_id")
+            is_up = np.isnan(state) or state == ACTIVE
+            # Of adapters for iWARP these counters exist and stay at 0.
+            if is_up and any(_largest(metrics[name]) > 0 for name in _MOVED if name in metrics):
+                yield port
+
+    def _device(self, name: str) -> Device:
+        info, _ = self._fact(name, "node_network_info")
+        driver, _ = self._fact(name, "node_ethtool_info")
+        return Device(
+            name,
+            has_hardware=bool(driver.get("bus_info")) if driver else None,
+            address=info.get("address"),
+            index=self._number(name, "node_network_iface_id"),
+            lower_index=self._number(name, "node_network_iface_link"),
+            link_type=self._number(name, "node_network_protocol_type"),
+            flags=self._number(name, "node_network_flags"),
+            name_assign_type=self._number(name, "node_network_name_assign_type"),
+            driver=driver.get("driver"),
+            is_bond=name in self.bonds,
+            moved_bytes=sum(_growth(self.devices[name].get(metric)) for metric in _MOVED),
+        )
+
+    def _fact(self, device: str, metric: str) -> tuple[Labels, float]:
+        return self.facts.get(device, {}).get(metric, ({}, float("nan")))
+
+    def _number(self, device: str, metric: str) -> int | None:
+        value = self._fact(device, metric)[1]
+        return None if np.isnan(value) else int(value)
+
+
+def machines(
+    results: Iterable[tuple[Labels, Samples]],
+    facts: Iterable[tuple[Labels, Samples]],
+    host_labels: Sequence[str],
+) -> list[Machine]:
+    """The hosts of an answer; of what several targets or replicas tell of a device, one series.
+
+    Args:
+        results: Labels and samples of metrics of devices.
+        facts: The same of what is known of devices.
+        host_labels: Labels that may name the host.
+    """
+    facts = list(facts)
+    named = _node_names(facts)
+    found: dict[str, Machine] = {}
+
+    def machine(labels: Labels) -> Machine:
+        names = [labels[label] for label in host_labels if labels.get(label)]
+        names.append(host_of_instance(labels.get("instance", "")))
+        names.append(named.get(labels.get("instance", ""), ""))
+        known = tuple(dict.fromkeys(filter(None, names)))
+        return found.setdefault(known[0] if known else "", Machine(known or ("",)))
+
+    for labels, samples in facts:
+        name, device = labels.get("__name__", ""), labels.get("device", "")
+        if name == "node_bonding_slaves":
+            machine(labels).bonds.add(labels.get("master", ""))
+        if "port" in labels:
+            device = f"{device}:{labels['port']}"
+        if device and len(samples[1]):
+            machine(labels).facts.setdefault(device, {})[name] = labels, float(samples[1][-1])
+    for labels, samples in results:
+        name, device = labels.get("__name__", ""), labels.get("device", "")
+        at = machine(labels).devices
+        if METRICS[name].is_adapter:
+            at, device = machine(labels).adapters, f"{device}:{labels.get('port', '')}"
+        of_device = at.setdefault(device, {})
+        of_device[name] = better(of_device.get(name), samples)
+    return list(found.values())
+
+
+def better(one: Samples | None, other: Samples) -> Samples:
+    """Of two replicas of a series the one with more samples, or else with newer ones."""
+    if one is None:
+        return other
+
+    def rank(samples: Samples) -> tuple[int, float]:
+        is_value = np.isfinite(samples[1])
+        return int(is_value.sum()), float(samples[0][-1]) if len(samples[0]) else -np.inf
+
+    return other if rank(other) > rank(one) else one
+
+
+def host_of_instance(instance: str) -> str:
+    """The host of a target: HOST:PORT, [IPv6]:PORT, or without a port, also as a URL."""
+    place = instance.partition("://")[2] or instance
+    place = place.partition("/")[0]
+    if place.startswith("["):
+        return place[1:].partition("]")[0]
+    # An address of IPv6 without brackets has no port.
+    return place if place.count(":") > 1 else place.partition(":")[0]
+
+
+def _node_names(facts: Iterable[tuple[Labels, Samples]]) -> Mapping[str, str]:
+    """What machines call themselves, by instance."""
+    return {
+        labels.get("instance", ""): labels.get("nodename", "")
+        for labels, _ in facts
+        if labels.get("__name__") == "node_uname_info"
+    }
+
+
+def _largest(samples: Samples) -> float:
+    values = samples[1][np.isfinite(samples[1])]
+    return float(values.max(initial=0.0))
+
+
+def _growth(samples: Samples | None) -> float:
+    """By how much a counter grew."""
+    values = np.zeros(0) if samples is None else samples[1][np.isfinite(samples[1])]
+    return max(0.0, float(values[-1] - values[0])) if len(values) else 0.0

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/reference/papers.md has each item of the five papers, with the figures that were kept."""
+
+from __future__ import annotations
+
+import functools
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+sys.path.insert(0, str(ROOT / "bench" / "paper_rows"))
+
+from rows import RESULTS, Figure, Row, load_result, load_rows  # noqa: E402
+
+ROWS = load_rows()
+each_row = pytest.mark.parametrize("row", ROWS, ids=[row.id for row in ROWS])
+
+COMPLETE = {
+    "row": {
+        "id": "mcm-figure-4",
+        "kind": "figure",
+        "place": "section 4",
+        "shows": "latencies",
+        "conditions": "16 hosts",
+        "command": "bench/relay/pairs.py",
+        "here": "16 hosts",
+        "differs": "nothing",
+        "result": True,
+    }
+}
+
+
+@each_row
+def test_kept_figures_come_from_the_command_of_the_row(row: Row) -> None:
+    if row.result:
+        result = load_result(row)
+        assert (result.id, result.command) == (row.id, row.command)
+    else:
+        assert not row.result_file.exists()
+
+
+def test_no_kept_file_is_without_a_row() -> None:
+    assert {file.stem for file in RESULTS.glob("*.json")} == {row.id for row in ROWS if row.result}
+
+
+@each_row
+def test_what_a_row_runs_is_there(row: Row) -> None:
+    first, *rest = shlex.split(row.command) or [""]
+    if first == "pytest":
+        files = [word for word in rest if word.startswith("tests/")]
+        assert files
+        assert [word for word in files if not is_test(word)] == []
+    elif first == "ctest":
+        flag, pattern = rest
+        assert flag == "-R"
+        assert any(re.search(pattern, name) for name in cpp_test_names())
+    elif row.left_out is None:
+        assert "--figures" in (ROOT / first).read_text() or not row.result
+
+
+def is_test(word: str) -> bool:
+    """Whether `file` or `file::name` names a test."""
+    file, *names = word.split("::")
+    return (ROOT / file).exists() and all(
+        re.search(rf"\b(def|class) {name.split('[')[0]}\b", (ROOT / file).read_text())
+        for name in names
+    )
+
+
+@functools.cache
+def cpp_test_names() -> list[str]:
+    sources = [file.read_text() for file in (ROOT / "tests").rglob("*.cpp")]
+    return [name for text in sources for name in re.findall(r'TEST_CASE\w*\(\s*"([^"]+)"', text)]
+
+
+def test_an_item_needs_a_command_or_a_reason_to_leave_it_out() -> None:
+    with pytest.raises(ValueError, match="needs command, here and differs, or left_out"):
+        Row.model_validate({**COMPLETE["row"], "command": ""})
+
+
+def test_an_interval_has_two_ends() -> None:
+    with pytest.raises(ValueError, match="an interval has two ends"):
+        Figure(name="a", unit="s", paper=None, value=1.0, low=0.5, high=None, samples=3)
+
+
+def test_an_unknown_item_is_refused() -> None:
+    command = [sys.executable, ROOT / "bench" / "papers", "cmpi-figure-99"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+
+    assert done.returncode == 1
+    assert "no item cmpi-figure-99; bench/papers --list prints all" in done.stderr

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A host of which an importer knows nothing is never nearer than a known one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from torus_files import host, interconnect
+
+import fairlead as fl
+from fairlead.measure.network_sources import Measuring, network_from, network_source
+from fairlead.measure.topologies.catalogue import Given, import_topology
+from fairlead.model.cluster import Cluster
+from fairlead.model.network import Network
+from fairlead.model.topology import Topology
+
+GOLDEN = Path(__file__).parents[3] / "golden" / "oracle"
+
+
+def imported(folder: Path, kind: str, text: str) -> Topology:
+    (folder / "given.txt").write_text(text)
+    return import_topology(kind, Given(folder / "given.txt"))
+
+
+def hops(topology: Topology) -> dict[frozenset[str], float]:
+    """Links between each two hosts."""
+    src, dst = np.triu_indices(topology.num_hosts, 1)
+    count = topology.hops()(src, dst)
+    return {
+        frozenset((topology.hosts[i], topology.hosts[j])): float(value)
+        for i, j, value in zip(src, dst, count, strict=True)
+    }
+
+
+def network(folder: Path, topology: Topology) -> Network:
+    topology.save(folder / "given.topo.npz")
+    source = network_source(f"{folder}/given.topo.npz", Measuring(lambda: pytest.fail("probed")))
+    found = network_from(source, Cluster.uniform(topology.hosts, 1))
+    assert isinstance(found, Network)
+    return found
+
+
+def aws(**nodes: list[str] | None) -> str:
+    return json.dumps(
+        {"Instances": [{"InstanceId": name, "NetworkNodes": at} for name, at in nodes.items()]}
+    )
+
+
+def gcp(**places: dict[str, str]) -> str:
+    return json.dumps(
+        [
+            {"name": name, "resourceStatus": {"physicalHostTopology": place}}
+            for name, place in places.items()
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("aws", aws(a=["t", "m", "b1"], b=["t", "m", "b2"], u=[], v=None)),
+        (
+            "gcp",
+            gcp(
+                a={"cluster": "c", "block": "b", "subblock": "s", "host": "h1"},
+                b={"cluster": "c", "block": "b", "subblock": "s", "host": "h2"},
+                u={}, v={"cluster": ""},
+            ),
+        ),
+        (
+            "oci",
+            json.dumps(
+                {
+                    "a": {"customerHPCIslandId": "i", "customerNetworkBlock": "n",
+                          "customerLocalBlock": "l"},
+                    "b": {"customerHPCIslandId": "i", "customerNetworkBlock": "n",
+                          "customerLocalBlock": "m"},
+                    "u": {}, "v": {"customerHPCIslandId": None},
+                }
+            ),
+        ),
+    ],
+)  # fmt: skip
+def test_unknown_hosts_are_as_far_as_the_farthest(tmp_path: Path, kind: str, text: str) -> None:
+    topology = imported(tmp_path, kind, text)
+
+    found = hops(topology)
+
+    known = found.pop(frozenset("ab"))
+    assert set(found.values()) == {max(found.values())} and max(found.values()) > known
+    assert topology.problems[-1].startswith("nothing is known of where u and 1 more is: ")
+
+
+def test_missing_lower_levels_count_as_different(tmp_path: Path) -> None:
+    # x and y are known to share a block, c and d to share a host of it.
+    full = {"cluster": "c", "block": "b", "subblock": "s", "host": "h"}
+    half = {"cluster": "c", "block": "b"}
+    topology = imported(tmp_path, "gcp", gcp(c=full, d=full, x=half, y=half))
+
+    found = hops(topology)
+
+    assert found[frozenset("cd")] == 2
+    assert found[frozenset("xy")] == found[frozenset("cx")] == 6
+    assert topology.problems[-1].startswith("not all 4 levels are known of where x and 1 more is")
+
+
+def test_instances_with_fewer_network_nodes_are_no_nearer(tmp_path: Path) -> None:
+    four = ["t", "m", "n", "b"]
+    topology = imported(tmp_path, "aws", aws(a=four, b=four, x=four[:3], y=four[:3]))
+
+    found = hops(topology)
+
+    assert found[frozenset("ab")] == 2 and found[frozenset("xy")] == 4
+
+
+def test_heaviest_pair_is_not_placed_on_unknown_hosts(tmp_path: Path) -> None:
+    text = aws(u=[], v=[], a=["t", "m", "b"], b=["t", "m", "b"])
+    given = network(tmp_path, imported(tmp_path, "aws", text))
+    sent = np.zeros((4, 4))
+    sent[0, 1] = sent[1, 0] = 1e9
+    traffic = fl.Traffic(sent, (sent > 0) * 1.0)
+
+    placement = fl.place(traffic, given, Cluster.uniform(given.hosts, 1), "optimize", seed=0)
+
+    assert {given.hosts[placement.host_of_rank[rank]] for rank in (0, 1)} == {"a", "b"}
+
+
+def test_route_through_a_missing_router_counts_as_the_longest(tmp_path: Path) -> None:
+    # One router of a line of four is missing: its neighbours reach one another by an unknown way.
+    lines = [line for line in interconnect(6, 1, 1).splitlines() if "(1,0,0)" not in line]
+    given = network(tmp_path, imported(tmp_path, "gemini", "\n".join(lines)))
+
+    at = {name: index for index, name in enumerate(given.hosts)}
+    first, second, third, fourth = (at[host(x, 0, 0)] for x in (0, 2, 3, 4))
+    assert given.bandwidth_Bps[first, second] <= np.nanmin(given.bandwidth_Bps[second, fourth])
+    assert given.latency_s[first, second] == given.latency_s.max()
+    assert given.latency_s[second, third] < given.latency_s.max()
+
+
+def test_hosts_behind_an_undescribed_switch_are_far_not_refused(tmp_path: Path) -> None:
+    text = (GOLDEN / "infiniband" / "ibnetdiscover.txt").read_text()
+    begin = text.index("vendid=0x2c9\ndevid=0xd2f0\nsysimgguid=0x2001")  # the spine
+    end = text.index("vendid=0x2c9\ndevid=0x101b\nsysimgguid=0xa01")
+    given = network(tmp_path, imported(tmp_path, "infiniband", text[:begin] + text[end:]))
+
+    assert given.hosts == ("node001", "node002", "node003")
+    assert given.latency_s[0, 2] == given.latency_s.max()
+    assert given.bandwidth_Bps[0, 2] <= given.bandwidth_Bps[0, 1]
+
+
+def test_link_of_unknown_bandwidth_is_no_faster_than_the_slowest() -> None:
+    from fairlead.measure.oracle import cost_network
+
+    hop = np.array([[0.0, 2, 2], [2, 0, 2], [2, 2, 0]])
+    capacity = np.array([[np.nan, 1e9, np.nan], [1e9, np.nan, 5e9], [np.nan, 5e9, np.nan]])
+
+    found = cost_network(["a", "b", "c"], "bw", hop * 0, hop, capacity)
+
+    assert found.bandwidth_Bps[0, 2] == 1e9
