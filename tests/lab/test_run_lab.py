@@ -241,6 +241,34 @@ def test_a_program_without_mpi_is_run_as_by_mpirun(
     assert "traced before with as many ranks; it sent nothing" in second.stderr
 
 
+def test_a_program_that_creates_a_file_exclusively_is_not_started_again(
+    lab: Lab, home: dict[str, str], shaped: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = "[ $OMPI_COMM_WORLD_RANK != 0 ] || { set -C; echo one > lock; echo two >> log; }"
+    arguments = (
+        "run", "-n", "4", "--hostfile", str(lab.hostfile), "--network", shaped,
+        "sh", "-c", f"{program}; echo done",
+    )  # fmt: skip
+
+    first = fairlead(lab, home, *arguments)
+
+    assert first.returncode == 0, first.stderr
+    assert first.stdout == ""
+    assert first.stderr.count("done\n") == 4
+    assert (
+        "the traced run created 2 files in the working folder: lock (4 B), log (4 B); a program "
+        "that is started again finds them\n"
+    ) in first.stderr
+    assert "not started again: it created lock exclusively (O_EXCL)" in first.stderr
+    assert (tmp_path / "log").read_text() == "two\n"
+
+    (tmp_path / "lock").unlink()
+    second = fairlead(lab, home, *arguments)
+
+    assert (second.returncode, second.stdout) == (0, "done\n" * 4), second.stderr
+
+
 def test_compare_runs_every_method_in_turns(
     lab: Lab, home: dict[str, str], pairs: str, shaped: str, tmp_path: Path
 ) -> None:

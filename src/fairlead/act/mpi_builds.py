@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -120,15 +121,21 @@ def user_folder() -> Path:
     return Path(data_home) / "fairlead" / "mpi"
 
 
+def environment_folder() -> Path:
+    """What was built for an MPI of this Python environment: it goes with the environment."""
+    return Path(sys.prefix) / "share" / "fairlead" / "mpi"
+
+
 def build_folders(packaged: Iterable[Path] | None = None) -> list[Path]:
     """Where builds are looked for, in this order.
 
     The folder named by FAIRLEAD_MPI_BUILDS comes first, then what `fairlead mpi add` built for
-    this user, then `packaged`: what was installed with the package, unless told otherwise.
+    this user, then the Python environment's own (for an MPI that is a wheel in it), then
+    `packaged`: what was installed with the package, unless told otherwise.
     """
     chosen = os.environ.get("FAIRLEAD_MPI_BUILDS")
     installed = found_in_package("_mpi") if packaged is None else packaged
-    return [*([Path(chosen)] if chosen else []), user_folder(), *installed]
+    return [*([Path(chosen)] if chosen else []), user_folder(), environment_folder(), *installed]
 
 
 def read_build(path: Path) -> MpiBuild:

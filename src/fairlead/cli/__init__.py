@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from fairlead.cli import quiet_start  # noqa: F401
+
+# isort: split
 import importlib
 import signal
 import sys
@@ -13,6 +16,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from fairlead import user_signals
 from fairlead.cli.help import App, HelpGroup
 from fairlead.cli.terminal_safe import terminal_safe
 from fairlead.errors import Error
@@ -72,7 +76,10 @@ app = App(
 
 def main(run: Callable[[], object] = app) -> None:
     """Run the command line; errors become one line on stderr and their exit code, mostly 1."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    user_signals.ignore_those_for_programs()
+    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         if signal.getsignal(number) != signal.SIG_IGN:  # Below nohup it stays ignored.
             signal.signal(number, _leave)
     try:

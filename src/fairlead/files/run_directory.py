@@ -38,6 +38,7 @@ class RunDirectory:
 
     Attributes:
         path: The folder.
+        is_told: Whether the user knows already what ended the run.
     """
 
     def __init__(self, path: Path, report: Callable[[str], object] | None = None):
@@ -57,6 +58,7 @@ class RunDirectory:
         except OSError as error:
             raise InputError(f"{path}: cannot be made: {error.strerror}") from error
         self.path = path
+        self.is_told = False
         self._report = report or (lambda line: print(f"fairlead: {line}", file=sys.stderr))
         self._is_lost = False
         self._started = time.monotonic()
@@ -115,6 +117,11 @@ class RunDirectory:
             self._is_lost = True
             self._report(f"the record of this run is lost: {error}")
 
+    @property
+    def steps(self) -> list[str]:
+        """Names of the steps noted so far."""
+        return [step["step"] for step in self._record["steps"]]
+
     @contextlib.contextmanager
     def noting_failure(self) -> Iterator[None]:
         """Note the end of a run that an error or a signal ends while the block runs."""
@@ -122,7 +129,7 @@ class RunDirectory:
             yield
         except BaseException as error:
             if all(step["step"] != "end" for step in self._record["steps"]):
-                self.note("end", {"exit_code": _exit_code(error), "failure": str(error)})
+                self.note("end", {"exit_code": exit_code_of(error), "failure": str(error)})
             raise
 
 
@@ -139,7 +146,7 @@ def _spare_folder() -> Path:
     raise InputError(f"{tempfile.gettempdir()}: no folder for a run can be made: {problem}")
 
 
-def _exit_code(error: BaseException) -> int:
+def exit_code_of(error: BaseException) -> int:
     """Exit code of a command that ends by this."""
     if isinstance(error, Error):
         return error.exit_code

@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from fairlead.act import launch
 from fairlead.act.launch import Finished, LaunchSpec
@@ -75,6 +76,18 @@ class Series:
         return min(map(len, self.times_s.values()))
 
 
+def run_to_its_end(command: Sequence[str], **options: Any) -> Finished:
+    """Run the user's program, as `fairlead.act.launch.run`.
+
+    Raises:
+        KeyboardInterrupt: SIGINT asked for its end.
+        SystemExit: Another signal did.
+    """
+    finished = launch.run(command, is_users=True, **options)
+    launch.raise_for(finished.signal)
+    return finished
+
+
 def compare(
     request: Request,
     methods: Sequence[str],
@@ -84,7 +97,7 @@ def compare(
     *,
     time_pattern: str | None = None,
     prepared_by: Callable[[Request, Narrator], Prepared] | None = None,
-    start: Callable[..., Finished] = launch.run,
+    start: Callable[..., Finished] = run_to_its_end,
 ) -> None:
     """Run the program `repeats` times by each method, in turns.
 

@@ -9,11 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
+from fairlead.act import mpi_builds
 from fairlead.act.launch import Launcher, LaunchSpec, SharedInput, detect, unreachable_hosts
+from fairlead.act.mpi_builds import MpiBuild
 from fairlead.decide.placement import place
 from fairlead.files import run_directory
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.found_network import FoundNetwork
+from fairlead.flows.interruption import telling_interruption
 from fairlead.flows.launcher_placement import Observe, observe, observe_launcher
 from fairlead.flows.request import Request, hosts_of
 from fairlead.flows.tracing import TRACE_NOW, given_traffic, traced
@@ -40,6 +43,7 @@ class Steps:
         trace: As `fairlead.measure.trace.trace`.
         observe: As `fairlead.flows.launcher_placement.observe`.
         check: The current state of a kept network; as `fairlead.watch.kept_network.refreshed`.
+        find: As `fairlead.act.mpi_builds.find`.
     """
 
     unreachable_hosts: Callable[..., Mapping[str, str]] = unreachable_hosts
@@ -47,6 +51,7 @@ class Steps:
     trace: Callable[..., TracedRun] = trace
     observe: Observe = observe
     check: Callable[[Profile, Cluster, Narrator, ProbeProgram], Network | None] = refreshed
+    find: Callable[[Launcher], MpiBuild] = mpi_builds.find
 
 
 STEPS = Steps()
@@ -69,6 +74,7 @@ class Prepared:
         is_network_given: Whether the user gave the network, and nothing is to be measured.
         profile_path: Where the network is kept for later runs; None where it is given.
         traced_s: Time of the traced run itself; None if there was none now.
+        exclusive: Files in the working folder that the traced run created with O_EXCL and left.
     """
 
     probe_program: ProbeProgram
@@ -83,6 +89,7 @@ class Prepared:
     is_network_given: bool = True
     profile_path: Path | None = None
     traced_s: float | None = None
+    exclusive: tuple[str, ...] = ()
 
     @property
     def launcher(self) -> Launcher:
@@ -116,11 +123,11 @@ def prepare(
     """
     launcher = probe_program.launcher
     whole = hosts_of(request.hostfile)
-    _check(request, launcher, whole)
+    _check(request, launcher, whole, steps.find)
     name = Path(request.program[0]).name
     directory = RunDirectory.new(request.directory, name, narrator.tell)
     directory.note("request", dataclasses.asdict(request))
-    with directory.noting_failure():
+    with telling_interruption(directory, narrator), directory.noting_failure():
         source = network_source(
             request.network, _measuring(request, narrator, probe_program, steps)
         )
@@ -174,6 +181,7 @@ def prepare(
             is_network_given=source.is_given,
             profile_path=profile_path,
             traced_s=program.seconds,
+            exclusive=program.exclusive,
         )
 
 
@@ -207,8 +215,10 @@ def _observed(
     )
 
 
-def _check(request: Request, launcher: Launcher, cluster: Cluster) -> None:
-    """Check before measuring the network what tracing or the launcher would refuse later."""
+def _check(
+    request: Request, launcher: Launcher, cluster: Cluster, find: Callable[[Launcher], MpiBuild]
+) -> None:
+    """Check before anything starts what tracing, measuring or the launcher would refuse later."""
     if request.traffic in (None, TRACE_NOW):
         require_program(request.program)
     else:
@@ -222,6 +232,9 @@ def _check(request: Request, launcher: Launcher, cluster: Cluster) -> None:
     launcher.check(
         LaunchSpec(request.program, request.num_ranks, roomy, some, launcher_args=arguments)
     )
+    # Traffic that is known, and a network that is given, need no program of ours.
+    if request.traffic in (None, TRACE_NOW) or request.network in (None, "probe:"):
+        find(launcher)
 
 
 def place_prepared(

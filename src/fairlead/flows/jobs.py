@@ -161,7 +161,7 @@ def _traced(
             launcher_args=request.launcher_args,
         )
         # One after the other: what a program sends does not depend on the others.
-        traffic, trace_s, _ = traced(one, launcher, hosts.free, folder, narrator)
+        traffic, trace_s, *_ = traced(one, launcher, hosts.free, folder, narrator)
         traffic.save(folder.file(TRAFFIC))
         folder.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": trace_s})
         jobs.append(Job.from_traffic(traffic, traffic.run_time_s, name))

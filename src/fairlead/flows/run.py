@@ -34,6 +34,7 @@ from fairlead.flows.collectives_of_run import (
     tuned,
 )
 from fairlead.flows.inputs import Prepared, place_prepared, prepare, probe_program_for
+from fairlead.flows.interruption import ended_by, telling_interruption
 from fairlead.flows.relaying import carried_line, relaying, told_paths
 from fairlead.flows.request import Request
 from fairlead.flows.run_log import RunLog
@@ -81,9 +82,12 @@ def run(
             given = None if plan is None else given_collectives(plan, request.num_ranks)
             collectives = None if given is None else RunCollectives(given)
             prepared = prepare(request, narrator, probe_program)
+            noting.enter_context(telling_interruption(prepared.directory, narrator))
             noting.enter_context(prepared.directory.noting_failure())
             history = RunLog(prepared, request, narrator)
             history.leave()
+            if prepared.exclusive and not is_dry:
+                return _not_started_again(prepared, narrator)
             decision = _decided(prepared, request, method, history.kept, narrator)
         announcement = _announcement(prepared, request, method, decision, history.kept)
         if collectives is None and request.tune == "auto":
@@ -96,14 +100,26 @@ def run(
             prepared.directory.note("end", {"is_dry": True})
             return 0
         used = None if collectives is None else collectives.plan
-        seconds, exit_code = start(prepared, request, decision, narrator, used)
-        if exit_code == 0:
+        seconds, exit_code, was_asked_to_end = start(prepared, request, decision, narrator, used)
+        if exit_code == 0 and not was_asked_to_end:
             history.add(
                 *(method, decision, seconds, announcement.predicted_s),
                 is_tuned=used is not None and bool(used.rules.rules),
                 drift=drift_counts(prepared.directory.path),
             )
         return exit_code
+
+
+def _not_started_again(prepared: Prepared, narrator: Narrator) -> int:
+    """The exit code of a run that ends with the traced one, whose files would be in the way."""
+    named = ", ".join(prepared.exclusive[:3]) + (" ..." if len(prepared.exclusive) > 3 else "")
+    narrator.tell(
+        f"the program is not started again: it created {named} exclusively (O_EXCL) and would find "
+        "it; the traced run is this run, and the next one is placed by what it taught; the record "
+        f"of this run: {prepared.directory.path}"
+    )
+    prepared.directory.note("end", {"exit_code": 0, "exclusive": prepared.exclusive})
+    return 0
 
 
 def _tuned(
@@ -260,11 +276,12 @@ def start(
     decision: Decision,
     narrator: Narrator,
     collectives: CollectivesPlan | None = None,
-) -> tuple[float, int]:
+) -> tuple[float, int, bool]:
     """Start the program and wait for it; output and signals are passed on.
 
     Returns:
-        Seconds from the start of the launcher to its end, and its exit code.
+        Seconds from the start of the launcher to its end, its exit code, and whether a signal asked
+        for the end.
     """
     with contextlib.ExitStack() as stack:
         env = reordering(prepared, narrator) if request.reorder else {}
@@ -283,8 +300,11 @@ def start(
         command = prepared.launcher.prepare_command(spec, prepared.directory.path)
         prepared.directory.note("start", {"launcher_command": command})
         stdin = stack.enter_context(prepared.stdin.opened(last=True))
-        finished = launch.run(command, stdin=stdin)
+        finished = launch.run(command, stdin=stdin, is_users=True)
     end: dict[str, Any] = {"exit_code": finished.returncode, "seconds": finished.seconds}
+    if finished.signal is not None:
+        end["signal"] = finished.signal
+        narrator.tell(ended_by(finished, "the program"))
     if (drift := drift_counts(prepared.directory.path)) is not None:
         end["drift"] = drift.model_dump()
     if request.relay_bytes is not None:
@@ -297,7 +317,7 @@ def start(
                 "relayed_bytes": found.relayed_bytes,
             }
     prepared.directory.note("end", end)
-    return finished.seconds, finished.returncode
+    return finished.seconds, finished.returncode, finished.signal is not None
 
 
 def reordering(

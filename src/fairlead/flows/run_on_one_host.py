@@ -10,6 +10,7 @@ from pathlib import Path
 from fairlead.act import launch
 from fairlead.act.launch import LaunchSpec, detect
 from fairlead.files.run_directory import RunDirectory
+from fairlead.flows.interruption import ended_by
 from fairlead.flows.request import Request
 from fairlead.model.cluster import Cluster
 from fairlead.narrator import Narrator
@@ -60,6 +61,10 @@ def run_on_one_host(
     command = launcher.prepare_command(spec, directory.path)
     directory.note("start", {"launcher_command": command})
     with directory.noting_failure():
-        finished = launch.run(command, stdin=0)
-    directory.note("end", {"exit_code": finished.returncode, "seconds": finished.seconds})
+        finished = launch.run(command, stdin=0, is_users=True)
+    end: dict[str, object] = {"exit_code": finished.returncode, "seconds": finished.seconds}
+    if finished.signal is not None:
+        end["signal"] = finished.signal
+        narrator.tell(ended_by(finished, "the program"))
+    directory.note("end", end)
     return finished.returncode

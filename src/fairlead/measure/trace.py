@@ -8,8 +8,9 @@ import dataclasses
 import datetime
 import os
 import shutil
+import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,10 +18,11 @@ from fairlead.act import mpi_builds
 from fairlead.act.launch import Launcher, LaunchSpec, copied, run
 from fairlead.act.mpi_builds import MpiBuild
 from fairlead.act.preload import preloaded
-from fairlead.errors import InputError, NoTraceError, TraceError
+from fairlead.errors import InputError, NoTraceError, TracedRunEndedError, TraceError
 from fairlead.files.scratch import scratch_folder
 from fairlead.measure.loaded_mpi import reporting_other_mpi
 from fairlead.measure.trace_file import read_trace
+from fairlead.measure.working_folder import exclusive_files, noting_library
 from fairlead.model.traffic import Traffic
 
 __all__ = ["TracedRun", "require_program", "trace"]
@@ -35,10 +37,12 @@ class TracedRun(NamedTuple):
     Attributes:
         traffic: What its ranks sent.
         seconds: From the start of the launcher to its end.
+        exclusive: Files in the working folder that it created with O_EXCL and left there.
     """
 
     traffic: Traffic
     seconds: float
+    exclusive: tuple[str, ...] = ()
 
 
 def trace(
@@ -73,6 +77,7 @@ def trace(
     Raises:
         TraceError: There is no such program, or it failed (the error has its exit code);
             NoTraceError where it succeeded, but left no trace that can be used.
+        TracedRunEndedError: A signal asked for the end of it.
         LaunchError: The launcher cannot start it.
     """
     require_program(spec.program)
@@ -82,23 +87,39 @@ def trace(
         scratch_folder(".fairlead-trace-", _shared_folder()) as shared,
     ):
         file = shared.absolute() / "trace"
-        traced = dataclasses.replace(
-            spec, env=preloaded(spec.env, build.intercept, FAIRLEAD_TRACE=str(file))
-        )
+        notes = shared.absolute() / "exclusive"
+        env = preloaded(_noting(spec.env, notes), build.intercept, FAIRLEAD_TRACE=str(file))
+        traced = dataclasses.replace(spec, env=env)
         argv = launcher.prepare_command(traced, work_dir)
         words = _OurWords()
         with (
             _outputs(log, stdout, words) as (out, errors),
             reporting_other_mpi(f"FAIRLEAD_TRACE={file}", build, _report),
         ):
-            finished = run(argv, timeout_s=timeout_s, stdin=stdin, stdout=out, stderr=errors)
+            finished = run(
+                argv, timeout_s=timeout_s, stdin=stdin, stdout=out, stderr=errors, is_users=True
+            )
+        if finished.signal is not None:
+            name = signal.Signals(finished.signal).name
+            raise TracedRunEndedError(
+                f"ended with exit code {finished.returncode} after {name}", finished.returncode
+            )
         if finished.returncode != 0:
             raise _failure(spec, finished.returncode, words.first, log)
+        exclusive = exclusive_files(notes, Path.cwd())
         if not file.exists():
-            raise _no_trace(launcher, spec, words.first)
+            error = _no_trace(launcher, spec, words.first)
+            error.exclusive = exclusive
+            raise error
         traffic = _read(file, spec)
     origin = traffic.origin | _origin(launcher, spec) | {"seconds": finished.seconds}
-    return TracedRun(dataclasses.replace(traffic, origin=origin), finished.seconds)
+    return TracedRun(dataclasses.replace(traffic, origin=origin), finished.seconds, exclusive)
+
+
+def _noting(env: Mapping[str, str], notes: Path) -> Mapping[str, str]:
+    """The variables with which files that are created with O_EXCL are noted."""
+    library = noting_library()
+    return env if library is None else preloaded(env, library, FAIRLEAD_EXCLUSIVE=str(notes))
 
 
 def _report(line: str) -> None:

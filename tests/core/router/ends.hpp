@@ -3,12 +3,11 @@
 #pragma once
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
-#include <asio/io_context.hpp>
-#include <asio/ip/tcp.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -22,12 +21,7 @@ class Ends {
  public:
   explicit Ends(bool is_tcp) {
     if (is_tcp) {
-      asio::io_context context;
-      const asio::ip::address_v4 loopback = asio::ip::address_v4::loopback();
-      asio::ip::tcp::acceptor acceptor(context, {loopback, 0});
-      asio::ip::tcp::socket near(context);
-      near.connect(acceptor.local_endpoint());
-      numbers_ = {near.release(), acceptor.accept().release()};
+      connect_over_tcp();
     } else {
       REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, numbers_.data()) == 0);
     }
@@ -43,6 +37,22 @@ class Ends {
   [[nodiscard]] int far() const { return numbers_[1]; }
 
  private:
+  void connect_over_tcp() {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    socklen_t size = sizeof address;
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    REQUIRE(bind(listener, any, size) == 0);
+    REQUIRE(listen(listener, 1) == 0);
+    REQUIRE(getsockname(listener, any, &size) == 0);
+    numbers_[0] = socket(AF_INET, SOCK_STREAM, 0);
+    REQUIRE(connect(numbers_[0], any, size) == 0);
+    numbers_[1] = accept(listener, nullptr, nullptr);
+    close(listener);
+  }
+
   std::array<int, 2> numbers_{};
 };
 

@@ -67,7 +67,7 @@ struct Refusing {
 };
 
 constexpr milliseconds kLong{30000};
-constexpr milliseconds kShort{400};
+constexpr milliseconds kShort{1000};
 
 // From now on.
 Patience patience(milliseconds calling, milliseconds answering) {

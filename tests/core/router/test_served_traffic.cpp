@@ -6,23 +6,33 @@
 
 #include <array>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
 #include "ends.hpp"
 #include "process_sockets.hpp"
 #include "served_traffic.hpp"
+#include "tcp_ends.hpp"
 
 using namespace fairlead::router;
 using fairlead::tests::Ends;
+using fairlead::tests::known_sockets;
 using fairlead::tests::some_bytes;
+using fairlead::tests::TcpEnds;
 
 namespace {
 
-void send_bytes(int socket, std::size_t size) {
-  REQUIRE(send(socket, some_bytes(size).data(), size, 0) == static_cast<ssize_t>(size));
+/// Waits until the kernel has counted all of it.
+/// @return what was sent again
+std::size_t send_bytes(const TcpEnds& ends, std::size_t size) {
+  REQUIRE(send(ends.near(), some_bytes(size).data(), size, 0) == static_cast<ssize_t>(size));
+  REQUIRE(ends.come_to_rest());
+  return ends.repeated_bytes();
 }
 
 /// A process that has a connection with itself, over which it sends when it is told to.
@@ -33,7 +43,7 @@ class OtherProcess {
     id_ = fork();
     REQUIRE(id_ >= 0);
     if (id_ == 0) talk(size_bytes);
-    hear();
+    (void)hear();
   }
   ~OtherProcess() {
     end();
@@ -44,9 +54,10 @@ class OtherProcess {
   OtherProcess& operator=(const OtherProcess&) = delete;
 
   [[nodiscard]] pid_t id() const { return id_; }
-  void send_all() {
+  /// @return what was sent again
+  std::size_t send_all() {
     REQUIRE(write(line_[0], "x", 1) == 1);
-    hear();
+    return hear();
   }
   void end() {
     if (id_ <= 0) return;
@@ -56,17 +67,21 @@ class OtherProcess {
   }
 
  private:
-  void hear() const {
-    char told = 0;
-    REQUIRE(read(line_[0], &told, 1) == 1);
+  [[nodiscard]] std::size_t hear() const {
+    std::size_t told = 0;
+    REQUIRE(read(line_[0], &told, sizeof told) == sizeof told);
+    return told;
   }
   [[noreturn]] void talk(std::size_t size_bytes) const {
-    const Ends ends(true);
-    char told = 'x';
+    const TcpEnds ends;
+    std::size_t told = 0;
+    char asked = 0;
     const std::vector<std::byte> bytes = some_bytes(size_bytes);
-    bool is_well = write(line_[1], &told, 1) == 1 && read(line_[1], &told, 1) == 1;
+    bool is_well = write(line_[1], &told, sizeof told) > 0 && read(line_[1], &asked, 1) == 1;
     is_well = is_well && send(ends.near(), bytes.data(), size_bytes, 0) >= 0;
-    is_well = is_well && write(line_[1], &told, 1) == 1;
+    is_well = is_well && ends.come_to_rest();
+    told = ends.repeated_bytes();
+    is_well = is_well && write(line_[1], &told, sizeof told) > 0;
     if (is_well) pause();
     _exit(1);
   }
@@ -76,9 +91,7 @@ class OtherProcess {
 };
 
 InterfaceBytes noted(ServedTraffic& traffic, const std::set<pid_t>& processes) {
-  const auto sockets = tcp_sockets();
-  REQUIRE(sockets.has_value());
-  const auto total = traffic.note(*sockets, processes);
+  const auto total = traffic.note(known_sockets(), processes);
   REQUIRE(total.has_value());
   return *total;
 }
@@ -91,14 +104,14 @@ bool is_about(std::uint64_t bytes, std::uint64_t expected) {
 }  // namespace
 
 TEST_CASE("served traffic: what a process sends to itself counts in both directions") {
-  const Ends ends(true);
+  const TcpEnds ends;
   ServedTraffic traffic;
   const InterfaceBytes before = noted(traffic, {getpid()});
 
-  send_bytes(ends.near(), 100'000);
+  const std::size_t repeated = send_bytes(ends, 100'000);
   const InterfaceBytes passed = noted(traffic, {getpid()}) - before;
 
-  CHECK(is_about(passed.sent, 100'000));
+  CHECK(is_about(passed.sent, 100'000 + repeated));
   CHECK(is_about(passed.received, 100'000));
 }
 
@@ -106,16 +119,16 @@ TEST_CASE("served traffic: a connection that is made later counts from its begin
   ServedTraffic traffic;
   const InterfaceBytes before = noted(traffic, {getpid()});
 
-  const Ends ends(true);
-  send_bytes(ends.near(), 50'000);
+  const TcpEnds ends;
+  const std::size_t repeated = send_bytes(ends, 50'000);
 
-  CHECK(is_about((noted(traffic, {getpid()}) - before).sent, 50'000));
+  CHECK(is_about((noted(traffic, {getpid()}) - before).sent, 50'000 + repeated));
 }
 
 TEST_CASE("served traffic: what a closed connection has carried is not taken back") {
   ServedTraffic traffic;
-  std::optional<Ends> ends(true);
-  send_bytes(ends->near(), 50'000);
+  std::optional<TcpEnds> ends(std::in_place);
+  send_bytes(*ends, 50'000);
   const InterfaceBytes before = noted(traffic, {getpid()});
 
   ends.reset();
@@ -130,10 +143,10 @@ TEST_CASE("served traffic: another process counts only if it is served") {
   const InterfaceBytes own_before = noted(own, {getpid()});
   const InterfaceBytes both_before = noted(both, {getpid(), other.id()});
 
-  other.send_all();
+  const std::size_t repeated = other.send_all();
 
   CHECK(noted(own, {getpid()}) == own_before);
-  CHECK(is_about((noted(both, {getpid(), other.id()}) - both_before).sent, 70'000));
+  CHECK(is_about((noted(both, {getpid(), other.id()}) - both_before).sent, 70'000 + repeated));
 }
 
 TEST_CASE("served traffic: a process that is served later counts from then on") {
@@ -148,15 +161,14 @@ TEST_CASE("served traffic: a process that is served later counts from then on") 
 
 TEST_CASE("served traffic: nothing is told while the sockets of a process are unknown") {
   OtherProcess other(1);
-  const auto sockets = tcp_sockets();
-  REQUIRE(sockets.has_value());
+  const auto sockets = known_sockets();
   ServedTraffic traffic;
   const pid_t ended = other.id();
   other.end();
 
-  CHECK_FALSE(traffic.note(*sockets, {getpid(), 0}).has_value());
-  CHECK_FALSE(traffic.note(*sockets, {getpid(), ended}).has_value());
-  CHECK(traffic.note(*sockets, {getpid()}).has_value());
+  CHECK_FALSE(traffic.note(sockets, {getpid(), 0}).has_value());
+  CHECK_FALSE(traffic.note(sockets, {getpid(), ended}).has_value());
+  CHECK(traffic.note(sockets, {getpid()}).has_value());
 }
 
 TEST_CASE("served traffic: the process at the other end of a Unix socket is known") {

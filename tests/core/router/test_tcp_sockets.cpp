@@ -11,28 +11,30 @@
 
 #include "catch.hpp"
 #include "ends.hpp"
+#include "tcp_ends.hpp"
 #include "tcp_sockets.hpp"
 
 using namespace fairlead::router;
 using fairlead::tests::Ends;
+using fairlead::tests::known_sockets;
 using fairlead::tests::some_bytes;
+using fairlead::tests::TcpEnds;
 
 namespace {
 
 TcpSocket found(int socket) {
   struct stat status{};
   REQUIRE(fstat(socket, &status) == 0);
-  const auto sockets = tcp_sockets();
-  REQUIRE(sockets.has_value());
-  const auto it = std::ranges::find(*sockets, status.st_ino, &TcpSocket::inode);
-  REQUIRE(it != sockets->end());
+  const auto sockets = known_sockets();
+  const auto it = std::ranges::find(sockets, status.st_ino, &TcpSocket::inode);
+  REQUIRE(it != sockets.end());
   return *it;
 }
 
 }  // namespace
 
 TEST_CASE("TCP sockets: bytes of both directions are those that were sent") {
-  const Ends ends(true);
+  const TcpEnds ends;
   REQUIRE(send(ends.near(), some_bytes(5000).data(), 5000, 0) == 5000);
   REQUIRE(send(ends.far(), some_bytes(70).data(), 70, 0) == 70);
 
@@ -40,9 +42,9 @@ TEST_CASE("TCP sockets: bytes of both directions are those that were sent") {
   const TcpSocket far = found(ends.far());
 
   // Nothing of it has been read.
-  CHECK(near.sent_bytes == 5000);
+  CHECK(near.sent_bytes == 5000 + ends.repeated_bytes());
   CHECK(near.received_bytes == 70);
-  CHECK(far.sent_bytes == 70);
+  CHECK(far.sent_bytes >= 70);
   CHECK(far.received_bytes == 5000);
   CHECK(near.sent_packets >= 2);
   CHECK(far.received_packets == near.sent_packets);

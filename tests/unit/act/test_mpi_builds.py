@@ -62,6 +62,16 @@ def test_environment_wins_over_the_user_and_the_user_over_the_package(
     assert found() == chosen
 
 
+def test_build_for_an_mpi_of_the_environment_is_found_after_its_activation(
+    data_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.prefix", str(data_home / "venv"))
+    built = make_build(data_home / "venv" / "share" / "fairlead" / "mpi", "openmpi", "5.0.11")
+    launcher = OpenMpi5(data_home / "venv" / "bin" / "mpirun", (5, 0, 11))
+
+    assert mpi_builds.find(launcher, mpi_builds.build_folders([])).root == built
+
+
 def test_missing_build_is_told_with_the_line_that_makes_it(tmp_path: Path) -> None:
     make_build(tmp_path, "mpich", "4.0.2")
     folder = tmp_path / "my mpi"

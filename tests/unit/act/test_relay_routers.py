@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import resource
+import signal
 import subprocess
 from pathlib import Path
 
@@ -85,6 +88,38 @@ def test_routers_run_until_the_end_of_the_block(launcher: Launcher) -> None:
 
     assert not any(socket.parent.exists() for socket in sockets)
     assert router_counters(sockets[0].with_name("metrics")) is None
+
+
+@pytest.mark.parametrize("is_local", [True, False])
+def test_a_router_that_was_stopped_is_ended_with_its_folder(
+    is_local: bool, launcher: Launcher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # An agent that leaves its command behind when it is killed, as ssh does.
+    agent = tmp_path / "agent"
+    agent.write_text('#!/bin/sh\nshift\n/bin/sh -c "$*"\nexit $?\n')
+    agent.chmod(0o755)
+    monkeypatch.setenv("OMPI_MCA_plm_rsh_agent", str(agent))
+    monkeypatch.setattr("fairlead.act.relay.routers.is_local_host", lambda _host: is_local)
+    monkeypatch.setattr("fairlead.act.relay.routers._END_S", 0.5)
+
+    with running_routers(launcher, ["127.0.0.1"], new_key()) as (place,):
+        folder = Path(place.socket).parent
+        (router,) = routers_in(folder)
+        os.kill(router, signal.SIGSTOP)
+
+    assert routers_in(folder) == []
+    assert not folder.exists()
+
+
+def routers_in(folder: Path) -> list[int]:
+    """Processes of routers with this folder; no zombies."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            if words[0].endswith(b"fairlead-router") and str(folder).encode() in words:
+                found.append(int(process.name))
+    return found
 
 
 def test_a_router_takes_as_many_descriptors_as_it_may(tmp_path: Path) -> None:

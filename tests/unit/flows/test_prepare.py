@@ -34,6 +34,7 @@ class World:
         self.folder = folder
         self.found = network()
         self.probes = 0
+        self.told = Told()
         (folder / "hosts").write_text("a\nb\nc\n")
         fl.Traffic(bytes=np.eye(2), messages=np.eye(2)).save(folder / "two.traffic.npz")
 
@@ -48,7 +49,7 @@ class World:
         return [hosts[rank % len(hosts)] for rank in range(spec.num_ranks or len(hosts))]
 
     def prepare(self, *program: str, **options: Any) -> tuple[Prepared, list[str]]:
-        told = Told()
+        told = self.told = Told()
         files = {"hostfile": self.folder / "hosts", "traffic": self.folder / "two.traffic.npz"}
         request = Request(program or ("true",), **({"num_ranks": 2} | files | options))
         probe_program = ProbeProgram(OpenMpi4(Path("mpirun"), (4, 1, 4)), request.launcher_args)
@@ -222,6 +223,44 @@ def test_whatever_ends_the_preparations_is_the_end_of_the_run(
         raise how
 
     world.steps = dataclasses.replace(world.steps, probe=end)
-    with pytest.raises(type(how)):
+    # Ctrl-C was told in one line, so that the command only has to end.
+    with pytest.raises(RuntimeError if code == 1 else SystemExit):
         world.prepare()
     assert [run.exit_code for run in past_runs()] == [code]
+
+
+@pytest.mark.parametrize(
+    ("step", "line"),
+    [
+        ("unreachable_hosts", "SIGINT interrupted looking for the hosts; nothing is kept; "),
+        ("trace", "SIGINT interrupted the traced run; nothing is kept; "),
+        ("probe", "SIGINT interrupted measuring the network; "
+         "kept for the next run: the traffic of the program; "),
+    ],
+)  # fmt: skip
+def test_ctrl_c_is_told_with_what_it_interrupted_and_what_is_kept(
+    world: World, step: str, line: str
+) -> None:
+    def end(*_arguments: Any, **_options: Any) -> Any:
+        raise KeyboardInterrupt
+
+    world.steps = dataclasses.replace(world.steps, **{step: end})
+    with pytest.raises(SystemExit) as caught:
+        world.prepare(**({"traffic": None} if step == "trace" else {}))
+
+    (run,) = past_runs()
+    assert caught.value.code == 130
+    assert world.told.lines[-1] == f"{line}the record of this run: {run.folder}"
+
+
+def test_an_mpi_without_build_is_named_before_anything_starts(world: World) -> None:
+    def missing(_launcher: Launcher) -> Any:
+        raise fl.LaunchError("Fairlead is not built for Open MPI 5.0.11")
+
+    def never(*_arguments: Any, **_options: Any) -> Any:
+        pytest.fail("was started")
+
+    world.steps = Steps(unreachable_hosts=never, probe=never, trace=never, find=missing)
+    with pytest.raises(fl.LaunchError, match="not built"):
+        world.prepare()
+    assert (past_runs(), world.told.lines) == ([], [])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts MPI programs with the user's own launcher."""
 
+from fairlead.act.launch._signals import raise_for
 from fairlead.act.launch.catalogue import LAUNCHERS, detect
 from fairlead.act.launch.concurrent import AllFinished, OnLine, run_concurrently
 from fairlead.act.launch.conversation import Conversation
@@ -31,6 +32,7 @@ __all__ = [
     "detect",
     "observe_hosts",
     "parse_hostfile",
+    "raise_for",
     "read_hostfile",
     "run",
     "run_concurrently",

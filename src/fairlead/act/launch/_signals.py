@@ -13,7 +13,10 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Protocol
 
-FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from fairlead.act.launch._keeper import ENDING, PASSED_ON
+from fairlead.user_signals import do_nothing
+
+__all__ = ["HasFileno", "Signals", "passing_signals", "raise_for"]
 
 
 class HasFileno(Protocol):
@@ -30,6 +33,11 @@ class Signals:
         self.received: list[int] = []
         self._pids: list[int] = []
         self._woken = woken
+
+    @property
+    def ending(self) -> int | None:
+        """The first one that asked for the end of the programs, or None."""
+        return next((number for number in self.received if number in ENDING), None)
 
     def attach(self, pid: int) -> None:
         """Pass signals on to this process too, including those that arrived before."""
@@ -72,29 +80,50 @@ def _send(pid: int, number: int) -> None:
 
 
 @contextlib.contextmanager
-def passing_signals() -> Iterator[Signals]:
+def passing_signals(*, to_users_program: bool = False) -> Iterator[Signals]:
     """Pass signals on while the block runs, then handle them.
 
-    SIGINT becomes KeyboardInterrupt, the others SystemExit(128 + signal).
+    Args:
+        to_users_program: Pass on all signals, as the shell would; `Signals.ending` then says
+            whether one asked for the end. Else those that ask for it are passed on alone, and raise
+            what `raise_for` does.
     """
     if threading.current_thread() is not threading.main_thread():
         yield Signals()
         return
     with _woken() as woken:
         signals = Signals(woken)
-        # A signal that is ignored (nohup) stays ignored.
-        caught = [n for n in FORWARDED if signal.getsignal(n) != signal.SIG_IGN]
+        wanted = PASSED_ON if to_users_program else ENDING
+        caught = [number for number in wanted if _is_free(number)]
         before = {number: signal.signal(number, signals.handle) for number in caught}
         try:
             yield signals
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-            if signals.received:
-                first = signals.received[0]
-                if first == signal.SIGINT:
-                    raise KeyboardInterrupt
-                raise SystemExit(128 + first)
+            if not to_users_program:
+                raise_for(signals.ending)
+
+
+def _is_free(number: int) -> bool:
+    """Whether a signal may be caught: one that is ignored (nohup) stays ignored."""
+    handler = signal.getsignal(number)
+    if number in ENDING:
+        return handler not in (signal.SIG_IGN, None)
+    return handler in (signal.SIG_DFL, do_nothing)
+
+
+def raise_for(number: int | None) -> None:
+    """Raise what ends this process after a signal; nothing where there was none.
+
+    Raises:
+        KeyboardInterrupt: After SIGINT.
+        SystemExit: After another, with 128 + its number.
+    """
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    if number is not None:
+        raise SystemExit(128 + number)
 
 
 @contextlib.contextmanager

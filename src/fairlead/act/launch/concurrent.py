@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import IO
 
-from fairlead.act.launch._signals import passing_signals
+from fairlead.act.launch._keeper import END_SOON
+from fairlead.act.launch._signals import passing_signals, raise_for
 from fairlead.act.launch.process import Finished, Started, start
 
 __all__ = ["AllFinished", "OnLine", "run_concurrently"]
@@ -50,17 +51,17 @@ def run_concurrently(
     Raises:
         LaunchError: One of them could not be started.
     """
-    with passing_signals() as signals, contextlib.ExitStack() as stack:
+    with passing_signals(to_users_program=True) as signals, contextlib.ExitStack() as stack:
         begun: list[tuple[Started, float]] = []
         processes: list[subprocess.Popen[bytes]] = []
         try:
             for index, argv in enumerate(commands):
                 if index > 0:
                     time.sleep(apart_s)
-                if signals.received:
+                if signals.ending is not None:
                     break
                 begun_s = time.monotonic()
-                started = start(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                started = start(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, is_users=True)
                 begun.append((started, begun_s))
                 process = stack.enter_context(started)
                 processes.append(process)
@@ -71,9 +72,10 @@ def run_concurrently(
                 signals.wait_for(started)
         except BaseException:
             for process in processes:
-                process.terminate()
+                process.send_signal(END_SOON)
             raise
         reports = [started.report() for started, _ in begun]
+    raise_for(signals.ending)
     return AllFinished(
         tuple(Finished(*report) for report in reports),
         _first_failure(

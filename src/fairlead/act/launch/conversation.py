@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
+from fairlead.act.launch._keeper import END_SOON
 from fairlead.act.launch._signals import Signals, passing_signals
 from fairlead.act.launch.process import Finished, LaunchTimeoutError, start
 
@@ -50,7 +51,7 @@ class Conversation:
     ) -> Finished:
         """Write a line and wait for the answer, or until the program and all it started have ended.
 
-        SIGINT, SIGTERM and SIGHUP are passed on to the program and acted on afterwards, as in
+        Signals that ask for the end are passed on to the program and acted on afterwards, as in
         `fairlead.act.launch.run`.
 
         Args:
@@ -87,7 +88,7 @@ class Conversation:
                     break
                 if not signals.wait_for(self._lines, left_s):
                     is_late = True
-                    self._process.terminate()
+                    self._process.send_signal(END_SOON)
             returncode = self._leave(signals) if self._lines.are_over else 0
         seconds = time.monotonic() - began_s
         finished = Finished(returncode, seconds, "".join(printed), "".join(errors))
@@ -117,7 +118,7 @@ class Conversation:
         with passing_signals() as signals:
             signals.attach(self._process.pid)
             if not signals.wait_for(self._started, grace_s):
-                self._process.terminate()
+                self._process.send_signal(END_SOON)
             self._leave(signals)
 
     def _write(self, line: str) -> None:

@@ -15,7 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from fairlead.act.launch._signals import FORWARDED, passing_signals
+from fairlead.act.launch._keeper import END_SOON, PASSED_ON
+from fairlead.act.launch._signals import passing_signals
 from fairlead.errors import LaunchError
 
 __all__ = ["Finished", "LaunchTimeoutError", "run"]
@@ -32,12 +33,14 @@ class Finished:
         seconds: From its start to its end, without the cleaning up.
         stdout: What it printed, when captured, else "".
         stderr: Its error output, when captured, else "".
+        signal: The first signal that asked for its end, of a program of the user; else None.
     """
 
     returncode: int
     seconds: float
     stdout: str = ""
     stderr: str = ""
+    signal: int | None = None
 
 
 class LaunchTimeoutError(LaunchError):
@@ -58,10 +61,11 @@ def run(
     stdin: int = subprocess.DEVNULL,
     stdout: int | None = None,
     stderr: int | None = None,
+    is_users: bool = False,
 ) -> Finished:
     """Run a program in a session of its own until it and all that it started have ended.
 
-    SIGINT, SIGTERM and SIGHUP are passed on to the program, once; when it has ended, SIGINT
+    SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on to the program; when it has ended, SIGINT
     becomes KeyboardInterrupt and the others SystemExit(128 + signal). A program that does not end
     within seconds after a signal is killed. Only a call from the main thread can pass signals on.
 
@@ -78,14 +82,18 @@ def run(
         stdout: File descriptor that gets what it prints, when that is not captured; without it,
             this process's own.
         stderr: The same for its error output.
+        is_users: It is the launcher of the user's program. All signals are passed on to it, as if a
+            shell had started it. It has as long as it needs to end, unless a second signal asks for
+            that; the call then returns, with the signal. What it leaves after a normal end goes on.
 
     Raises:
         LaunchError: The program cannot be started.
         LaunchTimeoutError: The time was over.
     """
-    with passing_signals() as signals:
+    with passing_signals(to_users_program=is_users) as signals:
         started = start(
             argv,
+            is_users=is_users,
             env=env,
             stdin=stdin,
             stdout=subprocess.PIPE if capture else stdout,
@@ -100,7 +108,7 @@ def run(
                 on_stderr_line,
             )
             returncode, seconds = started.report()
-    finished = Finished(returncode, seconds, printed, errors)
+    finished = Finished(returncode, seconds, printed, errors, signals.ending)
     if timed_out:
         raise LaunchTimeoutError(
             f"{Path(argv[0]).name} did not end within {timeout_s:g} s and was stopped", finished
@@ -143,19 +151,21 @@ def start(
     stdin: int = subprocess.DEVNULL,
     stdout: int | None = None,
     stderr: int | None = None,
+    is_users: bool = False,
 ) -> Started:
-    """Start a program below a keeper that ends all of it; the streams are those of Popen.
+    """Start a program below a keeper; the streams are those of Popen, `is_users` that of `run`.
 
     Raises:
         LaunchError: The keeper cannot be started.
     """
     report_in, report_out = os.pipe()
     lc_ctype = (os.environ if env is None else env).get("LC_CTYPE", "")
+    whose = "user" if is_users else "own"
     # The keeper starts with these signals blocked, so that none is lost before it handles them.
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, (*PASSED_ON, END_SOON))
     try:
         process = subprocess.Popen(
-            [*_KEEPER, str(report_out), str(os.getpid()), lc_ctype, *argv],
+            [*_KEEPER, str(report_out), str(os.getpid()), whose, lc_ctype, *argv],
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
@@ -198,10 +208,10 @@ def _collect(
     try:
         timed_out = not wait()
         if timed_out:
-            process.terminate()
+            process.send_signal(END_SOON)
         process.wait()
     except BaseException:
-        process.terminate()
+        process.send_signal(END_SOON)
         process.wait()
         raise
     finally:

@@ -17,6 +17,9 @@ from fairlead.errors import LaunchError
 __all__ = ["RouterEndedError", "RouterProcess"]
 
 
+_FORCE_S = 10.0
+
+
 class RouterEndedError(LaunchError):
     """A router that has ended answers nothing more."""
 
@@ -29,8 +32,13 @@ class RouterProcess:
     once, and no signal is passed on to it.
     """
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], by_force: Sequence[str] | None = None) -> None:
         """Start it; its first line, which tells where it listens, is the answer to that.
+
+        Args:
+            command: The router, or the remote agent with it.
+            by_force: The command that ends the router itself where it does not end, because it was
+                stopped: that of an agent would be left on its host.
 
         Raises:
             LaunchError: There is no such command.
@@ -46,6 +54,7 @@ class RouterProcess:
             )
         except OSError as error:
             raise LaunchError(f"{command[0]}: cannot be started: {error.strerror}") from error
+        self._by_force = by_force
         self._lines: queue.Queue[str] = queue.Queue()
         self._num_unanswered = 1
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -102,8 +111,19 @@ class RouterProcess:
         try:
             self._process.wait(limit_s)
         except subprocess.TimeoutExpired:
+            self._end_by_force()
             self._process.kill()
             self._process.wait()
+
+    def _end_by_force(self) -> None:
+        if self._by_force is None:
+            return
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(
+                self._by_force,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                check=False, timeout=_FORCE_S, start_new_session=True,
+            )  # fmt: skip
 
     def _read(self) -> None:
         with _pipe(self._process.stdout) as stream:

@@ -130,7 +130,7 @@ class Routers:
         started: dict[str, _Router] = {}
         try:
             for row in rows:
-                processes.append(RouterProcess(self._command(*row)))
+                processes.append(RouterProcess(self._command(*row), self._by_force(*row)))
             left_s = _limit(_START_S)
             for (host, address, folder), process in zip(rows, processes, strict=True):
                 place = RouterPlace(
@@ -143,8 +143,22 @@ class Routers:
         self._running |= started
 
     def _command(self, host: str, address: str, folder: str) -> list[str]:
-        program = [str(router_program()), "--listen", address, "--folder", folder]
-        return program if is_local_host(host) else [*self._agent, host, shlex.join(program)]
+        return self._on(host, _program(address, folder))
+
+    def _by_force(self, host: str, address: str, folder: str) -> list[str]:
+        """Ends the router and removes its folder, also where it was stopped by a signal."""
+        words = shlex.quote(" ".join(_program(address, folder)) + " ")
+        # A few processes have the folder among their words, of which one is the router.
+        script = (
+            f"for file in $(grep -lasF {folder} /proc/[0-9]*/cmdline); do "
+            f'if [ "$(tr "\\0" " " < $file)" = {words} ]; then '
+            "file=${file#/proc/}; kill -KILL ${file%/cmdline}; fi; done 2>/dev/null; "
+            f"rm -rf {folder}"
+        )
+        return self._on(host, ["/bin/sh", "-c", script])
+
+    def _on(self, host: str, program: Sequence[str]) -> list[str]:
+        return [*program] if is_local_host(host) else [*self._agent, host, shlex.join(program)]
 
     def _tell(
         self,
@@ -169,6 +183,10 @@ class Routers:
                 failures.append(LaunchError(f"{host}: its router: {error}"))
         if failures:
             raise failures[0]
+
+
+def _program(address: str, folder: str) -> list[str]:
+    return [str(router_program()), "--listen", address, "--folder", folder]
 
 
 @dataclasses.dataclass(frozen=True)

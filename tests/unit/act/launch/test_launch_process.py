@@ -126,15 +126,33 @@ def test_time_limit_ends_the_program_and_keeps_its_output() -> None:
     assert caught.value.finished.returncode == 128 + signal.SIGTERM
 
 
-@pytest.mark.parametrize("manner", ["gentle", "stubborn"])
-def test_daemon_that_the_program_left_behind_is_gone(manner: str, tmp_path: Path) -> None:
-    file = tmp_path / "pid"
-    script = f'"$1" -c "$2" "$3" {manner}; until [ -s "$3" ]; do sleep 0.02; done'
+def leaving_daemon(file: Path, code: int, manner: str = "gentle") -> list[str]:
+    script = f'"$1" -c "$2" "$3" {manner}; until [ -s "$3" ]; do sleep 0.02; done; exit {code}'
+    return shell(script, sys.executable, DAEMON, str(file))
 
-    finished = run(shell(script, sys.executable, DAEMON, str(file)))
+
+@pytest.mark.parametrize("manner", ["gentle", "stubborn"])
+def test_daemon_that_our_own_program_left_behind_is_gone(manner: str, tmp_path: Path) -> None:
+    file = tmp_path / "pid"
+
+    finished = run(leaving_daemon(file, 0, manner))
 
     assert finished.returncode == 0
     assert not is_alive(int(file.read_text()))
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_daemon_of_the_users_program_goes_on_after_a_normal_end_alone(
+    code: int, tmp_path: Path
+) -> None:
+    file = tmp_path / "pid"
+
+    finished = run(leaving_daemon(file, code), is_users=True)
+
+    daemon = int(file.read_text())
+    assert (finished.returncode, is_alive(daemon)) == (code, code == 0)
+    if code == 0:
+        os.kill(daemon, signal.SIGKILL)
 
 
 def test_run_in_a_thread_works_beside_another_one() -> None:

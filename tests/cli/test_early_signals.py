@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A signal before the launcher has started does nothing, or ends the command quietly."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.mpi]
+
+
+@pytest.mark.parametrize(
+    ("imported", "number", "code"),
+    [
+        # Before the command line is there, as any program.
+        ("fairlead.cli.quiet_start", signal.SIGINT, -signal.SIGINT),
+        ("fairlead.cli.quiet_start", signal.SIGUSR1, -signal.SIGUSR1),
+        # While the command is being loaded.
+        ("numpy", signal.SIGINT, 130),
+        ("numpy", signal.SIGTERM, 143),
+        ("numpy", signal.SIGUSR1, 0),
+        ("numpy", signal.SIGALRM, 0),
+        ("numpy", signal.SIGWINCH, 0),
+    ],
+)
+def test_signal_before_the_launcher_leaves_no_traceback(
+    imported: str, number: signal.Signals, code: int, tmp_path: Path
+) -> None:
+    homes = {name: str(tmp_path / name) for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}
+    # Python prints a line when a module has been imported.
+    env = os.environ | homes | {"PYTHONPROFILEIMPORTTIME": "1", "FAIRLEAD_MPIRUN": "mpirun.mpich"}
+    command = [sys.executable, "-m", "fairlead", "run", "-n", "1", "-H", "localhost", "true"]
+    with subprocess.Popen(
+        command, env=env, cwd=tmp_path, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.rpartition("|")[2].strip() == imported:
+                break
+        process.send_signal(number)
+        rest = process.stderr.read()
+
+    assert process.returncode == code, rest
+    assert "Traceback" not in rest
