@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """DRB: recursive bipartitioning of all jobs' traffic and of the machine's tree, by Scotch.
 
-Source: SPREAD, which uses it for comparison; docs/design/spread.md.
+Source: SPREAD section 3, which uses Scotch for comparison; docs/design/spread.md.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from fairlead.simulation.machine import Machine
 
 
 def drb(problem: JobsProblem) -> CoresOfJobs:
-    """Ranks with much traffic between them come near each other in the tree."""
+    """Ranks with much traffic between them come near each other in the tree.
+
+    Traffic is the total volume of a pair, as in section 3, and Scotch runs once.
+    """
     workload, machine = problem.workload, problem.workload.machine
-    demand_Bps = sp.csr_array(sp.block_diag([job.demand_Bps for job in workload.jobs], "csr"))
+    volume_bytes = sp.csr_array(sp.block_diag([job.volume_bytes for job in workload.jobs], "csr"))
     cores = _core.scotch_tree_placement(
-        rank_matrix(demand_Bps),
+        rank_matrix(volume_bytes),
         num_children=[machine.nodes, machine.sockets, machine.cores],
         distances=_distances(machine),
         free_cores=machine.free_cores(),
