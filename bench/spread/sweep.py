@@ -17,7 +17,8 @@ from rich.table import Table
 
 from fairlead.decide.jobs import place_jobs
 from fairlead.decide.jobs.methods.growth import GROWTH
-from fairlead.decide.jobs.methods.spread import LENGTHS, THRESHOLDS, SpreadOptions, spread_by
+from fairlead.decide.jobs.methods.spread import LENGTHS, SpreadOptions, spread_by
+from fairlead.decide.jobs.methods.thresholds import THRESHOLDS
 from fairlead.simulation import (
     JobsPlacement,
     SimulationOptions,
