@@ -85,6 +85,7 @@ def test_a_shared_interface_serves_one_request_at_a_time(nic: str, waiting_s: fl
         (3, 32, [2 * MB, 64 * KB], 10),
         (4, 24, [2 * MB, 64 * KB], 10),
     ],
+    ids=["table-2", "table-3", "table-4", "table-5"],
 )
 def test_tables_2_to_5_are_the_synthetic_workloads(
     number: int, processes: int, lengths: list[int], rate: float
@@ -112,6 +113,7 @@ def test_tables_2_to_5_are_the_synthetic_workloads(
         (3, "bt.B.25 cg.B.32 ep.B.32 ft.B.32 is.B.32 lu.B.25 mg.B.32 sp.B.25"),
         (4, "sp.C.25 cg.C.32 ep.C.32 mg.C.32"),
     ],
+    ids=["table-6", "table-7", "table-8", "table-9"],
 )
 def test_tables_6_to_9_are_the_real_workloads(number: int, jobs: str) -> None:
     workload = fl.Workload.load(f"Real_workload_{number}")
