@@ -96,6 +96,9 @@ def cases(base: SpreadOptions) -> Iterator[Case]:
     for order in ORDERS:
         name = f"rate per process, {order}"
         yield Case(name, spread=base, rate_per="process", order=order)
+    for nic in OPTION_VALUES["nic"][1:]:
+        options = SimulationOptions(nic=nic)
+        yield Case(f"rate per process, nic {nic}", options, base, rate_per="process")
     for option, values in OPTION_VALUES.items():
         for value in values[1:]:
             options = SimulationOptions(**{option: value})
