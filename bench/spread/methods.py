@@ -38,6 +38,7 @@ Results = dict[str, dict[str, SimulationResult]]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--short", action="store_true", help="a hundredth of the messages")
+    parser.add_argument("--workloads", nargs="+", choices=packaged_workloads(), metavar="NAME")
     parser.add_argument("--plot", type=Path, help="write a page with the bars here")
     parser.add_argument("--update", action="store_true", help="keep what beats best_known.json")
     arguments = parser.parse_args()
@@ -45,7 +46,8 @@ def main() -> None:
     console = Console(width=120)
     console.print(f"scale {scale:g}: this part of each job's messages is simulated")
     known = BestKnown()
-    results = {name: simulated(name, scale, known) for name in packaged_workloads()}
+    names = arguments.workloads or packaged_workloads()
+    results = {name: simulated(name, scale, known) for name in names}
     for metric, title in METRICS.items():
         console.print(table(results, metric, title))
     if scale == 1:  # A part of the messages is another problem.

@@ -6,6 +6,8 @@ Source: SPREAD section 3, which uses Scotch for comparison; docs/design/spread.m
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -21,16 +23,24 @@ def drb(problem: JobsProblem) -> CoresOfJobs:
 
     Traffic is the total volume of a pair, as in section 3, and Scotch runs once.
     """
-    workload, machine = problem.workload, problem.workload.machine
-    volume_bytes = sp.csr_array(sp.block_diag([job.volume_bytes for job in workload.jobs], "csr"))
+    return _mapped(problem, [job.volume_bytes for job in problem.workload.jobs])
+
+
+def drb_by_rate(problem: JobsProblem) -> CoresOfJobs:
+    """The same for bytes a second: a long job then counts no more than a short, busy one."""
+    return _mapped(problem, [job.demand_Bps for job in problem.workload.jobs])
+
+
+def _mapped(problem: JobsProblem, traffics: Sequence[sp.csr_array]) -> CoresOfJobs:
+    machine = problem.workload.machine
     cores = _core.scotch_tree_placement(
-        rank_matrix(volume_bytes),
+        rank_matrix(sp.csr_array(sp.block_diag(traffics, "csr"))),
         num_children=[machine.nodes, machine.sockets, machine.cores],
         distances=_distances(machine),
         free_cores=machine.free_cores(),
         seed=problem.seed,
     )
-    return workload.by_job(np.array(cores, dtype=np.int64))
+    return problem.workload.by_job(np.array(cores, dtype=np.int64))
 
 
 def _distances(machine: Machine) -> list[int]:
