@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Waiting times of the recorded jobs at several speeds of a core, which set their rates.
 
-SPREAD does not say how fast its cores are. Beside the gains stands the order of B, C and D, which
-figure 5 of the paper tells: C before B and D in Real 1 and 2, no difference in Real 3.
+SPREAD does not say how fast its cores are. Printed next to the gains is the order of B, C and D; in
+section 5.3 of the paper C waits less than B and D in Real 1 and 2, and more in Real 4, and there is
+no significant difference in Real 3.
 """
 
 from __future__ import annotations

@@ -1,128 +1,169 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""SPREAD figures 2 to 5: waiting and finish times of each method on all eight workloads.
+"""SPREAD's figures 2 to 5 and what its text says about them, by each reading of the text.
 
-The gain is what N (SPREAD's figure 1), G (our variant of it) and O (`optimize`) wait less than the
-best of B, C and D; the paper's stands beside ours. The last table says how far each is from the
-best placement that any long search on the simulator ever found (search.py). Simulated, nothing is
-measured: the same everywhere.
+B, C and D are Blocked, Cyclic and DRB (Scotch, once), N is `spread`, the paper's figure 1, and G is
+`spread-group`, our variant. Simulated, nothing is measured: the same on every machine.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import plotly.graph_objects as go
-from best_known import BestKnown
-from gains import PAPER_GAINS, gain, show
-from plotly.subplots import make_subplots
+from gains import BASELINES, PAPER_GAINS, gain
+from readings import (
+    REAL,
+    REAL_READINGS,
+    SYNTHETIC,
+    SYNTHETIC_READINGS,
+    Outcome,
+    Reading,
+    outcome,
+    outcomes,
+)
 from rich.console import Console
 from rich.table import Table
 
-from fairlead.decide.jobs import JOB_METHODS, place_jobs
-from fairlead.simulation import SimulationResult, Workload, packaged_workloads, simulate_each
+from fairlead.decide.jobs import JOB_METHODS
+from fairlead.files.archive import write_text
+from fairlead.simulation import Workload
 
-METRICS = {
-    "waiting_time_s": "waiting time at interfaces and memories, s",
-    "finish_time_s": "workload finish time, s",
-    "total_finish_time_s": "total finish time of the jobs, s",
+Figure = dict[str, object]
+
+SHORT_SCALE = 0.01
+COMPUTE_MOPS = (50, 100, 200, 500, 1000, 2000)
+"""Speeds of a core, which the paper does not give; the default is 100."""
+
+PAPER_ON_REAL = {
+    "Real_workload_1": ("the best other method", BASELINES, 11.0),
+    "Real_workload_2": ("cyclic", ("cyclic",), "as cyclic or better"),
+    "Real_workload_3": ("the best other method", BASELINES, "a little better"),
+    "Real_workload_4": ("blocked", ("blocked",), "as blocked"),
 }
-
-OURS = ("spread-group", "optimize")
-
-Results = dict[str, dict[str, SimulationResult]]
+"""Section 5.3: which methods `spread` is compared with, and the gain in percent or in words."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--item", choices=ITEMS, help="default: all")
     parser.add_argument("--short", action="store_true", help="a hundredth of the messages")
-    parser.add_argument("--plot", type=Path, help="write a page with the bars here")
-    parser.add_argument("--update", action="store_true", help="keep what beats best_known.json")
-    arguments = parser.parse_args()
-    scale = 0.01 if arguments.short else 1.0
-    console = Console(width=120)
-    console.print(f"scale {scale:g}: this part of each job's messages is simulated")
-    known = BestKnown()
-    results = {name: simulated(name, scale, known) for name in packaged_workloads()}
-    for metric, title in METRICS.items():
-        console.print(table(results, metric, title))
-    if scale == 1:  # A part of the messages is another problem.
-        console.print(distances(results))
-        known.report(arguments.update)
-    if arguments.plot is not None:
-        plot(results, scale).write_html(arguments.plot, include_plotlyjs=True)
-        console.print(f"bars: {arguments.plot}")
+    parser.add_argument("--figures", type=Path, help="write the figures here, as JSON")
+    options = parser.parse_args()
+    scale = SHORT_SCALE if options.short else 1.0
+    names = list(ITEMS) if options.item is None else [options.item]
+    figures = [figure for name in names for figure in ITEMS[name](scale)]
+    Console(width=160).print(table(figures, scale))
+    if options.figures is not None:
+        write_text(options.figures, json.dumps(figures, indent=1) + "\n")
 
 
-def simulated(name: str, scale: float, known: BestKnown) -> dict[str, SimulationResult]:
-    """One workload by every method, and as it is best known."""
-    workload = Workload.load(name)
-    limit_s = None if scale == 1 else 0.5
-    begin_s, begin_cpu_s = time.monotonic(), time.process_time()
-    placements = [
-        place_jobs(workload, method, scale=scale, time_limit_s=limit_s) for method in JOB_METHODS
-    ]
-    wall_s, cpu_s = time.monotonic() - begin_s, time.process_time() - begin_cpu_s
-    print(f"{name}: placed in {wall_s:.1f} s, {cpu_s:.1f} s of the cores")
-    best = known.placement(name, workload)
-    results = simulate_each(workload, [*placements, *([] if best is None else [best])], scale=scale)
-    by_method = {result.method: result for result in results}
-    if scale == 1:
-        for placement in placements:
-            waiting_s = by_method[placement.method].waiting_time_s
-            known.offer(name, placement, waiting_s, placement.method)
-    return by_method
+def figure(name: str, unit: str, value: float, paper: float | str | None = None) -> Figure:
+    """One figure of the page: without an interval, as nothing is random."""
+    bounds = {"low": None, "high": None, "samples": 1}
+    return {"name": name, "unit": unit, "paper": paper, "value": value, **bounds}
 
 
-def table(results: Results, metric: str, title: str) -> Table:
-    """A row for each workload; the paper's gain of N where it gives one."""
-    shown = Table(title=title)
-    for column in ("workload", *(method.letter for method in JOB_METHODS.values())):
-        shown.add_column(column, justify="left" if column == "workload" else "right")
-    shown.add_column("gain of N", justify="right")
-    if metric == "waiting_time_s":
-        shown.add_column("paper's", justify="right")
-    for method in OURS:
-        shown.add_column(f"of {JOB_METHODS[method].letter}", justify="right")
-    for name, by_method in results.items():
-        values = {method: getattr(by_method[method], metric) for method in JOB_METHODS}
-        cells = [*(f"{value:.4g}" for value in values.values()), show(gain(values))]
-        if metric == "waiting_time_s":
-            cells.append(show(PAPER_GAINS.get(name)))
-        shown.add_row(name, *cells, *(show(gain(values, method)) for method in OURS))
+def table(figures: list[Figure], scale: float) -> Table:
+    """All figures for people."""
+    shown = Table(title=f"SPREAD, scale {scale:g}")
+    for column in ("figure", "unit", "paper", "here"):
+        shown.add_column(column, justify="left" if column in ("figure", "unit") else "right")
+    for each in figures:
+        paper = "" if each["paper"] is None else f"{each['paper']}"
+        shown.add_row(each["name"], each["unit"], paper, f"{each['value']:.4g}")
     return shown
 
 
-def distances(results: Results) -> Table:
-    """Waiting time over that of the best known, or of the best of these where that is less."""
-    shown = Table(title="waiting time over that of the best known")
-    columns = ("workload", *(method.letter for method in JOB_METHODS.values()), "best known, s")
-    for column in columns:
-        shown.add_column(column, justify="left" if column == "workload" else "right")
-    for name, by_method in results.items():
-        best_s = min(result.waiting_time_s for result in by_method.values())
-        ratios = [f"{by_method[method].waiting_time_s / best_s:.3f}" for method in JOB_METHODS]
-        shown.add_row(name, *ratios, f"{best_s:.5g}")
-    return shown
+def bars(result: Outcome, metric: str, unit: str, factor: float = 1.0) -> Iterator[Figure]:
+    """A value for each method, and what `spread` and our variant save of the best other one."""
+    values = result.values(metric)
+    is_waiting = metric == "waiting_time_s"
+    for method, value in values.items():
+        label = f"{JOB_METHODS[method].letter} ({method})"
+        yield figure(f"{result}: {label}", unit, value * factor)
+    for method in ("spread", "spread-group"):
+        gained = gain(values, method)
+        if gained is not None:
+            paper = PAPER_GAINS.get(result.workload) if is_waiting and method == "spread" else None
+            percent = None if paper is None else round(100 * paper)
+            name = f"{result}: gain of {JOB_METHODS[method].letter}"
+            yield figure(name, "% less than the best of B, C, D", 100 * gained, percent)
 
 
-def plot(results: Results, scale: float) -> go.Figure:
-    """Bars for each workload, relative to the worst method of each."""
-    figure = make_subplots(rows=len(METRICS), subplot_titles=list(METRICS.values()))
-    for row, metric in enumerate(METRICS, start=1):
-        for name, method in JOB_METHODS.items():
-            heights = []
-            for by_method in results.values():
-                worst = max(getattr(by_method[each], metric) for each in JOB_METHODS)
-                heights.append(getattr(by_method[name], metric) / worst)
-            label = f"{method.letter} ({name})"
-            bars = go.Bar(name=label, x=list(results), y=heights, legendgroup=name)
-            figure.add_trace(bars.update(showlegend=row == 1), row=row, col=1)
-    return figure.update_layout(
-        title=f"SPREAD's workloads, relative to the worst method; scale {scale:g}", height=1000
-    )
+def draw_bars(
+    workloads: tuple[str, ...],
+    readings: tuple[Reading, ...],
+    metric: str,
+    unit: str,
+    factor: float = 1.0,
+) -> Callable[[float], Iterator[Figure]]:
+    """One of the paper's figures."""
+
+    def run(scale: float) -> Iterator[Figure]:
+        for result in outcomes(workloads, readings, scale):
+            yield from bars(result, metric, unit, factor)
+
+    return run
+
+
+def headline(scale: float) -> Iterator[Figure]:
+    """The least and the greatest gain over the synthetic workloads, by each reading."""
+    gains: dict[Reading, list[float]] = {}
+    for result in outcomes(SYNTHETIC, SYNTHETIC_READINGS, scale):
+        gained = gain(result.values("waiting_time_s"))
+        assert gained is not None  # each synthetic workload has messages that wait
+        gains.setdefault(result.reading, []).append(100 * gained)
+    for reading, values in gains.items():
+        unit = "% less than the best of B, C, D"
+        yield figure(f"{reading}: least gain of the four", unit, min(values), 5)
+        yield figure(f"{reading}: greatest gain of the four", unit, max(values), 90)
+
+
+def interface_load(scale: float) -> Iterator[Figure]:
+    """What each reading asks of the busiest interface; the rates give it, however few messages."""
+    for result in outcomes(SYNTHETIC, SYNTHETIC_READINGS, min(scale, SHORT_SCALE)):
+        for method, load in result.interface_loads().items():
+            letter = JOB_METHODS[method].letter
+            name = f"{result}: busiest interface, {letter} ({method})"
+            yield figure(name, "offered load / capacity", load)
+
+
+def on_real(name: str) -> Callable[[float], Iterator[Figure]]:
+    """What section 5.3 says of one recorded workload, at each speed of a core."""
+    compared, methods, paper = PAPER_ON_REAL[name]
+
+    def run(scale: float) -> Iterator[Figure]:
+        for reading in REAL_READINGS:
+            for speed in COMPUTE_MOPS if scale == 1 else (100,):
+                workload = Workload.load(name, compute_Mops=speed)
+                result = outcome(workload, reading, scale)
+                values = result.values("waiting_time_s")
+                best = min(values[method] for method in methods)
+                for method in ("spread", "spread-group"):
+                    letter = JOB_METHODS[method].letter
+                    yield figure(
+                        f"{result}, {speed} Mop/s a core: gain of {letter}",
+                        f"% less than {compared}",
+                        100 * (1 - values[method] / best),
+                        paper if method == "spread" else None,
+                    )
+
+    return run
+
+
+ITEMS: dict[str, Callable[[float], Iterator[Figure]]] = {
+    "figure-2": draw_bars(SYNTHETIC, SYNTHETIC_READINGS, "waiting_time_s", "ms", 1e3),
+    "figure-3": draw_bars(SYNTHETIC, SYNTHETIC_READINGS, "finish_time_s", "s"),
+    "figure-4": draw_bars(SYNTHETIC, SYNTHETIC_READINGS, "total_finish_time_s", "s"),
+    "figure-5": draw_bars(REAL, REAL_READINGS, "waiting_time_s", "ms", 1e3),
+    "headline": headline,
+    "interface-load": interface_load,
+    **{f"real-{name[-1]}": on_real(name) for name in REAL},
+}
+"""Each item of the paper, and what computes its figures from the part of messages to simulate."""
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ from rich.table import Table
 import fairlead as fl
 from fairlead.act.launch import LaunchSpec, detect, read_hostfile
 from fairlead.decide.jobs import JOB_METHODS, SharedHosts
-from fairlead.decide.jobs.methods.spread import THRESHOLDS, SpreadOptions, spread_by
+from fairlead.decide.jobs.methods.spread import SpreadOptions, spread_by
+from fairlead.decide.jobs.methods.thresholds import THRESHOLDS
 from fairlead.flows.statistics import (
     Interval,
     kendall_tau_interval,

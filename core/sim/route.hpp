@@ -49,7 +49,8 @@ struct Route {
 
 /// Between nodes: both interfaces. Between sockets: the memory of the sender's socket, which holds
 /// the message, read remotely. Inside a socket: its cache, or its memory if the message is too
-/// large. Source: SPREAD table 1.
+/// large. Source: SPREAD table 1 for what a cache takes; which memory it is, is ours
+/// (docs/design/simulator.md).
 inline Route route_of(const Machine& machine, const ServerNumbers& servers, Nic nic,
                       const MessageStream& stream) {
   const auto service_ns = [&stream](double rate_Bps) {

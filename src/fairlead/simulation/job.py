@@ -21,8 +21,9 @@ __all__ = ["RATE_PER", "Job", "RatePer"]
 
 RatePer = Literal["pair", "process"]
 RATE_PER: tuple[str, ...] = get_args(RatePer)
-"""Whether a pattern's rate and count are for each ordered pair of communicating ranks (SPREAD's
-lambda_ij in equation 1), or for each sending rank, which sends to its receivers in turn."""
+"""Whether a pattern's rate and count are for each ordered pair of communicating ranks, or for each
+sending rank, which sends to its receivers in turn (SPREAD, the note below table 2). Only the first
+reproduces SPREAD's figure 2 (docs/design/simulator.md)."""
 
 # Wide enough for any use, and computed values do not overflow.
 _MOST_RANKS = 2**20
@@ -173,6 +174,11 @@ class Job:
         return int(self.max_message_bytes.max(initial=0))
 
     @functools.cached_property
+    def volume_bytes(self) -> sp.csr_array:
+        """Bytes that each rank sends to each other in all, shape (T, T), [src, dst]."""
+        return self._by_pair((self.message_bytes * self.num_messages).astype(np.float64))
+
+    @functools.cached_property
     def demand_Bps(self) -> sp.csr_array:
         """Bytes that each rank sends to each other in a second, shape (T, T), [src, dst]."""
         return self._by_pair(self.message_bytes * self.rate_per_s)
@@ -181,7 +187,7 @@ class Job:
     def peak_demand_Bps(self) -> sp.csr_array:
         """The same, were all messages as large as the largest of their pair, shape (T, T).
 
-        Source: SPREAD equation 1, L_ij times lambda_ij.
+        Source: SPREAD equation 1, whose terms these are: L_ij times lambda_ij.
         """
         return self._by_pair(self.max_message_bytes * self.rate_per_s)
 

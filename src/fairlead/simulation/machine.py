@@ -44,7 +44,8 @@ class Machine:
             benchmarks, and so their rates.
         taken: Cores that are not free, ascending.
 
-    Source: SPREAD table 1 for the defaults; `cache_Bps` and `compute_Mops` are assumed.
+    Source: SPREAD section 5.1 and table 1 for the defaults; `cache_Bps` and `compute_Mops` are
+    assumed.
     """
 
     nodes: int = 16

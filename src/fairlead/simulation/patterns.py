@@ -60,4 +60,4 @@ PATTERNS: dict[str, Pattern] = {
     "reduce": Pattern(_to_root, "all others send to rank 0"),
     "linear": Pattern(_linear, "each rank sends to the next; the last sends nothing"),
 }
-"""Source: SPREAD, where bcast and scatter are the same pattern, and so are gather and reduce."""
+"""Source: SPREAD section 5.2, where bcast and scatter are one pattern, and gather and reduce."""

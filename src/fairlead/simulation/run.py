@@ -39,7 +39,9 @@ _FULL_RATIO = 1 + 1e-9
 
 @dataclasses.dataclass(frozen=True)
 class SimulationOptions:
-    """What SPREAD leaves open about its testbed (docs/design/simulator.md).
+    """How messages pass the machine: what SPREAD leaves open, or contradicts by its own results.
+
+    docs/design/simulator.md has what its text says, and why the defaults are what they are.
 
     Attributes:
         nic: "separate" servers for sending and receiving, one "shared" by both, or "send_only".
@@ -173,7 +175,7 @@ def simulate(
     Args:
         workload: The jobs, and the machine they share.
         placement: A core for each rank of each job.
-        options: What SPREAD leaves open about the machine; the default is its testbed.
+        options: How messages pass the machine; the defaults give SPREAD's figure 2.
         scale: Part of the messages to simulate, at most 1, at the same rates.
         on_progress: Called with the messages sent and the messages in all.
 

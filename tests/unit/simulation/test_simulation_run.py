@@ -210,7 +210,7 @@ def test_several_placements_at_a_time_give_what_each_gives_alone() -> None:
     ("method", "waiting_s", "finish_s"),
     [
         ("blocked", 1.01330870654832e8, 603.981873252),
-        ("spread", 1.58761495993e6, 226.496610404),
+        ("spread", 2.59855842475824e5, 200.543043684),
         ("spread-group", 1.584130548422e6, 226.496610404),
     ],
 )

@@ -33,7 +33,7 @@ struct Machine {
 /// Which server receives a node's messages from others.
 enum class Nic : std::uint8_t {
   separate,   ///< a server for each direction
-  shared,     ///< the server that also sends
+  shared,     ///< the server that also sends: one request at a time, as in SPREAD section 1
   send_only,  ///< none: receiving takes no time
 };
 
@@ -48,7 +48,8 @@ enum class Arrivals : std::uint8_t {
   poisson,       ///< exponential gaps with the period as mean
 };
 
-/// What SPREAD leaves open about its testbed (docs/design/simulator.md).
+/// How messages pass the machine: what SPREAD leaves open, or contradicts by its own results
+/// (docs/design/simulator.md).
 struct Options {
   Nic nic = Nic::separate;
   Forwarding forwarding = Forwarding::store_and_forward;

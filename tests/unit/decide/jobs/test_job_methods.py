@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import fairlead as fl
 from fairlead.decide.jobs import JOB_METHODS
 from fairlead.decide.jobs.methods.growth import GROWTH
-from fairlead.decide.jobs.methods.spread import THRESHOLDS, SpreadOptions, spread_by
+from fairlead.decide.jobs.methods.spread import SpreadOptions, spread_by
+from fairlead.decide.jobs.methods.thresholds import THRESHOLDS
 from fairlead.simulation import PATTERNS
 
 SMALL = fl.Machine(nodes=4, sockets=2, cores=2)
@@ -107,7 +108,7 @@ def test_spread_deals_evenly_where_neighbours_do_not_fit_on_a_node() -> None:
 
 
 def test_spread_keeps_a_job_together_where_neighbours_fit() -> None:
-    (nodes,) = spread(job("gather", 4))
+    (nodes,) = spread(job("bcast", 4))
     assert len(set(nodes)) == 1
 
 
@@ -140,14 +141,14 @@ def test_spread_averages_over_nodes_with_a_free_core_only() -> None:
 
 def test_spread_takes_large_messages_first_then_many_neighbours() -> None:
     # The first job placed gets node 0.
-    small, dense, large = job("linear", 3), job("all_to_all", 3), job("linear", 3, 2**20)
+    small, dense, large = job("bcast", 3), job("all_to_all", 3), job("bcast", 3, 2**20)
     nodes = spread(small, dense, large)
     assert [nodes[index][0] for index in (2, 1, 0)] == [0, 1, 2]
 
 
 def test_spread_counts_the_largest_message_of_a_job() -> None:
     sent = np.zeros((3, 3))
-    sent[0, 1] = sent[1, 2] = 10
+    sent[0, 1] = sent[0, 2] = 10
     largest = np.where(sent > 0, 2.0**20, 0)
     mixed = fl.Job.from_traffic(fl.Traffic(sent * 100, sent, largest), 1.0, "mixed")
     nodes = spread(job("all_to_all", 3, 4096), mixed)
@@ -168,14 +169,6 @@ def test_spread_chooses_the_node_and_then_the_socket_with_most_free_cores() -> N
     machine = fl.Machine(nodes=2, sockets=2, cores=2, taken=(0, 4, 5))
     (cores,) = spread_by(fl.Workload("t", [job("linear", 2)], machine), SpreadOptions())
     assert cores.tolist() == [2, 3]
-
-
-def test_growth_from_the_group_follows_a_chain_from_the_seed_does_not() -> None:
-    # 0 -> 1 -> 2 -> 3: the seed is rank 1, whose neighbours are 0 and 2.
-    (nodes,) = spread(job("linear", 4), threshold="none", growth="seed")
-    assert nodes == [0, 0, 0, 1]
-    (nodes,) = spread(job("linear", 4), threshold="none", growth="group")
-    assert nodes == [0, 0, 0, 0]
 
 
 def test_spread_places_a_job_that_sends_nothing() -> None:

@@ -39,7 +39,9 @@ JOB_METHODS: dict[str, JobMethod] = {
         spread.spread, "N", "SPREAD: at most a threshold of a job's ranks on a node"
     ),
     "spread-group": JobMethod(
-        spread.spread_group, "G", "spread; neighbours of neighbours also follow to a node"
+        spread.spread_group,
+        "G",
+        "our variant of spread: neighbours of neighbours also follow",
     ),
     "optimize": JobMethod(
         optimize.optimize, "O", "a search on the load model; never behind the others in simulation"

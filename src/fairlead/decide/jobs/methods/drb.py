@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """DRB: recursive bipartitioning of all jobs' traffic and of the machine's tree, by Scotch.
 
-Source: SPREAD, which uses it for comparison; docs/design/spread.md.
+Source: SPREAD section 3, which uses Scotch for comparison; docs/design/spread.md.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,17 +19,28 @@ from fairlead.simulation.machine import Machine
 
 
 def drb(problem: JobsProblem) -> CoresOfJobs:
-    """Ranks with much traffic between them come near each other in the tree."""
-    workload, machine = problem.workload, problem.workload.machine
-    demand_Bps = sp.csr_array(sp.block_diag([job.demand_Bps for job in workload.jobs], "csr"))
+    """Ranks with much traffic between them come near each other in the tree.
+
+    Traffic is the total volume of a pair, as in section 3, and Scotch runs once.
+    """
+    return _mapped(problem, [job.volume_bytes for job in problem.workload.jobs])
+
+
+def drb_by_rate(problem: JobsProblem) -> CoresOfJobs:
+    """The same for bytes a second: a long job then counts no more than a short, busy one."""
+    return _mapped(problem, [job.demand_Bps for job in problem.workload.jobs])
+
+
+def _mapped(problem: JobsProblem, traffics: Sequence[sp.csr_array]) -> CoresOfJobs:
+    machine = problem.workload.machine
     cores = _core.scotch_tree_placement(
-        rank_matrix(demand_Bps),
+        rank_matrix(sp.csr_array(sp.block_diag(traffics, "csr"))),
         num_children=[machine.nodes, machine.sockets, machine.cores],
         distances=_distances(machine),
         free_cores=machine.free_cores(),
         seed=problem.seed,
     )
-    return workload.by_job(np.array(cores, dtype=np.int64))
+    return problem.workload.by_job(np.array(cores, dtype=np.int64))
 
 
 def _distances(machine: Machine) -> list[int]:

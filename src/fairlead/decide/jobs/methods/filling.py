@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Methods that use only the free cores: node after node, or a rank for each node in turn.
 
-Source: SPREAD, which uses both for comparison and calls them Blocked and Cyclic.
+Source: SPREAD section 3, where they are called Blocked and Cyclic, and serve for comparison.
 """
 
 from __future__ import annotations

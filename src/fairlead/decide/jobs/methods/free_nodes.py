@@ -18,6 +18,7 @@ class FreeNodes:
         num_nodes: Nodes of the machine, full ones too.
         num_free: Free cores of each node, shape (N,).
         ranks_of_job: Ranks of the current job on each node, shape (N,).
+        limit: Ranks of the current job that a node may hold.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -27,24 +28,37 @@ class FreeNodes:
         self.num_nodes = machine.nodes
         self.num_free: Integers = self._is_free.sum(axis=(1, 2), dtype=np.int64)
         self.ranks_of_job = np.zeros(machine.nodes, dtype=np.int64)
+        self.limit = self._step = machine.cores_per_node
+
+    def begin_job(self, threshold: int) -> None:
+        """The next job, of which a node may hold `threshold` ranks, at least 1."""
+        self.ranks_of_job[:] = 0
+        self.limit = self._step = threshold
 
     def num_with_free_core(self) -> int:
         """Nodes that have a free core."""
         return int(np.count_nonzero(self.num_free))
 
     def mean_free(self) -> float:
-        """FreeCores_avg: the mean over nodes with a free core; others cannot be chosen."""
+        """FreeCores_avg: the mean over nodes with a free core; no other is available."""
         return float(self.num_free[self.num_free > 0].mean())
 
-    def emptiest(self, threshold: int) -> int | None:
-        """The node with most free cores among those below the threshold."""
-        num_free = np.where(self.ranks_of_job < threshold, self.num_free, 0)
-        node = int(num_free.argmax())
-        return node if num_free[node] > 0 else None
+    def choose(self) -> int:
+        """The node with most free cores among those below the limit.
 
-    def has_room(self, node: int, threshold: int) -> bool:
-        """Whether the node has a free core and is below the threshold."""
-        return bool(self.ranks_of_job[node] < threshold and self.num_free[node] > 0)
+        Where all nodes with a free core are at the limit, it is raised by the threshold itself.
+        A core must be free.
+        """
+        while True:
+            num_free = np.where(self.ranks_of_job < self.limit, self.num_free, 0)
+            node = int(num_free.argmax())
+            if num_free[node] > 0:
+                return node
+            self.limit += self._step
+
+    def has_room(self, node: int) -> bool:
+        """Whether the node has a free core and is below the limit."""
+        return bool(self.ranks_of_job[node] < self.limit and self.num_free[node] > 0)
 
     def take_core(self, node: int, beside: int | None) -> int:
         """Take a core of the node: in the socket of core `beside`, else in the emptiest socket."""

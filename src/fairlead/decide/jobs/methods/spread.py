@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """SPREAD: no more ranks of a job on a node than its network interface can take.
 
-Source: SPREAD figure 1 and equations 1 and 2; docs/design/spread.md has its steps by number, and
-what other readings of them do.
+Source: SPREAD section 4, figure 1 and equations 1 and 2; docs/design/spread.md has the steps by
+number, what the text leaves open, and what other readings change.
 """
 
 from __future__ import annotations
@@ -14,18 +14,32 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairlead.decide.jobs.methods.free_nodes import FreeNodes
-from fairlead.decide.jobs.methods.growth import GROWTH, Growth
+from fairlead.decide.jobs.methods.growth import GROWTH
 from fairlead.decide.jobs.methods.problem import JobsProblem
+from fairlead.decide.jobs.methods.thresholds import THRESHOLDS
 from fairlead.simulation.checks import require_known
 from fairlead.simulation.job import Integers, Job
 from fairlead.simulation.jobs_placement import CoresOfJobs
 from fairlead.simulation.workload import Workload
 
-__all__ = ["LENGTHS", "THRESHOLDS", "SpreadOptions", "spread", "spread_by", "spread_group"]
+__all__ = [
+    "DEMANDS",
+    "LENGTHS",
+    "OVERFLOWS",
+    "SpreadOptions",
+    "message_class",
+    "spread",
+    "spread_by",
+    "spread_group",
+]
 
-MEDIUM_BYTES = 2 * 2**10
+SMALL_BYTES = 2 * 2**10
 LARGE_BYTES = 2**20
-"""Smallest messages of the two upper classes; source: SPREAD, figure 1."""
+"""Largest of the small messages, smallest of the large ones; source: SPREAD section 4."""
+
+OVERFLOWS = ("next_node", "own_turn")
+"""Where neighbours go that have no room on the seed's node: to the next emptiest node at once, in
+their order, or to the node that is emptiest at their own turn in the order of demands."""
 
 _LEAST_BPS = 1e-300
 """Replaces 0 for a job that sends nothing."""
@@ -33,22 +47,32 @@ _LEAST_BPS = 1e-300
 
 @dataclasses.dataclass(frozen=True)
 class SpreadOptions:
-    """Variants; the defaults are the paper's figure 1, step by step.
+    """Readings and variants; the defaults are the paper's figure 1, step by step.
 
     Attributes:
         threshold: Name in THRESHOLDS.
         growth: Name in GROWTH.
         length: Name in LENGTHS.
+        demand: Name in DEMANDS.
+        overflow: Name in OVERFLOWS.
     """
 
     threshold: str = "equation_2"
     growth: str = "seed"
     length: str = "largest"
+    demand: str = "sent"
+    overflow: str = "next_node"
 
     def __post_init__(self) -> None:
         require_known(
             self,
-            {"threshold": tuple(THRESHOLDS), "growth": tuple(GROWTH), "length": tuple(LENGTHS)},
+            {
+                "threshold": tuple(THRESHOLDS),
+                "growth": tuple(GROWTH),
+                "length": tuple(LENGTHS),
+                "demand": tuple(DEMANDS),
+                "overflow": OVERFLOWS,
+            },
         )
 
 
@@ -68,17 +92,15 @@ def spread_by(workload: Workload, options: SpreadOptions) -> CoresOfJobs:
     cores_of_job: CoresOfJobs = [np.zeros(0, dtype=np.int64)] * len(workload.jobs)
     for index in _order_of_jobs(workload):
         job = workload.jobs[index]
-        threshold = THRESHOLDS[options.threshold](job, nodes)
-        sent_Bps = LENGTHS[options.length](job)
-        mutual_Bps = sp.csr_array(sent_Bps + sent_Bps.T)
-        cores_of_job[index] = _place(mutual_Bps, nodes, threshold, GROWTH[options.growth])
+        nodes.begin_job(THRESHOLDS[options.threshold](job, nodes))
+        cores_of_job[index] = _place(LENGTHS[options.length](job), nodes, options)
     return cores_of_job
 
 
 def message_class(job: Job) -> int:
     """0 for large messages, 1 for medium, 2 for small ones; a job's largest message decides."""
     largest = job.largest_message_bytes
-    return 0 if largest >= LARGE_BYTES else 1 if largest >= MEDIUM_BYTES else 2
+    return 0 if largest >= LARGE_BYTES else 1 if largest > SMALL_BYTES else 2
 
 
 def _order_of_jobs(workload: Workload) -> list[int]:
@@ -90,29 +112,28 @@ def _order_of_jobs(workload: Workload) -> list[int]:
     )
 
 
-def _place(mutual_Bps: sp.csr_array, nodes: FreeNodes, threshold: int, growth: Growth) -> Integers:
-    """Figure 1 for one job: seeds by demand, each followed by its neighbours."""
+def _place(sent_Bps: sp.csr_array, nodes: FreeNodes, options: SpreadOptions) -> Integers:
+    """Steps 3.3 to 3.9 for one job: seeds by demand, each followed by its neighbours."""
+    mutual_Bps = sp.csr_array(sent_Bps + sent_Bps.T)
     core_of_rank = np.full(mutual_Bps.shape[0], -1, dtype=np.int64)
-    nodes.ranks_of_job[:] = 0
-    limit = threshold
-    for seed in _by_demand(mutual_Bps):
+    for seed in _in_descending_order(DEMANDS[options.demand](sent_Bps)):
         if core_of_rank[seed] >= 0:
             continue
-        node = nodes.emptiest(limit)
-        while node is None:  # There is a core for every rank, so a higher limit finds one.
-            limit += threshold
-            node = nodes.emptiest(limit)
-        core_of_rank[seed] = nodes.take_core(node, beside=None)
-        for rank in growth(mutual_Bps, int(seed), core_of_rank):
-            if not nodes.has_room(node, limit):
+        node = nodes.choose()
+        first_core = core_of_rank[seed] = nodes.take_core(node, beside=None)
+        for rank in GROWTH[options.growth](mutual_Bps, int(seed), core_of_rank):
+            if nodes.has_room(node):
+                core_of_rank[rank] = nodes.take_core(node, beside=first_core)
+            elif options.overflow == "next_node":
+                node = nodes.choose()
+                first_core = core_of_rank[rank] = nodes.take_core(node, beside=None)
+            else:
                 break
-            core_of_rank[rank] = nodes.take_core(node, beside=int(core_of_rank[seed]))
     return core_of_rank
 
 
-def _by_demand(mutual_Bps: sp.csr_array) -> Integers:
-    """Ranks by what they send and receive (equation 1), the most first; of equals the lower."""
-    demand_Bps = np.asarray(mutual_Bps.sum(axis=1)).reshape(-1)
+def _in_descending_order(demand_Bps: np.ndarray) -> Integers:
+    """Ranks by their demand, the most first; of equals the lower rank."""
     # Equal demands must stay equal whatever the order of summation.
     shares = np.round(demand_Bps / max(demand_Bps.max(), _LEAST_BPS), 12)
     return np.argsort(-shares, kind="stable")
@@ -125,50 +146,21 @@ LENGTHS: dict[str, Callable[[Job], sp.csr_array]] = {
 """L_ij of equation 1, the length of a pair's messages: of the largest, or on average."""
 
 
-def _fits_together(job: Job, nodes: FreeNodes) -> bool:
-    """Whether a rank and its neighbours fit on a node on average; figure 1 then sets no limit."""
-    return bool(job.num_adjacent.mean() <= nodes.mean_free() - 1)
+def _sent(sent_Bps: sp.csr_array) -> np.ndarray:
+    """Equation 1: the sum over j of L_ij times lambda_ij, which rank i sends."""
+    return np.asarray(sent_Bps.sum(axis=1)).reshape(-1)
 
 
-def _by_equation_2(job: Job, nodes: FreeNodes) -> int:
-    """The sum over ranks of Adj_i / Adj_max, over all nodes; no limit where neighbours fit."""
-    if _fits_together(job, nodes):
-        return job.num_ranks
-    adjacent = job.num_adjacent
-    return max(1, int(adjacent.sum()) // (int(adjacent.max()) * nodes.num_nodes))
+def _sent_and_received(sent_Bps: sp.csr_array) -> np.ndarray:
+    """What a rank sends, and what it receives."""
+    return _sent(sent_Bps) + np.asarray(sent_Bps.sum(axis=0)).reshape(-1)
 
 
-def _where_needed(job: Job, nodes: FreeNodes) -> int:
-    """No limit where neighbours fit, else evenly."""
-    return job.num_ranks if _fits_together(job, nodes) else _evenly(job, nodes)
-
-
-def _evenly(job: Job, nodes: FreeNodes) -> int:
-    """The job's ranks over the nodes with a free core."""
-    return max(1, job.num_ranks // nodes.num_with_free_core())
-
-
-def _by_adjacency(job: Job, nodes: FreeNodes) -> int:
-    """Free cores per neighbour: the more neighbours, the fewer ranks share an interface."""
-    adjacent = float(job.num_adjacent.mean())
-    return max(1, int(nodes.mean_free() / adjacent)) if adjacent > 0 else job.num_ranks
-
-
-def _without(job: Job, nodes: FreeNodes) -> int:
-    """No limit."""
-    del nodes
-    return job.num_ranks
-
-
-THRESHOLDS: dict[str, Callable[[Job, FreeNodes], int]] = {
-    "equation_2": _by_equation_2,
-    "needed": _where_needed,
-    "even": _evenly,
-    "adjacency": _by_adjacency,
-    "none": _without,
+DEMANDS: dict[str, Callable[[sp.csr_array], np.ndarray]] = {
+    "sent": _sent,
+    "both": _sent_and_received,
 }
-"""Ranks of a job that a node holds at most: as in figure 1, then in other ways; all are rounded
-down, and at least 1."""
+"""Communication demand of each rank, shape (T,), from what each sends to each, [src, dst]."""
 
 FIGURE_1 = SpreadOptions()
-GROUP = SpreadOptions(growth="group")
+GROUP = SpreadOptions(growth="group", demand="both", overflow="own_turn")
