@@ -122,12 +122,28 @@ def experiment(num_hosts: int, repeats: int, rounds: int, folder: Path) -> Exper
 
 def best_legs_s(pingpong_s: np.ndarray) -> np.ndarray:
     """The paper's computation: for each pair the least sum of two legs, by any third host."""
-    num_hosts = len(pingpong_s)
-    legs_s = pingpong_s[:, :, None] + pingpong_s[None, :, :]  # [src, relay, dst]
-    hosts = np.arange(num_hosts)
+    return _legs_s(pingpong_s).min(axis=1)
+
+
+def best_relays(pingpong_s: np.ndarray) -> np.ndarray:
+    """The host of that sum, [src, dst]."""
+    return _legs_s(pingpong_s).argmin(axis=1)
+
+
+def legs_by(relays: np.ndarray, repeats_s: np.ndarray) -> np.ndarray:
+    """The sums by given relays in several repeats, [repeat, src, dst]."""
+    return np.array(
+        [np.take_along_axis(_legs_s(one), relays[:, None, :], 1)[:, 0] for one in repeats_s]
+    )
+
+
+def _legs_s(pingpong_s: np.ndarray) -> np.ndarray:
+    """The sum of both legs, [src, relay, dst]; `inf` where the relay is an end."""
+    legs_s = pingpong_s[:, :, None] + pingpong_s[None, :, :]
+    hosts = np.arange(len(pingpong_s))
     legs_s[hosts, hosts, :] = np.inf
     legs_s[:, hosts, hosts] = np.inf
-    return legs_s.min(axis=1)
+    return legs_s
 
 
 def _discovered(lab: Lab, pingpong_s: np.ndarray) -> Network:
