@@ -23,7 +23,6 @@ from fairlead.model.network import Network
 HERE = Path(__file__).parent
 CG = HERE.parents[1] / "examples" / "cg" / "main.cpp"
 
-NUM_HOSTS = 16
 BYTES = 1 << 20
 METHODS = ("direct", "mcm", "trials")
 
@@ -84,7 +83,15 @@ class Experiment(BaseModel):
     repeats: list[list[Run]]
 
 
-def scenario(num_hosts: int) -> Scenario:
+PAIRS = {
+    "even": {"median": "20Mbit/s", "sigma": 0.6},
+    "uneven": {"median": "10Mbit/s", "sigma": 0.8},
+}
+"""Rates of pairs. While a host sends to all 15 others, each gets 5 Mbit/s of its interface: one
+pair in a hundred of "even" is slower by itself, and one in five of "uneven"."""
+
+
+def scenario(num_hosts: int, pairs: str) -> Scenario:
     """Every directed pair has a rate of its own, below what a host's interface carries.
 
     15 MiB leave each host in a round, which takes 1.6 s at this rate: about what the paper's pairs
@@ -93,15 +100,15 @@ def scenario(num_hosts: int) -> Scenario:
     return Scenario.model_validate(
         {
             "name": "mcm", "hosts": num_hosts, "slots": 1, "nic": "80Mbit/s",
-            "pairs": {"median": "20Mbit/s", "sigma": 0.6, "seed": 42, "asymmetry": 0.5},
+            "pairs": {**PAIRS[pairs], "seed": 42, "asymmetry": 0.5},
         }
     )  # fmt: skip
 
 
-def experiment(num_hosts: int, repeats: int, rounds: int, folder: Path) -> Experiment:
+def experiment(cloud: Scenario, repeats: int, rounds: int, folder: Path) -> Experiment:
     """All of it, in an emulated cloud."""
     programs = Programs(*_compiled(folder), rounds)
-    with Lab.up(scenario(num_hosts)) as lab:
+    with Lab.up(cloud) as lab:
         probed = measured(lab)
         first = _run(lab, "direct", probed, programs, folder / "calibration")
         calibration_s = np.array(first.pingpong_s)
@@ -116,7 +123,7 @@ def experiment(num_hosts: int, repeats: int, rounds: int, folder: Path) -> Exper
             ]  # fmt: skip
             found.append(sorted(runs, key=lambda run: METHODS.index(run.method)))
     return Experiment(
-        num_hosts=num_hosts, rounds=rounds, calibration_s=first.pingpong_s, repeats=found
+        num_hosts=cloud.hosts, rounds=rounds, calibration_s=first.pingpong_s, repeats=found
     )
 
 

@@ -27,12 +27,14 @@ from typing import Any
 import numpy as np
 from mcm_experiment import (
     METHODS,
+    PAIRS,
     Experiment,
     Message,
     best_legs_s,
     best_relays,
     experiment,
     legs_by,
+    scenario,
 )
 from mcm_pairs import rule_figures
 from rich.console import Console
@@ -73,6 +75,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--short", action="store_true", help="4 hosts, one repeat, two rounds")
     parser.add_argument("--figures", type=Path, help="write the figures there, as JSON")
     parser.add_argument("--measured", type=Path, help="the runs, written where it is missing")
+    parser.add_argument("--pairs", choices=list(PAIRS), default="even", help="their rates")
     parser.add_argument("--hosts", type=int, default=16)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)
@@ -86,7 +89,8 @@ def measurement(options: argparse.Namespace) -> Experiment:
     if options.measured is not None and options.measured.exists():
         return read_json(options.measured, Experiment)
     with tempfile.TemporaryDirectory() as name:
-        found = experiment(options.hosts, options.repeats, options.rounds, Path(name))
+        cloud = scenario(options.hosts, options.pairs)
+        found = experiment(cloud, options.repeats, options.rounds, Path(name))
     if options.measured is not None:
         write_text(options.measured, found.model_dump_json())
     return found
