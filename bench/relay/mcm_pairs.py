@@ -19,7 +19,7 @@ RULES = ("mcm", "trials")
 
 def rule_figures(*, is_short: bool) -> list[dict[str, Any]]:
     """Time of all pairs with each rule, as part of that by the MPI alone, in the same repeat."""
-    hosts, repeats, rounds = (3, 2, 5) if is_short else (4, 10, 11)
+    hosts, repeats, rounds = (3, 2, 5) if is_short else (4, 6, 5)
     scenario = Scenario.load("pairwise", hosts).slower(10)
     ratios: dict[str, list[float]] = {rule: [] for rule in RULES}
     with tempfile.TemporaryDirectory() as name, Lab.up(scenario) as lab:
