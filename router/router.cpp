@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "fairlead/error.hpp"
+#include "fairlead/relay/hop_times.hpp"
 #include "fairlead/relay/tcp_options.hpp"
 
 namespace fairlead::router {
@@ -59,6 +60,12 @@ asio::steady_timer after(asio::io_context& context, Clock::duration time, Action
     if (!cancelled) action();
   });
   return timer;
+}
+
+std::uint32_t clock_us() {
+  const auto since = Clock::now().time_since_epoch();
+  return static_cast<std::uint32_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(since).count());
 }
 
 // Neither from a process of this host nor to one.
@@ -237,7 +244,9 @@ asio::awaitable<void> Router::read_all(JobPtr job, ConnectionPtr from, relay::Ro
       co_return;
     }
     if (!header) co_return;
+    if (role == relay::Role::router) relay::note_return(*header, clock_us());
     const ConnectionPtr next = next_connection(job, *header);
+    if (!is_delivered(*job, *header)) relay::stamp_departure(*header, clock_us());
     // A process needs the whole frame in any case; one that arrives slowly would hold up those that
     // come to it by faster paths.
     if (next && !is_delivered(*job, *header) && from->may_pass(*header, *next)) {

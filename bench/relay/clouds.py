@@ -21,7 +21,7 @@ from fairlead.act.plan.relay import RELAY_RULES, new_key, write_relay_plan
 from fairlead.act.preload import preloaded
 from fairlead.act.relay.counters import router_counters
 from fairlead.act.relay.routers import running_routers
-from fairlead.decide.routes import probed_path_table
+from fairlead.decide.routes import MOST_RELAYS, probed_path_table
 from fairlead.lab import Lab
 from fairlead.model.network import Network
 
@@ -123,9 +123,10 @@ def _inside(request: dict[str, Any]) -> None:
         output = _launched(launcher, hosts, request, request["env"], folder)
     else:
         key = new_key()
+        table = probed_path_table(network, MOST_RELAYS[request["rule"]])
         with running_routers(launcher, network.hosts, key) as routers:
             write_relay_plan(
-                folder / "plan", network, probed_path_table(network), routers, key,
+                folder / "plan", network, table, routers, key,
                 threshold_bytes=request["threshold_bytes"], is_forced=request["is_forced"],
                 rule=request["rule"],
             )  # fmt: skip

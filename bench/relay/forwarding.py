@@ -43,7 +43,7 @@ from fairlead.lab.addresses import address_of_host
 ROOT = Path(__file__).parents[2]
 LOOPS = ("splice", "plain-splice", "copy")
 KEY = "01" * 32
-HEADER_BYTES = 72
+HEADER_BYTES = 88
 SEGMENT_BYTES = 65536
 PINGPONG_BYTES = 65536
 Forwarder = Callable[[list[int]], contextlib.AbstractContextManager[str]]

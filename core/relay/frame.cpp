@@ -7,7 +7,7 @@
 namespace fairlead::relay {
 namespace {
 
-constexpr std::uint32_t kMagic = 0x31524c46;  // "FLR1"
+constexpr std::uint32_t kMagic = 0x32524c46;  // "FLR2"
 
 bool is_kind(std::uint8_t kind) {
   return kind >= static_cast<std::uint8_t>(FrameKind::data) &&
@@ -39,6 +39,7 @@ std::optional<FrameHeader> parse_frame_header(std::span<const std::byte, kFrameH
   header.segment_bytes = reader.number<std::uint32_t>();
   header.sent_us = reader.number<std::uint32_t>();
   for (auto& held : header.held_16us) held = reader.number<std::uint16_t>();
+  for (auto& time : header.hop_us) time = reader.number<std::uint32_t>();
   header.digest = reader.number<std::uint64_t>();
 
   if (!is_kind(kind) || header.connection >= kMaxConnections) return std::nullopt;
@@ -66,6 +67,7 @@ FrameHeaderBytes to_bytes(const FrameHeader& header) {
   writer.number(header.segment_bytes);
   writer.number(header.sent_us);
   for (const auto held : header.held_16us) writer.number(held);
+  for (const auto time : header.hop_us) writer.number(time);
   writer.number(header.digest);
   return bytes;
 }

@@ -182,6 +182,7 @@ std::uint64_t digest_of(const FrameHeader& header, std::span<const std::byte> pa
   FrameHeader fixed = header;
   fixed.hop = 0;
   fixed.held_16us = {};
+  fixed.hop_us = {};
   fixed.digest = payload.empty() ? 0 : sodium.short_hash(payload, short_key);
   return sodium.short_hash(to_bytes(fixed), short_key);
 }

@@ -84,6 +84,43 @@ def test_a_program_runs_with_routers_that_end_with_it(
     assert told["routers"] == dict.fromkeys(lab.hosts)
 
 
+def test_the_next_run_begins_with_the_path_table_of_the_one_before(
+    lab: Lab, network: Path, environment: dict[str, str], program: Path, tmp_path: Path
+) -> None:
+    def run(name: str) -> str:
+        done = lab.run(
+            [
+                *(sys.executable, "-m", "fairlead", "run", "--relay", "--relay-rule", "mcm"),
+                *("--run-dir", str(tmp_path / name), "-n", "4", "--hostfile", str(lab.hostfile)),
+                *("--network", str(network), "--method", "launcher"),
+                *("--", str(program), "rounds", "30"),
+            ],
+            env=environment, capture_output=True, text=True,
+        )  # fmt: skip
+        assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "ok"), done.stderr
+        return done.stderr
+
+    told = [run("first"), run("second")]
+
+    left = [json.loads(file.read_text()) for file in (tmp_path / "first").glob("relay-*.json")]
+    standard = {
+        (process["src"], *row["hops"])
+        for process in left
+        for row in process["table"]
+        if row["use"] == "standard"
+    }
+    plan = json.loads((tmp_path / "second" / "plan" / "relay.json").read_text())
+    begun = {
+        (route["src"], *route["hops"]) for route in plan["routes"] if route.get("use") == "standard"
+    }
+    line = "the path table begins as an earlier run has left it"
+    assert [line in each for each in told] == [False, True]
+    assert begun == standard
+    assert len(standard) > 1
+    link = left[0]["links"][0]
+    assert plan["segment_s"][link["src"]][link["dst"]] > 0
+
+
 def test_runs_use_the_routers_of_the_service_while_it_runs(
     lab: Lab, network: Path, environment: dict[str, str], program: Path
 ) -> None:

@@ -62,6 +62,7 @@ MessengerSite site_of(const RelayPlan& plan) {
   site.routes_of_host = plan.routes[relay.own_host];
   site.rule = plan.rule;
   site.zones = plan.zones;
+  site.segment_s_of_link = plan.segment_s_of_link;
   site.capacity_Bps_of_host = plan.capacity_Bps[relay.own_host];
   return site;
 }

@@ -20,8 +20,16 @@ std::vector<std::string> texts(const json::Value& value, std::size_t num_hosts) 
   return found;
 }
 
+PathUse parse_use(const json::Value& value) {
+  const std::string text = value.text();
+  if (text == "found") return PathUse::found;
+  if (text == "open") return PathUse::open;
+  if (text != "standard") value.refuse("expected found, open or standard");
+  return PathUse::standard;
+}
+
 void parse_route(const json::Value& value, RelayPlan& plan) {
-  value.allow_only({"src", "hops", "latency_s", "bandwidth_Bps"});
+  value.allow_only({"src", "hops", "latency_s", "bandwidth_Bps", "use"});
   const auto last = static_cast<std::int64_t>(plan.network.num_hosts()) - 1;
   const auto src = static_cast<std::size_t>(value.at("src").whole_number(0, last));
   Route route;
@@ -33,6 +41,7 @@ void parse_route(const json::Value& value, RelayPlan& plan) {
   }
   route.latency_s = value.at("latency_s").number(json::Allowed::positive);
   route.bandwidth_Bps = value.at("bandwidth_Bps").number(json::Allowed::positive);
+  if (const auto use = value.find("use")) route.use = parse_use(*use);
   auto& routes = plan.routes[src][route.hops.back()];
   if (routes.empty() != route.is_direct()) value.refuse("expected the direct route first, once");
   routes.push_back(std::move(route));
@@ -50,6 +59,18 @@ void parse_rule(const json::Value& root, RelayPlan& plan) {
   plan.zones = {.medium_ratio = ratios[0], .high_ratio = ratios[1]};
 }
 
+void parse_links(const json::Value& rows, RelayPlan& plan) {
+  const std::size_t num_hosts = plan.network.num_hosts();
+  for (const json::Value& row : rows.items()) {
+    plan.segment_s_of_link.push_back(row.numbers(json::Allowed::positive_or_null));
+    if (plan.segment_s_of_link.back().size() != num_hosts) row.refuse("expected one of each host");
+  }
+  const std::size_t num_rows = plan.rule == RuleName::mcm ? num_hosts : 0;
+  if (plan.segment_s_of_link.size() != num_rows) {
+    rows.refuse("expected a row of each host with the rule mcm, else none");
+  }
+}
+
 }  // namespace
 
 RelayPlan parse_relay_plan(const PlanFile& network, const PlanFile& relay) {
@@ -57,9 +78,9 @@ RelayPlan parse_relay_plan(const PlanFile& network, const PlanFile& relay) {
   const std::size_t num_hosts = plan.network.num_hosts();
   const json::Document document(relay.name, relay.text);
   const json::Value root = document.root();
-  root.require_format("fairlead-relay", 2);
+  root.require_format("fairlead-relay", 3);
   root.allow_only({"format", "version", "key", "threshold_bytes", "is_forced", "rule", "zones",
-                   "sockets", "addresses", "capacity_Bps", "routes"});
+                   "sockets", "addresses", "capacity_Bps", "segment_s", "routes"});
   const auto key = fairlead::relay::parse_key(root.at("key").text());
   if (!key) root.at("key").refuse("expected 64 hexadecimal digits");
   plan.key = *key;
@@ -76,6 +97,7 @@ RelayPlan parse_relay_plan(const PlanFile& network, const PlanFile& relay) {
   if (plan.capacity_Bps.size() != num_hosts) {
     root.at("capacity_Bps").refuse("expected a row of each host");
   }
+  parse_links(root.at("segment_s"), plan);
   plan.routes.assign(num_hosts, std::vector<std::vector<Route>>(num_hosts));
   for (const json::Value& item : root.at("routes").items()) parse_route(item, plan);
   return plan;

@@ -28,6 +28,8 @@ struct RelayPlan {
   std::vector<std::vector<std::vector<Route>>> routes{};
   /// [src][dst]: what all routes of the pair can carry together.
   std::vector<std::vector<double>> capacity_Bps{};
+  /// [src][dst]: what a segment takes, for the rule `mcm`; else empty.
+  std::vector<std::vector<double>> segment_s_of_link{};
 };
 
 /// @throws InputError "FILE: FIELD: ..." for the first thing that is wrong; never the key

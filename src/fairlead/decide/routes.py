@@ -8,12 +8,15 @@ import numpy as np
 from fairlead.decide.denoised_network import denoised
 from fairlead.decide.noise import with_pooled_noise
 from fairlead.model.network import Matrix, Network
-from fairlead.model.path_table import PathTable, Route
+from fairlead.model.path_table import SEGMENT_BYTES, PathTable, Route
 
-__all__ = ["DEFAULT_MAX_RELAYS", "faster_pairs", "path_table", "probed_path_table"]
+__all__ = ["DEFAULT_MAX_RELAYS", "MOST_RELAYS", "faster_pairs", "path_table", "probed_path_table"]
 
 DEFAULT_MAX_RELAYS = 3
 """Relayed routes of a pair: more share the same interfaces and add little."""
+
+MOST_RELAYS = {"trials": DEFAULT_MAX_RELAYS, "mcm": 16}
+"""The same by the rule of a run: MCM searches one path after the other, among all hosts."""
 
 MESSAGE_BYTES = float(1 << 20)
 """Size for which routes are compared, that of MCM's experiment."""
@@ -57,10 +60,12 @@ def path_table(network: Network, max_relays: int = DEFAULT_MAX_RELAYS) -> PathTa
                 routes += by_one[: 1 + max_relays]
                 if len(by_one) <= 1 + max_relays:
                     routes += _route_by_two(network, by_one)
-    return PathTable(tuple(network.hosts), tuple(routes), _capacities(network))
+    return PathTable(
+        tuple(network.hosts), tuple(routes), _capacities(network), _segment_times(network)
+    )
 
 
-def probed_path_table(network: Network) -> PathTable:
+def probed_path_table(network: Network, max_relays: int = DEFAULT_MAX_RELAYS) -> PathTable:
     """`path_table` of a network as a probe has seen it, without the noise.
 
     With the noise of a quick probe some pairs look slow and some interfaces fast: on an even
@@ -69,7 +74,7 @@ def probed_path_table(network: Network) -> PathTable:
     Raises:
         TopologyError: A pair was not measured.
     """
-    return path_table(denoised(with_pooled_noise(network)))
+    return path_table(denoised(with_pooled_noise(network)), max_relays)
 
 
 def faster_pairs(table: PathTable) -> list[tuple[int, int]]:
@@ -151,6 +156,13 @@ def _capacities(network: Network) -> tuple[tuple[float, ...], ...]:
     in_Bps = _known_or(network.nic_in_Bps, rates.max(axis=0))
     both: Matrix = np.minimum(out_Bps[:, None], in_Bps[None, :])
     return tuple(tuple(float(value) for value in row) for row in both)
+
+
+def _segment_times(network: Network) -> tuple[tuple[float, ...], ...]:
+    rates_Bps = np.minimum(network.bandwidth_Bps, _FASTEST_BPS)
+    times_s = np.maximum(network.latency_s, 1e-6) + SEGMENT_BYTES / rates_Bps
+    np.fill_diagonal(times_s, np.inf)
+    return tuple(tuple(float(value) for value in row) for row in times_s)
 
 
 def _known_or(measured: Matrix | None, otherwise: Matrix) -> Matrix:

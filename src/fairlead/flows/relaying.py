@@ -11,8 +11,8 @@ from fairlead.act.plan.relay import RouterPlace, new_key, write_relay_plan
 from fairlead.act.preload import preloaded
 from fairlead.act.relay.kept_routers import kept_routers
 from fairlead.act.relay.routers import running_routers
-from fairlead.decide.routes import faster_pairs, probed_path_table
-from fairlead.errors import Error
+from fairlead.decide.routes import MOST_RELAYS, faster_pairs, probed_path_table
+from fairlead.errors import Error, InputError
 from fairlead.files import run_directory
 from fairlead.flows.inputs import Prepared
 from fairlead.flows.request import Request
@@ -21,6 +21,7 @@ from fairlead.model.path_table import PathTable
 from fairlead.narrator import Narrator
 from fairlead.units import format_size
 from fairlead.watch.carried import Carried
+from fairlead.watch.kept_paths import recall_paths, remember_paths, with_kept_paths
 
 __all__ = ["carried_line", "relaying", "told_paths"]
 
@@ -40,6 +41,10 @@ def relaying(
         narrator: Tells of the routers.
     """
     table = told_paths(prepared.network, request.relay_rule, narrator)
+    is_kept = request.relay_rule == "mcm"
+    if table is not None and is_kept and (kept := recall_paths(prepared.network)) is not None:
+        narrator.tell("relays: the path table begins as an earlier run has left it")
+        table = with_kept_paths(table, kept)
     with contextlib.ExitStack() as stack:
         variables: dict[str, str] = {}
         try:
@@ -62,6 +67,11 @@ def relaying(
         except Error as error:
             narrator.tell(f"no message is relayed: {error}")
         yield variables
+    if variables and is_kept:
+        try:
+            remember_paths(prepared.network, prepared.directory.path)
+        except InputError as error:
+            narrator.tell(f"the path table is not kept: {error}")
 
 
 @contextlib.contextmanager
@@ -95,7 +105,7 @@ def told_paths(network: Network, rule: str, narrator: Narrator) -> PathTable | N
         narrator: Tells for how many pairs relays are expected to be faster.
     """
     try:
-        table = probed_path_table(network)
+        table = probed_path_table(network, MOST_RELAYS[rule])
     except Error as error:
         narrator.tell(f"no message is relayed: {error}")
         return None

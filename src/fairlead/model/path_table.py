@@ -7,7 +7,14 @@ import dataclasses
 
 from fairlead.errors import InputError
 
-__all__ = ["PathTable", "Route"]
+__all__ = ["PATH_USES", "SEGMENT_BYTES", "PathTable", "Route"]
+
+SEGMENT_BYTES = 65536
+"""Parts in which messages go by routers (core/include/fairlead/relay/frame.hpp)."""
+
+PATH_USES = ("found", "open", "standard")
+"""What MCM's table knows of a path: it was searched; messages take it while latency is high; while
+it is acceptable."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,12 +26,14 @@ class Route:
         hops: The hosts after it; the last one receives.
         latency_s: Sum over the hops.
         bandwidth_Bps: Smallest of the hops.
+        use: By an earlier run, one of PATH_USES; None where it was not used.
     """
 
     src: int
     hops: tuple[int, ...]
     latency_s: float
     bandwidth_Bps: float
+    use: str | None = None
 
     @property
     def dst(self) -> int:
@@ -50,11 +59,14 @@ class PathTable:
         routes: For each pair the direct route, then relayed ones, the best first.
         capacity_Bps: What all routes of a pair can carry together, [src][dst]: the smaller of what
             the sender can send and the receiver can receive.
+        segment_s: What a segment of SEGMENT_BYTES takes from each host to each other one, with the
+            rule "mcm" also as an earlier run has measured it; [src][dst], `inf` on the diagonal.
     """
 
     hosts: tuple[str, ...]
     routes: tuple[Route, ...]
     capacity_Bps: tuple[tuple[float, ...], ...]
+    segment_s: tuple[tuple[float, ...], ...] = ()
 
     def __post_init__(self) -> None:
         seen: set[tuple[int, int]] = set()

@@ -7,14 +7,14 @@ import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 import pydantic
 
 from fairlead.watch.left_records import left_records
 
-__all__ = ["Carried", "LearnedPath", "carried"]
+__all__ = ["Carried", "LearnedPath", "OfProcess", "carried", "of_processes"]
 
 _Natural = Annotated[int, pydantic.Field(ge=0)]
 _Positive = Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)]
@@ -82,15 +82,49 @@ class _Path(pydantic.BaseModel, extra="forbid"):
     rate_Bps: _Positive | None = None
 
 
-class _OfProcess(pydantic.BaseModel, extra="forbid"):
+class _Use(pydantic.BaseModel, extra="forbid"):
+    hops: Annotated[tuple[_Natural, ...], pydantic.Field(min_length=1)]
+    use: Literal["found", "open", "standard"]
+
+
+class _Link(pydantic.BaseModel, extra="forbid"):
+    src: _Natural
+    dst: _Natural
+    segment_s: _Positive
+
+
+class OfProcess(pydantic.BaseModel, extra="forbid"):
+    """What one process leaves.
+
+    Attributes:
+        src: Its host.
+        by_mpi, paths: What carried its messages.
+        table: With the rule "mcm", its path table at the end.
+        links: With the rule "mcm", what segments took from host to host.
+    """
+
     src: _Natural
     by_mpi: tuple[_ByMpi, ...]
     paths: tuple[_Path, ...]
+    table: tuple[_Use, ...] = ()
+    links: tuple[_Link, ...] = ()
 
     def hosts(self) -> set[int]:
         """All that it names."""
         dsts = [each.dst for each in self.by_mpi]
-        return {self.src, *dsts, *(hop for path in self.paths for hop in path.hops)}
+        ends = [host for link in self.links for host in (link.src, link.dst)]
+        hops = [hop for row in self.table for hop in row.hops]
+        hops += [hop for path in self.paths for hop in path.hops]
+        return {self.src, *dsts, *ends, *hops}
+
+
+def of_processes(folder: Path, num_hosts: int) -> list[OfProcess]:
+    """The files in this folder; one that names hosts which the run has not counts as missing."""
+    return [
+        process
+        for process in left_records(folder, "relay", OfProcess)
+        if max(process.hosts()) < num_hosts
+    ]
 
 
 def carried(folder: Path, num_hosts: int) -> Carried | None:
@@ -98,11 +132,7 @@ def carried(folder: Path, num_hosts: int) -> Carried | None:
 
     A file that names hosts which the run has not counts as missing.
     """
-    processes = [
-        process
-        for process in left_records(folder, "relay", _OfProcess)
-        if max(process.hosts()) < num_hosts
-    ]
+    processes = of_processes(folder, num_hosts)
     if not processes:
         return None
     by_mpi: Counter[tuple[int, int]] = Counter()

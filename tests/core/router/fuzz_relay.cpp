@@ -16,6 +16,7 @@
 
 #include "fairlead/error.hpp"
 #include "fairlead/relay/frame.hpp"
+#include "fairlead/relay/hop_times.hpp"
 #include "fairlead/relay/proof.hpp"
 #include "job.hpp"
 #include "relay/messenger/channel.hpp"
@@ -58,6 +59,16 @@ relay::FrameHeader header_of(std::span<const std::byte, kSeedBytes> seed,
   return header;
 }
 
+// What a router does with the times of hops, and the source.
+void take_times(relay::FrameHeader header) {
+  relay::stamp_departure(header, 5);
+  relay::note_return(header, 7);
+  const auto hops_s = relay::seconds_of_hops(header, 1.0);
+  if (!hops_s) return;
+  check(hops_s->size() == header.num_hops);
+  check(std::ranges::all_of(*hops_s, [](double hop_s) { return hop_s >= 0.0 && hop_s < 1.1; }));
+}
+
 void take(intercept::relay::Inbox& inbox,
           std::span<const std::byte, relay::kFrameHeaderBytes> bytes) {
   static const std::vector<std::byte> payload(relay::kMaxSegmentBytes);
@@ -66,6 +77,7 @@ void take(intercept::relay::Inbox& inbox,
   check(header->payload_bytes() <= relay::kMaxSegmentBytes);
   check(header->hop < header->num_hops && header->num_hops <= relay::kMaxHops);
   check(std::memcmp(relay::to_bytes(*header).data(), bytes.data(), bytes.size()) == 0);
+  take_times(*header);
   const bool is_small = header->message_bytes <= (1U << 20);
   if (header->kind != relay::FrameKind::data || !is_small) return;
   inbox.add(*header, std::span(payload).first(header->segment_bytes));

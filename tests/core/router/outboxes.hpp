@@ -15,6 +15,15 @@ using namespace fairlead::intercept::relay;
 
 const Time kStart = Time(std::chrono::seconds(1000));
 
+inline double segment_s(double latency_s, double rate_Bps) {
+  return latency_s + fairlead::relay::kMaxSegmentBytes / rate_Bps;
+}
+
+// What segments take from each host to each other one.
+inline std::vector<std::vector<double>> links(std::size_t num_hosts, double time_s) {
+  return std::vector(num_hosts, std::vector(num_hosts, time_s));
+}
+
 // Rank 0 on host 0, rank 1 on host 1; host 2 is a relay.
 inline MessengerSite site(double direct_Bps, double relayed_Bps) {
   MessengerSite site;
@@ -23,6 +32,8 @@ inline MessengerSite site(double direct_Bps, double relayed_Bps) {
   site.capacity_Bps_of_host = {1e12, 1e12, 1e12};
   site.routes_of_host[1] = {{.hops = {1}, .latency_s = 1e-4, .bandwidth_Bps = direct_Bps},
                             {.hops = {2, 1}, .latency_s = 2e-4, .bandwidth_Bps = relayed_Bps}};
+  site.segment_s_of_link = links(3, segment_s(1e-4, relayed_Bps));
+  site.segment_s_of_link[0][1] = segment_s(1e-4, direct_Bps);
   return site;
 }
 
@@ -33,6 +44,18 @@ inline Payload payload(std::size_t bytes) {
 inline fairlead::relay::FrameHeader acknowledgement(const Departure& departure) {
   fairlead::relay::FrameHeader header = departure.header;
   std::swap(header.src_rank, header.dst_rank);
+  return header;
+}
+
+// As routers leave it on its return: what passed since the frame was before each hop.
+inline fairlead::relay::FrameHeader acknowledgement(const Departure& departure,
+                                                    const std::vector<double>& hops_s) {
+  fairlead::relay::FrameHeader header = acknowledgement(departure);
+  double since_s = 0.0;
+  for (std::size_t hop = hops_s.size(); hop-- > 0;) {
+    since_s += hops_s[hop];
+    header.hop_us[hop] = static_cast<std::uint32_t>(1e6 * since_s);
+  }
   return header;
 }
 

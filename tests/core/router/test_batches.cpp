@@ -21,7 +21,7 @@ using fairlead::tests::some_bytes;
 
 namespace {
 
-constexpr std::size_t kHeaderBytes = 72;
+constexpr std::size_t kHeaderBytes = 88;
 
 /// What is still in a socket.
 std::size_t num_waiting(int socket) {

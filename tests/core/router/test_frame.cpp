@@ -25,6 +25,7 @@ FrameHeader some_header() {
   header.segment_bytes = 4464;
   header.sent_us = 123456789;
   header.held_16us = {1, 65535, 0, 0};
+  header.hop_us = {0x4321, 0xffffffff, 0, 7};
   header.digest = 42;
   return header;
 }
@@ -43,10 +44,20 @@ TEST_CASE("frame: a header comes back from its bytes") {
 
 TEST_CASE("frame: the offsets on the wire are those of the document") {
   const FrameHeaderBytes bytes = to_bytes(some_header());
-  CHECK(std::memcmp(bytes.data(), "FLR1", 4) == 0);
+  CHECK(std::memcmp(bytes.data(), "FLR2", 4) == 0);
   CHECK(bytes[7] == std::byte{5});
   CHECK(bytes[8] == std::byte{7});
   CHECK(bytes[24] == std::byte{0x88});
+  CHECK(bytes[64] == std::byte{0x21});
+  CHECK(bytes[68] == std::byte{0xff});
+  CHECK(bytes[80] == std::byte{42});
+  CHECK(bytes.size() == 88);
+}
+
+TEST_CASE("frame: a header of the version before is refused") {
+  FrameHeaderBytes bytes = to_bytes(some_header());
+  bytes[3] = std::byte{'1'};
+  CHECK_FALSE(parse_frame_header(bytes).has_value());
 }
 
 TEST_CASE("frame: what is outside of the limits is no header") {
@@ -113,6 +124,7 @@ TEST_CASE("digest: routers may change the hop, and nobody anything else") {
   const std::uint64_t digest = digest_of(header, payload, key);
   header.hop = 0;
   header.held_16us = {9, 9, 9, 9};
+  header.hop_us = {9, 9, 9, 9};
   CHECK(digest_of(header, payload, key) == digest);
   header.dst_rank += 1;
   CHECK(digest_of(header, payload, key) != digest);

@@ -50,6 +50,8 @@ struct Pair {
         {.hops = {2, other}, .latency_s = 1e-4, .bandwidth_Bps = relay_Bps},
     };
     site.rule = rule;
+    const double segment_s = fairlead::relay::kMaxSegmentBytes / relay_Bps;
+    site.segment_s_of_link.assign(3, std::vector(3, segment_s));
     return site;
   }
 
@@ -88,7 +90,9 @@ TEST_CASE("messenger: messages of many sizes arrive unchanged, both ways") {
   CHECK(pair.first.paths_to(1)[0].sent_bytes > 0);
 }
 
-TEST_CASE("messenger: by MCM's rule a path that is far slower than planned opens the relay") {
+TEST_CASE(
+    "messenger: by MCM's rule a path that is far slower than planned opens the relay, and "
+    "acknowledgements bring what each hop took") {
   // No machine reaches what this plan expects.
   constexpr double kFar_Bps = 1e15;
   Network network(3);
@@ -101,6 +105,13 @@ TEST_CASE("messenger: by MCM's rule a path that is far slower than planned opens
   CHECK(pair.first.drain());
   CHECK(network.router(2).counters().forwarded_bytes > 0);
   CHECK(pair.first.paths_to(1)[0].sent_bytes > 0);
+  CHECK(pair.first.uses_of_paths_to(1)[1] >= PathUse::open);
+  std::vector<std::pair<int, int>> links;
+  for (const LinkLatency& each : pair.first.measured_links()) {
+    links.emplace_back(each.src, each.dst);
+    CHECK(each.latency_s > fairlead::relay::kMaxSegmentBytes / kFar_Bps);
+  }
+  CHECK(links == std::vector<std::pair<int, int>>{{0, 1}, {0, 2}, {2, 1}});
 }
 
 TEST_CASE("messenger: a message takes all connections of the direct path") {

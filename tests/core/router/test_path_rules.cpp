@@ -25,7 +25,7 @@ std::size_t num_connections(RuleName name, std::size_t num_hosts) {
 std::vector<Way> ways_of(std::size_t num_hosts, int num_messages) {
   const auto routes = with_connections(RuleName::trials, direct_route(), num_hosts);
   Time now{};
-  const auto rule = make_path_rule(RuleName::trials, Zones{}, routes, 1e8, 1, now);
+  const auto rule = make_trial_rule(routes, 1e8, now);
   std::vector<Way> ways;
   for (int message = 0; message < num_messages; ++message) {
     ways.push_back(rule->next(1 << 20, now));

@@ -107,6 +107,7 @@ MessengerSite two_targets(RuleName rule) {
                                   {.hops = {3, host}, .latency_s = 2e-4, .bandwidth_Bps = 0.9e8}};
   }
   place.rule = rule;
+  place.segment_s_of_link = links(4, segment_s(1e-4, 1e8));
   return place;
 }
 
@@ -132,8 +133,12 @@ class Program {
     while (auto departure = box_.next(now_, OwnRouter::ready)) {
       const bool is_relayed = departure->header.num_hops == 2;
       bytes_of_path[is_relayed ? 1 : 0] += departure->header.segment_bytes;
-      pass(departure->header.segment_bytes / (is_relayed ? relayed_Bps : direct_Bps));
-      box_.acknowledge(acknowledgement(*departure), now_);
+      const double took_s =
+          departure->header.segment_bytes / (is_relayed ? relayed_Bps : direct_Bps);
+      pass(took_s);
+      const std::vector<double> hops_s =
+          is_relayed ? std::vector{took_s / 2, took_s / 2} : std::vector{took_s};
+      box_.acknowledge(acknowledgement(*departure, hops_s), now_);
     }
     return bytes_of_path[1];
   }

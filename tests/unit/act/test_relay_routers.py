@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import resource
@@ -64,6 +65,20 @@ def test_a_plan_for_other_hosts_is_refused(tmp_path: Path) -> None:
         )
 
 
+def test_the_table_of_an_earlier_run_is_in_the_plan(tmp_path: Path) -> None:
+    table = path_table(network())
+    first, *others = table.routes
+    kept = dataclasses.replace(table, routes=(dataclasses.replace(first, use="standard"), *others))
+
+    write_relay_plan(tmp_path, network(), kept, places(), new_key(), rule="mcm")
+
+    document = json.loads((tmp_path / RELAY_FILE).read_text())
+    assert [route.get("use") for route in document["routes"][:2]] == ["standard", None]
+    with pytest.raises(ShapeError, match="times of segments"):
+        without = dataclasses.replace(table, segment_s=())
+        write_relay_plan(tmp_path, network(), without, places(), new_key(), rule="mcm")
+
+
 def test_the_rule_of_paths_and_its_zones_are_in_the_plan(tmp_path: Path) -> None:
     table = path_table(network())
 
@@ -71,6 +86,9 @@ def test_the_rule_of_paths_and_its_zones_are_in_the_plan(tmp_path: Path) -> None
 
     document = json.loads((tmp_path / RELAY_FILE).read_text())
     assert (document["rule"], document["zones"]) == ("mcm", [3.0, 5.0])
+    assert np.shape(document["segment_s"]) == np.shape(table.segment_s)
+    assert document["segment_s"][0][0] is None
+    assert "use" not in document["routes"][0]
     with pytest.raises(InputError, match="rule: expected one of trials, mcm"):
         write_relay_plan(tmp_path, network(), table, places(), new_key(), rule="fastest")
     with pytest.raises(InputError, match="zones"):

@@ -15,7 +15,7 @@ inline constexpr std::size_t kMaxHops = 4;
 /// Kept between two routers for each hop: clouds limit what one of them carries, to a fifth or a
 /// tenth of an interface.
 inline constexpr std::uint8_t kMaxConnections = 8;
-inline constexpr std::size_t kFrameHeaderBytes = 72;
+inline constexpr std::size_t kFrameHeaderBytes = 88;
 /// Large enough that headers and system calls cost little, small enough to keep several hops busy.
 inline constexpr std::uint32_t kMaxSegmentBytes = 64 * 1024;
 
@@ -54,6 +54,10 @@ struct FrameHeader {
   /// How long the frame waited before each hop for those of other processes, at most 65535;
   /// acknowledgements return it.
   std::array<std::uint16_t, kMaxHops> held_16us{};
+  /// Of data: the clock of the router before each hop as the frame came there, in microseconds,
+  /// modulo 2^32. Of acknowledgements, which return it: what passed between that and the return of
+  /// the acknowledgement there. So no two clocks are compared (hop_times.hpp).
+  std::array<std::uint32_t, kMaxHops> hop_us{};
   /// Of the fields that no router changes, and of the payload; a key of the job goes into it.
   std::uint64_t digest = 0;
 

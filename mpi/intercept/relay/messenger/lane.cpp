@@ -22,11 +22,13 @@ constexpr std::size_t kTimedTogether = 4;
 
 }  // namespace
 
-Lane::Lane(const MessengerSite& site, std::size_t host, Time now) {
+Lane::Lane(const MessengerSite& site, std::size_t host,
+           const std::shared_ptr<const LinkTable>& links, Time now) {
   const std::vector<Route> routes =
       with_connections(site.rule, site.routes_of_host[host], site.routes_of_host.size());
   const auto seed = static_cast<std::uint32_t>(site.rank * site.routes_of_host.size() + host);
-  rule = make_path_rule(site.rule, site.zones, routes, site.capacity_Bps_of_host[host], seed, now);
+  rule = site.rule == RuleName::mcm ? make_mcm_rule(routes, site.zones, links, site.host, seed)
+                                    : make_trial_rule(routes, site.capacity_Bps_of_host[host], now);
   for (const Route& route : routes) paths.push_back(PathState::by(route, now));
   paths.push_back(PathState::past_routers(now));
 }
@@ -63,11 +65,13 @@ void Lane::begin_period(Time now) {
   marks_ = {{now, 0}};
 }
 
-std::optional<std::size_t> Lane::choose(Way way, std::uint64_t bytes, Time now, OwnRouter router) {
+std::optional<std::size_t> Lane::choose(Sending& sending, std::uint64_t bytes, Time now,
+                                        OwnRouter router) {
   const std::size_t past_routers = paths.size() - 1;
   std::optional<std::size_t> best;
   if (router != OwnRouter::absent) {
-    best = rule->choose(std::span(paths).first(past_routers), way, bytes, now);
+    const auto by_routers = std::span(paths).first(past_routers);
+    best = rule->choose(by_routers, sending.way, bytes, now, sending.path);
   }
   if (best && router == OwnRouter::busy) return std::nullopt;
   if (!best) best = past_routers;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "relay/messenger/link_table.hpp"
 #include "relay/messenger/path_rule.hpp"
 #include "relay/messenger/site.hpp"
 
@@ -44,6 +45,8 @@ struct Sending {
   std::uint64_t period = 0;
   /// Other messages went another way at the same time, or it waited for the receiver.
   bool tells_nothing = false;
+  /// Where the rule takes one path for all of it.
+  std::optional<std::size_t> path{};
 };
 
 /// What served a phase of the program on the way to one host.
@@ -69,7 +72,9 @@ struct Lane {
   /// After which segments are sent again at the earliest.
   Clock::duration least_timeout = kLeastTimeout;
 
-  Lane(const MessengerSite& site, std::size_t host, Time now);
+  /// @param links  what all lanes learn together
+  Lane(const MessengerSite& site, std::size_t host, const std::shared_ptr<const LinkTable>& links,
+       Time now);
 
   /// Whether there is more than the direct path, and that past all routers.
   [[nodiscard]] bool has_choice() const { return paths.size() >= 3; }
@@ -80,7 +85,7 @@ struct Lane {
   /// they.
   [[nodiscard]] Sending start(Way way, std::uint64_t bytes, Time now);
   /// The path of a segment; none if it has to wait.
-  [[nodiscard]] std::optional<std::size_t> choose(Way way, std::uint64_t bytes, Time now,
+  [[nodiscard]] std::optional<std::size_t> choose(Sending& sending, std::uint64_t bytes, Time now,
                                                   OwnRouter router);
   /// Bytes of a message are acknowledged for the first time.
   void arrive(const Sending& sending, std::uint64_t bytes);

@@ -2,45 +2,51 @@
 #include "relay/messenger/mcm_rule.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
+#include <utility>
+
+#include "relay/messenger/phase_memory.hpp"
 
 namespace fairlead::intercept::relay {
 namespace {
-
-using std::chrono::duration;
-using std::chrono::duration_cast;
 
 double transfer_s(const Route& route, std::uint64_t bytes) {
   return route.latency_s + static_cast<double>(bytes) / route.bandwidth_Bps;
 }
 
-// Without the own bytes in flight: a full window says that the path is used, not that it is slow.
-double segment_s(const PathState& path, std::uint64_t bytes) {
-  return path.latency_s + static_cast<double>(bytes) / path.rate_Bps;
-}
-
-Clock::duration as_duration(double seconds) {
-  return duration_cast<Clock::duration>(duration<double>(seconds));
-}
-
 }  // namespace
 
-McmRule::McmRule(std::vector<Route> routes, const Zones& zones, std::uint32_t seed)
+// The first message goes by the best path of the table (section 2), or by that of an earlier run.
+McmRule::McmRule(std::vector<Route> routes, const Zones& zones,
+                 std::shared_ptr<const LinkTable> links, std::uint16_t host, std::uint32_t seed)
     : routes_(std::move(routes)),
       zones_(zones),
+      links_(std::move(links)),
+      host_(host),
       random_(seed),
-      is_open_(routes_.size(), false),
-      last_chosen_(routes_.size()) {
-  if (!is_open_.empty()) is_open_.front() = true;
+      use_of_path_(routes_.size(), PathUse::none) {
+  if (routes_.empty()) return;
+  std::optional<std::size_t> kept;
+  for (std::size_t path = 0; path < routes_.size(); ++path) {
+    use_of_path_[path] = routes_[path].use;
+    if (routes_[path].use == PathUse::standard) kept = path;
+    if (latency_s(path) < latency_s(standard_)) standard_ = path;
+  }
+  set_standard(kept.value_or(standard_));
 }
 
-std::size_t McmRule::num_open() const {
-  return static_cast<std::size_t>(std::count(is_open_.begin(), is_open_.end(), true));
+// Exactly one path is the standard one.
+void McmRule::set_standard(std::size_t path) {
+  std::ranges::replace(use_of_path_, PathUse::standard, PathUse::open);
+  use_of_path_[path] = PathUse::standard;
+  standard_ = path;
 }
 
-// Of the best path: so a pair that is slow at any time is beyond a threshold from its first
-// message, and one that has become so, too.
+double McmRule::latency_s(std::size_t path) const {
+  return links_->path_s(host_, routes_[path].hops);
+}
+
+// Of the best path: so thresholds are the same for all paths of a pair.
 double McmRule::unloaded_s(std::uint64_t bytes) const {
   double least_s = std::numeric_limits<double>::infinity();
   for (const Route& route : routes_) least_s = std::min(least_s, transfer_s(route, bytes));
@@ -52,122 +58,89 @@ Zone McmRule::zone_of(double ratio) const {
   return ratio >= zones_.medium_ratio ? Zone::medium : Zone::low;
 }
 
-Way McmRule::next(std::uint64_t /*bytes*/, Time now) {
-  close_idle(now);
-  if (num_open() > 1) return Way::striped;
-  const bool is_rising =
-      num_ratios_ > 0 && zone_of(ratios_[(num_ratios_ - 1) % ratios_.size()]) > zone_;
-  if (!is_rising && now < next_sample_) return Way::mpi;
-  next_sample_ = now + kSampleInterval;
+// The daemon takes all messages, on the standard path, too: else no latency would be known.
+Way McmRule::next(std::uint64_t /*bytes*/, Time /*now*/) {
   return Way::striped;
 }
 
-bool McmRule::is_striping_worth(std::uint64_t bytes) const {
-  if (routes_.empty()) return false;
-  const double direct_s = transfer_s(routes_.front(), bytes);
-  return num_open() > 1 || direct_s > zones_.medium_ratio * unloaded_s(bytes);
+bool McmRule::is_striping_worth(std::uint64_t /*bytes*/) const {
+  return !routes_.empty();
 }
 
-std::optional<std::size_t> McmRule::choose(std::span<PathState> paths, Way way, std::uint64_t bytes,
-                                           Time now) {
-  close_idle(now);
-  if (way == Way::direct && !paths.empty() && paths.front().is_open(now)) return 0;
-  double least_s = std::numeric_limits<double>::infinity();
-  for (std::size_t index = 0; index < paths.size(); ++index) {
-    if (!is_open_[index] || !paths[index].is_open(now)) continue;
-    paths[index].forget_if_stale(now);
-    least_s = std::min(least_s, segment_s(paths[index], bytes));
+std::optional<std::size_t> McmRule::choose(std::span<PathState> paths, Way /*way*/,
+                                           std::uint64_t /*bytes*/, Time now,
+                                           std::optional<std::size_t>& taken) {
+  if (taken && paths[*taken].is_open(now)) return taken;
+  const bool is_acceptable = zone_ != Zone::high;
+  if (is_acceptable && paths[standard_].is_open(now)) {
+    taken = standard_;
+  } else {
+    taken = draw(paths, now);
   }
-  if (std::isinf(least_s)) return any_that_answers(paths, now);
-  // A path that is slower by the whole way from low to high gets nothing, and so closes.
+  if (!taken) taken = any_that_answers(paths, now);
+  return taken;
+}
+
+// By chance, in proportion to 1 / latency, as in DRB.
+std::optional<std::size_t> McmRule::draw(std::span<const PathState> paths, Time now) {
   std::vector<double> weights(paths.size(), 0.0);
-  std::optional<std::size_t> without_room;
-  bool has_room = false;
-  for (std::size_t index = 0; index < paths.size(); ++index) {
-    if (!is_open_[index] || !paths[index].is_open(now)) continue;
-    const double expected_s = segment_s(paths[index], bytes);
-    if (expected_s > zones_.high_ratio * least_s) continue;
-    if (!paths[index].has_room(bytes)) {
-      without_room = index;
-      continue;
-    }
-    weights[index] = 1.0 / expected_s;
-    has_room = true;
+  bool has_any = false;
+  for (std::size_t path = 0; path < paths.size(); ++path) {
+    if (!is_taken(path) || !paths[path].is_open(now)) continue;
+    weights[path] = 1.0 / latency_s(path);
+    has_any = true;
   }
-  if (!has_room) return without_room;
-  std::discrete_distribution<std::size_t> draw(weights.begin(), weights.end());
-  const std::size_t chosen = draw(random_);
-  last_chosen_[chosen] = now;
-  return chosen;
+  if (!has_any) return std::nullopt;
+  std::discrete_distribution<std::size_t> drawn(weights.begin(), weights.end());
+  return drawn(random_);
 }
 
 // A path that does not answer is beyond every threshold.
-std::optional<std::size_t> McmRule::any_that_answers(std::span<PathState> paths, Time now) {
+std::optional<std::size_t> McmRule::any_that_answers(std::span<const PathState> paths, Time now) {
   std::optional<std::size_t> best;
-  for (std::size_t index = 0; index < paths.size(); ++index) {
-    if (!paths[index].is_open(now)) continue;
-    if (best && routes_[*best].bandwidth_Bps >= routes_[index].bandwidth_Bps) continue;
-    best = index;
+  for (std::size_t path = 0; path < paths.size(); ++path) {
+    if (!paths[path].is_open(now)) continue;
+    if (!best || latency_s(path) < latency_s(*best)) best = path;
   }
-  if (best) open(*best, now);
+  if (best) use_of_path_[*best] = std::max(use_of_path_[*best], PathUse::open);
   return best;
 }
 
-void McmRule::learn(Way /*way*/, std::uint64_t bytes, double seconds, Time now) {
-  if (routes_.size() < 2 || now - as_duration(seconds) < last_opening_) return;
-  ratios_[num_ratios_++ % ratios_.size()] = seconds / unloaded_s(bytes);
-  const std::size_t count = std::min(num_ratios_, ratios_.size());
-  // A message that takes longer than the hold time is beyond a threshold for as long.
-  if (count < ratios_.size() && as_duration(seconds) < kHoldTime) return;
-  auto known = ratios_;
-  std::sort(known.begin(), known.begin() + static_cast<std::ptrdiff_t>(count));
-  const double ratio = known[count / 2];
-  const Zone zone = zone_of(ratio);
-  if (zone <= zone_) {
-    zone_ = zone;
-    return;
-  }
-  if (now < next_transition_) return;
-  zone_ = zone;
-  next_transition_ = now + kHoldTime;
-  open_best(bytes, ratio * unloaded_s(bytes), now);
+// Only a communication that repeats itself is controlled (section 2).
+void McmRule::learn(Way /*way*/, std::uint64_t bytes, double seconds, Time /*now*/) {
+  const std::uint8_t size_class = MessageClass::of(0, bytes).size_class;
+  if (routes_.size() < 2 || known_sizes_.insert(size_class).second) return;
+  const Zone zone = zone_of(seconds / unloaded_s(bytes));
+  const Zone former = std::exchange(zone_, zone);
+  if (zone > former) search();
+  if (zone == Zone::high) open_found();
+  if (zone != Zone::high && former == Zone::high) settle();
 }
 
-void McmRule::open_best(std::uint64_t bytes, double seconds, Time now) {
+// A transition to medium or high: the best path that is not in use yet, if it has lower latency
+// than the current one (section 2: that is mandatory).
+void McmRule::search() {
   std::optional<std::size_t> best;
   for (std::size_t path = 0; path < routes_.size(); ++path) {
-    if (is_open_[path]) continue;
-    if (best && transfer_s(routes_[*best], bytes) <= transfer_s(routes_[path], bytes)) continue;
-    best = path;
+    if (use_of_path_[path] != PathUse::none) continue;
+    if (!best || latency_s(path) < latency_s(*best)) best = path;
   }
-  if (best && kMargin * transfer_s(routes_[*best], bytes) < seconds) open(*best, now);
+  if (best && latency_s(*best) < latency_s(standard_)) use_of_path_[*best] = PathUse::found;
 }
 
-void McmRule::open(std::size_t path, Time now) {
-  last_chosen_[path] = now;
-  if (is_open_[path]) return;
-  is_open_[path] = true;
-  last_opening_ = now;
-  ++num_openings_;
-  forget_messages();
+// What was found in the zone medium is opened here only: "in low and medium latency areas we do
+// not open new paths" (section 2.1).
+void McmRule::open_found() {
+  std::ranges::replace(use_of_path_, PathUse::found, PathUse::open);
 }
 
-void McmRule::close_idle(Time now) {
-  const std::size_t former = num_open();
-  for (std::size_t path = 1; path < routes_.size(); ++path) {
-    if (is_open_[path] && now - last_chosen_[path] > kCloseTime) is_open_[path] = false;
+// Latency is acceptable again: the open path that is now the best is the standard one.
+void McmRule::settle() {
+  std::size_t best = standard_;
+  for (std::size_t path = 0; path < routes_.size(); ++path) {
+    if (is_taken(path) && latency_s(path) < latency_s(best)) best = path;
   }
-  if (former == 1 || num_open() > 1) return;
-  // The direct path alone, as at the start.
-  zone_ = Zone::low;
-  forget_messages();
-}
-
-void McmRule::resume(Time now) {
-  for (Time& chosen : last_chosen_) chosen = now;
-  last_opening_ = now;
-  forget_messages();
-  next_sample_ = now;
+  set_standard(best);
 }
 
 std::unique_ptr<PathRule> McmRule::clone() const {

@@ -167,6 +167,16 @@ std::vector<PathState> Messenger::paths_to(std::uint16_t host) {
   return outbox_.paths_to(host);
 }
 
+std::vector<PathUse> Messenger::uses_of_paths_to(std::uint16_t host) {
+  const std::lock_guard guard(lock_);
+  return outbox_.uses_of_paths_to(host);
+}
+
+std::vector<LinkLatency> Messenger::measured_links() {
+  const std::lock_guard guard(lock_);
+  return outbox_.links().measured();
+}
+
 void Messenger::work() {
   while (!is_ending_) poll_once();
 }

@@ -80,6 +80,9 @@ class Messenger {
   [[nodiscard]] bool has_room(std::uint64_t bytes);
   [[nodiscard]] bool is_striping_worth(std::uint16_t host, std::uint64_t bytes);
   [[nodiscard]] std::vector<PathState> paths_to(std::uint16_t host);
+  /// As of the outbox.
+  [[nodiscard]] std::vector<PathUse> uses_of_paths_to(std::uint16_t host);
+  [[nodiscard]] std::vector<LinkLatency> measured_links();
 
  private:
   using FrameHeader = fairlead::relay::FrameHeader;

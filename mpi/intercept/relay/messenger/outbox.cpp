@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "fairlead/relay/hop_times.hpp"
+
 namespace fairlead::intercept::relay {
 namespace {
 
@@ -37,11 +39,13 @@ std::uint32_t clock_us(Time now) {
 
 Outbox::Outbox(const MessengerSite& site, Time now)
     : rank_(site.rank),
+      host_(site.host),
       host_of_rank_(site.host_of_rank),
+      links_(std::make_shared<LinkTable>(site.segment_s_of_link)),
       last_number_of_rank_(host_of_rank_.size(), 0),
       unclaimed_bytes_of_rank_(host_of_rank_.size(), 0) {
   for (std::size_t host = 0; host < site.routes_of_host.size(); ++host) {
-    lanes_.emplace_back(site, host, now);
+    lanes_.emplace_back(site, host, links_, now);
   }
 }
 
@@ -136,28 +140,40 @@ void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, 
 std::optional<Departure> Outbox::next(Time now, OwnRouter router) {
   for (std::size_t turn = 0; turn < lanes_.size(); ++turn) {
     next_lane_ = (next_lane_ + 1) % lanes_.size();
-    Lane& lane = lanes_[next_lane_];
-    for (auto each = lane.waiting.begin(); each != lane.waiting.end();) {
-      const auto message = messages_.find(each->message);
-      if (message == messages_.end() || message->second.is_acknowledged[each->segment]) {
-        each = lane.waiting.erase(each);
-        continue;
-      }
-      if (!may_go(message->first, message->second)) {
-        message->second.sending.tells_nothing = true;
-        ++each;
-        continue;
-      }
-      Sending& sending = message->second.sending;
-      const auto path = lane.choose(sending.way, size_of(*each), now, router);
-      if (!path) break;
-      // No relay answers.
-      const bool is_relayed = lane.paths[*path].route.hops.size() > 1;
-      if (sending.way == Way::relayed && !is_relayed) sending.tells_nothing = true;
-      const SegmentKey segment = *each;
-      lane.waiting.erase(each);
-      return depart(lane, *path, segment, now);
+    if (auto departure = next_of(lanes_[next_lane_], now, router)) return departure;
+  }
+  return std::nullopt;
+}
+
+std::optional<Departure> Outbox::next_of(Lane& lane, Time now, OwnRouter router) {
+  std::optional<MessageKey> without_room;
+  for (auto each = lane.waiting.begin(); each != lane.waiting.end();) {
+    const auto message = messages_.find(each->message);
+    if (message == messages_.end() || message->second.is_acknowledged[each->segment]) {
+      each = lane.waiting.erase(each);
+      continue;
     }
+    if (!may_go(message->first, message->second)) {
+      message->second.sending.tells_nothing = true;
+      ++each;
+      continue;
+    }
+    Sending& sending = message->second.sending;
+    const bool has_to_wait = without_room == each->message;
+    const auto path =
+        has_to_wait ? std::nullopt : lane.choose(sending, size_of(*each), now, router);
+    if (!path && !lane.rule->is_one_path_a_message()) break;
+    if (!path) {
+      without_room = each->message;
+      ++each;
+      continue;
+    }
+    // No relay answers.
+    const bool is_relayed = lane.paths[*path].route.hops.size() > 1;
+    if (sending.way == Way::relayed && !is_relayed) sending.tells_nothing = true;
+    const SegmentKey segment = *each;
+    lane.waiting.erase(each);
+    return depart(lane, *path, segment, now);
   }
   return std::nullopt;
 }
@@ -225,8 +241,7 @@ void Outbox::acknowledge(const FrameHeader& header, Time now) {
     // Partridge 1987).
     is_in_time = header.sent_us == clock_us(sent.sent);
     if (is_in_time) {
-      const double took_s = duration<double>(now - sent.sent).count();
-      path.learn(sent.bytes, sent.bytes_ahead, took_s, held_s(header));
+      learn(path, sent, header, now);
     }
     path.in_flight_bytes -= sent.bytes;
     in_flight_.erase(found);
@@ -239,6 +254,22 @@ void Outbox::acknowledge(const FrameHeader& header, Time now) {
   if (--found.num_left > 0) return;
   lane.finish(found.sending, now);
   erase(message);
+}
+
+// What each hop took goes into the table of links without what the own segments ahead of it added,
+// as entries are of one segment. The short end of a message would make a link look fast.
+void Outbox::learn(PathState& path, const InFlight& sent, const FrameHeader& header, Time now) {
+  const double took_s = duration<double>(now - sent.sent).count();
+  path.learn(sent.bytes, sent.bytes_ahead, took_s, held_s(header));
+  const std::uint64_t whole_bytes = std::min<std::uint64_t>(header.message_bytes, kMaxSegmentBytes);
+  if (links_->is_empty() || sent.bytes < whole_bytes) return;
+  // Past all routers there are no hops of the path.
+  if (path.route.hops.size() != header.num_hops) return;
+  auto hops_s = fairlead::relay::seconds_of_hops(header, took_s);
+  if (!hops_s) return;
+  const double own_part = static_cast<double>(sent.bytes) / static_cast<double>(sent.bytes_ahead);
+  for (double& hop_s : *hops_s) hop_s *= own_part;
+  links_->learn(host_, path.route.hops, *hops_s);
 }
 
 void Outbox::erase(std::map<MessageKey, Message>::iterator message) {

@@ -84,6 +84,12 @@ class Outbox {
   [[nodiscard]] const std::vector<PathState>& paths_to(std::uint16_t host) const {
     return lanes_[host].paths;
   }
+  /// Of each of these paths but the last one, for later runs; empty where nothing is to be kept.
+  [[nodiscard]] std::vector<PathUse> uses_of_paths_to(std::uint16_t host) const {
+    return lanes_[host].rule->uses();
+  }
+  /// What acknowledgements have told of hops.
+  [[nodiscard]] const LinkTable& links() const { return *links_; }
 
  private:
   struct Message {
@@ -112,6 +118,9 @@ class Outbox {
   void remember(PhaseMemory::PhaseId phase);
   void recall(PhaseMemory::PhaseId phase, Time now);
   [[nodiscard]] bool may_go(const MessageKey& key, const Message& message) const;
+  [[nodiscard]] std::optional<Departure> next_of(Lane& lane, Time now, OwnRouter router);
+  void learn(PathState& path, const InFlight& sent, const fairlead::relay::FrameHeader& header,
+             Time now);
   [[nodiscard]] Departure depart(Lane& lane, std::size_t path, const SegmentKey& segment, Time now);
   void end_claim_of(const MessageKey& key);
   void erase(std::map<MessageKey, Message>::iterator message);
@@ -120,7 +129,10 @@ class Outbox {
   [[nodiscard]] std::uint64_t size_of(const SegmentKey& segment) const;
 
   std::uint32_t rank_;
+  std::uint16_t host_;
   std::vector<std::uint16_t> host_of_rank_;
+  /// Shared with the rules of all lanes.
+  std::shared_ptr<LinkTable> links_;
   std::vector<Lane> lanes_;
   std::vector<std::uint64_t> last_number_of_rank_;
   /// Messages that are to come, and whether their receiver has matched or refused them already: it

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "relay/messenger/path_state.hpp"
 
@@ -37,9 +38,13 @@ class PathRule {
   [[nodiscard]] virtual bool is_striping_worth(std::uint64_t bytes) const = 0;
   /// The path of a segment.
   /// @param paths  those by routers, the direct one first
+  /// @param taken  the path of the message's segments; a rule by which they take one path sets it
   /// @return none if all of them have failed; one without room if the segment has to wait
   [[nodiscard]] virtual std::optional<std::size_t> choose(std::span<PathState> paths, Way way,
-                                                          std::uint64_t bytes, Time now) = 0;
+                                                          std::uint64_t bytes, Time now,
+                                                          std::optional<std::size_t>& taken) = 0;
+  /// Whether all segments of a message take one path. Those of another message may have room then.
+  [[nodiscard]] virtual bool is_one_path_a_message() const { return false; }
   /// Messages by routers on this way have taken so long, from the first byte to now.
   virtual void learn(Way way, std::uint64_t bytes, double seconds, Time now) = 0;
   /// What a message by routers on this way took tells nothing: others on other ways overlapped.
@@ -54,6 +59,8 @@ class PathRule {
   /// What it knows is from an earlier phase of the program, and is used again from now on.
   virtual void resume(Time now) = 0;
   [[nodiscard]] virtual std::unique_ptr<PathRule> clone() const = 0;
+  /// Of each path, for later runs; empty where nothing is to be kept.
+  [[nodiscard]] virtual std::vector<PathUse> uses() const { return {}; }
 
  protected:
   PathRule(const PathRule&) = default;

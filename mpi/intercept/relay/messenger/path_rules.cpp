@@ -2,6 +2,7 @@
 #include "relay/messenger/path_rules.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "fairlead/relay/frame.hpp"
 #include "relay/messenger/mcm_rule.hpp"
@@ -54,11 +55,15 @@ std::vector<Route> with_connections(RuleName name, std::vector<Route> planned,
   return planned;
 }
 
-std::unique_ptr<PathRule> make_path_rule(RuleName name, const Zones& zones,
-                                         const std::vector<Route>& routes, double capacity_Bps,
-                                         std::uint32_t seed, Time now) {
-  if (name == RuleName::mcm) return std::make_unique<McmRule>(routes, zones, seed);
+std::unique_ptr<PathRule> make_trial_rule(const std::vector<Route>& routes, double capacity_Bps,
+                                          Time now) {
   return std::make_unique<TrialRule>(planned_choice(routes, capacity_Bps, now));
+}
+
+std::unique_ptr<PathRule> make_mcm_rule(const std::vector<Route>& routes, const Zones& zones,
+                                        std::shared_ptr<const LinkTable> links, std::uint16_t host,
+                                        std::uint32_t seed) {
+  return std::make_unique<McmRule>(routes, zones, std::move(links), host, seed);
 }
 
 }  // namespace fairlead::intercept::relay

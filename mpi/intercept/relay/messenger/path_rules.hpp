@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "relay/messenger/link_table.hpp"
 #include "relay/messenger/path_rule.hpp"
 
 namespace fairlead::intercept::relay {
@@ -19,13 +20,16 @@ namespace fairlead::intercept::relay {
 [[nodiscard]] std::vector<Route> with_connections(RuleName name, std::vector<Route> planned,
                                                   std::size_t num_hosts);
 
-/// The rule for messages to one host.
+/// The rule `trials` for messages to one host.
 /// @param routes        by `with_connections`
 /// @param capacity_Bps  what all of them can carry together
-/// @param seed          of random choices
-[[nodiscard]] std::unique_ptr<PathRule> make_path_rule(RuleName name, const Zones& zones,
-                                                       const std::vector<Route>& routes,
-                                                       double capacity_Bps, std::uint32_t seed,
-                                                       Time now);
+[[nodiscard]] std::unique_ptr<PathRule> make_trial_rule(const std::vector<Route>& routes,
+                                                        double capacity_Bps, Time now);
+
+/// The rule `mcm` for messages to one host; arguments as of McmRule.
+[[nodiscard]] std::unique_ptr<PathRule> make_mcm_rule(const std::vector<Route>& routes,
+                                                      const Zones& zones,
+                                                      std::shared_ptr<const LinkTable> links,
+                                                      std::uint16_t host, std::uint32_t seed);
 
 }  // namespace fairlead::intercept::relay

@@ -10,6 +10,17 @@
 
 namespace fairlead::intercept::relay {
 
+/// What MCM's table knows of a path (mcm_rule.hpp).
+enum class PathUse : std::uint8_t {
+  none,
+  /// It was searched, and messages do not take it yet.
+  found,
+  /// Messages take it while latency is high.
+  open,
+  /// Messages take it while latency is acceptable.
+  standard,
+};
+
 /// One way to a host: the routers after the own one, the last of them at the host itself.
 struct Route {
   std::vector<std::uint16_t> hops{};
@@ -17,6 +28,8 @@ struct Route {
   double bandwidth_Bps = 0.0;
   /// Which of the connections between routers it takes.
   std::uint8_t connection = 0;
+  /// By an earlier run.
+  PathUse use = PathUse::none;
 
   [[nodiscard]] bool is_direct() const { return hops.size() == 1; }
 };
@@ -56,6 +69,8 @@ struct MessengerSite {
   std::vector<double> capacity_Bps_of_host{};
   RuleName rule = RuleName::trials;
   Zones zones{};
+  /// [src][dst]: what a segment of kMaxSegmentBytes takes, for the rule `mcm`; else empty.
+  std::vector<std::vector<double>> segment_s_of_link{};
 };
 
 }  // namespace fairlead::intercept::relay

@@ -14,7 +14,8 @@ bool TrialRule::is_striping_worth(std::uint64_t bytes) const {
 }
 
 std::optional<std::size_t> TrialRule::choose(std::span<PathState> paths, Way way,
-                                             std::uint64_t bytes, Time now) {
+                                             std::uint64_t bytes, Time now,
+                                             std::optional<std::size_t>& /*taken*/) {
   if (way == Way::relayed) {
     if (const auto relay = best_relay(paths, now)) return relay;
   }

@@ -24,7 +24,8 @@ class TrialRule final : public PathRule {
   [[nodiscard]] Way next(std::uint64_t bytes, Time now) override;
   [[nodiscard]] bool is_striping_worth(std::uint64_t bytes) const override;
   [[nodiscard]] std::optional<std::size_t> choose(std::span<PathState> paths, Way way,
-                                                  std::uint64_t bytes, Time now) override;
+                                                  std::uint64_t bytes, Time now,
+                                                  std::optional<std::size_t>& taken) override;
   void learn(Way way, std::uint64_t bytes, double seconds, Time now) override;
   void miss(Way way, std::uint64_t bytes, Time now) override;
   [[nodiscard]] bool is_trying(Way way) const override { return choice_.is_trying(way); }

@@ -13,7 +13,7 @@ from fairlead.act.plan.network import write_network_plan
 from fairlead.act.plan.plan_file import write_plan_file
 from fairlead.errors import InputError, ShapeError
 from fairlead.model.network import Network
-from fairlead.model.path_table import PathTable
+from fairlead.model.path_table import PathTable, Route
 
 __all__ = [
     "DEFAULT_THRESHOLD_BYTES",
@@ -25,7 +25,7 @@ __all__ = [
     "write_relay_plan",
 ]
 
-VERSION = 2
+VERSION = 3
 
 RELAY_FILE = "relay.json"
 
@@ -87,13 +87,15 @@ def write_relay_plan(
         zones: Where the zones of the rule "mcm" begin: medium and high, from 1.
 
     Raises:
-        ShapeError: The hosts differ.
+        ShapeError: The hosts differ, or the table has no times of segments, for the rule "mcm".
         TopologyError: A pair was not measured.
         InputError: The size cannot be used, or the folder cannot be written.
     """
     hosts = tuple(network.hosts)
     if table.hosts != hosts or tuple(router.host for router in routers) != hosts:
         raise ShapeError("plan: expected the hosts of the network in table and routers")
+    if rule == "mcm" and len(table.segment_s) != len(hosts):
+        raise ShapeError("plan: expected times of segments in the table, for the rule mcm")
     if threshold_bytes < 0:
         raise InputError(f"plan: threshold_bytes: expected >= 0, got {threshold_bytes}")
     if rule not in RELAY_RULES:
@@ -109,19 +111,23 @@ def write_relay_plan(
         "zones": list(zones),
         "sockets": [router.socket for router in routers],
         "addresses": [router.address for router in routers],
-        "capacity_Bps": [
-            # JSON has no infinity.
-            [rate if rate < math.inf else None for rate in row]
-            for row in table.capacity_Bps
-        ],
-        "routes": [
-            {
-                "src": route.src,
-                "hops": list(route.hops),
-                "latency_s": route.latency_s,
-                "bandwidth_Bps": route.bandwidth_Bps,
-            }
-            for route in table.routes
-        ],
+        "capacity_Bps": _without_infinity(table.capacity_Bps),
+        "segment_s": _without_infinity(table.segment_s) if rule == "mcm" else [],
+        "routes": [_route(route) for route in table.routes],
     }
     write_plan_file(folder, RELAY_FILE, fields, VERSION, is_private=True)
+
+
+def _route(route: Route) -> dict[str, object]:
+    fields = {
+        "src": route.src,
+        "hops": list(route.hops),
+        "latency_s": route.latency_s,
+        "bandwidth_Bps": route.bandwidth_Bps,
+    }
+    return fields if route.use is None else {**fields, "use": route.use}
+
+
+def _without_infinity(rows: Sequence[Sequence[float]]) -> list[list[float | None]]:
+    """As JSON has it."""
+    return [[value if value < math.inf else None for value in row] for row in rows]
