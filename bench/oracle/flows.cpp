@@ -45,38 +45,22 @@ struct Machine {
 class FairRates {
  public:
   explicit FairRates(const Machine& machine)
-      : machine_(machine), left_(machine.capacity_Bps.size()), crossing_(left_.size()) {}
+      : machine_(machine),
+        left_(machine.capacity_Bps.size()),
+        crossing_(left_.size()),
+        members_(left_.size()) {}
 
   void share(const std::vector<Bundle*>& sending) {
-    std::ranges::fill(crossing_, 0.0);
-    for (const Bundle* bundle : sending) {
-      for (const std::size_t at : bundle->resources) crossing_[at] += bundle->num_flows;
-    }
-    touched_.clear();
-    for (std::size_t at = 0; at < left_.size(); ++at) {
-      left_[at] = machine_.capacity_Bps[at];
-      if (crossing_[at] > 0.0) touched_.push_back(at);
-    }
-    std::vector<Bundle*> open = sending;
-    while (!open.empty()) {
+    begin(sending);
+    std::size_t num_open = sending.size();
+    while (num_open > 0) {
       double least = kNever_s;
       for (const std::size_t at : touched_) {
-        if (crossing_[at] > 0.5) least = std::min(least, left_[at] / crossing_[at]);
+        if (is_open(at)) least = std::min(least, left_[at] / crossing_[at]);
       }
       const double most = least * (1.0 + kRounding);
-      closed_.clear();
-      std::erase_if(open, [&](Bundle* bundle) {
-        const bool is_closed = std::ranges::any_of(
-            bundle->resources, [&](std::size_t at) { return left_[at] <= most * crossing_[at]; });
-        if (is_closed) closed_.push_back(bundle);
-        return is_closed;
-      });
-      for (Bundle* bundle : closed_) {
-        bundle->rate_Bps = least;
-        for (const std::size_t at : bundle->resources) {
-          left_[at] = std::max(0.0, left_[at] - least * bundle->num_flows);
-          crossing_[at] -= bundle->num_flows;
-        }
+      for (const std::size_t at : touched_) {
+        if (is_open(at) && left_[at] <= most * crossing_[at]) num_open -= close(at, least);
       }
     }
   }
@@ -85,10 +69,44 @@ class FairRates {
   [[nodiscard]] const std::vector<std::size_t>& touched() const { return touched_; }
 
  private:
+  void begin(const std::vector<Bundle*>& sending) {
+    for (const std::size_t at : touched_) {
+      crossing_[at] = 0.0;
+      members_[at].clear();
+    }
+    touched_.clear();
+    for (Bundle* bundle : sending) {
+      bundle->rate_Bps = 0.0;
+      for (const std::size_t at : bundle->resources) {
+        if (members_[at].empty()) touched_.push_back(at);
+        members_[at].push_back(bundle);
+        crossing_[at] += bundle->num_flows;
+      }
+    }
+    for (const std::size_t at : touched_) left_[at] = machine_.capacity_Bps[at];
+  }
+  /// Flows are counted in doubles, and never half.
+  [[nodiscard]] bool is_open(std::size_t at) const { return crossing_[at] > 0.5; }
+
+  /// Gives all open bundles that cross a resource their rate; their number.
+  std::size_t close(std::size_t full, double rate_Bps) {
+    std::size_t num_closed = 0;
+    for (Bundle* bundle : members_[full]) {
+      if (bundle->rate_Bps > 0.0) continue;
+      bundle->rate_Bps = rate_Bps;
+      ++num_closed;
+      for (const std::size_t at : bundle->resources) {
+        left_[at] = std::max(0.0, left_[at] - rate_Bps * bundle->num_flows);
+        crossing_[at] -= bundle->num_flows;
+      }
+    }
+    return num_closed;
+  }
+
   const Machine& machine_;
   std::vector<double> left_, crossing_;
+  std::vector<std::vector<Bundle*>> members_;
   std::vector<std::size_t> touched_;
-  std::vector<Bundle*> closed_;
 };
 
 class Simulation {
