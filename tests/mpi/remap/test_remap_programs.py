@@ -142,7 +142,10 @@ def test_spmv_runs_on_the_grid_of_the_paper(
     assert remappings(done) == (1, 1, 0)
 
 
-def test_real_stalls_move_the_tasks_of_a_running_program(mpi: TracedMpi, oracle: str) -> None:
+@pytest.mark.parametrize("method", ["optimize", "oracle"])
+def test_real_stalls_move_the_tasks_of_a_running_program(
+    mpi: TracedMpi, oracle: str, method: str
+) -> None:
     # Eight tasks in a cube, two on each host: on the one that is slow to reach opposite corners, to
     # which six faces go; to two neighbours four would.
     slow, *others = LINE[2], LINE[0], LINE[1], host(1, 0, 0)
@@ -150,7 +153,7 @@ def test_real_stalls_move_the_tasks_of_a_running_program(mpi: TracedMpi, oracle:
 
     done = spmv(
         mpi, hosts, "--vectors", "30", "--every", "10",
-        FAIRLEAD_ORACLE=f"{oracle}?metric=stalls&method=optimize",
+        FAIRLEAD_ORACLE=f"{oracle}?metric=stalls&method={method}",
     )  # fmt: skip
 
     assert has_passed(done), done.stdout + done.stderr
