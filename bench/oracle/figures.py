@@ -54,13 +54,17 @@ def mean_of(
     return Figure(name, unit, paper, value, float(low), float(high), num_runs)
 
 
-def write_figures(figures: Sequence[Figure], file: Path | None, title: str) -> None:
-    """Print a table, and write the file where one is asked for."""
+def print_figures(figures: Sequence[Figure], title: str) -> None:
+    """Print a table for people."""
     table = Table("", "here", "95 %", "the paper", "unit", "runs", title=title, box=None)
     for each in figures:
         interval = "" if each.low is None else f"{each.low:.4g} to {each.high:.4g}"
         paper = "" if each.paper is None else str(each.paper)
         table.add_row(each.name, f"{each.value:.4g}", interval, paper, each.unit, str(each.samples))
     Console(width=140).print(table)
+
+
+def write_figures(figures: Sequence[Figure], file: Path | None) -> None:
+    """Write the file of bench/papers where one is asked for."""
     if file is not None:
         file.write_text(json.dumps([each._asdict() for each in figures], indent=1) + "\n")

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from experiment import LOADS, SAMPLE_S
-from figures import Figure, mean_of, write_figures
+from figures import Figure, mean_of, print_figures, write_figures
 from flows import compiled_flows
 from paper_machine import APPLICATION, host_of_rank, machine, name_of
 
@@ -162,7 +162,8 @@ def main() -> None:
     found = []
     for item in options.item or ITEMS:
         found += ITEMS[item](1 if options.short else options.runs)
-    write_figures(found, options.figures, "ORACLE's times")
+    print_figures(found, "ORACLE's times")
+    write_figures(found, options.figures)
 
 
 if __name__ == "__main__":
