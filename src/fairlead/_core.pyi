@@ -272,7 +272,9 @@ def scotch_placements(traffic: RankMatrix, cost: Annotated[NDArray[numpy.float64
     """Placements by Scotch, one per row, each within the slots."""
 
 def scotch_metric_mapping(traffic: RankMatrix, weight: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], seed: int) -> list[int]:
-    """Core of each task by the complete graph of cores, by one call of Scotch."""
+    """
+    Core of each task by the complete graph of cores, by one call of Scotch.
+    """
 
 def optimize_sum(traffic: RankMatrix, cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], limits: SearchLimits) -> list[int]:
     """The placement of the smallest sum found."""
