@@ -14,6 +14,7 @@
 
 #include "collectives.hpp"
 #include "fairlead/error.hpp"
+#include "fairlead/mapping/metric_mapping.hpp"
 #include "fairlead/mapping/optimize.hpp"
 #include "fairlead/mapping/placement_cost.hpp"
 #include "fairlead/mapping/scotch_mapping.hpp"
@@ -153,6 +154,15 @@ NB_MODULE(_core, module) {
       "traffic"_a, "cost"_a, "slots"_a, "seed"_a, "num_tries"_a,
       "largest_distance"_a = fairlead::kLargestDistance,
       "Placements by Scotch, one per row, each within the slots.");
+
+  module.def(
+      "scotch_metric_mapping",
+      [](const Csr& traffic, const Square& weight, std::uint32_t seed) {
+        const nb::gil_scoped_release unlocked;
+        return fairlead::scotch_metric_mapping(traffic.view(), view(weight), seed);
+      },
+      "traffic"_a, "weight"_a, "seed"_a,
+      "Core of each task by the complete graph of cores, by one call of Scotch.");
 
   module.def(
       "optimize_sum",

@@ -1,281 +1,212 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ORACLE's figures 5 and 6 on a machine of its size, simulated: 64 nodes on 32 Geminis.
+"""ORACLE's evaluation on its own machine, nodes, pairs and program, simulated.
 
-A job of 64 tasks on 16 nodes (spmv's traffic: 4 x 4 x 4 tasks, 20 KB a face) multiplies while three
-pairs of other nodes stream. The real oracle reads counters of the simulated links, and the real
-service's code shares the tasks out anew. The nodes and pairs of the paper are not at hand: nodes
-are drawn anew in each run, and of some drawn triples of pairs the one that takes most time. Flows
-get max-min fair rates; there is no computing, and no latency. Intervals are 95 %, by bootstrap.
-The time of a map is that of the service's whole work without HTTP (ORACLE: 12 ms for the map).
+    .venv/bin/python bench/oracle/gemini.py --item congestion|figure-4|table-1|figure-5-cost
+        |figure-5-time|figure-6|table-2|ours [--runs 24] [--products 10000] [--short]
+        [--figures FILE]
 
-    .venv/bin/python bench/oracle/gemini.py [--draws 24] [--seed 0] [--links]
-        [--optimize-s 0.05] [--short]
+A run differs from the others by Scotch's random numbers and by when streams send. A product
+computes, then sends its messages, and ends with the last one; flows get max-min fair rates, and
+there is no latency.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
+from experiment import (
+    CONGESTED_S,
+    LOADS,
+    OURS,
+    PAPER,
+    QUIET_S,
+    SAMPLE_S,
+    Experiment,
+    Method,
+    oracle_of,
+)
+from figures import Figure, mean_of, print_figures, write_figures
+from flows import Flows, compiled_flows
+from paper_machine import APPLICATION, NUM_PRODUCTS, machine, name_of
 
-from fairlead.measure.metrics import MetricSource, Quantity, Series
-from fairlead.measure.topologies.gemini import NIC_BPS, TILE_BPS
-from fairlead.model.topology import Topology, whole_torus
-from fairlead.watch.oracle import Oracle, remapping
-from fairlead.watch.oracle.remapping import RemapQuestion, remap
+from fairlead.model.topology import Reduction
+from fairlead.watch.oracle import Question
 
-SIZES = (2, 2, 8)
-LINK_BPS = (8 * TILE_BPS["cable"], 4 * TILE_BPS["mezzanine"], 8 * TILE_BPS["backplane"])
-"""Of X, Y and Z. A Gemini has 8 tiles for each way in X and in Z, 4 in Y."""
-
-NUM_NODES, NUM_PAIRS, TASKS_OF_NODE = 16, 3, 4
-STREAMS_OF_PAIR = 16
-"""Processes on each node of a pair that stream both ways: one on each of its cores."""
-
-TRIPLES = 30
-"""That are drawn, of which the one counts that takes most."""
-
-GRID = (4, 4, 4)
-COORDINATES = [[float(at) for at in place] for place in np.ndindex(*GRID)]
-FACE_BYTES = 5 * 5 * 100 * 8.0
-
-Values = npt.NDArray[np.float64]
+NODES = tuple(name_of(node) for node in APPLICATION)
+RANGE_PERCENT = 10
 
 
-class Method(NamedTuple):
-    """How tasks are shared out, and the share of lost time that ORACLE recovered."""
+def congestion(flows: Flows, runs: int, _products: int) -> list[Figure]:
+    """Section IV-B: the largest shares of stalled time and of bandwidth, and where they are."""
+    links = flows.topology.links
+    alone = [flows.streams_alone(LOADS["text"], SAMPLE_S, seed) for seed in range(runs)]
+    full = 100 * np.array([run.full_s / run.seconds for run in alone])
+    used = 100 * np.array([run.carried_bytes / run.seconds / links.capacity_Bps for run in alone])
+    second = links.out_ports.index("1,0,7 Y+")
+    rows = [
+        ("stalled, out of 1,0,6 Y+ (set so)", 68.0, full[:, links.out_ports.index("1,0,6 Y+")]),
+        ("stalled, out of 1,0,7 Y+", "text: comparable", full[:, second]),
+        ("used, into 1,1,5 Z+", 61.0, used[:, links.in_ports.index("1,1,5 Z+")]),
+    ]
+    found = [mean_of(name, "% of a 2 s sample", paper, values) for name, paper, values in rows]
+    fullest = links.in_ports.index("1,1,5 Z+")
+    mean_used = used.mean(axis=0)
+    more = int(np.sum(np.delete(mean_used, fullest) > mean_used[fullest]))
+    name = (
+        f"links used more than that (the most used goes into {links.in_ports[mean_used.argmax()]})"
+    )
+    return [*found, Figure(name, "links", 0, float(more), samples=runs)]
 
-    metric: str
-    method: str
-    paper_ratio: float | None = None
+
+def figure_4(flows: Flows, runs: int, _products: int) -> list[Figure]:
+    """HOPS of the 256 routes, and BW and STALLS by the streams; the high ends are exclusive."""
+    shown = []
+    for seed in range(runs):
+        alone = flows.streams_alone(LOADS["text"], SAMPLE_S, seed)
+        asked = Question(NODES, ("hops", "bw", "stalls"), Reduction.max)
+        shown.append(oracle_of(flows.topology, alone).ask(asked).told)
+    hops = np.bincount(shown[0]["hops"].values.astype(int).ravel())
+    found = [Figure(f"HOPS {n}", "routes of 256", None, float(k)) for n, k in enumerate(hops)]
+    for metric in ("bw", "stalls"):
+        edges = np.arange(0, 100 + 2 * RANGE_PERCENT, RANGE_PERCENT)
+        counts = np.array([np.histogram(100 * told[metric].values, edges)[0] for told in shown])
+        found += [
+            mean_of(f"{metric.upper()} {low} to {low + RANGE_PERCENT} %", "routes of 256", None, of)
+            for low, of in zip(edges.tolist(), counts.T, strict=False)
+            if of.any()
+        ]
+    return found
 
 
-METHODS = {
-    "hops, scotch": Method("hops", "scotch", 0.142),
-    "bw, scotch": Method("bw", "scotch", 0.432),
-    "stalls, scotch": Method("stalls", "scotch", 0.489),
-    "geometric": Method("hops", "geometric", 0.255),
-    "hops, optimize": Method("hops", "optimize"),
-    "bw, optimize": Method("bw", "optimize"),
-    "stalls, optimize": Method("stalls", "optimize"),
+def table_1(flows: Flows, runs: int, products: int) -> list[Figure]:
+    """Execution time without and with congestion."""
+    experiment = Experiment(flows, "text", products)
+    unit = f"s for {NUM_PRODUCTS} products"
+    found = [
+        Figure("without congestion (set so)", unit, QUIET_S, experiment.quiet_s(experiment.hosts)),
+        Figure("of it messages", unit, None, NUM_PRODUCTS * experiment.messages_s),
+    ]
+    for load, name in (
+        ("text", "with congestion (a stream's share is set so)"),
+        ("one of many", "with congestion, a stream's share is that of one message"),
+    ):
+        each = Experiment(flows, load, products)
+        times_s = [each.congested_s(each.hosts, seed) for seed in range(runs)]
+        found.append(mean_of(name, unit, CONGESTED_S, times_s))
+        if load == "text":
+            more = mean_of(
+                "increase", "%", 18.9, times_s, lambda mean_s: 100 * (mean_s / QUIET_S - 1)
+            )
+            found.append(more)
+    return found
+
+
+def figure_5_cost(flows: Flows, runs: int, products: int) -> list[Figure]:
+    """Estimated cost by each metric's own graph: of the most expensive message, and of all."""
+    experiment = Experiment(flows, "text", products)
+    unit = "of that without mapping"
+    found = []
+    for name, method in PAPER.items():
+        if method.cost is not None:
+            ratios = np.array([experiment.cost_ratios(method, seed) for seed in range(runs)])
+            found.append(mean_of(f"{name}, largest of a message", unit, method.cost, ratios[:, 0]))
+            found.append(mean_of(f"{name}, total", unit, None, ratios[:, 1]))
+    return found
+
+
+def figure_5_time(flows: Flows, runs: int, products: int) -> list[Figure]:
+    """Change of the execution time under congestion by each mapping."""
+    experiment = Experiment(flows, "text", products)
+    before = [experiment.congested_s(experiment.hosts, seed) for seed in range(runs)]
+    unit = "% of the time without mapping"
+    ideal = 100 * (QUIET_S / CONGESTED_S - 1)
+
+    def change(before_s: float, after_s: float) -> float:
+        return 100 * (after_s / before_s - 1)
+
+    found = [mean_of("no congestion", unit, round(ideal, 1), [before, [QUIET_S] * runs], change)]
+    for name, method in PAPER.items():
+        if method.time_change is not None:
+            after = times_of(experiment, method, runs)
+            found.append(mean_of(name, unit, method.time_change, [before, after], change))
+    return found
+
+
+def times_of(experiment: Experiment, method: Method, runs: int) -> list[float]:
+    return [experiment.congested_s(experiment.mapped(method, seed), seed) for seed in range(runs)]
+
+
+def recovered(
+    flows: Flows, runs: int, products: int, methods: dict[str, Method], load: str
+) -> list[Figure]:
+    """Percent of the time lost to congestion that each mapping recovers."""
+    experiment = Experiment(flows, load, products)
+    quiet_s = experiment.quiet_s(experiment.hosts)
+    before = [experiment.congested_s(experiment.hosts, seed) for seed in range(runs)]
+
+    def won(before_s: float, after_s: float) -> float:
+        return 100 * (before_s - after_s) / (before_s - quiet_s)
+
+    name_of_load = "" if load == "text" else f", {load}"
+    return [
+        mean_of(name + name_of_load, "% of the time lost", method.recovered,
+                [before, times_of(experiment, method, runs)], won)
+        for name, method in methods.items()
+    ]  # fmt: skip
+
+
+def figure_6(flows: Flows, runs: int, products: int) -> list[Figure]:
+    graph_based = {name: PAPER[name] for name in ("HOPS", "BW", "STALLS")}
+    return recovered(flows, runs, products, graph_based, "text")
+
+
+def table_2(flows: Flows, runs: int, products: int) -> list[Figure]:
+    methods = {name: method for name, method in PAPER.items() if method.recovered is not None}
+    return [
+        figure
+        for load in ("text", "without pauses")
+        for figure in recovered(flows, runs, products, methods, load)
+    ]
+
+
+def ours(flows: Flows, runs: int, products: int) -> list[Figure]:
+    return recovered(flows, runs, products, OURS, "text")
+
+
+ITEMS: dict[str, Callable[[Flows, int, int], list[Figure]]] = {
+    "congestion": congestion,
+    "figure-4": figure_4,
+    "table-1": table_1,
+    "figure-5-cost": figure_5_cost,
+    "figure-5-time": figure_5_time,
+    "figure-6": figure_6,
+    "table-2": table_2,
+    "ours": ours,
 }
 
 
-class Flows(NamedTuple):
-    """Bundles of flows of the same two nodes, of which the first ones are the job's.
-
-    Attributes:
-        uses: 1 where a bundle crosses a resource, else 0, shape (R, B).
-        number: Flows in each bundle, shape (B,).
-        bytes: That are left of each bundle; infinite for streams of others.
-    """
-
-    uses: Values
-    number: Values
-    bytes: Values
-
-
-class Machine:
-    """The torus, with an interface of each node each way as further resources."""
-
-    def __init__(self) -> None:
-        num_nodes = 2 * int(np.prod(SIZES))
-        hosts = [f"nid{n:05d}" for n in range(num_nodes)]
-        self.topology = whole_torus(SIZES, hosts, LINK_BPS, [NIC_BPS] * num_nodes)
-        nics = np.full(2 * num_nodes, NIC_BPS)
-        self.capacity_Bps = np.concatenate([self.topology.links.capacity_Bps, nics])
-
-    def resources(self, src: int, dst: int) -> list[int]:
-        """Of a flow between two nodes."""
-        num_links, num_nodes = self.topology.links.num_links, self.topology.num_hosts
-        way = self.topology.routes.route(src, dst).tolist()
-        return [*way, num_links + src, num_links + num_nodes + dst]
-
-    def flows(self, traffic: dict[tuple[int, int], tuple[float, float]]) -> Flows:
-        """Bundles by number of flows and bytes of each pair of nodes."""
-        uses = np.zeros((len(self.capacity_Bps), len(traffic)), dtype=np.float64)
-        for bundle, pair in enumerate(traffic):
-            uses[self.resources(*pair), bundle] = 1
-        number, size_bytes = np.array(list(traffic.values())).T
-        return Flows(uses, number, size_bytes)
-
-    def rates(self, flows: Flows) -> Values:
-        """Max-min fair rate of each bundle: progressive filling, all flows alike."""
-        rates = np.zeros(len(flows.number))
-        left = self.capacity_Bps.copy()
-        open_flows = flows.number.copy()
-        while open_flows.any():
-            crossing = flows.uses @ open_flows
-            with np.errstate(divide="ignore", invalid="ignore"):
-                share = np.where(crossing > 0, left / crossing, np.inf)
-            least = share.min()
-            full = share <= least * (1 + 1e-9)
-            closed = (flows.uses[full].sum(axis=0) > 0) & (open_flows > 0)
-            rates[closed] = least * flows.number[closed]
-            left = np.maximum(left - flows.uses @ np.where(closed, rates, 0), 0)
-            open_flows[closed] = 0
-        return rates
-
-    def product(self, job: dict, others: dict) -> tuple[float, Values, Values]:
-        """Time of a product's messages, and what each resource carried and how long it was full."""
-        num_job = len(job)
-        flows = self.flows({**job, **others})
-        left = flows.bytes.copy()
-        number = flows.number.copy()
-        carried, full_s = np.zeros((2, len(self.capacity_Bps)))
-        now_s = 0.0
-        while number[:num_job].any():
-            rates = self.rates(Flows(flows.uses, number, left))
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ends_s = np.where(number > 0, left / rates, np.inf)[:num_job]
-            step_s = float(ends_s.min())
-            load = flows.uses @ rates
-            carried = carried + load * step_s
-            full_s = full_s + step_s * (load >= self.capacity_Bps * (1 - 1e-6))
-            now_s += step_s
-            left[:num_job] -= rates[:num_job] * step_s
-            done = np.flatnonzero(ends_s <= step_s * (1 + 1e-9))
-            number[done], left[done] = 0, 0
-        return now_s, carried, full_s
-
-
-class Counters(MetricSource):
-    """Counters of the simulated links after a second and after two."""
-
-    name = "simulated"
-    has_history = True
-
-    def __init__(self, topology: Topology, product_s: float, carried: Values, full_s: Values):
-        links = topology.links
-        now_s = time.time()
-        at_s = np.array([now_s - 1, now_s])
-        self.series = [
-            Series(port, True, quantity, at_s, np.array([value, 2 * value]))
-            for quantity, values in (
-                (Quantity.carried_bytes, carried / product_s),
-                (Quantity.stalled_s, full_s / product_s),
-            )
-            for port, value in zip(links.in_ports, values[: links.num_links].tolist(), strict=True)
-        ]
-
-    def read(self, now_s: float, window_s: float) -> list[Series]:
-        return self.series
-
-
-def sent_by_tasks() -> list[tuple[int, int, float]]:
-    """Faces between neighbouring tasks."""
-    sent = []
-    for place in np.ndindex(*GRID):
-        for dimension in range(3):
-            for step in (-1, 1):
-                other = list(place)
-                other[dimension] += step
-                if 0 <= other[dimension] < GRID[dimension]:
-                    ends = (np.ravel_multi_index(each, GRID) for each in (place, tuple(other)))
-                    src, dst = (int(end) for end in ends)
-                    sent.append((src, dst, FACE_BYTES))
-    return sent
-
-
-def job_traffic(node_of_task: Sequence[int]) -> dict[tuple[int, int], tuple[float, float]]:
-    """Number of messages and bytes between nodes in a product."""
-    traffic: dict[tuple[int, int], tuple[float, float]] = {}
-    for src, dst, size_bytes in sent_by_tasks():
-        pair = (node_of_task[src], node_of_task[dst])
-        if pair[0] != pair[1]:
-            number, before = traffic.get(pair, (0.0, 0.0))
-            traffic[pair] = (number + 1, before + size_bytes)
-    return traffic
-
-
-def run(machine: Machine, seed: int, shows_links: bool) -> dict[str, float]:
-    """Times of a product without and with congestion, and after each method."""
-    random = np.random.default_rng(seed)
-    drawn = random.permutation(machine.topology.num_hosts)
-    nodes, free = sorted(drawn[:NUM_NODES].tolist()), drawn[NUM_NODES:]
-    nodes_of_tasks = [nodes[task // TASKS_OF_NODE] for task in range(NUM_NODES * TASKS_OF_NODE)]
-    before = job_traffic(nodes_of_tasks)
-    times = {"quiet": machine.product(before, {})[0]}
-    triples = [streams(random.permutation(free)[: 2 * NUM_PAIRS]) for _ in range(TRIPLES)]
-    others = max(triples, key=lambda triple: machine.product(before, triple)[0])
-    times["congested"], carried, full_s = machine.product(before, others)
-    oracle = Oracle(
-        machine.topology, [Counters(machine.topology, times["congested"], carried, full_s)]
-    )
-    oracle.collector.read_all()
-    if shows_links:
-        print_links(oracle)
-    names = [machine.topology.hosts[node] for node in nodes_of_tasks]
-    for name, method in METHODS.items():
-        begun_s = time.perf_counter()
-        found = remap(
-            oracle,
-            RemapQuestion(
-                names, range(len(names)), sent_by_tasks(), method.metric, method.method,
-                least_gain_ratio=0.0,
-                coordinates_of_task=COORDINATES if method.method == "geometric" else None,
-            ),
-        )  # fmt: skip
-        times[f"{name}: map"] = time.perf_counter() - begun_s
-        process_of_task = np.argsort(found.task_of_process)
-        placed = [nodes_of_tasks[process] for process in process_of_task]
-        times[name] = machine.product(job_traffic(placed), others)[0]
-    return times
-
-
-def streams(nodes: npt.NDArray[np.int64]) -> dict[tuple[int, int], tuple[float, float]]:
-    """What pairs of nodes send without an end, both ways."""
-    pairs = nodes.reshape(-1, 2).tolist()
-    both = [(one, other) for a, b in pairs for one, other in ((a, b), (b, a))]
-    return dict.fromkeys(both, (float(STREAMS_OF_PAIR), np.inf))
-
-
-def print_links(oracle: Oracle) -> None:
-    links, found = oracle.topology.links, oracle.links()
-    print("link, share of bandwidth used, share of time full")
-    for link in np.argsort(-found.used_ratio)[:16].tolist():
-        used, full = 100 * found.used_ratio[link], 100 * found.stalled_ratio[link]
-        print(f"  {links.out_ports[link]:10s} {used:5.1f} % {full:5.1f} %")
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=24)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--links", action="store_true", help="also the links of each draw")
-    parser.add_argument("--short", action="store_true", help="two draws")
-    parser.add_argument("--optimize-s", type=float, default=remapping.OPTIMIZE_S, metavar="S")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--item", choices=ITEMS, action="append", help="repeatable; or all")
+    parser.add_argument("--runs", type=int, default=24)
+    parser.add_argument("--products", type=int, default=NUM_PRODUCTS, help="that are simulated")
+    parser.add_argument("--short", action="store_true", help="2 runs of 200 products")
+    parser.add_argument("--figures", type=Path, metavar="FILE", help="also as JSON")
     options = parser.parse_args()
-    remapping.OPTIMIZE_S = options.optimize_s
-    machine = Machine()
-    draws = []
-    seed = options.seed
-    while len(draws) < (2 if options.short else options.draws):
-        times = run(machine, seed, options.links)
-        seed += 1
-        draws.append(times)
-    print(f"{len(draws)} draws of nodes and pairs")
-    table = {name: np.array([times[name] for times in draws]) for name in draws[0]}
-    for name in ("quiet", "congested"):
-        print(f"{name:18s} {1e6 * table[name].mean():7.2f} us a product")
-    random = np.random.default_rng(0)
-    lost = table["congested"] - table["quiet"]
-    choices = random.integers(len(draws), size=(2000, len(draws)))
-    for name, method in METHODS.items():
-        won = table["congested"] - table[name]
-        shares = won[choices].sum(axis=1) / lost[choices].sum(axis=1)
-        low, high = np.quantile(shares, [0.025, 0.975])
-        share = won.sum() / lost.sum()
-        told = f"{name:18s} {1e6 * table[name].mean():7.2f} us  recovers {100 * share:6.1f} % "
-        told += f"[{100 * low:.1f}, {100 * high:.1f}], map in "
-        told += f"{1e3 * np.median(table[f'{name}: map']):.1f} ms"
-        if method.paper_ratio is not None:
-            told += f"  (ORACLE: {100 * method.paper_ratio:.1f} %)"
-        print(told)
+    if options.short:
+        options.runs, options.products = 2, 200
+    found = []
+    with compiled_flows(machine()) as flows:
+        for item in options.item or ITEMS:
+            figures = ITEMS[item](flows, options.runs, options.products)
+            print_figures(figures, f"ORACLE, {item}")
+            found += figures
+    write_figures(found, options.figures)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the oracle takes: time of a query, queries a second, memory of a large torus.
 
-Prints the figures of docs/reference/results.md beside ORACLE's own and our limits.
+Prints the figures of docs/reference/results.md and our limits; bench/oracle/times.py has the times
+that ORACLE gives, measured as it did.
 
     .venv/bin/python bench/oracle/service.py [--seconds 5] [--short]
 """
@@ -23,7 +24,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from gemini import COORDINATES, sent_by_tasks
+from paper_machine import sent_by_tasks, task_coordinates
 
 from fairlead.measure.metrics import MetricSource, Quantity, Series
 from fairlead.measure.topologies.gemini import DIRECTIONS
@@ -103,13 +104,13 @@ def in_process(short: bool) -> None:
 
     ask(spread)
     few, many = (20, 3) if short else (1000, 20)
-    print(f"STALLS of 256 routes: {timed(lambda: ask(spread), few)} (ORACLE: 270 ms)")
+    print(f"STALLS of 256 routes: {timed(lambda: ask(spread), few)}")
     print(f"STALLS of all pairs of 1000 nodes: {timed(lambda: ask(thousand), many)} (limit: 1 s)")
-    for method in ("scotch", "geometric", "optimize"):
+    for method in ("oracle", "scotch", "geometric", "optimize"):
         asked = RemapQuestion(
             [spread[task // 4] for task in range(64)], range(64), sent_by_tasks(),
             method=method, window_s=600,
-            coordinates_of_task=COORDINATES if method == "geometric" else None,
+            coordinates_of_task=task_coordinates(),
         )  # fmt: skip
         took = timed(partial(remap, oracle, asked), max(few // 10, 20))
         print(f"map of 64 tasks by {method}: {took} (limit: 12 ms)")

@@ -61,6 +61,15 @@ class Boxes {
     }
     return box;
   }
+  /// Mean coordinates of its points, as ORACLE section V gives them to the geometric mapping.
+  [[nodiscard]] std::array<double, kNumDimensions> middle_of(int task) const {
+    const auto box = box_of(task);
+    std::array<double, kNumDimensions> middle{};
+    for (std::size_t d = 0; d < kNumDimensions; ++d) {
+      middle[d] = static_cast<double>(box[d].begin + box[d].end - 1) / 2.0;
+    }
+    return middle;
+  }
   [[nodiscard]] std::size_t num_points(int task) const {
     const auto box = box_of(task);
     return box[0].size() * box[1].size() * box[2].size();

@@ -82,6 +82,9 @@ class Worker {
     spmv::Data data = task_.release();
     fairlead_remap_options options{};
     options.move_bytes = data.size_bytes();
+    const auto middle = boxes_.middle_of(next);
+    options.num_coordinates = static_cast<int>(middle.size());
+    options.coordinates = middle.data();
     if (settings_.gain > 0) {
       options.least_gain_ratio = static_cast<double>(settings_.gain) / 100.0;
       options.repeats_left = static_cast<double>(products_left);

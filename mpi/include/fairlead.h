@@ -18,6 +18,8 @@ enum {
   FAIRLEAD_MPI_FAILED = -2      /* The MPI returned an error; nothing was changed. */
 };
 
+enum { FAIRLEAD_MOST_COORDINATES = 8 };
+
 /* What decides whether a move pays. Fill it with zeros first, then set what you know. */
 typedef struct fairlead_remap_options {
   /* URL?metric=stalls&method=optimize&window_s=60, read on rank 0; NULL: $FAIRLEAD_ORACLE. */
@@ -30,6 +32,11 @@ typedef struct fairlead_remap_options {
      each move, and goes back by half with each call that keeps all, so that two placements do not
      take turns. */
   double least_gain_ratio;
+  /* Where this process's task is in the program's own space, such as the middle of its part of a
+     grid: that many values, at most FAIRLEAD_MOST_COORDINATES, as many on all ranks. 0 and NULL:
+     none. Only the method `geometric` uses them. */
+  int num_coordinates;
+  const double* coordinates;
 } fairlead_remap_options;
 
 /* Which task this process is to do from now on, by what the network does now. Collective over

@@ -48,6 +48,12 @@ std::string text_of(const Sent& sent) {
   return '[' + text_of(sent.src) + ',' + text_of(sent.dst) + ',' + text_of(sent.bytes) + ']';
 }
 
+std::string text_of(const std::vector<std::vector<double>>& rows) {
+  std::string list = "[";
+  for (const std::vector<double>& row : rows) list += (list.size() > 1 ? "," : "") + list_of(row);
+  return list + ']';
+}
+
 }  // namespace
 
 std::string as_json(const Question& question) {
@@ -56,7 +62,11 @@ std::string as_json(const Question& question) {
   return "{\"host_of_process\":" + list_of(question.host_of_process) +
          ",\"task_of_process\":" + list_of(question.task_of_process) +
          ",\"move_bytes_of_process\":" + list_of(question.move_bytes_of_process) +
-         ",\"sent\":" + sent + "],\"repeats_left\":" + text_of(question.repeats_left) +
+         ",\"sent\":" + sent + ']' +
+         (question.coordinates_of_task.empty()
+              ? ""
+              : ",\"coordinates_of_task\":" + text_of(question.coordinates_of_task)) +
+         ",\"repeats_left\":" + text_of(question.repeats_left) +
          ",\"least_gain_ratio\":" + text_of(question.least_gain_ratio) + '}';
 }
 

@@ -32,8 +32,10 @@ constexpr const char* kTokenVariable = "FAIRLEAD_ORACLE_TOKEN";
 /// What each rank tells of itself.
 struct Told {
   std::array<char, 256> host;
+  std::array<double, FAIRLEAD_MOST_COORDINATES> coordinates;
   double move_bytes;
   int task;
+  int num_coordinates;
   int num_neighbours;  ///< -1: an argument of this rank is wrong.
 };
 
@@ -54,24 +56,45 @@ Told told_of(int size, int num_neighbours, const int* neighbours, const double* 
   bool is_valid = task != nullptr && *task >= 0 && *task < size && num_neighbours >= 0 &&
                   (num_neighbours == 0 || (neighbours != nullptr && bytes != nullptr)) &&
                   is_size(options.move_bytes) && is_size(options.repeats_left) &&
-                  is_size(options.least_gain_ratio) && options.least_gain_ratio < 1.0;
+                  is_size(options.least_gain_ratio) && options.least_gain_ratio < 1.0 &&
+                  options.num_coordinates >= 0 &&
+                  options.num_coordinates <= FAIRLEAD_MOST_COORDINATES &&
+                  (options.num_coordinates == 0 || options.coordinates != nullptr);
   for (int i = 0; is_valid && i < num_neighbours; ++i) {
     is_valid = neighbours[i] >= 0 && neighbours[i] < size && is_size(bytes[i]);
   }
+  for (int i = 0; is_valid && i < options.num_coordinates; ++i) {
+    told.coordinates.at(static_cast<std::size_t>(i)) = options.coordinates[i];
+    is_valid = std::isfinite(options.coordinates[i]);
+  }
+  told.num_coordinates = is_valid ? options.num_coordinates : 0;
   told.task = is_valid ? *task : -1;
   told.num_neighbours = is_valid ? num_neighbours : -1;
   told.move_bytes = is_valid ? options.move_bytes : 0.0;
   return told;
 }
 
-/// Whether every rank's arguments are right, and each task has one process.
+/// Whether every rank's arguments are right, each task has one process, and all have coordinates
+/// of as many dimensions.
 bool fit_together(const std::vector<Told>& told) {
   std::vector<bool> is_done(told.size(), false);
   for (const Told& one : told) {
     if (one.num_neighbours < 0 || is_done[static_cast<std::size_t>(one.task)]) return false;
+    if (one.num_coordinates != told.front().num_coordinates) return false;
     is_done[static_cast<std::size_t>(one.task)] = true;
   }
   return true;
+}
+
+/// In the order of the tasks; empty where the program gave none.
+std::vector<std::vector<double>> coordinates_of_task(const std::vector<Told>& told) {
+  if (told.front().num_coordinates == 0) return {};
+  std::vector<std::vector<double>> coordinates(told.size());
+  for (const Told& one : told) {
+    coordinates[static_cast<std::size_t>(one.task)].assign(
+        one.coordinates.begin(), one.coordinates.begin() + one.num_coordinates);
+  }
+  return coordinates;
 }
 
 /// By how much a move has to pay on a communicator; an attribute of it, on rank 0 alone.
@@ -126,6 +149,7 @@ int asked(const std::vector<Told>& told, const std::vector<Sent>& sent,
     question.move_bytes_of_process.push_back(one.move_bytes);
   }
   question.sent = sent;
+  question.coordinates_of_task = coordinates_of_task(told);
   question.repeats_left = options.repeats_left;
   question.least_gain_ratio = patience.gain_ratio(options.least_gain_ratio);
   tasks = question.task_of_process;

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import sys
 import urllib.parse
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from fairlead.errors import Error, InputError
 from fairlead.measure.oracle import ask_for_tasks
@@ -22,6 +23,16 @@ MOST_GAIN_RATIO = 0.5
 MOST_FACTOR = 64
 
 T = TypeVar("T")
+
+
+class _Own(NamedTuple):
+    """What a rank says of its task."""
+
+    host: str
+    task: int
+    bytes_to: dict[int, float]
+    move_bytes: float
+    coordinates: list[float]
 
 
 class Communicator(Protocol):
@@ -60,6 +71,7 @@ class Remapper:
         *,
         move_bytes: float = 0.0,
         repeats_left: float = 0.0,
+        coordinates: Sequence[float] = (),
     ) -> int:
         """The next task of this process. Collective.
 
@@ -68,6 +80,8 @@ class Remapper:
             bytes_to: Bytes that its task sends to others in one repeat, by task.
             move_bytes: Data of its task that a move has to send.
             repeats_left: How often the bytes will be sent from now on; 0: unknown.
+            coordinates: Where its task is in the program's own space, such as the middle of its
+                part of a grid, as many values on all ranks; only the method `geometric` uses them.
 
         Returns:
             The next task; the same as before on all ranks where no oracle answers, which rank 0
@@ -78,7 +92,10 @@ class Remapper:
         """
         # NumPy's integers have no form in JSON: rank 0 would fail while all others wait.
         sizes = {int(to): float(size) for to, size in bytes_to.items()}
-        own = (os.uname().nodename.partition(".")[0], int(task), sizes, float(move_bytes))
+        own = _Own(
+            os.uname().nodename.partition(".")[0], int(task), sizes, float(move_bytes),
+            [float(value) for value in coordinates],
+        )  # fmt: skip
         told = self.comm.gather(own, root=0)
         answer: tuple[str, list[int]] | None = None
         if self.comm.Get_rank() == 0:
@@ -88,26 +105,28 @@ class Remapper:
             raise InputError(f"remap: {problem}")
         return int(tasks[self.comm.Get_rank()])
 
-    def _asked(
-        self, told: Sequence[tuple[str, int, dict[int, float], float]], repeats_left: float
-    ) -> tuple[str, list[int]]:
+    def _asked(self, told: Sequence[_Own], repeats_left: float) -> tuple[str, list[int]]:
         """On rank 0: what is wrong with the arguments, and the tasks."""
-        now = [task for _, task, _, _ in told]
-        sent = [(task, to, size) for _, task, sizes, _ in told for to, size in sizes.items()]
-        problem = _problem(now, sent, [size for *_, size in told])
+        now = [own.task for own in told]
+        sent = [(own.task, to, size) for own in told for to, size in own.bytes_to.items()]
+        problem = _problem(now, sent, [own.move_bytes for own in told])
+        problem = problem or _problem_of_coordinates([own.coordinates for own in told])
         if problem:
             return problem, now
         least = min(
             self.least_gain_ratio * self._factor, max(self.least_gain_ratio, MOST_GAIN_RATIO)
         )
         question = {
-            "host_of_process": [host for host, _, _, _ in told],
+            "host_of_process": [own.host for own in told],
             "task_of_process": now,
             "sent": sent,
-            "move_bytes_of_process": [size for *_, size in told],
+            "move_bytes_of_process": [own.move_bytes for own in told],
             "repeats_left": float(repeats_left),
             "least_gain_ratio": least,
         }
+        if told[0].coordinates:
+            by_task = sorted(told, key=lambda own: own.task)
+            question["coordinates_of_task"] = [own.coordinates for own in by_task]
         try:
             source = self.oracle or os.environ.get(ORACLE_VARIABLE, "")
             if not source:
@@ -134,3 +153,12 @@ def _problem(
             return f"task {src} cannot send {size_bytes} bytes to task {dst}"
     wrong = [size for size in sizes if not 0 <= size < float("inf")]
     return f"move_bytes must be finite and >= 0, got {wrong[0]}" if wrong else ""
+
+
+def _problem_of_coordinates(coordinates: Sequence[Sequence[float]]) -> str:
+    """What is wrong with the coordinates of all ranks; empty where nothing is."""
+    numbers = sorted({len(own) for own in coordinates})
+    if len(numbers) > 1:
+        return f"coordinates: expected as many on all ranks, got {numbers[0]} and {numbers[-1]}"
+    wrong = [value for own in coordinates for value in own if not math.isfinite(value)]
+    return f"coordinates: each must be finite, got {wrong[0]}" if wrong else ""

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""remap.py [wrong]: what remap.c does, by mpi4py: prints what each rank gets of two remappings.
+"""remap.py [wrong|coordinates]: prints what each rank gets of two remappings, as remap.c does.
 
-With `wrong`, the last rank names a task that is not there.
+With `wrong`, the last rank names a task that is not there. With `coordinates`, task t is at
+(t, -t / 2).
 """
 
 import sys
@@ -17,7 +18,8 @@ task = rank
 for turn in range(2):
     neighbour = size if "wrong" in sys.argv and rank == size - 1 else (task + 1) % size
     try:
-        task = remapper(task, {neighbour: 1e6}, move_bytes=8.0, repeats_left=5)
+        at = (task, -task / 2) if "coordinates" in sys.argv else ()
+        task = remapper(task, {neighbour: 1e6}, move_bytes=8.0, repeats_left=5, coordinates=at)
         problem = ""
     except fairlead.InputError as error:
         problem = f" {error}"

@@ -142,7 +142,10 @@ def test_spmv_runs_on_the_grid_of_the_paper(
     assert remappings(done) == (1, 1, 0)
 
 
-def test_real_stalls_move_the_tasks_of_a_running_program(mpi: TracedMpi, oracle: str) -> None:
+@pytest.mark.parametrize("method", ["optimize", "oracle"])
+def test_real_stalls_move_the_tasks_of_a_running_program(
+    mpi: TracedMpi, oracle: str, method: str
+) -> None:
     # Eight tasks in a cube, two on each host: on the one that is slow to reach opposite corners, to
     # which six faces go; to two neighbours four would.
     slow, *others = LINE[2], LINE[0], LINE[1], host(1, 0, 0)
@@ -150,7 +153,7 @@ def test_real_stalls_move_the_tasks_of_a_running_program(mpi: TracedMpi, oracle:
 
     done = spmv(
         mpi, hosts, "--vectors", "30", "--every", "10",
-        FAIRLEAD_ORACLE=f"{oracle}?metric=stalls&method=optimize",
+        FAIRLEAD_ORACLE=f"{oracle}?metric=stalls&method={method}",
     )  # fmt: skip
 
     assert has_passed(done), done.stdout + done.stderr
@@ -249,6 +252,17 @@ def test_ranks_of_mpi4py_learn_their_tasks(
     assert QUESTIONS[1]["task_of_process"] == [1, 2, 0]
 
 
+def test_ranks_of_mpi4py_hand_their_tasks_coordinates_on(
+    mpi: TracedMpi, tmp_path: Path, answering: Callable[[Answer], str]
+) -> None:
+    url = answering(lambda tasks: told(tasks[1:] + tasks[:1]))
+
+    by_mpi4py(mpi, tmp_path, "coordinates", FAIRLEAD_ORACLE=url)
+
+    in_order_of_tasks = [[0, 0], [1, -0.5], [2, -1]]
+    assert [q["coordinates_of_task"] for q in QUESTIONS] == [in_order_of_tasks] * 2
+
+
 def test_ranks_of_mpi4py_go_on_where_the_oracle_dies(
     openmpi: TracedMpi, tmp_path: Path, answering: Callable[[Answer], str]
 ) -> None:
@@ -301,8 +315,45 @@ def test_c_program_learns_its_tasks(
     ], done.stderr
 
 
-def test_wrong_argument_of_one_rank_is_told_to_all(mpi: TracedMpi, program: Path) -> None:
-    done = run(mpi, ["a"] * 3, program, "wrong")
+def test_c_program_hands_its_tasks_coordinates_on(
+    mpi: TracedMpi, program: Path, answering: Callable[[Answer], str]
+) -> None:
+    url = answering(lambda tasks: told(tasks[1:] + tasks[:1]))
+
+    run(mpi, ["a"] * 3, program, "coordinates", FAIRLEAD_ORACLE=url)
+
+    assert [question["task_of_process"] for question in QUESTIONS] == [[0, 1, 2], [1, 2, 0]]
+    in_order_of_tasks = [[0, 0], [1, -0.5], [2, -1]]
+    assert [q["coordinates_of_task"] for q in QUESTIONS] == [in_order_of_tasks] * 2
+
+
+def test_program_without_coordinates_hands_none_on(
+    mpi: TracedMpi, program: Path, answering: Callable[[Answer], str]
+) -> None:
+    run(mpi, ["a"] * 3, program, FAIRLEAD_ORACLE=answering(told))
+
+    assert all("coordinates_of_task" not in question for question in QUESTIONS)
+    assert len(QUESTIONS) == 2
+
+
+def test_geometric_mapping_uses_what_a_running_program_hands_on(
+    mpi: TracedMpi, program: Path, oracle: str
+) -> None:
+    # The hosts come in another order than on their line in Z, so the tasks do, too.
+    hosts = [LINE[2], LINE[0], LINE[3], LINE[1]]
+    url = f"{oracle}?metric=hops&method=geometric"
+
+    done = run(mpi, hosts, program, "coordinates", FAIRLEAD_ORACLE=url)
+
+    tasks = dict(re.findall(r"turn 0 rank (\d) task (\d) state 1", done.stdout))
+    assert tasks == {"0": "2", "1": "0", "2": "3", "3": "1"}, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("variant", ["wrong", "uneven"])
+def test_wrong_argument_of_one_rank_is_told_to_all(
+    mpi: TracedMpi, program: Path, variant: str
+) -> None:
+    done = run(mpi, ["a"] * 3, program, variant)
 
     assert sorted(done.stdout.splitlines()) == [
         f"turn {turn} rank {rank} task {rank} state -1 same 1"

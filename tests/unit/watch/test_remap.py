@@ -96,6 +96,51 @@ def test_all_ranks_learn_their_next_task() -> None:
     assert (asked["move_bytes_of_process"], asked["repeats_left"]) == ([5.0] * 4, 7)
 
 
+def test_coordinates_of_tasks_are_handed_on_in_the_order_of_the_tasks() -> None:
+    oracle = Oracle()
+
+    def body(comm: Any) -> int:
+        task = (comm.rank + 1) % 4
+        return Remapper(comm, SOURCE, ask=oracle)(task, {}, coordinates=np.array([task, 10.5]))
+
+    Ranks(4).run(body)
+
+    assert oracle.questions[0]["task_of_process"] == [1, 2, 3, 0]
+    assert oracle.questions[0]["coordinates_of_task"] == [[t, 10.5] for t in range(4)]
+
+
+def test_without_coordinates_the_question_has_none() -> None:
+    oracle = Oracle()
+
+    Ranks(2).run(lambda comm: Remapper(comm, SOURCE, ask=oracle)(comm.rank, {}))
+
+    assert "coordinates_of_task" not in oracle.questions[0]
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "problem"),
+    [
+        ([1.0], "coordinates: expected as many on all ranks, got 1 and 2"),
+        ([1.0, float("nan")], "coordinates: each must be finite, got nan"),
+    ],
+)
+def test_coordinates_of_one_rank_that_cannot_be_are_refused_on_all(
+    coordinates: list[float], problem: str
+) -> None:
+    oracle = Oracle()
+
+    def body(comm: Any) -> int:
+        own = coordinates if comm.rank == 1 else [0.0, 0.0]
+        return Remapper(comm, SOURCE, ask=oracle)(comm.rank, {}, coordinates=own)
+
+    errors = Ranks(2).run(body)
+
+    assert not oracle.questions
+    for error in errors:
+        with pytest.raises(InputError, match=problem):
+            raise error
+
+
 def test_numbers_of_numpy_are_numbers() -> None:
     oracle = Oracle()
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dimension-ordered routes of a torus: X, then Y, then Z, the shorter way round.
 
-Source: ORACLE, section on the Gemini network; a tie goes by the parity of the destination.
+Source: ORACLE, section II. Where both directions are as long, + if the destination's coordinate in
+that dimension is even, - if it is odd.
 """
 
 from __future__ import annotations

@@ -12,16 +12,22 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from fairlead.decide.placement import COST_OF_OBJECTIVE, DEFAULT_OBJECTIVE, METHODS, place
+from fairlead.decide.placement.metric_mapping import estimated_costs, map_by_metric
 from fairlead.errors import InputError
 from fairlead.model.cluster import Cluster
 from fairlead.model.cost import evaluate
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic
+from fairlead.watch.oracle.machine_graph import machine_graph
 from fairlead.watch.oracle.network_for_program import network_for_program
 from fairlead.watch.oracle.oracle import Oracle
 
-__all__ = ["MOST_TASKS", "OPTIMIZE_S", "RemapQuestion", "Remapped", "remap"]
+__all__ = ["BY_METRIC", "MOST_TASKS", "OPTIMIZE_S", "RemapQuestion", "Remapped", "remap"]
+
+BY_METRIC = "oracle"
+"""Method: ORACLE's mapping. It takes the metric as it is, and its map without judging it; all other
+methods place on what the program itself leaves of the network, and move only where it pays."""
 
 MOST_TASKS = 4096
 """Of one question: `optimize` keeps to its time with so many."""
@@ -47,14 +53,15 @@ class RemapQuestion:
         host_of_process: Where each process runs, length T.
         task_of_process: What it does now; each task once.
         sent: Rows of (sending task, receiving task, bytes in one repeat).
-        metric: Of the oracle, by which pairs of hosts are compared.
-        method: Of `fairlead.decide.placement.METHODS`.
+        metric: Of the oracle, by which pairs of hosts are compared; for `oracle` also "none".
+        method: Of `fairlead.decide.placement.METHODS`, or `oracle`.
         window_s: Time window of the metric, in seconds, that ends now.
         repeats_left: How often the bytes will be sent from now on; 0: unknown, moves are free.
         move_bytes_of_process: Data of the task of each process.
         least_gain_ratio: Least part of the time on the network that moves have to save.
-        coordinates_of_task: In the program's own space, shape (T, D), for `geometric`; None: made
-            up from the traffic.
+        coordinates_of_task: In the program's own space, shape (T, D), which only `geometric` uses;
+            None: made up from the traffic.
+        seed: Where random numbers start.
     """
 
     host_of_process: Sequence[str]
@@ -67,6 +74,7 @@ class RemapQuestion:
     move_bytes_of_process: Sequence[float] | None = None
     least_gain_ratio: float = 0.1
     coordinates_of_task: Sequence[Sequence[float]] | None = None
+    seed: int = 0
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -75,7 +83,8 @@ class Remapped:
 
     Attributes:
         task_of_process: Of each process; as before where moving does not pay.
-        now_s: Predicted time on the network of a repeat, with the tasks as they are.
+        now_s: Predicted time on the network of a repeat, with the tasks as they are. Like the other
+            times `nan` by the method `oracle`, which predicts none.
         then_s: With the new placement that was found, taken or not.
         move_s: Predicted time of moving the data of the tasks that another process would do.
         reason: Why it was taken or not, in a few words.
@@ -100,6 +109,8 @@ def remap(oracle: Oracle, asked: RemapQuestion) -> Remapped:
     hosts = tuple(dict.fromkeys(asked.host_of_process))
     place_of = {host: index for index, host in enumerate(hosts)}
     host_of_process = np.array([place_of[host] for host in asked.host_of_process])
+    if asked.method == BY_METRIC:
+        return _map_once(oracle, asked, host_of_process, now)
     host_of_task = np.empty(len(now), dtype=np.int64)
     host_of_task[now] = host_of_process
     network = network_for_program(
@@ -115,7 +126,8 @@ def remap(oracle: Oracle, asked: RemapQuestion) -> Remapped:
         traffic, network, cluster, asked.method,
         time_limit_s=OPTIMIZE_S if asked.method == "optimize" else None,
         start=before if asked.method == "optimize" else None,
-        rank_coordinates=asked.coordinates_of_task,
+        rank_coordinates=asked.coordinates_of_task if asked.method == "geometric" else None,
+        seed=asked.seed,
     )  # fmt: skip
     now_s, then_s = (
         float(getattr(evaluate(each, traffic, network), cost)) for each in (before, found)
@@ -126,6 +138,19 @@ def remap(oracle: Oracle, asked: RemapQuestion) -> Remapped:
     if np.array_equal(now, then):
         reason = "the tasks are where they should be"
     return Remapped(now if reason else then, now_s, then_s, move_s, reason or "it pays")
+
+
+def _map_once(oracle: Oracle, asked: RemapQuestion, host_of_process: Ints, now: Ints) -> Remapped:
+    """ORACLE's mapping (section III-D): each process is a core; what Scotch finds is taken."""
+    weight = machine_graph(oracle, asked.host_of_process, asked.metric, asked.window_s)
+    sent_bytes = _traffic(asked).bytes
+    core_of_task = map_by_metric(sent_bytes, weight, asked.seed)
+    then = _tasks(host_of_process[core_of_task], host_of_process, now)
+    before, after = (
+        estimated_costs(sent_bytes, weight, np.argsort(tasks)).sum() for tasks in (now, then)
+    )
+    reason = f"by {asked.metric} the messages cost {after:.4g}, before {before:.4g}"
+    return Remapped(then, math.nan, math.nan, math.nan, reason)
 
 
 def _check(asked: RemapQuestion) -> None:
@@ -146,8 +171,9 @@ def _check(asked: RemapQuestion) -> None:
     _check_coordinates(asked.coordinates_of_task, num_tasks)
     if any(not 0 <= size < math.inf for size in asked.move_bytes_of_process or ()):
         raise InputError("move_bytes_of_process: every value must be finite and >= 0")
-    if asked.method not in METHODS:
-        raise InputError(f"method: unknown {asked.method!r}; there are {', '.join(METHODS)}")
+    if asked.method not in (*METHODS, BY_METRIC):
+        known = ", ".join((*METHODS, BY_METRIC))
+        raise InputError(f"method: unknown {asked.method!r}; there are {known}")
     num_hosts = len(set(asked.host_of_process))
     if asked.method.startswith("scotch") and num_hosts > MOST_SCOTCH_HOSTS:
         raise InputError(

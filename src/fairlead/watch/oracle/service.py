@@ -37,7 +37,7 @@ from fairlead.watch.oracle.shared_links import shared_links
 __all__ = ["service"]
 
 REQUESTS_PER_S = 2000.0
-"""Of one client, unless told otherwise; twice what ORACLE's successors need."""
+"""Of one client, unless told otherwise."""
 
 PAIRS_OF_REQUEST = 4096
 """So many pairs cost a client as much as one small request."""

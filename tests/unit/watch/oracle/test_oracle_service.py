@@ -379,6 +379,21 @@ def test_running_program_is_told_its_next_tasks(serve) -> None:
     assert answer["reason"].startswith("it would save less than")
 
 
+def test_method_oracle_maps_by_the_metric_and_predicts_no_times(serve) -> None:
+    # Two tasks that exchange much share a node with one that they do not know.
+    hosts = [PAIR[0], PAIR[1], PAIR[0], PAIR[1]]
+    sent = [[0, 1, 1e6], [1, 0, 1e6], [2, 3, 1e6], [3, 2, 1e6]]
+    program = {"host_of_process": hosts, "task_of_process": [0, 1, 2, 3], "sent": sent}
+
+    status, answer = serve().ask("POST", "/v1/remap?metric=hops&method=oracle", program)
+
+    assert status == 200
+    host_of_task = dict(zip(answer["task_of_process"], hosts, strict=True))
+    assert host_of_task[0] == host_of_task[1] != host_of_task[2] == host_of_task[3]
+    assert [answer[name] for name in ("now_s", "then_s", "move_s")] == [None] * 3
+    assert answer["reason"].startswith("by hops the messages cost 0, before ")
+
+
 def test_program_that_cannot_be_is_refused(serve) -> None:
     program = {"host_of_process": PAIR, "task_of_process": [0, 0], "sent": []}
 

@@ -142,3 +142,46 @@ def test_question_that_contradicts_itself_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=problem):
         remap(oracle, dataclasses.replace(HEAVY, **change))
+
+
+def test_method_oracle_takes_the_map_of_scotch_whatever_would_be_saved(oracle: Oracle) -> None:
+    found = remap(
+        oracle,
+        dataclasses.replace(
+            HEAVY, method="oracle", least_gain_ratio=0.95, repeats_left=1,
+            move_bytes_of_process=[1e12] * 4,
+        ),
+    )  # fmt: skip
+
+    assert host(*STALLS) not in hosts_of(found, 1, 2)
+    assert sorted(found.task_of_process) == [0, 1, 2, 3]
+    assert np.isnan([found.now_s, found.then_s, found.move_s]).all()
+    # 90 % on both links of the slow router: 2e9 bytes cross one of them before.
+    assert found.reason.startswith("by stalls the messages cost ")
+    assert found.reason.endswith(", before 1.8e+11")
+
+
+def test_method_oracle_keeps_a_map_that_is_its_own(oracle: Oracle) -> None:
+    by_metric = dataclasses.replace(HEAVY, method="oracle")
+    first = remap(oracle, by_metric)
+
+    second = remap(
+        oracle, dataclasses.replace(by_metric, task_of_process=first.task_of_process.tolist())
+    )
+
+    assert hosts_of(second, 1, 2) == hosts_of(first, 1, 2)
+
+
+def test_coordinates_decide_by_geometric_and_are_no_trouble_for_others(oracle: Oracle) -> None:
+    # The line of tasks is 2, 0, 3, 1, and so is then that on the line of hosts.
+    line = [[1.0], [3.0], [0.0], [2.0]]
+    geometric = dataclasses.replace(
+        HEAVY, sent=[(2, 0, 1e9), (0, 3, 1e9), (3, 1, 1e9)], metric="hops", method="geometric",
+        coordinates_of_task=line,
+    )  # fmt: skip
+
+    found = remap(oracle, geometric)
+    other = remap(oracle, dataclasses.replace(HEAVY, coordinates_of_task=line))
+
+    assert found.task_of_process.tolist() == [2, 0, 3, 1]
+    assert other.task_of_process.tolist() == remap(oracle, HEAVY).task_of_process.tolist()
