@@ -71,7 +71,12 @@ def blocked(instance: Instance, seed: int) -> HostOfTask:
 def scotch(instance: Instance, seed: int) -> HostOfTask:
     """As Fairlead uses it: costs scaled to 1..1000, the best of some starts."""
     return fl.place(
-        instance.traffic, instance.network, instance.cluster, "scotch", objective="sum", seed=seed
+        instance.traffic,
+        instance.network,
+        instance.cluster,
+        "scotch-best",
+        objective="sum",
+        seed=seed,
     ).host_of_rank
 
 
