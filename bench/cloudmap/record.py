@@ -107,9 +107,14 @@ def side_of(num_ranks: int) -> int:
 def with_sizes(lines: list[str], face: int) -> list[str]:
     """Faces as so many doubles: SimGrid records a derived type without its size.
 
-    Messages to MPI_PROC_NULL, above and below the plane, are left out.
+    Messages to MPI_PROC_NULL, above and below the plane, are left out, and so are the reductions
+    after the last step.
     """
-    kept = [line.replace(" 1 -1", f" {face} 0") for line in lines if " -333 " not in line]
+    kept = [
+        line.replace(" 1 -1", f" {face} 0")
+        for line in lines
+        if " -333 " not in line and " allreduce " not in line
+    ]
     return [line.replace("waitall 12", "waitall 8") for line in kept]
 
 

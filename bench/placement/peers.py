@@ -23,7 +23,7 @@ HostOfTask = npt.NDArray[np.int64]
 Method = Callable[[Instance, int], HostOfTask]
 
 CLOUDMAP_LARGEST_DISTANCE = 10
-"""CloudMap section VI: costs between hosts scaled to 1..10."""
+"""CloudMap's published scripts scale costs between hosts to 0..10; Scotch wants 1 at least."""
 
 WEIGHT_SCALE = 100
 """Mt-KaHyPar's weights are integers: hundredths of a cost."""
