@@ -54,7 +54,8 @@ def _map_once(
         num_tries=1,
         is_as_published=True,
     )
-    return placements[0]
+    host_of_rank: npt.NDArray[np.int64] = placements[0]
+    return host_of_rank
 
 
 def _on_random_hosts(host_of_rank: HostOfRank, problem: Problem) -> HostOfRank:
