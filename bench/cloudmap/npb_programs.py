@@ -119,8 +119,8 @@ FACTS = {
             ),
         ),
     ),
-    # Not of NPB: examples/stencil, 100 steps of a point each at 100 million points a second.
-    "stencil": Facts({"256": 100 * 256**3 / 1e6}, 100, 100, ()),
+    # Not of NPB: examples/stencil, 20,000 steps, at 100 million points a second.
+    "stencil": Facts({"256": 20_000 * 256**3 / 1e6}, 20_000, 100, ()),
     "sp": Facts(
         {"B": 354_977, "C": 1_450_240},
         400,
