@@ -11,6 +11,7 @@ import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import gains
 import npb_programs
@@ -22,7 +23,22 @@ from rich.console import Console
 from rich.table import Table
 
 Figures = list[dict[str, object]]
-Rerun = Callable[[bool, int | None], Figures]
+
+
+class Asked(NamedTuple):
+    """What the command line asks for.
+
+    Attributes:
+        rounds: Of each mechanism, or None: as many as the paper has.
+        programs: Of NPB, or nothing: all.
+    """
+
+    short: bool
+    rounds: int | None
+    programs: tuple[str, ...]
+
+
+Rerun = Callable[[Asked], Figures]
 SHORT_PROGRAMS = {64: ("cg",), 256: ("ep",)}
 SP_ALONE, CG_ALONE = ("sp",), ("cg",)
 
@@ -30,19 +46,24 @@ SP_ALONE, CG_ALONE = ("sp",), ("cg",)
 def gain(name: str, programs: tuple[str, ...] = npb_programs.PROGRAMS) -> Rerun:
     """One of the figures of gains, of some programs."""
 
-    def rerun(short: bool, rounds: int | None) -> Figures:
+    def rerun(asked: Asked) -> Figures:
         setting = gains.SETTINGS[name]
         is_all = programs == npb_programs.PROGRAMS
-        taken = SHORT_PROGRAMS[setting.num_ranks] if short and is_all else programs
-        number = rounds or (1 if short else gains.ROUNDS)
-        return gains.figures(setting, gains.measure(setting, number, taken))
+        taken = SHORT_PROGRAMS[setting.num_ranks] if asked.short and is_all else programs
+        rounds = asked.rounds or (1 if asked.short else gains.ROUNDS)
+        return gains.figures(setting, gains.measure(setting, rounds, asked.programs or taken))
 
     return rerun
 
 
 def once(rerun: Callable[[bool], Figures]) -> Rerun:
     """One that has no rounds."""
-    return lambda short, _: rerun(short)
+    return lambda asked: rerun(asked.short)
+
+
+def in_rounds(rerun: Callable[[bool, int | None], Figures]) -> Rerun:
+    """One of a single program, in rounds."""
+    return lambda asked: rerun(asked.short, asked.rounds)
 
 
 ITEMS: dict[str, Rerun] = {
@@ -51,8 +72,8 @@ ITEMS: dict[str, Rerun] = {
     "figure-3": once(over_a_day.figure_3),
     "figure-4": once(placements.figure_4),
     **{name: gain(name) for name in gains.SETTINGS},
-    "figure-12": two_days.figure_12,
-    "figure-14": gains.figure_14,
+    "figure-12": in_rounds(two_days.figure_12),
+    "figure-14": in_rounds(gains.figure_14),
     "figure-15": once(placements.figure_15),
     "table-1": once(placements.table_1),
     "table-2": once(overhead.table_2),
@@ -68,11 +89,18 @@ def main() -> None:
     parser.add_argument("--item", choices=ITEMS, action="append", help="repeatable; default: all")
     parser.add_argument("--short", action="store_true", help="a few programs and rounds")
     parser.add_argument("--rounds", type=int, help="of each mechanism; default: 10, figure 12: 200")
+    parser.add_argument(
+        "--program",
+        action="append",
+        choices=npb_programs.PROGRAMS,
+        help="instead of all, in figures 6 to 11 and 13; repeatable",
+    )
     parser.add_argument("--figures", type=Path, help="write the numbers to this JSON file")
     options = parser.parse_args()
+    asked = Asked(options.short, options.rounds, tuple(options.program or ()))
     found: Figures = []
     for item in options.item or ITEMS:
-        rows = ITEMS[item](options.short, options.rounds)
+        rows = ITEMS[item](asked)
         Console(width=130).print(table(item, rows))
         found += rows
     if options.figures is not None:
