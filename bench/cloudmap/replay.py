@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replays a recorded benchmark in SimGrid's SMPI, on a cloud at a time, under a placement.
 
-Open MPI's choice of collective algorithms is SimGrid's `ompi`.
+Collective algorithms are SimGrid's choice `ompi`, but for allreduce: up to 10 kB, and NPB has no
+larger one, Open MPI 1.6 takes recursive doubling, while SimGrid 3.32 takes others, which crash when
+256 ranks are replayed.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ class Replayer:
             [
                 *("smpirun", "-np", str(placement.num_ranks), "-platform", str(platform)),
                 *("-hostfile", str(hostfile), "-replay", str(self._files[name])),
-                *("--cfg=smpi/coll-selector:ompi", f"--cfg=smpi/host-speed:{RATE}"),
+                *("--cfg=smpi/coll-selector:ompi", "--cfg=smpi/allreduce:rdb"),
+                f"--cfg=smpi/host-speed:{RATE}",
                 *("--log=root.t:error", "--log=smpi_replay.t:info"),
             ],
             capture_output=True, text=True, check=False,
