@@ -144,12 +144,11 @@ NB_MODULE(_core, module) {
         std::vector<std::vector<std::int64_t>> placements;
         {
           const nb::gil_scoped_release unlocked;
-          placements = fairlead::scotch_placements(
-              traffic.view(), view(cost), view(slots),
-              {.seed = seed,
-               .num_tries = num_tries,
-               .is_as_published = is_as_published,
-               .largest_distance = largest_distance});
+          placements = fairlead::scotch_placements(traffic.view(), view(cost), view(slots),
+                                                   {.seed = seed,
+                                                    .num_tries = num_tries,
+                                                    .is_as_published = is_as_published,
+                                                    .largest_distance = largest_distance});
         }
         return to_table(placements);
       },

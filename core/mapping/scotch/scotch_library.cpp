@@ -107,9 +107,8 @@ Strategy::Strategy() {
 
 Strategy::Strategy(SCOTCH_Num num_hosts) {
   check(SCOTCH_stratInit(&strategy_), "start a strategy");
-  check(
-      SCOTCH_stratGraphMapBuild(&strategy_, SCOTCH_STRATRECURSIVE, num_hosts, kAllowedImbalance),
-      "build a strategy");
+  check(SCOTCH_stratGraphMapBuild(&strategy_, SCOTCH_STRATRECURSIVE, num_hosts, kAllowedImbalance),
+        "build a strategy");
 }
 
 Strategy::~Strategy() {
