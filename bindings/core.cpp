@@ -141,18 +141,20 @@ NB_MODULE(_core, module) {
   module.def(
       "scotch_placements",
       [](const Csr& traffic, const Square& cost, const Indices& slots, std::uint32_t seed,
-         int num_tries, double largest_distance) {
+         int num_tries, double largest_distance, bool is_as_published) {
         std::vector<std::vector<std::int64_t>> placements;
         {
           const nb::gil_scoped_release unlocked;
-          placements = fairlead::scotch_placements(
-              traffic.view(), view(cost), view(slots),
-              {.seed = seed, .num_tries = num_tries, .largest_distance = largest_distance});
+          placements = fairlead::scotch_placements(traffic.view(), view(cost), view(slots),
+                                                   {.seed = seed,
+                                                    .num_tries = num_tries,
+                                                    .is_as_published = is_as_published,
+                                                    .largest_distance = largest_distance});
         }
         return to_table(placements);
       },
       "traffic"_a, "cost"_a, "slots"_a, "seed"_a, "num_tries"_a,
-      "largest_distance"_a = fairlead::kLargestDistance,
+      "largest_distance"_a = fairlead::kLargestDistance, "is_as_published"_a = false,
       "Placements by Scotch, one per row, each within the slots.");
 
   module.def(

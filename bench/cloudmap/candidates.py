@@ -23,8 +23,8 @@ def _choices() -> dict[str, tuple[str, str, str]]:
 
 
 CHOICES = _choices()
-"""CloudMap's methods minimise the sum of traffic times cost, by the metric in their name;
-`optimize` does that as well, and once goes by the objective that it has by default."""
+"""Scotch's methods minimise the sum of traffic times cost, by the metric in their name; `optimize`
+does that as well, and once goes by the objective that it has by default."""
 
 
 def candidates(

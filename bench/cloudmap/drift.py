@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""CloudMap figure 12: a long series of runs while the network changes.
+"""A long series of runs in the lab while the network changes.
 
-Placements of the same program take turns: the launcher's own, and Scotch's by bandwidth and by
-latency, each from a profile of the start and from one renewed before each round. First two days of
-a simulated cloud, where every run is simulated (SMPI); then an hour in the lab, where rates change
-(latencies do not: the lab has no more than the machine's own).
+Placements of the same program take turns: the launcher's own, and CloudMap's by bandwidth and by
+latency, each from a profile of the start and from one renewed before each round. The lab's rates
+change, its latencies do not: it has no more than the machine's own. CloudMap's own series is
+`figures.py --item figure-12`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-import changing
-import paper
-import smpi
 from programs import PROGRAMS, command_of, probed, timed, traced_here
 from rich.console import Console
 from rich.table import Table
@@ -50,49 +47,19 @@ class Round(NamedTuple):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--short", action="store_true", help="a quarter of an hour; one round in the lab"
-    )
-    parser.add_argument("--only", choices=("simulated", "lab"), help="one of the two series")
-    parser.add_argument("--hours", type=float, help="length of the simulated series; default: 48")
-    parser.add_argument("--step", type=float, default=0.5, help="hours between its rounds")
-    parser.add_argument(
-        "--minutes", type=float, help="length of the series in the lab; default: 60"
-    )
-    parser.add_argument("--every", type=float, default=0, help="minutes from round to round there")
+    parser.add_argument("--short", action="store_true", help="one round")
+    parser.add_argument("--minutes", type=float, help="length of the series; default: 60")
+    parser.add_argument("--every", type=float, default=0, help="minutes from round to round")
     parser.add_argument("--slower", type=float, default=1, help="divides the lab's rates")
-    parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    hours = options.hours if options.hours is not None else (0.25 if options.short else 48)
     minutes = options.minutes if options.minutes is not None else (0 if options.short else 60)
     console = Console(width=150)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         traffic = traced_here("cg", PROGRAMS["cg"].num_ranks, folder / "cg.traffic.npz")
-        if options.only != "lab":
-            rounds = list(simulated(traffic, options.step, hours, options.seed, folder))
-            console.print(table(f"simulated, {hours:g} h of a changing cloud", rounds))
-        if options.only != "simulated":
-            with Lab.up(changing_lab(minutes).slower(options.slower)) as lab:
-                rounds = list(in_lab(lab, traffic, 60 * minutes, 60 * options.every, folder))
-            console.print(table(f"in the lab, {minutes:g} min on drift", rounds))
-    console.print(paper.beside("figure 12"))
-
-
-def simulated(
-    traffic: fl.Traffic, step_h: float, hours: float, seed: int, folder: Path
-) -> Iterable[Round]:
-    """A round at each step; what is measured is true."""
-    program = smpi.built("cg", folder)
-    first = None
-    for moment in changing.two_days(step_h, seed, hours):
-        first = first or moment.network
-        placements = placed(traffic, first, moment.network)
-        times_s = {
-            series: smpi.run(program, PROGRAMS["cg"].command[1:], moment.network, placement, folder)
-            for series, placement in placements.items()
-        }
-        yield Round(f"{moment.hour:.1f} h", times_s)
+        with Lab.up(changing_lab(minutes).slower(options.slower)) as lab:
+            rounds = list(in_lab(lab, traffic, 60 * minutes, 60 * options.every, folder))
+        console.print(table(f"in the lab, {minutes:g} min on drift", rounds))
 
 
 def in_lab(

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""CloudMap figures 6 to 11, 13 and 15, measured: programs by each method in the emulated cloud.
+"""Programs on real MPI in the emulated cloud, placed by each method.
 
 Our examples and packaged codes, every method by both metrics. Runs are interleaved; times are the
-programs' own, speeds relative to the launcher's placement, with 95 % intervals. `scotch-intra` and
-`scotch-inter` are figure 13, `scotch-groups` and `scotch-hosts` our variants of them; bytes between
-hosts and eq. 4 are figure 15. Methods that find the same placement share its runs.
+programs' own, speeds relative to the launcher's placement, with 95 % intervals. CloudMap's own
+evaluation, with its baseline, is `figures.py`. Methods that find the same placement share its runs.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import paper
 from candidates import CHOICES, alike, candidates
 from packaged_codes import PACKAGED_CODES, packaged_codes
 from programs import PROGRAMS, Program, command_of, probed, timed, traced
@@ -67,7 +65,6 @@ def main() -> None:
                 measured = measure(lab, program, network, options, folder / name)
                 title = f"{name} on {scenario}, {program.num_ranks} ranks"
                 console.print(table(title, measured, options.repeats))
-    console.print(paper.beside("figures 6 to 11", "figure 13", "figure 15"))
 
 
 def parsed() -> argparse.Namespace:

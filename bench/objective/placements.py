@@ -50,7 +50,7 @@ def methods_own(
     found = []
     for method in METHODS:
         # The others ignore the objective.
-        for objective in OBJECTIVES if method in {"scotch", "optimize"} else OBJECTIVES[:1]:
+        for objective in OBJECTIVES if method in {"scotch-best", "optimize"} else OBJECTIVES[:1]:
             placed = fl.place(traffic, network, cluster, method, objective=objective)
             name = method if method != "optimize" else f"{method}, {objective}"
             found.append(fl.Placement(placed.hosts, placed.host_of_rank, name))

@@ -30,7 +30,7 @@ def main() -> None:
         cluster = fl.Cluster.uniform([f"h{host}" for host in range(len(cost))], SLOTS)
         network = fl.Network(cluster.hosts, cost * 1e-6, 1e9 / cost)
         begin_cpu_s = time.process_time()
-        fl.place(traffic, network, cluster, "scotch", objective="sum")
+        fl.place(traffic, network, cluster, "scotch-best", objective="sum")
         scotch_s = time.process_time() - begin_cpu_s
         print(f"{num_tasks:6} {'Scotch':24} {'':8} {'':8} {scotch_s:8.3f}")
         for objective in OBJECTIVES:

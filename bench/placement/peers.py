@@ -23,7 +23,7 @@ HostOfTask = npt.NDArray[np.int64]
 Method = Callable[[Instance, int], HostOfTask]
 
 CLOUDMAP_LARGEST_DISTANCE = 10
-"""CloudMap section VI: costs between hosts scaled to 1..10."""
+"""CloudMap's published scripts scale costs between hosts to 0..10; Scotch wants 1 at least."""
 
 WEIGHT_SCALE = 100
 """Mt-KaHyPar's weights are integers: hundredths of a cost."""
@@ -71,7 +71,12 @@ def blocked(instance: Instance, seed: int) -> HostOfTask:
 def scotch(instance: Instance, seed: int) -> HostOfTask:
     """As Fairlead uses it: costs scaled to 1..1000, the best of some starts."""
     return fl.place(
-        instance.traffic, instance.network, instance.cluster, "scotch", objective="sum", seed=seed
+        instance.traffic,
+        instance.network,
+        instance.cluster,
+        "scotch-best",
+        objective="sum",
+        seed=seed,
     ).host_of_rank
 
 

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time and accuracy of the probe in the emulated cloud.
 
-Time: `--quick` on 8 and 32 hosts beside CloudMap's figures (table II: 0.69 s and 1.67 s). Accuracy:
-the deviation of each directed pair from the rate that the lab shapes it to. Scenarios alternate.
+Time: `--quick` on 8 and 32 hosts, next to CloudMap's figures (table II: 0.69 s and 1.67 s).
+Accuracy: the deviation of each directed pair from the rate that the lab shapes it to. Scenarios
+alternate.
 """
 
 from __future__ import annotations

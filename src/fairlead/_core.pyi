@@ -268,7 +268,7 @@ def evaluate(bytes: RankMatrix, messages: RankMatrix, network: NetworkArrays, ho
 def weighted_sum(traffic: RankMatrix, cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], host_of_rank: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
     """Sum of traffic[src, dst] * cost[host of src, host of dst]."""
 
-def scotch_placements(traffic: RankMatrix, cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, num_tries: int, largest_distance: float = 1000.0) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C')]:
+def scotch_placements(traffic: RankMatrix, cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: int, num_tries: int, largest_distance: float = 1000.0, is_as_published: bool = False) -> Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C')]:
     """Placements by Scotch, one per row, each within the slots."""
 
 def scotch_metric_mapping(traffic: RankMatrix, weight: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], seed: int) -> list[int]:

@@ -185,7 +185,7 @@ def test_an_objective_that_would_have_no_effect_is_refused_with_the_remedy(
     said = fairlead_map(*files, "--cluster", SPEC, "--objective=sum", f"--method={method}")
 
     assert (said.code, said.out) == (2, "")
-    remedy = "choose optimize or a method scotch..."
+    remedy = "choose optimize, scotch-best, scotch-groups or scotch-hosts"
     assert f"--objective: has no effect here: leave it out, or {remedy}" in " ".join(
         said.err.split()
     )

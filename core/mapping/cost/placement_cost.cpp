@@ -90,6 +90,15 @@ double largest_group_s(const std::vector<double>& load_bytes, std::size_t num_ho
   return largest_s;
 }
 
+/// Bytes between different ranks on the same host: CloudMap's equation 3 is over pairs i < j.
+double bytes_inside_hosts(const RankMatrix& bytes, HostOfRank host_of_rank) {
+  double inside_bytes = 0.0;
+  bytes.for_each([&inside_bytes, host_of_rank](std::size_t src, std::size_t dst, double value) {
+    if (src != dst && host(host_of_rank, src) == host(host_of_rank, dst)) inside_bytes += value;
+  });
+  return inside_bytes;
+}
+
 /// The worst rank's summed latencies: of its sends or of its receives, whichever is more, since the
 /// two overlap.
 double worst_rank_latency_s(const RankMatrix& messages, const HostMatrix& latency_s,
@@ -138,11 +147,12 @@ PlacementCost evaluate(const RankMatrix& bytes, const RankMatrix& messages,
     for (std::size_t dst = 0; dst < num_hosts; ++dst) {
       const double pair_bytes = load_bytes[src * num_hosts + dst];
       const double pair_s = pair_bytes > 0.0 ? pair_bytes / bandwidth_Bps(src, dst) : 0.0;
-      (src == dst ? cost.intra_bytes : cost.inter_bytes) += pair_bytes;
+      if (src != dst) cost.inter_bytes += pair_bytes;
       if (src != dst) cost.comm_time_s += pair_s;
       cost.weighted_sum_bytes += pair_s;
     }
   }
+  cost.intra_bytes = bytes_inside_hosts(bytes, host_of_rank);
   cost.weighted_sum_messages = weighted_sum(messages, latency_s, host_of_rank);
   cost.serial_time_s = cost.weighted_sum_messages + cost.weighted_sum_bytes;
   // In Python nan means an unmeasured pair; std::max would lose it.

@@ -51,6 +51,9 @@ constexpr const char* kRecursiveBipartitioning =
     "sep=m{vert=20,rat=0.8,low=h{pass=10}f{move=120,pass=-1,bal=0.01},"
     "asc=f{move=120,pass=-1,bal=0.01}}}";
 
+// What Scotch itself allows when it is given no strategy, and what the string above has.
+constexpr double kAllowedImbalance = 0.01;
+
 }  // namespace
 
 void check(int return_code, const char* doing) {
@@ -100,6 +103,12 @@ Graph::~Graph() {
 Strategy::Strategy() {
   check(SCOTCH_stratInit(&strategy_), "start a strategy");
   check(SCOTCH_stratGraphMap(&strategy_, kRecursiveBipartitioning), "read a strategy");
+}
+
+Strategy::Strategy(SCOTCH_Num num_hosts) {
+  check(SCOTCH_stratInit(&strategy_), "start a strategy");
+  check(SCOTCH_stratGraphMapBuild(&strategy_, SCOTCH_STRATRECURSIVE, num_hosts, kAllowedImbalance),
+        "build a strategy");
 }
 
 Strategy::~Strategy() {

@@ -61,10 +61,12 @@ class Graph {
   SCOTCH_Graph bound_;  // the same graph, in the context
 };
 
-/// Scotch's mapping strategy: recursive bipartitioning.
+/// How Scotch maps: recursive bipartitioning, with settings for graphs as small as ours.
 class Strategy {
  public:
   Strategy();
+  /// Scotch's own settings of recursive bipartitioning, for a number of hosts.
+  explicit Strategy(SCOTCH_Num num_hosts);
   ~Strategy();
   Strategy(const Strategy&) = delete;
   Strategy& operator=(const Strategy&) = delete;

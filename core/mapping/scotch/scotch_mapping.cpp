@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placements by Scotch's recursive bipartitioning, as CloudMap section VI uses it.
+// Placements by Scotch's recursive bipartitioning: CloudMap's mapping (section IV-C), and ours.
 #include "fairlead/mapping/scotch_mapping.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ scotch::Graph graph_of_ranks(scotch::Context& context, const RankGraph& graph,
 }
 
 /// Complete graph of some hosts, weighted by slots and by distance: in a Scotch architecture a
-/// heavier edge is a longer way.
+/// heavier edge is a larger distance.
 scotch::Graph graph_of_hosts(scotch::Context& context, const std::vector<std::size_t>& hosts,
                              std::span<const std::int64_t> slots,
                              const std::vector<std::int32_t>& distances) {
@@ -89,7 +89,9 @@ void append_placements(const RankGraph& graph, const HostMatrix& cost,
   std::vector<std::size_t> rank_of_vertex(graph.num_ranks());
   std::iota(rank_of_vertex.begin(), rank_of_vertex.end(), std::size_t{0});
   scotch::Context context;
-  scotch::Strategy strategy;
+  scotch::Strategy strategy = options.is_as_published
+                                  ? scotch::Strategy(static_cast<SCOTCH_Num>(hosts.size()))
+                                  : scotch::Strategy();
   std::mt19937 random(options.seed);
   for (int attempt = 0; attempt < options.num_tries; ++attempt) {
     // Another order of hosts and ranks changes what Scotch finds more than another seed does.
@@ -124,7 +126,8 @@ std::vector<Placement> scotch_placements(const RankMatrix& traffic, const HostMa
 
   std::vector<Placement> placements;
   append_placements(graph, cost, slots, problem, options, placements);
-  if (num_ranks < std::accumulate(slots.begin(), slots.end(), std::int64_t{0})) {
+  const bool has_room = num_ranks < std::accumulate(slots.begin(), slots.end(), std::int64_t{0});
+  if (has_room && !options.is_as_published) {
     const std::vector<std::int64_t> packed = packed_slots(cost, slots, num_ranks);
     append_placements(graph, cost, packed, problem, options, placements);
   }

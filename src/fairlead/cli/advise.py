@@ -62,7 +62,7 @@ def advise(
     wanted_time: Annotated[
         float | None, option_kinds.duration("Time that a run may take, for example 10s.", HOSTS)
     ] = None,
-    method: options.Method = "scotch",
+    method: options.Method = "scotch-best",
     metric: options.MetricOption = options.Metric.bytes,
     objective: options.ObjectiveOption = options.DEFAULT_OBJECTIVE,
     seed: options.Seed = 0,

@@ -71,5 +71,8 @@ def require_objective_used(context: typer.Context, methods: Collection[str]) -> 
         BadParameter: None of these methods does.
     """
     if not any(METHODS[name].uses_objective for name in methods):
-        reason = "has no effect here: leave it out, or choose optimize or a method scotch..."
+        reason = (
+            "has no effect here: leave it out, or choose optimize, scotch-best, scotch-groups or "
+            "scotch-hosts"
+        )
         refuse(context, {"objective"}, reason)

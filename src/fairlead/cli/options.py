@@ -115,8 +115,8 @@ ObjectiveOption = Annotated[
         metavar="|".join(choice.value for choice in Objective),
         rich_help_panel=PLACING,
         help="bottleneck: the time of the network's busiest part; bottleneck-and-mean: that plus "
-        "the mean time of the hosts; or sum of traffic times cost. For optimize and the methods "
-        "scotch..., and for the decision of run.",
+        "the mean time of the hosts; or sum of traffic times cost. For optimize, "
+        "scotch-best, scotch-groups and scotch-hosts, and for the decision of run.",
     ),
 ]
 ModeOption = Annotated[

@@ -26,8 +26,9 @@ class Cost:
     """Costs of one placement.
 
     Attributes:
-        inter_bytes: Bytes between ranks on different hosts (CloudMap eq. 1 and 2).
-        intra_bytes: Bytes between ranks on the same host (CloudMap eq. 3).
+        inter_bytes: Bytes between ranks on different hosts (CloudMap eq. 1 and 2, both directions
+            of a pair of ranks added up).
+        intra_bytes: Bytes between different ranks on the same host (CloudMap eq. 3).
         comm_time_s: The sum over pairs of ranks on different hosts of bytes / bandwidth_Bps
             (CloudMap eq. 4): neither latencies nor what stays inside a host.
         serial_time_s: All messages one after the other: the sum over all pairs of ranks of
@@ -95,7 +96,8 @@ def evaluate_on_tree(placement: Placement, traffic: Traffic, tree: HostTree) -> 
         sums[metric] = float(pairs.data @ used.cost(host[pairs.row], host[pairs.col]))
     sent = sp.coo_array(traffic.carried.bytes)
     is_inside = host[sent.row] == host[sent.col]
-    return TreeCost(float(sent.data[~is_inside].sum()), float(sent.data[is_inside].sum()), sums)
+    is_intra = is_inside & (sent.row != sent.col)
+    return TreeCost(float(sent.data[~is_inside].sum()), float(sent.data[is_intra].sum()), sums)
 
 
 def evaluate(placement: Placement, traffic: Traffic, network: Network) -> Cost:

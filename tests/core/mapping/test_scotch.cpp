@@ -44,6 +44,25 @@ TEST_CASE("scotch: every placement keeps to uneven slots, full or not") {
   }
 }
 
+TEST_CASE("scotch: as published there is one placement for each start, within the slots") {
+  std::mt19937 random(11);
+  const Indices slots{4, 4, 4, 4};
+  std::vector<double> costs(16);
+  std::uniform_real_distribution<double> cost(1e-9, 1e-8);
+  for (double& value : costs) value = cost(random);
+  for (const std::size_t num_ranks : {7U, 16U}) {
+    const Traffic traffic = random_traffic(num_ranks, random);
+
+    const auto placements =
+        fairlead::scotch_placements(traffic.view(), {.num_hosts = 4, .values = costs}, slots,
+                                    {.seed = 3, .num_tries = 1, .is_as_published = true});
+
+    REQUIRE(placements.size() == 1);
+    const Indices number = ranks_per_host(placements[0], slots.size());
+    for (std::size_t host = 0; host < slots.size(); ++host) CHECK(number[host] <= slots[host]);
+  }
+}
+
 TEST_CASE("cost: an unmeasured pair counts only where traffic crosses it") {
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   const std::vector<double> latency_s{0, 1, unknown, 0}, bandwidth_Bps{1e99, 2, unknown, 1e99};

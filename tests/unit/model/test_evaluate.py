@@ -28,7 +28,7 @@ def reference(placement: fl.Placement, traffic: fl.Traffic, net: fl.Network) -> 
             sent_s[i] += messages[i, j] * latency_s
             received_s[j] += messages[i, j] * latency_s
             if src == dst:
-                intra += num_bytes[i, j]
+                intra += 0.0 if i == j else num_bytes[i, j]
             else:
                 inter += num_bytes[i, j]
                 inter_s += num_bytes[i, j] / bandwidth_Bps
@@ -51,6 +51,22 @@ def reference(placement: fl.Placement, traffic: fl.Traffic, net: fl.Network) -> 
         "bottleneck_s": bottleneck_s,
         "bottleneck_and_mean_s": bottleneck_s + time_s / min(net.num_hosts, len(hosts)),
     }
+
+
+def test_costs_are_those_of_equations_1_to_4_computed_by_hand() -> None:
+    # Tasks 0 and 1 are on instance h0, 2 on h1, 3 on h2. Comm(i, j) is 10 for (0, 1), 20 for
+    # (0, 2), 30 for (1, 3), 40 for (2, 3) and 5 for (0, 3); half of it or all is sent each way.
+    # Inter = 20 + 30 + 40 + 5; Intra = 105 - 95; CommTime = 20/10 + 30/5 + 40/2 + 5/5.
+    num_bytes = np.zeros((4, 4))
+    num_bytes[[0, 1, 0, 2, 1, 2, 3], [1, 0, 2, 0, 3, 3, 0]] = [5, 5, 12, 8, 30, 40, 5]
+    np.fill_diagonal(num_bytes, 1000)  # not a pair i < j
+    net = network([[1, 10, 5], [10, 1, 2], [5, 2, 1]])
+
+    cost = fl.evaluate(
+        fl.Placement(net.hosts, np.array([0, 0, 1, 2])), fl.Traffic(num_bytes, num_bytes), net
+    )
+
+    assert (cost.inter_bytes, cost.intra_bytes, cost.comm_time_s) == (95, 10, 29)
 
 
 @given(seed=st.integers(0, 2**32 - 1), num_ranks=st.integers(1, 12), num_hosts=st.integers(1, 5))

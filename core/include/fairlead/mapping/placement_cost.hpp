@@ -13,7 +13,7 @@ namespace fairlead {
 /// Costs of one placement; `nan` if traffic crosses a pair that was not measured.
 struct PlacementCost {
   double inter_bytes;    ///< bytes between different hosts; CloudMap eq. 1 and 2
-  double intra_bytes;    ///< bytes inside hosts; CloudMap eq. 3
+  double intra_bytes;    ///< bytes between different ranks on a host; CloudMap eq. 3
   double comm_time_s;    ///< inter_bytes over the bandwidth of their pairs; CloudMap eq. 4
   double serial_time_s;  ///< all messages one after the other, with latencies and inside hosts
   double bottleneck_s;   ///< busiest NIC, pair or group, plus the worst rank's latencies

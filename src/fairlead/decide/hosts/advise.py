@@ -113,7 +113,7 @@ def advise(
     *,
     prices: Mapping[str, float] | None = None,
     wanted_time_s: float | None = None,
-    method: str = "scotch",
+    method: str = "scotch-best",
     metric: str = "bytes",
     objective: str = DEFAULT_OBJECTIVE,
     seed: int = 0,

@@ -46,7 +46,7 @@ class Question:
     network: Network
     cluster: Cluster
     prices: Mapping[str, float] | None = None
-    method: str = "scotch"
+    method: str = "scotch-best"
     metric: str = "bytes"
     objective: str = DEFAULT_OBJECTIVE
     seed: int = 0

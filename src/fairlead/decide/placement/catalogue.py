@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from fairlead.decide.placement import filling, geometric, optimizing, scotch
+from fairlead.decide.placement import (
+    filling,
+    geometric,
+    optimizing,
+    scotch,
+    scotch_best,
+)
 from fairlead.decide.placement.problem import HostOfRank, Problem
 
 
@@ -27,7 +33,12 @@ class Method(NamedTuple):
     uses_objective: bool = False
 
 
-def _by_scotch(place: Callable[[Problem], HostOfRank], summary: str) -> Method:
+def _by_scotch_once(place: Callable[[Problem], HostOfRank], summary: str) -> Method:
+    """One that takes what Scotch finds."""
+    return Method(place, summary, uses_metric=True)
+
+
+def _by_best_of_scotch(place: Callable[[Problem], HostOfRank], summary: str) -> Method:
     """One that keeps the best of Scotch's random starts."""
     return Method(place, summary, uses_metric=True, uses_objective=True)
 
@@ -37,18 +48,23 @@ METHODS: dict[str, Method] = {
     "blocked": Method(filling.blocked, "neighbouring ranks together, hosts filled in their order"),
     "cyclic": Method(filling.cyclic, "a rank for each host in turn"),
     "random": Method(filling.random, "any slot for any rank"),
-    "scotch": _by_scotch(scotch.scotch, "CloudMap: traffic and network matched by Scotch"),
-    "scotch-intra": _by_scotch(
+    "scotch": _by_scotch_once(
+        scotch.scotch, "CloudMap: point-to-point messages and network matched by Scotch"
+    ),
+    "scotch-intra": _by_scotch_once(
         scotch.scotch_intra, "CloudMap's half: ranks grouped by traffic, hosts at random"
     ),
-    "scotch-inter": _by_scotch(
+    "scotch-inter": _by_scotch_once(
         scotch.scotch_inter, "CloudMap's other half: ranks grouped at random, hosts chosen"
     ),
-    "scotch-groups": _by_scotch(
-        scotch.scotch_groups, "ranks grouped by traffic, hosts in their order"
+    "scotch-best": _by_best_of_scotch(
+        scotch_best.scotch_best, "all traffic and network matched by Scotch, the best of its starts"
     ),
-    "scotch-hosts": _by_scotch(
-        scotch.scotch_hosts, "launcher's groups, hosts chosen by the network"
+    "scotch-groups": _by_best_of_scotch(
+        scotch_best.scotch_groups, "ranks grouped by traffic, hosts in their order"
+    ),
+    "scotch-hosts": _by_best_of_scotch(
+        scotch_best.scotch_hosts, "launcher's groups, hosts chosen by the network"
     ),
     "geometric": Method(
         geometric.geometric,

@@ -11,7 +11,7 @@ import numpy as np
 from fairlead import _core
 from fairlead.decide.placement.filling import blocked
 from fairlead.decide.placement.problem import HostOfRank, Problem, SearchLimits
-from fairlead.decide.placement.scotch import scotch
+from fairlead.decide.placement.scotch_best import scotch_best
 from fairlead.errors import TopologyError
 from fairlead.model.cost import rank_matrix
 from fairlead.model.host_tree import HostTree
@@ -41,8 +41,8 @@ limit."""
 def optimize(problem: Problem) -> HostOfRank:
     """The best placement that annealing finds.
 
-    On a network it is never worse than `blocked`, nor than `scotch` unless Scotch would take too
-    much of the time; on a tree of hosts neither is a start.
+    On a network it is never worse than `blocked`, nor than `scotch-best` unless Scotch would take
+    too much of the time; on a tree of hosts neither is a start.
     """
     if isinstance(problem.network, HostTree):
         return _optimize_on_tree(problem, problem.network)
@@ -116,7 +116,7 @@ def _starts(problem: Problem) -> tuple[list[HostOfRank], float]:
     most_s = max(LEAST_SCOTCH_S, MOST_SHARE * _limit_s(problem.limits))
     if scotch_s > min(MOST_SCOTCH_S, most_s):
         return [*given, blocked(problem)], 0.0
-    return [*given, blocked(problem), scotch(problem)], scotch_s
+    return [*given, blocked(problem), scotch_best(problem)], scotch_s
 
 
 def _require_measured(problem: Problem) -> None:

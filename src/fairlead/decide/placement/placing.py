@@ -58,9 +58,9 @@ def place(
         metric: How traffic is weighted: "bytes" with 1 / bandwidth_Bps, or "messages" with
             latency_s. It counts for Scotch's methods and `geometric`, and for `optimize` by the
             objective "sum"; the other objectives use both.
-        objective: What selects among placements: "bottleneck", `Cost.bottleneck_s`;
-            "bottleneck-and-mean", `Cost.bottleneck_and_mean_s`; or "sum" over pairs of ranks of
-            traffic * cost of their hosts.
+        objective: What `optimize`, and the methods that make several placements, go by:
+            "bottleneck", `Cost.bottleneck_s`; "bottleneck-and-mean", `Cost.bottleneck_and_mean_s`;
+            or "sum" over pairs of ranks of traffic * cost of their hosts.
         seed: Where random numbers start, 0 to 2**32 - 1; same seed, same placement.
         time_limit_s: For `optimize`: when to stop, in seconds from now; None: by the number of
             ranks, some 2 s as a rule and 30 s and 0.4 ms a rank at most.
@@ -112,7 +112,7 @@ def place(
             f"'sum', got {objective!r}"
         )
     at = _checked_coordinates(rank_coordinates, traffic.num_ranks)
-    problem = Problem(carried, used, cluster, metric, objective, seed, limits, at)
+    problem = Problem(carried, used, cluster, metric, objective, seed, limits, at, traffic)
     host_of_rank = METHODS[method].place(problem)
     return Placement(
         hosts=cluster.hosts,

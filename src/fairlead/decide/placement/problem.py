@@ -79,6 +79,7 @@ class Problem:
         seed: Where random numbers start.
         rank_coordinates: Of the ranks, shape (T, D), or None; only `geometric` uses them.
         limits: Bounds on the search of `optimize`; the other methods ignore them.
+        point_to_point: What they send point to point alone, or None: the same as `traffic`.
     """
 
     traffic: Traffic
@@ -89,6 +90,7 @@ class Problem:
     seed: int
     limits: SearchLimits = dataclasses.field(default_factory=SearchLimits)
     rank_coordinates: npt.NDArray[np.float64] | None = None
+    point_to_point: Traffic | None = None
 
     @property
     def host_coordinates(self) -> npt.NDArray[np.float64] | None:
@@ -104,6 +106,12 @@ class Problem:
     def weights(self) -> sp.csr_array:
         """Traffic in the metric's unit, shape (T, T)."""
         return self.traffic.bytes if self.metric == "bytes" else self.traffic.messages
+
+    @property
+    def point_to_point_weights(self) -> sp.csr_array:
+        """Point-to-point messages in the metric's unit, shape (T, T)."""
+        sent = self.traffic if self.point_to_point is None else self.point_to_point
+        return sent.bytes if self.metric == "bytes" else sent.messages
 
     @functools.cached_property
     def host_cost_s(self) -> npt.NDArray[np.float64]:

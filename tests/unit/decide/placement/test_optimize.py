@@ -17,7 +17,7 @@ import fairlead as fl
 from fairlead import _core
 from fairlead.decide.placement import METHODS, METRICS, OBJECTIVES
 from fairlead.decide.placement.problem import Problem
-from fairlead.decide.placement.scotch import scotch
+from fairlead.decide.placement.scotch_best import scotch_best
 
 
 def value_s(
@@ -107,7 +107,7 @@ def test_never_worse_than_what_it_starts_from(
         assert np.all(counts <= slots)
         return value_s(placement, traffic, net, metric, objective)
 
-    best = min(value("scotch"), value("blocked"))
+    best = min(value("scotch-best"), value("blocked"))
     assert value("optimize", time_limit_s=0.01) <= best * (1 + 1e-9)
 
 
@@ -362,9 +362,9 @@ def test_scotch_is_not_started_for_dense_traffic_that_would_take_it_the_whole_li
 
     def counted(problem: Problem) -> Any:
         started.append(problem)
-        return scotch(problem)
+        return scotch_best(problem)
 
-    monkeypatch.setattr("fairlead.decide.placement.optimizing.scotch", counted)
+    monkeypatch.setattr("fairlead.decide.placement.optimizing.scotch_best", counted)
     fl.place(*everybody_with_everybody(512), "optimize", time_limit_s=limit_s, num_threads=1)
     assert len(started) == num_starts
 

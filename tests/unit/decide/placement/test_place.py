@@ -195,19 +195,21 @@ def test_scotch_hosts_puts_each_group_where_it_fits() -> None:
 
 
 def test_intra_puts_the_groups_on_hosts_at_random() -> None:
-    # Groups of three fit h0, h2 and h4 only, the group of two h1 or h3.
+    # Groups of three fit h0, h2 and h4 only, groups of two h1 and h3.
     net = racks([0, 1, 0, 1, 0])
     cluster = fl.Cluster(net.hosts, (3, 2, 3, 2, 3))
-    traffic = groups_traffic([0, 1, 2, 3] * 2 + [0, 1, 2])
+    group_of_rank = [0, 1, 2, 3, 4] * 2 + [0, 1, 2]
+    traffic = groups_traffic(group_of_rank)
 
-    hosts_of_group: list[set[tuple[int, ...]]] = [set(), set(), set(), set()]
+    hosts_of_group: list[set[tuple[int, ...]]] = [set() for _ in range(5)]
     for seed in range(40):
         placement = fl.place(traffic, net, cluster, "scotch-intra", seed=seed)
         placement.require_fits(cluster)
-        for group in range(4):
-            hosts_of_group[group].add(tuple(set(placement.host_of_rank[group::4].tolist())))
+        for group in range(5):
+            hosts = placement.host_of_rank[np.equal(group_of_rank, group)]
+            hosts_of_group[group].add(tuple(set(hosts.tolist())))
 
-    assert hosts_of_group == [{(0,), (2,), (4,)}] * 3 + [{(1,), (3,)}]
+    assert hosts_of_group == [{(0,), (2,), (4,)}] * 3 + [{(1,), (3,)}] * 2
 
 
 @pytest.mark.parametrize("seed", range(5))
