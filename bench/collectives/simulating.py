@@ -132,8 +132,8 @@ class Simulation:
         """Simulated seconds of each call; None where it failed or delivered a wrong result.
 
         Args:
-            method: `native`, one of the program's own, or a file that `written` made, with
-                a schedule for each call.
+            method: `native`, `mpich2`, one of the program's own, or a file that `written` made,
+                with a schedule for each call.
             calls: Each operation at most once with a size.
             settings: More of SMPI's, `NAME:VALUE`.
 
