@@ -31,21 +31,31 @@ def over_two_days(options: Options) -> Iterator[Figure]:
     num_steps = 2 if options.is_short else options.num_hours // STEP_H
     seen_first, *seen_later = itertools.islice(moments(network, 1), 1 + num_steps)
     size_bytes, root = 10**4 if options.is_short else MESSAGE_BYTES, options.root(0)
-    for operation in OF_PAPER:
-        first = Cluster(network, options.num_ranks, options.folder)
-        kept = {
+    first = Cluster(network, options.num_ranks, options.folder)
+    kept = {
+        operation: {
             method: first.plan(method, operation, size_bytes, root, seen_first)
             for method in METHODS
         }
-        times_s: dict[str, list[float]] = {name: [] for name in (*METHODS, ANEW)}
-        # What the network is like at a step, and what a probe at that step finds, differ.
-        for now, probed in zip(seen_later, moments(network, 2), strict=False):
-            cluster = Cluster(now, options.num_ranks, options.folder)
-            plans = {**kept, ANEW: cluster.plan(CMPI, operation, size_bytes, root, probed)}
-            timings = [Timing(operation, size_bytes, root, plan) for plan in plans.values()]
-            for name, time_s in zip(plans, cluster.times_s(timings), strict=True):
-                times_s[name].append(time_s)
-        yield from _figures(operation, times_s)
+        for operation in OF_PAPER
+    }
+    times_s: dict[str, dict[str, list[float]]] = {operation: {} for operation in OF_PAPER}
+    # What the network is like at a step, and what a probe at that step finds, differ.
+    for now, probed in zip(seen_later, moments(network, 2), strict=False):
+        cluster = Cluster(now, options.num_ranks, options.folder)
+        plans = {
+            (operation, name): plan
+            for operation in OF_PAPER
+            for name, plan in (
+                *kept[operation].items(),
+                (ANEW, cluster.plan(CMPI, operation, size_bytes, root, probed)),
+            )
+        }
+        timings = [Timing(each, size_bytes, root, plan) for (each, _), plan in plans.items()]
+        for (operation, name), time_s in zip(plans, cluster.times_s(timings), strict=True):
+            times_s[operation].setdefault(name, []).append(time_s)
+    for operation, of_operation in times_s.items():
+        yield from _figures(operation, of_operation)
 
 
 def _figures(operation: str, times_s: dict[str, list[float]]) -> Iterator[Figure]:

@@ -27,12 +27,13 @@ def by_size(options: Options) -> Iterator[Figure]:
     """Figure 6: each operation and size by MPICH2, CMPI and ours."""
     sizes = (10**4,) if options.is_short else SIZES_BYTES
     clusters = range(1 if options.is_short else NUM_OF_FIGURE_6)
+    cells = list(itertools.product(OPERATIONS, sizes))
     saved: dict[tuple[str, str, int], list[float]] = {}
-    for seed, operation, size_bytes in itertools.product(clusters, OPERATIONS, sizes):
-        times_s = by_methods(options, seed, operation, size_bytes)
-        for method in METHODS[1:]:
-            value = less_percent(times_s[method], times_s[MPICH2])
-            saved.setdefault((operation, method, size_bytes), []).append(value)
+    for seed in clusters:
+        for (operation, size_bytes), times_s in by_methods(options, seed, cells).items():
+            for method in METHODS[1:]:
+                value = less_percent(times_s[method], times_s[MPICH2])
+                saved.setdefault((operation, method, size_bytes), []).append(value)
     for (operation, of_paper), method in itertools.product(OPERATIONS.items(), METHODS[1:]):
         means = np.mean([saved[operation, method, size] for size in sizes], axis=0)
         paper = of_paper if method == CMPI else None
@@ -40,7 +41,6 @@ def by_size(options: Options) -> Iterator[Figure]:
         for size in sizes:
             name = f"{operation}, {method}, {size:,} bytes"
             yield mean_of(name, PERCENT, None, saved[operation, method, size])
-    cells = list(itertools.product(OPERATIONS, sizes))
     for method, paper in zip(METHODS[1:], (25.4, None), strict=True):
         all_means = [
             float(np.mean([saved[operation, method, size][seed] for operation, size in cells]))
@@ -67,8 +67,11 @@ def by_cluster(options: Options) -> Iterator[Figure]:
     """Figure 8: bcast and scatter on virtual clusters of 64 hosts."""
     num_clusters = 2 if options.is_short else options.num_clusters
     size_bytes = 10**4 if options.is_short else MESSAGE_BYTES
-    for operation in CLUSTER_OPERATIONS:
-        runs = [by_methods(options, seed, operation, size_bytes) for seed in range(num_clusters)]
+    cells = [(operation, size_bytes) for operation in CLUSTER_OPERATIONS]
+    found = [by_methods(options, seed, cells) for seed in range(num_clusters)]
+    for cell in cells:
+        operation, _ = cell
+        runs = [of_cell[cell] for of_cell in found]
         times_s = {method: [run[method] for run in runs] for method in METHODS}
         for method in METHODS[1:]:
             saved = [
@@ -102,8 +105,13 @@ def timings_of(cluster: Cluster, operation: str, size_bytes: int, root: int) -> 
     ]
 
 
-def by_methods(options: Options, seed: int, operation: str, size_bytes: int) -> dict[str, float]:
-    """Seconds of a call on the cluster of that number, by each method."""
+Cell = tuple[str, int]
+"""An operation and its size in bytes."""
+
+
+def by_methods(options: Options, seed: int, cells: Sequence[Cell]) -> dict[Cell, dict[str, float]]:
+    """Seconds of each call on the cluster of that number, by each method, in one simulation."""
     cluster, root = cluster_of(options, seed)
-    times_s = cluster.times_s(timings_of(cluster, operation, size_bytes, root))
-    return dict(zip(METHODS, times_s, strict=True))
+    timings = [timing for cell in cells for timing in timings_of(cluster, *cell, root)]
+    times_s = iter(cluster.times_s(timings))
+    return {cell: {method: next(times_s) for method in METHODS} for cell in cells}
