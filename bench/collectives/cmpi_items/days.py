@@ -19,8 +19,8 @@ TIME_OF_PAPER_S = {"bcast": 0.27, "scatter": 0.91}
 VARIATION_OF_PAPER = {"bcast": 100 * 4.0e-4**0.5 / 0.27, "scatter": 100 * 2.2e-3**0.5 / 0.91}
 """From means and variances; in percent of the mean."""
 
-STEP_H = 3
-"""Of simulated time; the paper's runs followed each other without a pause."""
+STEP_H = 6
+"""From one call to the next; the paper's runs followed each other without a pause."""
 
 ANEW = "CMPI, measured and planned anew each time"
 
