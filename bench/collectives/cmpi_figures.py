@@ -51,12 +51,20 @@ def main() -> None:
     parser.add_argument("--clusters", type=int, default=100, help="of figure 8")
     parser.add_argument("--trees", type=int, default=10_000_000, help="of figure 9, each operation")
     parser.add_argument("--hours", type=int, default=48, help="of figure 10")
+    parser.add_argument("--processes", type=int, default=2048, help="of appendix B, at most")
     asked = parser.parse_args()
     names = asked.item or [name for name in ITEMS if name != "headlines"]
     if asked.figures and len(names) != 1:
         parser.error("--figures: name one --item")
     with tempfile.TemporaryDirectory() as folder:
-        options = Options(asked.short, Path(folder), asked.clusters, asked.trees, asked.hours)
+        options = Options(
+            is_short=asked.short,
+            folder=Path(folder),
+            num_clusters=asked.clusters,
+            num_trees=asked.trees,
+            num_hours=asked.hours,
+            most_ranks=asked.processes,
+        )
         for name in names:
             figures = list(ITEMS[name](options))
             Console(width=140).print(table_of(name, figures))

@@ -23,6 +23,7 @@ class Options:
     num_clusters: int = 100
     num_trees: int = 10_000_000
     num_hours: int = 48
+    most_ranks: int = 2048
 
     @property
     def num_hosts(self) -> int:

@@ -25,14 +25,14 @@ from cmpi_items.clusters import CMPI, METHODS, MPICH2, NOT_COMPARED, Cluster
 from cmpi_items.figures import Figure, less_percent
 from cmpi_items.options import Options
 
-GRIDS = ((10, 10), (40, 40), (160, 160), (320, 160))
+GRIDS = ((10, 10), (40, 40), (320, 160))
 """Width and height: 100 to 51,200 unknowns, the paper's least and most."""
 
 OF_PAPER: dict[int, float | str] = {100: "slower", 51_200: 41.6}
 """How much less of all its time CG needs by CMPI, by unknowns."""
 
 BODY_BYTES = 24
-STEPS = (1, 16, 128)
+STEPS = (1, 128)
 MESSAGES_BYTES = (2 * 10**3, 45 * 10**3, 10**6)
 """Of all bodies together. The paper's message is one of 2 KB to 1 MB; the last is in figure 11b."""
 
