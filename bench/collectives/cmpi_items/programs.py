@@ -148,7 +148,7 @@ def _nbody(cluster: Cluster, num_steps: int, message_bytes: int) -> dict[str, Ti
 
 
 def _figures(name: str, times: dict[str, Times], of_paper: float | str | None) -> Iterator[Figure]:
-    yield Figure(f"{name}, allgathers", "", None, times[MPICH2].num_steps)
+    yield Figure(f"{name}, allgathers", "calls", None, times[MPICH2].num_steps)
     for method in METHODS:
         yield Figure(f"{name}, {method}, all its time", "s", None, times[method].total_s)
     for method in METHODS[1:]:
