@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,9 +29,6 @@ ACROSS_RACKS_S = 100e-6  # Two switches more than within a rack.
 
 PAIR_MEDIAN_Bps, PAIR_SIGMA = 600 * Mbit_per_s, 0.5
 PAIR_MEDIAN_S = 150e-6
-
-DRIFT_H = 12.0
-"""An assumption: the paper CMPI names no rate of drift, only that conditions change in hours."""
 
 
 def homogeneous(num_hosts: int, seed: int = 0) -> fl.Network:
@@ -70,25 +67,6 @@ def mesh(num_hosts: int, seed: int = 0) -> fl.Network:
     bandwidth_Bps = random.lognormal(np.log(PAIR_MEDIAN_Bps), PAIR_SIGMA, shape)
     latency_s = random.lognormal(np.log(PAIR_MEDIAN_S), PAIR_SIGMA, shape)
     return _network(latency_s, np.minimum(bandwidth_Bps, NIC_Bps))
-
-
-def drifting_mesh(num_hosts: int, seed: int, step_h: float) -> Iterator[fl.Network]:
-    """The mesh at one time after the other, without an end.
-
-    The logarithms of each pair's bandwidth and latency are Ornstein-Uhlenbeck processes: at any
-    time the pairs are as in `mesh`, and their correlation with what they were falls to 1/e in
-    `DRIFT_H`.
-    """
-    random, shape = np.random.default_rng(seed), (2, num_hosts, num_hosts)
-    kept_ratio = np.exp(-step_h / DRIFT_H)
-    deviations = random.standard_normal(shape)
-    while True:
-        factors = np.exp(PAIR_SIGMA * deviations)
-        yield _network(
-            PAIR_MEDIAN_S * factors[1], np.minimum(PAIR_MEDIAN_Bps * factors[0], NIC_Bps)
-        )
-        drawn = np.sqrt(1 - kept_ratio**2) * random.standard_normal(shape)
-        deviations = kept_ratio * deviations + drawn
 
 
 CLOUDS: dict[str, Callable[[int, int], fl.Network]] = {

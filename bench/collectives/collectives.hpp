@@ -25,7 +25,7 @@ using Schedules = std::vector<fairlead::collectives::Schedule>;
 /// The schedules of a file: a JSON list of what `Schedule.to_json` of the Python package wrote.
 Schedules schedules_in(const std::string& path);
 
-/// What is kept with the communicator; rank i is on host i.
+/// What is kept with the communicator; hosts are numbered by their first rank. Collective.
 fairlead::collectives::Members& members_of(MPI_Comm comm);
 
 }  // namespace bench

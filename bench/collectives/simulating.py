@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import fcntl
+import functools
 import re
 import resource
 import shutil
@@ -12,9 +13,6 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-import numpy as np
-import numpy.typing as npt
 
 import fairlead as fl
 
@@ -79,6 +77,7 @@ def calls_of(operation: str, sizes_bytes: Sequence[int] = SIZES_BYTES) -> list[C
     return [Call(operation, size) for size in ((0,) if operation == "barrier" else sizes_bytes)]
 
 
+@functools.cache
 def built(name: str) -> Path:
     """A program of CMakeLists.txt for SMPI; takes half a minute the first time.
 
@@ -132,8 +131,8 @@ class Simulation:
         """Simulated seconds of each call; None where it failed or delivered a wrong result.
 
         Args:
-            method: `native`, one of the program's own, or a file that `written` made, with
-                a schedule for each call.
+            method: `native`, `mpich2`, one of the program's own, or a file that `written` made,
+                with a schedule for each call.
             calls: Each operation at most once with a size.
             settings: More of SMPI's, `NAME:VALUE`.
 
@@ -143,27 +142,13 @@ class Simulation:
         found = {
             (operation, int(size_bytes)): float(time_s) if is_right == "1" else None
             for operation, size_bytes, time_s, is_right in TIMED.findall(
-                self._run(method, calls, settings)
+                self.output(method, calls, settings)
             )
         }
         return {call: found.get((call.operation, call.size_bytes)) for call in calls}
 
-    def rank_times_s(
-        self, method: str, call: Call, settings: Sequence[str] = ()
-    ) -> npt.NDArray[np.float64]:
-        """When each rank has done with a call, by the order of the hosts; otherwise as `times_s`.
-
-        Raises:
-            RuntimeError: The call failed or delivered a wrong result.
-            OutOfTimeError: The run took more than `cpu_limit_s`.
-        """
-        told = self._run(method, [call], settings)
-        if [row[3] for row in TIMED.findall(told)] != ["1"]:
-            raise RuntimeError(f"{call} by {method} failed: {told}")
-        return np.array(told.split("ranks ", 1)[1].split(), dtype=float)
-
-    def _run(self, method: str, calls: Sequence[Call], settings: Sequence[str]) -> str:
-        """What the program prints."""
+    def output(self, method: str, calls: Sequence[object], settings: Sequence[str]) -> str:
+        """What the program prints; each call is given as its text."""
         configured = ("smpi/simulate-computation:no", *MODELS[self.model], *settings)
         command = [
             *("smpirun", "-np", str(self.num_hosts), "--log=root.t:error"),

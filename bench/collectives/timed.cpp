@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times collective operations in SMPI, and checks what they deliver.
 //
-// timed METHOD OPERATION:BYTES:ROOT...   METHOD: native, bine_small, bine_large, or the path of a
-//                                        file with a list of schedules, one for each of the calls
+// timed METHOD OPERATION:BYTES:ROOT...   METHOD: native, mpich2, bine_small, bine_large, or the
+// path
+//                                        of a file with a list of schedules, one for each call
+// timed FILE OPERATION:BYTES:ROOT:WAY... WAY: an index in that list, or mpich2; what the schedules
+//                                        leave to the MPI is then MPICH2's, too
 //
 // BYTES is the whole message of bcast, reduce and allreduce, the block of one rank of scatter and
 // gather, and what a rank holds in all of the others. Prints two lines for each: operation, bytes,
@@ -15,10 +18,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "collectives.hpp"
+#include "mpich2.hpp"
 #include "tune/trial.hpp"
 
 namespace {
@@ -32,6 +37,7 @@ struct Asked {
   std::string operation;
   std::uint64_t bytes = 0;
   int root = 0;
+  std::string way{};  ///< empty: that of all calls
 };
 
 int world_rank() {
@@ -103,10 +109,16 @@ void time_call(const Asked& asked, const Calls& calls) {
 }
 
 Asked asked_in(const std::string& text) {
-  const auto first = text.find(':'), second = text.find(':', first + 1);
-  return {.operation = text.substr(0, first),
-          .bytes = std::stoul(text.substr(first + 1, second - first - 1)),
-          .root = std::stoi(text.substr(second + 1))};
+  std::istringstream fields(text);
+  Asked asked;
+  std::string bytes, root;
+  std::getline(fields, asked.operation, ':');
+  std::getline(fields, bytes, ':');
+  std::getline(fields, root, ':');
+  std::getline(fields, asked.way);
+  asked.bytes = std::stoul(bytes);
+  asked.root = std::stoi(root);
+  return asked;
 }
 
 /// SMPI's own. Some of its algorithms for a reduce write to what is a buffer on the root only, and
@@ -128,18 +140,36 @@ Calls smpi_calls(MPI_Comm comm) {
   return calls;
 }
 
-/// For the call at each index the way in which it is made.
-std::function<Calls(std::size_t)> ways_of(const std::string& method) {
+using WayOfCall = std::function<Calls(std::size_t index, const Asked&)>;
+
+/// By the schedules of a file.
+WayOfCall planned_ways(const std::string& path) {
+  return [schedules = bench::schedules_in(path)](std::size_t index, const Asked& asked) {
+    const MPI_Comm comm = MPI_COMM_WORLD;
+    if (!asked.way.empty()) bench::mpich2::make_native();
+    if (asked.way == "mpich2") return bench::mpich2::calls(comm);
+    const std::size_t number = asked.way.empty() ? index : std::stoul(asked.way);
+    return fairlead::tune::planned_calls(schedules.at(number), bench::members_of(comm));
+  };
+}
+
+/// The way in which each call is made.
+WayOfCall ways_of(const std::string& method) {
   const MPI_Comm comm = MPI_COMM_WORLD;
   // What SMPI was told to use: a library's selector, or one algorithm.
   if (method == "native") {
-    return [=](std::size_t) { return smpi_calls(comm); };
+    return [=](std::size_t, const Asked&) { return smpi_calls(comm); };
   }
-  if (method == "bine_small") return [=](std::size_t) { return bench::bine_small(comm); };
-  if (method == "bine_large") return [=](std::size_t) { return bench::bine_large(comm); };
-  return [=, schedules = bench::schedules_in(method)](std::size_t index) {
-    return fairlead::tune::planned_calls(schedules.at(index), bench::members_of(comm));
-  };
+  if (method == "mpich2") {
+    return [=](std::size_t, const Asked&) { return bench::mpich2::calls(comm); };
+  }
+  if (method == "bine_small") {
+    return [=](std::size_t, const Asked&) { return bench::bine_small(comm); };
+  }
+  if (method == "bine_large") {
+    return [=](std::size_t, const Asked&) { return bench::bine_large(comm); };
+  }
+  return planned_ways(method);
 }
 
 }  // namespace
@@ -148,7 +178,8 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const auto ways = ways_of(argv[1]);
   for (int index = 2; index < argc; ++index) {
-    time_call(asked_in(argv[index]), ways(static_cast<std::size_t>(index - 2)));
+    const Asked asked = asked_in(argv[index]);
+    time_call(asked, ways(static_cast<std::size_t>(index - 2), asked));
   }
   MPI_Finalize();
   return 0;
