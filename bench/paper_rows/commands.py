@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from page import PAGE, page_of
+from page import pages_of
 from rich.console import Console
 from rich.table import Table
 from rows import RESULTS, ROOT, Figure, Result, Row, load_rows
@@ -30,7 +30,7 @@ def main(description: str) -> int:
     )
     parser.add_argument("items", nargs="*", metavar="ITEM", help="the items to run")
     parser.add_argument("--list", action="store_true", help="print all items with their commands")
-    parser.add_argument("--write", action="store_true", help="write docs/reference/papers.md")
+    parser.add_argument("--write", action="store_true", help="write docs/reference/papers*")
     options = parser.parse_args()
     if not (options.items or options.list or options.write):
         parser.error("name an item, or --list, or --write")
@@ -50,7 +50,9 @@ def _act(options: argparse.Namespace, rows: list[Row]) -> int:
         Console(width=None if sys.stdout.isatty() else 200).print(_list_of(rows))
     codes = [_run_item(row_of_id[item]) for item in options.items]
     if options.write:
-        write_text(PAGE, page_of(rows))
+        for page, text in pages_of(rows).items():
+            page.parent.mkdir(parents=True, exist_ok=True)
+            write_text(page, text)
     return max(codes, default=0)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from rows import PAPERS, ROOT, Figure, Result, Row, load_result
 
@@ -13,26 +14,30 @@ HEAD = """\
 # The five papers, item by item
 
 Each formula, algorithm, figure, table and headline number of the five papers that Fairlead
-implements has a row here: what the paper shows and under which conditions, the command that reruns
-it, our conditions and figures, and what differs.
+implements has a row here. The page of its paper says what the paper shows and under which
+conditions, our conditions and figures, and what differs.
 
     bench/papers --list          # all items
-    bench/papers cmpi-figure-5   # runs one and keeps its figures
-    bench/papers --write         # writes this page from the rows and the kept figures
+    bench/papers cmpi-figure-6   # runs one and keeps its figures
+    bench/papers --write         # writes these pages from the rows and the kept figures
+"""
+
+HEAD_OF_PAPER = """\
+# {name}, item by item
 
 Figures in brackets are 95 % intervals over the runs in the last column. Figures without brackets
-have no spread (a count, or a simulation without random choices).
+have no spread (a count, or a simulation without random choices). [All papers](../papers.md).
 """
 
 
-def page_of(rows: Sequence[Row]) -> str:
-    """The whole page as Markdown."""
-    parts = [HEAD, *_overview(rows)]
+def pages_of(rows: Sequence[Row]) -> dict[Path, str]:
+    """The overview and a page for each paper, as Markdown."""
+    pages = {PAGE: "\n".join([HEAD, *_overview(rows), *_lists(rows)]).rstrip() + "\n"}
     for paper, name in PAPERS.items():
-        of_paper = [row for row in rows if row.paper == paper]
-        parts.append(f"## {name}\n")
-        parts += [_section(row) for row in of_paper]
-    return "\n".join(parts).rstrip() + "\n"
+        sections = [_section(row) for row in rows if row.paper == paper]
+        text = "\n".join([HEAD_OF_PAPER.format(name=name), *sections])
+        pages[PAGE.with_suffix("") / f"{paper}.md"] = text.rstrip() + "\n"
+    return pages
 
 
 def _overview(rows: Sequence[Row]) -> Iterator[str]:
@@ -45,14 +50,31 @@ def _overview(rows: Sequence[Row]) -> Iterator[str]:
         against = sum(row.contradicts is not None for row in of_paper)
         tested = len(of_paper) - left_out - rerun
         counts = (len(of_paper), rerun, tested, left_out, against)
-        yield f"| [{name}](#{paper}) | {' | '.join(map(str, counts))} |"
+        yield f"| [{name}](papers/{paper}.md) | {' | '.join(map(str, counts))} |"
     yield ""
     contradictions = [row for row in rows if row.contradicts is not None]
     if contradictions:
-        yield "Where our results contradict a paper:\n"
+        yield "## Where our results contradict a paper\n"
         for row in contradictions:
-            yield f"- [{PAPERS[row.paper]}, {row.place}](#{row.id}): {row.contradicts}"
+            yield f"- {PAPERS[row.paper]}, {_link(row)}: {row.contradicts}"
         yield ""
+
+
+def _lists(rows: Sequence[Row]) -> Iterator[str]:
+    """A line for each item: where it stands in the paper, and what shows it here."""
+    for paper, name in PAPERS.items():
+        yield f"## {name}\n"
+        yield "| item | what | shown by |"
+        yield "|---|---|---|"
+        for row in rows:
+            if row.paper == paper:
+                shown = "left out" if row.left_out is not None else f"`{row.command}`"
+                yield f"| {_link(row)} | {row.kind} | {shown.replace('|', chr(92) + '|')} |"
+        yield ""
+
+
+def _link(row: Row) -> str:
+    return f"[{row.place}](papers/{row.paper}.md#{row.id})"
 
 
 def _section(row: Row) -> str:

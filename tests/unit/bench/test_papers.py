@@ -15,7 +15,8 @@ import pytest
 ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "bench" / "paper_rows"))
 
-from rows import RESULTS, Figure, Row, load_result, load_rows  # noqa: E402
+from page import PAGE, pages_of  # noqa: E402
+from rows import PAPERS, RESULTS, Figure, Row, load_result, load_rows  # noqa: E402
 
 ROWS = load_rows()
 each_row = pytest.mark.parametrize("row", ROWS, ids=[row.id for row in ROWS])
@@ -33,6 +34,16 @@ COMPLETE = {
         "result": True,
     }
 }
+
+
+def test_every_paper_has_rows() -> None:
+    assert {row.paper for row in ROWS} == set(PAPERS)
+
+
+def test_the_pages_are_what_rows_and_kept_figures_give() -> None:
+    pages = pages_of(ROWS)
+    assert {page: page.read_text() for page in pages} == pages, "run bench/papers --write"
+    assert set(PAGE.with_suffix("").glob("*.md")) == set(pages) - {PAGE}
 
 
 @each_row
