@@ -81,7 +81,7 @@ PAPER = {
 }
 OURS = {
     f"ours: {metric.upper()}, {method}": Method(metric, method)
-    for method in ("scotch", "optimize")
+    for method in ("scotch-best", "optimize")
     for metric in ("hops", "bw", "stalls")
 }
 

@@ -106,7 +106,7 @@ def in_process(short: bool) -> None:
     few, many = (20, 3) if short else (1000, 20)
     print(f"STALLS of 256 routes: {timed(lambda: ask(spread), few)}")
     print(f"STALLS of all pairs of 1000 nodes: {timed(lambda: ask(thousand), many)} (limit: 1 s)")
-    for method in ("oracle", "scotch", "geometric", "optimize"):
+    for method in ("oracle", "scotch-best", "geometric", "optimize"):
         asked = RemapQuestion(
             [spread[task // 4] for task in range(64)], range(64), sent_by_tasks(),
             method=method, window_s=600,

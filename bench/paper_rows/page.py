@@ -26,7 +26,7 @@ HEAD_OF_PAPER = """\
 # {name}, item by item
 
 Figures in brackets are 95 % intervals over the runs in the last column. Figures without brackets
-have no spread (a count, or a simulation without random choices). [All papers](../papers.md).
+are counts, single draws, or simulations without random choices. [All papers](../papers.md).
 """
 
 

@@ -112,9 +112,23 @@ def test_json_names_the_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("mpirun", "code", "printed"),
+    [("mpirun.openmpi", 1, "There are not enough slots available"), ("mpirun.mpich", 0, "")],
+)
+def test_more_ranks_than_slots_are_the_launchers_to_judge(
+    tmp_path: Path, mpirun: str, code: int, printed: str
+) -> None:
+    as_root = ["--launcher-args=--allow-run-as-root"] if mpirun == "mpirun.openmpi" else []
+    options = ["-n", "3", "-H", "localhost:2", "--mpirun", mpirun, *as_root]
+    done = fairlead(tmp_path, "run", *options, "true")
+
+    assert done.returncode == code
+    assert printed in done.stderr
+
+
+@pytest.mark.parametrize(
     ("arguments", "code", "problem"),
     [
-        (["-n", "3", "-H", "localhost:2"], 1, "3 ranks do not fit: 1 host has 2 slots"),
         (["-n", "1", "-H", "localhost", "--hostfile", "x"], 2, "does not go together with"),
         (["-n", "1", "-H", "local host"], 1, "--host:1: unknown form 'local host'"),
         (["-n", "1"], 1, "give --hostfile FILE or -H h0:4,h1:4"),
