@@ -41,7 +41,8 @@ void note(int folder, const char* name) {
   const std::size_t name_length = std::strlen(name);
   if ((*name == '/' || length > 0) && length + name_length + 2 < sizeof line) {
     if (length > 0) line[length++] = '/';
-    std::memcpy(line + length, name, name_length);
+    // The line is written by its length, without a terminating zero.
+    std::memcpy(line + length, name, name_length);  // NOLINT(bugprone-not-null-terminated-result)
     length += name_length;
     line[length++] = '\n';
     const int notes =
