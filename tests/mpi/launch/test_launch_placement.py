@@ -159,9 +159,15 @@ def test_placement_that_does_not_fit_is_refused_before_the_start(
         launcher.prepare_command(LaunchSpec(("true",), 3, CLUSTER, crowded), tmp_path)
     with pytest.raises(TopologyError, match="made for 3 ranks, the job has 4"):
         launcher.prepare_command(LaunchSpec(("true",), 4, CLUSTER, crowded), tmp_path)
-    with pytest.raises(TopologyError, match="7 ranks do not fit"):
-        launcher.prepare_command(LaunchSpec(("true",), 7, CLUSTER), tmp_path)
     assert not any(tmp_path.iterdir())
+
+
+def test_more_ranks_than_slots_without_a_placement_are_the_launchers_to_judge(
+    launcher: Launcher, tmp_path: Path
+) -> None:
+    command = launcher.prepare_command(LaunchSpec(("true",), 7, CLUSTER), tmp_path)
+
+    assert command[command.index("-n") + 1] == "7"
 
 
 @pytest.mark.parametrize(
