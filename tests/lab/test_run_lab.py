@@ -292,7 +292,10 @@ def test_compare_runs_every_method_in_turns(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["-n", "9"], "9 ranks do not fit: 4 hosts have 8 slots"),
+        (
+            ["-n", "9", "--launcher-args=--nooversubscribe"],
+            "9 ranks do not fit: 4 hosts have 8 slots",
+        ),
         (["-n", "8", "--traffic", "gone.npz"], "gone.npz: no such file"),
         (["-n", "8", "--mpirun", "no-such-mpirun"], "no-such-mpirun: no such program"),
     ],
