@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 STAMPS := $(VENV)/stamps
 BIN := $(VENV)/bin
-# Where the package looks for the parts for MPIs that are in the environment, whoever activates it.
+# Where the package looks for the parts for MPIs that are in the environment, whether it is activated or not.
 ADDED_MPIS := $(CURDIR)/$(VENV)/share
 
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check

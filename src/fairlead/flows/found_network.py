@@ -65,7 +65,12 @@ class FoundNetwork:
         """Take the slots that the launcher was seen to have on these hosts."""
         slots = dict(zip(self._whole.hosts, self._whole.slots, strict=True))
         slots |= dict(zip(cluster.hosts, cluster.slots, strict=True))
-        self._whole = dataclasses.replace(self._whole, slots=tuple(slots.values()))
+        self._whole = dataclasses.replace(
+            self._whole,
+            slots=tuple(slots.values()),
+            bare_hosts=cluster.bare_hosts,
+            given=cluster.given,
+        )
         self.cluster = cluster
 
     def settled(

@@ -122,5 +122,6 @@ def _assume(
         raise type(error)(f"{error} (the launcher: {why})") from None
     narrator.tell(f"launcher's placement: not observed, hosts filled in their order assumed: {why}")
     ranks = fill_by_slot(cluster, num_ranks)
-    assumed = dataclasses.replace(cluster, bare_hosts=frozenset())
+    # The launcher then gets a list with these slots, so that it does what is assumed.
+    assumed = dataclasses.replace(cluster, bare_hosts=frozenset(), given=None)
     return assumed, Placement(cluster.hosts, ranks, "launcher", {"how": "assumed", "why": why})

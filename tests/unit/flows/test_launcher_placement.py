@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from fairlead.act.launch import Launcher, LaunchSpec, parse_hostfile
 from fairlead.act.launch.mpich import Mpich
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.flows.launcher_placement import observe_launcher
-from fairlead.model.cluster import Cluster
+from fairlead.model.cluster import Cluster, GivenHosts
 from fairlead.model.placement import Placement
 
 OPEN_MPI = OpenMpi4(Path("mpirun"), (4, 1, 4))
@@ -53,7 +54,8 @@ def seen(
     **options: float,
 ) -> tuple[Cluster, Placement, list[str]]:
     told = Told()
-    cluster = parse_hostfile(hosts, "hosts")
+    given = GivenHosts(Path("/dev/null"))
+    cluster = dataclasses.replace(parse_hostfile(hosts, "hosts"), given=given)
     found = observe_launcher(
         launcher, cluster, num_ranks, (), told, observe=starts, **({"max_age_s": 60.0} | options)
     )
@@ -93,7 +95,7 @@ def test_what_cannot_be_observed_is_assumed_and_said() -> None:
     cluster, placement, told = seen(OPEN_MPI, "h0:2\nh1:2\n", 3, Starts(refuses="no route"))
 
     assert placement.host_names() == ["h0", "h0", "h1"]
-    assert cluster.slots == (2, 2)
+    assert (cluster.slots, cluster.given) == ((2, 2), None)
     assert told == [
         "launcher's placement: not observed, hosts filled in their order assumed: no route"
     ]

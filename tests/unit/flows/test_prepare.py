@@ -104,6 +104,14 @@ def test_traffic_that_does_not_serve_is_refused_first(
     assert not (world.folder / "state").exists()
 
 
+def test_slots_of_bare_names_are_those_of_the_launcher_to_the_end(world: World) -> None:
+    prepared, _ = world.prepare(num_ranks=2)
+
+    assert prepared.cluster.slots == (1, 1, 1)
+    assert prepared.cluster.bare_hosts == frozenset()
+    assert prepared.launchers.host_names() == ["a", "b"]
+
+
 def test_a_kept_network_saves_the_probe(world: World) -> None:
     world.prepare()
     world.prepare()
