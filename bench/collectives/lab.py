@@ -32,6 +32,7 @@ from yielding import yielding_library
 from fairlead.act.launch import detect
 from fairlead.decide.collectives.choosing import Choice
 from fairlead.decide.paired_median import paired_gain
+from fairlead.flows.request import NetworkRequest
 from fairlead.flows.tune import TuneRequest, Tuning, planned, tune
 from fairlead.lab import Lab
 from fairlead.measure.collective_times import TimedCall, TuningProgram
@@ -105,8 +106,8 @@ def measured(options: argparse.Namespace) -> dict:
     hosts = Cluster.uniform(tuple(f"h{host}" for host in range(8)), slots=2)
     request = TuneRequest(
         num_ranks=16,
-        hostfile=hosts,
-        network="probe:",
+        cluster=hosts,
+        network=NetworkRequest("probe:"),
         operations=tuple(options.operation),
         sizes=tuple(options.size),
         budget_s=options.budget,

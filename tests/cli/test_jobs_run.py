@@ -77,7 +77,7 @@ def test_values_are_checked_before_a_program_is_traced(
 ) -> None:
     request = JobsRequest(
         [JobEntry(program="./never-started", ranks=4)],
-        hostfile=Path("hosts"),
+        fl.Cluster.uniform(("h0",), slots=4),
         directory=Path("run"),
     )
     request = dataclasses.replace(request, **change)

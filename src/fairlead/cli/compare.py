@@ -8,13 +8,21 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli import given_options, option_kinds, options, parsers, request_input
+from fairlead.cli import given_options, option_kinds, options, parsers
 from fairlead.cli.help import OUTPUT, PLACING
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, stdout
+from fairlead.cli.request_options import (
+    HostOptions,
+    LauncherOptions,
+    MeasuringOptions,
+    NetworkOptions,
+    PlacingOptions,
+)
 from fairlead.decide.placement import METHODS
 from fairlead.flows.compare import compare as compare_methods
 from fairlead.flows.comparison import Comparison
+from fairlead.flows.request import Request
 from fairlead.report import comparison_facts, comparison_table
 
 EXAMPLE = "Example: fairlead compare -n 32 --hostfile hosts.txt --methods cyclic,scotch -- ./solver"
@@ -29,8 +37,11 @@ def compare(
     context: typer.Context,
     program: options.Program,
     num_ranks: options.Ranks,
-    hostfile: options.Hostfile = None,
-    host: options.Hosts = None,
+    hosts: HostOptions,
+    launcher: LauncherOptions,
+    network: NetworkOptions,
+    measuring: MeasuringOptions,
+    placing: PlacingOptions,
     methods: Annotated[
         str,
         option_kinds.parsed(
@@ -52,18 +63,8 @@ def compare(
             help="Regular expression with a group that finds the seconds in the output.",
         ),
     ] = None,
-    metric: options.MetricOption = options.Metric.bytes,
-    objective: options.ObjectiveOption = options.DEFAULT_OBJECTIVE,
-    mpirun: options.Mpirun = None,
-    launcher_args: options.LauncherArgs = "",
-    network: options.NetworkSource = None,
     traffic: options.TrafficFile = None,
-    mode: options.ModeOption = options.Mode.quick,
     budget: options.Budget = None,
-    contention: options.Contention = False,
-    max_age: options.MaxAge = 3600.0,
-    skip_unreachable: options.SkipUnreachable = False,
-    seed: options.Seed = 0,
     run_dir: options.RunFolder = None,
     verbose: options.Verbose = False,
     as_json: JsonOption = False,
@@ -72,7 +73,7 @@ def compare(
 
     Times are those of the whole launcher command, or what --time-pattern finds in the output.
     """
-    given_options.require_metric_used(context, methods.split(","), objective)
+    given_options.require_metric_used(context, methods.split(","), placing.objective)
     given_options.require_objective_used(context, methods.split(","))
     narrator = TerminalNarrator()
 
@@ -83,7 +84,16 @@ def compare(
             stdout.print(comparison_table(comparison, is_verbose=verbose))
             narrator.tell(f"everything is in {folder}; fairlead report {folder} draws it")
 
-    request = request_input.request_of(context)
+    request = Request(
+        tuple(program),
+        num_ranks,
+        launcher=launcher.request(),
+        network=measuring.request(context, network, budget),
+        traffic=traffic,
+        placing=placing.request(),
+        directory=run_dir,
+        cluster=hosts.cluster(),
+    )
     compare_methods(
         request, methods.split(","), repeats, narrator, announce, time_pattern=time_pattern
     )

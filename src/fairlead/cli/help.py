@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from fairlead.cli.option_groups import with_single_options
+
 __all__ = ["App", "HelpCommand", "HelpGroup", "listed"]
 
 GROUPS = (
@@ -85,8 +87,14 @@ class App(typer.Typer):
         super().__init__(cls=options.pop("cls", HelpGroup), rich_markup_mode=None, **options)
 
     def command(self, *names: Any, **options: Any) -> Callable[[Function], Function]:
-        """As Typer's."""
-        return super().command(*names, **{"cls": HelpCommand} | options)
+        """As Typer's, and parameters may be groups of options."""
+        register = super().command(*names, **{"cls": HelpCommand} | options)
+
+        def registered(function: Function) -> Function:
+            register(with_single_options(function))
+            return function
+
+        return registered
 
 
 def _write(command: Any, ctx: Any, formatter: Any, sections: dict[str, list[Row]]) -> None:

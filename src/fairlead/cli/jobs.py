@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli import given_options, map_options, option_kinds, options, parsers, request_input
+from fairlead.cli import given_options, map_options, option_kinds, options, parsers
 from fairlead.cli.help import HOSTS, MODEL, OUTPUT, App
 from fairlead.cli.mpirun_spellings import SpelledCommand
 from fairlead.cli.output import (
@@ -21,6 +21,7 @@ from fairlead.cli.output import (
     stdout,
     warn,
 )
+from fairlead.cli.request_options import HostOptions, LauncherOptions
 from fairlead.decide.jobs import DEFAULT_JOB_METHOD, JOB_METHODS, MappedJobs, parse_taken
 from fairlead.flows.jobs import JobsRequest, place_traced_jobs, run_jobs
 from fairlead.flows.jobs_file import read_jobs_file
@@ -84,10 +85,8 @@ def register(app: typer.Typer) -> None:
 def run(
     context: typer.Context,
     file: JobsFile,
-    hostfile: options.Hostfile = None,
-    host: options.Hosts = None,
-    mpirun: options.Mpirun = None,
-    launcher_args: options.LauncherArgs = "",
+    hosts: HostOptions,
+    launcher: LauncherOptions,
     method: Method = DEFAULT_JOB_METHOD,
     time_limit: options.TimeLimit = None,
     taken: Taken = None,
@@ -105,15 +104,14 @@ def run(
     given_options.require_optimize(context, [method])
     request = JobsRequest(
         read_jobs_file(file, "program"),
+        hosts.cluster(),
         method,
-        hostfile=request_input.hosts_given(hostfile, host),
         taken=parse_taken(taken or []),
         machine=machine,
         scale=scale,
         time_limit_s=time_limit,
         seed=seed,
-        mpirun=mpirun,
-        launcher_args=parsers.split_arguments(launcher_args),
+        launcher=launcher.request(),
         directory=run_dir,
     )
     narrator = Narrator() if as_json else TerminalNarrator()
@@ -152,8 +150,8 @@ def map_jobs(
         given_options.refuse(context, {"format", "bind"}, "needs --output")
     request = JobsRequest(
         read_jobs_file(file, "traffic"),
+        parsers.parse_cluster(cluster),
         method,
-        hostfile=parsers.parse_cluster(cluster),
         taken=parse_taken(taken or []),
         machine=machine,
         scale=scale,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -255,7 +255,7 @@ RelayZones = Annotated[
     ),
 ]
 Tune = Annotated[
-    str,
+    Literal["auto", "never"],
     option_kinds.name(
         ("auto", "never"),
         "auto: if collectives take a considerable part of the program's time, time them on the "

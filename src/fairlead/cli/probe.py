@@ -9,9 +9,10 @@ from typing import Annotated, Literal
 import typer
 
 from fairlead.act import launch
-from fairlead.cli import given_options, option_kinds, options, parsers
+from fairlead.cli import given_options, option_kinds, options
 from fairlead.cli.help import HOSTS, NETWORK
 from fairlead.cli.output import JsonOption, print_json, print_lines, progress, require_folder
+from fairlead.cli.request_options import LauncherOptions, MeasuringOptions
 from fairlead.measure.probe import PRECISIONS
 from fairlead.measure.probe import probe as measure
 from fairlead.measure.sampling import SamplePlan
@@ -113,6 +114,8 @@ def register(app: typer.Typer) -> None:
 def probe(
     context: typer.Context,
     hostfile: Hosts,
+    launcher: LauncherOptions,
+    measuring: MeasuringOptions,
     output: Annotated[Path, option_kinds.output("File to write.")] = Path("network.net.npz"),
     full: Full = False,
     budget: options.Budget = None,
@@ -122,10 +125,6 @@ def probe(
     sample_ratio: SampleRatio = None,
     seed: options.Seed = 0,
     concurrency: Concurrency = 0,
-    skip_unreachable: options.SkipUnreachable = False,
-    mpirun: options.Mpirun = None,
-    launcher_args: options.LauncherArgs = "",
-    contention: options.Contention = False,
     reach_timeout: ReachTimeout = 10.0,
     patience: Patience = 10.0,
     timeout: Timeout = None,
@@ -140,10 +139,11 @@ def probe(
         given_options.refuse(context, {"seed"}, "needs --sample")
     mode: Literal["quick", "full"] = "full" if full else "quick"
     require_folder(output)
+    by = launcher.request()
     cluster = launch.read_hostfile(hostfile)
     with progress(f"measuring {cluster.num_hosts} hosts") as on_progress:
         network = measure(
-            launch.detect(mpirun),
+            launch.detect(by.mpirun),
             cluster,
             mode,
             target_ratio=target,
@@ -153,12 +153,12 @@ def probe(
             if sample or sample_ratio is not None
             else None,
             concurrency=concurrency,
-            skip_unreachable=skip_unreachable,
+            skip_unreachable=measuring.skip_unreachable,
             reach_timeout_s=reach_timeout,
             patience_s=patience,
             timeout_s=timeout,
-            launcher_args=parsers.split_arguments(launcher_args),
-            contention=contention,
+            launcher_args=by.arguments,
+            contention=measuring.contention,
             on_progress=on_progress,
         )
     network.save(output)

@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli import options, request_input
 from fairlead.cli.help import App
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, stdout
-from fairlead.cli.parsers import split_arguments
+from fairlead.cli.request_options import HostOptions, LauncherOptions
 from fairlead.flows.relay_service import serve_routers
 from fairlead.flows.relay_status import relay_status
 from fairlead.report import relay_view
@@ -42,19 +41,12 @@ def status(
 
 @_relay.command(epilog="Example: fairlead relay serve --hostfile hosts.txt")
 def serve(
-    hostfile: options.Hostfile = None,
-    host: options.Hosts = None,
-    mpirun: options.Mpirun = None,
-    launcher_args: options.LauncherArgs = "",
+    hosts: HostOptions,
+    launcher: LauncherOptions,
 ) -> None:
     """Keep a router on each host until it is stopped.
 
     Runs of the same user with --relay on this machine use these instead of starting their own.
     Each has a key of its own, and its connections end with it.
     """
-    serve_routers(
-        request_input.hosts_given(hostfile, host),
-        mpirun,
-        split_arguments(launcher_args),
-        TerminalNarrator(),
-    )
+    serve_routers(hosts.cluster(), launcher.request(), TerminalNarrator())

@@ -7,12 +7,20 @@ from pathlib import Path
 
 import typer
 
-from fairlead.act.plan.relay import DEFAULT_THRESHOLD_BYTES, DEFAULT_ZONES, RELAY_RULES
-from fairlead.cli import given_options, options, request_input
+from fairlead.cli import given_options, options
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, TerminalNarrator, announce_json
-from fairlead.decide.rule import DEFAULT_RULE
-from fairlead.flows.request import hosts_of
+from fairlead.cli.request_options import (
+    CollectivesOptions,
+    DecisionOptions,
+    HostOptions,
+    LauncherOptions,
+    MeasuringOptions,
+    NetworkOptions,
+    PlacingOptions,
+    RelayOptions,
+)
+from fairlead.flows.request import Request
 from fairlead.flows.run import Announcement
 from fairlead.flows.run import run as run_program
 from fairlead.flows.run_on_one_host import run_on_one_host
@@ -24,9 +32,6 @@ _OF_ONE_HOST = frozenset(
     | {"relay", "dry_run", "as_json"}
 )
 """What has an effect where there is one host; --relay gets a reason of its own."""
-
-_AS_ON_ONE_HOST = {"tune": "never", "reorder": False}
-"""Values that ask for what is done there anyway."""
 
 EXAMPLE = "Example: fairlead run -n 32 --hostfile hosts.txt -- ./solver input.dat"
 
@@ -40,32 +45,18 @@ def run(
     context: typer.Context,
     program: options.Program,
     num_ranks: options.Ranks,
-    hostfile: options.Hostfile = None,
-    host: options.Hosts = None,
+    hosts: HostOptions,
+    launcher: LauncherOptions,
+    network: NetworkOptions,
+    measuring: MeasuringOptions,
+    placing: PlacingOptions,
+    decision: DecisionOptions,
+    collectives: CollectivesOptions,
+    relays: RelayOptions,
     method: options.Method = "optimize",
-    metric: options.MetricOption = options.Metric.bytes,
-    objective: options.ObjectiveOption = options.DEFAULT_OBJECTIVE,
-    mpirun: options.Mpirun = None,
-    launcher_args: options.LauncherArgs = "",
-    network: options.NetworkSource = None,
     traffic: options.TrafficFile = None,
-    mode: options.ModeOption = options.Mode.quick,
     budget: options.RunBudget = None,
-    contention: options.Contention = False,
-    max_age: options.MaxAge = 3600.0,
-    skip_unreachable: options.SkipUnreachable = False,
-    time_limit: options.TimeLimit = None,
-    seed: options.Seed = 0,
     run_dir: options.RunFolder = None,
-    reorder: options.Reorder = True,
-    relay: options.Relay = False,
-    relay_threshold: options.RelayThreshold = DEFAULT_THRESHOLD_BYTES,
-    relay_rule: options.RelayRule = RELAY_RULES[0],
-    relay_zones: options.RelayZones = DEFAULT_ZONES,
-    tune: options.Tune = "auto",
-    plan: options.PlanFolder = None,
-    risk: options.Risk = DEFAULT_RULE.risk,
-    dry_run: options.DryRun = False,
     as_json: JsonOption = False,
 ) -> None:
     """Measure the network, trace the program, map its ranks, then run it.
@@ -74,15 +65,21 @@ def run(
     The first time a program is run with a number of ranks, it runs twice: first traced, then
     placed. With --json the decision is one JSON line on stderr: stdout belongs to the program.
     """
-    narrator = Narrator() if as_json else TerminalNarrator()
     given_options.require_optimize(context, [method])
-    given_options.require_metric_used(context, [method], objective)
-    if tune == "auto" and given_options.is_given(context, "tune"):
-        given_options.refuse(context, {"plan"}, "does not go together with --tune auto")
-    if not relay:
-        given_options.refuse(context, {"relay_threshold", "relay_rule"}, "needs --relay")
-    if relay_rule != "mcm":
-        given_options.refuse(context, {"relay_zones"}, "needs --relay-rule mcm")
+    given_options.require_metric_used(context, [method], placing.objective)
+    request = Request(
+        tuple(program),
+        num_ranks,
+        launcher=launcher.request(),
+        network=measuring.request(context, network, budget),
+        traffic=traffic,
+        placing=decision.request(method, placing.request()),
+        collectives=collectives.request(context),
+        relays=relays.request(context),
+        directory=run_dir,
+        cluster=hosts.cluster(),
+    )
+    narrator = Narrator() if as_json else TerminalNarrator()
 
     def announce(announcement: Announcement) -> None:
         if as_json:
@@ -90,34 +87,31 @@ def run(
         narrator.tell(announcement.line)
         narrator.tell(f"the record of this run: {announcement.directory}")
 
-    request = request_input.request_of(context)
-    cluster = hosts_of(request.hostfile)
-    if cluster.num_hosts == 1:
+    def announce_folder(folder: Path) -> None:
+        if as_json:
+            announce_json(run_view.facts_of_one_host(folder))
+        narrator.tell(f"the record of this run: {folder}")
 
-        def announce_folder(folder: Path) -> None:
-            if as_json:
-                announce_json(run_view.facts_of_one_host(folder))
-            narrator.tell(f"the record of this run: {folder}")
-
-        raise typer.Exit(
-            run_on_one_host(
-                request,
-                cluster,
-                narrator,
-                announce_folder,
-                is_dry=dry_run,
-                unused_options=given_without_effect(context),
-            )
+    if request.cluster.num_hosts > 1:
+        raise typer.Exit(run_program(request, narrator, announce, is_dry=decision.dry_run))
+    unused = given_without_effect(context, collectives, decision)
+    raise typer.Exit(
+        run_on_one_host(
+            request, narrator, announce_folder, is_dry=decision.dry_run, unused_options=unused
         )
-    raise typer.Exit(run_program(request, method, narrator, announce, is_dry=dry_run))
+    )
 
 
-def given_without_effect(context: typer.Context) -> list[str]:
+def given_without_effect(
+    context: typer.Context, collectives: CollectivesOptions, decision: DecisionOptions
+) -> list[str]:
     """The options that the user gave, but that have no effect where there is one host."""
-    return [
+    done_anyway = {"tune"} if collectives.tune == "never" else set()
+    if not decision.reorder:
+        done_anyway.add("reorder")
+    return sorted(
         parameter.opts[0]
         for parameter in context.command.params
-        if (name := parameter.name or "") not in _OF_ONE_HOST
+        if (name := parameter.name or "") not in _OF_ONE_HOST | done_anyway
         and given_options.is_given(context, name)
-        and (name not in _AS_ON_ONE_HOST or context.params[name] != _AS_ON_ONE_HOST[name])
-    ]
+    )

@@ -10,9 +10,10 @@ import typer
 
 from fairlead.act import launch
 from fairlead.act.launch import LaunchSpec
-from fairlead.cli import option_kinds, options, parsers, request_input
+from fairlead.cli import option_kinds, options
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, print_json, print_lines, require_folder
+from fairlead.cli.request_options import LauncherOptions, hosts_named
 from fairlead.measure.trace import trace as trace_program
 from fairlead.report import traffic_view
 
@@ -27,13 +28,12 @@ def register(app: typer.Typer) -> None:
 def trace(
     program: options.Program,
     num_ranks: options.Ranks,
+    launcher: LauncherOptions,
     hostfile: options.TraceHostfile = None,
     host: options.Hosts = None,
     output: Annotated[
         Path | None, option_kinds.output("File to write.", "PROGRAM.traffic.npz")
     ] = None,
-    mpirun: options.Mpirun = None,
-    launcher_args: options.LauncherArgs = "",
     as_json: JsonOption = False,
 ) -> None:
     """Run an MPI program once and write the bytes and messages between its ranks to a file.
@@ -43,11 +43,10 @@ def trace(
     """
     path = output or Path(f"{Path(program[0]).name}.traffic.npz")
     require_folder(path)
-    launcher = launch.detect(mpirun)
-    cluster = request_input.hosts_given(hostfile, host)
-    arguments = parsers.split_arguments(launcher_args)
-    spec = LaunchSpec(tuple(program), num_ranks, cluster, launcher_args=arguments)
-    traffic = trace_program(launcher, spec, stdout=2 if as_json else 1).traffic
+    by = launcher.request()
+    cluster = hosts_named(hostfile, host)
+    spec = LaunchSpec(tuple(program), num_ranks, cluster, launcher_args=by.arguments)
+    traffic = trace_program(launch.detect(by.mpirun), spec, stdout=2 if as_json else 1).traffic
     traffic.save(path)
     if as_json:
         print_json({"file": str(path), **traffic_view.summary_facts(traffic)})

@@ -10,10 +10,11 @@ import typer
 from rich.console import RenderableType
 
 from fairlead.act.tuning_files import TUNING_FILES
-from fairlead.cli import given_options, option_kinds, options, parsers, request_input
+from fairlead.cli import given_options, option_kinds, options, parsers
 from fairlead.cli.help import OUTPUT, TUNING
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, print_lines, stdout
 from fairlead.cli.parsers import several_of
+from fairlead.cli.request_options import HostOptions, LauncherOptions, NetworkOptions
 from fairlead.decide.collectives import OPERATIONS
 from fairlead.flows.tune import (
     DEFAULT_BUDGET_S,
@@ -125,8 +126,9 @@ def register(app: typer.Typer) -> None:
 def tune(
     context: typer.Context,
     num_ranks: options.Ranks,
-    hostfile: options.Hostfile = None,
-    host: options.Hosts = None,
+    hosts: HostOptions,
+    launcher: LauncherOptions,
+    network: NetworkOptions,
     placement: PlacementFile = None,
     operations: Operations = DEFAULT_OPERATIONS,
     sizes: Sizes = DEFAULT_SIZES,
@@ -134,11 +136,6 @@ def tune(
     reproducible: Reproducible = False,
     max_drift: MaxDrift = DEFAULT_DRIFT.max_ratio,
     drift_from: DriftFrom = "measured",
-    mpirun: options.Mpirun = None,
-    launcher_args: options.LauncherArgs = "",
-    network: options.NetworkSource = None,
-    mode: options.ModeOption = options.Mode.quick,
-    max_age: options.MaxAge = 3600.0,
     output: Annotated[Path, option_kinds.output("Folder of the plan.", metavar="FOLDER")] = Path(
         "plan"
     ),
@@ -151,21 +148,6 @@ def tune(
     calls stay the MPI's own. The plan is for fairlead run --plan, or for the preload library with
     any launcher.
     """
-    request = TuneRequest(
-        num_ranks=num_ranks,
-        hostfile=request_input.hosts_given(hostfile, host),
-        mpirun=mpirun,
-        launcher_args=parsers.split_arguments(launcher_args),
-        network=network,
-        mode=mode.value,
-        max_age_s=max_age,
-        placement=placement,
-        operations=operations,
-        sizes=sizes,
-        budget_s=budget,
-        is_reproducible=reproducible,
-        drift=None if max_drift is None else DriftRule(max_drift, drift_from),
-    )
     if reproducible:
         given_options.refuse(
             context, {"max_drift", "drift_from"}, "does not go together with --reproducible"
@@ -175,6 +157,18 @@ def tune(
         given_options.refuse(context, {"max_drift", "drift_from", "reproducible"}, reason)
     if max_drift is None:
         given_options.refuse(context, {"drift_from"}, "does not go together with --max-drift never")
+    request = TuneRequest(
+        num_ranks=num_ranks,
+        cluster=hosts.cluster(),
+        launcher=launcher.request(),
+        network=network.request(),
+        placement=placement,
+        operations=operations,
+        sizes=sizes,
+        budget_s=budget,
+        is_reproducible=reproducible,
+        drift=None if max_drift is None else DriftRule(max_drift, drift_from),
+    )
     narrator = Narrator() if as_json else TerminalNarrator()
     if export is not None:
         native = tune_native(request, TUNING_FILES[export], narrator)

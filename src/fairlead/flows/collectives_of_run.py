@@ -131,12 +131,13 @@ def tuned(
         return RunCollectives(kept)
     wanted = TuneRequest(
         request.num_ranks,
+        request.cluster,
         operations=tuple(dict.fromkeys(call.operation for call in found.calls)),
         budget_s=min(MOST_TUNING_S, found.seconds),
     )
     try:
         with program(
-            prepared.launcher, prepared.cluster, placement, request.launcher_args
+            prepared.launcher, prepared.cluster, placement, request.launcher.arguments
         ) as running:
             tuning = timed(found.calls, running, prepared.network, wanted, narrator)
     except Error as error:
@@ -158,7 +159,7 @@ def _kept_folder(
     cluster, launcher = prepared.cluster, prepared.launcher
     facts = (
         *(cluster.hosts, cluster.slots, cluster.sockets, placement.host_names(), found.calls),
-        *(launcher.name, launcher.version, request.launcher_args, request.network),
+        *(launcher.name, launcher.version, request.launcher.arguments, request.network.source),
     )
     digest = hashlib.sha256(repr(facts).encode())
     return run_directory.cache_folder() / "collectives" / digest.hexdigest()[:24]
@@ -167,7 +168,7 @@ def _kept_folder(
 def _recalled(folder: Path, request: Request) -> CollectivesPlan | None:
     try:
         age_s = time.time() - (folder / COLLECTIVES_FILE).stat().st_mtime
-        return read_collectives_plan(folder) if age_s <= request.max_age_s else None
+        return read_collectives_plan(folder) if age_s <= request.network.max_age_s else None
     except (OSError, InputError):
         return None
 

@@ -161,7 +161,7 @@ def candidate(prepared: Prepared, request: Request, method: str) -> Candidate:
         request.num_ranks,
         prepared.cluster,
         None if method == BASELINE else placement,
-        launcher_args=request.launcher_args,
+        launcher_args=request.launcher.arguments,
     )
     cost = evaluate(placement, prepared.traffic, prepared.network)
     return Candidate(

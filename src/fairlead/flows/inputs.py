@@ -18,7 +18,7 @@ from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.found_network import FoundNetwork
 from fairlead.flows.interruption import telling_interruption
 from fairlead.flows.launcher_placement import Observe, observe, observe_launcher
-from fairlead.flows.request import Request, hosts_of
+from fairlead.flows.request import Request
 from fairlead.flows.tracing import TRACE_NOW, given_traffic, traced
 from fairlead.measure.network_sources import Measuring, network_source
 from fairlead.measure.probe import probe
@@ -103,7 +103,7 @@ def probe_program_for(request: Request) -> ProbeProgram:
     Raises:
         LaunchError: There is no launcher, or not the requested one.
     """
-    return ProbeProgram(detect(request.mpirun), request.launcher_args)
+    return ProbeProgram(detect(request.launcher.mpirun), request.launcher.arguments)
 
 
 def prepare(
@@ -122,22 +122,21 @@ def prepare(
         Error: A step failed; the message says which host, file or program, and what to do.
     """
     launcher = probe_program.launcher
-    whole = hosts_of(request.hostfile)
+    whole = request.cluster
     _check(request, launcher, whole, steps.find)
     name = Path(request.program[0]).name
     directory = RunDirectory.new(request.directory, name, narrator.tell)
     directory.note("request", dataclasses.asdict(request))
     with telling_interruption(directory, narrator), directory.noting_failure():
         source = network_source(
-            request.network, _measuring(request, narrator, probe_program, steps)
+            request.network.source, _measuring(request, narrator, probe_program, steps)
         )
         found = FoundNetwork(
-            source, whole, request.skip_unreachable, narrator,
-            has_budget=request.budget_s is not None,
+            source, whole, request.network.skip_unreachable, narrator,
+            has_budget=request.network.budget_s is not None,
         )  # fmt: skip
-        found.look(
-            lambda: steps.unreachable_hosts(launcher, whole, launcher_args=request.launcher_args)
-        )
+        arguments = request.launcher.arguments
+        found.look(lambda: steps.unreachable_hosts(launcher, whole, launcher_args=arguments))
         reachable, launchers = _observed(request, launcher, found.cluster, narrator, steps)
         found.give_slots(reachable)
         directory.note("launcher", {"host_of_rank": launchers.host_names(), **launchers.origin})
@@ -152,7 +151,7 @@ def prepare(
         with directory.losing():
             traffic.save(directory.file(run_directory.TRAFFIC))
         directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": program.trace_s})
-        measures_again = request.network is None
+        measures_again = request.network.source is None
         cluster, network = found.settled(traffic, launchers, measures_again=measures_again)
         if cluster.hosts != reachable.hosts:  # The probe has left out another host.
             cluster, launchers = _observed(request, launcher, cluster, narrator, steps)
@@ -191,11 +190,11 @@ def _measuring(
     return Measuring(
         program=lambda: probe_program,
         narrator=narrator,
-        mode=request.mode,
-        budget_s=request.budget_s,
-        contention=request.contention,
-        skip_unreachable=request.skip_unreachable,
-        max_age_s=request.max_age_s,
+        mode=request.network.mode,
+        budget_s=request.network.budget_s,
+        contention=request.network.contention,
+        skip_unreachable=request.network.skip_unreachable,
+        max_age_s=request.network.max_age_s,
         check=steps.check,
         probe=steps.probe,
     )
@@ -208,9 +207,9 @@ def _observed(
         launcher,
         cluster,
         request.num_ranks,
-        request.launcher_args,
+        request.launcher.arguments,
         narrator,
-        max_age_s=request.max_age_s,
+        max_age_s=request.network.max_age_s,
         observe=steps.observe,
     )
 
@@ -228,12 +227,12 @@ def _check(
     # Whether there is room is the launcher's to say; here its arguments are checked.
     roomy = dataclasses.replace(cluster, slots=(request.num_ranks,) * cluster.num_hosts)
     some = Placement(cluster.hosts, np.zeros(request.num_ranks, np.int64), method="blocked")
-    arguments = request.launcher_args
+    arguments = request.launcher.arguments
     launcher.check(
         LaunchSpec(request.program, request.num_ranks, roomy, some, launcher_args=arguments)
     )
     # Traffic that is known, and a network that is given, need no program of ours.
-    if request.traffic in (None, TRACE_NOW) or request.network in (None, "probe:"):
+    if request.traffic in (None, TRACE_NOW) or request.network.source in (None, "probe:"):
         find(launcher)
 
 
@@ -258,14 +257,14 @@ def place_prepared(
     """
     if method == "launcher":
         return prepared.launchers
-    limit_s = time_limit_s if request.time_limit_s is None else request.time_limit_s
+    limit_s = time_limit_s if request.placing.time_limit_s is None else request.placing.time_limit_s
     return place(
         prepared.traffic,
         prepared.network if network is None else network,
         prepared.cluster,
         method=method,
-        metric=request.metric,
-        objective=request.objective,
-        seed=request.seed,
+        metric=request.placing.metric,
+        objective=request.placing.objective,
+        seed=request.placing.seed,
         time_limit_s=limit_s if method == "optimize" else None,
     )

@@ -20,7 +20,7 @@ from fairlead.decide.jobs.methods import (
 from fairlead.errors import TopologyError
 from fairlead.files.run_directory import TRAFFIC, RunDirectory
 from fairlead.flows.jobs_file import JobEntry
-from fairlead.flows.request import Request, hosts_of
+from fairlead.flows.request import LauncherRequest, Request
 from fairlead.flows.tracing import traced
 from fairlead.model.cluster import Cluster
 from fairlead.model.traffic import Traffic
@@ -42,27 +42,25 @@ class JobsRequest:
     Attributes:
         jobs: At least one.
         method: Name in `fairlead.decide.jobs.JOB_METHODS`.
-        hostfile: Hosts and slots, or the file with them; None takes Slurm's allocation.
+        cluster: Hosts and slots.
         taken: Slots of a host that others use, by their number from 0.
         machine: A TOML file with the rates of the hosts; None uses SPREAD's.
         scale: Part of the messages to simulate; None simulates all, up to 20 million.
         time_limit_s: When the method "optimize" is to stop; None: after a bounded amount of work.
         seed: Seed of all random choices.
-        mpirun: The launcher; None looks for it.
-        launcher_args: Arguments passed to each launcher unchanged.
+        launcher: By which launcher each program is started.
         directory: Folder of this run; None makes one under the user's state folder.
     """
 
     jobs: Sequence[JobEntry]
+    cluster: Cluster
     method: str = DEFAULT_JOB_METHOD
-    hostfile: Path | Cluster | None = None
     taken: Mapping[str, Sequence[int]] = dataclasses.field(default_factory=dict)
     machine: Path | None = None
     scale: float | None = None
     time_limit_s: float | None = None
     seed: int = 0
-    mpirun: str | None = None
-    launcher_args: tuple[str, ...] = ()
+    launcher: LauncherRequest = dataclasses.field(default_factory=LauncherRequest)
     directory: Path | None = None
 
     def hosts(self) -> SharedHosts:
@@ -71,7 +69,7 @@ class JobsRequest:
         Raises:
             Error: They are not known, or a value is wrong.
         """
-        return SharedHosts.of(hosts_of(self.hostfile), self.taken, self.machine)
+        return SharedHosts.of(self.cluster, self.taken, self.machine)
 
     def as_dict(self) -> dict[str, Any]:
         """All of it by its names, as the record of a run has it."""
@@ -125,7 +123,7 @@ def run_jobs(
     """
     require_job_method(request.method)
     require_search_limits(request.seed, request.scale, request.time_limit_s)
-    launcher = detect(request.mpirun)
+    launcher = detect(request.launcher.mpirun)
     hosts = request.hosts()
     hosts.require_room_for(sum(_num_ranks(job) for job in request.jobs))
     directory = RunDirectory.new(request.directory, "jobs")
@@ -157,8 +155,9 @@ def _traced(
         one = Request(
             entry.program,
             _num_ranks(entry),
+            hosts.free,
+            request.launcher,
             traffic=entry.traffic,
-            launcher_args=request.launcher_args,
         )
         # One after the other: what a program sends does not depend on the others.
         traffic, trace_s, *_ = traced(one, launcher, hosts.free, folder, narrator)
@@ -197,7 +196,7 @@ def _started(
                 _num_ranks(entry),
                 mapped.hosts.cluster,
                 placement,
-                launcher_args=request.launcher_args,
+                launcher_args=request.launcher.arguments,
                 shares_hosts=True,
             ),
             directory.file(job.name),

@@ -15,7 +15,7 @@ from fairlead.decide.routes import MOST_RELAYS, faster_pairs, probed_path_table
 from fairlead.errors import Error, InputError
 from fairlead.files import run_directory
 from fairlead.flows.inputs import Prepared
-from fairlead.flows.request import Request
+from fairlead.flows.request import RelayRequest, Request
 from fairlead.model.network import Network
 from fairlead.model.path_table import PathTable
 from fairlead.narrator import Narrator
@@ -28,7 +28,7 @@ __all__ = ["carried_line", "relaying", "told_paths"]
 
 @contextlib.contextmanager
 def relaying(
-    prepared: Prepared, request: Request, threshold_bytes: int, narrator: Narrator
+    prepared: Prepared, request: Request, relays: RelayRequest, narrator: Narrator
 ) -> Iterator[dict[str, str]]:
     """Routers on all hosts until the end of the block, and the program's variables for them.
 
@@ -36,12 +36,12 @@ def relaying(
 
     Args:
         prepared: Network, hosts and launcher.
-        request: May name the way to the hosts; by which rule messages take paths, and its zones.
-        threshold_bytes: Size from which messages may be relayed.
+        request: May name the way to the hosts.
+        relays: Which messages may be relayed, and by which rule they take paths.
         narrator: Tells of the routers.
     """
-    table = told_paths(prepared.network, request.relay_rule, narrator)
-    is_kept = request.relay_rule == "mcm"
+    table = told_paths(prepared.network, relays.rule, narrator)
+    is_kept = relays.rule == "mcm"
     if table is not None and is_kept and (kept := recall_paths(prepared.network)) is not None:
         narrator.tell("relays: the path table begins as an earlier run has left it")
         table = with_kept_paths(table, kept)
@@ -57,8 +57,8 @@ def relaying(
                 folder = prepared.directory.file(run_directory.PLAN)
                 write_relay_plan(
                     folder, prepared.network, table, routers, key,
-                    threshold_bytes=threshold_bytes, rule=request.relay_rule,
-                    zones=request.relay_zones,
+                    threshold_bytes=relays.least_bytes, rule=relays.rule,
+                    zones=relays.zones,
                 )  # fmt: skip
                 record = str(prepared.directory.path.absolute())
                 variables = preloaded(
@@ -90,7 +90,7 @@ def _routers(
             yield kept
             return
         routers = stack.enter_context(
-            running_routers(prepared.launcher, hosts, key, request.launcher_args)
+            running_routers(prepared.launcher, hosts, key, request.launcher.arguments)
         )
         narrator.tell(f"relays: a router on each of {len(routers)} hosts")
         yield routers

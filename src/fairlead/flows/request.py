@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The user's options of `fairlead run` or `compare`, and the hosts to use."""
+"""What the user asked of `fairlead run` or `compare`, a part for each subject."""
 
 from __future__ import annotations
 
@@ -7,12 +7,112 @@ import dataclasses
 from pathlib import Path
 from typing import Literal
 
-from fairlead.act.launch import cluster_from_slurm, read_hostfile
-from fairlead.act.plan.relay import DEFAULT_ZONES, RELAY_RULES
+from fairlead.act.launch import cluster_from_slurm
+from fairlead.act.plan.relay import DEFAULT_THRESHOLD_BYTES, DEFAULT_ZONES, RELAY_RULES
 from fairlead.decide.placement import DEFAULT_OBJECTIVE
 from fairlead.decide.rule import DEFAULT_RULE, Rule
 from fairlead.errors import InputError
 from fairlead.model.cluster import Cluster
+
+__all__ = [
+    "CollectivesRequest",
+    "LauncherRequest",
+    "NetworkRequest",
+    "PlacingRequest",
+    "RelayRequest",
+    "Request",
+    "named_or_allocated",
+    "require_ranks",
+]
+
+
+@dataclasses.dataclass(frozen=True)
+class LauncherRequest:
+    """By which launcher the program is started.
+
+    Attributes:
+        mpirun: The launcher; None looks for it.
+        arguments: Passed to the launcher unchanged.
+    """
+
+    mpirun: str | None = None
+    arguments: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class NetworkRequest:
+    """Where the network comes from.
+
+    Attributes:
+        source: A `.net.npz` file, or "probe:" to measure now; None measures unless a profile of the
+            same hosts younger than `max_age_s` is kept.
+        mode: How it is measured, "quick" or "full".
+        budget_s: Bound on the time of the probe, in `run` on that of the decision; None for the
+            default.
+        contention: Also find shared bottlenecks, if it has to be measured.
+        max_age_s: Age up to which a kept profile is used again.
+        skip_unreachable: Leave out hosts that do not answer.
+    """
+
+    source: str | None = None
+    mode: Literal["quick", "full"] = "quick"
+    budget_s: float | None = None
+    contention: bool = False
+    max_age_s: float = 3600.0
+    skip_unreachable: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class PlacingRequest:
+    """How ranks are placed.
+
+    Attributes:
+        method: Mapping method of `run`, one of `fairlead.decide.placement.METHODS`.
+        metric: How traffic is weighted, "bytes" or "messages".
+        objective: Objective that selects among placements, one of
+            `fairlead.decide.placement.OBJECTIVES`.
+        time_limit_s: When the method "optimize" is to stop; None: by the number of ranks.
+        seed: Seed of all random choices.
+        rule: When `run` uses a placement.
+        reorder: Topologies that the program makes with `reorder=1` are placed by the network.
+    """
+
+    method: str = "optimize"
+    metric: Literal["bytes", "messages"] = "bytes"
+    objective: str = DEFAULT_OBJECTIVE
+    time_limit_s: float | None = None
+    seed: int = 0
+    rule: Rule = DEFAULT_RULE
+    reorder: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class CollectivesRequest:
+    """Which collectives follow schedules.
+
+    Attributes:
+        tune: "auto" times the program's collectives on its placement if they take enough of its
+            time, and lets those follow schedules that are faster.
+        plan: Folder of a plan by `fairlead tune`, whose collectives are used; None for none.
+    """
+
+    tune: Literal["auto", "never"] = "never"
+    plan: Path | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class RelayRequest:
+    """Which messages may go by way of other hosts.
+
+    Attributes:
+        least_bytes: Messages of at least this size may.
+        rule: By which they take paths, one of `fairlead.act.plan.relay.RELAY_RULES`.
+        zones: Where the zones medium and high of the rule "mcm" begin.
+    """
+
+    least_bytes: int = DEFAULT_THRESHOLD_BYTES
+    rule: str = RELAY_RULES[0]
+    zones: tuple[float, float] = DEFAULT_ZONES
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,59 +122,27 @@ class Request:
     Attributes:
         program: Program and arguments.
         num_ranks: Number of ranks.
-        hostfile: Hosts and slots, or the file with them; None takes Slurm's allocation.
-        mpirun: The launcher; None looks for it.
-        launcher_args: Arguments passed to the launcher unchanged.
-        network: A `.net.npz` file, or "probe:" to measure now; None measures unless a profile of
-            the same hosts younger than `max_age_s` is kept.
+        cluster: Hosts and slots.
+        launcher: By which launcher the program is started.
+        network: Where the network comes from.
         traffic: A `.traffic.npz` file, or "trace:" to trace now; None traces the program unless it
             was traced before.
-        mode: How the network is measured, "quick" or "full".
-        budget_s: Bound on the time of the probe, in `run` on that of the decision; None for the
-            default.
-        rule: When `run` uses a placement.
-        contention: Also find shared bottlenecks, if the network has to be measured.
-        max_age_s: Age up to which a kept profile is used again.
-        skip_unreachable: Leave out hosts that do not answer.
-        metric: How traffic is weighted, "bytes" or "messages".
-        objective: Objective that selects among placements, one of
-            `fairlead.decide.placement.OBJECTIVES`.
-        time_limit_s: When the method "optimize" is to stop; None: by the number of ranks.
-        seed: Seed of all random choices.
+        placing: How ranks are placed.
+        collectives: Which collectives follow schedules.
+        relays: Which messages may go by way of other hosts; None: none.
         directory: Folder of this run; None makes one under the user's state folder.
-        reorder: Topologies that the program makes with `reorder=1` are placed by the network.
-        relay_bytes: Messages of at least this size may go by way of other hosts; None: none do.
-        relay_rule: By which they take paths, one of `fairlead.act.plan.relay.RELAY_RULES`.
-        relay_zones: Where the zones medium and high of the rule "mcm" begin.
-        tune: "auto" times the program's collectives on its placement if they take enough of its
-            time, and lets those follow schedules that are faster.
-        plan: Folder of a plan by `fairlead tune`, whose collectives are used; None for none.
     """
 
     program: tuple[str, ...]
     num_ranks: int
-    hostfile: Path | Cluster | None = None
-    mpirun: str | None = None
-    launcher_args: tuple[str, ...] = ()
-    network: str | None = None
+    cluster: Cluster
+    launcher: LauncherRequest = dataclasses.field(default_factory=LauncherRequest)
+    network: NetworkRequest = dataclasses.field(default_factory=NetworkRequest)
     traffic: Path | None = None
-    mode: Literal["quick", "full"] = "quick"
-    budget_s: float | None = None
-    rule: Rule = DEFAULT_RULE
-    contention: bool = False
-    max_age_s: float = 3600.0
-    skip_unreachable: bool = False
-    metric: Literal["bytes", "messages"] = "bytes"
-    objective: str = DEFAULT_OBJECTIVE
-    time_limit_s: float | None = None
-    seed: int = 0
+    placing: PlacingRequest = dataclasses.field(default_factory=PlacingRequest)
+    collectives: CollectivesRequest = dataclasses.field(default_factory=CollectivesRequest)
+    relays: RelayRequest | None = None
     directory: Path | None = None
-    reorder: bool = False
-    relay_bytes: int | None = None
-    relay_rule: str = RELAY_RULES[0]
-    relay_zones: tuple[float, float] = DEFAULT_ZONES
-    tune: Literal["auto", "never"] = "never"
-    plan: Path | None = None
 
 
 def require_ranks(file: Path, num_ranks: int, wanted: int, remedy: str) -> None:
@@ -87,17 +155,13 @@ def require_ranks(file: Path, num_ranks: int, wanted: int, remedy: str) -> None:
         raise InputError(f"{file}: is for {num_ranks} ranks, but {wanted} are to run; {remedy}")
 
 
-def hosts_of(hostfile: Path | Cluster | None) -> Cluster:
-    """Hosts as given, from the hostfile, or from the Slurm allocation that this runs in.
+def named_or_allocated(named: Cluster | None) -> Cluster:
+    """The hosts that the user named, or else those of the Slurm allocation that this runs in.
 
     Raises:
-        InputError: There is neither.
+        InputError: There are neither.
     """
-    if isinstance(hostfile, Cluster):
-        return hostfile
-    if hostfile is not None:
-        return read_hostfile(hostfile)
-    cluster = cluster_from_slurm()
+    cluster = named or cluster_from_slurm()
     if cluster is None:
         raise InputError(
             "no hosts: give --hostfile FILE or -H h0:4,h1:4, or run inside a Slurm allocation"

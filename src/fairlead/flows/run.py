@@ -53,7 +53,6 @@ __all__ = ["Announcement", "run", "start"]
 
 def run(
     request: Request,
-    method: str,
     narrator: Narrator,
     announce: Callable[[Announcement], None],
     *,
@@ -63,7 +62,6 @@ def run(
 
     Args:
         request: What the user asked for.
-        method: Mapping method, one of `fairlead.decide.placement.METHODS`.
         narrator: Tells the user of each step that takes time.
         announce: Receives the decision before the program starts.
         is_dry: Trace, measure and decide, but start nothing.
@@ -75,10 +73,11 @@ def run(
         Error: The network, the traffic or the placement could not be determined; nothing was
             started.
     """
+    method = request.placing.method
     require_method(method)
     with contextlib.ExitStack() as noting:
         with probe_program_for(request) as probe_program:
-            plan = request.plan
+            plan = request.collectives.plan
             given = None if plan is None else given_collectives(plan, request.num_ranks)
             collectives = None if given is None else RunCollectives(given)
             prepared = prepare(request, narrator, probe_program)
@@ -90,13 +89,13 @@ def run(
                 return _not_started_again(prepared, narrator)
             decision = _decided(prepared, request, method, history.kept, narrator)
         announcement = _announcement(prepared, request, method, decision, history.kept)
-        if collectives is None and request.tune == "auto":
+        if collectives is None and request.collectives.tune == "auto":
             collectives = _tuned(prepared, request, decision, history.kept, narrator)
         announcement = _with_collectives(announcement, collectives, history.kept)
         announce(announcement)
         if is_dry:
-            if request.relay_bytes is not None:
-                told_paths(prepared.network, request.relay_rule, narrator)
+            if request.relays is not None:
+                told_paths(prepared.network, request.relays.rule, narrator)
             prepared.directory.note("end", {"is_dry": True})
             return 0
         used = None if collectives is None else collectives.plan
@@ -160,12 +159,12 @@ def _decided(
         return dataclasses.replace(kept, seconds=prepared.probe_s, budget_s=budget_s)
     found = search(_problem(prepared, request, method, history, narrator))
     _leave_baseline(prepared, found.by_long_trains)
-    decision = judged(found, request.rule)
+    decision = judged(found, request.placing.rule)
     try:
         if found.by_long_trains is not None and prepared.profile_path is not None:
             profile_cache.renew(Profile(prepared.profile_path, found.network, found.by_long_trains))
         # If a saving is likely but too uncertain, the next run has a new budget.
-        if decision.placement or decision.gain.ratio < request.rule.least_ratio:
+        if decision.placement or decision.gain.ratio < request.placing.rule.least_ratio:
             keep(decision, method, _path(prepared, request, method, found.network))
     except InputError as error:
         narrator.tell(f"decision: not kept for later runs: {error}")
@@ -191,15 +190,16 @@ def _leave_baseline(prepared: Prepared, by_long_trains: Network | None) -> None:
 
 
 def _path(prepared: Prepared, request: Request, method: str, network: Network) -> Path:
-    by = (method, request.metric, request.objective, request.seed, request.rule)
-    options = (by, request.time_limit_s, *prepared.launchers.host_names())
+    asked = request.placing
+    by = (method, asked.metric, asked.objective, asked.seed, asked.rule)
+    options = (by, asked.time_limit_s, *prepared.launchers.host_names())
     return decision_path(prepared.cluster, network, prepared.traffic, options)
 
 
 def _problem(
     prepared: Prepared, request: Request, method: str, history: History, narrator: Narrator
 ) -> DecisionProblem:
-    cost = COST_OF_OBJECTIVE[request.objective]
+    cost = COST_OF_OBJECTIVE[request.placing.objective]
     hosts = prepared.cluster.hosts
     budget_s = _budget_s(prepared, request)
     limit_s = mapping_s(budget_s, request.num_ranks)
@@ -218,17 +218,17 @@ def _problem(
         baseline=place_prepared(prepared, request, "launcher"),
         place=lambda network: place_prepared(prepared, request, method, network, limit_s),
         cost=cost,
-        rule=request.rule,
+        rule=request.placing.rule,
         is_barred=barred_by(dropped, cost_s),
         measurer=_measurer(prepared, narrator),
         budget_s=budget_s - prepared.probe_s,
         placing_s=limit_s,
-        seed=request.seed,
+        seed=request.placing.seed,
     )
 
 
 def _budget_s(prepared: Prepared, request: Request) -> float:
-    return request.budget_s or default_budget_s(prepared.cluster.num_hosts)
+    return request.network.budget_s or default_budget_s(prepared.cluster.num_hosts)
 
 
 def _measurer(prepared: Prepared, narrator: Narrator) -> HostsMeasurer | None:
@@ -249,7 +249,7 @@ def _announcement(
 ) -> Announcement:
     """The decision as it is printed; it is recorded with its placement."""
     predicted_s = decision.predicted_s(history.launcher_s())
-    line = decision_line(prepared, request.rule, method, decision)
+    line = decision_line(prepared, request.placing.rule, method, decision)
     taken = decision.placement or place_prepared(prepared, request, "launcher")
     with prepared.directory.losing():
         taken.save(prepared.directory.file(run_directory.PLACEMENT))
@@ -284,18 +284,18 @@ def start(
         for the end.
     """
     with contextlib.ExitStack() as stack:
-        env = reordering(prepared, narrator) if request.reorder else {}
+        env = reordering(prepared, narrator) if request.placing.reorder else {}
         if collectives is not None:
             env |= following(prepared, collectives, narrator)
-        if request.relay_bytes is not None:
-            env |= stack.enter_context(relaying(prepared, request, request.relay_bytes, narrator))
+        if request.relays is not None:
+            env |= stack.enter_context(relaying(prepared, request, request.relays, narrator))
         spec = LaunchSpec(
             request.program,
             request.num_ranks,
             prepared.cluster,
             decision.placement,
             env,
-            launcher_args=request.launcher_args,
+            launcher_args=request.launcher.arguments,
         )
         command = prepared.launcher.prepare_command(spec, prepared.directory.path)
         prepared.directory.note("start", {"launcher_command": command})
@@ -307,10 +307,10 @@ def start(
         narrator.tell(ended_by(finished, "the program"))
     if (drift := drift_counts(prepared.directory.path)) is not None:
         end["drift"] = drift.model_dump()
-    if request.relay_bytes is not None:
+    if request.relays is not None:
         hosts = prepared.network.hosts
         if (found := carried(prepared.directory.path, len(hosts))) is not None:
-            narrator.tell(carried_line(found, hosts, request.relay_bytes))
+            narrator.tell(carried_line(found, hosts, request.relays.least_bytes))
             end["relays"] = {
                 "mpi_bytes": found.mpi_bytes,
                 "routers_bytes": found.routers_bytes,

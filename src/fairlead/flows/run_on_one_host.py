@@ -12,13 +12,11 @@ from fairlead.act.launch import LaunchSpec, detect
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.interruption import ended_by
 from fairlead.flows.request import Request
-from fairlead.model.cluster import Cluster
 from fairlead.narrator import Narrator
 
 
 def run_on_one_host(
     request: Request,
-    cluster: Cluster,
     narrator: Narrator,
     announce: Callable[[Path], None],
     *,
@@ -29,7 +27,6 @@ def run_on_one_host(
 
     Args:
         request: What the user asked for; options for measuring and placing are ignored.
-        cluster: The one host.
         narrator: Tells the user why nothing is placed.
         announce: Receives the folder of the run's record before the program starts.
         is_dry: Start nothing.
@@ -41,9 +38,10 @@ def run_on_one_host(
     Raises:
         Error: The launcher would refuse an argument.
     """
-    launcher = detect(request.mpirun)
+    cluster = request.cluster
+    launcher = detect(request.launcher.mpirun)
     spec = LaunchSpec(
-        request.program, request.num_ranks, cluster, launcher_args=request.launcher_args
+        request.program, request.num_ranks, cluster, launcher_args=request.launcher.arguments
     )
     launcher.check(spec)
     name = Path(request.program[0]).name
@@ -51,7 +49,7 @@ def run_on_one_host(
     directory.note("request", dataclasses.asdict(request))
     directory.note("network", {"hosts": cluster.hosts, "slots": cluster.slots})
     directory.note("decision", {"method": "launcher", "kept_launcher_placement": True})
-    relayed = ", and no host to relay" if request.relay_bytes is not None else ""
+    relayed = ", and no host to relay" if request.relays is not None else ""
     unused = f"; not used: {', '.join(unused_options)}" if unused_options else ""
     narrator.tell(f"there is one host, {cluster.hosts[0]}: nothing to place{relayed}{unused}")
     announce(directory.path)

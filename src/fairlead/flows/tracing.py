@@ -77,7 +77,7 @@ def traced(
         f"stderr, and goes to {log}"
     )
     spec = LaunchSpec(
-        request.program, request.num_ranks, cluster, launcher_args=request.launcher_args
+        request.program, request.num_ranks, cluster, launcher_args=request.launcher.arguments
     )
     inputs = profile_cache.input_files(request.program)
     directory.note("tracing", {"log": log})

@@ -8,7 +8,7 @@ import itertools
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +22,7 @@ from fairlead.decide.collectives.choosing import Choice, choose, rules_of
 from fairlead.errors import InputError, ProbeError
 from fairlead.flows.found_network import FoundNetwork
 from fairlead.flows.launcher_placement import observe_launcher
-from fairlead.flows.request import hosts_of, require_ranks
+from fairlead.flows.request import LauncherRequest, NetworkRequest, require_ranks
 from fairlead.measure.collective_times import TimedCall, TuningProgram
 from fairlead.measure.network_sources import Measuring, network_source
 from fairlead.measure.probe_program import ProbeProgram
@@ -54,12 +54,9 @@ class TuneRequest:
 
     Attributes:
         num_ranks: Number of ranks.
-        hostfile: Hosts and slots, or the file with them; None takes Slurm's allocation.
-        mpirun: The launcher; None looks for it.
-        launcher_args: Arguments passed to the launcher unchanged.
-        network: As in `fairlead.flows.request.Request`.
-        mode: How the network is measured, "quick" or "full".
-        max_age_s: Age up to which a kept profile is used again.
+        cluster: Hosts and slots.
+        launcher: Whose MPI is measured.
+        network: Where the network comes from; its budget and its contention are not used.
         placement: Host of each rank; None: as the launcher places them.
         operations: Which are measured.
         sizes: Of which messages, in bytes.
@@ -69,12 +66,9 @@ class TuneRequest:
     """
 
     num_ranks: int
-    hostfile: Path | Cluster | None = None
-    mpirun: str | None = None
-    launcher_args: tuple[str, ...] = ()
-    network: str | None = None
-    mode: Literal["quick", "full"] = "quick"
-    max_age_s: float = 3600.0
+    cluster: Cluster
+    launcher: LauncherRequest = dataclasses.field(default_factory=LauncherRequest)
+    network: NetworkRequest = dataclasses.field(default_factory=NetworkRequest)
     placement: Path | None = None
     operations: tuple[str, ...] = DEFAULT_OPERATIONS
     sizes: tuple[int, ...] = DEFAULT_SIZES
@@ -129,14 +123,14 @@ def tune(request: TuneRequest, narrator: Narrator) -> Tuning:
     Raises:
         Error: The hosts, the network or the program could not be had.
     """
-    launcher = detect(request.mpirun)
+    launcher = detect(request.launcher.mpirun)
     cluster, network, placement = found_hosts(request, launcher, narrator)
     ranks = tuple(range(placement.num_ranks))
     calls = [
         TimedCall(operation, size, ranks)
         for size, operation in itertools.product(sorted(request.sizes), request.operations)
     ]
-    with TuningProgram(launcher, cluster, placement, request.launcher_args) as program:
+    with TuningProgram(launcher, cluster, placement, request.launcher.arguments) as program:
         return timed(calls, program, network, request, narrator)
 
 
@@ -150,26 +144,27 @@ def found_hosts(
     Raises:
         InputError: All ranks are on one host, or the placement is of another number of ranks.
     """
-    whole = hosts_of(request.hostfile)
+    whole = request.cluster
     given = given_placement(request)
-    with ProbeProgram(launcher, request.launcher_args) as probe_program:
+    with ProbeProgram(launcher, request.launcher.arguments) as probe_program:
         measuring = Measuring(
             program=lambda: probe_program,
             narrator=narrator,
-            mode=request.mode,
+            mode=request.network.mode,
             contention=True,
-            max_age_s=request.max_age_s,
+            max_age_s=request.network.max_age_s,
         )
-        source = network_source(request.network, measuring)
+        source = network_source(request.network.source, measuring)
         found = FoundNetwork(source, whole, False, narrator)
-        found.look(lambda: unreachable_hosts(launcher, whole, launcher_args=request.launcher_args))
+        arguments = request.launcher.arguments
+        found.look(lambda: unreachable_hosts(launcher, whole, launcher_args=arguments))
         reachable, launchers = observe_launcher(
             launcher,
             found.cluster,
             request.num_ranks,
-            request.launcher_args,
+            request.launcher.arguments,
             narrator,
-            max_age_s=request.max_age_s,
+            max_age_s=request.network.max_age_s,
         )
         found.give_slots(reachable)
         nothing = _nothing(request.num_ranks)

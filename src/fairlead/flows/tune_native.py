@@ -103,14 +103,14 @@ def tune_native(request: TuneRequest, tuning_file: TuningFile, narrator: Narrato
         Error: The hosts, the network or the program could not be had.
     """
     calls = native_calls(request, tuning_file)
-    launcher = detect(request.mpirun)
+    launcher = detect(request.launcher.mpirun)
     if launcher.family != tuning_file.family:
         raise InputError(f"--export {tuning_file.name}: {launcher.path} is of {launcher.name}")
     cluster, network, placement = found_hosts(request, launcher, narrator)
     order = ring_order(network, placement)
     env = tuning_file.measuring_env
     began_s = time.monotonic()
-    with TuningProgram(launcher, cluster, placement, request.launcher_args, env) as program:
+    with TuningProgram(launcher, cluster, placement, request.launcher.arguments, env) as program:
         found = within_budget(
             calls,
             lambda call, time_s: measured(call, program, tuning_file, order, time_s),

@@ -100,7 +100,8 @@ def watched_run(folder: Path, source: str | None = None) -> WatchedRun:
     if "decision" not in steps:
         raise InputError(f"{folder}: has no plan to watch: nothing is decided there yet")
     asked, found = steps.get("request", {}), steps.get("network", {})
-    own = asked.get("network") or ProbeSource.form
+    launcher = asked.get("launcher", {})
+    own = asked.get("network", {}).get("source") or ProbeSource.form
     chosen = own if source is None else source
     if chosen != ProbeSource.form and not chosen.startswith(ORACLE):
         raise InputError(
@@ -117,8 +118,8 @@ def watched_run(folder: Path, source: str | None = None) -> WatchedRun:
         Placement.load(folder / run_directory.PLACEMENT),
         Traffic.load(folder / run_directory.TRAFFIC),
         chosen,
-        asked.get("mpirun"),
-        tuple(asked.get("launcher_args", ())),
+        launcher.get("mpirun"),
+        tuple(launcher.get("arguments", ())),
         None if profile is None else Path(profile),
     )
 

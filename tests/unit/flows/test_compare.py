@@ -60,7 +60,7 @@ def compare(
 ) -> None:
     """Five runs by the launcher and by Scotch; `run` stands for a start, by the method's name."""
     flow.compare(
-        Request(("./solver",), 4),
+        Request(("./solver",), 4, prepared.cluster),
         ["scotch"],
         5,
         narrator or Narrator(),
@@ -113,7 +113,7 @@ def test_the_history_of_the_program_has_all_runs(prepared: Prepared) -> None:
 
     compare(prepared, run, Announced(), time_pattern="solve_s (.*)")
 
-    kept = RunLog(prepared, Request(("./solver",), 4), Narrator()).kept
+    kept = RunLog(prepared, Request(("./solver",), 4, prepared.cluster), Narrator()).kept
     # By the time of the whole command, as those of `run` are.
     assert len(kept.runs) == 10
     assert kept.launcher_s() == 2.0

@@ -12,12 +12,19 @@ import pytest
 from narrators import Told
 
 import fairlead as fl
-from fairlead.act.launch import Launcher, LaunchSpec
+from fairlead.act.launch import Launcher, LaunchSpec, read_hostfile
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.flows.inputs import Prepared, Steps, prepare
-from fairlead.flows.request import Request, hosts_of
+from fairlead.flows.request import (
+    LauncherRequest,
+    NetworkRequest,
+    Request,
+    named_or_allocated,
+)
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.watch.past_runs import past_runs, recorded_steps
+
+DEFAULT_NETWORK = NetworkRequest()
 
 
 class World:
@@ -48,11 +55,15 @@ class World:
         hosts = spec.cluster.hosts
         return [hosts[rank % len(hosts)] for rank in range(spec.num_ranks or len(hosts))]
 
-    def prepare(self, *program: str, **options: Any) -> tuple[Prepared, list[str]]:
+    def prepare(
+        self, *program: str, network: NetworkRequest = DEFAULT_NETWORK, **options: Any
+    ) -> tuple[Prepared, list[str]]:
         told = self.told = Told()
-        files = {"hostfile": self.folder / "hosts", "traffic": self.folder / "two.traffic.npz"}
-        request = Request(program or ("true",), **({"num_ranks": 2} | files | options))
-        probe_program = ProbeProgram(OpenMpi4(Path("mpirun"), (4, 1, 4)), request.launcher_args)
+        hosts = {"cluster": read_hostfile(self.folder / "hosts"), "num_ranks": 2}
+        traffic = {"traffic": self.folder / "two.traffic.npz"}
+        request = Request(program or ("true",), network=network, **(hosts | traffic | options))
+        launcher = OpenMpi4(Path("mpirun"), (4, 1, 4))
+        probe_program = ProbeProgram(launcher, request.launcher.arguments)
         return prepare(request, told, probe_program, self.steps), told.lines
 
 
@@ -81,7 +92,7 @@ def test_launcher_arguments_that_overrule_are_refused_first(
     world: World, argument: str, what: str
 ) -> None:
     with pytest.raises(fl.LaunchError, match=f"overrules {what}"):
-        world.prepare(launcher_args=(argument, "node"))
+        world.prepare(launcher=LauncherRequest(arguments=(argument, "node")))
     assert world.probes == 0
     assert not (world.folder / "state").exists()
 
@@ -128,7 +139,7 @@ def test_a_cache_that_cannot_be_written_is_only_a_warning(world: World) -> None:
 def test_a_dead_host_is_left_out_only_on_request(world: World) -> None:
     world.found = without_b()
     for _ in range(2):
-        prepared, told = world.prepare(skip_unreachable=True)
+        prepared, told = world.prepare(network=NetworkRequest(skip_unreachable=True))
         assert prepared.cluster.hosts == ("a", "c")
         assert "network: host 'b' is left out: no answer within 10 s" in told
     assert world.probes == 1
@@ -141,9 +152,9 @@ def test_a_file_without_a_dead_host_is_refused_or_named(world: World) -> None:
     file = world.folder / "old.net.npz"
     without_b().save(file)
     with pytest.raises(fl.TopologyError, match=r"old.net.npz: measured without host 'b' \(no ans"):
-        world.prepare(network=str(file))
+        world.prepare(network=NetworkRequest(str(file)))
 
-    prepared, told = world.prepare(network=str(file), skip_unreachable=True)
+    prepared, told = world.prepare(network=NetworkRequest(str(file), skip_unreachable=True))
     assert prepared.cluster.hosts == ("a", "c")
     assert "network: host 'b' is left out: no answer within 10 s" in told
 
@@ -153,7 +164,7 @@ def test_ranks_that_do_not_fit_the_hosts_that_are_left_are_refused(world: World)
     fl.Traffic(bytes=np.eye(3), messages=np.eye(3), run_time_s=1.0).save(heavy)
     world.found = without_b()
     with pytest.raises(fl.TopologyError, match="2 slots"):
-        world.prepare(skip_unreachable=True, num_ranks=3, traffic=heavy)
+        world.prepare(network=NetworkRequest(skip_unreachable=True), num_ranks=3, traffic=heavy)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +175,7 @@ def test_ranks_that_do_not_fit_the_hosts_that_are_left_are_refused(world: World)
 def test_a_network_cut_short_is_not_kept(world: World, cut_short: fl.Network) -> None:
     world.found = cut_short
     try:
-        world.prepare(budget_s=0.1)
+        world.prepare(network=NetworkRequest(budget_s=0.1))
     except fl.TopologyError as error:
         assert "a -> c was not measured" in str(error)
     world.found = network()
@@ -197,7 +208,7 @@ def test_one_that_was_measured_just_now_is_measured_once_more(world: World) -> N
 def test_an_implausible_file_is_named_and_taken_as_it_is(world: World) -> None:
     file = world.folder / "given.net.npz"
     network().save(file)
-    _, told = world.prepare(traffic=slow_traffic(world), network=str(file))
+    _, told = world.prepare(traffic=slow_traffic(world), network=NetworkRequest(str(file)))
     assert world.probes == 0
     assert any("measured on a busy machine?" in line for line in told)
 
@@ -206,7 +217,7 @@ def test_no_hostfile_and_no_allocation_is_an_error(monkeypatch: pytest.MonkeyPat
     for name in ("SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_JOB_ID"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(fl.InputError, match="--hostfile FILE"):
-        hosts_of(None)
+        named_or_allocated(None)
 
 
 def test_a_crash_in_the_traced_run_is_the_end_of_the_run(world: World) -> None:

@@ -52,7 +52,7 @@ def log_of(folder: Path, told: Told, traced_s: float | None) -> RunLog:
         trace_s=10.5,
         traced_s=traced_s,
     )
-    return RunLog(prepared, Request(("./solver",), 2), told)
+    return RunLog(prepared, Request(("./solver",), 2, prepared.cluster), told)
 
 
 def test_the_history_is_left_in_the_folder_of_the_run(log: RunLog, tmp_path: Path) -> None:

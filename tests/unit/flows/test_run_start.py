@@ -42,7 +42,7 @@ def start_program(folder: Path, *program: str) -> tuple[int, list[str]]:
         0.0,
     )
     kept = Decision(None, Gain(0.0, 0.0, 0.0), network_s=0.0)
-    _seconds, code, _ = start(prepared, Request(program, 2), kept, told)
+    _seconds, code, _ = start(prepared, Request(program, 2, prepared.cluster), kept, told)
     return code, told.lines
 
 

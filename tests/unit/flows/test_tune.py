@@ -10,6 +10,7 @@ import pytest
 
 import fairlead as fl
 from fairlead.act.launch.openmpi4 import OpenMpi4
+from fairlead.flows.request import NetworkRequest
 from fairlead.flows.tune import TuneRequest, found_hosts
 from fairlead.narrator import Narrator
 
@@ -28,7 +29,7 @@ def test_ranks_are_where_the_launcher_puts_them(network: str) -> None:
     hosts = fl.Cluster(("a", "b"), (2, 2))
 
     cluster, found, placement = found_hosts(
-        TuneRequest(3, hosts, network=network), LAUNCHER, Narrator()
+        TuneRequest(3, hosts, network=NetworkRequest(network)), LAUNCHER, Narrator()
     )
 
     assert cluster == hosts
@@ -39,7 +40,9 @@ def test_ranks_are_where_the_launcher_puts_them(network: str) -> None:
 def test_ranks_are_where_the_given_placement_has_them(network: str, tmp_path: Path) -> None:
     given = tmp_path / "placement.json"
     fl.Placement(("b", "a"), np.array([0, 1, 0])).save(given)
-    request = TuneRequest(3, fl.Cluster(("a", "b"), (2, 2)), network=network, placement=given)
+    request = TuneRequest(
+        3, fl.Cluster(("a", "b"), (2, 2)), network=NetworkRequest(network), placement=given
+    )
 
     assert found_hosts(request, LAUNCHER, Narrator())[2].host_names() == ["b", "a", "b"]
 
@@ -54,14 +57,14 @@ def test_placement_of_other_ranks_is_refused_before_anything_is_measured(tmp_pat
 
 
 def test_ranks_on_one_host_are_refused(network: str) -> None:
-    request = TuneRequest(2, fl.Cluster(("a", "b"), (2, 2)), network=network)
+    request = TuneRequest(2, fl.Cluster(("a", "b"), (2, 2)), network=NetworkRequest(network))
 
     with pytest.raises(fl.InputError, match="all 2 ranks are on one host"):
         found_hosts(request, LAUNCHER, Narrator())
 
 
 def test_ranks_that_do_not_fit_are_refused(network: str) -> None:
-    request = TuneRequest(5, fl.Cluster(("a", "b"), (2, 2)), network=network)
+    request = TuneRequest(5, fl.Cluster(("a", "b"), (2, 2)), network=NetworkRequest(network))
 
     with pytest.raises(fl.TopologyError, match="5 ranks do not fit"):
         found_hosts(request, LAUNCHER, Narrator())

@@ -84,11 +84,15 @@ def test_algorithm_that_the_mpi_does_not_have_is_passed_over() -> None:
 
 
 def test_operations_without_a_choice_are_left_out() -> None:
-    request = TuneRequest(8, operations=("barrier", "bcast"), sizes=(65536,))
+    request = TuneRequest(
+        8, fl.Cluster.uniform(HOSTS, slots=2), operations=("barrier", "bcast"), sizes=(65536,)
+    )
 
     assert native_calls(request, OMPI) == [CALL]
 
 
 def test_operations_without_any_choice_are_refused() -> None:
     with pytest.raises(fl.InputError, match="--export ompi: there are no algorithms to choose: b"):
-        native_calls(TuneRequest(8, operations=("barrier",)), OMPI)
+        native_calls(
+            TuneRequest(8, fl.Cluster.uniform(HOSTS, slots=2), operations=("barrier",)), OMPI
+        )

@@ -34,7 +34,9 @@ def run_folder(path: Path, asked: str | None = None) -> RunDirectory:
     folder = RunDirectory(path / "run")
     profile = path / "kept.net.npz"
     network(1e8).save(profile)
-    folder.note("request", {"network": asked, "mpirun": None, "launcher_args": []})
+    folder.note(
+        "request", {"network": {"source": asked}, "launcher": {"mpirun": None, "arguments": []}}
+    )
     folder.note("network", {"hosts": HOSTS, "slots": [1, 1], "profile": profile})
     folder.note("decision", {"method": "optimize"})
     network(1e8).save(folder.file(run_directory.NETWORK))
