@@ -58,7 +58,13 @@ $(STAMPS)/mpis: $(STAMPS)/packages-run scripts/list-mpis always | $(if $(filter 
 	@scripts/list-mpis > $@.new
 	@if cmp --silent $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
-$(STAMPS)/package: pyproject.toml $(native_sources) $(STAMPS)/packages-run $(STAMPS)/mpis
+# An editable package finds the modules that there were when it was installed.
+$(STAMPS)/modules: always
+	@mkdir -p $(@D)
+	@find src -name '*.py' | sort > $@.new
+	@if cmp --silent $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(STAMPS)/package: pyproject.toml $(native_sources) $(STAMPS)/packages-run $(STAMPS)/mpis $(STAMPS)/modules
 	@test -x $(BIN)/python || { $(call say,setting up $(VENV),ten seconds); $(PYTHON) -m venv $(VENV); }
 	@$(call say,getting the tools of the build with pip,ten seconds)
 	@$(PIP) --upgrade 'pip>=25.1' scikit-build-core nanobind

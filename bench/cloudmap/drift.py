@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 import fairlead as fl
-from fairlead.flows.statistics import mean_interval, ratio_to_baseline
+from fairlead.flows.compare.statistics import mean_interval, ratio_to_baseline
 from fairlead.lab import Lab, Scenario
 
 LAUNCHER = "launcher"

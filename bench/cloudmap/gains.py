@@ -21,7 +21,7 @@ from npb_programs import CLASSES, PROGRAMS
 from replay import Replayer
 
 import fairlead as fl
-from fairlead.flows.statistics import mean_interval
+from fairlead.flows.compare.statistics import mean_interval
 
 DAY_H = 24.0
 ROUNDS = 10  # "at least 10 times", section V-C.

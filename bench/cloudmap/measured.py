@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 import fairlead as fl
-from fairlead.flows.statistics import mean_interval, ratio_to_baseline
+from fairlead.flows.compare.statistics import mean_interval, ratio_to_baseline
 from fairlead.lab import Lab
 from fairlead.model.cost import Cost
 from fairlead.units import format_size

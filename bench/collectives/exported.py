@@ -28,7 +28,7 @@ from simulating import Call, Simulation, built
 
 import fairlead as fl
 from fairlead.act.tuning_files import TUNING_FILES
-from fairlead.flows.tune_native import ring_order
+from fairlead.flows.tune.native import ring_order
 from fairlead.units import format_size
 
 PATH = FOLDER / "exported.json"

@@ -33,7 +33,7 @@ from fairlead.act.launch import detect
 from fairlead.decide.collectives.choosing import Choice
 from fairlead.decide.paired_median import paired_gain
 from fairlead.flows.request import NetworkRequest
-from fairlead.flows.tune import TuneRequest, Tuning, planned, tune
+from fairlead.flows.tune.flow import TuneRequest, Tuning, planned, tune
 from fairlead.lab import Lab
 from fairlead.measure.collective_times import TimedCall, TuningProgram
 from fairlead.model.cluster import Cluster

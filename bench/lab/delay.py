@@ -17,7 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from fairlead.flows.statistics import mean_interval
+from fairlead.flows.compare.statistics import mean_interval
 from fairlead.lab import Lab, Scenario
 
 DELAYS_US = (0, 50, 100, 250, 500, 1000, 5000, 20000)

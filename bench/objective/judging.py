@@ -19,7 +19,7 @@ from rich.table import Table
 from series import Series
 
 import fairlead as fl
-from fairlead.flows.statistics import (
+from fairlead.flows.compare.statistics import (
     Interval,
     kendall_tau_interval,
     kendall_tau_of_repeats,

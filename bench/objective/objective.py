@@ -29,7 +29,7 @@ from rich.console import Console
 from series import TIMES, Series, keep, kept
 
 import fairlead as fl
-from fairlead.flows.statistics import kendall_tau_of_repeats
+from fairlead.flows.compare.statistics import kendall_tau_of_repeats
 from fairlead.lab import Lab
 
 SCENARIOS = ("two-racks", "pairwise", "flat")

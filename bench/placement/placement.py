@@ -18,7 +18,7 @@ from best_known import LEAST_GAIN, BestKnown
 from instances import Instance, make_instances
 from peers import Method, make_peers, optimize
 
-from fairlead.flows.statistics import Interval, mean_interval
+from fairlead.flows.compare.statistics import Interval, mean_interval
 
 WANTED = {
     64: {0.3: 1.003},

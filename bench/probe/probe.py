@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import spearmanr
 
-from fairlead.flows.statistics import mean_interval
+from fairlead.flows.compare.statistics import mean_interval
 from fairlead.lab import Lab
 from fairlead.model.network import Network
 

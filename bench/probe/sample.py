@@ -28,7 +28,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy.stats import spearmanr
 
-from fairlead.flows.statistics import mean_interval
+from fairlead.flows.compare.statistics import mean_interval
 from fairlead.measure.sampling import SamplePlan
 from fairlead.measure.sampling.estimation import Estimate
 from fairlead.measure.sampling.rounds import measure_in_batches

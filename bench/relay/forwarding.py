@@ -36,7 +36,7 @@ from rich.console import Console
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "run"))
 from busy import busy
 
-from fairlead.flows.statistics import Interval, mean_interval
+from fairlead.flows.compare.statistics import Interval, mean_interval
 from fairlead.lab import Lab, Scenario
 from fairlead.lab.addresses import address_of_host
 

@@ -26,7 +26,7 @@ import numpy as np
 
 import fairlead as fl
 from fairlead.decide.routes import HOP_S, MESSAGE_BYTES, path_table
-from fairlead.flows.statistics import mean_interval
+from fairlead.flows.compare.statistics import mean_interval
 
 ROOT = Path(__file__).parents[2]
 MODES = {

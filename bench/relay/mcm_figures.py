@@ -42,7 +42,7 @@ from rich.table import Table
 
 from fairlead.files.archive import write_text
 from fairlead.files.json_files import read_json
-from fairlead.flows.statistics import mean_interval
+from fairlead.flows.compare.statistics import mean_interval
 
 PAPER_PAIRS = {(0, 1): (993.456, 867.081, 179.782), (7, 5): (897.992, 635.302, 119.81988),
                (2, 0): (200.403, None, 192.72995)}  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from clouds import compiled, measured, run_in
 
-from fairlead.flows.statistics import mean_interval
+from fairlead.flows.compare.statistics import mean_interval
 from fairlead.lab import Lab
 from fairlead.lab.scenario import Scenario
 

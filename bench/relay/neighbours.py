@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from clouds import compiled, measured, run_in, running_beside
 
-from fairlead.flows.statistics import mean_interval
+from fairlead.flows.compare.statistics import mean_interval
 from fairlead.lab import Lab
 from fairlead.lab.scenario import Scenario
 

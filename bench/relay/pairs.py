@@ -33,7 +33,7 @@ from rich.table import Table
 
 from fairlead.act.launch import detect
 from fairlead.act.mpi_builds import find
-from fairlead.flows.statistics import mean_interval
+from fairlead.flows.compare.statistics import mean_interval
 from fairlead.lab import Lab
 from fairlead.lab.scenario import Scenario
 from fairlead.model.network import Network

@@ -24,7 +24,7 @@ from rich.table import Table
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
-from fairlead.flows.statistics import mean_interval
+from fairlead.flows.compare.statistics import mean_interval
 from fairlead.lab import Lab
 from fairlead.lab.scenario import Scenario
 

@@ -38,7 +38,7 @@ from running import shaped
 import fairlead as fl
 from fairlead.act.launch import read_hostfile
 from fairlead.decide.placement import COST_OF_OBJECTIVE, DEFAULT_OBJECTIVE
-from fairlead.flows.statistics import ratio_to_baseline
+from fairlead.flows.compare.statistics import ratio_to_baseline
 from fairlead.lab import Lab, Scenario
 
 SCENARIOS = ("two-racks", "pairwise", "flat")

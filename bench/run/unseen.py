@@ -35,7 +35,7 @@ from running import shaped
 
 import fairlead as fl
 from fairlead.act.launch import read_hostfile
-from fairlead.flows.statistics import Interval, ratio_to_baseline
+from fairlead.flows.compare.statistics import Interval, ratio_to_baseline
 from fairlead.lab import Lab, Scenario
 
 SCENARIOS = ("two-racks", "pairwise")

@@ -27,7 +27,7 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cloudmap"))
 from programs import PROGRAMS
 
-from fairlead.flows.statistics import mean_interval
+from fairlead.flows.compare.statistics import mean_interval
 from fairlead.lab import Lab, Scenario
 
 HOLDS = "the kept profile of these hosts still holds"

@@ -27,7 +27,7 @@ from fairlead.act.launch import LaunchSpec, detect, read_hostfile
 from fairlead.decide.jobs import JOB_METHODS, SharedHosts
 from fairlead.decide.jobs.methods.spread import SpreadOptions, spread_by
 from fairlead.decide.jobs.methods.thresholds import THRESHOLDS
-from fairlead.flows.statistics import (
+from fairlead.flows.compare.statistics import (
     Interval,
     kendall_tau_interval,
     kendall_tau_of_repeats,

@@ -24,7 +24,7 @@ from rich.table import Table
 
 from fairlead.act.launch import Launcher, LaunchSpec, detect
 from fairlead.act.mpi_builds import find
-from fairlead.flows.statistics import mean_interval, ratio_to_baseline
+from fairlead.flows.compare.statistics import mean_interval, ratio_to_baseline
 from fairlead.measure.trace import trace
 
 HERE = Path(__file__).parent

@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 
 import fairlead as fl
 from fairlead.cli import app
-from fairlead.flows.jobs import JobsRequest, run_jobs
-from fairlead.flows.jobs_file import JobEntry
+from fairlead.flows.jobs.flow import JobsRequest, run_jobs
+from fairlead.flows.jobs.jobs_file import JobEntry
 from fairlead.narrator import Narrator
 
 JOB = '[[jobs]]\nprogram = "./ring"\nranks = 4\ntraffic = "ring.npz"\n'

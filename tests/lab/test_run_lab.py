@@ -19,7 +19,7 @@ import pytest
 from lab_processes import child_of, processes_named
 from lab_traces import happens
 
-from fairlead.flows.comparison import Comparison
+from fairlead.flows.compare.comparison import Comparison
 from fairlead.lab import Lab, Scenario
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import fairlead as fl
 from fairlead.decide.jobs import SharedHosts, map_jobs
-from fairlead.flows.comparison import Comparison, MethodRuns, PredictedCost
+from fairlead.flows.compare.comparison import Comparison, MethodRuns, PredictedCost
 
 
 def two_racks(hosts):

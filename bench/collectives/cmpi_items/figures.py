@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
-from fairlead.flows.statistics import mean_interval
+from fairlead.flows.compare.statistics import mean_interval
 
 
 @dataclasses.dataclass(frozen=True)

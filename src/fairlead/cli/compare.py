@@ -20,8 +20,8 @@ from fairlead.cli.request_options import (
     PlacingOptions,
 )
 from fairlead.decide.placement import METHODS
-from fairlead.flows.compare import compare as compare_methods
-from fairlead.flows.comparison import Comparison
+from fairlead.flows.compare.comparison import Comparison
+from fairlead.flows.compare.flow import compare as compare_methods
 from fairlead.flows.request import Request
 from fairlead.report import comparison_facts, comparison_table
 

@@ -23,8 +23,8 @@ from fairlead.cli.output import (
 )
 from fairlead.cli.request_options import HostOptions, LauncherOptions
 from fairlead.decide.jobs import DEFAULT_JOB_METHOD, JOB_METHODS, MappedJobs, parse_taken
-from fairlead.flows.jobs import JobsRequest, place_traced_jobs, run_jobs
-from fairlead.flows.jobs_file import read_jobs_file
+from fairlead.flows.jobs.flow import JobsRequest, place_traced_jobs, run_jobs
+from fairlead.flows.jobs.jobs_file import read_jobs_file
 from fairlead.narrator import Narrator
 from fairlead.report import jobs_view
 from fairlead.report.simulation_view import overload_lines

@@ -11,8 +11,8 @@ import typer
 from fairlead.cli.help import App
 from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, stdout
 from fairlead.cli.request_options import HostOptions, LauncherOptions
-from fairlead.flows.relay_service import serve_routers
-from fairlead.flows.relay_status import relay_status
+from fairlead.flows.relay.serve import serve_routers
+from fairlead.flows.relay.status import relay_status
 from fairlead.report import relay_view
 
 _relay = App(help="Messages that go around slow pairs of hosts.", no_args_is_help=True)

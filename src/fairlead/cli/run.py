@@ -21,9 +21,9 @@ from fairlead.cli.request_options import (
     RelayOptions,
 )
 from fairlead.flows.request import Request
-from fairlead.flows.run import Announcement
-from fairlead.flows.run import run as run_program
-from fairlead.flows.run_on_one_host import run_on_one_host
+from fairlead.flows.run.flow import Announcement
+from fairlead.flows.run.flow import run as run_program
+from fairlead.flows.run.one_host import run_on_one_host
 from fairlead.narrator import Narrator
 from fairlead.report import run_view
 

@@ -11,7 +11,7 @@ import typer
 from fairlead.cli import options
 from fairlead.cli.output import JsonOption, print_json, stdout
 from fairlead.cli.runs import tell_latest
-from fairlead.flows.comparison import Comparison
+from fairlead.flows.compare.comparison import Comparison
 from fairlead.report import comparison_view, facts, load_any, view
 from fairlead.report.files import OUTCOMES
 from fairlead.watch.past_runs import find_run

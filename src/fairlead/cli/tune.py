@@ -16,14 +16,14 @@ from fairlead.cli.output import JsonOption, TerminalNarrator, print_json, print_
 from fairlead.cli.parsers import several_of
 from fairlead.cli.request_options import HostOptions, LauncherOptions, NetworkOptions
 from fairlead.decide.collectives import OPERATIONS
-from fairlead.flows.tune import (
+from fairlead.flows.tune.flow import (
     DEFAULT_BUDGET_S,
     DEFAULT_OPERATIONS,
     DEFAULT_SIZES,
     TuneRequest,
 )
-from fairlead.flows.tune import tune as measure
-from fairlead.flows.tune_native import tune_native
+from fairlead.flows.tune.flow import tune as measure
+from fairlead.flows.tune.native import tune_native
 from fairlead.model.collective_rule import DEFAULT_DRIFT, DriftRule
 from fairlead.narrator import Narrator
 from fairlead.report import tune_view

@@ -38,6 +38,10 @@ class Decision:
     seconds: float = 0.0
     budget_s: float | None = None
 
+    def host_names(self) -> list[str] | None:
+        """Host of each rank; None keeps the launcher's own placement."""
+        return None if self.placement is None else self.placement.host_names()
+
     def predicted_s(self, launcher_s: float | None) -> float | None:
         """Expected time of the run, if the time on the launcher's placement is known."""
         if launcher_s is None:

@@ -14,7 +14,7 @@ from fairlead.act.mpi_builds import find
 from fairlead.decide.placement import METHODS
 from fairlead.errors import Error
 from fairlead.files import run_directory
-from fairlead.flows.comparison import Comparison
+from fairlead.flows.compare.comparison import Comparison
 from fairlead.lab import Lab
 
 TIME_PATTERN = r"solve_s\s+([0-9.]+)"

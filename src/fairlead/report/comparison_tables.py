@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 
-from fairlead.flows.comparison import Comparison, RankAgreement
-from fairlead.flows.statistics import Interval
+from fairlead.flows.compare.comparison import Comparison, RankAgreement
+from fairlead.flows.compare.statistics import Interval
 from fairlead.model.cost_names import COST_NAMES, PREDICTED_TIMES
 from fairlead.report.cost_view import cost_text
 from fairlead.report.page_table import table

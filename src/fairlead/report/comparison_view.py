@@ -10,8 +10,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from fairlead.flows.comparison import Comparison
-from fairlead.flows.statistics import Interval
+from fairlead.flows.compare.comparison import Comparison
+from fairlead.flows.compare.statistics import Interval
 from fairlead.model.cost_names import PREDICTED_TIMES
 from fairlead.report.cost_view import UNKNOWN, cost_text
 from fairlead.report.plain import plain

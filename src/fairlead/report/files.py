@@ -13,7 +13,7 @@ from fairlead.files.archive_arrays import ArchiveArrays
 from fairlead.files.json_files import parse_json
 from fairlead.files.run_directory import COMPARISON, HISTORY, PLACEMENT
 from fairlead.files.whole_file import read_bytes
-from fairlead.flows.comparison import Comparison
+from fairlead.flows.compare.comparison import Comparison
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.topology import Topology

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fairlead.files.archive import write_text
-from fairlead.flows.comparison import Comparison
+from fairlead.flows.compare.comparison import Comparison
 from fairlead.report import jobs_view
 from fairlead.report.charts import Chart, as_script_data
 from fairlead.report.comparison_tables import measured_table, predicted_table, prediction_sentences

@@ -9,8 +9,8 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from fairlead.flows.relay_status import RelayStatus
-from fairlead.flows.relaying import carried_line
+from fairlead.flows.relay.status import RelayStatus
+from fairlead.flows.run.relays import carried_line
 from fairlead.model.path_table import Route
 from fairlead.units import format_duration, format_rate, format_size
 from fairlead.watch.carried import LearnedPath

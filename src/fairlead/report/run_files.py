@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fairlead.errors import InputError
 from fairlead.files.run_directory import COMPARISON, NETWORK, PLACEMENT, TRAFFIC
-from fairlead.flows.comparison import Comparison
+from fairlead.flows.compare.comparison import Comparison
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import Traffic

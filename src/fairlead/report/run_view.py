@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairlead.flows.announcement import Announcement
-from fairlead.flows.collectives_of_run import RunCollectives
+from fairlead.flows.run.announcement import Announcement
+from fairlead.flows.run.collectives import ScheduledCollectives
+from fairlead.flows.run.features import FeaturePlan
 from fairlead.report import tune_view
 
 
@@ -26,19 +28,21 @@ def facts(method: str, announcement: Announcement) -> dict[str, Any]:
         "budget_s": decision.budget_s,
         "predicted_s": announcement.predicted_s,
         "host_of_rank": None if placement is None else placement.host_names(),
-        "collectives": _facts_of_collectives(announcement.collectives),
+        "collectives": _facts_of_collectives(announcement.plans),
+        "features": {plan.feature: plan.facts() for plan in announcement.plans},
         "run_directory": str(announcement.directory),
     }
 
 
-def _facts_of_collectives(collectives: RunCollectives | None) -> dict[str, Any] | None:
-    if collectives is None:
-        return None
-    tuning = collectives.tuning
-    return {
-        "rules": tune_view.facts_of_rules(collectives.rules),
-        "tuning": None if tuning is None else tune_view.facts(tuning),
-    }
+def _facts_of_collectives(plans: Sequence[FeaturePlan]) -> dict[str, Any] | None:
+    for plan in plans:
+        if isinstance(plan, ScheduledCollectives):
+            tuning = plan.collectives.tuning
+            return {
+                "rules": tune_view.facts_of_rules(plan.collectives.rules),
+                "tuning": None if tuning is None else tune_view.facts(tuning),
+            }
+    return None
 
 
 def facts_of_one_host(folder: Path) -> dict[str, Any]:

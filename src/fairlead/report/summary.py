@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from fairlead.flows.comparison import Comparison
+from fairlead.flows.compare.comparison import Comparison
 from fairlead.model.network import Network
 from fairlead.report import jobs_view
 from fairlead.report.comparison_tables import speed_ratio, speed_words

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from rich.console import RenderableType
 
-from fairlead.flows.comparison import Comparison
+from fairlead.flows.compare.comparison import Comparison
 from fairlead.model.network import Network
 from fairlead.model.placement import Placement
 from fairlead.model.topology import Topology

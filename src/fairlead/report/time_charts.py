@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from fairlead.flows.comparison import Comparison
+from fairlead.flows.compare.comparison import Comparison
 from fairlead.report.charts import Chart, escaped
 from fairlead.report.palette import BLUE, ORANGE
 from fairlead.report.scales import SECONDS, Scale, common_scale

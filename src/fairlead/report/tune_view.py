@@ -13,8 +13,8 @@ from rich.text import Text
 from fairlead.act.mpi_builds import mpi_title
 from fairlead.decide.collectives.choosing import Choice
 from fairlead.decide.expected_gain import Gain
-from fairlead.flows.tune import Tuning
-from fairlead.flows.tune_native import NativeTuning
+from fairlead.flows.tune.flow import Tuning
+from fairlead.flows.tune.native import NativeTuning
 from fairlead.model.collective_rule import TunedCollectives
 from fairlead.report.plain import plain
 from fairlead.report.terminal_table import table

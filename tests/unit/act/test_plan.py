@@ -24,11 +24,13 @@ from fairlead.act.plan.collectives import (
 from fairlead.act.plan.network import read_network_plan, write_network_plan
 from fairlead.act.plan.reorder import write_reorder_plan
 from fairlead.files.run_directory import RunDirectory
-from fairlead.flows.collectives_of_run import following
-from fairlead.flows.inputs import Prepared
-from fairlead.flows.run import reordering
+from fairlead.flows.inputs.session import Session
+from fairlead.flows.request import Request
+from fairlead.flows.run.collectives import follow_plan
+from fairlead.flows.run.reordering import reorder_variables
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.model.collective_rule import CollectiveRule, DriftRule, TunedCollectives
+from fairlead.narrator import Narrator
 
 
 def network(*hosts: str) -> fl.Network:
@@ -108,14 +110,18 @@ def test_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         write_reorder_plan(tmp_path / "file" / "plan", network("a.invalid"))
 
 
-def prepared(folder: Path) -> Prepared:
+def session(folder: Path, narrator: Narrator | None = None) -> Session:
     traffic = fl.Traffic(bytes=np.array([[0, 600], [0, 0]]), messages=np.array([[0, 2], [0, 0]]))
     cluster = fl.Cluster(("a.invalid",), (2,))
     measuring = ProbeProgram(OpenMpi4(Path("/m"), (4, 1, 4)))
     directory = RunDirectory(folder / "run")
     launchers = fl.Placement(["a.invalid"], np.array([0, 0]), "launcher")
     found = network("a.invalid")
-    return Prepared(measuring, cluster, found, traffic, launchers, directory, 0.0, 0.0)
+    request = Request(("./solver",), 2, cluster)
+    told = narrator or Narrator()
+    return Session(
+        request, told, measuring, cluster, found, traffic, launchers, directory, 0.0, 0.0
+    )
 
 
 def test_run_hands_the_plan_and_the_library_to_every_rank(
@@ -124,11 +130,12 @@ def test_run_hands_the_plan_and_the_library_to_every_rank(
     build = MpiBuild(Path("/built"), "openmpi", (4, 1, 4), Path("/mpicxx"))
     monkeypatch.setenv("LD_PRELOAD", "/other.so")
 
-    env = reordering(prepared(tmp_path), Told(), lambda _launcher: build)
+    env = reorder_variables(session(tmp_path), lambda _launcher: build)
 
     assert env == {
         "LD_PRELOAD": "/built/lib/libfairlead_intercept.so:/other.so",
         "FAIRLEAD_PLAN": str(tmp_path / "run" / "plan"),
+        "FAIRLEAD_RECORD": str(tmp_path / "run"),
     }
     reorder = json.loads((tmp_path / "run" / "plan" / "reorder.json").read_text())
     assert reorder["message_bytes"] == 300
@@ -140,7 +147,7 @@ def test_run_without_a_library_says_so_and_goes_on(tmp_path: Path) -> None:
 
     told = Told()
 
-    assert reordering(prepared(tmp_path), told, find) == {}
+    assert reorder_variables(session(tmp_path, told), find) == {}
     assert told.lines == [
         "topologies keep the order of their ranks: Fairlead is not built for this MPI"
     ]
@@ -266,12 +273,12 @@ def test_rule_with_a_host_that_is_not_in_the_plan_is_refused(tmp_path: Path) -> 
 
 def test_program_follows_the_network_on_which_its_collectives_were_tuned(tmp_path: Path) -> None:
     build = MpiBuild(tmp_path, "openmpi", (4, 1, 4), Path("mpicxx"))
-    run = dataclasses.replace(prepared(tmp_path / "run"), network=network("a.invalid", "b.invalid"))
+    run = dataclasses.replace(session(tmp_path / "run"), network=network("a.invalid", "b.invalid"))
     write_collectives_plan(tmp_path / "tuned", uneven(), RULES)
     plan = read_collectives_plan(tmp_path / "tuned")
 
-    reordering(run, Told(), lambda _launcher: build)
-    env = following(run, plan, Told(), lambda _launcher: build)
+    reorder_variables(run, lambda _launcher: build)
+    env = follow_plan(run, plan, lambda _launcher: build)
 
     written = Path(env["FAIRLEAD_PLAN"])
     for file in ("collectives.json", "collectives-network.json"):
@@ -281,8 +288,8 @@ def test_program_follows_the_network_on_which_its_collectives_were_tuned(tmp_pat
 
 
 def test_plan_without_rules_is_not_written(tmp_path: Path) -> None:
-    run = prepared(tmp_path)
+    run = session(tmp_path)
     nothing = CollectivesPlan(run.network, TunedCollectives(4, ()))
 
-    assert following(run, nothing, Told()) == {}
+    assert follow_plan(run, nothing) == {}
     assert not run.directory.file("plan").exists()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairlead.flows.statistics import Interval
+from fairlead.flows.compare.statistics import Interval
 
 FOLDER = Path(__file__).parents[3] / "bench" / "objective"
 CLOUDS = ("pairwise-0", "pairwise-1", "two-racks-0", "two-racks-1")

@@ -11,7 +11,7 @@ import pytest
 from saved_samples import save_network, save_traffic
 
 import fairlead as fl
-from fairlead.flows.comparison import PredictedCost
+from fairlead.flows.compare.comparison import PredictedCost
 from fairlead.report import load_any
 
 

@@ -14,11 +14,12 @@ from instances import groups_traffic, racks
 import fairlead as fl
 from fairlead.decide.decision import Decision
 from fairlead.decide.expected_gain import Gain
-from fairlead.decide.rule import DEFAULT_RULE
 from fairlead.files.run_directory import RunDirectory
-from fairlead.flows.announcement import Announcement, decision_line
-from fairlead.flows.inputs import Prepared
+from fairlead.flows.inputs.session import Session
+from fairlead.flows.request import Request
+from fairlead.flows.run.announcement import Announcement, decision_line
 from fairlead.measure.probe_program import ProbeProgram
+from fairlead.narrator import Narrator
 from fairlead.report import run_view
 
 NETWORK = racks([0, 1])
@@ -26,10 +27,13 @@ LAUNCHER: Any = SimpleNamespace(family="openmpi", version=(4, 1, 4))
 
 
 @pytest.fixture
-def prepared(tmp_path: Path) -> Prepared:
-    return Prepared(
+def session(tmp_path: Path) -> Session:
+    cluster = fl.Cluster.uniform(NETWORK.hosts, 2)
+    return Session(
+        Request(("./solver",), 4, cluster),
+        Narrator(),
         ProbeProgram(LAUNCHER),
-        fl.Cluster.uniform(NETWORK.hosts, 2),
+        cluster,
         NETWORK,
         groups_traffic([0, 1, 0, 1]),
         fl.Placement(NETWORK.hosts, np.array([0, 0, 1, 1]), "launcher"),
@@ -43,19 +47,19 @@ def decided(budget_s: float | None) -> Decision:
     return Decision(None, Gain(0.01, -0.1, 0.1, 0.3), 1.0, 6, seconds=2.5, budget_s=budget_s)
 
 
-def test_the_time_of_a_decision_stands_beside_its_budget(prepared: Prepared) -> None:
-    line = decision_line(prepared, DEFAULT_RULE, "optimize", decided(3.75))
+def test_the_time_of_a_decision_stands_beside_its_budget(session: Session) -> None:
+    line = decision_line(session, decided(3.75))
     assert line.endswith("; deciding took 2.5 s (budget 3.75 s), tracing 2 s")
 
 
-def test_where_nothing_may_be_measured_there_is_no_budget(prepared: Prepared) -> None:
-    line = decision_line(prepared, DEFAULT_RULE, "optimize", decided(None))
+def test_where_nothing_may_be_measured_there_is_no_budget(session: Session) -> None:
+    line = decision_line(session, decided(None))
     assert line.endswith("; deciding took 2.5 s, tracing 2 s")
 
 
-def test_a_placement_that_has_proved_slower_is_named_as_the_reason(prepared: Prepared) -> None:
+def test_a_placement_that_has_proved_slower_is_named_as_the_reason(session: Session) -> None:
     barred = Decision(None, Gain(0.0, 0.0, 0.0), 1.0, is_barred=True, seconds=2.5, budget_s=3.75)
-    line = decision_line(prepared, DEFAULT_RULE, "optimize", barred)
+    line = decision_line(session, barred)
     assert line.startswith("the launcher's placement is kept: that of optimize has proved slower; ")
 
 

@@ -17,11 +17,11 @@ import fairlead as fl
 from fairlead.act.launch import Finished
 from fairlead.errors import LaunchError
 from fairlead.files.run_directory import RunDirectory
-from fairlead.flows import compare as flow
-from fairlead.flows.comparison import Comparison
-from fairlead.flows.inputs import Prepared
+from fairlead.flows.compare import flow
+from fairlead.flows.compare.comparison import Comparison
+from fairlead.flows.inputs.session import Session
 from fairlead.flows.request import Request
-from fairlead.flows.run_log import RunLog
+from fairlead.flows.run.run_log import RunLog
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.narrator import Narrator
 from fairlead.watch.past_runs import recorded_steps
@@ -36,12 +36,15 @@ Announced = list[tuple[Comparison, Path]]
 
 
 @pytest.fixture
-def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
     """Two hosts and four ranks, all measured already."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    return Prepared(
+    cluster = fl.Cluster.uniform(NETWORK.hosts, 2)
+    return Session(
+        Request(("./solver",), 4, cluster),
+        Narrator(),
         ProbeProgram(LAUNCHER),
-        fl.Cluster.uniform(NETWORK.hosts, 2),
+        cluster,
         NETWORK,
         groups_traffic([0, 1, 0, 1]),
         fl.Placement(NETWORK.hosts, np.array([0, 0, 1, 1]), "launcher"),
@@ -52,7 +55,7 @@ def prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepared:
 
 
 def compare(
-    prepared: Prepared,
+    session: Session,
     run: Callable[[str], Finished],
     announced: Announced,
     narrator: Narrator | None = None,
@@ -60,13 +63,13 @@ def compare(
 ) -> None:
     """Five runs by the launcher and by Scotch; `run` stands for a start, by the method's name."""
     flow.compare(
-        Request(("./solver",), 4, prepared.cluster),
+        session.request,
         ["scotch"],
         5,
         narrator or Narrator(),
         lambda comparison, folder: announced.append((comparison, folder)),
         time_pattern=time_pattern,
-        prepared_by=lambda *_: prepared,
+        prepared_by=lambda *_: session,
         start=lambda command, **_options: run(Path(command[0]).name),
     )
 
@@ -85,11 +88,11 @@ def interrupted_in_run(number: int, error: type[BaseException]) -> Callable[[str
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
 def test_interrupted_comparison_keeps_its_complete_rounds(
-    prepared: Prepared, error: type[BaseException]
+    session: Session, error: type[BaseException]
 ) -> None:
     told, announced = Told(), Announced()
     with pytest.raises(error):
-        compare(prepared, interrupted_in_run(6, error), announced, told)
+        compare(session, interrupted_in_run(6, error), announced, told)
     [(comparison, folder)] = announced
     assert told.lines == ["interrupted after 2 of 5 rounds"]
     # The order rotates: launcher, scotch; scotch, launcher; and a launcher without its scotch.
@@ -99,40 +102,40 @@ def test_interrupted_comparison_keeps_its_complete_rounds(
     assert Comparison.load(folder / "comparison.json") == comparison
 
 
-def test_comparison_interrupted_in_its_second_round_keeps_nothing(prepared: Prepared) -> None:
+def test_comparison_interrupted_in_its_second_round_keeps_nothing(session: Session) -> None:
     announced = Announced()
     with pytest.raises(KeyboardInterrupt):
-        compare(prepared, interrupted_in_run(4, KeyboardInterrupt), announced)
+        compare(session, interrupted_in_run(4, KeyboardInterrupt), announced)
     assert not announced
-    assert not prepared.directory.file("comparison.json").exists()
+    assert not session.directory.file("comparison.json").exists()
 
 
-def test_the_history_of_the_program_has_all_runs(prepared: Prepared) -> None:
+def test_the_history_of_the_program_has_all_runs(session: Session) -> None:
     def run(method: str) -> Finished:
         return Finished(0, {"launcher": 2.0, "scotch": 4.0}[method], stdout="solve_s 0.5")
 
-    compare(prepared, run, Announced(), time_pattern="solve_s (.*)")
+    compare(session, run, Announced(), time_pattern="solve_s (.*)")
 
-    kept = RunLog(prepared, Request(("./solver",), 4, prepared.cluster), Narrator()).kept
+    kept = RunLog(session).kept
     # By the time of the whole command, as those of `run` are.
     assert len(kept.runs) == 10
     assert kept.launcher_s() == 2.0
     assert len(kept.dropped()) == 1
     # The page of a comparison has its own times, which may be those that the program tells.
-    assert not prepared.directory.file("history.json").exists()
+    assert not session.directory.file("history.json").exists()
 
 
-def test_whole_comparison_is_announced_once(prepared: Prepared) -> None:
+def test_whole_comparison_is_announced_once(session: Session) -> None:
     announced = Announced()
-    compare(prepared, lambda _method: Finished(0, 2.0), announced)
+    compare(session, lambda _method: Finished(0, 2.0), announced)
     [(comparison, folder)] = announced
-    assert folder == prepared.directory.path
+    assert folder == session.directory.path
     assert comparison.methods["scotch"].times_s == (2.0,) * 5
 
 
 @pytest.mark.parametrize("text", ["0", "-1.5", "nan", "inf", "soon", ""])
 def test_output_that_is_not_a_time_ends_the_series_at_its_first_run(
-    prepared: Prepared, text: str
+    session: Session, text: str
 ) -> None:
     started: list[str] = []
 
@@ -141,29 +144,29 @@ def test_output_that_is_not_a_time_ends_the_series_at_its_first_run(
         return Finished(0, 2.0, stdout=f"size 3\ntook {text};\n")
 
     with pytest.raises(fl.InputError, match=f"--time-pattern .* found '{text}'"):
-        compare(prepared, run, Announced(), time_pattern="took (.*);")
+        compare(session, run, Announced(), time_pattern="took (.*);")
     assert started == ["launcher"]
 
 
-def test_time_pattern_whose_group_took_no_part_is_named(prepared: Prepared) -> None:
+def test_time_pattern_whose_group_took_no_part_is_named(session: Session) -> None:
     with pytest.raises(fl.InputError, match="found '', which is no number"):
         compare(
-            prepared,
+            session,
             lambda _method: Finished(0, 2.0, stdout="took\n"),
             Announced(),
             time_pattern="took( [0-9]+)?",
         )
 
 
-def test_output_of_a_failed_run_is_kept(prepared: Prepared) -> None:
+def test_output_of_a_failed_run_is_kept(session: Session) -> None:
     failed = Finished(3, 2.0, stdout="out\n", stderr="err\n")
     with pytest.raises(LaunchError, match=r"'launcher' ended with exit code 3; its output is in"):
-        compare(prepared, lambda _method: failed, Announced())
-    assert prepared.directory.file("failed-run.log").read_text() == "out\nerr\n"
-    assert recorded_steps(prepared.directory.path)["end"]["exit_code"] == 1
+        compare(session, lambda _method: failed, Announced())
+    assert session.directory.file("failed-run.log").read_text() == "out\nerr\n"
+    assert recorded_steps(session.directory.path)["end"]["exit_code"] == 1
 
 
-def test_failed_run_whose_output_cannot_be_kept_tells_both(prepared: Prepared) -> None:
-    prepared.directory.file("failed-run.log").mkdir()  # No file can go there.
+def test_failed_run_whose_output_cannot_be_kept_tells_both(session: Session) -> None:
+    session.directory.file("failed-run.log").mkdir()  # No file can go there.
     with pytest.raises(LaunchError, match=r"exit code 3; its output is lost: .*cannot be written"):
-        compare(prepared, lambda _method: Finished(3, 2.0, stdout="out\n"), Announced())
+        compare(session, lambda _method: Finished(3, 2.0, stdout="out\n"), Announced())

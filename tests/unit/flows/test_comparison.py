@@ -11,7 +11,7 @@ import pytest
 from report_samples import comparison, runs
 
 from fairlead.errors import InputError
-from fairlead.flows.comparison import Comparison
+from fairlead.flows.compare.comparison import Comparison
 
 HOSTS = ["a", "b"]
 

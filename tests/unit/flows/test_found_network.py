@@ -13,7 +13,7 @@ from instances import groups_traffic, racks
 from narrators import Told
 
 import fairlead as fl
-from fairlead.flows.found_network import FoundNetwork
+from fairlead.flows.inputs.found_network import FoundNetwork
 
 NETWORK = racks([0, 0, 0, 0, 1, 1, 1, 1])
 NUM_HOSTS = NETWORK.num_hosts

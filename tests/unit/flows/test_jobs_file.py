@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.errors import InputError
-from fairlead.flows.jobs_file import JobEntry, read_jobs_file
+from fairlead.flows.jobs.jobs_file import JobEntry, read_jobs_file
 
 
 def written(folder: Path, *jobs: str) -> Path:

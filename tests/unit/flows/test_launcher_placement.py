@@ -14,7 +14,7 @@ import fairlead as fl
 from fairlead.act.launch import Launcher, LaunchSpec, parse_hostfile
 from fairlead.act.launch.mpich import Mpich
 from fairlead.act.launch.openmpi4 import OpenMpi4
-from fairlead.flows.launcher_placement import observe_launcher
+from fairlead.flows.inputs.launcher_placement import observe_launcher
 from fairlead.model.cluster import Cluster, GivenHosts
 from fairlead.model.placement import Placement
 

@@ -14,7 +14,7 @@ from narrators import Told
 import fairlead as fl
 from fairlead.act.launch import Launcher, LaunchSpec, read_hostfile
 from fairlead.act.launch.openmpi4 import OpenMpi4
-from fairlead.flows.inputs import Prepared, Steps, prepare
+from fairlead.flows.inputs.session import Session, Steps, prepare
 from fairlead.flows.request import (
     LauncherRequest,
     NetworkRequest,
@@ -57,7 +57,7 @@ class World:
 
     def prepare(
         self, *program: str, network: NetworkRequest = DEFAULT_NETWORK, **options: Any
-    ) -> tuple[Prepared, list[str]]:
+    ) -> tuple[Session, list[str]]:
         told = self.told = Told()
         hosts = {"cluster": read_hostfile(self.folder / "hosts"), "num_ranks": 2}
         traffic = {"traffic": self.folder / "two.traffic.npz"}
@@ -116,11 +116,11 @@ def test_traffic_that_does_not_serve_is_refused_first(
 
 
 def test_slots_of_bare_names_are_those_of_the_launcher_to_the_end(world: World) -> None:
-    prepared, _ = world.prepare(num_ranks=2)
+    session, _ = world.prepare(num_ranks=2)
 
-    assert prepared.cluster.slots == (1, 1, 1)
-    assert prepared.cluster.bare_hosts == frozenset()
-    assert prepared.launchers.host_names() == ["a", "b"]
+    assert session.cluster.slots == (1, 1, 1)
+    assert session.cluster.bare_hosts == frozenset()
+    assert session.launchers.host_names() == ["a", "b"]
 
 
 def test_a_kept_network_saves_the_probe(world: World) -> None:
@@ -131,16 +131,16 @@ def test_a_kept_network_saves_the_probe(world: World) -> None:
 
 def test_a_cache_that_cannot_be_written_is_only_a_warning(world: World) -> None:
     (world.folder / "cache").write_text("a file, not a folder")
-    prepared, told = world.prepare()
-    assert prepared.cluster.hosts == ("a", "b", "c")
+    session, told = world.prepare()
+    assert session.cluster.hosts == ("a", "b", "c")
     assert f"network: not kept for later runs: {world.folder}/cache/fairlead/networks: " in told[-1]
 
 
 def test_a_dead_host_is_left_out_only_on_request(world: World) -> None:
     world.found = without_b()
     for _ in range(2):
-        prepared, told = world.prepare(network=NetworkRequest(skip_unreachable=True))
-        assert prepared.cluster.hosts == ("a", "c")
+        session, told = world.prepare(network=NetworkRequest(skip_unreachable=True))
+        assert session.cluster.hosts == ("a", "c")
         assert "network: host 'b' is left out: no answer within 10 s" in told
     assert world.probes == 1
 
@@ -154,8 +154,8 @@ def test_a_file_without_a_dead_host_is_refused_or_named(world: World) -> None:
     with pytest.raises(fl.TopologyError, match=r"old.net.npz: measured without host 'b' \(no ans"):
         world.prepare(network=NetworkRequest(str(file)))
 
-    prepared, told = world.prepare(network=NetworkRequest(str(file), skip_unreachable=True))
-    assert prepared.cluster.hosts == ("a", "c")
+    session, told = world.prepare(network=NetworkRequest(str(file), skip_unreachable=True))
+    assert session.cluster.hosts == ("a", "c")
     assert "network: host 'b' is left out: no answer within 10 s" in told
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from fairlead.act.plan.relay import RouterPlace, new_key, write_relay_plan
 from fairlead.decide.routes import path_table
 from fairlead.errors import InputError
-from fairlead.flows.relay_status import relay_status
+from fairlead.flows.relay.status import relay_status
 from fairlead.model.network import Network
 from fairlead.report import relay_view
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fairlead.decide.routes import faster_pairs, path_table
-from fairlead.flows.relaying import carried_line, told_paths
+from fairlead.flows.run.relays import carried_line, useful_paths
 from fairlead.model.network import Network
 from fairlead.narrator import Narrator
 from fairlead.watch.carried import Carried
@@ -33,7 +33,7 @@ def network(rates: list[list[float]]) -> Network:
 def test_the_number_of_pairs_that_gain_is_told() -> None:
     lines = Lines()
 
-    table = told_paths(network([[0, 1e7, 1e8], [1e8, 0, 1e8], [1e8, 1e8, 0]]), "trials", lines)
+    table = useful_paths(network([[0, 1e7, 1e8], [1e8, 0, 1e8], [1e8, 1e8, 0]]), "trials", lines)
 
     assert table is not None
     assert lines.told == ["relays: expected to be faster on 1 of 6 pairs of hosts"]
@@ -43,8 +43,8 @@ def test_between_two_hosts_only_several_connections_can_help() -> None:
     two = network([[0, 1e7], [1e8, 0]])
     lines = Lines()
 
-    assert told_paths(two, "mcm", lines) is None
-    table = told_paths(two, "trials", lines)
+    assert useful_paths(two, "mcm", lines) is None
+    table = useful_paths(two, "trials", lines)
 
     assert table is not None and len(table.routes) == 2
     lack = "no pair of hosts has a useful way by a third one"
@@ -57,7 +57,7 @@ def test_between_two_hosts_only_several_connections_can_help() -> None:
 def test_pairs_that_were_not_measured_are_the_reason() -> None:
     lines = Lines()
 
-    assert told_paths(network([[0, np.nan], [1e8, 0]]), "trials", lines) is None
+    assert useful_paths(network([[0, np.nan], [1e8, 0]]), "trials", lines) is None
     assert lines.told[0].startswith("no message is relayed: ")
 
 
@@ -100,7 +100,7 @@ def probed_quickly(bandwidth_Bps: np.ndarray, sigma: float) -> Network:
 def test_noise_of_an_even_network_is_no_reason_for_relays() -> None:
     even = probed_quickly(np.full((8, 8), 1e8), 0.25)
 
-    table = told_paths(even, "trials", Lines())
+    table = useful_paths(even, "trials", Lines())
 
     assert len(faster_pairs(path_table(even))) > 20
     assert table is not None
@@ -111,7 +111,7 @@ def test_a_slow_pair_of_a_noisy_network_is_one() -> None:
     rates_Bps = np.full((8, 8), 1e8)
     rates_Bps[2, 5] = 1e7
 
-    table = told_paths(probed_quickly(rates_Bps, 0.25), "trials", Lines())
+    table = useful_paths(probed_quickly(rates_Bps, 0.25), "trials", Lines())
 
     assert table is not None
     assert faster_pairs(table) == [(2, 5)]

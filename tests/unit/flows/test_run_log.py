@@ -14,9 +14,9 @@ from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.decide.decision import Decision
 from fairlead.decide.expected_gain import Gain
 from fairlead.files.run_directory import RunDirectory
-from fairlead.flows.inputs import Prepared
+from fairlead.flows.inputs.session import Session
 from fairlead.flows.request import Request
-from fairlead.flows.run_log import RunLog
+from fairlead.flows.run.run_log import RunLog
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.watch.history import History
 
@@ -41,9 +41,12 @@ def log(told: Told, tmp_path: Path) -> RunLog:
 
 
 def log_of(folder: Path, told: Told, traced_s: float | None) -> RunLog:
-    prepared = Prepared(
+    cluster = fl.Cluster(("a", "b"), (1, 1))
+    session = Session(
+        Request(("./solver",), 2, cluster),
+        told,
         ProbeProgram(OpenMpi4(Path("mpirun"), (4, 1, 4))),
-        fl.Cluster(("a", "b"), (1, 1)),
+        cluster,
         fl.Network(["a", "b"], np.zeros((2, 2)), np.full((2, 2), 1e8)),
         fl.Traffic(bytes=np.ones((2, 2)), messages=np.ones((2, 2))),
         fl.Placement(["a", "b"], np.array([0, 1]), "launcher"),
@@ -52,11 +55,13 @@ def log_of(folder: Path, told: Told, traced_s: float | None) -> RunLog:
         trace_s=10.5,
         traced_s=traced_s,
     )
-    return RunLog(prepared, Request(("./solver",), 2, prepared.cluster), told)
+    log = RunLog(session)
+    log.add_traced_run()
+    return log
 
 
 def test_the_history_is_left_in_the_folder_of_the_run(log: RunLog, tmp_path: Path) -> None:
-    log.leave()
+    log.write()
     assert len(History.load(tmp_path / "run" / "history.json").runs) == 1
 
     log.add("optimize", PLACED, seconds=6.5, predicted_s=6.0)
@@ -64,7 +69,7 @@ def test_the_history_is_left_in_the_folder_of_the_run(log: RunLog, tmp_path: Pat
 
 
 def test_no_runs_are_no_history(told: Told, tmp_path: Path) -> None:
-    log_of(tmp_path, told, traced_s=None).leave()
+    log_of(tmp_path, told, traced_s=None).write()
 
     assert not (tmp_path / "run" / "history.json").exists()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""start(): the program's exit code comes back, whatever becomes of the record."""
+"""The program's exit code comes back, whatever becomes of the record."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.decide.decision import Decision
 from fairlead.decide.expected_gain import Gain
 from fairlead.files.run_directory import RunDirectory
-from fairlead.flows.inputs import Prepared
+from fairlead.flows.inputs.session import Session
 from fairlead.flows.request import Request
-from fairlead.flows.run import start, still_holds
+from fairlead.flows.run.features import FeaturePlan
+from fairlead.flows.run.flow import launch_program, record_end
+from fairlead.flows.run.placing import still_holds
 from fairlead.measure.probe_program import ProbeProgram
 from fairlead.watch.history import History, RunTime, now
 
@@ -31,9 +33,12 @@ class Direct(OpenMpi4):
 
 def start_program(folder: Path, *program: str) -> tuple[int, list[str]]:
     told = Told()
-    prepared = Prepared(
+    cluster = fl.Cluster(("a",), (2,))
+    session = Session(
+        Request(program, 2, cluster),
+        told,
         ProbeProgram(Direct(Path("mpirun"), (4, 1, 4))),
-        fl.Cluster(("a",), (2,)),
+        cluster,
         fl.Network(["a"], [[0]], [[np.inf]]),
         fl.Traffic(bytes=np.eye(2), messages=np.eye(2)),
         fl.Placement(["a"], np.array([0, 0]), "launcher"),
@@ -41,9 +46,10 @@ def start_program(folder: Path, *program: str) -> tuple[int, list[str]]:
         0.0,
         0.0,
     )
-    kept = Decision(None, Gain(0.0, 0.0, 0.0), network_s=0.0)
-    _seconds, code, _ = start(prepared, Request(program, 2, prepared.cluster), kept, told)
-    return code, told.lines
+    plans = [FeaturePlan(feature="relays", why="not asked for")]
+    finished = launch_program(session, plans)
+    record_end(session, plans, finished)
+    return finished.returncode, told.lines
 
 
 def test_exit_code_is_the_programs(tmp_path: Path) -> None:

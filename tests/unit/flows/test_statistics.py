@@ -11,7 +11,7 @@ import pytest
 import scipy.stats
 
 from fairlead.errors import InputError, ShapeError
-from fairlead.flows import statistics
+from fairlead.flows.compare import statistics
 
 
 def test_t_interval_matches_the_tabulated_quantile():

@@ -11,7 +11,7 @@ import pytest
 import fairlead as fl
 from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.flows.request import NetworkRequest
-from fairlead.flows.tune import TuneRequest, found_hosts
+from fairlead.flows.tune.flow import TuneRequest, found_hosts
 from fairlead.narrator import Narrator
 
 LAUNCHER = OpenMpi4(Path("/mpirun"), (4, 1, 4))

@@ -11,8 +11,8 @@ import pytest
 
 import fairlead as fl
 from fairlead.act.tuning_files import TUNING_FILES
-from fairlead.flows.tune import TuneRequest
-from fairlead.flows.tune_native import measured, native_calls, ring_order
+from fairlead.flows.tune.flow import TuneRequest
+from fairlead.flows.tune.native import measured, native_calls, ring_order
 from fairlead.measure.collective_times import CollectiveTimes, NativeWay, TimedCall
 
 HOSTS = ("a", "b", "c", "d")

@@ -16,8 +16,8 @@ from fairlead.decide.collectives.call_kind import CallKind
 from fairlead.decide.collectives.choosing import Choice
 from fairlead.decide.expected_gain import Gain
 from fairlead.errors import ProbeError
-from fairlead.flows.collectives_of_run import saved_share, worth_tuning
-from fairlead.flows.tune import Tuning, planned, within_budget
+from fairlead.flows.run.collectives import saved_share, worth_tuning
+from fairlead.flows.tune.flow import Tuning, planned, within_budget
 from fairlead.measure.collective_times import TimedCall
 from fairlead.model.traffic import CollectiveCall
 from fairlead.narrator import Narrator

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.flows.comparison import PredictedCost
+from fairlead.flows.compare.comparison import PredictedCost
 from fairlead.model.cost import Cost
 from fairlead.model.cost_names import COST_NAMES
 

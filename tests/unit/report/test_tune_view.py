@@ -16,7 +16,7 @@ from fairlead.act.launch.openmpi4 import OpenMpi4
 from fairlead.decide.collectives.call_kind import CallKind
 from fairlead.decide.collectives.choosing import Choice
 from fairlead.decide.expected_gain import Gain
-from fairlead.flows.tune import Tuning
+from fairlead.flows.tune.flow import Tuning
 from fairlead.report import tune_view
 
 

@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fairlead.act import mpi_builds
-from fairlead.act.launch import Launcher
+from fairlead.act.launch import Launcher, LaunchSpec
 from fairlead.act.mpi_builds import MpiBuild
 from fairlead.act.plan.collectives import (
     COLLECTIVES_FILE,
@@ -20,28 +22,33 @@ from fairlead.act.plan.collectives import (
     read_collectives_plan,
     write_collectives_plan,
 )
-from fairlead.act.preload import preloaded
 from fairlead.decide.collectives.call_kind import CallKind
 from fairlead.decide.collectives.catalogue import OPERATIONS
+from fairlead.decide.decision import Decision
 from fairlead.errors import Error, InputError
 from fairlead.files import run_directory
-from fairlead.flows.inputs import Prepared
+from fairlead.flows.inputs.session import Session
 from fairlead.flows.request import Request, require_ranks
-from fairlead.flows.tune import TuneRequest, Tuning, timed
+from fairlead.flows.run.features import FeaturePlan, plan_variables, with_variables
+from fairlead.flows.tune.flow import TuneRequest, Tuning, time_calls
 from fairlead.measure.collective_times import TimedCall, TuningProgram
 from fairlead.model.collective_rule import TunedCollectives
 from fairlead.model.placement import Placement
 from fairlead.model.traffic import CollectiveCall, Traffic
-from fairlead.narrator import Narrator
 from fairlead.units import format_duration
+from fairlead.watch.collective_drift import drift_counts
+from fairlead.watch.history import History
 
 __all__ = [
     "RunCollectives",
+    "ScheduledCollectives",
     "WorthTuning",
-    "following",
+    "check_given_plan",
+    "follow_plan",
     "given_collectives",
+    "plan_collectives",
     "saved_share",
-    "tuned",
+    "tune_for_run",
     "worth_tuning",
 ]
 
@@ -99,32 +106,90 @@ class RunCollectives:
         return self.plan.rules
 
 
-def tuned(
-    prepared: Prepared,
-    request: Request,
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ScheduledCollectives(FeaturePlan):
+    """Collectives by schedules, where rules say so."""
+
+    session: Session
+    collectives: RunCollectives
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether any call follows a schedule."""
+        return bool(self.collectives.rules.rules)
+
+    @contextlib.contextmanager
+    def applied(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
+        """The start with the library, which reads the rules."""
+        yield with_variables(spec, follow_plan(self.session, self.collectives.plan))
+
+    def outcome(self) -> dict[str, Any]:
+        """How often the network had changed, and what was planned anew."""
+        drift = drift_counts(self.session.directory.path)
+        return {} if drift is None else {"drift": drift.model_dump()}
+
+
+def check_given_plan(request: Request) -> None:
+    """Check that the plan which the user named can be followed.
+
+    Raises:
+        InputError: It cannot be read, or is of another number of ranks.
+    """
+    if request.collectives.plan is not None:
+        given_collectives(request.collectives.plan, request.num_ranks)
+
+
+def plan_collectives(session: Session, decision: Decision, history: History) -> FeaturePlan:
+    """The plan that the user named, or one tuned for the placement if that is worth it."""
+    asked = session.request.collectives
+    if asked.plan is not None:
+        given = RunCollectives(given_collectives(asked.plan, session.request.num_ranks))
+        return _scheduled(session, given, f"by the plan {asked.plan}")
+    if asked.tune == "never":
+        return FeaturePlan(feature="collectives", why="not asked for")
+    if history.has_tuning_proved_slower(decision.host_names()):
+        why = "collectives stay the MPI's own: tuned ones have proved slower"
+        session.narrator.tell(why)
+        return FeaturePlan(feature="collectives", why=why)
+    found = tune_for_run(session, decision.placement or session.launchers)
+    if found is None:
+        return FeaturePlan(feature="collectives", why="not tuned")
+    return _scheduled(session, found, "as they were tuned for this placement")
+
+
+def _scheduled(session: Session, found: RunCollectives, why: str) -> ScheduledCollectives:
+    return ScheduledCollectives(
+        feature="collectives",
+        why=why,
+        saved_share=found.saved_share,
+        session=session,
+        collectives=found,
+    )
+
+
+def tune_for_run(
+    session: Session,
     placement: Placement,
-    narrator: Narrator,
     program: Callable[..., TuningProgram] = TuningProgram,
 ) -> RunCollectives | None:
-    """Times the program's collectives on its placement, if they take enough of its time.
+    """Time the program's collectives on its placement, if they take enough of its time.
 
     What was found is used again by later runs, as long as a kept profile of the network would be.
 
     Args:
-        prepared: The measured network, and the traffic with its table of collectives.
-        request: What the user asked for.
+        session: The measured network, and the traffic with its table of collectives.
         placement: Of the program's ranks.
-        narrator: Tells the user what is measured, and what was decided.
         program: Times calls; as `TuningProgram`.
 
     Returns:
         None where nothing was measured; the program runs all the same.
     """
-    found = worth_tuning(prepared.traffic, placement)
+    request, narrator = session.request, session.narrator
+    found = worth_tuning(session.traffic, placement)
     if not found.calls:
         narrator.tell(f"collectives: {found.share:.0%} of the traced run's time: not worth tuning")
         return None
-    folder = _kept_folder(prepared, request, placement, found)
+    folder = _kept_folder(session, placement, found)
     kept = _recalled(folder, request)
     if kept is not None:
         narrator.tell(f"collectives: {_names(kept.rules)}, kept from an earlier run")
@@ -137,9 +202,9 @@ def tuned(
     )
     try:
         with program(
-            prepared.launcher, prepared.cluster, placement, request.launcher.arguments
+            session.launcher, session.cluster, placement, request.launcher.arguments
         ) as running:
-            tuning = timed(found.calls, running, prepared.network, wanted, narrator)
+            tuning = time_calls(found.calls, running, session.network, wanted, narrator)
     except Error as error:
         narrator.tell(f"collectives stay the MPI's own: {error}")
         return None
@@ -152,11 +217,9 @@ def tuned(
     return RunCollectives(plan, tuning, saved_share(found, tuning))
 
 
-def _kept_folder(
-    prepared: Prepared, request: Request, placement: Placement, found: WorthTuning
-) -> Path:
+def _kept_folder(session: Session, placement: Placement, found: WorthTuning) -> Path:
     """The plan that is kept for these calls, hosts and placement; its name has all of them."""
-    cluster, launcher = prepared.cluster, prepared.launcher
+    cluster, launcher, request = session.cluster, session.launcher, session.request
     facts = (
         *(cluster.hosts, cluster.slots, cluster.sockets, placement.host_names(), found.calls),
         *(launcher.name, launcher.version, request.launcher.arguments, request.network.source),
@@ -193,19 +256,17 @@ def saved_share(found: WorthTuning, tuning: Tuning) -> float:
     return found.share * saved_s / found.seconds
 
 
-def following(
-    prepared: Prepared,
+def follow_plan(
+    session: Session,
     plan: CollectivesPlan,
-    narrator: Narrator,
     find: Callable[[Launcher], MpiBuild] = mpi_builds.find,
 ) -> dict[str, str]:
     """Write the plan of collectives; variables by which the program follows it.
 
     Args:
-        prepared: The inputs of the run.
+        session: The inputs of the run; its user gets a line where that is not possible.
         plan: Which of them follow schedules, and on which network these are planned. Where a
             process is on none of its hosts, the library says so and follows nothing.
-        narrator: Gets a line where that is not possible.
         find: The library for a launcher's MPI.
 
     Returns:
@@ -213,15 +274,14 @@ def following(
     """
     if not plan.rules.rules:
         return {}
-    folder = prepared.directory.file(run_directory.PLAN)
     try:
-        library = find(prepared.launcher).intercept
+        library = find(session.launcher).intercept
+        folder = session.directory.file(run_directory.PLAN)
         write_collectives_plan(folder, plan.network, plan.rules)
+        return plan_variables(session, library)
     except Error as error:
-        narrator.tell(f"collectives stay the MPI's own: {error}")
+        session.narrator.tell(f"collectives stay the MPI's own: {error}")
         return {}
-    record = str(prepared.directory.path.absolute())
-    return preloaded({}, library, FAIRLEAD_PLAN=str(folder.absolute()), FAIRLEAD_RECORD=record)
 
 
 def given_collectives(folder: Path, num_ranks: int) -> CollectivesPlan:

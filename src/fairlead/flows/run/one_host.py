@@ -10,7 +10,7 @@ from pathlib import Path
 from fairlead.act import launch
 from fairlead.act.launch import LaunchSpec, detect
 from fairlead.files.run_directory import RunDirectory
-from fairlead.flows.interruption import ended_by
+from fairlead.flows.inputs.interruption import ended_by
 from fairlead.flows.request import Request
 from fairlead.narrator import Narrator
 

@@ -19,9 +19,9 @@ from fairlead.decide.jobs.methods import (
 )
 from fairlead.errors import TopologyError
 from fairlead.files.run_directory import TRAFFIC, RunDirectory
-from fairlead.flows.jobs_file import JobEntry
+from fairlead.flows.inputs.tracing import traced
+from fairlead.flows.jobs.jobs_file import JobEntry
 from fairlead.flows.request import LauncherRequest, Request
-from fairlead.flows.tracing import traced
 from fairlead.model.cluster import Cluster
 from fairlead.model.traffic import Traffic
 from fairlead.narrator import Narrator

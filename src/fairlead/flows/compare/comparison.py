@@ -14,8 +14,8 @@ import pydantic
 from fairlead.errors import TopologyError
 from fairlead.files.archive import write_text
 from fairlead.files.json_files import read_json
-from fairlead.flows import statistics
-from fairlead.flows.statistics import Agreement, Interval
+from fairlead.flows.compare import statistics
+from fairlead.flows.compare.statistics import Agreement, Interval
 from fairlead.model.cost_names import COST_NAMES
 from fairlead.model.placement import Placement
 

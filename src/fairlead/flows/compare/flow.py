@@ -18,10 +18,10 @@ from fairlead.decide.placement import require_method
 from fairlead.errors import InputError, LaunchError
 from fairlead.files import run_directory
 from fairlead.files.archive import write_text
-from fairlead.flows.comparison import Comparison, MethodRuns, PredictedCost
-from fairlead.flows.inputs import Prepared, place_prepared, prepare, probe_program_for
+from fairlead.flows.compare.comparison import Comparison, MethodRuns, PredictedCost
+from fairlead.flows.inputs.session import Session, prepare, probe_program_for
 from fairlead.flows.request import Request
-from fairlead.flows.run_log import RunLog
+from fairlead.flows.run.run_log import RunLog
 from fairlead.model.cost import Cost, evaluate
 from fairlead.model.placement import Placement
 from fairlead.narrator import Narrator, Progress
@@ -96,7 +96,7 @@ def compare(
     announce: Callable[[Comparison, Path], None],
     *,
     time_pattern: str | None = None,
-    prepared_by: Callable[[Request, Narrator], Prepared] | None = None,
+    prepared_by: Callable[[Request, Narrator], Session] | None = None,
     start: Callable[..., Finished] = run_to_its_end,
 ) -> None:
     """Run the program `repeats` times by each method, in turns.
@@ -121,20 +121,21 @@ def compare(
     for method in methods:
         require_method(method)
     pattern = _compiled(time_pattern)
-    prepared = (prepared_by or _measured_now)(request, narrator)
+    session = (prepared_by or _measure_now)(request, narrator)
 
     def conclude(series: Series) -> None:
-        comparison = _assemble(prepared, request, series, time_pattern)
-        comparison.save(prepared.directory.file(run_directory.COMPARISON))
-        announce(comparison, prepared.directory.path)
+        comparison = _assemble(session, series, time_pattern)
+        comparison.save(session.directory.file(run_directory.COMPARISON))
+        announce(comparison, session.directory.path)
 
-    with prepared.directory.noting_failure():
-        history = RunLog(prepared, request, narrator)
-        candidates = [candidate(prepared, request, method) for method in _with_baseline(methods)]
+    with session.directory.noting_failure():
+        history = RunLog(session)
+        history.add_traced_run()
+        candidates = [candidate(session, method) for method in _with_baseline(methods)]
         series = Series(candidates, repeats, datetime.datetime.now(datetime.timezone.utc))
         try:
             with narrator.progress("runs") as on_progress:
-                interleave(series, pattern, prepared, history, on_progress=on_progress, start=start)
+                interleave(series, pattern, session, history, on_progress=on_progress, start=start)
         except (KeyboardInterrupt, SystemExit):
             if series.num_rounds >= LEAST_ROUNDS:
                 narrator.tell(f"interrupted after {series.num_rounds} of {repeats} rounds")
@@ -143,36 +144,36 @@ def compare(
         conclude(series)
 
 
-def _measured_now(request: Request, narrator: Narrator) -> Prepared:
+def _measure_now(request: Request, narrator: Narrator) -> Session:
     with probe_program_for(request) as probe_program:
         return prepare(request, narrator, probe_program)
 
 
-def candidate(prepared: Prepared, request: Request, method: str) -> Candidate:
+def candidate(session: Session, method: str) -> Candidate:
     """Place the ranks by one method and write the launcher's files for it."""
     started = time.monotonic()
-    placement = place_prepared(prepared, request, method)
+    placement = session.place(method)
     mapping_s = time.monotonic() - started
-    folder = prepared.directory.file(method)
+    folder = session.directory.file(method)
     folder.mkdir()
     placement.save(folder / run_directory.PLACEMENT)
     spec = LaunchSpec(
-        request.program,
-        request.num_ranks,
-        prepared.cluster,
+        session.request.program,
+        session.request.num_ranks,
+        session.cluster,
         None if method == BASELINE else placement,
-        launcher_args=request.launcher.arguments,
+        launcher_args=session.request.launcher.arguments,
     )
-    cost = evaluate(placement, prepared.traffic, prepared.network)
+    cost = evaluate(placement, session.traffic, session.network)
     return Candidate(
-        method, placement, cost, mapping_s, prepared.launcher.prepare_command(spec, folder)
+        method, placement, cost, mapping_s, session.launcher.prepare_command(spec, folder)
     )
 
 
 def interleave(
     series: Series,
     pattern: re.Pattern[str] | None,
-    prepared: Prepared,
+    session: Session,
     history: RunLog,
     *,
     on_progress: Progress,
@@ -188,22 +189,22 @@ def interleave(
         # The order rotates, so that no method always runs after the same other one.
         shift = repeat % len(candidates)
         for one in (*candidates[shift:], *candidates[:shift]):
-            finished = _finished(one, prepared, start)
+            finished = _finished(one, session, start)
             history.keep(
                 one.method, None if one.method == BASELINE else one.placement, finished.seconds
             )
             times_s[one.method].append(
                 finished.seconds if pattern is None else _found_s(pattern, finished.stdout)
             )
-            prepared.directory.note("runs", {"method": one.method, "s": times_s[one.method][-1]})
+            session.directory.note("runs", {"method": one.method, "s": times_s[one.method][-1]})
             on_progress(sum(map(len, times_s.values())), series.repeats * len(candidates))
 
 
-def _finished(one: Candidate, prepared: Prepared, start: Callable[..., Finished]) -> Finished:
-    with prepared.stdin.opened() as stdin:
+def _finished(one: Candidate, session: Session, start: Callable[..., Finished]) -> Finished:
+    with session.stdin.opened() as stdin:
         finished = start(one.command, capture=True, stdin=stdin)
     if finished.returncode != 0:
-        log = prepared.directory.file("failed-run.log")
+        log = session.directory.file("failed-run.log")
         problem = f"a run placed by {one.method!r} ended with exit code {finished.returncode}"
         try:
             write_text(log, finished.stdout + finished.stderr)
@@ -249,24 +250,22 @@ def _with_baseline(methods: Sequence[str]) -> list[str]:
     return [BASELINE, *(method for method in unique if method != BASELINE)]
 
 
-def _assemble(
-    prepared: Prepared, request: Request, series: Series, time_pattern: str | None
-) -> Comparison:
+def _assemble(session: Session, series: Series, time_pattern: str | None) -> Comparison:
     rounds = series.num_rounds
     return Comparison(
         baseline=BASELINE,
         methods={
             one.method: _runs(one, series.times_s[one.method][:rounds]) for one in series.candidates
         },
-        hosts=prepared.cluster.hosts,
-        program=request.program,
-        num_ranks=request.num_ranks,
+        hosts=session.cluster.hosts,
+        program=session.request.program,
+        num_ranks=session.request.num_ranks,
         repeats=series.repeats,
-        mpi=f"{prepared.launcher.family} {'.'.join(map(str, prepared.launcher.version))}",
+        mpi=f"{session.launcher.family} {'.'.join(map(str, session.launcher.version))}",
         time_pattern=time_pattern,
         when=series.when,
-        probe_s=prepared.probe_s,
-        trace_s=prepared.trace_s,
+        probe_s=session.probe_s,
+        trace_s=session.trace_s,
     )
 
 

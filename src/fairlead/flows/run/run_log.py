@@ -6,11 +6,9 @@ from __future__ import annotations
 from fairlead.decide.decision import Decision
 from fairlead.errors import InputError
 from fairlead.files import run_directory
-from fairlead.flows.inputs import Prepared
-from fairlead.flows.request import Request
+from fairlead.flows.inputs.session import Session
 from fairlead.measure import profile_cache
 from fairlead.model.placement import Placement
-from fairlead.narrator import Narrator
 from fairlead.units import format_duration
 from fairlead.watch import history as histories
 from fairlead.watch.collective_drift import DriftCounts
@@ -20,29 +18,33 @@ __all__ = ["RunLog"]
 
 
 class RunLog:
-    """The history of this program, with this run and, where it was traced now, the traced one.
+    """The history of this program, to which a run adds itself.
 
     Attributes:
         kept: All runs so far.
     """
 
-    def __init__(self, prepared: Prepared, request: Request, narrator: Narrator) -> None:
-        self._prepared, self._narrator = prepared, narrator
-        cluster = prepared.cluster
+    def __init__(self, session: Session) -> None:
+        self._session, self._narrator = session, session.narrator
+        cluster, request = session.cluster, session.request
         key = profile_cache.program_key(
             request.program,
             request.num_ranks,
             cluster,
-            prepared.launcher,
-            prepared.launchers.host_names(),
+            session.launcher,
+            session.launchers.host_names(),
         )
         self._path = histories.history_path(key)
         self._empty = History(
             program=request.program, num_ranks=request.num_ranks, hosts=cluster.hosts
         )
         self.kept = histories.recall(self._path, self._empty)
-        if prepared.traced_s is not None:
-            self._add("launcher", None, prepared.traced_s, None, is_traced=True)
+
+    def add_traced_run(self) -> None:
+        """Keep the time of this session's traced run, if there was one; write the history."""
+        if self._session.traced_s is not None:
+            self._add("launcher", None, self._session.traced_s, None, is_traced=True)
+        self.write()
 
     def add(
         self,
@@ -59,7 +61,7 @@ class RunLog:
         names = None if placement is None else tuple(placement.host_names())
         by = "launcher" if names is None else method
         self._add(by, names, seconds, predicted_s, is_tuned=is_tuned, drift=drift)
-        self.leave()
+        self.write()
         launcher_s = self.kept.launcher_s()
         told = f"took {format_duration(seconds)}"
         if predicted_s is not None:
@@ -74,11 +76,11 @@ class RunLog:
             told += "; tuned collectives have proved slower, they are not used again"
         self._narrator.tell(told)
 
-    def leave(self) -> None:
-        """Leave the history, if there is any, in the run's folder, for its report."""
+    def write(self) -> None:
+        """Write the history, if there is any, into the run's folder, for its report."""
         if self.kept.runs:
-            with self._prepared.directory.losing():
-                self.kept.save(self._prepared.directory.file(run_directory.HISTORY))
+            with self._session.directory.losing():
+                self.kept.save(self._session.directory.file(run_directory.HISTORY))
 
     def keep(self, method: str, placement: Placement | None, seconds: float) -> None:
         """Keep the time of a successful run; None for the launcher's own placement."""
@@ -98,7 +100,7 @@ class RunLog:
     ) -> None:
         one = RunTime(
             when=histories.now(),
-            folder=str(self._prepared.directory.path.absolute()),
+            folder=str(self._session.directory.path.absolute()),
             method=method,
             host_of_rank=host_of_rank,
             seconds=seconds,

@@ -20,8 +20,8 @@ from fairlead.decide.collectives.candidates import candidates
 from fairlead.decide.collectives.catalogue import WITH_ROOT
 from fairlead.decide.collectives.choosing import Choice, choose, rules_of
 from fairlead.errors import InputError, ProbeError
-from fairlead.flows.found_network import FoundNetwork
-from fairlead.flows.launcher_placement import observe_launcher
+from fairlead.flows.inputs.found_network import FoundNetwork
+from fairlead.flows.inputs.launcher_placement import observe_launcher
 from fairlead.flows.request import LauncherRequest, NetworkRequest, require_ranks
 from fairlead.measure.collective_times import TimedCall, TuningProgram
 from fairlead.measure.network_sources import Measuring, network_source
@@ -131,7 +131,7 @@ def tune(request: TuneRequest, narrator: Narrator) -> Tuning:
         for size, operation in itertools.product(sorted(request.sizes), request.operations)
     ]
     with TuningProgram(launcher, cluster, placement, request.launcher.arguments) as program:
-        return timed(calls, program, network, request, narrator)
+        return time_calls(calls, program, network, request, narrator)
 
 
 def found_hosts(
@@ -193,7 +193,7 @@ def given_placement(request: TuneRequest) -> Placement | None:
     return placement
 
 
-def timed(
+def time_calls(
     calls: Sequence[TimedCall],
     program: TuningProgram,
     network: Network,

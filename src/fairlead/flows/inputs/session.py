@@ -15,11 +15,11 @@ from fairlead.act.mpi_builds import MpiBuild
 from fairlead.decide.placement import place
 from fairlead.files import run_directory
 from fairlead.files.run_directory import RunDirectory
-from fairlead.flows.found_network import FoundNetwork
-from fairlead.flows.interruption import telling_interruption
-from fairlead.flows.launcher_placement import Observe, observe, observe_launcher
+from fairlead.flows.inputs.found_network import FoundNetwork
+from fairlead.flows.inputs.interruption import telling_interruption
+from fairlead.flows.inputs.launcher_placement import Observe, observe, observe_launcher
+from fairlead.flows.inputs.tracing import TRACE_NOW, given_traffic, traced
 from fairlead.flows.request import Request
-from fairlead.flows.tracing import TRACE_NOW, given_traffic, traced
 from fairlead.measure.network_sources import Measuring, network_source
 from fairlead.measure.probe import probe
 from fairlead.measure.probe_program import ProbeProgram
@@ -41,7 +41,7 @@ class Steps:
         unreachable_hosts: As `fairlead.act.launch.unreachable_hosts`.
         probe: As `fairlead.measure.probe.probe`.
         trace: As `fairlead.measure.trace.trace`.
-        observe: As `fairlead.flows.launcher_placement.observe`.
+        observe: As `fairlead.flows.inputs.launcher_placement.observe`.
         check: The current state of a kept network; as `fairlead.watch.kept_network.refreshed`.
         find: As `fairlead.act.mpi_builds.find`.
     """
@@ -58,10 +58,12 @@ STEPS = Steps()
 
 
 @dataclasses.dataclass(frozen=True)
-class Prepared:
-    """The inputs of a decision.
+class Session:
+    """One request with all that a decision needs.
 
     Attributes:
+        request: What the user asked for.
+        narrator: Prints for the user.
         probe_program: The measuring program, with its launcher.
         cluster: Hosts that take part, each measured.
         network: The network between them, in their order.
@@ -77,6 +79,8 @@ class Prepared:
         exclusive: Files in the working folder that the traced run created with O_EXCL and left.
     """
 
+    request: Request
+    narrator: Narrator
     probe_program: ProbeProgram
     cluster: Cluster
     network: Network
@@ -96,6 +100,34 @@ class Prepared:
         """The launcher of the program."""
         return self.probe_program.launcher
 
+    def place(
+        self, method: str, network: Network | None = None, time_limit_s: float | None = None
+    ) -> Placement:
+        """The placement that a method finds.
+
+        Args:
+            method: Name of the method.
+            network: A network to use instead of the session's.
+            time_limit_s: For `optimize`, where the user has given none.
+
+        Raises:
+            InputError: The method is unknown.
+        """
+        if method == "launcher":
+            return self.launchers
+        asked = self.request.placing
+        limit_s = time_limit_s if asked.time_limit_s is None else asked.time_limit_s
+        return place(
+            self.traffic,
+            self.network if network is None else network,
+            self.cluster,
+            method=method,
+            metric=asked.metric,
+            objective=asked.objective,
+            seed=asked.seed,
+            time_limit_s=limit_s if method == "optimize" else None,
+        )
+
 
 def probe_program_for(request: Request) -> ProbeProgram:
     """The measuring program by the launcher that the user has.
@@ -108,7 +140,7 @@ def probe_program_for(request: Request) -> ProbeProgram:
 
 def prepare(
     request: Request, narrator: Narrator, probe_program: ProbeProgram, steps: Steps = STEPS
-) -> Prepared:
+) -> Session:
     """Find, trace and measure; every step is noted in the run directory.
 
     Args:
@@ -167,7 +199,9 @@ def prepare(
             "profile": profile_path,
         }
         directory.note("network", noted)
-        return Prepared(
+        return Session(
+            request,
+            narrator,
             probe_program,
             cluster,
             network,
@@ -234,37 +268,3 @@ def _check(
     # Traffic that is known, and a network that is given, need no program of ours.
     if request.traffic in (None, TRACE_NOW) or request.network.source in (None, "probe:"):
         find(launcher)
-
-
-def place_prepared(
-    prepared: Prepared,
-    request: Request,
-    method: str,
-    network: Network | None = None,
-    time_limit_s: float | None = None,
-) -> Placement:
-    """The placement that a method finds for these inputs.
-
-    Args:
-        prepared: Traffic, cluster and network.
-        request: Metric, objective, seed and the user's own time limit.
-        method: Name of the method.
-        network: A network to use instead of the prepared one.
-        time_limit_s: For `optimize`, where the user has given none.
-
-    Raises:
-        InputError: The method is unknown.
-    """
-    if method == "launcher":
-        return prepared.launchers
-    limit_s = time_limit_s if request.placing.time_limit_s is None else request.placing.time_limit_s
-    return place(
-        prepared.traffic,
-        prepared.network if network is None else network,
-        prepared.cluster,
-        method=method,
-        metric=request.placing.metric,
-        objective=request.placing.objective,
-        seed=request.placing.seed,
-        time_limit_s=limit_s if method == "optimize" else None,
-    )

@@ -29,7 +29,7 @@ from fairlead.decide.collectives.native_choice import (
 from fairlead.decide.collectives.planning import plan
 from fairlead.errors import InputError
 from fairlead.files.archive import write_text
-from fairlead.flows.tune import TuneRequest, found_hosts, within_budget
+from fairlead.flows.tune.flow import TuneRequest, found_hosts, within_budget
 from fairlead.measure.collective_times import CollectiveTimes, NativeWay, TimedCall, TuningProgram
 from fairlead.model.cluster import Cluster
 from fairlead.model.network import Network

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The decision as it is printed before the program starts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+from fairlead.decide.decision import Decision
+from fairlead.decide.expected_gain import TOLERATED_RATIO
+from fairlead.flows.inputs.session import Session
+from fairlead.flows.run.features import FeaturePlan
+from fairlead.units import format_duration
+from fairlead.watch.history import History
+
+__all__ = ["Announcement", "announcement_of", "decision_line"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Announcement:
+    """What is printed before the program starts.
+
+    Attributes:
+        decision: The placement and the evidence for it.
+        predicted_s: Expected time of the run; None without earlier runs.
+        line: The decision in one line.
+        directory: Folder of the run's record.
+        plans: What each feature does.
+    """
+
+    decision: Decision
+    predicted_s: float | None
+    line: str
+    directory: Path
+    plans: tuple[FeaturePlan, ...] = ()
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether collectives follow schedules."""
+        return _is_tuned(self.plans)
+
+
+def _is_tuned(plans: Sequence[FeaturePlan]) -> bool:
+    return any(plan.feature == "collectives" and plan.is_taken for plan in plans)
+
+
+def announcement_of(
+    session: Session, decision: Decision, plans: Sequence[FeaturePlan], history: History
+) -> Announcement:
+    """The decision as it is printed; it is recorded with the plan of each feature."""
+    predicted_s = _predicted_s(decision, plans, history)
+    line = decision_line(session, decision)
+    session.directory.note(
+        "decision",
+        {
+            "method": session.request.placing.method,
+            "kept_launcher_placement": decision.placement is None,
+            "gain": dataclasses.asdict(decision.gain),
+            "rehearsed_rounds": decision.num_rounds,
+            "is_kept": decision.is_kept,
+            "deciding_s": decision.seconds,
+            "budget_s": decision.budget_s,
+            "predicted_s": predicted_s,
+            "line": line,
+            "features": {plan.feature: plan.facts() for plan in plans},
+        },
+    )
+    return Announcement(decision, predicted_s, line, session.directory.path, tuple(plans))
+
+
+def _predicted_s(
+    decision: Decision, plans: Sequence[FeaturePlan], history: History
+) -> float | None:
+    """Expected time of the run, by runs with the same plans or by what each is to save."""
+    predicted_s = decision.predicted_s(history.launcher_s())
+    if not _is_tuned(plans):
+        return predicted_s
+    usual_s = history.usual_s(decision.host_names(), is_tuned=True)
+    if usual_s is not None or predicted_s is None:
+        return usual_s
+    for plan in plans:
+        if plan.feature != "placement":
+            predicted_s *= 1 - (plan.saved_share or 0.0)
+    return predicted_s
+
+
+def decision_line(session: Session, decision: Decision) -> str:
+    """The decision in one line."""
+    method, rule = session.request.placing.method, session.request.placing.rule
+    gain = decision.gain
+    how = f"{decision.num_rounds} rehearsals" if decision.num_rounds else "the measured rates"
+    if decision.seconds:
+        spent = f"deciding took {format_duration(decision.seconds)}"
+        if decision.budget_s is not None:
+            spent += f" (budget {format_duration(decision.budget_s)})"
+    else:
+        spent = "nothing had to be measured"
+    if session.trace_s:
+        spent += f", tracing {format_duration(session.trace_s)}"
+    if method == "launcher":
+        return f"the launcher's placement was asked for; {spent}"
+    saved = (
+        f"{gain.ratio:.0%} [{gain.low_ratio:.0%}, {gain.high_ratio:.0%}] less time on the network "
+        f"by {how}, risk of a loss {gain.loss_risk:.1%}"
+    )
+    if decision.placement is not None:
+        return f"placed by {method}: {saved}; {spent}"
+    if decision.is_barred:
+        return f"the launcher's placement is kept: that of {method} has proved slower; {spent}"
+    if rule.is_hopeless(gain):
+        return f"the launcher's placement is kept: nothing worth having is to be gained; {spent}"
+    why = (
+        f"a loss of more than {TOLERATED_RATIO:.0%} is likelier than {rule.risk:.0%}"
+        if gain.loss_risk > rule.risk
+        else f"less than {rule.least_ratio:.0%}"
+    )
+    return f"the launcher's placement is kept: {method} would take {saved}: {why}; {spent}"

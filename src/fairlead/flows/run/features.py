@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every feature of a run is; `fairlead.flows.run.flow.FEATURES` lists them."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fairlead.act.launch import LaunchSpec
+from fairlead.act.preload import preloaded
+from fairlead.decide.decision import Decision
+from fairlead.files import run_directory
+from fairlead.flows.inputs.session import Session
+from fairlead.flows.request import Request
+from fairlead.watch.history import History
+
+__all__ = ["Feature", "FeaturePlan", "plan_variables", "with_variables"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FeaturePlan:
+    """What one feature does in a run; as it stands here it does nothing.
+
+    Attributes:
+        feature: Its name.
+        why: Why it does what it does, for the record.
+        saved_share: Part of the run's time that it is expected to save; None: not known.
+    """
+
+    feature: str
+    why: str
+    saved_share: float | None = None
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the program is started with it."""
+        return False
+
+    def facts(self) -> dict[str, Any]:
+        """The plan for the record."""
+        return {"is_taken": self.is_taken, "why": self.why, "saved_share": self.saved_share}
+
+    @contextlib.contextmanager
+    def applied(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
+        """Write what the feature needs, and keep it running until the end of the block.
+
+        Args:
+            spec: How the program would be started without it.
+
+        Yields:
+            How it is started.
+        """
+        yield spec
+
+    def outcome(self) -> dict[str, Any]:
+        """What it did, for the record of the end; called after the program has ended."""
+        return {}
+
+
+def _nothing_to_check(_request: Request) -> None:
+    """Any request will do."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Feature:
+    """One thing that a run can do for its program.
+
+    Attributes:
+        plan: Finds out whether it pays for this session, decision and history, which may measure.
+        check: Refuses a request that it cannot serve, before anything starts.
+    """
+
+    plan: Callable[[Session, Decision, History], FeaturePlan]
+    check: Callable[[Request], None] = _nothing_to_check
+
+
+def with_variables(spec: LaunchSpec, variables: Mapping[str, str]) -> LaunchSpec:
+    """The same start with further environment variables."""
+    return dataclasses.replace(spec, env={**spec.env, **variables})
+
+
+def plan_variables(session: Session, library: Path) -> dict[str, str]:
+    """Variables by which a program loads the library and finds the plan and the record of the run.
+
+    Raises:
+        LaunchError: The loader does not accept the library's path.
+    """
+    return preloaded(
+        {},
+        library,
+        FAIRLEAD_PLAN=str(session.directory.file(run_directory.PLAN).absolute()),
+        FAIRLEAD_RECORD=str(session.directory.path.absolute()),
+    )

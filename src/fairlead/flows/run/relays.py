@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program's messages around slow pairs of hosts: routers, and the plan for the program."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from fairlead.act import mpi_builds
+from fairlead.act.launch import LaunchSpec
+from fairlead.act.plan.relay import RELAY_FILE, RouterPlace, new_key, write_relay_plan
+from fairlead.act.relay.kept_routers import kept_routers
+from fairlead.act.relay.routers import running_routers
+from fairlead.decide.decision import Decision
+from fairlead.decide.routes import MOST_RELAYS, faster_pairs, probed_path_table
+from fairlead.errors import Error, InputError
+from fairlead.files import run_directory
+from fairlead.flows.inputs.session import Session
+from fairlead.flows.request import RelayRequest
+from fairlead.flows.run.features import FeaturePlan, plan_variables, with_variables
+from fairlead.model.network import Network
+from fairlead.model.path_table import PathTable
+from fairlead.narrator import Narrator
+from fairlead.units import format_size
+from fairlead.watch.carried import Carried, carried
+from fairlead.watch.history import History
+from fairlead.watch.kept_paths import recall_paths, remember_paths, with_kept_paths
+
+__all__ = ["carried_line", "plan_relays", "useful_paths"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RelayedMessages(FeaturePlan):
+    """Routers on all hosts while the program runs, and the paths that its messages may take."""
+
+    session: Session
+    relays: RelayRequest
+    table: PathTable
+
+    @property
+    def is_taken(self) -> bool:
+        """Messages may be relayed."""
+        return True
+
+    @contextlib.contextmanager
+    def applied(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
+        """The start with the library, which reads the paths and connects to the routers.
+
+        Without routers the program runs as it would without relays, and the user gets the reason.
+        """
+        with contextlib.ExitStack() as stack:
+            started = spec
+            try:
+                key = new_key()
+                library = mpi_builds.find(self.session.launcher).intercept
+                routers = stack.enter_context(_routers(self.session, key, self.table.hosts))
+                write_relay_plan(
+                    self.session.directory.file(run_directory.PLAN),
+                    self.session.network, self.table, routers, key,
+                    threshold_bytes=self.relays.least_bytes, rule=self.relays.rule,
+                    zones=self.relays.zones,
+                )  # fmt: skip
+                started = with_variables(spec, plan_variables(self.session, library))
+            except Error as error:
+                self.session.narrator.tell(f"no message is relayed: {error}")
+            yield started
+
+    def outcome(self) -> dict[str, Any]:
+        """What routers and the MPI have carried; paths of the rule "mcm" are kept for later."""
+        session = self.session
+        if not (session.directory.file(run_directory.PLAN) / RELAY_FILE).exists():
+            return {}
+        if self.relays.rule == "mcm":
+            try:
+                remember_paths(session.network, session.directory.path)
+            except InputError as error:
+                session.narrator.tell(f"the path table is not kept: {error}")
+        hosts = session.network.hosts
+        found = carried(session.directory.path, len(hosts))
+        if found is None:
+            return {}
+        session.narrator.tell(carried_line(found, hosts, self.relays.least_bytes))
+        return {
+            "relays": {
+                "mpi_bytes": found.mpi_bytes,
+                "routers_bytes": found.routers_bytes,
+                "relayed_bytes": found.relayed_bytes,
+            }
+        }
+
+
+def plan_relays(session: Session, _decision: Decision, _history: History) -> FeaturePlan:
+    """Relays if the user asked for them and there is a way around some pair of hosts."""
+    relays, narrator = session.request.relays, session.narrator
+    if relays is None:
+        return FeaturePlan(feature="relays", why="not asked for")
+    table = useful_paths(session.network, relays.rule, narrator)
+    if table is None:
+        return FeaturePlan(feature="relays", why="no path of use")
+    if relays.rule == "mcm" and (kept := recall_paths(session.network)) is not None:
+        narrator.tell("relays: the path table begins as an earlier run has left it")
+        table = with_kept_paths(table, kept)
+    return RelayedMessages(
+        feature="relays", why="asked for", session=session, relays=relays, table=table
+    )
+
+
+@contextlib.contextmanager
+def _routers(session: Session, key: str, hosts: Sequence[str]) -> Iterator[list[RouterPlace]]:
+    """Those that are kept, or else some of this run's own."""
+    narrator = session.narrator
+    with contextlib.ExitStack() as stack:
+        kept = None
+        try:
+            kept = stack.enter_context(kept_routers(key, hosts))
+        except Error as error:
+            narrator.tell(f"the kept routers are not used: {error}")
+        if kept is not None:
+            narrator.tell(f"relays: the kept routers of {len(kept)} hosts")
+            yield kept
+            return
+        routers = stack.enter_context(
+            running_routers(session.launcher, hosts, key, session.request.launcher.arguments)
+        )
+        narrator.tell(f"relays: a router on each of {len(routers)} hosts")
+        yield routers
+
+
+def useful_paths(network: Network, rule: str, narrator: Narrator) -> PathTable | None:
+    """The ways between hosts; None, and one line of output, if there is one way for each pair.
+
+    Args:
+        network: The program's hosts.
+        rule: By which messages take paths; "trials" also takes several direct connections.
+        narrator: Tells for how many pairs relays are expected to be faster.
+    """
+    try:
+        table = probed_path_table(network, MOST_RELAYS[rule])
+    except Error as error:
+        narrator.tell(f"no message is relayed: {error}")
+        return None
+    if not table.has_relays:
+        lack = "no pair of hosts has a useful way by a third one"
+        if rule != "trials":
+            narrator.tell(f"no message is relayed: {lack}")
+            return None
+        narrator.tell(f"relays: {lack}; several connections are tried")
+        return table
+    num_pairs = sum(route.is_direct for route in table.routes)
+    num_faster = len(faster_pairs(table))
+    narrator.tell(f"relays: expected to be faster on {num_faster} of {num_pairs} pairs of hosts")
+    return table
+
+
+def carried_line(carried: Carried, hosts: Sequence[str], threshold_bytes: int) -> str:
+    """What carried the large messages of a run, for a user.
+
+    Args:
+        carried: By the indices of hosts.
+        hosts: Their names.
+        threshold_bytes: Size from which messages may be relayed.
+    """
+    large = f"messages of at least {format_size(threshold_bytes)}"
+    all_bytes = carried.mpi_bytes + carried.routers_bytes
+    if all_bytes == 0:
+        return f"relays: no {large} went between hosts"
+    if carried.routers_bytes == 0:
+        return f"relays: the MPI carried all {format_size(all_bytes)} in {large}"
+    told = (
+        f"relays: routers carried {format_size(carried.routers_bytes)} of "
+        f"{format_size(all_bytes)} in {large}"
+    )
+    if (path := carried.busiest_relayed_path) is not None:
+        names = " → ".join(hosts[host] for host in path)
+        told += f", {format_size(carried.relayed_bytes)} of it by third hosts, most by {names}"
+    return told

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Topologies that the program makes with `reorder=1` are placed by the measured network."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator
+
+from fairlead.act import mpi_builds
+from fairlead.act.launch import Launcher, LaunchSpec
+from fairlead.act.mpi_builds import MpiBuild
+from fairlead.act.plan.reorder import DEFAULT_MESSAGE_BYTES, write_reorder_plan
+from fairlead.decide.decision import Decision
+from fairlead.errors import Error
+from fairlead.files import run_directory
+from fairlead.flows.inputs.session import Session
+from fairlead.flows.run.features import FeaturePlan, plan_variables, with_variables
+from fairlead.watch.history import History
+
+__all__ = ["plan_reordering", "reorder_variables"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReorderedTopologies(FeaturePlan):
+    """The plan by which the library places topologies."""
+
+    session: Session
+
+    @property
+    def is_taken(self) -> bool:
+        """Topologies are placed."""
+        return True
+
+    @contextlib.contextmanager
+    def applied(self, spec: LaunchSpec) -> Iterator[LaunchSpec]:
+        """The start with the library, which reads the plan."""
+        yield with_variables(spec, reorder_variables(self.session))
+
+
+def plan_reordering(session: Session, _decision: Decision, _history: History) -> FeaturePlan:
+    """Topologies are placed unless the user asked for their ranks to stay in order."""
+    if not session.request.placing.reorder:
+        return FeaturePlan(feature="reorder", why="not asked for")
+    return ReorderedTopologies(
+        feature="reorder", why="wherever the program allows it", session=session
+    )
+
+
+def reorder_variables(
+    session: Session, find: Callable[[Launcher], MpiBuild] = mpi_builds.find
+) -> dict[str, str]:
+    """Write the plan; variables for the program, or none and one line if that is not possible.
+
+    Args:
+        session: The inputs of the run.
+        find: The library for a launcher's MPI.
+    """
+    try:
+        library = find(session.launcher).intercept
+        message_bytes = session.traffic.mean_message_bytes or DEFAULT_MESSAGE_BYTES
+        write_reorder_plan(
+            session.directory.file(run_directory.PLAN), session.network, message_bytes
+        )
+        return plan_variables(session, library)
+    except Error as error:
+        session.narrator.tell(f"topologies keep the order of their ranks: {error}")
+        return {}
