@@ -155,7 +155,7 @@ def fairlead_run(lab: Lab, program: Program, folder: Path, series: Series) -> No
     """As a user calls it for the first time."""
     work = prepared(program, folder / "run")
     command = [
-        *(sys.executable, "-m", "fairlead", "run", "--json"),
+        *(sys.executable, "-m", "fairlead", "run", "--first", "twice", "--json"),
         *("-n", str(program.num_ranks), "--hostfile", str(lab.hostfile), "--", *program.argv),
     ]
     home = {name: str(folder / name) for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}

@@ -124,7 +124,7 @@ def taken_by_run(lab: Lab, program: Program, work: Path) -> fl.Placement | None:
     folder = prepared(program, work / "run")
     home = {name: str(work / name) for name in ("XDG_CACHE_HOME", "XDG_STATE_HOME")}
     command = [
-        *(sys.executable, "-m", "fairlead", "run", "--json"),
+        *(sys.executable, "-m", "fairlead", "run", "--first", "twice", "--json"),
         *("-n", str(program.num_ranks), "--hostfile", str(lab.hostfile), "--", *program.argv),
     ]
     done = lab.run(

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from fairlead.lab import Lab
 
+RUN_TWICE = ("run", "--first", "twice")
+"""A run that traces a program which is not known yet, and then places it at once."""
+
 
 def fairlead(lab: Lab, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """A command of Fairlead inside the lab, by Open MPI, with caches and records below `home`."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lab_processes import RUN_TWICE
 
 from fairlead.act.launch import detect
 from fairlead.act.mpi_builds import find
@@ -57,8 +58,9 @@ def test_the_degraded_host_is_named_and_left_out(tmp_path: Path) -> None:
             )  # fmt: skip
 
         ran = fairlead(
-            "run", "-n", "8", "--hostfile", str(lab.hostfile), "--run-dir", str(tmp_path / "run"),
-            "--network", str(tmp_path / "shaped.net.npz"), "--", *program,
+            *RUN_TWICE, "-n", "8", "--hostfile", str(lab.hostfile),
+            "--run-dir", str(tmp_path / "run"), "--network", str(tmp_path / "shaped.net.npz"),
+            "--", *program,
         )  # fmt: skip
         advised = fairlead("advise", str(tmp_path / "run"), "--prices", "1", "--json")
 

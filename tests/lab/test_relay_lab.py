@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lab_processes import child_of, processes_in
+from lab_processes import RUN_TWICE, child_of, processes_in
 
 from fairlead.act.relay.routers import router_program
 from fairlead.lab import Lab, Scenario
@@ -61,7 +61,7 @@ def test_a_program_runs_with_routers_that_end_with_it(
         return lab.run(command, env=environment, capture_output=True, text=True)
 
     done = fairlead(
-        *("run", "--relay", "--relay-rule", "mcm", "--relay-zones", "1.5,3"),
+        *(*RUN_TWICE, "--relay", "--relay-rule", "mcm", "--relay-zones", "1.5,3"),
         *("--run-dir", str(tmp_path / "run")),
         *("-n", "4", "--hostfile", str(lab.hostfile)),
         *("--network", str(network), "--method", "launcher"),
@@ -90,7 +90,7 @@ def test_the_next_run_begins_with_the_path_table_of_the_one_before(
     def run(name: str) -> str:
         done = lab.run(
             [
-                *(sys.executable, "-m", "fairlead", "run", "--relay", "--relay-rule", "mcm"),
+                *(sys.executable, "-m", "fairlead", *RUN_TWICE, "--relay", "--relay-rule", "mcm"),
                 *("--run-dir", str(tmp_path / name), "-n", "4", "--hostfile", str(lab.hostfile)),
                 *("--network", str(network), "--method", "launcher"),
                 *("--", str(program), "rounds", "30"),
@@ -125,7 +125,7 @@ def test_runs_use_the_routers_of_the_service_while_it_runs(
     lab: Lab, network: Path, environment: dict[str, str], program: Path
 ) -> None:
     relayed = [
-        *(sys.executable, "-m", "fairlead", "run", "--relay", "--method", "launcher"),
+        *(sys.executable, "-m", "fairlead", *RUN_TWICE, "--relay", "--method", "launcher"),
         *("-n", "4", "--hostfile", str(lab.hostfile), "--network", str(network)),
         *("--", str(program), "rounds", "30"),
     ]

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lab_processes import fairlead
+from lab_processes import RUN_TWICE, fairlead
 
 from fairlead.decide.search import default_budget_s
 from fairlead.lab import Lab, Scenario
@@ -107,7 +107,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(lab: Lab, home: Path, program: str, *options: str) -> tuple[list[str], str]:
     """Host of each rank, in their order, and what the user was told."""
     hostfile = str(lab.hostfile)
-    done = fairlead(lab, home, "run", *options, "-n", "8", "--hostfile", hostfile, "--", program)
+    command = (*RUN_TWICE, *options, "-n", "8", "--hostfile", hostfile, "--", program)
+    done = fairlead(lab, home, *command)
     rows = sorted(line.split() for line in done.stdout.splitlines() if line.startswith("rank "))
     return [row[3] for row in rows], done.stderr
 

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from lab_processes import child_of, processes_named
+from lab_processes import RUN_TWICE, child_of, processes_named
 from lab_traces import happens
 
 from fairlead.flows.compare.comparison import Comparison
@@ -111,7 +111,7 @@ def test_run_puts_ranks_that_communicate_on_one_host(
     pairs = compiled(mpicc, tmp_path)
     record = tmp_path / "record"
     done = fairlead(
-        lab, home, "run", "-n", "8", "--hostfile", str(lab.hostfile), "--network", shaped,
+        lab, home, *RUN_TWICE, "-n", "8", "--hostfile", str(lab.hostfile), "--network", shaped,
         "--mpirun", mpirun, "--run-dir", str(record), "--", pairs,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -126,24 +126,57 @@ def test_run_puts_ranks_that_communicate_on_one_host(
 def test_run_probes_and_traces_once_and_remembers(
     lab: Lab, home: dict[str, str], pairs: str
 ) -> None:
-    arguments = ("run", "-n", "8", "--hostfile", str(lab.hostfile), "--", pairs)
+    arguments = (*RUN_TWICE, "-n", "8", "--hostfile", str(lab.hostfile), "--", pairs)
     first = fairlead(lab, home, *arguments)
     second = fairlead(lab, home, *arguments)
     assert first.returncode == second.returncode == 0, first.stderr + second.stderr
     assert "probing 4 hosts" in first.stderr
-    assert "tracing one run" in first.stderr
+    assert "once with tracing" in first.stderr
     assert "probing" not in second.stderr
     assert "tracing" not in second.stderr
     assert len(host_of_rank(first.stdout)) == len(host_of_rank(second.stdout)) == 8
+
+
+def test_the_first_run_is_the_run_and_the_next_one_is_placed(
+    lab: Lab, home: dict[str, str], pairs: str, shaped: str, tmp_path: Path
+) -> None:
+    starts = tmp_path / "starts"
+    counted = ("sh", "-c", f'echo start >> {starts}; exec "$0"', pairs)
+    arguments = ("run", "-n", "8", "--hostfile", str(lab.hostfile), "--network", shaped, "--")
+
+    first = fairlead(lab, home, *arguments, *counted)
+    second = fairlead(lab, home, *arguments, *counted)
+
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
+    assert starts.read_text() == "start\n" * 16
+    assert len(host_of_rank(first.stdout)) == 8
+    assert "next run: placed by optimize: 100% [100%, 100%] less time" in first.stderr
+    assert "next run" not in second.stderr
+    hosts = host_of_rank(second.stdout)
+    assert all(hosts[rank] == hosts[rank + 4] for rank in range(4))
+
+
+def test_the_first_run_passes_input_and_exit_code(
+    lab: Lab, home: dict[str, str], pairs: str, shaped: str
+) -> None:
+    done = fairlead(
+        lab, home, "run", "-n", "4", "--hostfile", str(lab.hostfile), "--network", shaped, "--",
+        "sh", "-c", 'sed "s/^/read /"; exec "$0" 7', pairs, stdin="a\nb\n",
+    )  # fmt: skip
+
+    assert done.returncode == 7
+    assert "read a\nread b\n" in done.stdout
+    assert len(host_of_rank(done.stdout)) == 4
+    assert "next run" not in done.stderr
 
 
 def test_run_names_its_folder_where_all_was_kept(
     lab: Lab, home: dict[str, str], pairs: str
 ) -> None:
     arguments = ("-n", "8", "--hostfile", str(lab.hostfile), "--", pairs)
-    fairlead(lab, home, "run", *arguments)
-    told = fairlead(lab, home, "run", *arguments).stderr
-    said = fairlead(lab, home, "run", "--json", *arguments).stderr
+    fairlead(lab, home, *RUN_TWICE, *arguments)
+    told = fairlead(lab, home, *RUN_TWICE, *arguments).stderr
+    said = fairlead(lab, home, *RUN_TWICE, "--json", *arguments).stderr
     # Open MPI's launcher may warn there too, of a race between its processes.
     (facts,) = [line for line in said.splitlines() if line.startswith("{")]
 
@@ -166,7 +199,8 @@ def test_traced_and_placed_runs_read_the_same_input(
     record = tmp_path / "record"
     common = ("-n", "4", "--hostfile", str(lab.hostfile), "--network", shaped)
     reader = ("--", "sh", "-c", 'sed "s/^/read /"; exec "$0"', pairs)
-    ran = fairlead(lab, home, "run", *common, "--run-dir", str(record), *reader, stdin="a\nb\n")
+    once = (*RUN_TWICE, *common, "--run-dir", str(record), *reader)
+    ran = fairlead(lab, home, *once, stdin="a\nb\n")
     assert ran.returncode == 0, ran.stderr
     assert "read a\nread b\n" in ran.stdout
     assert "read a\nread b\n" in (record / "trace.log").read_text()
@@ -188,7 +222,7 @@ def test_run_passes_the_exit_code_on(
     )  # fmt: skip
     assert traced.returncode == 0, traced.stderr
     done = fairlead(
-        lab, home, "run", "-n", "8", "--hostfile", str(lab.hostfile), "--network", shaped,
+        lab, home, *RUN_TWICE, "-n", "8", "--hostfile", str(lab.hostfile), "--network", shaped,
         "--traffic", str(traffic), "--", pairs, "7",
     )  # fmt: skip
     assert done.returncode == 7
@@ -198,7 +232,7 @@ def test_a_crash_in_the_traced_run_ends_run_as_it_ended(
     lab: Lab, home: dict[str, str], pairs: str, shaped: str
 ) -> None:
     done = fairlead(
-        lab, home, "run", "-n", "4", "--hostfile", str(lab.hostfile), "--network", shaped,
+        lab, home, *RUN_TWICE, "-n", "4", "--hostfile", str(lab.hostfile), "--network", shaped,
         "--", pairs, "7",
     )  # fmt: skip
     assert done.returncode == 7
@@ -213,12 +247,12 @@ def test_the_traced_run_leaves_stdout_to_the_other(
     lab: Lab, home: dict[str, str], pairs: str, shaped: str
 ) -> None:
     done = fairlead(
-        lab, home, "run", "-n", "4", "--hostfile", str(lab.hostfile), "--network", shaped,
+        lab, home, *RUN_TWICE, "-n", "4", "--hostfile", str(lab.hostfile), "--network", shaped,
         "--", pairs,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert len([line for line in done.stdout.splitlines() if line.startswith("rank ")]) == 4
-    _, _, after = done.stderr.partition("tracing one run of")
+    _, _, after = done.stderr.partition("once with tracing")
     traced, _, _ = after.partition("fairlead: traffic: the traced run has ended, after ")
     assert len([line for line in traced.splitlines() if line.startswith("rank ")]) == 4
 
@@ -227,7 +261,7 @@ def test_a_program_without_mpi_is_run_as_by_mpirun(
     lab: Lab, home: dict[str, str], shaped: str
 ) -> None:
     arguments = (
-        "run", "-np", "4", "-machinefile", str(lab.hostfile), "--network", shaped,
+        *RUN_TWICE, "-np", "4", "-machinefile", str(lab.hostfile), "--network", shaped,
         "sh", "-c", "echo one of four",
     )  # fmt: skip
     first = fairlead(lab, home, *arguments)
@@ -237,7 +271,7 @@ def test_a_program_without_mpi_is_run_as_by_mpirun(
         assert done.stdout == "one of four\n" * 4
     assert "sh: the traced run left no trace: it is no MPI program" in first.stderr
     assert "it is run as the launcher places it" in first.stderr
-    assert "tracing one run" not in second.stderr
+    assert "once with tracing" not in second.stderr
     assert "traced before with as many ranks; it sent nothing" in second.stderr
 
 
@@ -247,7 +281,7 @@ def test_a_program_that_creates_a_file_exclusively_is_not_started_again(
     monkeypatch.chdir(tmp_path)
     program = "[ $OMPI_COMM_WORLD_RANK != 0 ] || { set -C; echo one > lock; echo two >> log; }"
     arguments = (
-        "run", "-n", "4", "--hostfile", str(lab.hostfile), "--network", shaped,
+        *RUN_TWICE, "-n", "4", "--hostfile", str(lab.hostfile), "--network", shaped,
         "sh", "-c", f"{program}; echo done",
     )  # fmt: skip
 
@@ -304,8 +338,8 @@ def test_wrong_request_is_one_clear_line(
     arguments: list[str], problem: str, lab: Lab, home: dict[str, str], pairs: str, shaped: str
 ) -> None:
     done = fairlead(
-        lab, home, "run", "--hostfile", str(lab.hostfile), "--network", shaped, *arguments, "--",
-        pairs,
+        lab, home, *RUN_TWICE, "--hostfile", str(lab.hostfile), "--network", shaped, *arguments,
+        "--", pairs,
     )  # fmt: skip
     assert done.returncode == 1
     assert problem in done.stderr
@@ -318,11 +352,11 @@ def test_unreachable_host_is_named_or_left_out(
     with Lab.up(small_cloud) as lab:
         lab.cut_host("h2")
         arguments = ["-n", "4", "--hostfile", str(lab.hostfile), "--", pairs]
-        refused = fairlead(lab, home, "run", *arguments)
+        refused = fairlead(lab, home, *RUN_TWICE, *arguments)
         assert refused.returncode == 1
         assert "h2" in refused.stderr
-        without = fairlead(lab, home, "run", "--skip-unreachable", *arguments)
-        refused_again = fairlead(lab, home, "run", *arguments)
+        without = fairlead(lab, home, *RUN_TWICE, "--skip-unreachable", *arguments)
+        refused_again = fairlead(lab, home, *RUN_TWICE, *arguments)
     assert without.returncode == 0, without.stderr
     assert "host 'h2' is left out: " in without.stderr
     assert refused_again.returncode == 1
@@ -340,7 +374,7 @@ def test_interrupted_run_leaves_no_process(
     traced = fairlead(lab, home, "trace", *common, "-o", str(traffic), "--", pairs)
     assert traced.returncode == 0, traced.stderr
     marked = {**home, **lab.env, "FAIRLEAD_TEST_MARK": str(tmp_path)}
-    command = [sys.executable, "-m", "fairlead", "run", *common, "--network", shaped,
+    command = [sys.executable, "-m", "fairlead", *RUN_TWICE, *common, "--network", shaped,
                "--traffic", str(traffic), "--", pairs, "0", "60"]  # fmt: skip
     running = subprocess.Popen(
         lab.command(command), env=marked, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL

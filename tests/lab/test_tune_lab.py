@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab_processes import fairlead
+from lab_processes import RUN_TWICE, fairlead
 
 from fairlead.lab import Lab
 from fairlead.watch.collective_drift import drift_counts
@@ -73,7 +73,7 @@ def test_run_tunes_the_collectives_that_the_program_calls(
 
     def run(name: str) -> dict[str, Any]:
         done = fairlead(
-            lab, tmp_path, "run", "--json", "-n", "8", "--hostfile", str(lab.hostfile),
+            lab, tmp_path, *RUN_TWICE, "--json", "-n", "8", "--hostfile", str(lab.hostfile),
             "--run-dir", str(tmp_path / name), "--", program,
         )  # fmt: skip
         assert done.stdout == ARRIVED
@@ -102,7 +102,7 @@ def test_tune_writes_a_plan_that_a_program_follows(lab: Lab, tmp_path: Path, pro
     rules = json.loads((plan / "collectives.json").read_text())["rules"]
     force_broadcasts(plan)
     taken = fairlead(
-        lab, tmp_path, "run", "--plan", str(plan), *command,
+        lab, tmp_path, *RUN_TWICE, "--plan", str(plan), *command,
         "--run-dir", str(record), "--", program,
     )  # fmt: skip
 
@@ -150,7 +150,7 @@ def test_kept_tuning_is_followed_on_the_network_on_which_it_was_found(
 ) -> None:
     def run(name: str) -> Path:
         done = fairlead(
-            lab, tmp_path, "run", "-n", "8", "--hostfile", str(lab.hostfile),
+            lab, tmp_path, *RUN_TWICE, "-n", "8", "--hostfile", str(lab.hostfile),
             "--method", "launcher", "--run-dir", str(tmp_path / name), "--", program,
         )  # fmt: skip
         assert done.stdout == ARRIVED

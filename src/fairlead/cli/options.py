@@ -100,6 +100,16 @@ TrafficFile = Annotated[
         "A .traffic.npz file, or trace: to trace the program now in any case.", TRAFFIC
     ),
 ]
+First = Annotated[
+    Literal["auto", "twice"],
+    option_kinds.name(
+        ("auto", "twice"),
+        "auto: a program that was not traced before is run once, with tracing, and the next run is "
+        "placed. twice: it is started again at once, placed.",
+        TRAFFIC,
+        metavar="auto|twice",
+    ),
+]
 MetricOption = Annotated[
     Metric,
     typer.Option(

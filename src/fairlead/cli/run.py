@@ -55,6 +55,7 @@ def run(
     relays: RelayOptions,
     method: options.Method = "optimize",
     traffic: options.TrafficFile = None,
+    first: options.First = "auto",
     budget: options.RunBudget = None,
     run_dir: options.RunFolder = None,
     as_json: JsonOption = False,
@@ -62,7 +63,7 @@ def run(
     """Measure the network, trace the program, map its ranks, then run it.
 
     The program is started by your own launcher; its output, signals and exit code pass through.
-    The first time a program is run with a number of ranks, it runs twice: first traced, then
+    The first time a program is run with a number of ranks, that run is traced, and later ones are
     placed. With --json the decision is one JSON line on stderr: stdout belongs to the program.
     """
     given_options.require_optimize(context, [method])
@@ -73,6 +74,7 @@ def run(
         launcher=launcher.request(),
         network=measuring.request(context, network, budget),
         traffic=traffic,
+        first="twice" if decision.dry_run else first,
         placing=decision.request(method, placing.request()),
         collectives=collectives.request(context),
         relays=relays.request(context),

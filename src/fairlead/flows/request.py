@@ -127,6 +127,8 @@ class Request:
         network: Where the network comes from.
         traffic: A `.traffic.npz` file, or "trace:" to trace now; None traces the program unless it
             was traced before.
+        first: "auto": a traced run is the run that was asked for, and the next one is placed.
+            "twice": the program is started again after it.
         placing: How ranks are placed.
         collectives: Which collectives follow schedules.
         relays: Which messages may go by way of other hosts; None: none.
@@ -139,6 +141,7 @@ class Request:
     launcher: LauncherRequest = dataclasses.field(default_factory=LauncherRequest)
     network: NetworkRequest = dataclasses.field(default_factory=NetworkRequest)
     traffic: Path | None = None
+    first: Literal["auto", "twice"] = "twice"
     placing: PlacingRequest = dataclasses.field(default_factory=PlacingRequest)
     collectives: CollectivesRequest = dataclasses.field(default_factory=CollectivesRequest)
     relays: RelayRequest | None = None

@@ -30,6 +30,7 @@ def facts(method: str, announcement: Announcement) -> dict[str, Any]:
         "host_of_rank": None if placement is None else placement.host_names(),
         "collectives": _facts_of_collectives(announcement.plans),
         "features": {plan.feature: plan.facts() for plan in announcement.plans},
+        "is_for_next_run": announcement.is_for_next_run,
         "run_directory": str(announcement.directory),
     }
 

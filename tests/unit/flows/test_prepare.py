@@ -22,6 +22,7 @@ from fairlead.flows.request import (
     named_or_allocated,
 )
 from fairlead.measure.probe_program import ProbeProgram
+from fairlead.measure.trace import TracedRun
 from fairlead.watch.past_runs import past_runs, recorded_steps
 
 DEFAULT_NETWORK = NetworkRequest()
@@ -218,6 +219,31 @@ def test_no_hostfile_and_no_allocation_is_an_error(monkeypatch: pytest.MonkeyPat
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(fl.InputError, match="--hostfile FILE"):
         named_or_allocated(None)
+
+
+def test_a_first_run_that_has_ended_well_ends_well_whatever_is_measured_then(
+    world: World,
+) -> None:
+    traffic = fl.Traffic(bytes=np.eye(2), messages=np.eye(2))
+
+    def measure(*_arguments: Any, **_options: Any) -> Any:
+        raise fl.ProbeError("the hosts do not answer any more")
+
+    traced = TracedRun(traffic, 3.0)
+    world.steps = dataclasses.replace(world.steps, trace=lambda *_, **__: traced, probe=measure)
+
+    with pytest.raises(SystemExit) as ended:
+        world.prepare(traffic=None, first="auto")
+
+    assert ended.value.code == 0
+    (run,) = past_runs()
+    assert run.exit_code == 0
+    why = "the hosts do not answer any more"
+    assert f"the program has ended well; nothing is decided for the next run: {why}" in (
+        world.told.lines
+    )
+    with pytest.raises(fl.ProbeError):
+        world.prepare(first="twice")
 
 
 def test_a_crash_in_the_traced_run_is_the_end_of_the_run(world: World) -> None:

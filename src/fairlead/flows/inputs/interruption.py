@@ -8,10 +8,11 @@ import signal
 from collections.abc import Iterator
 
 from fairlead.act.launch import Finished
+from fairlead.errors import Error
 from fairlead.files.run_directory import RunDirectory, exit_code_of
 from fairlead.narrator import Narrator
 
-__all__ = ["ended_by", "telling_interruption"]
+__all__ = ["ended_by", "keeping_result", "telling_interruption"]
 
 _DOING = {
     "request": "looking for the hosts",
@@ -43,6 +44,30 @@ def telling_interruption(directory: RunDirectory, narrator: Narrator) -> Iterato
         if isinstance(error.code, int) and error.code > 128 and not directory.is_told:
             _tell(directory, narrator, _name(error.code - 128))
         raise
+
+
+@contextlib.contextmanager
+def keeping_result(directory: RunDirectory, narrator: Narrator, *, applies: bool) -> Iterator[None]:
+    """End successfully whatever goes wrong in the block, as the user's program has succeeded.
+
+    Args:
+        directory: Gets the end of the run.
+        narrator: Prints what went wrong.
+        applies: Whether the program has already run; otherwise nothing is changed.
+
+    Raises:
+        SystemExit: With the code 0, where an error or a signal ended the block.
+    """
+    try:
+        yield
+    except (Error, KeyboardInterrupt, SystemExit) as error:
+        if not applies:
+            raise
+        why = str(error) if isinstance(error, Error) else _name(exit_code_of(error) - 128)
+        narrator.tell(f"the program has ended well; nothing is decided for the next run: {why}")
+        directory.is_told = True
+        directory.note("end", {"exit_code": 0, "undecided": why})
+        raise SystemExit(0) from error
 
 
 def _tell(directory: RunDirectory, narrator: Narrator, name: str) -> None:

@@ -16,9 +16,9 @@ from fairlead.decide.placement import place
 from fairlead.files import run_directory
 from fairlead.files.run_directory import RunDirectory
 from fairlead.flows.inputs.found_network import FoundNetwork
-from fairlead.flows.inputs.interruption import telling_interruption
+from fairlead.flows.inputs.interruption import keeping_result, telling_interruption
 from fairlead.flows.inputs.launcher_placement import Observe, observe, observe_launcher
-from fairlead.flows.inputs.tracing import TRACE_NOW, given_traffic, traced
+from fairlead.flows.inputs.tracing import TRACE_NOW, find_traffic, given_traffic
 from fairlead.flows.request import Request
 from fairlead.measure.network_sources import Measuring, network_source
 from fairlead.measure.probe import probe
@@ -77,6 +77,7 @@ class Session:
         profile_path: Where the network is kept for later runs; None where it is given.
         traced_s: Time of the traced run itself; None if there was none now.
         exclusive: Files in the working folder that the traced run created with O_EXCL and left.
+        is_done: Whether the traced run was the run that the user asked for.
     """
 
     request: Request
@@ -94,6 +95,7 @@ class Session:
     profile_path: Path | None = None
     traced_s: float | None = None
     exclusive: tuple[str, ...] = ()
+    is_done: bool = False
 
     @property
     def launcher(self) -> Launcher:
@@ -176,29 +178,30 @@ def prepare(
         # the same time as the program.
         probe_program.close()
         stdin = SharedInput()
-        program = traced(
+        program = find_traffic(
             request, launcher, reachable, directory, narrator, stdin=stdin, trace=steps.trace
         )
         traffic = program.traffic
         with directory.losing():
             traffic.save(directory.file(run_directory.TRAFFIC))
         directory.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": program.trace_s})
-        measures_again = request.network.source is None
-        cluster, network = found.settled(traffic, launchers, measures_again=measures_again)
-        if cluster.hosts != reachable.hosts:  # The probe has left out another host.
-            cluster, launchers = _observed(request, launcher, cluster, narrator, steps)
-        with directory.losing():
-            network.save(directory.file(run_directory.NETWORK))
-        # A network of some of the hosts is not kept as a profile of all.
-        profile_path = source.profile_path(whole) if cluster.hosts == whole.hosts else None
-        noted = {
-            "hosts": cluster.hosts,
-            "slots": cluster.slots,
-            "probe_s": found.seconds,
-            "is_given": source.is_given,
-            "profile": profile_path,
-        }
-        directory.note("network", noted)
+        with keeping_result(directory, narrator, applies=program.is_users_run):
+            measures_again = request.network.source is None
+            cluster, network = found.settled(traffic, launchers, measures_again=measures_again)
+            if cluster.hosts != reachable.hosts:  # The probe has left out another host.
+                cluster, launchers = _observed(request, launcher, cluster, narrator, steps)
+            with directory.losing():
+                network.save(directory.file(run_directory.NETWORK))
+            # A network of some of the hosts is not kept as a profile of all.
+            profile_path = source.profile_path(whole) if cluster.hosts == whole.hosts else None
+            noted = {
+                "hosts": cluster.hosts,
+                "slots": cluster.slots,
+                "probe_s": found.seconds,
+                "is_given": source.is_given,
+                "profile": profile_path,
+            }
+            directory.note("network", noted)
         return Session(
             request,
             narrator,
@@ -215,6 +218,7 @@ def prepare(
             profile_path=profile_path,
             traced_s=program.seconds,
             exclusive=program.exclusive,
+            is_done=program.is_users_run,
         )
 
 

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import contextlib
-import subprocess
+import dataclasses
 import time
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import NamedTuple
 
 import scipy.sparse as sp
@@ -35,15 +36,17 @@ class TracedProgram(NamedTuple):
         trace_s: Time for tracing now; 0 if that was not needed.
         seconds: Time of the traced run itself; None if there was none now.
         exclusive: Files in the working folder that the traced run created with O_EXCL and left.
+        is_users_run: Whether the traced run was the run that the user asked for.
     """
 
     traffic: Traffic
     trace_s: float = 0.0
     seconds: float | None = None
     exclusive: tuple[str, ...] = ()
+    is_users_run: bool = False
 
 
-def traced(
+def find_traffic(
     request: Request,
     launcher: Launcher,
     cluster: Cluster,
@@ -71,48 +74,95 @@ def traced(
             found = "" if kept.carried.messages.nnz else "; it sent nothing"
             narrator.tell(f"traffic: this program was traced before with as many ranks{found}")
             return TracedProgram(kept)
-    log = directory.file("trace.log")
-    narrator.tell(
-        f"traffic: tracing one run of {request.program[0]} first; all that it prints comes on "
-        f"stderr, and goes to {log}"
-    )
-    spec = LaunchSpec(
-        request.program, request.num_ranks, cluster, launcher_args=request.launcher.arguments
-    )
     inputs = profile_cache.input_files(request.program)
-    directory.note("tracing", {"log": log})
-    ours = (directory.path, state_folder(), cache_folder())
-    before = files_in(Path.cwd(), ours)
+    start = _TracedStart(request, launcher, cluster, directory, narrator, stdin, trace)
     started = time.monotonic()
-    with stdin.opened() if stdin else contextlib.nullcontext(subprocess.DEVNULL) as source:
-        # Standard output is for the placed run: one result, not two.
-        try:
-            run = TracedRun(*trace(launcher, spec, log=log, stdin=source, stdout=2))
-            traffic, seconds, exclusive = run
-        except NoTraceError as error:
-            exclusive = error.exclusive
-            narrator.tell(f"traffic: {error}; it is run as the launcher places it")
-            seconds = time.monotonic() - started
-            traffic = _silent(request.num_ranks, str(error), seconds)
-        except TracedRunEndedError as error:
-            narrator.tell(
-                f"the traced run of {request.program[0]}: {error}; its traffic is not kept"
-            )
-            directory.is_told = True
-            raise SystemExit(error.exit_code) from error
-    trace_s = time.monotonic() - started
-    narrator.tell(f"traffic: the traced run has ended, after {format_duration(trace_s)}")
-    if changes := changes_since(before, files_in(Path.cwd(), ours)):
-        narrator.tell(
-            f"the traced run {changes.line()}; a program that is started again finds them"
-        )
+    program = start.run_as_asked() if request.first == "auto" else start.run_beforehand()
+    program = program._replace(trace_s=time.monotonic() - started)
     try:
         profile_cache.remember_traffic(
-            traffic, request.program, request.num_ranks, launcher, inputs
+            program.traffic, request.program, request.num_ranks, launcher, inputs
         )
     except InputError as error:  # Traffic that cannot be kept is still used for this run.
         narrator.tell(f"traffic: not kept for later runs: {error}")
-    return TracedProgram(traffic, trace_s, seconds, exclusive)
+    return program
+
+
+@dataclasses.dataclass(frozen=True)
+class _TracedStart:
+    """How a program is started with tracing."""
+
+    request: Request
+    launcher: Launcher
+    cluster: Cluster
+    directory: RunDirectory
+    narrator: Narrator
+    stdin: SharedInput | None
+    trace: Callable[..., TracedRun]
+
+    def run_as_asked(self) -> TracedProgram:
+        """The run that was asked for; nothing is started again."""
+        request = self.request
+        asked = {"--relay": request.relays, "--plan": request.collectives.plan}
+        later = " and ".join(name for name, value in asked.items() if value is not None)
+        self.narrator.tell(
+            f"traffic: this run of {request.program[0]} is traced, the next one is placed"
+            f"{f' and uses {later}' if later else ''} (--first twice does both now)"
+        )
+        found = self._run(None, 1, "nothing is known for the next run")
+        return found._replace(is_users_run=True)
+
+    def run_beforehand(self) -> TracedProgram:
+        """A run before the one that was asked for, which finds what it has written."""
+        log = self.directory.file("trace.log")
+        self.narrator.tell(
+            f"traffic: running {self.request.program[0]} once with tracing (output: stderr and "
+            f"{log})"
+        )
+        ours = (self.directory.path, state_folder(), cache_folder())
+        before = files_in(Path.cwd(), ours)
+        # Standard output is for the placed run: one result, not two.
+        found = self._run(log, 2, "it is run as the launcher places it")
+        assert found.seconds is not None
+        self.narrator.tell(
+            f"traffic: the traced run has ended, after {format_duration(found.seconds)}"
+        )
+        if changes := changes_since(before, files_in(Path.cwd(), ours)):
+            self.narrator.tell(
+                f"the traced run {changes.line()}; a program that is started again finds them"
+            )
+        return found
+
+    def _run(self, log: Path | None, stdout: int, without_trace: str) -> TracedProgram:
+        """The run; `without_trace` is what follows if it leaves none."""
+        request = self.request
+        spec = LaunchSpec(
+            request.program,
+            request.num_ranks,
+            self.cluster,
+            launcher_args=request.launcher.arguments,
+        )
+        self.directory.note("tracing", {"log": log})
+        started = time.monotonic()
+        is_last = request.first == "auto"
+        stdin = self.stdin.opened(last=is_last) if self.stdin else contextlib.nullcontext(DEVNULL)
+        with stdin as source:
+            try:
+                run = TracedRun(
+                    *self.trace(self.launcher, spec, log=log, stdin=source, stdout=stdout)
+                )
+                return TracedProgram(run.traffic, 0.0, run.seconds, run.exclusive)
+            except NoTraceError as error:
+                self.narrator.tell(f"traffic: {error}; {without_trace}")
+                seconds = time.monotonic() - started
+                silent = _silent(request.num_ranks, str(error), seconds)
+                return TracedProgram(silent, 0.0, seconds, error.exclusive)
+            except TracedRunEndedError as error:
+                self.narrator.tell(
+                    f"the traced run of {request.program[0]}: {error}; its traffic is not kept"
+                )
+                self.directory.is_told = True
+                raise SystemExit(error.exit_code) from error
 
 
 def _silent(num_ranks: int, why: str, seconds: float) -> Traffic:

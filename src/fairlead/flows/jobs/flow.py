@@ -19,7 +19,7 @@ from fairlead.decide.jobs.methods import (
 )
 from fairlead.errors import TopologyError
 from fairlead.files.run_directory import TRAFFIC, RunDirectory
-from fairlead.flows.inputs.tracing import traced
+from fairlead.flows.inputs.tracing import find_traffic
 from fairlead.flows.jobs.jobs_file import JobEntry
 from fairlead.flows.request import LauncherRequest, Request
 from fairlead.model.cluster import Cluster
@@ -160,7 +160,7 @@ def _traced(
             traffic=entry.traffic,
         )
         # One after the other: what a program sends does not depend on the others.
-        traffic, trace_s, *_ = traced(one, launcher, hosts.free, folder, narrator)
+        traffic, trace_s, *_ = find_traffic(one, launcher, hosts.free, folder, narrator)
         traffic.save(folder.file(TRAFFIC))
         folder.note("traffic", {"run_time_s": traffic.run_time_s, "trace_s": trace_s})
         jobs.append(Job.from_traffic(traffic, traffic.run_time_s, name))

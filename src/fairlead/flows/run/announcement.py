@@ -14,7 +14,7 @@ from fairlead.flows.run.features import FeaturePlan
 from fairlead.units import format_duration
 from fairlead.watch.history import History
 
-__all__ = ["Announcement", "announcement_of", "decision_line"]
+__all__ = ["Announcement", "announcement_of", "announcement_of_next_run", "decision_line"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Announcement:
         line: The decision in one line.
         directory: Folder of the run's record.
         plans: What each feature does.
+        is_for_next_run: Whether the run that was asked for has ended already, as the traced one.
     """
 
     decision: Decision
@@ -34,6 +35,7 @@ class Announcement:
     line: str
     directory: Path
     plans: tuple[FeaturePlan, ...] = ()
+    is_for_next_run: bool = False
 
     @property
     def is_tuned(self) -> bool:
@@ -69,6 +71,18 @@ def announcement_of(
     return Announcement(decision, predicted_s, line, session.directory.path, tuple(plans))
 
 
+def announcement_of_next_run(
+    session: Session, decision: Decision, history: History
+) -> Announcement:
+    """What is expected of the next run; this one was placed by the launcher."""
+    line = f"next run: {decision_line(session, decision)}"
+    session.directory.note(
+        "decision", {"method": "launcher", "kept_launcher_placement": True, "line": line}
+    )
+    predicted_s = decision.predicted_s(history.launcher_s())
+    return Announcement(decision, predicted_s, line, session.directory.path, is_for_next_run=True)
+
+
 def _predicted_s(
     decision: Decision, plans: Sequence[FeaturePlan], history: History
 ) -> float | None:
@@ -96,7 +110,7 @@ def decision_line(session: Session, decision: Decision) -> str:
             spent += f" (budget {format_duration(decision.budget_s)})"
     else:
         spent = "nothing had to be measured"
-    if session.trace_s:
+    if session.trace_s and not session.is_done:
         spent += f", tracing {format_duration(session.trace_s)}"
     if method == "launcher":
         return f"the launcher's placement was asked for; {spent}"

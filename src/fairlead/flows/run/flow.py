@@ -10,10 +10,11 @@ from typing import Any
 from fairlead.act import launch
 from fairlead.act.launch import Finished, LaunchSpec
 from fairlead.decide.placement import require_method
-from fairlead.flows.inputs.interruption import ended_by, telling_interruption
+from fairlead.files import run_directory
+from fairlead.flows.inputs.interruption import ended_by, keeping_result, telling_interruption
 from fairlead.flows.inputs.session import Session, prepare, probe_program_for
 from fairlead.flows.request import Request
-from fairlead.flows.run.announcement import Announcement, announcement_of
+from fairlead.flows.run.announcement import Announcement, announcement_of, announcement_of_next_run
 from fairlead.flows.run.collectives import check_given_plan, plan_collectives
 from fairlead.flows.run.features import Feature, FeaturePlan
 from fairlead.flows.run.placing import decide, plan_placement
@@ -65,6 +66,8 @@ def run(
             until_end.enter_context(session.directory.noting_failure())
             log = RunLog(session)
             log.add_traced_run()
+            if session.is_done:
+                return _decide_for_next_run(session, log, announce)
             if session.exclusive and not is_dry:
                 return _end_with_traced_run(session)
             decision = decide(session, log.kept)
@@ -83,6 +86,19 @@ def run(
                 drift=drift_counts(session.directory.path),
             )
         return finished.returncode
+
+
+def _decide_for_next_run(
+    session: Session, log: RunLog, announce: Callable[[Announcement], None]
+) -> int:
+    """The exit code of a first run, which has ended; what it taught places the next one."""
+    directory = session.directory
+    with keeping_result(directory, session.narrator, applies=True), directory.losing():
+        session.launchers.save(directory.file(run_directory.PLACEMENT))
+        decision = decide(session, log.kept)
+        announce(announcement_of_next_run(session, decision, log.kept))
+        directory.note("end", {"exit_code": 0, "seconds": session.traced_s})
+    return 0
 
 
 def _end_with_traced_run(session: Session) -> int:
