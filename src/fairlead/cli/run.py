@@ -91,7 +91,7 @@ def run(
         narrator.tell(f"the record of this run: {announcement.directory}")
 
     request = request_input.request_of(context)
-    cluster = hosts_of(request.hostfile)
+    cluster = hosts_of(request.hostfile, request.mpirun)
     if cluster.num_hosts == 1:
 
         def announce_folder(folder: Path) -> None:

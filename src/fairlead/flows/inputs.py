@@ -122,7 +122,7 @@ def prepare(
         Error: A step failed; the message says which host, file or program, and what to do.
     """
     launcher = probe_program.launcher
-    whole = hosts_of(request.hostfile)
+    whole = hosts_of(request.hostfile, request.mpirun)
     _check(request, launcher, whole, steps.find)
     name = Path(request.program[0]).name
     directory = RunDirectory.new(request.directory, name, narrator.tell)

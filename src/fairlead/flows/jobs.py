@@ -71,7 +71,7 @@ class JobsRequest:
         Raises:
             Error: They are not known, or a value is wrong.
         """
-        return SharedHosts.of(hosts_of(self.hostfile), self.taken, self.machine)
+        return SharedHosts.of(hosts_of(self.hostfile, self.mpirun), self.taken, self.machine)
 
     def as_dict(self) -> dict[str, Any]:
         """All of it by its names, as the record of a run has it."""

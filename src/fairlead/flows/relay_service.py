@@ -37,7 +37,7 @@ def serve_routers(
         LaunchError: A router did not start.
     """
     launcher = detect(mpirun)
-    hosts = hosts_of(hostfile).hosts
+    hosts = hosts_of(hostfile, mpirun).hosts
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with (
         contextlib.suppress(KeyboardInterrupt),

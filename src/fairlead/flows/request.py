@@ -7,7 +7,7 @@ import dataclasses
 from pathlib import Path
 from typing import Literal
 
-from fairlead.act.launch import cluster_from_slurm, read_hostfile
+from fairlead.act.launch import allocated_cluster, detect, read_hostfile
 from fairlead.act.plan.relay import DEFAULT_ZONES, RELAY_RULES
 from fairlead.decide.placement import DEFAULT_OBJECTIVE
 from fairlead.decide.rule import DEFAULT_RULE, Rule
@@ -87,19 +87,30 @@ def require_ranks(file: Path, num_ranks: int, wanted: int, remedy: str) -> None:
         raise InputError(f"{file}: is for {num_ranks} ranks, but {wanted} are to run; {remedy}")
 
 
-def hosts_of(hostfile: Path | Cluster | None) -> Cluster:
-    """Hosts as given, from the hostfile, or from the Slurm allocation that this runs in.
+def hosts_of(hostfile: Path | Cluster | None, mpirun: str | None = None) -> Cluster:
+    """Hosts as given, from the hostfile, or from the allocation that this runs in.
+
+    Args:
+        hostfile: Hosts, or the file with them.
+        mpirun: The launcher, whose own variable may name a hostfile; None looks for it.
 
     Raises:
         InputError: There is neither.
+        LaunchError: A launcher's variable is set, and there is no launcher.
     """
     if isinstance(hostfile, Cluster):
         return hostfile
     if hostfile is not None:
         return read_hostfile(hostfile)
-    cluster = cluster_from_slurm()
+
+    def family_and_major() -> tuple[str, int]:
+        launcher = detect(mpirun)
+        return launcher.family, launcher.version[0]
+
+    cluster = allocated_cluster(family_and_major)
     if cluster is None:
         raise InputError(
-            "no hosts: give --hostfile FILE or -H h0:4,h1:4, or run inside a Slurm allocation"
+            "no hosts: give --hostfile FILE or -H h0:4,h1:4, or run inside an allocation of Slurm, "
+            "PBS, LSF or Grid Engine"
         )
     return cluster

@@ -150,7 +150,7 @@ def found_hosts(
     Raises:
         InputError: All ranks are on one host, or the placement is of another number of ranks.
     """
-    whole = hosts_of(request.hostfile)
+    whole = hosts_of(request.hostfile, request.mpirun)
     given = given_placement(request)
     with ProbeProgram(launcher, request.launcher_args) as probe_program:
         measuring = Measuring(
