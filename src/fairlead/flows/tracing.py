@@ -102,6 +102,8 @@ def traced(
             raise SystemExit(error.exit_code) from error
     trace_s = time.monotonic() - started
     narrator.tell(f"traffic: the traced run has ended, after {format_duration(trace_s)}")
+    if lost := traffic.uncounted.line():
+        narrator.tell(f"traffic: not seen: {lost}")
     if changes := changes_since(before, files_in(Path.cwd(), ours)):
         narrator.tell(
             f"the traced run {changes.line()}; a program that is started again finds them"
