@@ -67,10 +67,10 @@ Generated from `calls.def` and `handlers.def` in `mpi/intercept/table/` by
 `docs/reference/make_traced_calls.py`; do not edit.
 
 The preload library takes these calls; `fairlead trace` counts them. Bytes are payload: count times
-the size of the datatype. Messages, and what one-sided calls put and get, go to the matrices `bytes`,
-`messages` and `max_message_bytes`; what the exchanges (alltoall, neighbourhood collectives) hand from
-rank to rank goes to the matrices `exchange_*`; every collective also has a row in the table of
-collective calls.
+the size of the datatype. Messages, and what one-sided calls put and get, go to the matrices
+`bytes`, `messages` and `max_message_bytes`; what the exchanges (alltoall, neighbourhood
+collectives) hand from rank to rank goes to the matrices `exchange_*`; every collective also has a
+row in the table of collective calls.
 """
 
 

@@ -30,8 +30,8 @@ std::vector<PairRow> turned(std::vector<PairRow> rows) {
 }  // namespace
 
 std::array<std::span<const std::byte>, kNumTables> RankRecord::tables() const {
-  return {std::as_bytes(std::span(sent)),        std::as_bytes(std::span(fetched)),
-          std::as_bytes(std::span(exchanged)),   std::as_bytes(std::span(collectives)),
+  return {std::as_bytes(std::span(sent)),          std::as_bytes(std::span(fetched)),
+          std::as_bytes(std::span(exchanged)),     std::as_bytes(std::span(collectives)),
           std::as_bytes(std::span(communicators)), std::as_bytes(std::span(members))};
 }
 

@@ -29,9 +29,7 @@ from fairlead.report import jobs_view
 from fairlead.report.simulation_view import overload_lines
 
 _RUN_EXAMPLE = "Example: fairlead jobs run jobs.toml --hostfile hosts.txt --taken h0:2"
-_MAP_EXAMPLE = (
-    "Example: fairlead jobs map jobs.toml --cluster h0:4,h1:4 -o placed --format seq"
-)
+_MAP_EXAMPLE = "Example: fairlead jobs map jobs.toml --cluster h0:4,h1:4 -o placed --format seq"
 
 JobsFile = Annotated[
     Path,

@@ -57,9 +57,7 @@ Format = Annotated[
 ]
 CoresOfHost = Annotated[
     int | None,
-    option_kinds.whole_number(
-        "Cores of each host, which the format rankfile names.", OUTPUT
-    ),
+    option_kinds.whole_number("Cores of each host, which the format rankfile names.", OUTPUT),
 ]
 
 _RANKFILE = "rankfile"

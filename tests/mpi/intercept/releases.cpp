@@ -13,8 +13,7 @@ namespace {
 
 using fairlead::intercept::begin_release;
 using fairlead::intercept::end_release;
-using FoundCommunicator =
-    fairlead::intercept::FoundFacts<fairlead::intercept::Communicator>;
+using FoundCommunicator = fairlead::intercept::FoundFacts<fairlead::intercept::Communicator>;
 
 MPI_Comm handle() {
   fake::set_communicators();
