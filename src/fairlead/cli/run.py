@@ -11,6 +11,7 @@ from fairlead.act.plan.relay import DEFAULT_THRESHOLD_BYTES, DEFAULT_ZONES, RELA
 from fairlead.cli import given_options, options, request_input
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, TerminalNarrator, announce_json
+from fairlead.cli.process_age import process_age_s
 from fairlead.decide.rule import DEFAULT_RULE
 from fairlead.flows.request import hosts_of
 from fairlead.flows.run import Announcement
@@ -18,6 +19,7 @@ from fairlead.flows.run import run as run_program
 from fairlead.flows.run_on_one_host import run_on_one_host
 from fairlead.narrator import Narrator
 from fairlead.report import run_view
+from fairlead.units import format_duration
 
 _OF_ONE_HOST = frozenset(
     {"program", "num_ranks", "hostfile", "host", "mpirun", "launcher_args", "run_dir"}
@@ -87,7 +89,8 @@ def run(
     def announce(announcement: Announcement) -> None:
         if as_json:
             announce_json(run_view.facts(method, announcement))
-        narrator.tell(announcement.line)
+        took = format_duration(process_age_s())
+        narrator.tell(f"{announcement.line}; with all else {took} since the command began")
         narrator.tell(f"the record of this run: {announcement.directory}")
 
     request = request_input.request_of(context)
