@@ -85,7 +85,7 @@ def _load(module: _LateModule) -> None:
         raise
     finally:
         _is_loading.discard(module.__name__)
-    module.__class__ = ModuleType
+    module.__class__ = ModuleType  # type: ignore[assignment]  # mypy knows subclasses only.
 
 
 class _LateLoader(importlib.abc.Loader):
