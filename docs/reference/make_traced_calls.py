@@ -18,6 +18,13 @@ MEANINGS = {
     "started": "counts what the started persistent requests stand for",
     "forget_communicator": "the handle may come back for another communicator",
     "forget_request": "the handle may come back for another request",
+    "put": "the data, from the origin to the target",
+    "fetched": "the data, from the target to the origin",
+    "fetched_and_put": "the operand to the target (none with MPI_NO_OP), the result to the origin",
+    "swapped": "one element to the target, one to the origin",
+    "shared_memory": "a window whose loads and stores are not seen",
+    "spawned": "processes whose own messages are not seen",
+    "forget_window": "the handle may come back for another window",
     "nothing": "0 bytes",
     "broadcast": "the buffer, on every rank",
     "reduce": "the send buffer",
@@ -60,9 +67,10 @@ Generated from `calls.def` and `handlers.def` in `mpi/intercept/table/` by
 `docs/reference/make_traced_calls.py`; do not edit.
 
 The preload library takes these calls; `fairlead trace` counts them. Bytes are payload: count times
-the size of the datatype. Messages go to the matrices `bytes`, `messages` and `max_message_bytes`;
-what the exchanges (alltoall, neighbourhood collectives) hand from rank to rank goes to the matrices
-`exchange_*`; every collective also has a row in the table of collective calls.
+the size of the datatype. Messages, and what one-sided calls put and get, go to the matrices
+`bytes`, `messages` and `max_message_bytes`; what the exchanges (alltoall, neighbourhood
+collectives) hand from rank to rank goes to the matrices `exchange_*`; every collective also has a
+row in the table of collective calls.
 """
 
 
@@ -80,6 +88,7 @@ def rows(mpi4_requests: bool, large_counts: bool) -> list[Row]:
     features = [
         f"-DFAIRLEAD_MPI4_REQUESTS={int(mpi4_requests)}",
         f"-DFAIRLEAD_LARGE_COUNTS={int(large_counts)}",
+        "-DFAIRLEAD_SPAWNING=1",
     ]
     handlers = preprocessed(
         "#define FEATURE(feature)\n"

@@ -20,6 +20,7 @@ add_library(
     relay/sends.cpp
     relay/waits.cpp
     session/agreement.cpp
+    session/missing_trace.cpp
 )
 add_subdirectory(relay/messenger)
 target_include_directories(

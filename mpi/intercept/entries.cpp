@@ -21,6 +21,7 @@
 #define MPI_Info std::uintptr_t
 #define MPI_Op std::uintptr_t
 #define MPI_Request std::uintptr_t
+#define MPI_Win std::uintptr_t
 
 namespace fairlead::intercept {
 namespace {

@@ -87,7 +87,8 @@ def test_optimize_takes_a_time_limit() -> None:
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_has_a_file_for_each_job(format: str) -> None:
-    said = jobs_map("--cluster", SPEC, "--method=blocked", "-o", "out", "--format", format)
+    cores = ["--cores=2"] if format == "rankfile" else []
+    said = jobs_map("--cluster", SPEC, "--method=blocked", "-o", "out", "--format", format, *cores)
 
     assert said.exit_code == 0, said.output
     hosts = [
@@ -97,6 +98,18 @@ def test_every_format_has_a_file_for_each_job(format: str) -> None:
     assert hosts == [["h0"] * 4, ["h1"] * 4 + ["h2"] * 2]
     record = json.loads(Path("out/jobs.json").read_text())
     assert [job["host_of_rank"] for job in record["jobs"]] == [[0] * 4, [1] * 4 + [2] * 2]
+
+
+def test_a_rankfile_names_the_cores_there_are() -> None:
+    arguments = ("--cluster", SPEC, "--method=blocked", "-o", "out", "--format=rankfile")
+
+    refused = jobs_map(*arguments)
+
+    assert refused.exit_code == 2
+    assert "--cores N, or use --format seq" in " ".join(refused.output.replace("│", " ").split())
+    assert not Path("out").exists()
+    assert jobs_map(*arguments, "--cores=2").exit_code == 0
+    assert Path("out/ring.rankfile").read_text().startswith("rank 0=h0 slot=0-1\n")
 
 
 def test_bind_writes_a_core_of_its_own_for_each_rank() -> None:
@@ -169,6 +182,9 @@ def test_a_job_that_cannot_be_placed_is_named(job: str, problem: str) -> None:
         ["--scale=0"],
         ["--bind"],
         ["--format=rankfile"],
+        ["--cores=2"],
+        ["-o", "out", "--cores=2", "--format=seq"],
+        ["-o", "out", "--cores=2", "--format=rankfile", "--bind"],
     ],
 )
 def test_wrong_usage_exits_with_2(arguments: list[str]) -> None:

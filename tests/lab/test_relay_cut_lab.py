@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tracing import MPIS
 
 from fairlead.act.relay.counters import router_counters
 from fairlead.lab import Lab, Scenario
@@ -24,7 +25,6 @@ from fairlead.model.network import Network
 
 pytestmark = [pytest.mark.lab, pytest.mark.mpi, pytest.mark.slow]
 
-SOURCE = Path(__file__).parents[1] / "mpi" / "programs" / "relayed.c"
 RUNNER = Path(__file__).with_name("relayed_program.py")
 CUT_OFF = "h1"
 CUT_S = 8.0
@@ -46,8 +46,7 @@ def wait_until(claim: Callable[[], bool], deadline_s: float) -> bool:
 
 def test_messages_go_by_routers_again_after_a_long_cut(tmp_path: Path) -> None:
     cloud = {"name": "cut", "hosts": 3, "slots": 1, "nic": "400Mbit/s"}
-    program = tmp_path / "relayed"
-    subprocess.run(["mpicc.openmpi", SOURCE, "-pthread", "-o", program], check=True)
+    program = MPIS["openmpi-4"].build("relayed.c")
     with Lab.up(Scenario.model_validate(cloud)) as lab:
         network = tmp_path / "cloud.net.npz"
         latency_s = np.where(np.eye(3), 0.0, 1e-4)

@@ -14,14 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab_processes import RUN_TWICE, child_of, processes_in
+from tracing import MPIS
 
 from fairlead.act.relay.routers import router_program
 from fairlead.lab import Lab, Scenario
 from fairlead.model.network import Network
 
 pytestmark = [pytest.mark.lab, pytest.mark.mpi]
-
-SOURCE = Path(__file__).parents[1] / "mpi" / "programs" / "relayed.c"
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +46,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Path:
-    program = tmp_path / "relayed"
-    subprocess.run(["mpicc.openmpi", SOURCE, "-pthread", "-o", program], check=True)
-    return program
+def program() -> Path:
+    return MPIS["openmpi-4"].build("relayed.c")
 
 
 def test_a_program_runs_with_routers_that_end_with_it(

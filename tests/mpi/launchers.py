@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -69,11 +68,3 @@ def wait_until(claim: Callable[[], bool], timeout_s: float = 600.0) -> None:
     while not claim():
         assert time.monotonic() < deadline, "did not happen in time"
         time.sleep(0.02)
-
-
-def compile_c(mpicc: str, source: str, folder: Path) -> Path:
-    """Compile one of tests/mpi/programs."""
-    program = folder / Path(source).stem
-    command = [mpicc, "-O1", str(PROGRAMS / source), "-o", str(program)]
-    subprocess.run(command, check=True, capture_output=True)
-    return program

@@ -4,10 +4,10 @@
 
 #include <mpi.h>
 
-#include <atomic>
 #include <cstdint>
-#include <memory>
 #include <vector>
+
+#include "handles/handle_facts.hpp"
 
 namespace fairlead::intercept {
 
@@ -35,30 +35,11 @@ struct Communicator {
 /// World rank of each member of a group; kOutsideWorld for processes of another MPI_COMM_WORLD.
 [[nodiscard]] std::vector<int> world_ranks_of(MPI_Group group);
 
-/// A communicator's facts; not lasting while its handle is being released.
-struct FoundCommunicator {
-  std::shared_ptr<const Communicator> communicator;
-  bool is_lasting;
-};
+/// The communicator's facts, computed at its first use. Takes a lock.
+[[nodiscard]] FoundFacts<Communicator> find_communicator(MPI_Comm comm);
 
-/// The communicator's facts from a table shared by all threads; computed at its first use.
-/// Takes a lock: threads keep a lasting result, and ask again only when the generation has changed.
-[[nodiscard]] FoundCommunicator find_communicator(MPI_Comm comm);
-
-/// Drops a communicator whose handle is about to die, and starts a new generation. Until the
-/// release has ended, the handle is examined anew at each use: at first an attribute's delete
-/// callback may communicate by it, and later it may be the handle of another thread's new
-/// communicator.
+/// As `HandleFacts`.
 void begin_release(MPI_Comm comm);
 void end_release(MPI_Comm comm) noexcept;
-
-namespace detail {
-extern std::atomic<std::uint64_t> generation;
-}
-
-/// Changes whenever a handle may have got another meaning. Read at each message.
-[[nodiscard]] inline std::uint64_t communicator_generation() noexcept {
-  return detail::generation.load(std::memory_order_acquire);
-}
 
 }  // namespace fairlead::intercept

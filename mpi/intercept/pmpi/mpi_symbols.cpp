@@ -72,6 +72,10 @@ bool bind_mpi() noexcept {
   return is_own;
 }
 
+bool is_mpi_bound() noexcept {
+  return mpi().Init != nullptr;
+}
+
 #endif
 
 void require_bound(const void* function, const char* name) noexcept {

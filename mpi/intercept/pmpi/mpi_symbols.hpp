@@ -55,6 +55,7 @@ namespace fairlead::intercept {
   QUERY(Type_size_x)                \
   QUERY(Unpack)                     \
   QUERY(Unpublish_name)             \
+  QUERY(Win_get_group)              \
   QUERY(Wtime)
 
 // What relays need, which are not for programs that SMPI simulates.
@@ -102,6 +103,9 @@ extern constinit Mpi bound_mpi;
 /// them.
 bool bind_mpi() noexcept;
 
+/// Whether the program has called a function of the table.
+[[nodiscard]] bool is_mpi_bound() noexcept;
+
 /// Ends the program with one line if its MPI has no function of that name.
 void require_bound(const void* function, const char* name) noexcept;
 
@@ -116,6 +120,7 @@ void require_bound(const void* function, const char* name) noexcept;
   HANDLE(MPI_Datatype, datatype_null, MPI_DATATYPE_NULL, ompi_mpi_datatype_null)   \
   HANDLE(MPI_Op, op_null, MPI_OP_NULL, ompi_mpi_op_null)                           \
   HANDLE(MPI_Request, request_null, MPI_REQUEST_NULL, ompi_request_null)           \
+  HANDLE(MPI_Op, op_no_op, MPI_NO_OP, ompi_mpi_op_no_op)                           \
   HANDLE(MPI_Op, op_max, MPI_MAX, ompi_mpi_op_max)                                 \
   HANDLE(MPI_Op, op_min, MPI_MIN, ompi_mpi_op_min)                                 \
   HANDLE(MPI_Op, op_sum, MPI_SUM, ompi_mpi_op_sum)                                 \

@@ -11,6 +11,7 @@
 #include "pmpi/simulated.hpp"
 #include "session/agreement.hpp"
 #include "session/feature.hpp"
+#include "session/missing_trace.hpp"
 #include "table/handlers.hpp"
 #include "trace/recorder.hpp"
 #include "trace/report.hpp"
@@ -77,6 +78,7 @@ void begin_tracing(const char* file, const World& world) {
   prepare_records(static_cast<std::size_t>(world.num_ranks));
   tracing().start_s = now_s();
   recording.store(true, std::memory_order_release);
+  note_begin(true);
 }
 
 // A feature is on if the plan has its file and it could begin.
@@ -106,6 +108,7 @@ void begin_what_is_asked_for(Features asked) {
 
 void begin() noexcept try {
   const NoCancellation no_cancellation;
+  note_begin(false);
   const Features asked{variable(kTraceVariable) != nullptr, variable(kPlanVariable) != nullptr};
   if (!bind_mpi()) {
     bypass_wrappers();
@@ -145,6 +148,7 @@ void end_tracing() noexcept try {
 
 void end() noexcept {
   const NoCancellation no_cancellation;
+  note_end();
   end_features();
   end_tracing();
   bypass_wrappers();

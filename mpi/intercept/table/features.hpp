@@ -17,3 +17,13 @@
 #else
 #define FAIRLEAD_LARGE_COUNTS 0
 #endif
+
+// SMPI declares the calls that start processes, but does not have them, and lets what is compared
+// be written to.
+#if defined(SMPI_H)
+#define FAIRLEAD_SPAWNING 0
+#define FAIRLEAD_COMPARED void*
+#else
+#define FAIRLEAD_SPAWNING 1
+#define FAIRLEAD_COMPARED const void*
+#endif

@@ -83,6 +83,11 @@ void Counters::add(const Counters& other) {
     sent[rank].add(other.sent[rank]);
     exchanged[rank].add(other.exchanged[rank]);
   }
+  for (std::size_t rank = 0; rank < other.fetched.size(); ++rank) {
+    fetched_tallies()[rank].add(other.fetched[rank]);
+  }
+  shared_windows += other.shared_windows;
+  spawned_processes += other.spawned_processes;
   untranslated.add(other.untranslated);
   other.collectives.for_each([this](const CollectiveTally& entry) { collectives.add(entry); });
   communicators.add(other.communicators);

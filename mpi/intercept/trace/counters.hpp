@@ -105,9 +105,18 @@ struct Counters {
 
   std::vector<Tally> sent;       // of destination world rank
   std::vector<Tally> exchanged;  // of destination world rank
-  Tally untranslated;            // to processes outside MPI_COMM_WORLD
+  std::vector<Tally> fetched;    // of source world rank, whose data this rank got; empty at first
+  Tally untranslated;            // to and from processes outside MPI_COMM_WORLD
   CollectiveTable collectives;
-  CommunicatorMembers communicators;  // on which there were collectives
+  CommunicatorMembers communicators;    // on which there were collectives
+  std::uint64_t shared_windows = 0;     // windows of memory that ranks share
+  std::uint64_t spawned_processes = 0;  // by MPI_Comm_spawn and MPI_Comm_spawn_multiple
+
+  /// `fetched`, with its room: few programs need it.
+  std::vector<Tally>& fetched_tallies() {
+    if (fetched.empty()) fetched.resize(sent.size());
+    return fetched;
+  }
 
   void add(const Counters& other);
 };

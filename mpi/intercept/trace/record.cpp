@@ -2,6 +2,8 @@
 // From the counters of one rank to rows.
 #include "trace/record.hpp"
 
+#include <utility>
+
 namespace fairlead::intercept {
 namespace {
 
@@ -19,12 +21,18 @@ std::vector<PairRow> pair_rows(int src, const std::vector<Tally>& tallies) {
   return rows;
 }
 
+// The rank got them, so the other one is the source.
+std::vector<PairRow> turned(std::vector<PairRow> rows) {
+  for (PairRow& row : rows) std::swap(row.src, row.dst);
+  return rows;
+}
+
 }  // namespace
 
 std::array<std::span<const std::byte>, kNumTables> RankRecord::tables() const {
-  return {std::as_bytes(std::span(sent)), std::as_bytes(std::span(exchanged)),
-          std::as_bytes(std::span(collectives)), std::as_bytes(std::span(communicators)),
-          std::as_bytes(std::span(members))};
+  return {std::as_bytes(std::span(sent)),          std::as_bytes(std::span(fetched)),
+          std::as_bytes(std::span(exchanged)),     std::as_bytes(std::span(collectives)),
+          std::as_bytes(std::span(communicators)), std::as_bytes(std::span(members))};
 }
 
 RankRecord record_of_rank(int rank, double run_time_s, const Counters& counters) {
@@ -32,8 +40,11 @@ RankRecord record_of_rank(int rank, double run_time_s, const Counters& counters)
   record.rank = {.run_time_s = run_time_s,
                  .untranslated_messages = counters.untranslated.messages,
                  .untranslated_bytes = counters.untranslated.bytes,
-                 .dropped_collective_calls = counters.collectives.num_dropped()};
+                 .dropped_collective_calls = counters.collectives.num_dropped(),
+                 .shared_windows = counters.shared_windows,
+                 .spawned_processes = counters.spawned_processes};
   record.sent = pair_rows(rank, counters.sent);
+  record.fetched = turned(pair_rows(rank, counters.fetched));
   record.exchanged = pair_rows(rank, counters.exchanged);
   counters.collectives.for_each([&record](const CollectiveTally& entry) {
     record.collectives.push_back(

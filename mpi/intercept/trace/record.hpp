@@ -20,6 +20,8 @@ struct RankRow {
   std::uint64_t untranslated_messages = 0;
   std::uint64_t untranslated_bytes = 0;
   std::uint64_t dropped_collective_calls = 0;
+  std::uint64_t shared_windows = 0;
+  std::uint64_t spawned_processes = 0;
 };
 
 struct PairRow {
@@ -49,20 +51,22 @@ struct CommunicatorRow {
 using MemberRow = std::uint32_t;
 
 // The file has the rows as they are in memory.
-static_assert(sizeof(RankRow) == 32 && sizeof(PairRow) == 32 && sizeof(CollectiveRow) == 48 &&
+static_assert(sizeof(RankRow) == 48 && sizeof(PairRow) == 32 && sizeof(CollectiveRow) == 48 &&
               sizeof(CommunicatorRow) == 16);
 
 /// The tables of the file besides that of ranks, in its order.
-inline constexpr std::array kTableNames{"sent", "exchanged", "collectives", "communicators",
-                                        "members"};
+inline constexpr std::array kTableNames{"sent",        "fetched",       "exchanged",
+                                        "collectives", "communicators", "members"};
 inline constexpr std::size_t kNumTables = kTableNames.size();
 inline constexpr std::array<std::size_t, kNumTables> kRowBytes{
-    sizeof(PairRow), sizeof(PairRow), sizeof(CollectiveRow), sizeof(CommunicatorRow),
-    sizeof(MemberRow)};
+    sizeof(PairRow),       sizeof(PairRow),         sizeof(PairRow),
+    sizeof(CollectiveRow), sizeof(CommunicatorRow), sizeof(MemberRow)};
 
 struct RankRecord {
   RankRow rank;
   std::vector<PairRow> sent;
+  /// What one-sided calls of this rank got from others, of which it is the destination.
+  std::vector<PairRow> fetched;
   std::vector<PairRow> exchanged;
   std::vector<CollectiveRow> collectives;
   std::vector<CommunicatorRow> communicators;

@@ -3,8 +3,11 @@
 #include "trace/recorder.hpp"
 
 #include <cstdio>
+#include <memory>
 #include <mutex>
 #include <vector>
+
+#include "pmpi/simulated.hpp"
 
 namespace fairlead::intercept {
 
@@ -61,9 +64,13 @@ ThreadRecord* make_record() noexcept try {
 }
 
 // World rank of a destination; MPI_PROC_NULL is the caller's business.
+int world_rank_of(const std::vector<int>& world_rank_of_peer, int peer) noexcept {
+  const auto index = static_cast<std::size_t>(peer);
+  return peer >= 0 && index < world_rank_of_peer.size() ? world_rank_of_peer[index] : kOutsideWorld;
+}
+
 int world_rank_of(const Communicator& communicator, int peer) noexcept {
-  const bool is_known = peer >= 0 && peer < communicator.num_peers();
-  return is_known ? communicator.world_rank_of_peer[static_cast<std::size_t>(peer)] : kOutsideWorld;
+  return world_rank_of(communicator.world_rank_of_peer, peer);
 }
 
 void add(std::vector<Tally>& tallies, Counters& counters, int world_rank,
@@ -73,6 +80,20 @@ void add(std::vector<Tally>& tallies, Counters& counters, int world_rank,
   } else {
     tallies[static_cast<std::size_t>(world_rank)].add(bytes);
   }
+}
+
+enum class Direction { to_target, from_target };
+
+// An empty transfer sends nothing, unlike an empty message; its type may be invalid.
+void transfer(Direction direction, int target, MPI_Count count, MPI_Datatype type, MPI_Win win) {
+  if (target == MPI_PROC_NULL || count == 0) return;
+  ThreadRecord* const thread = this_thread();
+  const std::uint64_t bytes = payload_bytes(count, size_of(type));
+  if (thread == nullptr || bytes == 0) return;
+  Counters& counters = thread->counters;
+  const int world_rank = world_rank_of(thread->window(win).world_rank_of_target, target);
+  add(direction == Direction::to_target ? counters.sent : counters.fetched_tallies(), counters,
+      world_rank, bytes);
 }
 
 }  // namespace
@@ -142,6 +163,52 @@ void started(int num_requests, const MPI_Request* requests) noexcept {
   }
 }
 
+void put(int target, MPI_Count count, MPI_Datatype type, MPI_Win win) noexcept try {
+  transfer(Direction::to_target, target, count, type, win);
+} catch (const std::exception& error) {
+  switch_off(error.what());
+}
+
+void fetched(int target, MPI_Count count, MPI_Datatype type, MPI_Win win) noexcept try {
+  transfer(Direction::from_target, target, count, type, win);
+} catch (const std::exception& error) {
+  switch_off(error.what());
+}
+
+// With MPI_NO_OP the operand is ignored, and its type may be none (MPI 4.0, section 12.3.4).
+void fetched_and_put(int target, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                     MPI_Count fetched_count, MPI_Datatype fetched_type, MPI_Win win) noexcept {
+  if (op != op_no_op()) put(target, count, type, win);
+  fetched(target, fetched_count, fetched_type, win);
+}
+
+void swapped(int target, MPI_Datatype type, MPI_Win win) noexcept {
+  put(target, 1, type, win);
+  fetched(target, 1, type, win);
+}
+
+// Counted by one rank of each window that has several.
+void shared_memory(MPI_Comm comm) noexcept try {
+  ThreadRecord* const thread = this_thread();
+  if (thread == nullptr) return;
+  const Communicator& communicator = thread->communicator(comm);
+  if (communicator.rank == 0 && communicator.size > 1) ++thread->counters.shared_windows;
+} catch (const std::exception& error) {
+  switch_off(error.what());
+}
+
+// Counted by the root of the call.
+void spawned(int root, MPI_Comm comm, const MPI_Comm* children) noexcept try {
+  if constexpr (kIsSimulated) return;
+  ThreadRecord* const thread = this_thread();
+  if (thread == nullptr || thread->communicator(comm).rank != root) return;
+  int num_children = 0;
+  mpi().Comm_remote_size(*children, &num_children);
+  thread->counters.spawned_processes += static_cast<std::uint64_t>(num_children);
+} catch (const std::exception& error) {
+  switch_off(error.what());
+}
+
 // The MPI refuses a null pointer.
 CommunicatorRelease forget_communicator(const MPI_Comm* comm) noexcept try {
   if (comm == nullptr) return {.comm = {}, .is_begun = false};
@@ -154,6 +221,19 @@ CommunicatorRelease forget_communicator(const MPI_Comm* comm) noexcept try {
 
 void CommunicatorRelease::end() const noexcept {
   if (is_begun) end_release(comm);
+}
+
+WindowRelease forget_window(const MPI_Win* win) noexcept try {
+  if (win == nullptr) return {.win = {}, .is_begun = false};
+  begin_window_release(*win);
+  return {.win = *win, .is_begun = true};
+} catch (const std::exception& error) {
+  switch_off(error.what());
+  return {.win = {}, .is_begun = false};
+}
+
+void WindowRelease::end() const noexcept {
+  if (is_begun) end_window_release(win);
 }
 
 RequestRelease forget_request(const MPI_Request* request) noexcept {

@@ -5,15 +5,14 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <utility>
 
 #include "handles/communicator.hpp"
+#include "handles/window.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "trace/counters.hpp"
 #include "trace/meaning.hpp"
@@ -30,36 +29,18 @@ extern std::atomic<bool> recording;
 /// Prints one line on stderr and stops recording; the program continues as without the tracer.
 void switch_off(const char* reason) noexcept;
 
-/// One thread's counters, and the communicators it used last.
+/// One thread's counters, and the communicators and windows it used last.
 struct ThreadRecord {
-  struct CachedCommunicator {
-    MPI_Comm handle{};
-    std::uint64_t generation = 0;
-    std::shared_ptr<const Communicator> communicator;
-  };
-
   explicit ThreadRecord(std::size_t num_ranks) : counters(num_ranks) {}
 
   [[nodiscard]] const Communicator& communicator(MPI_Comm comm) {
-    CachedCommunicator& cached = cache[place_of(comm)];
-    if (cached.handle != comm || cached.generation != communicator_generation()) [[unlikely]] {
-      // The generation is read first: a handle that changes meanwhile is looked up again.
-      const std::uint64_t generation = communicator_generation();
-      FoundCommunicator found = find_communicator(comm);
-      cached = {comm, found.is_lasting ? generation : 0, std::move(found.communicator)};
-    }
-    return *cached.communicator;
+    return communicators.find(comm, &find_communicator);
   }
+  [[nodiscard]] const Window& window(MPI_Win win) { return windows.find(win, &find_window); }
 
   Counters counters;
-  std::array<CachedCommunicator, 16> cache{};
-
- private:
-  static std::size_t place_of(MPI_Comm comm) noexcept {
-    // Handles of one kind differ in their low or, as addresses, in their middle bits.
-    const auto bits = (std::uintptr_t)comm;
-    return ((bits >> 8) ^ (bits >> 4) ^ bits) % 16;
-  }
+  RecentHandles<MPI_Comm, Communicator, 16> communicators;
+  RecentHandles<MPI_Win, Window, 4> windows;
 };
 
 /// This thread's record, made at its first traced call; null when that fails.
@@ -86,6 +67,20 @@ void will_send(const MPI_Request* request, int dest, MPI_Count count, MPI_Dataty
                MPI_Comm comm) noexcept;
 void started(int num_requests, const MPI_Request* requests) noexcept;
 
+// One-sided calls, by the direction in which the data go: from this rank to the target of a window,
+// or from the target to this rank.
+void put(int target, MPI_Count count, MPI_Datatype type, MPI_Win win) noexcept;
+void fetched(int target, MPI_Count count, MPI_Datatype type, MPI_Win win) noexcept;
+/// Both directions: the operand, which no target gets with MPI_NO_OP, and what was there before.
+void fetched_and_put(int target, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                     MPI_Count fetched_count, MPI_Datatype fetched_type, MPI_Win win) noexcept;
+/// The same for one element, which is compared with what is there.
+void swapped(int target, MPI_Datatype type, MPI_Win win) noexcept;
+
+// What has messages that no traced call shows.
+void shared_memory(MPI_Comm comm) noexcept;
+void spawned(int root, MPI_Comm comm, const MPI_Comm* children) noexcept;
+
 /// A communicator that is being released: its handle is removed from the table before the call, and
 /// not added again until the call has ended. `end` is not a destructor: the call may be left by a
 /// jump.
@@ -95,6 +90,14 @@ struct CommunicatorRelease {
   void end() const noexcept;
 };
 CommunicatorRelease forget_communicator(const MPI_Comm* comm) noexcept;
+
+/// The same for a window.
+struct WindowRelease {
+  MPI_Win win;
+  bool is_begun;
+  void end() const noexcept;
+};
+WindowRelease forget_window(const MPI_Win* win) noexcept;
 
 /// Nothing uses a persistent request while it is released, so it is removed before.
 struct RequestRelease {

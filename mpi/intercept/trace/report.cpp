@@ -24,7 +24,7 @@ namespace {
 using Bytes = std::span<const std::byte>;
 
 constexpr int kTag = 0;
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 constexpr std::uint64_t kMaxChunkBytes = std::uint64_t{1} << 28;
 // The tables begin at a multiple of it, so that a reader may map the file into memory.
 constexpr std::size_t kHeaderAlignment = 64;

@@ -18,6 +18,7 @@ import typer
 
 from fairlead import user_signals
 from fairlead.cli.help import App, HelpGroup
+from fairlead.cli.late_imports import import_late
 from fairlead.cli.terminal_safe import terminal_safe
 from fairlead.errors import Error
 
@@ -76,6 +77,7 @@ app = App(
 
 def main(run: Callable[[], object] = app) -> None:
     """Run the command line; errors become one line on stderr and their exit code, mostly 1."""
+    import_late()
     user_signals.ignore_those_for_programs()
     if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)

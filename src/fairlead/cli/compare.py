@@ -92,7 +92,7 @@ def compare(
         traffic=traffic,
         placing=placing.request(),
         directory=run_dir,
-        cluster=hosts.cluster(),
+        cluster=hosts.cluster(launcher.mpirun),
     )
     compare_methods(
         request, methods.split(","), repeats, narrator, announce, time_pattern=time_pattern

@@ -30,9 +30,7 @@ from fairlead.report import jobs_view
 from fairlead.report.simulation_view import overload_lines
 
 _RUN_EXAMPLE = "Example: fairlead jobs run jobs.toml --hostfile hosts.txt --taken h0:2"
-_MAP_EXAMPLE = (
-    "Example: fairlead jobs map jobs.toml --cluster h0:4,h1:4 -o placed --format rankfile"
-)
+_MAP_EXAMPLE = "Example: fairlead jobs map jobs.toml --cluster h0:4,h1:4 -o placed --format seq"
 
 JobsFile = Annotated[
     Path,
@@ -104,7 +102,7 @@ def run(
     given_options.require_optimize(context, [method])
     request = JobsRequest(
         read_jobs_file(file, "program"),
-        hosts.cluster(),
+        hosts.cluster(launcher.mpirun),
         method,
         taken=parse_taken(taken or []),
         machine=machine,
@@ -141,13 +139,15 @@ def map_jobs(
     seed: options.Seed = 0,
     output: OutputFolder = None,
     format: map_options.Format = "json",
+    cores: map_options.CoresOfHost = None,
     bind: Bind = False,
     as_json: JsonOption = False,
 ) -> None:
     """Choose cores for the ranks of several jobs, and predict how long their messages wait."""
     given_options.require_optimize(context, [method])
     if output is None:
-        given_options.refuse(context, {"format", "bind"}, "needs --output")
+        given_options.refuse(context, {"format", "cores", "bind"}, "needs --output")
+    map_options.require_cores(context, format, cores, has_cores=bind)
     request = JobsRequest(
         read_jobs_file(file, "traffic"),
         parsers.parse_cluster(cluster),
@@ -159,7 +159,7 @@ def map_jobs(
         seed=seed,
     )
     mapped = place_traced_jobs(request, TerminalNarrator())
-    files = [] if output is None else mapped.write(output, format, bind=bind)
+    files = [] if output is None else mapped.write(output, format, bind=bind, cores=cores)
     if as_json:
         print_json(jobs_view.mapped_facts(mapped, files))
         return

@@ -33,7 +33,6 @@ EXAMPLE = (
     "Example: fairlead map --network cloud.net.npz --traffic cg.traffic.npz "
     "--cluster h0:4,h1:4 -o ranks.txt --format seq"
 )
-RANKFILE = "rankfile"
 
 _OF_GEOMETRIC = frozenset({"rank_grid"})
 _OF_OPTIMIZE = frozenset({"start", "max_moves", "fix"})
@@ -68,15 +67,7 @@ def map_ranks(
     """Choose a host for each rank, and print the costs beside the launcher's."""
     if output is None:
         given_options.refuse(context, _OF_FILES, "needs --output")
-    if format != RANKFILE:
-        reason = f"only the format {RANKFILE} names cores of a host"
-        given_options.refuse(context, {"cores"}, reason)
-    elif cores is None:
-        raise typer.BadParameter(
-            "a rankfile names cores, and mpirun of Open MPI 4 fails without a message where a host "
-            "has fewer: give their number by --cores N, or use --format seq, which names none",
-            param_hint="--format",
-        )
+    choices.require_cores(context, format, cores)
     hosts = parsers.parse_cluster(cluster)
     given_options.require_optimize(context, [method])
     if method != "optimize":

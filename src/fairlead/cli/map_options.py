@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that only `fairlead map` has."""
+"""Options of what places ranks and writes launchers' files: `fairlead map`, `fairlead jobs map`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from fairlead.act.launch import FORMATS
-from fairlead.cli import option_kinds, parsers
+from fairlead.cli import given_options, option_kinds, parsers
 from fairlead.cli.help import NETWORK, OUTPUT, PLACING, TRAFFIC
 from fairlead.decide.placement import METHODS
 
@@ -57,7 +57,34 @@ Format = Annotated[
 ]
 CoresOfHost = Annotated[
     int | None,
-    option_kinds.whole_number(
-        "Cores of each host, for the format rankfile; without it as many as slots.", OUTPUT
-    ),
+    option_kinds.whole_number("Cores of each host, which the format rankfile names.", OUTPUT),
 ]
+
+_RANKFILE = "rankfile"
+
+
+def require_cores(
+    context: typer.Context, format: str, cores: int | None, *, has_cores: bool = False
+) -> None:
+    """Check that a file that names cores of a host names those there are.
+
+    Args:
+        context: The command's.
+        format: A name in FORMATS.
+        cores: As given by --cores.
+        has_cores: The core of each rank is known without it.
+
+    Raises:
+        BadParameter: The number is missing, or has no use.
+    """
+    if format != _RANKFILE:
+        reason = f"only the format {_RANKFILE} names cores of a host"
+        given_options.refuse(context, {"cores"}, reason)
+    elif has_cores:
+        given_options.refuse(context, {"cores"}, "has no effect: each rank has its core by --bind")
+    elif cores is None:
+        raise typer.BadParameter(
+            "a rankfile names cores, and mpirun of Open MPI 4 fails without a message where a host "
+            "has fewer: give their number by --cores N, or use --format seq, which names none",
+            param_hint="--format",
+        )

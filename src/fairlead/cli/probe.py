@@ -12,11 +12,13 @@ from fairlead.act import launch
 from fairlead.cli import given_options, option_kinds, options
 from fairlead.cli.help import HOSTS, NETWORK
 from fairlead.cli.output import JsonOption, print_json, print_lines, progress, require_folder
+from fairlead.cli.process_age import process_age_s
 from fairlead.cli.request_options import LauncherOptions, MeasuringOptions
 from fairlead.measure.probe import PRECISIONS
 from fairlead.measure.probe import probe as measure
 from fairlead.measure.sampling import SamplePlan
 from fairlead.report import probe_view
+from fairlead.units import format_duration
 
 EXAMPLE = "Example: fairlead probe --hostfile hosts.txt --full -o cloud.net.npz"
 
@@ -165,4 +167,5 @@ def probe(
     if as_json:
         print_json(probe_view.facts(network, output))
     else:
-        print_lines(probe_view.lines(network, output))
+        took = f"took {format_duration(process_age_s())} since the command began"
+        print_lines([*probe_view.lines(network, output), took])

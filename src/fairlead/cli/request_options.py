@@ -48,14 +48,14 @@ class HostOptions(OptionGroup):
     hostfile: options.Hostfile = None
     host: options.Hosts = None
 
-    def cluster(self) -> Cluster:
-        """The hosts that the user named, or else those of the allocation.
+    def cluster(self, mpirun: str | None) -> Cluster:
+        """The hosts that the user named, or else those of the allocation, or of this launcher.
 
         Raises:
             BadParameter: They are named in both ways.
             InputError: There are none, or the file cannot be read or is not understood.
         """
-        return named_or_allocated(hosts_named(self.hostfile, self.host))
+        return named_or_allocated(hosts_named(self.hostfile, self.host), mpirun)
 
 
 def hosts_named(hostfile: Path | None, hosts: str | None) -> Cluster | None:

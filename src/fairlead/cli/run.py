@@ -10,6 +10,7 @@ import typer
 from fairlead.cli import given_options, options
 from fairlead.cli.mpirun_spellings import ProgramCommand
 from fairlead.cli.output import JsonOption, TerminalNarrator, announce_json
+from fairlead.cli.process_age import process_age_s
 from fairlead.cli.request_options import (
     CollectivesOptions,
     DecisionOptions,
@@ -26,6 +27,7 @@ from fairlead.flows.run.flow import run as run_program
 from fairlead.flows.run.one_host import run_on_one_host
 from fairlead.narrator import Narrator
 from fairlead.report import run_view
+from fairlead.units import format_duration
 
 _OF_ONE_HOST = frozenset(
     {"program", "num_ranks", "hostfile", "host", "mpirun", "launcher_args", "run_dir"}
@@ -79,14 +81,15 @@ def run(
         collectives=collectives.request(context),
         relays=relays.request(context),
         directory=run_dir,
-        cluster=hosts.cluster(),
+        cluster=hosts.cluster(launcher.mpirun),
     )
     narrator = Narrator() if as_json else TerminalNarrator()
 
     def announce(announcement: Announcement) -> None:
         if as_json:
             announce_json(run_view.facts(method, announcement))
-        narrator.tell(announcement.line)
+        took = format_duration(process_age_s())
+        narrator.tell(f"{announcement.line}; with all else {took} since the command began")
         narrator.tell(f"the record of this run: {announcement.directory}")
 
     def announce_folder(folder: Path) -> None:

@@ -159,7 +159,7 @@ def tune(
         given_options.refuse(context, {"drift_from"}, "does not go together with --max-drift never")
     request = TuneRequest(
         num_ranks=num_ranks,
-        cluster=hosts.cluster(),
+        cluster=hosts.cluster(launcher.mpirun),
         launcher=launcher.request(),
         network=network.request(),
         placement=placement,

@@ -7,7 +7,7 @@ import dataclasses
 from pathlib import Path
 from typing import Literal
 
-from fairlead.act.launch import cluster_from_slurm
+from fairlead.act.launch import allocated_cluster, detect
 from fairlead.act.plan.relay import DEFAULT_THRESHOLD_BYTES, DEFAULT_ZONES, RELAY_RULES
 from fairlead.decide.placement import DEFAULT_OBJECTIVE
 from fairlead.decide.rule import DEFAULT_RULE, Rule
@@ -158,15 +158,26 @@ def require_ranks(file: Path, num_ranks: int, wanted: int, remedy: str) -> None:
         raise InputError(f"{file}: is for {num_ranks} ranks, but {wanted} are to run; {remedy}")
 
 
-def named_or_allocated(named: Cluster | None) -> Cluster:
-    """The hosts that the user named, or else those of the Slurm allocation that this runs in.
+def named_or_allocated(named: Cluster | None, mpirun: str | None = None) -> Cluster:
+    """The hosts that the user named, or else those of the allocation that this runs in.
+
+    Args:
+        named: Hosts by a file or a list; None for none.
+        mpirun: The launcher, whose own variable may name a hostfile; None looks for it.
 
     Raises:
         InputError: There are neither.
+        LaunchError: A launcher's variable is set, and there is no launcher.
     """
-    cluster = named or cluster_from_slurm()
+
+    def family_and_major() -> tuple[str, int]:
+        launcher = detect(mpirun)
+        return launcher.family, launcher.version[0]
+
+    cluster = named or allocated_cluster(family_and_major)
     if cluster is None:
         raise InputError(
-            "no hosts: give --hostfile FILE or -H h0:4,h1:4, or run inside a Slurm allocation"
+            "no hosts: give --hostfile FILE or -H h0:4,h1:4, or run inside an allocation of Slurm, "
+            "PBS, LSF or Grid Engine"
         )
     return cluster

@@ -36,8 +36,11 @@ _TABLES = {
         ("untranslated_messages", "u8"),
         ("untranslated_bytes", "u8"),
         ("dropped_collective_calls", "u8"),
+        ("shared_windows", "u8"),
+        ("spawned_processes", "u8"),
     ],
     "sent": _PAIR,
+    "fetched": _PAIR,
     "exchanged": _PAIR,
     "collectives": [
         ("communicator", "u8"),
@@ -57,6 +60,7 @@ Count = Annotated[int, pydantic.Field(ge=0)]
 class _NumRows(pydantic.BaseModel, extra="forbid", strict=True):
     ranks: Annotated[int, pydantic.Field(ge=1)]
     sent: Count
+    fetched: Count
     exchanged: Count
     collectives: Count
     communicators: Count
@@ -67,7 +71,7 @@ class _Header(pydantic.BaseModel, extra="forbid", strict=True):
     """The first line of the file."""
 
     format: Literal["fairlead-trace"]
-    version: Literal[2]
+    version: Literal[3]
     byte_order: Literal["little", "big"]
     mpi: str
     operations: list[Annotated[str, pydantic.Field(pattern=r"^[a-z_0-9]+$")]]
@@ -136,6 +140,7 @@ def _traffic(header: _Header, tables: dict[str, Table]) -> Traffic:
         raise ValueError(f"not whole: {missing} of {len(ranks)} ranks are missing")
     _require("ranks", "run_time_s", ranks, _is_duration(ranks["run_time_s"]))
     sent, exchanged = (_matrices(name, tables[name], len(ranks)) for name in ("sent", "exchanged"))
+    sent = _with_fetched(sent, tables["fetched"], len(ranks))
     ids, communicators = _communicators(tables["communicators"], tables["members"], len(ranks))
     return Traffic(
         bytes=sent["bytes"],
@@ -151,6 +156,8 @@ def _traffic(header: _Header, tables: dict[str, Table]) -> Traffic:
             messages=sum(ranks["untranslated_messages"].tolist()),
             bytes=sum(ranks["untranslated_bytes"].tolist()),
             collective_calls=sum(ranks["dropped_collective_calls"].tolist()),
+            shared_windows=sum(ranks["shared_windows"].tolist()),
+            spawned_processes=sum(ranks["spawned_processes"].tolist()),
         ),
         origin={"how": "traced", "mpi": header.mpi},
     )
@@ -168,21 +175,40 @@ def _is_duration(seconds: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
     return np.isfinite(seconds) & (seconds >= 0)
 
 
-def _matrices(name: str, rows: Table, num_ranks: int) -> dict[str, sp.csr_array]:
-    """Messages, bytes and the largest message of all pairs, whose rows come in their order."""
-    src, dst = rows["src"].astype(np.int64), rows["dst"].astype(np.int64)
-    _require(name, "src", rows, src < num_ranks)
-    _require(name, "dst", rows, dst < num_ranks)
-    pairs = src * num_ranks + dst
+def _matrices(
+    name: str, rows: Table, num_ranks: int, order: tuple[str, str] = ("src", "dst")
+) -> dict[str, sp.csr_array]:
+    """Messages, bytes and the largest message of all pairs, as [first, second] of the order.
+
+    The rows ascend by the two fields of the order.
+    """
+    first, second = (rows[field].astype(np.int64) for field in order)
+    for field, ranks in zip(order, (first, second), strict=True):
+        _require(name, field, rows, ranks < num_ranks)
+    pairs = first * num_ranks + second
     is_behind = np.ones(len(pairs), dtype=bool)
     is_behind[1:] = np.diff(pairs) > 0
     _require(name, "order of the pairs", rows, is_behind)
     _require(name, "messages", rows, rows["messages"] > 0)
     _require(name, "max_bytes", rows, rows["max_bytes"] <= rows["bytes"])
-    begins = np.searchsorted(src, np.arange(num_ranks + 1))
+    begins = np.searchsorted(first, np.arange(num_ranks + 1))
+    shape = (num_ranks, num_ranks)
     return {
-        field: sp.csr_array((rows[field].astype(np.float64), dst, begins), shape=(num_ranks,) * 2)
+        field: sp.csr_array((rows[field].astype(np.float64), second, begins), shape=shape)
         for field in ("messages", "bytes", "max_bytes")
+    }
+
+
+def _with_fetched(
+    sent: dict[str, sp.csr_array], rows: Table, num_ranks: int
+) -> dict[str, sp.csr_array]:
+    """The matrices of what ranks sent, and of what others got from them by one-sided calls."""
+    fetched = _matrices("fetched", rows, num_ranks, ("dst", "src"))
+    from_src = {field: sp.csr_array(matrix.T) for field, matrix in fetched.items()}
+    return {
+        "messages": sp.csr_array(sent["messages"] + from_src["messages"]),
+        "bytes": sp.csr_array(sent["bytes"] + from_src["bytes"]),
+        "max_bytes": sp.csr_array(sent["max_bytes"].maximum(from_src["max_bytes"])),
     }
 
 

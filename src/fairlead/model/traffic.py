@@ -23,6 +23,7 @@ from fairlead.model.collective_messages import (
     expected_messages,
 )
 from fairlead.model.sparse_cells import cells
+from fairlead.units import format_size
 
 __all__ = ["CollectiveCall", "Traffic", "Uncounted", "summed_over_communicators"]
 
@@ -68,11 +69,33 @@ class Uncounted(NamedTuple):
         messages: Messages to processes of another MPI_COMM_WORLD.
         bytes: Their bytes.
         collective_calls: Collective calls beyond the size of a rank's table.
+        shared_windows: Windows of memory that ranks share, whose loads and stores no call shows.
+        spawned_processes: Processes that the program started, whose own messages are not seen.
     """
 
     messages: int = 0
     bytes: int = 0
     collective_calls: int = 0
+    shared_windows: int = 0
+    spawned_processes: int = 0
+
+    def line(self) -> str:
+        """All of it in words; empty where there is nothing."""
+        parts = [
+            (self.messages, "{} ({}) to or from processes outside of MPI_COMM_WORLD", "message"),
+            (self.spawned_processes, "what {} of MPI_Comm_spawn send each other", "process"),
+            (self.shared_windows, "loads and stores in {} of shared memory", "window"),
+            (self.collective_calls, "{} beyond the size of the table", "collective call"),
+        ]
+        size = format_size(self.bytes)
+        return "; ".join(
+            text.format(_counted(number, noun), size) for number, text, noun in parts if number
+        )
+
+
+def _counted(number: int, noun: str) -> str:
+    plural = "es" if noun.endswith("s") else "s"
+    return f"{number:,} {noun}{'' if number == 1 else plural}"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

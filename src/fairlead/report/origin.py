@@ -28,8 +28,8 @@ def network_lines(network: Network) -> list[tuple[str, str]]:
 def traffic_lines(traffic: Traffic) -> list[tuple[str, str]]:
     """The origin of a traffic, and what it does not contain, as `origin_lines`."""
     lines = origin_lines(traffic.origin)
-    if any(traffic.uncounted):
-        lines.append(("not in the file", _text(traffic.uncounted._asdict())))
+    if lost := traffic.uncounted.line():
+        lines.append(("not in the file", lost))
     return lines
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.special import gammaln
+import scipy.cluster.hierarchy
+import scipy.special
 
 from fairlead.model.network import Network
 
@@ -47,11 +47,11 @@ def racks(network: Network) -> list[list[int]]:
     ]
     if not sides:
         return []
-    tree = linkage(_distances(sides), method="average")
+    tree = scipy.cluster.hierarchy.linkage(_distances(sides), method="average")
     first, second = np.triu_indices(num_hosts, 1)
     best, best_saving = None, CERTAINTY
     for count in range(2, min(num_hosts - 1, MAX_RACKS) + 1):
-        labels = fcluster(tree, count, criterion="maxclust")
+        labels = scipy.cluster.hierarchy.fcluster(tree, count, criterion="maxclust")
         is_inside = labels[first] == labels[second]
         saving = _saving(sides, is_inside) - _partition_cost(num_hosts, int(labels.max()))
         if saving > best_saving and _is_worth_it(sides, is_inside):
@@ -108,7 +108,7 @@ def _saving(sides: list[Vector], is_inside: npt.NDArray[np.bool_]) -> float:
 
 def _partition_cost(num_hosts: int, num_racks: int) -> float:
     """Nats for describing which host is in which rack."""
-    return float(num_hosts * np.log(num_racks) - gammaln(num_racks + 1))
+    return float(num_hosts * np.log(num_racks) - scipy.special.gammaln(num_racks + 1))
 
 
 def _is_worth_it(sides: list[Vector], is_inside: npt.NDArray[np.bool_]) -> bool:

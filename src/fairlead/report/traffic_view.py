@@ -101,8 +101,8 @@ def summary_lines(traffic: Traffic) -> list[str]:
             for call in _by_kind(traffic)[:MAX_COLLECTIVES]
         ),
     ]
-    if lost := traffic.uncounted.messages:
-        lines.append(f"not in the file: {lost:,} messages to processes outside of MPI_COMM_WORLD")
+    if lost := traffic.uncounted.line():
+        lines.append(f"not in the file: {lost}")
     return lines
 
 

@@ -127,6 +127,7 @@ int try_all(int code, const char* state) {
 #define MPI_Info std::uintptr_t
 #define MPI_Op std::uintptr_t
 #define MPI_Request std::uintptr_t
+#define MPI_Win std::uintptr_t
 
 namespace {
 

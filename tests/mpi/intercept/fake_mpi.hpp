@@ -15,6 +15,9 @@ void require_bound(const void*, const char*) noexcept {}
 MPI_Comm comm_world() noexcept {
   return {};
 }
+MPI_Op op_no_op() noexcept {
+  return {};
+}
 
 }  // namespace fairlead::intercept
 

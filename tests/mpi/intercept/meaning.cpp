@@ -231,6 +231,9 @@ TEST_CASE("record: rows of what was counted, and the bytes of each table") {
   counters.sent[2].add(100);
   counters.sent[2].add(50);
   counters.exchanged[0].add(8);
+  counters.fetched_tallies()[2].add(30);
+  counters.shared_windows = 5;
+  counters.spawned_processes = 6;
   counters.untranslated.add(9);
   counters.collectives.add({.call = Call::Bcast,
                             .root = 1,
@@ -250,9 +253,13 @@ TEST_CASE("record: rows of what was counted, and the bytes of each table") {
   CHECK((record.sent[0].src == 1 && record.sent[0].dst == 2));
   CHECK((record.sent[0].messages == 2 && record.sent[0].bytes == 150));
   CHECK(record.sent[0].max_bytes == 100);
+  REQUIRE(record.fetched.size() == 1);
+  CHECK((record.fetched[0].src == 2 && record.fetched[0].dst == 1));
+  CHECK(record.fetched[0].bytes == 30);
+  CHECK((record.rank.shared_windows == 5 && record.rank.spawned_processes == 6));
   REQUIRE(record.collectives.size() == 1);
   CHECK((record.collectives[0].communicator == 7 && record.collectives[0].root == 1));
   CHECK(record.members == std::vector<MemberRow>{1, 0});
   CHECK(record.tables()[0].size() == 32);
-  CHECK(record.tables()[4].size() == 8);
+  CHECK(record.tables()[5].size() == 8);
 }

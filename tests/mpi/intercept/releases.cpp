@@ -13,7 +13,7 @@ namespace {
 
 using fairlead::intercept::begin_release;
 using fairlead::intercept::end_release;
-using fairlead::intercept::FoundCommunicator;
+using FoundCommunicator = fairlead::intercept::FoundFacts<fairlead::intercept::Communicator>;
 
 MPI_Comm handle() {
   fake::set_communicators();
@@ -27,7 +27,7 @@ FoundCommunicator find_in_another_thread(MPI_Comm comm) {
 }
 
 int peer_of(const FoundCommunicator& found) {
-  return found.communicator->world_rank_of_peer.front();
+  return found.facts->world_rank_of_peer.front();
 }
 
 // As a wrapper that is called inside another, by a callback of the program.

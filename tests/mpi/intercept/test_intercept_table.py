@@ -80,7 +80,7 @@ def test_every_entry_hands_its_arguments_on_in_order(mpi: TracedMpi) -> None:
     program = build_over(
         mpi, "argument_order.cpp", "entries.cpp", "wrappers.cpp", "pmpi/nesting.cpp",
         "table/call_names.cpp", "trace/counters.cpp", "trace/recorder.cpp",
-        "handles/communicator.cpp",
+        "handles/communicator.cpp", "handles/window.cpp",
     )  # fmt: skip
 
     done = subprocess.run([program], capture_output=True, text=True, check=False)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from tracing import MPIS, TracedMpi
 
 from fairlead.act.launch import detect
 from fairlead.act.mpi_builds import find
-from fairlead.errors import TraceError
+from fairlead.errors import NoTraceError, TraceError
 
 pytestmark = [pytest.mark.mpi]
 
@@ -94,6 +95,7 @@ def test_messages_out_of_the_world_are_not_lost(name: str) -> None:
     assert traffic.messages.sum() == 0
     assert traffic.uncounted.messages == 2
     assert traffic.uncounted.bytes == 10
+    assert traffic.uncounted.spawned_processes == 2
 
 
 def test_threads_count_each_message_once(mpi: TracedMpi) -> None:
@@ -112,6 +114,40 @@ def test_a_run_without_trace_is_an_error(mpi: TracedMpi, corners: Path, corner: 
     # Open MPI itself turns a missing MPI_Finalize into a failure of the run.
     assert str(corners) in str(error.value)
     assert "left no trace" in str(error.value) or "failed in the traced run" in str(error.value)
+
+
+def reason_for_no_trace(mpi: TracedMpi, *program: Path | str) -> str:
+    """What is reported of a run that succeeds without a trace."""
+    with pytest.raises(NoTraceError) as error:
+        mpi.trace(2, *program)
+    return str(error.value).partition(": the traced run left no trace: ")[2]
+
+
+def test_a_program_with_sessions_alone_is_told_so(mpi: TracedMpi) -> None:
+    if not mpi.has_mpi4_requests:
+        pytest.skip("this MPI has no sessions")
+
+    reason = reason_for_no_trace(mpi, mpi.build("sessions.c"))
+
+    assert reason == "the program uses MPI sessions without MPI_Init, which are not traced"
+
+
+def test_a_program_that_calls_by_the_handle_of_a_library_is_told_so(mpi: TracedMpi) -> None:
+    # As Julia's MPI.jl does.
+    (library,) = {
+        path
+        for path in _libraries_of(find(detect(mpi.mpirun)).probe)
+        if re.search(r"/lib(mpi|mpich)\.so", path)
+    }
+
+    reason = reason_for_no_trace(mpi, mpi.build("by_handle.c", "-Wl,--as-needed"), library)
+
+    assert reason.startswith("the program calls functions of an MPI library that it has loaded by")
+
+
+def _libraries_of(program: Path) -> set[str]:
+    done = subprocess.run(["ldd", str(program)], check=True, capture_output=True, text=True)
+    return set(re.findall(r"=> (/\S+)", done.stdout))
 
 
 def test_a_failing_program_is_an_error(mpi: TracedMpi, corners: Path) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from launchers import MPIS, PROGRAMS, LocalMpi, compile_c
+from launchers import MPIS, PROGRAMS, LocalMpi
+from tracing import compiled
 
 from fairlead.act.launch import (
     FORMATS,
@@ -44,8 +45,8 @@ WHERE = str(PROGRAMS / "where.sh")
 
 
 @pytest.fixture(scope="module")
-def where_mpi(mpi: LocalMpi, tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(compile_c(mpi.mpicc, "where.c", tmp_path_factory.mktemp("programs")))
+def where_mpi(mpi: LocalMpi) -> str:
+    return str(compiled([mpi.mpicc], [PROGRAMS / "where.c"]))
 
 
 def start(command: list[str]) -> Finished:

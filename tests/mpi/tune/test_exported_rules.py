@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from launchers import MPIS, LocalMpi
+from tracing import compiled
 
 from fairlead.act import mpi_builds
 from fairlead.act.launch import detect
@@ -26,10 +27,8 @@ RULES = [NativeRule("bcast", "basic_linear", 1000, 1999)]
 NUM_RANKS = 8
 
 
-def program(mpicc: str, folder: Path, name: str = "broadcasts") -> Path:
-    built = folder / name
-    subprocess.run([mpicc, PROGRAMS / f"{name}.c", "-o", built], check=True)
-    return built
+def program(mpicc: str, name: str = "broadcasts") -> Path:
+    return compiled([mpicc], [PROGRAMS / f"{name}.c"])
 
 
 @pytest.fixture(params=["openmpi-4", "openmpi-5"])
@@ -73,7 +72,7 @@ def sent_by_root(mpi: LocalMpi, folder: Path, built: Path, size: int) -> list[in
 
 
 def test_open_mpi_sends_as_the_rules_say(open_mpi: LocalMpi, tmp_path: Path) -> None:
-    built = program(open_mpi.mpicc, tmp_path)
+    built = program(open_mpi.mpicc)
     (tmp_path / "rules.conf").write_text(TUNING_FILES["ompi"].render(RULES, 4, built))
 
     # From the root to all, where Open MPI's own decision is a binomial tree.
@@ -89,7 +88,7 @@ def test_open_mpi_has_the_same_name_for_each_exported_number(
     ompi = TUNING_FILES["ompi"]
     algorithms = {name: ompi.algorithms(name, NUM_RANKS, size) for name in ALGORITHMS}
     chosen = {name: known[turn] for name, known in algorithms.items() if turn < len(known)}
-    built = program(open_mpi.mpicc, tmp_path, "collectives_once")
+    built = program(open_mpi.mpicc, "collectives_once")
     # Algorithms that are made of other operations call these with messages of other sizes.
     rules = [NativeRule(*choice, 0, 100 * size) for choice in chosen.items()]
     file = tmp_path / "rules.conf"
@@ -114,7 +113,7 @@ def test_mpich_takes_the_selection_and_knows_its_names(
 ) -> None:
     mpi = MPIS["mpich-4"]
     library = mpi_builds.find(detect(mpi.mpirun)).tune
-    built = program(mpi.mpicc, tmp_path)
+    built = program(mpi.mpicc)
     selection = tmp_path / "selection.json"
     rules = [NativeRule("bcast", algorithm, 1000, 1999)]
     selection.write_text(TUNING_FILES["mpich"].render(rules, 4, library))
@@ -144,7 +143,7 @@ def received_by_root(folder: Path, built: Path, size: int, *settings: str) -> in
 
 def test_mpich_sends_as_the_selection_says(tmp_path: Path) -> None:
     mpi = MPIS["mpich-4"]
-    built = program(mpi.mpicc, tmp_path)
+    built = program(mpi.mpicc)
     rules = [NativeRule("bcast", "scatter_ring_allgather", 50_000, 200_000)]
     library = mpi_builds.find(detect(mpi.mpirun)).tune
     (tmp_path / "selection.json").write_text(TUNING_FILES["mpich"].render(rules, 4, library))

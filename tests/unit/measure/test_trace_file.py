@@ -17,7 +17,7 @@ from fairlead.measure.trace_file import read_trace
 from fairlead.model.traffic import Uncounted
 
 # As docs/design/tracing.md has it, in the byte order of most machines.
-RANK = "<f8,<u8,<u8,<u8"
+RANK = "<f8,<u8,<u8,<u8,<u8,<u8"
 PAIR = "<u4,<u4,<u8,<u8,<u8"
 COLLECTIVE = "<u8,<u4,<u4,<i8,<u8,<u8,<f8"
 COMMUNICATOR = "<u8,<u8"
@@ -25,8 +25,10 @@ MEMBER = "<u4"
 WORLD, LOWER = 2**63 + 5, 7
 
 TABLES: dict[str, tuple[str, list[Any]]] = {
-    "ranks": (RANK, [(1.25, 1, 7, 0), (1.5, 0, 0, 2), (1.0, 0, 0, 0)]),
+    "ranks": (RANK, [(1.25, 1, 7, 0, 2, 0), (1.5, 0, 0, 2, 1, 4), (1.0, 0, 0, 0, 0, 0)]),
     "sent": (PAIR, [(0, 1, 3, 3072, 2000), (1, 1, 1, 5, 5)]),
+    # Got by one-sided calls of the destination, by which they ascend.
+    "fetched": (PAIR, [(2, 0, 1, 40, 40), (0, 1, 2, 5000, 4000), (2, 1, 1, 8, 8)]),
     "exchanged": (PAIR, [(0, 1, 1, 64, 64)]),
     "collectives": (
         COLLECTIVE,
@@ -50,7 +52,7 @@ def trace(order: str = "<", header: dict[str, Any] | None = None, **changes: Any
     tables = {name: (form, changes.get(name, rows)) for name, (form, rows) in TABLES.items()}
     fields = {
         "format": "fairlead-trace",
-        "version": 2,
+        "version": 3,
         "byte_order": "little" if order == "<" else "big",
         "mpi": "Open MPI v4.1.4",
         "operations": OPERATIONS,
@@ -73,10 +75,10 @@ def test_every_field_is_read(file: Path, order: str) -> None:
 
     traffic = read_trace(file)
 
-    assert traffic.bytes.toarray().tolist() == [[0, 3072, 0], [0, 5, 0], [0, 0, 0]]
-    assert traffic.messages.toarray().tolist() == [[0, 3, 0], [0, 1, 0], [0, 0, 0]]
+    assert traffic.bytes.toarray().tolist() == [[0, 8072, 0], [0, 5, 0], [40, 8, 0]]
+    assert traffic.messages.toarray().tolist() == [[0, 5, 0], [0, 1, 0], [1, 1, 0]]
     assert traffic.max_message_bytes is not None
-    assert traffic.max_message_bytes.toarray().tolist() == [[0, 2000, 0], [0, 5, 0], [0, 0, 0]]
+    assert traffic.max_message_bytes.toarray().tolist() == [[0, 4000, 0], [0, 5, 0], [40, 8, 0]]
     assert traffic.exchange_bytes is not None
     assert traffic.exchange_bytes.toarray().tolist() == [[0, 64, 0], [0, 0, 0], [0, 0, 0]]
     assert [ranks.tolist() for ranks in traffic.communicators] == [[1, 0], [0, 2, 1]]
@@ -87,7 +89,9 @@ def test_every_field_is_read(file: Path, order: str) -> None:
         ("bcast", 3, 512, 4, 1.0, 0, None),
     )
     assert traffic.run_time_s == 1.5
-    assert traffic.uncounted == Uncounted(messages=1, bytes=7, collective_calls=2)
+    assert traffic.uncounted == Uncounted(
+        messages=1, bytes=7, collective_calls=2, shared_windows=3, spawned_processes=4
+    )
     assert traffic.origin == {"how": "traced", "mpi": "Open MPI v4.1.4"}
 
 
@@ -114,7 +118,7 @@ def rows_with(table: str, index: int, **changes: Any) -> dict[str, list[Any]]:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"header": {"version": 3}}, "version: Input should be 2"),
+        ({"header": {"version": 2}}, "version: Input should be 3"),
         ({"header": {"byte_order": "middle"}}, "byte_order: Input should be 'little' or 'big'"),
         ({"header": {"operations": ["a.b"]}}, "operations.0: String should match"),
         ({"header": {"mpi": None}}, "mpi: Field required"),
@@ -128,6 +132,9 @@ def rows_with(table: str, index: int, **changes: Any) -> dict[str, list[Any]]:
         (rows_with("sent", 0, _1=3), "sent: row 0: dst"),
         (rows_with("sent", 1, _0=0), "sent: row 1: order of the pairs"),
         (rows_with("sent", 0, _2=0), "sent: row 0: messages"),
+        (rows_with("fetched", 0, _0=3), "fetched: row 0: src"),
+        (rows_with("fetched", 2, _1=3), "fetched: row 2: dst"),
+        (rows_with("fetched", 2, _0=0), "fetched: row 2: order of the pairs"),
         (rows_with("exchanged", 0, _4=65), "exchanged: row 0: max_bytes"),
         (rows_with("collectives", 0, _2=3), "collectives: row 0: operation"),
         (rows_with("collectives", 2, _3=2), "collectives: row 2: root"),

@@ -2,6 +2,7 @@
 """Starts MPI programs with the user's own launcher."""
 
 from fairlead.act.launch._signals import raise_for
+from fairlead.act.launch.allocation import allocated_cluster
 from fairlead.act.launch.catalogue import LAUNCHERS, detect
 from fairlead.act.launch.concurrent import AllFinished, OnLine, run_concurrently
 from fairlead.act.launch.conversation import Conversation
@@ -27,6 +28,7 @@ __all__ = [
     "Launcher",
     "OnLine",
     "SharedInput",
+    "allocated_cluster",
     "cluster_from_slurm",
     "copied",
     "detect",

@@ -17,6 +17,7 @@ from fairlead.act.launch._spec_checks import (
     write_once,
 )
 from fairlead.act.launch.launch_spec import LaunchSpec
+from fairlead.act.launch.slurm import is_reached_by_launchers
 from fairlead.errors import LaunchError
 
 HOST_OPTIONS = frozenset(
@@ -51,10 +52,27 @@ def command_line(path: Path, spec: LaunchSpec, hosts: Sequence[str]) -> list[str
     return [
         str(path),
         *hosts,
+        *_without_slurm(spec),
         *(() if spec.num_ranks is None else ("-n", str(spec.num_ranks))),
         *binding(spec),
         *openmpi_exports(spec.env, spec.launcher_args),
         *spec.program,
+    ]
+
+
+def _without_slurm(spec: LaunchSpec) -> list[str]:
+    """Arguments by which hosts of all components of a heterogeneous Slurm job can be used.
+
+    Open MPI's parts for Slurm take the first component for the whole job, and refuse other hosts.
+    """
+    if spec.cluster is None or is_reached_by_launchers(spec.cluster.hosts):
+        return []
+    prefixes = ("OMPI_MCA_", "PRTE_MCA_")
+    return [
+        word
+        for part in ("ras", "plm")
+        if parameter(spec, part) is None and not any(p + part in os.environ for p in prefixes)
+        for word in ("--mca", part, "^slurm")
     ]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the hostfiles of Open MPI, MPICH and the Kubernetes MPI operator into a Cluster."""
+"""Reads the hostfiles of Open MPI, MPICH, SGE and the Kubernetes MPI operator into a Cluster."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ _SETTING = re.compile(
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|#[^\n]*", re.DOTALL)
 _HYDRA = re.compile(r"(?P<host>[^:\s]+):(?P<slots>[^:\s]*)")
 _USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*\$?", re.ASCII)
+# SGE's PE_HOSTFILE: host, slots, queue and processors (sge_pe(5)).
+_SGE = re.compile(r"(?P<host>\S+)\s+(?P<slots>\d+)\s+\S+\s+\S+")
 _MOST_SLOTS = 1_000_000
 _LARGEST_PORT = 65_535
 
@@ -39,7 +41,7 @@ class _Line(NamedTuple):
         host: Its name.
         slots: Its slots; None where the line does not give them.
         login: User and port, where given.
-        form: "bare", "slots=" (Open MPI's) or ":" (Hydra's).
+        form: "bare", "slots=" (Open MPI's), ":" (Hydra's) or "queue" (SGE's, of no launcher).
     """
 
     host: str
@@ -48,7 +50,7 @@ class _Line(NamedTuple):
     form: str
 
 
-_FAMILY_OF_FORM = {"bare": None, "slots=": "openmpi", ":": "mpich"}
+_FAMILY_OF_FORM = {"bare": None, "slots=": "openmpi", ":": "mpich", "queue": None}
 
 
 def read_hostfile(path: Path | str) -> Cluster:
@@ -120,18 +122,22 @@ def _cluster(lines: list[_Line], origin: str, hostfile: Path | None) -> Cluster:
         slots = 1 if line.slots is None else line.slots
         slots_of_host[line.host] = slots_of_host.get(line.host, 0) + slots
     families = {_FAMILY_OF_FORM[line.form] for line in lines} - {None}
-    has_one_form = len(families) < 2
+    is_read_by_one = len(families) < 2 and all(line.form != "queue" for line in lines)
     return Cluster(
         tuple(slots_of_host),
         tuple(slots_of_host.values()),
         source=origin,
         bare_hosts=frozenset(line.host for line in lines if line.slots is None),
         logins={line.host: line.login for line in lines if line.login != Login()},
-        given=GivenHosts(hostfile, *families) if hostfile and has_one_form else None,
+        given=GivenHosts(hostfile, *families) if hostfile and is_read_by_one else None,
     )
 
 
 def _parse_line(line: str) -> _Line:
+    if sge := _SGE.fullmatch(line):
+        if problem := host_name_problem(sge["host"]):
+            raise ValueError(problem)
+        return _Line(sge["host"], _slot_count(sge["slots"], "slots"), Login(), "queue")
     host, *others = line.split(None, 1)
     rest = others[0] if others else ""
     settings = _settings(rest, line)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 from pathlib import Path
 
@@ -13,11 +14,13 @@ from fairlead.act.launch._spec_checks import (
     given_hostfile,
     is_in_allocation,
     login_words,
+    option_names,
     slots_per_host,
     write_once,
 )
 from fairlead.act.launch.formats.machinefile import machinefile_lines
 from fairlead.act.launch.launch_spec import LaunchSpec
+from fairlead.act.launch.slurm import is_reached_by_launchers
 
 _BANNER = re.compile(r"HYDRA build details:\s*Version:\s*(\d+)\.(\d+)(?:\.(\d+))?")
 
@@ -52,6 +55,7 @@ class Mpich:
         return [
             str(self.path),
             *_hosts(spec, work_dir),
+            *_without_slurm(spec),
             *(() if spec.num_ranks is None else ("-n", str(spec.num_ranks))),
             *hydra_exports(spec.env, spec.launcher_args),
             *spec.program,
@@ -74,6 +78,17 @@ def _hosts(spec: LaunchSpec, work_dir: Path) -> list[str]:
     lines = [f"{host}:{slots}" for host, slots in slots_per_host(spec).items()]
     lines = [_with_user(spec, line) for line in lines]
     return ["-f", str(own or write_once(work_dir, "hosts", lines))]
+
+
+def _without_slurm(spec: LaunchSpec) -> list[str]:
+    # Hydra's part for Slurm starts its proxies by srun, in the first component of a heterogeneous
+    # job alone.
+    if spec.cluster is None or is_reached_by_launchers(spec.cluster.hosts):
+        return []
+    named = option_names(spec.launcher_args)
+    words = [] if "rmk" in named or "HYDRA_RMK" in os.environ else ["-rmk", "user"]
+    has_launcher = {"launcher", "bootstrap"} & {*named} or "HYDRA_LAUNCHER" in os.environ
+    return words if has_launcher else [*words, "-launcher", "ssh"]
 
 
 def _with_user(spec: LaunchSpec, line: str) -> str:

@@ -14,8 +14,10 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from fairlead.act.launch.allocation import is_started_by_scheduler
 from fairlead.act.launch.host_names import is_local_host
 from fairlead.act.launch.launch_spec import Launcher
+from fairlead.act.launch.slurm import is_reached_by_launchers
 from fairlead.errors import LaunchError
 from fairlead.files.scratch import scratch_folder
 from fairlead.model.cluster import Cluster
@@ -33,8 +35,8 @@ def unreachable_hosts(
 ) -> dict[str, str]:
     """Run `true` on all hosts at the same time, by the launcher's own remote agent.
 
-    This machine is left out. Inside a Slurm allocation the launchers start their daemons by srun,
-    and ssh is often closed; hosts are then checked only if an agent is named.
+    This machine is left out. Inside an allocation the launchers start their daemons by the
+    scheduler, and ssh is often closed; hosts are then checked only if an agent is named.
 
     Args:
         launcher: Determines the agent.
@@ -49,9 +51,12 @@ def unreachable_hosts(
         LaunchError: The agent is not installed, or the option that names it cannot be parsed.
     """
     named = remote_agent(launcher, launcher_args)
-    names = hosts.hosts if isinstance(hosts, Cluster) else hosts
+    names = hosts.hosts if isinstance(hosts, Cluster) else tuple(hosts)
     others = [host for host in names if not is_local_host(host)]
-    if not others or (named is None and "SLURM_JOB_ID" in os.environ and shutil.which("srun")):
+    is_by_ssh = named is not None or not (
+        is_started_by_scheduler(shutil.which) and is_reached_by_launchers(names)
+    )
+    if not others or not is_by_ssh:
         return {}
     options = ["-o", "BatchMode=yes", "-o", f"ConnectTimeout={max(1, int(timeout_s))}"]
     agent = ["ssh", *options] if named is None else named

@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hosts and slots of the Slurm allocation that this process runs in."""
+"""The hosts and slots of the Slurm job that this process runs in."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from fairlead.act.launch.host_names import host_name_problem
 from fairlead.errors import InputError, TopologyError
 from fairlead.model.cluster import Cluster, GivenHosts
 
-__all__ = ["cluster_from_slurm", "expand_node_list", "expand_tasks_per_node"]
+__all__ = [
+    "cluster_from_slurm",
+    "expand_node_list",
+    "expand_tasks_per_node",
+    "is_reached_by_launchers",
+]
 
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?", re.ASCII)
 _TASKS = re.compile(r"(\d+)(?:\(x(\d+)\))?", re.ASCII)
@@ -21,6 +27,9 @@ _MOST_HOSTS = 100_000
 def cluster_from_slurm(env: Mapping[str, str] | None = None) -> Cluster | None:
     """The cluster of this Slurm job; None outside a job.
 
+    A heterogeneous job has the hosts of all its components, in their order. Launchers find only
+    the first component by themselves.
+
     Args:
         env: The environment to read; None for this process's own.
 
@@ -28,25 +37,71 @@ def cluster_from_slurm(env: Mapping[str, str] | None = None) -> Cluster | None:
         InputError: A Slurm variable is missing or not understood; the message names it.
     """
     env = os.environ if env is None else env
-    nodes = env.get("SLURM_JOB_NODELIST") or env.get("SLURM_NODELIST")
-    if not nodes:
+    if not _node_list(env):
         return None
+    components = _num_components(env)
+    if components == 1:
+        return _cluster(_hosts_and_slots(env, ""), GivenHosts())
+    slots_of_host: Counter[str] = Counter()
+    for index in range(components):
+        slots_of_host.update(dict(_hosts_and_slots(env, f"_HET_GROUP_{index}")))
+    return _cluster([*slots_of_host.items()], None)
+
+
+def is_reached_by_launchers(hosts: Iterable[str], env: Mapping[str, str] | None = None) -> bool:
+    """Whether launchers that find a Slurm job by themselves can start ranks on these hosts.
+
+    They take a heterogeneous job for its first component, and refuse hosts of others.
+    """
+    env = os.environ if env is None else env
+    nodes = _node_list(env)
+    if not nodes or _num_components(env) == 1:
+        return True
+    return set(hosts) <= set(expand_node_list(nodes))
+
+
+def _node_list(env: Mapping[str, str]) -> str | None:
+    return env.get("SLURM_JOB_NODELIST") or env.get("SLURM_NODELIST")
+
+
+def _num_components(env: Mapping[str, str]) -> int:
+    """Components of the job; 1 where it is not heterogeneous."""
+    text = env.get("SLURM_HET_SIZE", "1")
+    if not re.fullmatch(r"[1-9][0-9]{0,3}", text, re.ASCII):
+        raise InputError(f"SLURM_HET_SIZE={text!r}: expected a number of components")
+    return int(text)
+
+
+def _hosts_and_slots(env: Mapping[str, str], suffix: str) -> list[tuple[str, int]]:
+    """Hosts and slots of the job, or of the component whose variables end with the suffix."""
+    nodes = env.get(f"SLURM_JOB_NODELIST{suffix}") or (None if suffix else _node_list(env))
+    if not nodes:
+        raise InputError(f"SLURM_JOB_NODELIST{suffix} is not set in this Slurm job")
     # A job that asked for processors rather than tasks has only the second one.
-    name = next(
-        (n for n in ("SLURM_TASKS_PER_NODE", "SLURM_JOB_CPUS_PER_NODE") if env.get(n)), None
-    )
+    names = (f"SLURM_TASKS_PER_NODE{suffix}", f"SLURM_JOB_CPUS_PER_NODE{suffix}")
+    name = next((n for n in names if env.get(n)), None)
     if name is None:
-        raise InputError("SLURM_TASKS_PER_NODE is not set in this Slurm job; give --hostfile")
-    hosts = expand_node_list(nodes)
+        raise InputError(f"{names[0]} is not set in this Slurm job; give --hostfile")
+    hosts = expand_node_list(nodes, f"SLURM_JOB_NODELIST{suffix}")
     slots = expand_tasks_per_node(env[name], name)
     if len(hosts) != len(slots):
         raise InputError(
-            f"{name}={env[name]!r} is for {len(slots)} hosts, SLURM_JOB_NODELIST names {len(hosts)}"
+            f"{name}={env[name]!r} is for {len(slots)} hosts, SLURM_JOB_NODELIST{suffix} names "
+            f"{len(hosts)}"
         )
+    return list(zip(hosts, slots, strict=True))
+
+
+def _cluster(hosts: Sequence[tuple[str, int]], given: GivenHosts | None) -> Cluster:
     try:
-        return Cluster(tuple(hosts), tuple(slots), source="Slurm's allocation", given=GivenHosts())
+        return Cluster(
+            tuple(host for host, _ in hosts),
+            tuple(slots for _, slots in hosts),
+            source="Slurm's allocation",
+            given=given,
+        )
     except TopologyError as error:
-        raise InputError(f"SLURM_JOB_NODELIST={nodes!r}: {error}") from error
+        raise InputError(f"SLURM_JOB_NODELIST: {error}") from error
 
 
 def expand_node_list(text: str, name: str = "SLURM_JOB_NODELIST") -> list[str]:

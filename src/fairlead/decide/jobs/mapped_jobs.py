@@ -77,13 +77,17 @@ class MappedJobs:
         """The same as its file is read."""
         return JobsRecord.model_validate(self.as_dict())
 
-    def write(self, folder: Path, format: str, *, bind: bool = False) -> list[Path]:
+    def write(
+        self, folder: Path, format: str, *, bind: bool = False, cores: int | None = None
+    ) -> list[Path]:
         """Write a launcher's file for each job, `NAME.FORMAT`, and everything as jobs.json.
 
         Args:
             folder: Made where it is missing.
             format: A name in `fairlead.act.launch.FORMATS`.
             bind: Bind each rank to its core; only the rankfiles can.
+            cores: Cores of each host, for a rankfile that does not bind; None assumes as many as
+                slots.
 
         Returns:
             The launchers' files, in the order of the jobs.
@@ -95,8 +99,10 @@ class MappedJobs:
         for index, (job, placement) in enumerate(
             zip(self.workload.jobs, self.placements, strict=True)
         ):
-            binding = Cores(of_rank=self.hosts.socket_and_core(self.cores, index)) if bind else None
-            text = render_placement(placement, self.hosts.cluster, format, binding)
+            named = None if cores is None else Cores(cores)
+            if bind:
+                named = Cores(of_rank=self.hosts.socket_and_core(self.cores, index))
+            text = render_placement(placement, self.hosts.cluster, format, named)
             texts[folder / f"{job.name}.{format}"] = text
         try:
             folder.mkdir(parents=True, exist_ok=True)

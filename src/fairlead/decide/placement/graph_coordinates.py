@@ -8,8 +8,8 @@ import warnings
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.sparse import csgraph
-from scipy.sparse.linalg import lobpcg
+import scipy.sparse.csgraph
+import scipy.sparse.linalg
 
 __all__ = ["DIMENSIONS", "graph_coordinates"]
 
@@ -72,7 +72,9 @@ def _first_vectors(near: sp.csr_array) -> tuple[Coordinates, Coordinates]:
     inverse = sp.diags_array(1 / np.maximum(degrees, 1e-12))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it has not converged is no matter
-        values, vectors = lobpcg(laplacian, start, M=inverse, largest=False, maxiter=steps)[:2]
+        values, vectors = scipy.sparse.linalg.lobpcg(
+            laplacian, start, M=inverse, largest=False, maxiter=steps
+        )[:2]
     if not np.all(np.isfinite(vectors)):
         return np.arange(start.shape[1], dtype=np.float64), start
     order = np.argsort(values)
@@ -85,7 +87,9 @@ def _distances(weights: sp.csr_array) -> Coordinates:
     nearest = np.full(weights.shape[0], np.inf)
     vertex = 0
     for dimension in range(DIMENSIONS + 1):
-        links = csgraph.dijkstra(weights, indices=np.array([vertex]), unweighted=True)[0]
+        links = scipy.sparse.csgraph.dijkstra(weights, indices=np.array([vertex]), unweighted=True)[
+            0
+        ]
         is_reached = np.isfinite(links)
         links = np.where(is_reached, links, 2 * links[is_reached].max() + 1)
         if dimension:

@@ -151,6 +151,8 @@ class _TracedStart:
                 run = TracedRun(
                     *self.trace(self.launcher, spec, log=log, stdin=source, stdout=stdout)
                 )
+                if lost := run.traffic.uncounted.line():
+                    self.narrator.tell(f"traffic: not seen: {lost}")
                 return TracedProgram(run.traffic, 0.0, run.seconds, run.exclusive)
             except NoTraceError as error:
                 self.narrator.tell(f"traffic: {error}; {without_trace}")

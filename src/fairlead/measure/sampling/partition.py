@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
+import scipy.cluster.hierarchy
+import scipy.spatial.distance
 
 from fairlead.measure.sampling.groups import block_medians
 
@@ -84,9 +84,14 @@ def group_levels(layers: Sequence[Layer], sizes: Sequence[int]) -> list[Labels]:
     if num_hosts < 2:
         return [np.zeros(num_hosts, dtype=np.int64) for _ in sizes]
     distances = np.sqrt(_square_distances(layers))
-    tree = linkage(squareform(distances, checks=False), method="ward")
+    tree = scipy.cluster.hierarchy.linkage(
+        scipy.spatial.distance.squareform(distances, checks=False), method="ward"
+    )
     return [
-        _settled(layers, fcluster(tree, size, criterion="maxclust").astype(np.int64) - 1)
+        _settled(
+            layers,
+            scipy.cluster.hierarchy.fcluster(tree, size, criterion="maxclust").astype(np.int64) - 1,
+        )
         for size in sizes
     ]
 

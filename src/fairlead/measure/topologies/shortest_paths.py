@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.sparse import csgraph
+import scipy.sparse.csgraph
 
 from fairlead.model.topology import RailRoutes, Routes, TableRoutes
 from fairlead.model.topology.routes import NO_LINK
@@ -45,7 +45,7 @@ def shortest_paths(
     """
     src, dst, link = np.array(between, dtype=np.int32).reshape(-1, 3).T
     graph = sp.csr_array((np.ones(len(link)), (src, dst)), shape=(num_switches, num_switches))
-    distance = csgraph.shortest_path(graph, unweighted=True)
+    distance = scipy.sparse.csgraph.shortest_path(graph, unweighted=True)
     switch_of_end = np.array([end.switch for end in ends])
     to_end = distance[:, switch_of_end]
     next_link = np.full((num_switches, len(ends)), NO_LINK, dtype=np.int32)

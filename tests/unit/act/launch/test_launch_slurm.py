@@ -10,7 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairlead.act.launch import cluster_from_slurm
-from fairlead.act.launch.slurm import expand_node_list, expand_tasks_per_node
+from fairlead.act.launch.slurm import (
+    expand_node_list,
+    expand_tasks_per_node,
+    is_reached_by_launchers,
+)
 from fairlead.errors import InputError
 
 
@@ -66,6 +70,51 @@ def test_allocation_of_processors_counts_those() -> None:
 
     assert cluster is not None
     assert cluster.slots == (8, 8)
+
+
+# As Slurm sets them in `sbatch -N2 --ntasks-per-node=4 : -N1 -n2` (heterogeneous_jobs.html).
+HETEROGENEOUS = {
+    "SLURM_JOB_ID": "7",
+    "SLURM_HET_SIZE": "2",
+    "SLURM_JOB_NODELIST": "n[1-2]",
+    "SLURM_TASKS_PER_NODE": "4(x2)",
+    "SLURM_JOB_NODELIST_HET_GROUP_0": "n[1-2]",
+    "SLURM_TASKS_PER_NODE_HET_GROUP_0": "4(x2)",
+    "SLURM_JOB_NUM_NODES_HET_GROUP_0": "2",
+    "SLURM_JOB_NODELIST_HET_GROUP_1": "gpu7",
+    "SLURM_JOB_CPUS_PER_NODE_HET_GROUP_1": "2",
+    "SLURM_JOB_NUM_NODES_HET_GROUP_1": "1",
+}
+
+
+def test_a_heterogeneous_job_has_the_hosts_of_all_components() -> None:
+    cluster = cluster_from_slurm(HETEROGENEOUS)
+
+    assert cluster is not None
+    assert (cluster.hosts, cluster.slots) == (("n1", "n2", "gpu7"), (4, 4, 2))
+    # The launcher would find the first component only.
+    assert cluster.given is None
+
+
+def test_launchers_reach_the_first_component_by_themselves() -> None:
+    assert is_reached_by_launchers(["n1", "n2"], HETEROGENEOUS)
+    assert not is_reached_by_launchers(["n1", "gpu7"], HETEROGENEOUS)
+    assert is_reached_by_launchers(["elsewhere"], {})
+    assert is_reached_by_launchers(["n1"], {"SLURM_JOB_NODELIST": "n1"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"SLURM_HET_SIZE": "two"}, "SLURM_HET_SIZE='two'"),
+        ({"SLURM_HET_SIZE": "3"}, "SLURM_JOB_NODELIST_HET_GROUP_2 is not set"),
+        ({"SLURM_TASKS_PER_NODE_HET_GROUP_0": "4"}, "SLURM_TASKS_PER_NODE_HET_GROUP_0='4' is for"),
+        ({"SLURM_JOB_CPUS_PER_NODE_HET_GROUP_1": ""}, "SLURM_TASKS_PER_NODE_HET_GROUP_1 is not"),
+    ],
+)
+def test_damage_of_a_component_is_named(changes: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        cluster_from_slurm(HETEROGENEOUS | changes)
 
 
 def test_outside_of_slurm_there_is_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:

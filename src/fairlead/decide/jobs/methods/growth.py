@@ -14,7 +14,7 @@ from fairlead.simulation.job import Integers
 
 __all__ = ["GROWTH", "Growth"]
 
-Growth = Callable[[sp.csr_array, int, Integers], Iterator[int]]
+Growth = Callable[["sp.csr_array", int, Integers], Iterator[int]]
 """From the bytes a second that ranks exchange, shape (T, T), symmetric, the seed, and the core of
 each rank or -1, which fills while the ranks are taken: ranks without a core."""
 

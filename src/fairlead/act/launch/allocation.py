@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hosts of the allocation that this process runs in, or of the launcher's own variable."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from fairlead.act.launch.hostfile import parse_hostfile, read_hostfile
+from fairlead.act.launch.slurm import cluster_from_slurm
+from fairlead.errors import InputError, TopologyError
+from fairlead.model.cluster import Cluster
+
+__all__ = ["allocated_cluster", "is_started_by_scheduler"]
+
+# Open MPI 4.1.4, Open MPI 5.0.11 and Hydra 4.0.2 take their hosts from these; each was tried.
+# Hydra's replaces the scheduler's hosts, as its option -f does; Open MPI's do not.
+_OF_HYDRA = "HYDRA_HOST_FILE"
+_OF_OPEN_MPI = {4: "OMPI_MCA_orte_default_hostfile", 5: "PRTE_MCA_prte_default_hostfile"}
+
+# A file with a line for each slot: of PBS and Torque, LSF, Cobalt, LoadLeveler.
+_SLOT_FILES = ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "COBALT_NODEFILE", "LOADL_HOSTFILE")
+
+# What shows a job of a scheduler, and the program by which it starts processes on other hosts.
+_STARTERS = (
+    ("SLURM_JOB_ID", "srun"),
+    ("PBS_JOBID", "pbsdsh"),
+    ("LSB_JOBID", "blaunch"),
+    ("PE_HOSTFILE", "qrsh"),
+)
+
+
+def allocated_cluster(
+    launcher: Callable[[], tuple[str, int]], env: Mapping[str, str] | None = None
+) -> Cluster | None:
+    """The hosts of this job, as the launcher takes them; None where no variable names any.
+
+    Args:
+        launcher: Gives the launcher's family and its major version; called only where a variable
+            of a launcher is set.
+        env: The environment to read; None for this process's own.
+
+    Raises:
+        InputError: What a variable names cannot be read or is not understood; the message names
+            the variable.
+    """
+    env = os.environ if env is None else env
+    family, major = "", 0
+    if any(env.get(name) for name in (_OF_HYDRA, *_OF_OPEN_MPI.values())):
+        family, major = launcher()
+    if family == "mpich" and (path := env.get(_OF_HYDRA)):
+        return _of_variable(_OF_HYDRA, path)
+    scheduled = _of_scheduler(env)
+    if scheduled is not None:
+        return scheduled
+    name = _OF_OPEN_MPI.get(major, "") if family == "openmpi" else ""
+    path = env.get(name, "")
+    return _of_variable(name, path) if path else None
+
+
+def is_started_by_scheduler(
+    has_program: Callable[[str], object], env: Mapping[str, str] | None = None
+) -> bool:
+    """Whether the launcher may start its daemons by the scheduler's program, and not by ssh."""
+    env = os.environ if env is None else env
+    return any(name in env and has_program(program) for name, program in _STARTERS)
+
+
+def _of_scheduler(env: Mapping[str, str]) -> Cluster | None:
+    if (cluster := cluster_from_slurm(env)) is not None:
+        return cluster
+    for name in _SLOT_FILES:
+        if path := env.get(name):
+            return _of_slots(name, _text(name, path).split())
+    if listed := env.get("LSB_MCPU_HOSTS"):
+        return _of_pairs("LSB_MCPU_HOSTS", listed)
+    if listed := env.get("LSB_HOSTS"):
+        return _of_slots("LSB_HOSTS", listed.split())
+    if path := env.get("PE_HOSTFILE"):
+        return _named("PE_HOSTFILE", _text("PE_HOSTFILE", path))
+    return None
+
+
+def _of_variable(name: str, path: str) -> Cluster:
+    """The hosts of a hostfile in the launcher's own form, which the launcher gets as it is."""
+    try:
+        return read_hostfile(path)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+
+
+def _text(name: str, path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise InputError(f"{name}={path}: cannot be read: {reason}") from error
+
+
+def _of_slots(name: str, hosts: list[str]) -> Cluster:
+    """A cluster from a list that names each host once for each of its slots."""
+    slots = Counter(hosts)
+    return _named(name, "".join(f"{host} slots={slots[host]}\n" for host in slots))
+
+
+def _of_pairs(name: str, listed: str) -> Cluster:
+    """A cluster from "h1 4 h2 2"; a host that comes again adds its slots."""
+    words = listed.split()
+    slots: Counter[str] = Counter()
+    if len(words) % 2 or not all(re.fullmatch(r"[1-9][0-9]{0,5}", word) for word in words[1::2]):
+        raise InputError(f"{name}={listed!r}: expected hosts with their slots, as in 'h1 4 h2 2'")
+    for host, number in zip(words[::2], words[1::2], strict=True):
+        slots[host] += int(number)
+    return _named(name, "".join(f"{host} slots={slots[host]}\n" for host in slots))
+
+
+def _named(name: str, text: str) -> Cluster:
+    try:
+        return parse_hostfile(text, name)
+    except TopologyError as error:
+        raise InputError(f"{name}: {error}") from error

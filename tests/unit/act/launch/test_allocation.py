@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hosts of an allocation, from the variables of schedulers and launchers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fairlead.act.launch import allocated_cluster, read_hostfile
+from fairlead.act.launch.allocation import is_started_by_scheduler
+from fairlead.errors import InputError
+from fairlead.model.cluster import Cluster
+
+OPEN_MPI_4, OPEN_MPI_5, MPICH = ("openmpi", 4), ("openmpi", 5), ("mpich", 4)
+
+# sge_pe(5): host, slots, queue, processors.
+PE_HOSTFILE = "h0 4 all.q@h0 UNDEFINED\nh1.site 2 all.q@h1.site <NULL>\n"
+
+
+def hosts_and_slots(cluster: Cluster | None) -> dict[str, int]:
+    assert cluster is not None
+    return dict(zip(cluster.hosts, cluster.slots, strict=True))
+
+
+def no_launcher() -> tuple[str, int]:
+    raise AssertionError("no launcher's variable is set")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "slots"),
+    [
+        # A name for each slot, as pbs_mom writes them; a name that comes once is one slot.
+        ("PBS_NODEFILE", "h0\nh0\nh1\nh0\n", {"h0": 3, "h1": 1}),
+        ("LSB_DJOB_HOSTFILE", "h0\nh0\nh1\nh1\n", {"h0": 2, "h1": 2}),
+        ("COBALT_NODEFILE", "h0\nh1\n", {"h0": 1, "h1": 1}),
+        ("LOADL_HOSTFILE", "h1\nh0\nh1\n", {"h1": 2, "h0": 1}),
+        ("PE_HOSTFILE", PE_HOSTFILE, {"h0": 4, "h1.site": 2}),
+    ],
+)
+def test_a_scheduler_names_a_file(
+    tmp_path: Path, name: str, text: str, slots: dict[str, int]
+) -> None:
+    file = tmp_path / "hosts"
+    file.write_text(text)
+
+    cluster = allocated_cluster(no_launcher, {name: str(file)})
+
+    assert hosts_and_slots(cluster) == slots
+    assert cluster is not None
+    assert (cluster.given, cluster.bare_hosts, cluster.source) == (None, frozenset(), name)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "slots"),
+    [
+        ("LSB_MCPU_HOSTS", "h0 4 h1 2 h0 1", {"h0": 5, "h1": 2}),
+        ("LSB_HOSTS", "h0 h0 h1", {"h0": 2, "h1": 1}),
+        ("SLURM_JOB_NODELIST", "h[0-1]", {"h0": 3, "h1": 3}),
+    ],
+)
+def test_a_scheduler_names_hosts(name: str, text: str, slots: dict[str, int]) -> None:
+    env = {name: text, "SLURM_TASKS_PER_NODE": "3(x2)"}
+
+    assert hosts_and_slots(allocated_cluster(no_launcher, env)) == slots
+
+
+@pytest.mark.parametrize(
+    ("variable", "launcher", "others"),
+    [
+        ("OMPI_MCA_orte_default_hostfile", OPEN_MPI_4, [OPEN_MPI_5, MPICH]),
+        ("PRTE_MCA_prte_default_hostfile", OPEN_MPI_5, [OPEN_MPI_4, MPICH]),
+        ("HYDRA_HOST_FILE", MPICH, [OPEN_MPI_4, OPEN_MPI_5]),
+    ],
+)
+def test_a_launchers_variable_is_for_that_launcher(
+    tmp_path: Path, variable: str, launcher: tuple[str, int], others: list[tuple[str, int]]
+) -> None:
+    file = tmp_path / "hosts"
+    file.write_text("h0 slots=2\nh1 slots=2\n")
+    env = {variable: str(file)}
+
+    cluster = allocated_cluster(lambda: launcher, env)
+
+    assert hosts_and_slots(cluster) == {"h0": 2, "h1": 2}
+    # The launcher gets the user's own file.
+    assert cluster is not None
+    assert cluster.given is not None
+    assert cluster.given.hostfile == file
+    for other in others:
+        assert allocated_cluster(lambda other=other: other, env) is None
+
+
+def test_hydras_file_replaces_the_schedulers_hosts_and_open_mpis_does_not(tmp_path: Path) -> None:
+    file, nodes = tmp_path / "hosts", tmp_path / "nodes"
+    file.write_text("own\n")
+    nodes.write_text("scheduled\n")
+    env = {"PBS_NODEFILE": str(nodes)}
+
+    of_hydra = allocated_cluster(lambda: MPICH, env | {"HYDRA_HOST_FILE": str(file)})
+    variable = "OMPI_MCA_orte_default_hostfile"
+    of_open_mpi = allocated_cluster(lambda: OPEN_MPI_4, env | {variable: str(file)})
+
+    assert hosts_and_slots(of_hydra) == {"own": 1}
+    assert hosts_and_slots(of_open_mpi) == {"scheduled": 1}
+
+
+def test_without_variables_there_is_no_allocation() -> None:
+    assert allocated_cluster(no_launcher, {}) is None
+
+
+@pytest.mark.parametrize(
+    ("env", "message"),
+    [
+        ({"PBS_NODEFILE": "/gone"}, "PBS_NODEFILE=/gone: cannot be read: No such file"),
+        ({"PE_HOSTFILE": "/gone"}, "PE_HOSTFILE=/gone: cannot be read: No such file"),
+        ({"LSB_MCPU_HOSTS": "h0 4 h1"}, "LSB_MCPU_HOSTS='h0 4 h1': expected hosts with"),
+        ({"LSB_MCPU_HOSTS": "h0 x"}, "LSB_MCPU_HOSTS='h0 x': expected hosts with"),
+        ({"LSB_HOSTS": "-x"}, "LSB_HOSTS:1: host name '-x'"),
+        ({"HYDRA_HOST_FILE": "/gone"}, "HYDRA_HOST_FILE: /gone: hostfile cannot be read"),
+    ],
+)
+def test_what_is_wrong_is_named_by_its_variable(env: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError) as error:
+        allocated_cluster(lambda: MPICH, env)
+
+    assert message in str(error.value)
+
+
+def test_a_hostfile_of_sge_is_a_hostfile(tmp_path: Path) -> None:
+    file = tmp_path / "pe_hostfile"
+    file.write_text(PE_HOSTFILE)
+
+    cluster = read_hostfile(file)
+
+    assert hosts_and_slots(cluster) == {"h0": 4, "h1.site": 2}
+    # No launcher reads the form as a hostfile, so it gets another.
+    assert cluster.given is None
+
+
+def test_daemons_are_started_by_the_schedulers_program_where_there_is_one() -> None:
+    env = {"LSB_JOBID": "1"}
+
+    assert is_started_by_scheduler(lambda program: program == "blaunch", env)
+    assert not is_started_by_scheduler(lambda _: False, env)
+    assert not is_started_by_scheduler(lambda _: True, {})
