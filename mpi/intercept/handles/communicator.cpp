@@ -7,11 +7,10 @@
 #include <cstddef>
 #include <mutex>
 #include <numeric>
-#include <thread>
 
 #include "handles/handle_table.hpp"
+#include "handles/releases.hpp"
 #include "pmpi/mpi_symbols.hpp"
-#include "pmpi/nesting.hpp"
 #include "pmpi/simulated.hpp"
 
 namespace fairlead::intercept {
@@ -21,35 +20,16 @@ std::atomic<std::uint64_t> generation{1};
 
 namespace {
 
-// A call that releases a handle, under way in one thread.
-struct Release {
-  MPI_Comm comm;
-  std::thread::id thread;
-};
-
 // Everything is protected by `lock`, since threads add their results. Entries die with the handle.
 struct Table {
   std::mutex lock;
   HandleTable<MPI_Comm, std::shared_ptr<const Communicator>> communicators;
-  std::vector<Release> releases;
 };
 
 // Never destroyed: threads may still trace while static objects are torn down.
 Table& table() {
   static Table* const instance = new Table;
   return *instance;
-}
-
-// Whether a call is releasing this handle; under the lock. A release that this thread has left by a
-// jump is over, although its `end` was not called.
-bool is_being_released(MPI_Comm comm) {
-  std::vector<Release>& releases = table().releases;
-  const auto is_left = [comm, thread = std::this_thread::get_id()](const Release& release) {
-    return release.comm == comm && release.thread == thread && !is_called_by_a_wrapper();
-  };
-  std::erase_if(releases, is_left);
-  return std::any_of(releases.begin(), releases.end(),
-                     [comm](const Release& release) { return release.comm == comm; });
 }
 
 // MPI 4.0, section 8.6: the send buffer holds two parts per dimension, negative direction first.
@@ -149,7 +129,7 @@ std::vector<int> world_ranks_of(MPI_Group group) {
 
 FoundCommunicator find_communicator(MPI_Comm comm) {
   const std::lock_guard guard(table().lock);
-  if (is_being_released(comm)) return {describe(comm), false};
+  if (is_being_freed(comm)) return {describe(comm), false};
   if (const auto* const entry = table().communicators.find(comm)) return {*entry, true};
   const std::shared_ptr<const Communicator> described = describe(comm);
   table().communicators.insert(comm, described);
@@ -157,18 +137,13 @@ FoundCommunicator find_communicator(MPI_Comm comm) {
 }
 
 void begin_release(MPI_Comm comm) {
+  begin_freeing(comm);
   const std::lock_guard guard(table().lock);
-  table().releases.push_back({comm, std::this_thread::get_id()});
   if (table().communicators.erase(comm)) detail::generation.fetch_add(1, std::memory_order_release);
 }
 
 void end_release(MPI_Comm comm) noexcept {
-  const std::lock_guard guard(table().lock);
-  std::vector<Release>& releases = table().releases;
-  const auto ended = std::find_if(releases.begin(), releases.end(), [comm](const Release& release) {
-    return release.comm == comm && release.thread == std::this_thread::get_id();
-  });
-  if (ended != releases.end()) releases.erase(ended);
+  end_freeing(comm);
 }
 
 }  // namespace fairlead::intercept
