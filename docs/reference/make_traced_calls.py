@@ -52,7 +52,11 @@ HANDLED = {
     "collectives": "follows its planned schedule, where the plan has a rule for it",
     "reorder": "with `reorder=1`: ranks placed by weighted edges, in a grid to its neighbours",
     "relay": "a large message may go by way of other hosts",
+    "freeing": "meanwhile delete callbacks may communicate, and collectives are the MPI's own",
 }
+LEFT_TO_THE_MPI = "the MPI carries the message, but for strings of 23 bytes"
+KEPT_MODES = ("Bsend", "Ssend", "Ibsend", "Issend", "Bsend_init", "Ssend_init")
+"""What an envelope in their place would not keep."""
 SECTIONS = {
     "lifecycle": "Begin and end",
     "counted": "Messages and requests",
@@ -118,7 +122,10 @@ def preprocessed(source: str, *options: str) -> str:
 def described(row: Row) -> str:
     """What becomes of a call, in words."""
     words = [MEANINGS[row.meaning]] if row.meaning else []
-    words += [HANDLED[row.feature]] if row.feature else []
+    if row.name in KEPT_MODES:
+        words.append(LEFT_TO_THE_MPI)
+    elif row.feature:
+        words.append(HANDLED[row.feature])
     return "; ".join(words or ["left to the MPI"])
 
 

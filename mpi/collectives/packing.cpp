@@ -2,6 +2,7 @@
 // Packing by MPI, where memory holds anything but plain bytes.
 #include "packing.hpp"
 #include "mpi_calls.hpp"
+#include "pmpi/addressed_memory.hpp"
 
 #include <cstring>
 #include <vector>
@@ -35,40 +36,6 @@ bool has_no_gap(MPI_Datatype type) {
   Elements elements;
   return elements_of(type, 1, elements) == MPI_SUCCESS && elements.is_dense;
 }
-
-/// Memory as MPI_Pack and MPI_Unpack take it. MPICH 4.0 refuses its own MPI_BOTTOM there, a null
-/// pointer, from which types of absolute addresses count: the same bytes are those from another
-/// address on, by a type that is as far below it.
-class Addressed {
- public:
-  Addressed(void* address, MPI_Datatype type) : address_(address), type_(type) {
-    if (address != nullptr) return;
-    const int one = 1;
-    const MPI_Aint below = -kAddress;
-    code_ = mpi().Type_create_hindexed(1, &one, &below, type, &type_);
-    if (code_ != MPI_SUCCESS) return;
-    is_own_ = true;
-    code_ = mpi().Type_commit(&type_);
-    address_ = reinterpret_cast<void*>(kAddress);  // NOLINT(performance-no-int-to-ptr)
-  }
-  ~Addressed() {
-    if (is_own_) mpi().Type_free(&type_);
-  }
-  Addressed(const Addressed&) = delete;
-  Addressed& operator=(const Addressed&) = delete;
-
-  [[nodiscard]] int code() const { return code_; }
-  [[nodiscard]] void* address() const { return address_; }
-  [[nodiscard]] MPI_Datatype type() const { return type_; }
-
- private:
-  static constexpr MPI_Aint kAddress = 64;
-
-  void* address_;
-  MPI_Datatype type_;
-  bool is_own_ = false;
-  int code_ = MPI_SUCCESS;
-};
 
 }  // namespace
 
@@ -152,7 +119,7 @@ void* AsBytes::block_at(std::uint64_t block) const {
 int AsBytes::pack(std::uint64_t block, std::byte* into) {
   // Not every MPI accepts a null buffer for nothing.
   if (block_bytes_ == 0) return MPI_SUCCESS;
-  const Addressed memory(block_at(block), type_);
+  const intercept::AddressedMemory memory(block_at(block), type_);
   if (memory.code() != MPI_SUCCESS) return memory.code();
   int position = 0;
   return mpi().Pack(memory.address(), count_, memory.type(), into, static_cast<int>(block_bytes_),
@@ -160,7 +127,7 @@ int AsBytes::pack(std::uint64_t block, std::byte* into) {
 }
 
 int AsBytes::unpack(const std::byte* bytes, std::uint64_t block) {
-  const Addressed memory(block_at(block), type_);
+  const intercept::AddressedMemory memory(block_at(block), type_);
   if (memory.code() != MPI_SUCCESS) return memory.code();
   int position = 0;
   return mpi().Unpack(bytes, static_cast<int>(block_bytes_), &position, memory.address(), count_,

@@ -12,6 +12,7 @@ add_library(
     relay/completion.cpp
     relay/exchanges.cpp
     relay/landing.cpp
+    relay/match_question.cpp
     relay/peers.cpp
     relay/probes.cpp
     relay/receives.cpp

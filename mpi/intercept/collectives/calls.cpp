@@ -3,6 +3,7 @@
 //
 // The MPI's own call, and the program's error handler, may be left by a longjmp, an exception or
 // the end of the thread. So what has something to clean up is in a function that has returned.
+#include <algorithm>
 #include <climits>
 #include <cstddef>
 #include <cstdint>
@@ -10,9 +11,11 @@
 
 #include "collectives/combining.hpp"
 #include "collectives/communicator_schedules.hpp"
+#include "collectives/stand_in.hpp"
 #include "collectives/watched_call.hpp"
 #include "operations.hpp"
 #include "plan/world_hosts.hpp"
+#include "pmpi/argument_check.hpp"
 #include "pmpi/cancellation.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "session/feature.hpp"
@@ -32,24 +35,28 @@ struct Outcome {
   int code = MPI_SUCCESS;
 };
 
-// `facts` returns the call as all ranks see it; `follow` makes it by its schedule.
-template <class Facts, class Follow>
-[[gnu::noinline]] Outcome try_to_follow(MPI_Comm comm, Facts facts, Follow follow) noexcept {
+// `is_accepted` asks whether the MPI would make the call with this rank's arguments; `facts`
+// returns the call as all ranks see it; `follow` makes it by its schedule. What is not accepted is
+// the MPI's own call, which reports the error, after this rank has done its part.
+template <class IsAccepted, class Facts, class Follow>
+[[gnu::noinline]] Outcome try_to_follow(MPI_Comm comm, IsAccepted is_accepted, Facts facts,
+                                        Follow follow) noexcept {
   const NoCancellation no_cancellation;
   try {
     // Beside the root of an intercommunicator, arguments may be invalid: they are ignored.
     if (num_ranks_with_rules(comm) == 0) return {.is_native = true};
-    const CollectiveCall call = facts();
-    // Without content there is nothing to plan; a barrier has none.
-    if (call.bytes == 0 && call.operation != Operation::barrier) return {.is_native = true};
+    const bool is_right = is_accepted();
+    const CollectiveCall call = facts(is_right);
     const Followed found = find_schedule(comm, call);
     if (found.schedule == nullptr) return {.is_native = true};
-    if (found.watched == nullptr) return {.code = follow(*found.schedule, *found.members)};
-    const int code =
-        watched_call(*found.watched, [&] { return follow(*found.schedule, *found.members); });
+    const auto make = [&] {
+      return is_right ? follow(*found.schedule, *found.members)
+                      : stand_in(*found.schedule, *found.members, call);
+    };
+    const int code = found.watched == nullptr ? make() : watched_call(*found.watched, make);
     // After an error, too: the others may have none, and agree with this rank now.
-    if (found.watched->is_due()) look_after(comm, *found.watched);
-    return {.code = code};
+    if (found.watched != nullptr && found.watched->is_due()) look_after(comm, *found.watched);
+    return {.is_native = !is_right, .code = code};
   } catch (const MpiFailure& failure) {
     return {.code = failure.code};
   } catch (...) {
@@ -57,13 +64,52 @@ template <class Facts, class Follow>
   }
 }
 
-template <class Native, class Facts, class Follow>
-int handle(MPI_Comm comm, Native native, Facts facts, Follow follow) {
+template <class Native, class IsAccepted, class Facts, class Follow>
+int handle(MPI_Comm comm, Native native, IsAccepted is_accepted, Facts facts, Follow follow) {
   if (comm == comm_null()) return native();
-  const Outcome outcome = try_to_follow(comm, facts, follow);
+  const Outcome outcome = try_to_follow(comm, is_accepted, facts, follow);
   if (outcome.is_native) return native();
   if (outcome.code != MPI_SUCCESS) mpi().Comm_call_errhandler(comm, outcome.code);
   return outcome.code;
+}
+
+enum class InPlace : bool { no, yes };
+
+// Whether the MPI accepts what this rank sends or receives. It asks by point-to-point calls, which
+// know no MPI_IN_PLACE.
+template <class Count>
+bool may_send(const void* buffer, Count count, MPI_Datatype type, InPlace in_place = InPlace::no) {
+  if (buffer == MPI_IN_PLACE) return in_place == InPlace::yes;
+  return check_sent(buffer, count, type) == MPI_SUCCESS;
+}
+
+template <class Count>
+bool may_receive(void* buffer, Count count, MPI_Datatype type, InPlace in_place = InPlace::no) {
+  if (buffer == MPI_IN_PLACE) return in_place == InPlace::yes;
+  return check_received(buffer, count, type) == MPI_SUCCESS;
+}
+
+constexpr InPlace at_root(bool is_root) {
+  return is_root ? InPlace::yes : InPlace::no;
+}
+
+// Whether the MPI accepts that a reduction has its result where its values are, without
+// MPI_IN_PLACE: of this process alone it is asked what changes nothing.
+template <class Count>
+bool may_reduce(const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op) {
+  if (send != receive || count == 0) return true;
+  const int num_asked = static_cast<int>(std::min<MPI_Count>(count, INT_MAX));
+  return mpi().Allreduce(send, receive, num_asked, type, op, asking_comm()) == MPI_SUCCESS;
+}
+
+// The same for blocks that are moved.
+template <class Count>
+bool may_move(const void* send, Count send_count, MPI_Datatype send_type, void* receive,
+              Count receive_count, MPI_Datatype receive_type) {
+  if (send != receive || send_count != receive_count || send_type != receive_type) return true;
+  const int num_asked = static_cast<int>(std::min<MPI_Count>(send_count, INT_MAX));
+  return num_asked == 0 || mpi().Alltoall(send, num_asked, send_type, receive, num_asked,
+                                          receive_type, asking_comm()) == MPI_SUCCESS;
 }
 
 // Bytes of a message, the same on all ranks whatever the type; 0 where an argument is wrong, which
@@ -77,24 +123,51 @@ std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) {
   return bytes > UINT64_MAX / each ? UINT64_MAX : bytes * each;
 }
 
+// The sum of all counts; -1 where one of them is wrong, or is too large for one message.
+template <class Count>
+MPI_Count total_of(const Count counts[], int num_ranks) {
+  if (counts == nullptr) return -1;
+  MPI_Count total = 0;
+  for (int rank = 0; rank < num_ranks; ++rank) {
+    if (counts[rank] < 0 || counts[rank] > INT_MAX) return -1;
+    total += counts[rank];
+  }
+  return total;
+}
+
 // The mean block, rounded up; 0 also where all of them together are too long for one message.
 template <class Count>
 std::uint64_t mean_bytes_of(const Count counts[], int num_ranks, MPI_Datatype type) {
-  MPI_Count total = 0;
-  for (int rank = 0; rank < num_ranks; ++rank) {
-    if (counts[rank] < 0 || counts[rank] > INT_MAX) return 0;
-    total += counts[rank];
-  }
+  const MPI_Count total = total_of(counts, num_ranks);
   const std::uint64_t bytes = bytes_of(total, type);
   if (bytes > INT_MAX || num_ranks == 0) return 0;
   const auto divisor = static_cast<std::uint64_t>(num_ranks);
   return (bytes + divisor - 1) / divisor;
 }
 
-bool is_rank(MPI_Comm comm, int rank) {
+int rank_of_this(MPI_Comm comm) {
   int own = MPI_PROC_NULL;
   mpi().Comm_rank(comm, &own);
-  return own == rank;
+  return own;
+}
+
+bool is_rank(MPI_Comm comm, int rank) {
+  return rank_of_this(comm) == rank;
+}
+
+// The block of this rank among those of all.
+template <class Count>
+void* own_block(const void* blocks, Count count, MPI_Datatype type, MPI_Comm comm) {
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  mpi().Type_get_extent(type, &lower, &extent);
+  auto* const first = static_cast<std::byte*>(const_cast<void*>(blocks));
+  return first + extent * static_cast<MPI_Aint>(count) * rank_of_this(comm);
+}
+
+// Whether a rank with wrong arguments has to take the bytes of a block from its other buffer.
+bool needs_other(bool is_right, std::uint64_t bytes, const void* other) {
+  return !is_right && bytes == 0 && other != MPI_IN_PLACE;
 }
 
 // Of what follows a schedule no count is beyond an int, since no message is.
@@ -113,7 +186,11 @@ int bcast(int (*native)(void*, Count, MPI_Datatype, int, MPI_Comm), void* buffer
           MPI_Datatype type, int root, MPI_Comm comm) {
   return handle(
       comm, [&] { return native(buffer, count, type, root, comm); },
-      [&] { return CollectiveCall{Operation::bcast, bytes_of(count, type), root}; },
+      [&] {
+        return is_rank(comm, root) ? may_send(buffer, count, type)
+                                   : may_receive(buffer, count, type);
+      },
+      [&](bool) { return CollectiveCall{Operation::bcast, bytes_of(count, type), root}; },
       [&](const Schedule& schedule, Members& members) {
         return executors::bcast(schedule, members, buffer, narrow(count), type, root);
       });
@@ -126,7 +203,13 @@ int reduce(int (*native)(const void*, void*, Count, MPI_Datatype, MPI_Op, int, M
   return handle(
       comm, [&] { return native(send, receive, count, type, op, root, comm); },
       [&] {
-        const std::uint64_t bytes = can_combine(op, type) ? bytes_of(count, type) : 0;
+        const bool is_root = is_rank(comm, root);
+        if (!may_send(send, count, type, at_root(is_root))) return false;
+        return !is_root ||
+               (may_receive(receive, count, type) && may_reduce(send, receive, count, type, op));
+      },
+      [&](bool is_right) {
+        const std::uint64_t bytes = is_right && can_combine(op, type) ? bytes_of(count, type) : 0;
         return CollectiveCall{Operation::reduce, bytes, root};
       },
       [&](const Schedule& schedule, Members& members) {
@@ -141,7 +224,11 @@ int allreduce(int (*native)(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI
   return handle(
       comm, [&] { return native(send, receive, count, type, op, comm); },
       [&] {
-        const std::uint64_t bytes = can_combine(op, type) ? bytes_of(count, type) : 0;
+        return may_send(send, count, type, InPlace::yes) && may_receive(receive, count, type) &&
+               may_reduce(send, receive, count, type, op);
+      },
+      [&](bool is_right) {
+        const std::uint64_t bytes = is_right && can_combine(op, type) ? bytes_of(count, type) : 0;
         return CollectiveCall{Operation::allreduce, bytes, kNoHost};
       },
       [&](const Schedule& schedule, Members& members) {
@@ -166,8 +253,20 @@ int gather(RootedExchange<Count> native, const void* send, Count send_count, MPI
                       comm);
       },
       [&] {
-        const std::uint64_t bytes = is_rank(comm, root) ? bytes_of(receive_count, receive_type)
-                                                        : bytes_of(send_count, send_type);
+        const bool is_root = is_rank(comm, root);
+        if (!may_send(send, send_count, send_type, at_root(is_root))) return false;
+        if (!is_root) return true;
+        return may_receive(receive, receive_count, receive_type) &&
+               (send == MPI_IN_PLACE ||
+                may_move(send, send_count, send_type,
+                         own_block(receive, receive_count, receive_type, comm), receive_count,
+                         receive_type));
+      },
+      [&](bool is_right) {
+        const bool is_root = is_rank(comm, root);
+        std::uint64_t bytes =
+            is_root ? bytes_of(receive_count, receive_type) : bytes_of(send_count, send_type);
+        if (needs_other(is_right, bytes, send) && is_root) bytes = bytes_of(send_count, send_type);
         return CollectiveCall{Operation::gather, bytes, root};
       },
       [&](const Schedule& schedule, Members& members) {
@@ -187,8 +286,21 @@ int scatter(RootedExchange<Count> native, const void* send, Count send_count,
                       comm);
       },
       [&] {
-        const std::uint64_t bytes = is_rank(comm, root) ? bytes_of(send_count, send_type)
-                                                        : bytes_of(receive_count, receive_type);
+        const bool is_root = is_rank(comm, root);
+        if (!may_receive(receive, receive_count, receive_type, at_root(is_root))) return false;
+        if (!is_root) return true;
+        return may_send(send, send_count, send_type) &&
+               (receive == MPI_IN_PLACE ||
+                may_move(own_block(send, send_count, send_type, comm), send_count, send_type,
+                         receive, receive_count, receive_type));
+      },
+      [&](bool is_right) {
+        const bool is_root = is_rank(comm, root);
+        std::uint64_t bytes =
+            is_root ? bytes_of(send_count, send_type) : bytes_of(receive_count, receive_type);
+        if (needs_other(is_right, bytes, receive) && is_root) {
+          bytes = bytes_of(receive_count, receive_type);
+        }
         return CollectiveCall{Operation::scatter, bytes, root};
       },
       [&](const Schedule& schedule, Members& members) {
@@ -206,7 +318,17 @@ int allgather(Exchange<Count> native, const void* send, Count send_count, MPI_Da
         return native(send, send_count, send_type, receive, receive_count, receive_type, comm);
       },
       [&] {
-        return CollectiveCall{Operation::allgather, bytes_of(receive_count, receive_type), kNoHost};
+        return may_send(send, send_count, send_type, InPlace::yes) &&
+               may_receive(receive, receive_count, receive_type) &&
+               (send == MPI_IN_PLACE ||
+                may_move(send, send_count, send_type,
+                         own_block(receive, receive_count, receive_type, comm), receive_count,
+                         receive_type));
+      },
+      [&](bool is_right) {
+        std::uint64_t bytes = bytes_of(receive_count, receive_type);
+        if (needs_other(is_right, bytes, send)) bytes = bytes_of(send_count, send_type);
+        return CollectiveCall{Operation::allgather, bytes, kNoHost};
       },
       [&](const Schedule& schedule, Members& members) {
         return executors::allgather(schedule, members, send, narrow(send_count), send_type, receive,
@@ -226,7 +348,12 @@ int allgatherv(int (*native)(const void*, Count, MPI_Datatype, void*, const Coun
         return native(send, send_count, send_type, receive, counts, offsets, receive_type, comm);
       },
       [&] {
-        const int num_ranks = num_ranks_with_rules(comm);
+        const MPI_Count total = total_of(counts, num_ranks_with_rules(comm));
+        return offsets != nullptr && may_send(send, send_count, send_type, InPlace::yes) &&
+               may_receive(receive, total, receive_type);
+      },
+      [&](bool is_right) {
+        const int num_ranks = is_right ? num_ranks_with_rules(comm) : 0;
         return CollectiveCall{Operation::allgather, mean_bytes_of(counts, num_ranks, receive_type),
                               kNoHost};
       },
@@ -245,7 +372,13 @@ int reduce_scatter(int (*native)(const void*, void*, const Count[], MPI_Datatype
   return handle(
       comm, [&] { return native(send, receive, counts, type, op, comm); },
       [&] {
-        const int num_ranks = can_combine(op, type) ? num_ranks_with_rules(comm) : 0;
+        const MPI_Count total = total_of(counts, num_ranks_with_rules(comm));
+        if (total < 0 || !may_send(send, total, type, InPlace::yes)) return false;
+        const MPI_Count own = send == MPI_IN_PLACE ? total : counts[rank_of_this(comm)];
+        return may_receive(receive, own, type) && may_reduce(send, receive, own, type, op);
+      },
+      [&](bool is_right) {
+        const int num_ranks = is_right && can_combine(op, type) ? num_ranks_with_rules(comm) : 0;
         return CollectiveCall{Operation::reduce_scatter, mean_bytes_of(counts, num_ranks, type),
                               kNoHost};
       },
@@ -262,7 +395,11 @@ int reduce_scatter_block(int (*native)(const void*, void*, Count, MPI_Datatype, 
   return handle(
       comm, [&] { return native(send, receive, count, type, op, comm); },
       [&] {
-        const std::uint64_t bytes = can_combine(op, type) ? bytes_of(count, type) : 0;
+        return may_send(send, count, type, InPlace::yes) && may_receive(receive, count, type) &&
+               may_reduce(send, receive, count, type, op);
+      },
+      [&](bool is_right) {
+        const std::uint64_t bytes = is_right && can_combine(op, type) ? bytes_of(count, type) : 0;
         return CollectiveCall{Operation::reduce_scatter, bytes, kNoHost};
       },
       [&](const Schedule& schedule, Members& members) {
@@ -280,7 +417,15 @@ int alltoall(Exchange<Count> native, const void* send, Count send_count, MPI_Dat
         return native(send, send_count, send_type, receive, receive_count, receive_type, comm);
       },
       [&] {
-        return CollectiveCall{Operation::alltoall, bytes_of(receive_count, receive_type), kNoHost};
+        return may_send(send, send_count, send_type, InPlace::yes) &&
+               may_receive(receive, receive_count, receive_type) &&
+               (send == MPI_IN_PLACE ||
+                may_move(send, send_count, send_type, receive, receive_count, receive_type));
+      },
+      [&](bool is_right) {
+        std::uint64_t bytes = bytes_of(receive_count, receive_type);
+        if (needs_other(is_right, bytes, send)) bytes = bytes_of(send_count, send_type);
+        return CollectiveCall{Operation::alltoall, bytes, kNoHost};
       },
       [&](const Schedule& schedule, Members& members) {
         return executors::alltoall(schedule, members, send, narrow(send_count), send_type, receive,
@@ -294,8 +439,8 @@ namespace collectives {
 
 int Barrier(MPI_Comm comm) {
   return handle(
-      comm, [&] { return mpi().Barrier(comm); },
-      [] { return CollectiveCall{Operation::barrier, 0, kNoHost}; },
+      comm, [&] { return mpi().Barrier(comm); }, [] { return true; },
+      [](bool) { return CollectiveCall{Operation::barrier, 0, kNoHost}; },
       [](const Schedule& schedule, Members& members) {
         return executors::barrier(schedule, members);
       });

@@ -4,7 +4,6 @@
 #include <exception>
 #include <string>
 
-#include "collectives/combining.hpp"
 #include "collectives/communicator_schedules.hpp"
 #include "collectives/current_network.hpp"
 #include "collectives/drift_counts.hpp"
@@ -46,7 +45,6 @@ bool begin(const Session& session) noexcept try {
   site.rank = session.rank;
   site.host_of_world_rank = find_hosts_of_world(site.plan.network, session, &complain);
   if (site.host_of_world_rank.empty()) return false;
-  begin_combining();
   return true;
 } catch (const std::exception& error) {
   complain(error.what());
@@ -58,7 +56,6 @@ void end() noexcept try {
   if (collectives_site().host_of_world_rank.empty()) return;
   forget_schedules(comm_world());
   forget_schedules(comm_self());
-  end_combining();
   const CollectivesSite& site = collectives_site();
   if (site.plan.drift.is_on()) leave_drift_counts(site.rank);
 } catch (...) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "operations.hpp"
+#include "pmpi/argument_check.hpp"
 #include "pmpi/mpi_symbols.hpp"
 
 namespace fairlead::intercept {
@@ -31,9 +32,6 @@ struct Pair {
 // What threads share: all of it is guarded by the mutex.
 struct Asking {
   std::mutex mutex;
-  // Of this process alone. A question without a communicator would bring its error to the handler
-  // of the program's, which another thread may need meanwhile.
-  MPI_Comm comm = comm_null();
   // Pairs that fit. Predefined operations take predefined types only, whose handles last.
   std::vector<Pair> known{};
 };
@@ -49,22 +47,12 @@ bool is_taken(const Pair& pair) {
   if (std::find(shared.known.begin(), shared.known.end(), pair) != shared.known.end()) return true;
   const std::max_align_t in{};
   std::max_align_t out{};
-  if (mpi().Allreduce(&in, &out, 0, pair.type, pair.op, shared.comm) != MPI_SUCCESS) return false;
+  if (mpi().Allreduce(&in, &out, 0, pair.type, pair.op, asking_comm()) != MPI_SUCCESS) return false;
   shared.known.push_back(pair);
   return true;
 }
 
 }  // namespace
-
-void begin_combining() {
-  MPI_Comm& comm = asking().comm;
-  mpi().Comm_split(comm_self(), 0, 0, &comm);
-  mpi().Comm_set_errhandler(comm, errors_return());
-}
-
-void end_combining() {
-  mpi().Comm_free(&asking().comm);
-}
 
 bool can_combine(MPI_Op op, MPI_Datatype type) {
   if (op == op_null() || type == datatype_null()) return false;

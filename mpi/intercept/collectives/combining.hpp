@@ -6,10 +6,6 @@
 
 namespace fairlead::intercept {
 
-/// Before the program has threads that call MPI, and after.
-void begin_combining();
-void end_combining();
-
 /// Whether the operation can combine values of the type in any order; the same on all ranks. If not
 /// the MPI handles the call, and reports what is wrong on all of them: in a schedule only those
 /// that combine would find it.

@@ -11,6 +11,7 @@
 
 #include "collectives/current_network.hpp"
 #include "collectives/schedule_planner.hpp"
+#include "handles/releases.hpp"
 #include "operations.hpp"
 #include "plan/world_hosts.hpp"
 #include "pmpi/mpi_symbols.hpp"
@@ -61,12 +62,16 @@ class CommunicatorSchedules {
   }
 
   Followed find(MPI_Comm comm, const CollectiveCall& call) {
-    // An executor counts in int what is in one message.
-    if (call.bytes > INT_MAX || !has_right_root(call)) return {};
+    // Before all that depends on arguments: a rank with wrong ones takes part, too.
+    if (!has_rule_for(call.operation) || !attach(comm)) return {};
+    // An executor counts in int what is in one message. Without content there is nothing to plan; a
+    // barrier has none.
+    const bool is_empty = call.bytes == 0 && call.operation != executors::Operation::barrier;
+    if (is_empty || call.bytes > INT_MAX || !has_right_root(call)) return {};
     const auto rule = std::find_if(rules_.begin(), rules_.end(), [&](const CollectiveRule* each) {
       return each->covers(call.operation, call.bytes);
     });
-    if (rule == rules_.end() || !attach(comm)) return {};
+    if (rule == rules_.end()) return {};
     PlannedCalls& planned = planned_for(**rule, call);
     if (planned.schedule == nullptr || !can_follow(*planned.schedule, call)) return {};
     // Calls of another size in the class take other times: those tell nothing of the network.
@@ -80,6 +85,12 @@ class CommunicatorSchedules {
 
  private:
   using Key = std::tuple<const CollectiveRule*, int, int>;  // host of the root, size class
+
+  [[nodiscard]] bool has_rule_for(executors::Operation operation) const {
+    return std::any_of(rules_.begin(), rules_.end(), [operation](const CollectiveRule* each) {
+      return each->operation == operation;
+    });
+  }
 
   /// The MPI reports a wrong one, such as MPI_PROC_NULL, which may be the same number as kNoHost.
   [[nodiscard]] bool has_right_root(const CollectiveCall& call) const {
@@ -177,6 +188,8 @@ void look_after(MPI_Comm comm, PlannedCalls& calls) {
 }
 
 int num_ranks_with_rules(MPI_Comm comm) {
+  // What was kept with it may be deleted already, here or on another rank.
+  if (is_being_freed(comm)) return 0;
   return schedules_of(comm).num_ranks();
 }
 

@@ -40,8 +40,8 @@ struct Followed {
   PlannedCalls* watched = nullptr;  ///< null: not watched
 };
 
-/// The schedule of a call, the same on all ranks. Collective over the communicator where a rule
-/// covers the call.
+/// The schedule of a call, the same on all ranks. Collective over the communicator where there is a
+/// rule for the operation.
 /// @throws MpiFailure
 [[nodiscard]] Followed find_schedule(MPI_Comm comm, const CollectiveCall& call);
 

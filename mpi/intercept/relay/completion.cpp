@@ -45,16 +45,29 @@ int finish_receive(const Landing& landing, const Peers& peers, MPI_Status& statu
   return MPI_SUCCESS;
 }
 
+namespace {
+
+// Whether a request that was to be cancelled is.
+bool is_cancelled(Entry& entry, const MPI_Status& status) {
+  if (!std::exchange(entry.is_cancelled, false)) return false;
+  int flag = 0;
+  mpi().Test_cancelled(&status, &flag);
+  return flag != 0;
+}
+
+}  // namespace
+
 int finish(Entry& entry, MPI_Status& status) {
-  if (entry.is_send()) return MPI_SUCCESS;
-  if (entry.is_persistent() && !std::exchange(entry.is_active, false)) return MPI_SUCCESS;
+  const bool was_active = std::exchange(entry.is_active, false);
+  if (entry.is_send()) {
+    if (entry.question && !is_cancelled(entry, status)) entry.question->wait();
+    entry.question.reset();
+    return MPI_SUCCESS;
+  }
+  if (entry.is_persistent() && !was_active) return MPI_SUCCESS;
   entry.stand_in.reset();
   const auto found = std::exchange(entry.found, std::nullopt);
-  if (std::exchange(entry.is_cancelled, false)) {
-    int is_cancelled = 0;
-    mpi().Test_cancelled(&status, &is_cancelled);
-    if (is_cancelled != 0) return MPI_SUCCESS;
-  }
+  if (is_cancelled(entry, status)) return MPI_SUCCESS;
   if (!found || !found->envelope) return finish_receive(entry.landing, *entry.peers, status);
   status.MPI_SOURCE = found->source;
   status.MPI_TAG = found->tag;
@@ -87,7 +100,12 @@ bool is_ready(Entry& entry, MPI_Request own, MPI_Status& status) {
   const MPI_Request request = entry.request_in_mpi(own);
   if (mpi().Request_get_status(request, &is_complete, &status) != MPI_SUCCESS) return true;
   if (is_complete == 0) return false;
-  if (entry.is_send()) return true;
+  if (entry.is_send()) {
+    if (!entry.question) return true;
+    int is_cancelled = 0;
+    if (entry.is_cancelled) mpi().Test_cancelled(&status, &is_cancelled);
+    return is_cancelled != 0 || entry.question->is_matched();
+  }
   if (entry.is_persistent() && !entry.is_active) return true;
   const auto envelope =
       entry.found ? entry.found->envelope : envelope_in(entry.landing, *entry.peers, status);

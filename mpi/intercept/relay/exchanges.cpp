@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "pmpi/argument_check.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "relay/completion.hpp"
 #include "relay/landing.hpp"
@@ -17,12 +18,24 @@
 namespace fairlead::intercept::relay {
 namespace {
 
-// Whether an exchange is a send and a receive of ours.
 template <class Count>
-bool is_handled(const Wanted<Count>& wanted) {
-  if (wanted.source != MPI_PROC_NULL) return peers_of_receive(wanted) != nullptr;
+struct Sent {
+  const void* buffer;
+  Count count;
+  MPI_Datatype type;
+  int dest;
+  int tag;
+};
+
+// Whether an exchange is a send and a receive of ours; what is wrong with it the MPI reports.
+template <class Count>
+bool is_handled(const Sent<Count>& sent, const Wanted<Count>& wanted) {
   const auto peers = peers_of(wanted.comm);
-  return peers && peers->has_remote;
+  if (!peers || !peers->has_remote) return false;
+  const bool is_from_anyone = wanted.source == MPI_PROC_NULL || peers->may_be_source(wanted.source);
+  if (!is_from_anyone || !peers->may_be_destination(sent.dest)) return false;
+  return check_sent(sent.buffer, sent.count, sent.type, sent.tag) == MPI_SUCCESS &&
+         check_received(wanted.buffer, wanted.count, wanted.type, wanted.tag) == MPI_SUCCESS;
 }
 
 // The features' own calls, by the type of their counts.
@@ -66,12 +79,11 @@ struct Copied {
   }
 };
 
-// Nothing where arguments are wrong, or the MPI cannot pack it.
+// Nothing where the MPI cannot pack it.
 template <class Count>
 std::optional<Copied<Count>> copied(const void* buffer, Count count, MPI_Datatype type) {
   Copied<Count> copy{.count = count, .type = type};
   if (count == 0) return copy;
-  if (count < 0 || type == datatype_null()) return std::nullopt;
   if (!pack(buffer, count, type, copy.bytes)) return std::nullopt;
   if (is_plain(type)) return copy;
   copy.count = static_cast<Count>(copy.bytes.size());
@@ -83,7 +95,8 @@ std::optional<Copied<Count>> copied(const void* buffer, Count count, MPI_Datatyp
 template <class Count, class Native>
 int exchange_in_place(const Wanted<Count>& wanted, int dest, int tag, MPI_Status* status,
                       const Native& native) {
-  if (!is_handled(wanted)) return native();
+  const Sent<Count> sent{wanted.buffer, wanted.count, wanted.type, dest, tag};
+  if (!is_handled(sent, wanted) || !is_place(status)) return native();
   const auto copy = copied(wanted.buffer, wanted.count, wanted.type);
   if (!copy) return native();
   const auto start = [&](MPI_Request* request) {
@@ -93,23 +106,13 @@ int exchange_in_place(const Wanted<Count>& wanted, int dest, int tag, MPI_Status
 }
 
 #if FAIRLEAD_MPI4_REQUESTS
-template <class Count>
-struct Sent {
-  const void* buffer;
-  Count count;
-  MPI_Datatype type;
-  int dest;
-  int tag;
-  MPI_Comm comm;
-};
-
 // A send that needs no request.
 template <class Count>
-int start_copied(const Sent<Count>& sent, Copied<Count> copy) {
+int start_copied(const Sent<Count>& sent, MPI_Comm comm, Copied<Count> copy) {
   MPI_Request request{};
   auto entry = std::make_unique<Entry>();
   entry->kind = Entry::Kind::copied_send;
-  const int code = copy.start(sent.dest, sent.tag, sent.comm, &request);
+  const int code = copy.start(sent.dest, sent.tag, comm, &request);
   entry->copy = std::move(copy.bytes);  // It stays where it is.
   if (code == MPI_SUCCESS) complete_later(request, std::move(entry));
   return code;
@@ -121,13 +124,13 @@ int start_copied(const Sent<Count>& sent, Copied<Count> copy) {
 template <class Count, class Native>
 int start_exchange(const Sent<Count>& sent, const Wanted<Count>& wanted, MPI_Request* request,
                    const Native& native) {
-  if (request == nullptr || !is_handled(wanted)) return native();
+  if (request == nullptr || !is_handled(sent, wanted)) return native();
   auto copy = copied(sent.buffer, sent.dest == MPI_PROC_NULL ? Count{0} : sent.count, sent.type);
   if (!copy) return native();
   const auto [buffer, count, type, source, tag, comm] = wanted;
   int code = Handled<Count>::irecv(buffer, count, type, source, tag, comm, request);
   if (code != MPI_SUCCESS) return code;
-  code = start_copied(sent, std::move(*copy));
+  code = start_copied(sent, comm, std::move(*copy));
   if (code == MPI_SUCCESS) return code;
   Cancel(request);
   Wait(request, MPI_STATUS_IGNORE);
@@ -142,7 +145,8 @@ int start_exchange(const Sent<Count>& sent, const Wanted<Count>& wanted, MPI_Req
                        int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype,       \
                        int source, int recvtag, MPI_Comm comm, MPI_Status* status) {             \
     const Wanted<Count> wanted{recvbuf, recvcount, recvtype, source, recvtag, comm};             \
-    if (!is_handled(wanted)) {                                                                   \
+    const Sent<Count> sent{sendbuf, sendcount, sendtype, dest, sendtag};                         \
+    if (!is_handled(sent, wanted) || !is_place(status)) {                                        \
       return mpi().Sendrecv##suffix(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,        \
                                     recvcount, recvtype, source, recvtag, comm, status);         \
     }                                                                                            \
@@ -172,7 +176,7 @@ EXCHANGES(_c, MPI_Count)
                         int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype,    \
                         int source, int recvtag, MPI_Comm comm, MPI_Request* request) {        \
     return start_exchange(                                                                     \
-        Sent<Count>{sendbuf, sendcount, sendtype, dest, sendtag, comm},                        \
+        Sent<Count>{sendbuf, sendcount, sendtype, dest, sendtag},                              \
         Wanted<Count>{recvbuf, recvcount, recvtype, source, recvtag, comm}, request, [&] {     \
           return mpi().Isendrecv##suffix(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, \
                                          recvcount, recvtype, source, recvtag, comm, request); \
@@ -182,7 +186,7 @@ EXCHANGES(_c, MPI_Count)
                                 int sendtag, int source, int recvtag, MPI_Comm comm,           \
                                 MPI_Request* request) {                                        \
     return start_exchange(                                                                     \
-        Sent<Count>{buffer, count, type, dest, sendtag, comm},                                 \
+        Sent<Count>{buffer, count, type, dest, sendtag},                                       \
         Wanted<Count>{buffer, count, type, source, recvtag, comm}, request, [&] {              \
           return mpi().Isendrecv_replace##suffix(buffer, count, type, dest, sendtag, source,   \
                                                  recvtag, comm, request);                      \

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "pmpi/addressed_memory.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "relay/envelope.hpp"
 #include "relay/relay.hpp"
@@ -61,9 +62,11 @@ bool pack(const void* buffer, MPI_Count count, MPI_Datatype type, std::vector<st
   if (size > kMaxInt || static_cast<std::uint64_t>(count) > kMaxInt) return false;
   bytes.resize(size);
   int position = 0;
+  const AddressedMemory memory(const_cast<void*>(buffer), type);
+  if (memory.code() != MPI_SUCCESS) return false;
   // Not by the program's communicator: its error handler is for the call that the program has made.
-  const int code = mpi().Pack(buffer, static_cast<int>(count), type, bytes.data(),
-                              static_cast<int>(size), &position, feature().world);
+  const int code = mpi().Pack(memory.address(), static_cast<int>(count), memory.type(),
+                              bytes.data(), static_cast<int>(size), &position, feature().world);
   return code == MPI_SUCCESS && static_cast<std::uint64_t>(position) == size;
 }
 

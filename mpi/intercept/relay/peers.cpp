@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "handles/communicator.hpp"
+#include "handles/releases.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "relay/relay.hpp"
 
@@ -68,30 +69,47 @@ Kept examine(MPI_Comm comm) {
 
 // Null if there is none. What is attached stays until the communicator is freed, which no program
 // does while another thread uses it.
-Kept attached_to(MPI_Comm comm) {
+Kept attached_to(MPI_Comm comm, int& code) {
   void* attribute = nullptr;
   int has_attribute = 0;
-  mpi().Comm_get_attr(comm, keyval(), static_cast<void*>(&attribute), &has_attribute);
+  code = mpi().Comm_get_attr(comm, keyval(), static_cast<void*>(&attribute), &has_attribute);
   return has_attribute != 0 ? *static_cast<Kept*>(attribute) : nullptr;
 }
 
 Kept find(MPI_Comm comm) {
-  if (Kept peers = attached_to(comm)) return peers;
+  int code = MPI_SUCCESS;
+  if (Kept peers = attached_to(comm, code)) return peers;
+  // It is none of the MPI's.
+  if (code != MPI_SUCCESS) return nullptr;
   auto kept = std::make_unique<Kept>(examine(comm));
   Kept peers = *kept;
   // Of several threads one attaches its own.
   static std::mutex attaching;
   const std::lock_guard guard(attaching);
-  if (Kept others = attached_to(comm)) return others;
+  if (Kept others = attached_to(comm, code)) return others;
   mpi().Comm_set_attr(comm, keyval(), kept.release());
+  return peers;
+}
+
+// In a delete callback, where attributes are not to be looked at.
+Kept find_freed(MPI_Comm comm) {
+  if (auto kept = kept_while_freed(comm)) return std::static_pointer_cast<Peers>(kept);
+  Kept peers = examine(comm);
+  keep_while_freed(comm, peers);
   return peers;
 }
 
 }  // namespace
 
+std::shared_ptr<Peers> known_peers_of(MPI_Comm comm) {
+  if (!feature().messenger || comm == comm_null() || comm == comm_world()) return nullptr;
+  int code = MPI_SUCCESS;
+  return attached_to(comm, code);
+}
+
 std::shared_ptr<Peers> peers_of(MPI_Comm comm) {
   if (comm == comm_null()) return nullptr;
-  if (comm != comm_world()) return find(comm);
+  if (comm != comm_world()) return is_being_freed(comm) ? find_freed(comm) : find(comm);
   static const Kept world = examine(comm);
   return world;
 }

@@ -58,6 +58,9 @@ struct Peers {
   [[nodiscard]] bool may_be_source(int rank) const {
     return rank == MPI_ANY_SOURCE || (rank >= 0 && rank < static_cast<int>(is_remote.size()));
   }
+  [[nodiscard]] bool may_be_destination(int rank) const {
+    return rank == MPI_PROC_NULL || (rank >= 0 && rank < static_cast<int>(is_remote.size()));
+  }
   /// Whether a receive with this source may match an envelope.
   [[nodiscard]] bool may_send_envelopes(int source) const {
     return source == MPI_ANY_SOURCE ? has_remote : is_remote_rank(source);
@@ -69,5 +72,7 @@ struct Peers {
 
 /// Its facts, found at the first use and kept as an attribute; null for no communicator.
 [[nodiscard]] std::shared_ptr<Peers> peers_of(MPI_Comm comm);
+/// The same where they were found already; else, and while the feature is off, null.
+[[nodiscard]] std::shared_ptr<Peers> known_peers_of(MPI_Comm comm);
 
 }  // namespace fairlead::intercept::relay

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "pmpi/argument_check.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "relay/completion.hpp"
 #include "relay/relay.hpp"
@@ -25,15 +26,25 @@ const Pulled* find_pulled(const Peers& peers, int source, int tag) {
   return found == peers.pulled.end() ? nullptr : &*found;
 }
 
+// A synchronous message in an envelope is one of this size.
+std::optional<std::uint64_t> number_to_confirm(const Pulled& pulled) {
+  if (!pulled.envelope || pulled.size_bytes != kEnvelopeBytes) return std::nullopt;
+  return pulled.envelope->number;
+}
+
 Pulled opened(MPI_Message message, const Peers& peers, const MPI_Status& status) {
   Pulled pulled{.source = status.MPI_SOURCE, .tag = status.MPI_TAG};
   pulled.size_bytes = received_bytes(status);
   pulled.message = message;
   if (!is_envelope(peers, status)) return pulled;
   EnvelopeBytes bytes{};
+  Messenger& messenger = *feature().messenger;
+  const std::uint32_t src_rank = peers.world_rank(status.MPI_SOURCE);
+  messenger.begin_opening(src_rank);
   mpi().Mrecv(bytes.data(), kEnvelopeBytes, byte_type(), &pulled.message, MPI_STATUS_IGNORE);
   pulled.envelope = parse_envelope(bytes);
   if (pulled.envelope) pulled.size_bytes = pulled.envelope->size_bytes;
+  messenger.end_opening(src_rank, number_to_confirm(pulled));
   return pulled;
 }
 
@@ -112,10 +123,12 @@ int look_and_take(const std::shared_ptr<Peers>& kept, int source, int tag, MPI_C
   return MPI_SUCCESS;
 }
 
-std::shared_ptr<Peers> probed_peers(int source, MPI_Comm comm) {
-  if (source == MPI_PROC_NULL) return nullptr;
+// Null where the MPI alone can do it, or is to report what is wrong with the arguments.
+std::shared_ptr<Peers> probed_peers(int source, int tag, MPI_Comm comm, const MPI_Status* status) {
+  if (!is_place(status)) return nullptr;
   std::shared_ptr<Peers> peers = peers_of(comm);
-  return peers && peers->has_remote ? peers : nullptr;
+  if (!peers || !peers->has_remote || !peers->may_be_source(source)) return nullptr;
+  return check_probed(tag) == MPI_SUCCESS ? peers : nullptr;
 }
 
 }  // namespace
@@ -127,6 +140,13 @@ std::optional<Pulled> take_pulled(Peers& peers, int source, int tag) {
   Pulled pulled = *found;
   peers.pulled.erase(found);
   return pulled;
+}
+
+void note_receive(const Pulled& pulled) {
+  const auto number = number_to_confirm(pulled);
+  if (!number) return;
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): the number is that of the envelope.
+  feature().messenger->note_receive(pulled.envelope->src_rank, *number);
 }
 
 MPI_Message feed(Entry& entry, const Pulled& pulled) {
@@ -142,13 +162,13 @@ MPI_Message feed(Entry& entry, const Pulled& pulled) {
 }
 
 int Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  const auto peers = probed_peers(source, comm);
+  const auto peers = flag ? probed_peers(source, tag, comm, status) : nullptr;
   if (!peers) return mpi().Iprobe(source, tag, comm, flag, status);
   return look(*peers, source, tag, comm, flag, status);
 }
 
 int Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  const auto peers = probed_peers(source, comm);
+  const auto peers = probed_peers(source, tag, comm, status);
   if (!peers) return mpi().Probe(source, tag, comm, status);
   int flag = 0;
   while (true) {
@@ -161,13 +181,13 @@ int Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
 
 int Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
             MPI_Status* status) {
-  const auto peers = probed_peers(source, comm);
+  const auto peers = flag && message ? probed_peers(source, tag, comm, status) : nullptr;
   if (!peers) return mpi().Improbe(source, tag, comm, flag, message, status);
   return look_and_take(peers, source, tag, comm, flag, message, status);
 }
 
 int Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  const auto peers = probed_peers(source, comm);
+  const auto peers = message ? probed_peers(source, tag, comm, status) : nullptr;
   if (!peers) return mpi().Mprobe(source, tag, comm, message, status);
   int flag = 0;
   while (true) {

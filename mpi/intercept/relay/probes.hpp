@@ -16,6 +16,9 @@ namespace fairlead::intercept::relay {
 /// @pre the lock of the peers is held
 [[nodiscard]] std::optional<Pulled> take_pulled(Peers& peers, int source, int tag);
 
+/// A receive of what a probe had found has begun: a synchronous send of it may complete.
+void note_receive(const Pulled& pulled);
+
 /// Sends an envelope to oneself, so that the MPI has a message, or a receive a request, for it.
 /// @param entry  gets the send's request
 [[nodiscard]] MPI_Message feed(Entry& entry, const Pulled& pulled);

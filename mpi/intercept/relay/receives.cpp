@@ -51,6 +51,7 @@ template <class Count>
 int start_opened(const Wanted<Count>& wanted, EntryPtr entry, MPI_Message message,
                  MPI_Request* request) {
   entry->landing = Landing(wanted.buffer, wanted.count, wanted.type, false);
+  if (entry->found) note_receive(*entry->found);
   const int code = mpi().Imrecv(entry->fed.data(), kEnvelopeBytes, byte_type(), &message, request);
   if (code == MPI_SUCCESS) feature().requests.insert(*request, std::move(entry));
   return code;
@@ -96,6 +97,7 @@ int receive_pulled(const Wanted<Count>& wanted, Peers& peers, Pulled& pulled, MP
     return Native<Count>::mrecv()(wanted.buffer, wanted.count, wanted.type, &pulled.message,
                                   status);
   }
+  note_receive(pulled);
   MPI_Status own{};
   own.MPI_SOURCE = pulled.source;
   own.MPI_TAG = pulled.tag;
@@ -108,7 +110,7 @@ int receive_pulled(const Wanted<Count>& wanted, Peers& peers, Pulled& pulled, MP
 template <class Count>
 int receive(const Wanted<Count>& wanted, MPI_Status* status) {
   const auto native = Native<Count>::recv();
-  const auto peers = peers_of_receive(wanted);
+  const auto peers = is_place(status) ? peers_of_receive(wanted) : nullptr;
   const auto [buffer, count, type, source, tag, comm] = wanted;
   if (!peers) return native(buffer, count, type, source, tag, comm, status);
   complete_freed();
@@ -169,11 +171,35 @@ EntryPtr entry_of_message(const MPI_Message* message) {
   return nullptr;
 }
 
+// The message stays for another receive. Open MPI reports the error to the communicator on which
+// the probe found it, which is not that of the message to oneself; MPICH to MPI_COMM_WORLD.
+// @param native  the MPI's own call
+template <class Native>
+int refuse_receive(MPI_Message message, EntryPtr entry, [[maybe_unused]] int code,
+                   [[maybe_unused]] const Native& native) {
+  Relay& relay = feature();
+  [[maybe_unused]] const std::shared_ptr<Peers> peers = entry->peers;
+  {
+    const std::lock_guard guard(relay.messages_lock);
+    relay.messages.emplace_back(message, std::move(entry));
+    relay.num_messages.store(relay.messages.size(), std::memory_order_relaxed);
+  }
+#if defined(OPEN_MPI)
+  return report(*peers, code);
+#else
+  return native();
+#endif
+}
+
 template <class Count>
 int receive_matched(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,
                     MPI_Status* status) {
-  const EntryPtr entry = entry_of_message(message);
-  if (!entry) return Native<Count>::mrecv()(buffer, count, type, message, status);
+  EntryPtr entry = entry_of_message(message);
+  const auto native = [&] { return Native<Count>::mrecv()(buffer, count, type, message, status); };
+  if (!entry) return native();
+  if (const int code = check_received(buffer, count, type); code != MPI_SUCCESS) {
+    return refuse_receive(*message, std::move(entry), code, native);
+  }
   EnvelopeBytes envelope{};
   mpi().Mrecv(envelope.data(), kEnvelopeBytes, byte_type(), message, MPI_STATUS_IGNORE);
   mpi().Wait(&entry->feeding, MPI_STATUS_IGNORE);
@@ -188,8 +214,14 @@ int receive_matched(void* buffer, Count count, MPI_Datatype type, MPI_Message* m
 template <class Count>
 int start_matched(void* buffer, Count count, MPI_Datatype type, MPI_Message* message,
                   MPI_Request* request) {
-  EntryPtr entry = entry_of_message(message);
-  if (!entry) return Native<Count>::imrecv()(buffer, count, type, message, request);
+  const auto native = [&] {
+    return Native<Count>::imrecv()(buffer, count, type, message, request);
+  };
+  EntryPtr entry = request ? entry_of_message(message) : nullptr;
+  if (!entry) return native();
+  if (const int code = check_received(buffer, count, type); code != MPI_SUCCESS) {
+    return refuse_receive(*message, std::move(entry), code, native);
+  }
   const Wanted<Count> wanted{buffer, count, type, 0, 0, entry->peers->comm};
   const int code = start_opened(wanted, std::move(entry), *message, request);
   *message = message_null();

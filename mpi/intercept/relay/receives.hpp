@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "pmpi/mpi_symbols.hpp"
+#include "pmpi/argument_check.hpp"
 #include "relay/peers.hpp"
 
 namespace fairlead::intercept::relay {
@@ -27,10 +27,9 @@ struct Wanted {
 template <class Count>
 std::shared_ptr<Peers> peers_of_receive(const Wanted<Count>& wanted) {
   const auto [buffer, count, type, source, tag, comm] = wanted;
-  if (count < 0 || type == datatype_null() || (tag < 0 && tag != MPI_ANY_TAG)) return nullptr;
   std::shared_ptr<Peers> peers = peers_of(comm);
-  const bool is_sensible = peers && peers->has_remote && peers->may_be_source(source);
-  return is_sensible ? peers : nullptr;
+  if (!peers || !peers->has_remote || !peers->may_be_source(source)) return nullptr;
+  return check_received(buffer, count, type, tag) == MPI_SUCCESS ? peers : nullptr;
 }
 
 }  // namespace fairlead::intercept::relay

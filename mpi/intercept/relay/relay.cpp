@@ -45,8 +45,13 @@ bool is_fine_on_all(const std::string& problem, const Session& session) {
   return false;
 }
 
-void release_envelope(std::uint32_t dst_rank, std::uint64_t number) {
+// The receiver has a message, or answers a question.
+void note_claim(std::uint32_t dst_rank, std::uint64_t number) {
   Relay& relay = feature();
+  {
+    const std::lock_guard guard(relay.questions_lock);
+    relay.unanswered.erase({dst_rank, number});
+  }
   const std::lock_guard guard(relay.envelopes_lock);
   relay.envelopes.erase({dst_rank, number});
 }
@@ -121,7 +126,7 @@ bool start_messenger(const Session& session, const RelayPlan& plan) {
   const std::string& address = plan.address_of_host[relay.own_host];
   std::string problem;
   try {
-    relay.messenger = std::make_unique<Messenger>(site_of(plan), address, release_envelope);
+    relay.messenger = std::make_unique<Messenger>(site_of(plan), address, note_claim);
   } catch (const std::exception& error) {
     problem = error.what();
   }

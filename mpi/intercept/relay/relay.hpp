@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,13 @@ struct Relay {
   /// Envelopes that the MPI may still be sending: until the receiver has told that it has them.
   std::mutex envelopes_lock{};
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::unique_ptr<EnvelopeBytes>> envelopes{};
+
+  /// Questions of synchronous sends whose answer has not come (MatchQuestions), by receiver and
+  /// number.
+  std::mutex questions_lock{};
+  std::set<std::pair<std::uint32_t, std::uint64_t>> unanswered{};
+  /// The program has made such a send that is no blocking one.
+  std::atomic<bool> has_asking_requests{false};
 
   /// Receives that the program freed before they were complete.
   std::mutex freed_lock{};

@@ -15,12 +15,19 @@
 #include <vector>
 
 #include "relay/landing.hpp"
+#include "relay/match_question.hpp"
 #include "relay/peers.hpp"
 
 namespace fairlead::intercept::relay {
 
 struct Entry {
-  enum class Kind : std::uint8_t { receive, persistent_receive, persistent_send, copied_send };
+  enum class Kind : std::uint8_t {
+    receive,
+    persistent_receive,
+    persistent_send,
+    copied_send,
+    synchronous_send,
+  };
 
   Kind kind = Kind::receive;
   /// Of all but copied sends.
@@ -52,6 +59,9 @@ struct Entry {
   bool owns_send_type = false;
   std::uint32_t dst_rank = 0;
   std::unique_ptr<EnvelopeBytes> envelope{};
+  /// Of a synchronous send that is under way.
+  std::optional<MatchQuestion> question{};
+  bool is_synchronous = false;
   /// What a copied send sends.
   std::vector<std::byte> copy{};
 
@@ -64,7 +74,7 @@ struct Entry {
     return kind == Kind::persistent_receive || kind == Kind::persistent_send;
   }
   [[nodiscard]] bool is_send() const {
-    return kind == Kind::persistent_send || kind == Kind::copied_send;
+    return kind != Kind::receive && kind != Kind::persistent_receive;
   }
   /// The request that the MPI completes. @param own  the program's
   [[nodiscard]] MPI_Request request_in_mpi(MPI_Request own) const { return stand_in.value_or(own); }
@@ -90,6 +100,15 @@ class Requests {
     entries_.erase(found);
     num_entries_.store(entries_.size(), std::memory_order_relaxed);
     return entry;
+  }
+  /// False also where the array is none.
+  [[nodiscard]] bool has_any_of(int count, const MPI_Request* requests) {
+    if (requests == nullptr || is_empty()) return false;
+    const std::lock_guard guard(lock_);
+    for (int index = 0; index < count; ++index) {
+      if (entries_.contains(key_of(requests[index]))) return true;
+    }
+    return false;
   }
   [[nodiscard]] bool is_empty() const { return num_entries_.load(std::memory_order_relaxed) == 0; }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "pmpi/argument_check.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "relay/completion.hpp"
 #include "relay/probes.hpp"
@@ -21,12 +22,14 @@ Entry::~Entry() {
 namespace {
 
 // Whether the arguments of a send are such that its message may be relayed; what is wrong with them
-// is for the MPI to say.
-bool may_relay(MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm,
+// the MPI reports.
+template <class Count>
+bool may_relay(const void* buffer, Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                std::shared_ptr<Peers>& peers) {
-  if (dest < 0 || count <= 0 || type == datatype_null()) return false;
+  if (dest < 0 || count <= 0) return false;
   peers = peers_of(comm);
-  return peers && peers->is_remote_rank(dest);
+  return peers && peers->is_remote_rank(dest) &&
+         check_sent(buffer, count, type, tag) == MPI_SUCCESS;
 }
 
 // A message whose envelope the MPI is about to take. It follows its envelope: without one it would
@@ -49,6 +52,7 @@ class Outgoing {
     if (is_pending_) feature().messenger->give_up(dst_rank_, number_, bytes_.size(), way_);
   }
 
+  [[nodiscard]] MatchQuestion question() const { return {dst_rank_, number_}; }
   [[nodiscard]] EnvelopeBytes envelope() const {
     return to_bytes(Envelope{feature().own_rank, number_, bytes_.size()});
   }
@@ -78,18 +82,20 @@ class Outgoing {
 };
 
 // How a send completes.
-enum class Mode : std::uint8_t { other, synchronous };
+enum class Mode : std::uint8_t { other, synchronous, buffered };
 
 // A probe matches an envelope, and with it would complete a synchronous send before there is a
-// receive. So these are the MPI's, unless they are forced.
+// receive; an envelope needs less of the program's buffer than its message. So these are the MPI's,
+// but for those of the size of an envelope.
 bool is_for_routers(Mode mode, std::uint64_t size_bytes) {
-  return mode != Mode::synchronous || feature().is_forced || size_bytes == kEnvelopeBytes;
+  return mode == Mode::other || size_bytes == kEnvelopeBytes;
 }
 
-std::optional<Outgoing> take(Mode mode, const void* buffer, MPI_Count count, MPI_Datatype type,
-                             int dest, MPI_Comm comm) {
+template <class Count>
+std::optional<Outgoing> take(Mode mode, const void* buffer, Count count, MPI_Datatype type,
+                             int dest, int tag, MPI_Comm comm) {
   std::shared_ptr<Peers> peers;
-  if (!may_relay(count, type, dest, comm, peers)) return std::nullopt;
+  if (!may_relay(buffer, count, type, dest, tag, comm, peers)) return std::nullopt;
   const std::uint64_t size_bytes = bytes_of(count, type);
   const std::uint32_t dst_rank = peers->world_rank(dest);
   const Way way = is_for_routers(mode, size_bytes) ? way_to(dst_rank, size_bytes) : Way::mpi;
@@ -107,20 +113,29 @@ constexpr int kCount = kEnvelopeBytes;
 template <class Native, class Count>
 int send(Mode mode, Native native, const void* buffer, Count count, MPI_Datatype type, int dest,
          int tag, MPI_Comm comm) {
-  auto message = take(mode, buffer, count, type, dest, comm);
+  auto message = take(mode, buffer, count, type, dest, tag, comm);
   if (!message) return native(buffer, count, type, dest, tag, comm);
   const EnvelopeBytes envelope = message->envelope();
-  return message->follow(native(envelope.data(), kCount, byte_type(), dest, tag, comm));
+  const int code = message->follow(native(envelope.data(), kCount, byte_type(), dest, tag, comm));
+  if (code == MPI_SUCCESS && mode == Mode::synchronous) message->question().wait();
+  return code;
 }
 
 template <class Native, class Count>
 int start_send(Mode mode, Native native, const void* buffer, Count count, MPI_Datatype type,
                int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   // Without a place for the request the MPI sends nothing, and says so.
-  auto message = request ? take(mode, buffer, count, type, dest, comm) : std::nullopt;
+  auto message = request ? take(mode, buffer, count, type, dest, tag, comm) : std::nullopt;
   if (!message) return native(buffer, count, type, dest, tag, comm, request);
-  return message->follow(
+  const int code = message->follow(
       native(message->kept_envelope(), kCount, byte_type(), dest, tag, comm, request));
+  if (code != MPI_SUCCESS || mode != Mode::synchronous) return code;
+  auto entry = std::make_unique<Entry>();
+  entry->kind = Entry::Kind::synchronous_send;
+  entry->question = message->question();
+  feature().has_asking_requests = true;
+  feature().requests.insert(*request, std::move(entry));
+  return code;
 }
 
 // Whether a persistent send uses relays is decided once, since its request is the envelope's.
@@ -128,16 +143,18 @@ template <class Native, class Count>
 int init_send(Mode mode, Native native, const void* buffer, Count count, MPI_Datatype type,
               int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   std::shared_ptr<Peers> peers;
-  const bool is_relayed = request != nullptr && may_relay(count, type, dest, comm, peers) &&
+  const bool is_relayed = request != nullptr &&
+                          may_relay(buffer, count, type, dest, tag, comm, peers) &&
                           is_for_routers(mode, bytes_of(count, type)) &&
-                          is_worth_relaying(peers->world_rank(dest), bytes_of(count, type)) &&
-                          (buffer != nullptr || !is_plain(type));
+                          is_worth_relaying(peers->world_rank(dest), bytes_of(count, type));
   // The MPI sees the message in any case, to say what is wrong with it.
   int code = native(buffer, count, type, dest, tag, comm, request);
   if (!is_relayed || code != MPI_SUCCESS) return code;
   mpi().Request_free(request);
   auto entry = std::make_unique<Entry>();
   entry->kind = Entry::Kind::persistent_send;
+  entry->is_synchronous = mode == Mode::synchronous;
+  if (entry->is_synchronous) feature().has_asking_requests = true;
   entry->peers = peers;
   entry->send_buffer = buffer;
   entry->send_count = count;
@@ -158,7 +175,9 @@ int start_send(Entry& entry, MPI_Request* request) {
   const Way way = way_to(entry.dst_rank, bytes.size());
   Outgoing message(entry.dst_rank, std::move(bytes), way == Way::mpi ? Way::direct : way);
   *entry.envelope = message.envelope();
-  return message.follow(mpi().Start(request));
+  const int code = message.follow(mpi().Start(request));
+  if (code == MPI_SUCCESS && entry.is_synchronous) entry.question = message.question();
+  return code;
 }
 
 int receive_into(const Landing& landing, MPI_Message message, MPI_Request* request) {
@@ -181,6 +200,7 @@ int start_stand_in(Entry& entry, const Pulled& pulled) {
     code = receive_into(entry.landing, pulled.message, &request);
   }
   if (code != MPI_SUCCESS) return code;
+  note_receive(pulled);
   entry.found = pulled;
   entry.stand_in = request;
   return MPI_SUCCESS;
@@ -195,11 +215,20 @@ int start_receive(Entry& entry, MPI_Request* request) {
   return mpi().Start(request);
 }
 
+// It is under way, or not persistent. The MPI has not started the request for which another stands.
+int refuse_start(MPI_Request* request, EntryPtr entry) {
+  const bool has_stand_in = entry->stand_in.has_value();
+  const std::shared_ptr<Peers> peers = entry->peers;
+  feature().requests.insert(*request, std::move(entry));
+  return has_stand_in ? report(*peers, MPI_ERR_REQUEST) : mpi().Start(request);
+}
+
 }  // namespace
 
 int Start(MPI_Request* request) {
   EntryPtr entry = feature().requests.extract(request);
   if (!entry) return mpi().Start(request);
+  if (entry->is_active || !entry->is_persistent()) return refuse_start(request, std::move(entry));
   entry->is_claimed = false;
   const int code = entry->is_send() ? start_send(*entry, request) : start_receive(*entry, request);
   entry->is_active |= code == MPI_SUCCESS;
@@ -209,7 +238,7 @@ int Start(MPI_Request* request) {
 }
 
 int Startall(int count, MPI_Request requests[]) {
-  if (requests == nullptr) return mpi().Startall(count, requests);
+  if (!feature().requests.has_any_of(count, requests)) return mpi().Startall(count, requests);
   for (int index = 0; index < count; ++index) {
     if (const int code = Start(&requests[index]); code != MPI_SUCCESS) return code;
   }
@@ -227,15 +256,15 @@ int Startall(int count, MPI_Request requests[]) {
   }
 #define SENDS(suffix, Count)                                       \
   SEND(other, Send##suffix, Count)                                 \
-  SEND(other, Bsend##suffix, Count)                                \
+  SEND(buffered, Bsend##suffix, Count)                             \
   SEND(synchronous, Ssend##suffix, Count)                          \
   SEND(other, Rsend##suffix, Count)                                \
   STARTING_SEND(start_send, other, Isend##suffix, Count)           \
-  STARTING_SEND(start_send, other, Ibsend##suffix, Count)          \
+  STARTING_SEND(start_send, buffered, Ibsend##suffix, Count)       \
   STARTING_SEND(start_send, synchronous, Issend##suffix, Count)    \
   STARTING_SEND(start_send, other, Irsend##suffix, Count)          \
   STARTING_SEND(init_send, other, Send_init##suffix, Count)        \
-  STARTING_SEND(init_send, other, Bsend_init##suffix, Count)       \
+  STARTING_SEND(init_send, buffered, Bsend_init##suffix, Count)    \
   STARTING_SEND(init_send, synchronous, Ssend_init##suffix, Count) \
   STARTING_SEND(init_send, other, Rsend_init##suffix, Count)
 

@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "pmpi/argument_check.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "relay/completion.hpp"
+#include "relay/match_question.hpp"
 #include "relay/relay.hpp"
 #include "table/handlers.hpp"
 
@@ -72,6 +74,7 @@ class Held {
     entry.is_active = false;
     entry.found.reset();
     entry.stand_in.reset();
+    entry.question.reset();
     if (!entry.is_persistent()) entries_[index].reset();
   }
   /// Hands an error of what was completed to the error handler.
@@ -127,25 +130,28 @@ class Held {
 template <class IndexOf>
 int complete_all(Held& held, int code, int num_done, MPI_Status* statuses,
                  const IndexOf& index_of) {
-  bool has_error = false;
+  // Only then are the statuses' errors set (MPI 4.0, section 3.2.5).
+  const bool has_failed = code == MPI_ERR_IN_STATUS;
+  std::vector<int> own_codes(static_cast<std::size_t>(num_done), MPI_SUCCESS);
+  bool has_own_error = false;
   for (int done = 0; done < num_done; ++done) {
     const std::size_t index = index_of(done);
     MPI_Status& status = statuses[done];
-    if (code == MPI_ERR_IN_STATUS && status.MPI_ERROR != MPI_SUCCESS) {
+    if (has_failed && status.MPI_ERROR != MPI_SUCCESS) {
       if (status.MPI_ERROR != MPI_ERR_PENDING) held.drop(index);
+      own_codes[static_cast<std::size_t>(done)] = status.MPI_ERROR;
       continue;
     }
     const int own_code = held.complete(index, status);
-    if (code == MPI_ERR_IN_STATUS || own_code != MPI_SUCCESS) status.MPI_ERROR = own_code;
-    if (own_code == MPI_SUCCESS || has_error) continue;
-    has_error = true;
-    if (code != MPI_ERR_IN_STATUS) {
-      // Those before it have been completed without an error.
-      for (int before = 0; before < done; ++before) statuses[before].MPI_ERROR = MPI_SUCCESS;
-      code = MPI_ERR_IN_STATUS;
-    }
+    own_codes[static_cast<std::size_t>(done)] = own_code;
+    has_own_error |= own_code != MPI_SUCCESS;
   }
-  return has_error ? held.report_error(code) : code;
+  if (!has_own_error) return code;
+  for (int done = 0; done < num_done; ++done) {
+    statuses[done].MPI_ERROR = own_codes[static_cast<std::size_t>(done)];
+  }
+  // The MPI has called the error handler already.
+  return has_failed ? code : held.report_error(MPI_ERR_IN_STATUS);
 }
 
 // After a call that completes one of several, or none (MPI_UNDEFINED).
@@ -161,6 +167,24 @@ int complete_one(Held& held, int code, int index, MPI_Status& own, MPI_Status* s
   }
   copy_status(own, status);
   return own_code == MPI_SUCCESS ? code : held.report_error(own_code);
+}
+
+// Whether the pointers of a call are such that something can be written there. What is missing the
+// MPI reports.
+template <class... Pointers>
+bool are_places(const MPI_Status* statuses, const Pointers*... others) {
+  return is_place(statuses) && (... && (others != nullptr));
+}
+
+// Waits by testing: what is complete in the MPI need not be complete, while others are.
+template <class Test>
+int repeat_until_done(const Test& test) {
+  for (;;) {
+    int flag = 0;
+    const int code = test(flag);
+    if (code != MPI_SUCCESS || flag != 0) return code;
+    make_progress();
+  }
 }
 
 // Statuses of our own where the program wants none.
@@ -185,7 +209,7 @@ class Statuses {
 
 int Wait(MPI_Request* request, MPI_Status* status) {
   Held held(1, request);
-  if (!held.has_any()) return mpi().Wait(request, status);
+  if (!held.has_any() || !is_place(status)) return mpi().Wait(request, status);
   MPI_Status own{};
   const int code = held.call([&](MPI_Request* known) { return mpi().Wait(known, &own); });
   return complete_one(held, code, 0, own, status);
@@ -193,7 +217,7 @@ int Wait(MPI_Request* request, MPI_Status* status) {
 
 int Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   Held held(count, requests);
-  if (!held.has_any()) return mpi().Waitall(count, requests, statuses);
+  if (!held.has_any() || !is_place(statuses)) return mpi().Waitall(count, requests, statuses);
   Statuses own(count, statuses);
   const int code =
       held.call([&](MPI_Request* known) { return mpi().Waitall(count, known, own.data()); });
@@ -203,9 +227,16 @@ int Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
 }
 
 int Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  if (feature().has_asking_requests && are_places(status, index)) {
+    return repeat_until_done(
+        [&](int& flag) { return Testany(count, requests, index, &flag, status); });
+  }
   Held held(count, requests);
-  if (!held.has_any()) return mpi().Waitany(count, requests, index, status);
+  if (!held.has_any() || !are_places(status, index)) {
+    return mpi().Waitany(count, requests, index, status);
+  }
   MPI_Status own{};
+  *index = MPI_UNDEFINED;
   const int code =
       held.call([&](MPI_Request* known) { return mpi().Waitany(count, known, index, &own); });
   return complete_one(held, code, *index, own, status);
@@ -213,8 +244,18 @@ int Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
 
 int Waitsome(int count, MPI_Request requests[], int* num_done, int indices[],
              MPI_Status statuses[]) {
+  if (feature().has_asking_requests && are_places(statuses, num_done, indices)) {
+    return repeat_until_done([&](int& flag) {
+      const int code = Testsome(count, requests, num_done, indices, statuses);
+      flag = code != MPI_SUCCESS || *num_done != 0 ? 1 : 0;
+      return code;
+    });
+  }
   Held held(count, requests);
-  if (!held.has_any()) return mpi().Waitsome(count, requests, num_done, indices, statuses);
+  if (!held.has_any() || !are_places(statuses, num_done, indices)) {
+    return mpi().Waitsome(count, requests, num_done, indices, statuses);
+  }
+  *num_done = MPI_UNDEFINED;
   Statuses own(count, statuses);
   const int code = held.call([&](MPI_Request* known) {
     return mpi().Waitsome(count, known, num_done, indices, own.data());
@@ -226,7 +267,7 @@ int Waitsome(int count, MPI_Request requests[], int* num_done, int indices[],
 
 int Test(MPI_Request* request, int* flag, MPI_Status* status) {
   Held held(1, request);
-  if (!held.has_any()) return mpi().Test(request, flag, status);
+  if (!held.has_any() || !are_places(status, flag)) return mpi().Test(request, flag, status);
   MPI_Status own{};
   *flag = 0;
   if (held.hide_unready()) return MPI_SUCCESS;
@@ -237,7 +278,9 @@ int Test(MPI_Request* request, int* flag, MPI_Status* status) {
 
 int Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   Held held(count, requests);
-  if (!held.has_any()) return mpi().Testall(count, requests, flag, statuses);
+  if (!held.has_any() || !are_places(statuses, flag)) {
+    return mpi().Testall(count, requests, flag, statuses);
+  }
   *flag = 0;
   if (held.hide_unready()) return MPI_SUCCESS;
   Statuses own(count, statuses);
@@ -250,7 +293,9 @@ int Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[])
 
 int Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   Held held(count, requests);
-  if (!held.has_any()) return mpi().Testany(count, requests, index, flag, status);
+  if (!held.has_any() || !are_places(status, index, flag)) {
+    return mpi().Testany(count, requests, index, flag, status);
+  }
   const bool has_hidden = held.hide_unready();
   MPI_Status own{};
   const int code =
@@ -263,7 +308,10 @@ int Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status
 int Testsome(int count, MPI_Request requests[], int* num_done, int indices[],
              MPI_Status statuses[]) {
   Held held(count, requests);
-  if (!held.has_any()) return mpi().Testsome(count, requests, num_done, indices, statuses);
+  if (!held.has_any() || !are_places(statuses, num_done, indices)) {
+    return mpi().Testsome(count, requests, num_done, indices, statuses);
+  }
+  *num_done = MPI_UNDEFINED;
   const bool has_hidden = held.hide_unready();
   Statuses own(count, statuses);
   const int code = held.call([&](MPI_Request* known) {
@@ -279,7 +327,9 @@ int Testsome(int count, MPI_Request requests[], int* num_done, int indices[],
 
 int Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   Held held(1, &request);
-  if (!held.has_any()) return mpi().Request_get_status(request, flag, status);
+  if (!held.has_any() || !are_places(status, flag)) {
+    return mpi().Request_get_status(request, flag, status);
+  }
   MPI_Status own{};
   *flag = is_ready(held.first(), request, own) ? 1 : 0;
   if (*flag != 0) copy_status(own, status);

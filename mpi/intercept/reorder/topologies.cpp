@@ -108,10 +108,23 @@ int failed(MPI_Comm comm, int code) {
   return code;
 }
 
+// On which communicator the MPI is to make a topology where all keep their ranks.
+enum class Parent : bool { old, fresh };
+
+// Open MPI sends the edges of a distributed graph with two tags to which the nonblocking
+// collectives of a communicator come in turn, and makes the new communicator by such collectives:
+// after 23 or 24 of them on one communicator all ranks may wait for ever (open-mpi/ompi pull
+// request 13931). On a communicator of its own the graph is made before that.
+#if defined(OPEN_MPI)
+constexpr Parent kParentOfGraph = Parent::fresh;
+#else
+constexpr Parent kParentOfGraph = Parent::old;
+#endif
+
 // The result of the agreed roles; the holder of each role gets the arguments of its former holder.
 // `pack` makes a rank's part, given their number.
 template <class Pack>
-Decision decide_on_roles(MPI_Comm comm_old, int may_reorder, Pack pack) {
+Decision decide_on_roles(MPI_Comm comm_old, int may_reorder, Parent parent, Pack pack) {
   if (comm_old == comm_null()) return {.may_reorder = may_reorder};
   return decide([&]() -> Decision {
     const ReturnedErrors errors(comm_old);
@@ -120,7 +133,7 @@ Decision decide_on_roles(MPI_Comm comm_old, int may_reorder, Pack pack) {
     const Packed own = pack(static_cast<int>(hosts.size()));
     const Roles roles = agree_on_roles(site(), comm_old, hosts, own.offer);
     if (roles.empty()) return {.may_reorder = may_reorder};
-    if (is_identity(roles)) return {};
+    if (parent == Parent::old && is_identity(roles)) return {};
     auto reordered = std::make_unique<Reordered>(comm_old, roles);
     if (own.arguments) reordered->arguments = reordered->comm.exchanged(*own.arguments, roles);
     errors.hand_on(reordered->comm.get());
@@ -149,9 +162,10 @@ int Cart_create(MPI_Comm comm_old, int num_dimensions, const int dims[], const i
   };
   if (may_reorder == 0) return native(comm_old, 0);
   if (const int code = check(comm_old); code != MPI_SUCCESS) return code;
-  const Decision decision = decide_on_roles(comm_old, may_reorder, [&](int num_ranks) -> Packed {
-    return {offer_grid(comm_old, num_ranks, num_dimensions, dims, periods), std::nullopt};
-  });
+  const Decision decision =
+      decide_on_roles(comm_old, may_reorder, Parent::old, [&](int num_ranks) -> Packed {
+        return {offer_grid(comm_old, num_ranks, num_dimensions, dims, periods), std::nullopt};
+      });
   if (decision.code != MPI_SUCCESS) return failed(comm_old, decision.code);
   if (decision.reordered == nullptr) return native(comm_old, decision.may_reorder);
   return on_reordered(decision.reordered,
@@ -167,14 +181,15 @@ int Dist_graph_create(MPI_Comm comm_old, int num_sources, const int sources[], c
   };
   if (may_reorder == 0) return native(0);
   if (const int code = check(comm_old); code != MPI_SUCCESS) return code;
-  const Decision decision = decide_on_roles(comm_old, may_reorder, [&](int num_ranks) {
-    return packed_by(
-        [&] {
-          return GraphArguments::pack(num_ranks, marks(), num_sources, sources, degrees,
-                                      destinations, weights);
-        },
-        [](const Integers& packed) { return GraphArguments(packed, marks()).edges(marks()); });
-  });
+  const Decision decision =
+      decide_on_roles(comm_old, may_reorder, kParentOfGraph, [&](int num_ranks) {
+        return packed_by(
+            [&] {
+              return GraphArguments::pack(num_ranks, marks(), num_sources, sources, degrees,
+                                          destinations, weights);
+            },
+            [](const Integers& packed) { return GraphArguments(packed, marks()).edges(marks()); });
+      });
   if (decision.code != MPI_SUCCESS) return failed(comm_old, decision.code);
   if (decision.reordered == nullptr) return native(decision.may_reorder);
   const GraphArguments role(decision.reordered->arguments, marks());
@@ -194,7 +209,7 @@ int Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int source
   };
   if (may_reorder == 0) return native(0);
   if (const int code = check(comm_old); code != MPI_SUCCESS) return code;
-  const Decision decision = decide_on_roles(comm_old, may_reorder, [&](int num_ranks) {
+  const Decision decision = decide_on_roles(comm_old, may_reorder, Parent::old, [&](int num_ranks) {
     const int rank = rank_in(comm_old);
     return packed_by(
         [&] {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "entries.hpp"
+#include "pmpi/argument_check.hpp"
 #include "pmpi/cancellation.hpp"
 #include "pmpi/clock.hpp"
 #include "pmpi/export.hpp"
@@ -85,6 +86,7 @@ void begin_tracing(const char* file, const World& world) {
 void begin_features(const char* folder, const World& world) {
   const Plan plan = read_plan(folder, world.rank, world.num_ranks);
   const Session session{world.rank, world.num_ranks, plan};
+  begin_argument_check();
 #define FEATURE(feature) \
   if (feature::begin(session)) install_handlers(Feature::feature);
 #define HANDLER(feature, call)
@@ -96,6 +98,7 @@ void end_features() noexcept {
 #define FEATURE(feature) feature::end();
 #define HANDLER(feature, call)
 #include "table/handlers.def"
+  end_argument_check();
 }
 
 void begin_what_is_asked_for(Features asked) {

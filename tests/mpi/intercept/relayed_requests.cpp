@@ -35,6 +35,9 @@ MPI_Datatype byte_type() noexcept {
 MPI_Datatype datatype_null() noexcept {
   return {};
 }
+MPI_Errhandler errors_return() noexcept {
+  return {};
+}
 MPI_Request request_null() noexcept {
   return {};
 }
@@ -196,6 +199,8 @@ TEST_CASE("relayed: no probe comes between the look at what was pulled and a rec
 TEST_CASE("relayed: a persistent send that cannot be packed fails, and no envelope is sent") {
   begin();
   auto entry = entry_of(Entry::Kind::persistent_send);
+  const char byte = 0;
+  entry->send_buffer = &byte;
   entry->send_count = 1;
   entry->envelope = std::make_unique<relay::EnvelopeBytes>();
   relay::feature().requests.insert(some_request(), std::move(entry));

@@ -302,6 +302,34 @@ def test_wrong_arguments_are_answered_by_the_mpi(mpi: TracedMpi, tmp_path: Path)
     assert answers[0].count("\n") == 25
 
 
+@pytest.mark.parametrize("turn", TURNS[:3])
+def test_an_error_is_the_mpis_own_and_goes_to_the_calls_communicator(
+    mpi: TracedMpi, turn: int, tmp_path: Path
+) -> None:
+    # Open MPI takes null and overlapping buffers, and crashes.
+    words = ("buffers",) if mpi is MPIS["mpich-4"] else ()
+    answers = []
+    for rules in ([], forcing(turn)):
+        plan = write_plan(tmp_path, 3, rules)
+        done = run(mpi, "a,b,c", plan, *words, source="wrong_collectives.c")
+        assert told(done) == "", done.stderr
+        answers.append(sorted(done.stdout.splitlines()))
+
+    assert "right on 3" in answers[0]
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("turn", TURNS[:2])
+def test_delete_callbacks_may_communicate_on_a_communicator_that_is_freed(
+    mpi: TracedMpi, turn: int, tmp_path: Path
+) -> None:
+    plan = write_plan(tmp_path, 3, forcing(turn))
+
+    done = run(mpi, "a,b,c", plan, source="delete_callbacks.c")
+
+    assert (done.returncode, done.stdout) == (0, "right 531\n"), done.stderr
+
+
 def test_the_error_handler_of_a_program_with_threads_stays(mpi: TracedMpi, tmp_path: Path) -> None:
     plan = write_plan(tmp_path, 2, forcing())
 

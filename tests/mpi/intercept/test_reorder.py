@@ -263,6 +263,17 @@ def test_tracing_and_reordering_do_not_disturb_one_another(
     assert read_trace(tmp_path / "trace").num_ranks == 8
 
 
+def test_graphs_are_made_whatever_collectives_came_before(mpi: TracedMpi, plan: Path) -> None:
+    launcher = detect(mpi.mpirun)
+    # All keep their ranks.
+    words = (ON_HOSTS, "a,a,c,c", mpi.build("graph_tags.c"), "10")
+    command = launcher.prepare_command(mpi.spec(4, *words, **preload(mpi, plan)), Path("/none"))
+
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+
+    assert (done.returncode, done.stdout) == (0, "made 10 graphs\n"), done.stderr
+
+
 def test_threads_may_make_topologies_at_once(openmpi: TracedMpi, plan: Path) -> None:
     program = openmpi.build("reorder_threads.cpp")
 

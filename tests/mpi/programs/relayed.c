@@ -86,10 +86,13 @@ static void all_calls(void) {
   say("started after a probe"), started_after_probe();
   say("started in order"), started_in_order();
   say("started after a probe otherwise"), started_after_probe_otherwise();
+  say("absolute addresses"), absolute_addresses();
   say("wrong persistent sends"), wrong_persistent_sends();
   say("derived types"), derived_types();
   say("no new deadlock"), no_new_deadlock();
   say("synchronous"), synchronous();
+  say("synchronous at a probe"), synchronous_at_a_probe();
+  say("synchronous beside others"), synchronous_beside_others();
   say("started exchanges"), started_exchanges();
   say("buffered"), buffered();
   say("ready"), ready();

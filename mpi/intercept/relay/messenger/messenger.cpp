@@ -121,6 +121,32 @@ void Messenger::refuse(std::uint32_t src_rank, std::uint64_t message) {
   tell(src_rank, message, FrameKind::refusal);
 }
 
+void Messenger::begin_opening(std::uint32_t src_rank) {
+  const std::lock_guard guard(lock_);
+  questions_.begin_opening(src_rank);
+}
+
+void Messenger::end_opening(std::uint32_t src_rank, std::optional<std::uint64_t> opened) {
+  {
+    const std::lock_guard guard(lock_);
+    answer(questions_.end_opening(src_rank, opened));
+  }
+  wake();
+}
+
+void Messenger::note_receive(std::uint32_t src_rank, std::uint64_t message) {
+  {
+    const std::lock_guard guard(lock_);
+    answer(questions_.note_receive(src_rank, message));
+  }
+  wake();
+}
+
+// Under the lock.
+void Messenger::answer(const std::vector<MatchQuestions::Key>& questions) {
+  for (const auto& [rank, number] : questions) notices_.add(rank, number, FrameKind::claim);
+}
+
 void Messenger::tell(std::uint32_t rank, std::uint64_t message, FrameKind kind) {
   {
     const std::lock_guard guard(lock_);
@@ -358,6 +384,11 @@ bool Messenger::take_data(const FrameHeader& header, std::span<const std::byte> 
     const std::lock_guard guard(lock_);
     if (!inbox_.add(header, payload)) return false;
     is_complete = inbox_.is_complete(header.src_rank, header.message);
+    if (is_complete && header.message_bytes == kQuestionBytes) {
+      if (const auto question = inbox_.take(header.src_rank, header.message)) {
+        answer(questions_.ask({header.src_rank, header.message}, question->span()));
+      }
+    }
   }
   if (is_complete) changed_.notify_all();
   return true;

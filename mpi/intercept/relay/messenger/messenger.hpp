@@ -22,6 +22,7 @@
 #include "fairlead/relay/unproved_callers.hpp"
 #include "relay/messenger/channel.hpp"
 #include "relay/messenger/inbox.hpp"
+#include "relay/messenger/match_questions.hpp"
 #include "relay/messenger/notices.hpp"
 #include "relay/messenger/outbox.hpp"
 #include "relay/messenger/patience.hpp"
@@ -69,6 +70,12 @@ class Messenger {
   /// Tells the sender that a message is matched.
   void claim(std::uint32_t src_rank, std::uint64_t message);
   void refuse(std::uint32_t src_rank, std::uint64_t message);
+  /// Around the opening of an envelope by a probe (MatchQuestions).
+  /// @param opened  a message whose send may not complete yet
+  void begin_opening(std::uint32_t src_rank);
+  void end_opening(std::uint32_t src_rank, std::optional<std::uint64_t> opened);
+  /// A receive of what a probe has opened has begun.
+  void note_receive(std::uint32_t src_rank, std::uint64_t message);
   /// Waits until all messages are acknowledged, and all senders know what is claimed. False: for a
   /// long time nothing came.
   /// @param meanwhile  called again and again, without a lock
@@ -104,6 +111,7 @@ class Messenger {
   void take_control(const FrameHeader& header);
   [[nodiscard]] FrameHeader answer_to(const FrameHeader& header,
                                       fairlead::relay::FrameKind kind) const;
+  void answer(const std::vector<MatchQuestions::Key>& questions);
   void tell(std::uint32_t rank, std::uint64_t message, fairlead::relay::FrameKind kind);
   void put(const FrameHeader& header, Payload payload, bool is_past_routers);
   Channel* channel_to(std::uint32_t rank);
@@ -132,6 +140,7 @@ class Messenger {
   Outbox outbox_;
   Inbox inbox_;
   Notices notices_;
+  MatchQuestions questions_;
   std::uint64_t num_answers_ = 0;
   bool has_router_ = false;
   /// Calls of the router that were refused or have ended.

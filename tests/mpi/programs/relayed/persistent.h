@@ -227,6 +227,51 @@ static void started_after_probe_otherwise(void) {
   MPI_Comm_free(&own);
 }
 
+// Memory at absolute addresses, by calls that send and receive at once and by persistent ones.
+static void absolute_addresses(void) {
+  enum { kCount = 5000 };
+  static int numbers[kCount], got[kCount];
+  static double last, got_last;
+  const int lengths[2] = {kCount, 1};
+  const MPI_Datatype types[2] = {MPI_INT, MPI_DOUBLE};
+  MPI_Aint addresses[2];
+  MPI_Datatype sent, received;
+  MPI_Get_address(numbers, &addresses[0]);
+  MPI_Get_address(&last, &addresses[1]);
+  MPI_Type_create_struct(2, lengths, addresses, types, &sent);
+  MPI_Get_address(got, &addresses[0]);
+  MPI_Get_address(&got_last, &addresses[1]);
+  MPI_Type_create_struct(2, lengths, addresses, types, &received);
+  MPI_Type_commit(&sent);
+  MPI_Type_commit(&received);
+  MPI_Request requests[2];
+  MPI_Send_init(MPI_BOTTOM, 1, sent, next, 61, comm, &requests[0]);
+  MPI_Recv_init(MPI_BOTTOM, 1, received, previous, 61, comm, &requests[1]);
+  for (int round = 0; round < 4; ++round) {
+    MPI_Request send;
+    numbers[kCount - 1] = 10 * rank + round;
+    last = rank + 0.5 * round;
+    got[kCount - 1] = -1;
+    got_last = -1.0;
+    if (round < 2) {
+      MPI_Startall(2, requests);
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    } else if (round == 2) {
+      MPI_Isend(MPI_BOTTOM, 1, sent, next, 61, comm, &send);
+      MPI_Recv(MPI_BOTTOM, 1, received, previous, 61, comm, MPI_STATUS_IGNORE);
+      MPI_Wait(&send, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Sendrecv(MPI_BOTTOM, 1, sent, next, 61, MPI_BOTTOM, 1, received, previous, 61, comm,
+                   MPI_STATUS_IGNORE);
+    }
+    CHECK(got[kCount - 1] == 10 * previous + round && got_last == previous + 0.5 * round);
+  }
+  MPI_Request_free(&requests[0]);
+  MPI_Request_free(&requests[1]);
+  MPI_Type_free(&sent);
+  MPI_Type_free(&received);
+}
+
 // What is wrong with a persistent send is said where the MPI says it.
 static void wrong_persistent_sends(void) {
   MPI_Comm own;

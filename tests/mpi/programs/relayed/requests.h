@@ -108,6 +108,85 @@ static void synchronous(void) {
   free(bytes);
 }
 
+// A probe does not complete a synchronous send, of any size: rank 0 sends to rank 1, which finds
+// the message, reports that, and receives it when rank 0 has looked at its send again and again.
+static void synchronous_at_a_probe(void) {
+  enum { kNumKinds = 3, kNumLooks = 200 };
+  const int sizes[4] = {8, 23, 1024, kLarge};
+  for (int index = 0; index < 4; ++index) {
+    for (int kind = 0; kind < kNumKinds; ++kind) {
+      const int size = sizes[index];
+      unsigned char* bytes = filled(size, 62);
+      MPI_Request request;
+      MPI_Status status;
+      MPI_Message message;
+      char token = 0;
+      int flag = 0;
+      if (rank == 0) {
+        if (kind < 2) MPI_Issend(bytes, size, MPI_BYTE, 1, 62, comm, &request);
+        if (kind == 2) MPI_Ssend_init(bytes, size, MPI_BYTE, 1, 62, comm, &request);
+        if (kind == 2) MPI_Start(&request);
+        MPI_Recv(&token, 1, MPI_CHAR, 1, 63, comm, &status);
+        for (int look = 0; look < kNumLooks; ++look) {
+          MPI_Test(&request, &flag, &status);
+          CHECK(!flag);
+          if (flag) break;
+          usleep(200);
+        }
+        MPI_Send(&token, 1, MPI_CHAR, 1, 64, comm);
+        if (kind == 0) MPI_Waitany(1, &request, &flag, &status);
+        if (kind > 0) MPI_Wait(&request, &status);
+        if (kind == 2) MPI_Request_free(&request);
+      } else if (rank == 1) {
+        unsigned char* in = room(size);
+        if (kind == 0) MPI_Mprobe(0, 62, comm, &message, &status);
+        if (kind > 0) MPI_Probe(0, 62, comm, &status);
+        CHECK(count_of(&status) == size);
+        MPI_Send(&token, 1, MPI_CHAR, 0, 63, comm);
+        MPI_Recv(&token, 1, MPI_CHAR, 0, 64, comm, &status);
+        if (kind == 0) MPI_Mrecv(in, size, MPI_BYTE, &message, &status);
+        if (kind > 0) MPI_Recv(in, size, MPI_BYTE, 0, 62, comm, &status);
+        CHECK(is_filled(in, size, 62) && count_of(&status) == size);
+        free(in);
+      }
+      free(bytes);
+    }
+  }
+}
+
+// A synchronous send completes by a receive that was posted before, whatever its rank does now; and
+// of several requests those complete that can.
+static void synchronous_beside_others(void) {
+  unsigned char* bytes = filled(23, 65);
+  unsigned char* in = room(23);
+  MPI_Request requests[2];
+  MPI_Status status;
+  char token = 0;
+  int index = -1;
+  MPI_Irecv(in, 23, MPI_BYTE, previous, 65, comm, &requests[0]);
+  MPI_Barrier(comm);
+  MPI_Ssend(bytes, 23, MPI_BYTE, next, 65, comm);
+  MPI_Barrier(comm);
+  MPI_Wait(&requests[0], &status);
+  CHECK(is_filled(in, 23, 65));
+  if (rank == 0) {
+    MPI_Issend(bytes, 23, MPI_BYTE, 1, 66, comm, &requests[0]);
+    MPI_Irecv(&token, 1, MPI_CHAR, 1, 67, comm, &requests[1]);
+    MPI_Waitany(2, requests, &index, &status);
+    CHECK(index == 1);
+    MPI_Send(&token, 1, MPI_CHAR, 1, 67, comm);
+    MPI_Waitsome(2, requests, &index, (int[2]){0}, (MPI_Status[2]){{0}});
+    CHECK(index == 1);
+  } else if (rank == 1) {
+    MPI_Probe(0, 66, comm, &status);
+    MPI_Send(&token, 1, MPI_CHAR, 0, 67, comm);
+    MPI_Recv(&token, 1, MPI_CHAR, 0, 67, comm, &status);
+    MPI_Recv(in, 23, MPI_BYTE, 0, 66, comm, &status);
+  }
+  free(in);
+  free(bytes);
+}
+
 // Nonblocking exchanges, the second time of a message that a probe has found before.
 static void started_exchanges(void) {
 #if MPI_VERSION >= 4
