@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "collectives/current_network.hpp"
+#include "collectives/device_agreement.hpp"
 #include "collectives/schedule_planner.hpp"
 #include "operations.hpp"
 #include "plan/world_hosts.hpp"
@@ -67,6 +68,7 @@ class CommunicatorSchedules {
       return each->covers(call.operation, call.bytes);
     });
     if (rule == rules_.end() || !attach(comm)) return {};
+    if (devices_.may_occur(*members_)) return {};
     PlannedCalls& planned = planned_for(**rule, call);
     if (planned.schedule == nullptr || !can_follow(*planned.schedule, call)) return {};
     // Calls of another size in the class take other times: those tell nothing of the network.
@@ -125,6 +127,7 @@ class CommunicatorSchedules {
   executors::Members* members_ = nullptr;
   std::map<Key, PlannedCalls> schedules_;
   DriftWatch drift_;
+  DeviceAgreement devices_;
 };
 
 /// A duplicate of a communicator has none.
