@@ -82,7 +82,7 @@ void search_runtimes(Runtimes& all, std::uint64_t num_loads) noexcept try {
   }
   all.num_searched.store(num_loads, std::memory_order_release);
 } catch (...) {
-  // Out of memory: the next question searches again.
+  return;  // Out of memory: the next question searches again.
 }
 
 const Runtimes& found_runtimes() noexcept {
