@@ -250,6 +250,7 @@ def parsed_options() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--suite", type=Path, required=True, help="test/mpi of MPICH's sources")
+    parser.add_argument("--suite-version", help="commit of these sources, for the result")
     parser.add_argument("--mpirun", default="mpirun.mpich")
     parser.add_argument("--mpicc", help="of the same MPI; else as mpirun is named")
     parser.add_argument("--folders", nargs="+", default=list(FOLDERS))
@@ -286,7 +287,9 @@ def main() -> int:
         missing = sorted({f"{test.folder}/{test.program}" for test in listed if test not in tests})
         print(f"{suite.name}: {len(tests)} tests, not compiled: {missing}", flush=True)
         result = compare(suite, tests, options)
-    words = [Path(__file__).relative_to(ROOT).as_posix(), *sys.argv[1:]]
+    words = [Path(__file__).relative_to(ROOT).as_posix(), "--suite", "mpich/test/mpi",
+             "--mpirun", Path(options.mpirun).name, "--folders", *options.folders,
+             "--features", *options.features, "--times", str(options.times)]  # fmt: skip
     commit = ["git", "-C", str(ROOT), "rev-parse", "--short=8", "HEAD"]
     report = {
         "command": " ".join(words),
@@ -296,6 +299,7 @@ def main() -> int:
         "date": begin.date().isoformat(),
         "machine": f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}",
         "mpi": suite.name,
+        "suite": options.suite_version,
         "not_compiled": missing,
         **result,
     }
