@@ -7,10 +7,12 @@
 #include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "collectives/combining.hpp"
 #include "collectives/communicator_schedules.hpp"
+#include "collectives/host_copy.hpp"
 #include "collectives/stand_in.hpp"
 #include "collectives/watched_call.hpp"
 #include "operations.hpp"
@@ -181,6 +183,18 @@ std::vector<int> narrow(const Count counts[], int num_ranks) {
   return {counts, counts + num_ranks};
 }
 
+// Pieces of a buffer that has one block.
+template <class Count>
+auto one_block(Count count) {
+  return [count] { return blocks(1, narrow(count)); };
+}
+
+// Pieces of a buffer that has a block of each rank.
+template <class Count>
+auto block_of_each(const Members& members, Count count) {
+  return [num_ranks = members.num_ranks(), count] { return blocks(num_ranks, narrow(count)); };
+}
+
 template <class Count>
 int bcast(int (*native)(void*, Count, MPI_Datatype, int, MPI_Comm), void* buffer, Count count,
           MPI_Datatype type, int root, MPI_Comm comm) {
@@ -192,7 +206,14 @@ int bcast(int (*native)(void*, Count, MPI_Datatype, int, MPI_Comm), void* buffer
       },
       [&](bool) { return CollectiveCall{Operation::bcast, bytes_of(count, type), root}; },
       [&](const Schedule& schedule, Members& members) {
-        return executors::bcast(schedule, members, buffer, narrow(count), type, root);
+        const auto own = [&] { return HostCopy(buffer, type, members, one_block(count)); };
+        const auto none = HostCopy::unused(buffer);
+        const bool is_root = members.rank() == root;
+        return call_in_host_memory(
+            is_root ? own() : none, is_root ? none : own(), [&](const void* sent, void* received) {
+              void* const data = is_root ? const_cast<void*>(sent) : received;
+              return executors::bcast(schedule, members, data, narrow(count), type, root);
+            });
       });
 }
 
@@ -213,7 +234,13 @@ int reduce(int (*native)(const void*, void*, Count, MPI_Datatype, MPI_Op, int, M
         return CollectiveCall{Operation::reduce, bytes, root};
       },
       [&](const Schedule& schedule, Members& members) {
-        return executors::reduce(schedule, members, send, receive, narrow(count), type, op, root);
+        return call_in_host_memory(
+            HostCopy(send, type, members, one_block(count)),
+            members.rank() == root ? HostCopy(receive, type, members, one_block(count))
+                                   : HostCopy::unused(receive),
+            [&](const void* from, void* to) {
+              return executors::reduce(schedule, members, from, to, narrow(count), type, op, root);
+            });
       });
 }
 
@@ -232,7 +259,11 @@ int allreduce(int (*native)(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI
         return CollectiveCall{Operation::allreduce, bytes, kNoHost};
       },
       [&](const Schedule& schedule, Members& members) {
-        return executors::allreduce(schedule, members, send, receive, narrow(count), type, op);
+        return call_in_host_memory(
+            HostCopy(send, type, members, one_block(count)),
+            HostCopy(receive, type, members, one_block(count)), [&](const void* from, void* to) {
+              return executors::allreduce(schedule, members, from, to, narrow(count), type, op);
+            });
       });
 }
 
@@ -270,8 +301,15 @@ int gather(RootedExchange<Count> native, const void* send, Count send_count, MPI
         return CollectiveCall{Operation::gather, bytes, root};
       },
       [&](const Schedule& schedule, Members& members) {
-        return executors::gather(schedule, members, send, narrow(send_count), send_type, receive,
-                                 narrow(receive_count), receive_type, root);
+        return call_in_host_memory(
+            HostCopy(send, send_type, members, one_block(send_count)),
+            members.rank() == root
+                ? HostCopy(receive, receive_type, members, block_of_each(members, receive_count))
+                : HostCopy::unused(receive),
+            [&](const void* from, void* to) {
+              return executors::gather(schedule, members, from, narrow(send_count), send_type, to,
+                                       narrow(receive_count), receive_type, root);
+            });
       });
 }
 
@@ -304,8 +342,15 @@ int scatter(RootedExchange<Count> native, const void* send, Count send_count,
         return CollectiveCall{Operation::scatter, bytes, root};
       },
       [&](const Schedule& schedule, Members& members) {
-        return executors::scatter(schedule, members, send, narrow(send_count), send_type, receive,
-                                  narrow(receive_count), receive_type, root);
+        return call_in_host_memory(
+            members.rank() == root
+                ? HostCopy(send, send_type, members, block_of_each(members, send_count))
+                : HostCopy::unused(send),
+            HostCopy(receive, receive_type, members, one_block(receive_count)),
+            [&](const void* from, void* to) {
+              return executors::scatter(schedule, members, from, narrow(send_count), send_type, to,
+                                        narrow(receive_count), receive_type, root);
+            });
       });
 }
 
@@ -331,8 +376,13 @@ int allgather(Exchange<Count> native, const void* send, Count send_count, MPI_Da
         return CollectiveCall{Operation::allgather, bytes, kNoHost};
       },
       [&](const Schedule& schedule, Members& members) {
-        return executors::allgather(schedule, members, send, narrow(send_count), send_type, receive,
-                                    narrow(receive_count), receive_type);
+        return call_in_host_memory(
+            HostCopy(send, send_type, members, one_block(send_count)),
+            HostCopy(receive, receive_type, members, block_of_each(members, receive_count)),
+            [&](const void* from, void* to) {
+              return executors::allgather(schedule, members, from, narrow(send_count), send_type,
+                                          to, narrow(receive_count), receive_type);
+            });
       });
 }
 
@@ -359,9 +409,33 @@ int allgatherv(int (*native)(const void*, Count, MPI_Datatype, void*, const Coun
       },
       [&](const Schedule& schedule, Members& members) {
         const std::vector<std::ptrdiff_t> wide(offsets, offsets + members.num_ranks());
-        return executors::allgatherv(schedule, members, send, narrow(send_count), send_type,
-                                     receive, narrow(counts, members.num_ranks()), wide,
-                                     receive_type);
+        const std::vector<int> num_received = narrow(counts, members.num_ranks());
+        const auto pieces = [&] {
+          std::vector<Piece> all;
+          for (std::size_t rank = 0; rank < wide.size(); ++rank) {
+            all.push_back({.displacement = wide[rank], .count = num_received[rank]});
+          }
+          return all;
+        };
+        return call_in_host_memory(
+            HostCopy(send, send_type, members, one_block(send_count)),
+            HostCopy(receive, receive_type, members, pieces), [&](const void* from, void* to) {
+              return executors::allgatherv(schedule, members, from, narrow(send_count), send_type,
+                                           to, num_received, wide, receive_type);
+            });
+      });
+}
+
+// In place the values are where the result comes.
+int scatter_reduced(const Schedule& schedule, Members& members, const void* send, void* receive,
+                    const std::vector<int>& counts, MPI_Datatype type, MPI_Op op) {
+  const int num_values = std::accumulate(counts.begin(), counts.end(), 0);
+  const int num_own = counts[static_cast<std::size_t>(members.rank())];
+  return call_in_host_memory(
+      HostCopy(send, type, members, one_block(num_values)),
+      HostCopy(receive, type, members, one_block(send == MPI_IN_PLACE ? num_values : num_own)),
+      [&](const void* from, void* to) {
+        return executors::reduce_scatter(schedule, members, from, to, counts.data(), type, op);
       });
 }
 
@@ -383,8 +457,8 @@ int reduce_scatter(int (*native)(const void*, void*, const Count[], MPI_Datatype
                               kNoHost};
       },
       [&](const Schedule& schedule, Members& members) {
-        return executors::reduce_scatter(schedule, members, send, receive,
-                                         narrow(counts, members.num_ranks()).data(), type, op);
+        return scatter_reduced(schedule, members, send, receive,
+                               narrow(counts, members.num_ranks()), type, op);
       });
 }
 
@@ -404,7 +478,7 @@ int reduce_scatter_block(int (*native)(const void*, void*, Count, MPI_Datatype, 
       },
       [&](const Schedule& schedule, Members& members) {
         const std::vector<int> counts(static_cast<std::size_t>(members.num_ranks()), narrow(count));
-        return executors::reduce_scatter(schedule, members, send, receive, counts.data(), type, op);
+        return scatter_reduced(schedule, members, send, receive, counts, type, op);
       });
 }
 
@@ -428,8 +502,13 @@ int alltoall(Exchange<Count> native, const void* send, Count send_count, MPI_Dat
         return CollectiveCall{Operation::alltoall, bytes, kNoHost};
       },
       [&](const Schedule& schedule, Members& members) {
-        return executors::alltoall(schedule, members, send, narrow(send_count), send_type, receive,
-                                   narrow(receive_count), receive_type);
+        return call_in_host_memory(
+            HostCopy(send, send_type, members, block_of_each(members, send_count)),
+            HostCopy(receive, receive_type, members, block_of_each(members, receive_count)),
+            [&](const void* from, void* to) {
+              return executors::alltoall(schedule, members, from, narrow(send_count), send_type, to,
+                                         narrow(receive_count), receive_type);
+            });
       });
 }
 

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "collectives/current_network.hpp"
+#include "collectives/device_agreement.hpp"
 #include "collectives/schedule_planner.hpp"
 #include "handles/releases.hpp"
 #include "operations.hpp"
@@ -64,6 +65,7 @@ class CommunicatorSchedules {
   Followed find(MPI_Comm comm, const CollectiveCall& call) {
     // Before all that depends on arguments: a rank with wrong ones takes part, too.
     if (!has_rule_for(call.operation) || !attach(comm)) return {};
+    if (devices_.may_occur(*members_)) return {};
     // An executor counts in int what is in one message. Without content there is nothing to plan; a
     // barrier has none.
     const bool is_empty = call.bytes == 0 && call.operation != executors::Operation::barrier;
@@ -136,6 +138,7 @@ class CommunicatorSchedules {
   executors::Members* members_ = nullptr;
   std::map<Key, PlannedCalls> schedules_;
   DriftWatch drift_;
+  DeviceAgreement devices_;
 };
 
 /// A duplicate of a communicator has none.

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "device_memory/device_memory.hpp"
 #include "pmpi/addressed_memory.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "relay/envelope.hpp"
@@ -16,6 +17,18 @@ namespace fairlead::intercept::relay {
 namespace {
 
 constexpr auto kMaxInt = static_cast<std::uint64_t>(std::numeric_limits<int>::max());
+
+// By a message to oneself: only a GPU-aware MPI is given such memory.
+bool pack_from_device(const void* buffer, MPI_Count count, MPI_Datatype type,
+                      std::vector<std::byte>& bytes) {
+  const std::uint64_t size = bytes_of(count, type);
+  if (size > kMaxInt || static_cast<std::uint64_t>(count) > kMaxInt) return false;
+  bytes.resize(size);
+  const std::lock_guard guard(feature().self_lock);
+  return mpi().Sendrecv(buffer, static_cast<int>(count), type, 0, kUnpackTag, bytes.data(),
+                        static_cast<int>(size), byte_type(), 0, kUnpackTag, feature().self,
+                        MPI_STATUS_IGNORE) == MPI_SUCCESS;
+}
 
 }  // namespace
 
@@ -53,6 +66,7 @@ std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) {
 
 bool pack(const void* buffer, MPI_Count count, MPI_Datatype type, std::vector<std::byte>& bytes) {
   const std::uint64_t size = bytes_of(count, type);
+  if (is_on_device(buffer, type)) return pack_from_device(buffer, count, type, bytes);
   if (is_plain(type)) {
     if (buffer == nullptr) return false;
     const auto* const first = static_cast<const std::byte*>(buffer);
@@ -76,7 +90,9 @@ Landing::Landing(void* buffer, MPI_Count count, MPI_Datatype type, bool is_for_m
       type_(type),
       is_plain_(is_plain(type)),
       capacity_bytes_(bytes_of(count, type)) {
-  if (is_for_mpi && !is_plain_ && capacity_bytes_ >= kEnvelopeBytes && capacity_bytes_ <= kMaxInt) {
+  const bool may_need_room = is_for_mpi && !is_plain_ && capacity_bytes_ >= kEnvelopeBytes;
+  // What is in the memory of a device goes there by the MPI.
+  if (may_need_room && capacity_bytes_ <= kMaxInt && !is_on_device(buffer, type)) {
     room_ = std::make_unique_for_overwrite<std::byte[]>(capacity_bytes_);
   }
   // The program may free its type while the receive is pending.
@@ -110,15 +126,21 @@ MPI_Datatype Landing::type() const {
   return room_ ? byte_type() : type_;
 }
 
+// The program may have freed a plain type.
+MPI_Datatype Landing::kept_type() const {
+  return is_plain_ ? byte_type() : type_;
+}
+
 void Landing::copy_start(std::span<std::byte> bytes) const {
-  if (room_ || is_plain_) {
+  const MPI_Datatype type = kept_type();
+  if (room_ || (is_plain_ && !is_on_device(buffer_, type))) {
     std::memcpy(bytes.data(), buffer(), bytes.size());
     return;
   }
-  const std::uint64_t element_bytes = bytes_of(1, type_);
+  const std::uint64_t element_bytes = bytes_of(1, type);
   const auto elements = (bytes.size() + element_bytes - 1) / element_bytes;
   std::vector<std::byte> packed;
-  if (pack(buffer_, static_cast<MPI_Count>(elements), type_, packed)) {
+  if (pack(buffer_, static_cast<MPI_Count>(elements), type, packed)) {
     std::copy_n(packed.begin(), bytes.size(), bytes.begin());
   }
 }
@@ -126,15 +148,18 @@ void Landing::copy_start(std::span<std::byte> bytes) const {
 void Landing::put(std::span<const std::byte> bytes) const {
   const std::size_t size = std::min<std::size_t>(bytes.size(), capacity_bytes_);
   if (size == 0) return;
-  if (is_plain_) {
+  const MPI_Datatype type = kept_type();
+  if (is_plain_ && !is_on_device(buffer_, type)) {
     std::memcpy(buffer_, bytes.data(), size);
     return;
   }
-  // A message to oneself: unlike MPI_Unpack it also takes a part of an element.
-  const auto elements = std::min(count_, static_cast<MPI_Count>(size));
+  // A message to oneself: unlike MPI_Unpack it also takes a part of an element, and unlike the
+  // processor it reaches the memory of a device.
+  const auto size_of_all = static_cast<MPI_Count>(size);
+  const auto elements = is_plain_ ? size_of_all : std::min(count_, size_of_all);
   const std::lock_guard guard(feature().self_lock);
   mpi().Sendrecv(bytes.data(), static_cast<int>(size), byte_type(), 0, kUnpackTag, buffer_,
-                 static_cast<int>(elements), type_, 0, kUnpackTag, feature().self,
+                 static_cast<int>(elements), type, 0, kUnpackTag, feature().self,
                  MPI_STATUS_IGNORE);
 }
 

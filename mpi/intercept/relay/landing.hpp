@@ -54,6 +54,7 @@ class Landing {
   void put(std::span<const std::byte> bytes) const;
 
  private:
+  [[nodiscard]] MPI_Datatype kept_type() const;
   void copy_start(std::span<std::byte> bytes) const;
 
   void* buffer_ = nullptr;

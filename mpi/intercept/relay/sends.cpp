@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "device_memory/device_memory.hpp"
 #include "pmpi/argument_check.hpp"
 #include "pmpi/mpi_symbols.hpp"
 #include "relay/completion.hpp"
@@ -91,6 +92,13 @@ bool is_for_routers(Mode mode, std::uint64_t size_bytes) {
   return mode == Mode::other || size_bytes == kEnvelopeBytes;
 }
 
+// What lies in the memory of a device is left to the MPI, but for what would be taken for an
+// envelope.
+bool is_for_device(const void* buffer, MPI_Datatype type, std::uint64_t size_bytes) {
+  if (size_bytes == kEnvelopeBytes || size_bytes < feature().threshold_bytes) return false;
+  return is_on_device(buffer, type);
+}
+
 template <class Count>
 std::optional<Outgoing> take(Mode mode, const void* buffer, Count count, MPI_Datatype type,
                              int dest, int tag, MPI_Comm comm) {
@@ -98,7 +106,9 @@ std::optional<Outgoing> take(Mode mode, const void* buffer, Count count, MPI_Dat
   if (!may_relay(buffer, count, type, dest, tag, comm, peers)) return std::nullopt;
   const std::uint64_t size_bytes = bytes_of(count, type);
   const std::uint32_t dst_rank = peers->world_rank(dest);
-  const Way way = is_for_routers(mode, size_bytes) ? way_to(dst_rank, size_bytes) : Way::mpi;
+  const bool may_use_routers =
+      is_for_routers(mode, size_bytes) && !is_for_device(buffer, type, size_bytes);
+  const Way way = may_use_routers ? way_to(dst_rank, size_bytes) : Way::mpi;
   if (way == Way::mpi) {
     count_by_mpi(dst_rank, size_bytes);
     return std::nullopt;
@@ -146,6 +156,7 @@ int init_send(Mode mode, Native native, const void* buffer, Count count, MPI_Dat
   const bool is_relayed = request != nullptr &&
                           may_relay(buffer, count, type, dest, tag, comm, peers) &&
                           is_for_routers(mode, bytes_of(count, type)) &&
+                          !is_for_device(buffer, type, bytes_of(count, type)) &&
                           is_worth_relaying(peers->world_rank(dest), bytes_of(count, type));
   // The MPI sees the message in any case, to say what is wrong with it.
   int code = native(buffer, count, type, dest, tag, comm, request);
