@@ -41,7 +41,7 @@ def serve_routers(
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with (
         contextlib.suppress(KeyboardInterrupt),
-        Routers(launcher, hosts, launcher_args) as routers,
+        Routers(launcher, hosts, launcher_args, report=narrator.tell) as routers,
         service_for(routers) as service,
     ):
         narrator.tell(f"a router on each of {len(hosts)} hosts; runs with --relay use them")

@@ -90,7 +90,9 @@ def _routers(
             yield kept
             return
         routers = stack.enter_context(
-            running_routers(prepared.launcher, hosts, key, request.launcher_args)
+            running_routers(
+                prepared.launcher, hosts, key, request.launcher_args, report=narrator.tell
+            )
         )
         narrator.tell(f"relays: a router on each of {len(routers)} hosts")
         yield routers
