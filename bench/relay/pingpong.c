@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // All ordered pairs of ranks in turn: messages one way, an empty answer back. Prints a line for
 // each: source, destination, median seconds of a round.
-//   pingpong BYTES ROUNDS [SRC DST SECONDS]
+//   pingpong BYTES ROUNDS [SRC DST SECONDS [FILE]]
 // With a pair it goes on for some seconds, and prints a line "SRC DST seconds since start, of the
-// round" for each round.
+// round" for each round. It makes the file when the first round is over.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void measure(int src, int dst, int num_rounds, double* times) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void follow(int src, int dst, double seconds) {
+static void follow(int src, int dst, double seconds, const char* file) {
   const double start = MPI_Wtime();
   int goes_on = 1;
   while (goes_on && (rank == src || rank == dst)) {
@@ -51,6 +51,8 @@ static void follow(int src, int dst, double seconds) {
       const double since = MPI_Wtime() - start;
       printf("%d %d %.6f %.9f\n", src, dst, since, time);
       fflush(stdout);
+      if (file != NULL) fclose(fopen(file, "w"));
+      file = NULL;
       goes_on = since < seconds;
       MPI_Send(&goes_on, 1, MPI_INT, dst, 3, MPI_COMM_WORLD);
     } else {
@@ -71,7 +73,7 @@ int main(int argc, char** argv) {
   memset(bytes, 1, (size_t)size);
   double* const times = malloc(sizeof(double) * (size_t)num_rounds);
   if (argc > 5) {
-    follow(atoi(argv[3]), atoi(argv[4]), atof(argv[5]));
+    follow(atoi(argv[3]), atoi(argv[4]), atof(argv[5]), argc > 6 ? argv[6] : NULL);
   } else {
     for (int src = 0; src < num_ranks; ++src)
       for (int dst = 0; dst < num_ranks; ++dst)

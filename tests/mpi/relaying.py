@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import subprocess
 import tempfile
@@ -17,7 +18,7 @@ from fairlead.act.launch import detect
 from fairlead.act.mpi_builds import find
 from fairlead.act.plan.relay import RELAY_RULES, RouterPlace, new_key, write_relay_plan
 from fairlead.act.relay.counters import router_counters
-from fairlead.act.relay.routers import router_program
+from fairlead.act.relay.routers import router_program, running_routers
 from fairlead.decide.routes import path_table
 from fairlead.model.network import Network
 
@@ -104,6 +105,52 @@ class Routers:
             process.communicate()
 
 
+@dataclasses.dataclass(frozen=True)
+class KeptRouters:
+    """Routers as a run starts them, which are started again when they end.
+
+    Attributes:
+        lines: What is reported of them.
+    """
+
+    key: str
+    places: list[RouterPlace]
+    lines: list[str]
+
+    def pid(self, index: int) -> int:
+        """The process of a router."""
+        folder = str(Path(self.places[index].socket).parent).encode()
+        found = []
+        for file in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                if file.read_bytes().split(b"\0")[-2:-1] == [folder]:
+                    found.append(int(file.parent.name))
+        (pid,) = found
+        return pid
+
+    def forwarded_frames(self, index: int) -> float:
+        """Since the router was started; 0 while none runs."""
+        counters = router_counters(Path(self.places[index].socket).with_name("metrics"))
+        return counters["forwarded_frames_total"] if counters else 0.0
+
+    def all_forward(self) -> bool:
+        """Whether messages of each host were relayed."""
+        return all(self.forwarded_frames(index) > 0 for index in range(len(self.places)))
+
+
+@contextlib.contextmanager
+def kept_running(mpirun: str, num_hosts: int) -> Iterator[KeptRouters]:
+    """Those of a run on that many hosts, each an address of the loopback interface."""
+    key, lines = new_key(), list[str]()
+    addresses = [f"127.0.0.{index + 1}" for index in range(num_hosts)]
+    with running_routers(detect(mpirun), addresses, key, report=lines.append) as found:
+        places = [
+            dataclasses.replace(place, host=host)
+            for place, host in zip(found, hosts_of(num_hosts), strict=True)
+        ]
+        yield KeptRouters(key, places, lines)
+
+
 @contextlib.contextmanager
 def running(num_hosts: int, unreachable: int | None = None) -> Iterator[Routers]:
     """Routers of that many hosts, until the end of the block."""
@@ -118,7 +165,7 @@ def running(num_hosts: int, unreachable: int | None = None) -> Iterator[Routers]
 
 def write_plan(
     folder: Path,
-    routers: Routers,
+    routers: Routers | KeptRouters,
     threshold_bytes: int,
     rule: str = RELAY_RULES[0],
     *,

@@ -82,3 +82,17 @@ TEST_CASE("cadence: gaps by chance are told to be slower rarely") {
   }
   CHECK(count < 100);
 }
+
+TEST_CASE("cadence: one gap that is far longer is seen at once") {
+  Cadence cadence;
+  Time now = Time(std::chrono::seconds(1000));
+  const auto is_far = [&](int gap_ms) {
+    now += milliseconds(gap_ms);
+    (void)cadence.note(now);
+    return cadence.is_far_slower();
+  };
+  for (int message = 0; message < 20; ++message) CHECK_FALSE(is_far(60));
+  CHECK(is_far(400));
+  CHECK_FALSE(is_far(60));
+  CHECK_FALSE(is_far(290));
+}

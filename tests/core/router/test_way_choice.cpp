@@ -320,3 +320,52 @@ TEST_CASE("way: one disturbed message decides nothing") {
   program.run(1e6, 7e7, milliseconds(1));
   CHECK(share(program.run(1e8, 7e7, milliseconds(2000)), Way::striped) < 0.05);
 }
+
+TEST_CASE("way: a message that is far too late leaves the direct path before it has arrived") {
+  WayChoice choice(planned(1e8, 1e8), kStart);
+  const double message_s = kLatency_s + static_cast<double>(kBytes) / 1e8;
+  Time now = kStart;
+  for (int message = 0; message < 100; ++message, now += milliseconds(20)) {
+    choice.learn(choice.next(kBytes, now), kBytes, message_s, now);
+  }
+  choice.alarm(now);
+  REQUIRE(choice.next(kBytes, now) == Way::direct);
+  // A tenth of it has arrived.
+  CHECK_FALSE(choice.leave_if_late(Way::direct, kBytes, kBytes / 10, 2 * message_s, now));
+  const auto rest = choice.leave_if_late(Way::direct, kBytes, kBytes / 10, 10 * message_s, now);
+  REQUIRE(rest);
+  CHECK(has_relay(*rest));
+  CHECK(has_relay(choice.next(kBytes, now)));
+}
+
+TEST_CASE("way: comparisons in vain do not hold up an alarm") {
+  WayChoice choice(planned(1e8, 1e8), kStart);
+  Time now = kStart;
+  const auto send = [&](bool is_doubtful) {
+    now += milliseconds(10);
+    if (is_doubtful) choice.doubt(now);
+    const Way way = choice.next(kBytes, now);
+    choice.learn(way, kBytes, kLatency_s + static_cast<double>(kBytes) / 1e8, now);
+    return way;
+  };
+  for (int message = 0; message < 3000; ++message) send(true);
+  REQUIRE(send(true) == Way::mpi);
+  choice.alarm(now);
+  CHECK(send(false) == Way::direct);
+}
+
+TEST_CASE("way: a doubt that comes too soon after a comparison in vain is not forgotten") {
+  WayChoice choice(planned(1e8, 1e8), kStart);
+  Time now = kStart;
+  const auto send = [&](bool is_doubtful) {
+    now += milliseconds(10);
+    if (is_doubtful) choice.doubt(now);
+    const Way way = choice.next(kBytes, now);
+    choice.learn(way, kBytes, kLatency_s + static_cast<double>(kBytes) / 1e8, now);
+    return way;
+  };
+  for (int message = 0; message < 100; ++message) send(true);
+  int num_tried = 0;
+  for (int message = 0; message < 1700; ++message) num_tried += send(false) == Way::direct;
+  CHECK(num_tried == 1);
+}

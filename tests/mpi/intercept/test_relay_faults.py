@@ -17,7 +17,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from relaying import NOWHERE, Routers, command, running, write_plan
+from relaying import (
+    NOWHERE,
+    KeptRouters,
+    Routers,
+    command,
+    kept_running,
+    running,
+    write_plan,
+)
 from tracing import MPIS
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
@@ -42,7 +50,7 @@ def disturb(routers: Routers, chance: random.Random) -> None:
 
 @contextlib.contextmanager
 def relayed_program(
-    name: str, routers: Routers, folder: Path, *words: str
+    name: str, routers: Routers | KeptRouters, folder: Path, *words: str
 ) -> Iterator[subprocess.Popen[str]]:
     """The program when it sends by each of the routers."""
     write_plan(folder, routers, 1024)
@@ -96,6 +104,30 @@ def test_a_program_that_cannot_reach_a_host_runs_without_relays(name: str, tmp_p
     assert (code, output, len(complaints)) == (0, "ok\n", 1), complaints
     expected = f"no message is relayed: host 'host0' could not reach .* 'host1' at {NOWHERE}"
     assert re.search(expected, complaints[0])
+
+
+@pytest.mark.parametrize("name", ["openmpi-4", "openmpi-5", "mpich-4"])
+def test_messages_go_by_a_router_again_that_was_killed_and_started_again(
+    name: str, tmp_path: Path
+) -> None:
+    words = ("rounds", str(4 * NUM_ROUNDS))
+    mpi = MPIS[name]
+    with (
+        kept_running(mpi.mpirun, NUM_RANKS) as routers,
+        relayed_program(name, routers, tmp_path, *words) as started,
+    ):
+        # Each is a sender's, a receiver's and, for the pair of the others, one between.
+        for victim in range(NUM_RANKS):
+            former = routers.pid(victim)
+            os.kill(former, signal.SIGKILL)
+            # Its counters begin anew.
+            while len(routers.lines) <= victim or routers.forwarded_frames(victim) == 0:
+                assert started.poll() is None, started.communicate()
+                time.sleep(0.01)
+        assert outcome(started) == (0, "ok\n", [])
+    expected = "relays: the router of 127.0.0.{} had ended and was started again"
+    assert routers.lines == [expected.format(victim + 1) for victim in range(NUM_RANKS)]
+    assert not any(Path(place.socket).parent.exists() for place in routers.places)
 
 
 @pytest.mark.parametrize("name", ["openmpi-4", "mpich-4"])

@@ -9,7 +9,10 @@ import json
 import os
 import resource
 import signal
+import socket
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -126,6 +129,78 @@ def test_a_router_that_was_stopped_is_ended_with_its_folder(
         os.kill(router, signal.SIGSTOP)
 
     assert routers_in(folder) == []
+    assert not folder.exists()
+
+
+def wait_for(claim: Callable[[], bool]) -> None:
+    """Until it is true; the time limit of tests ends a wait for what never comes."""
+    while not claim():
+        time.sleep(0.01)
+
+
+def jobs_of(place: RouterPlace) -> float | None:
+    counters = router_counters(Path(place.socket).with_name("metrics"))
+    return counters["jobs"] if counters else None
+
+
+@pytest.mark.parametrize("is_local", [True, False])
+def test_a_router_that_was_killed_is_started_again_where_it_was_with_its_job(
+    is_local: bool, launcher: Launcher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    agent = tmp_path / "agent"
+    agent.write_text('#!/bin/sh\nshift\n/bin/sh -c "$*"\nexit $?\n')
+    agent.chmod(0o755)
+    monkeypatch.setenv("OMPI_MCA_plm_rsh_agent", str(agent))
+    monkeypatch.setattr("fairlead.act.relay.routers.is_local_host", lambda _host: is_local)
+    lines: list[str] = []
+    with running_routers(launcher, ["127.0.0.1"], new_key(), report=lines.append) as (place,):
+        folder = Path(place.socket).parent
+        for number in range(2):
+            (router,) = routers_in(folder)
+            os.kill(router, signal.SIGKILL)
+            wait_for(lambda begun=number: len(lines) > begun)
+            assert routers_in(folder) not in ([], [router])
+            assert jobs_of(place) == 1.0
+            with socket.create_connection((place.address, place.port)):
+                pass
+
+    assert lines == ["relays: the router of 127.0.0.1 had ended and was started again"] * 2
+    assert routers_in(folder) == []
+    assert not folder.exists()
+
+
+def test_a_router_that_ends_again_and_again_is_given_up_with_one_line(
+    launcher: Launcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fairlead.act.relay.routers._FIRST_DELAY_S", 0.01)
+    lines: list[str] = []
+    with running_routers(launcher, ["127.0.0.1"], new_key(), report=lines.append) as (place,):
+        folder = Path(place.socket).parent
+        while not any("not started again" in line for line in lines):
+            for router in routers_in(folder):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(router, signal.SIGKILL)
+            time.sleep(0.01)
+
+    assert sum("not started again" in line for line in lines) == 1
+    assert lines[-1].startswith("relays: the router of 127.0.0.1 has ended 6 times")
+    assert not folder.exists()
+
+
+def test_the_end_of_the_block_does_not_wait_for_a_router_that_is_being_started(
+    launcher: Launcher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with running_routers(launcher, ["127.0.0.1"], new_key()) as (place,):
+        folder = Path(place.socket).parent
+        (router,) = routers_in(folder)
+        # It never says where it listens; it ends with its standard input, as an agent does.
+        started = tmp_path / "started"
+        hanging = ["/bin/sh", "-c", f"echo $$ > {started}.part; mv {started}.part {started}; cat"]
+        monkeypatch.setattr("fairlead.act.relay.routers.Routers._command", lambda *_: hanging)
+        os.kill(router, signal.SIGKILL)
+        wait_for(started.exists)
+
+    assert not Path(f"/proc/{started.read_text().strip()}").exists()
     assert not folder.exists()
 
 

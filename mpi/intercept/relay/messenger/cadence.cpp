@@ -9,6 +9,7 @@ namespace fairlead::intercept::relay {
 bool Cadence::note(Time now) {
   if (last_) {
     last_gap_s_ = std::chrono::duration<double>(now - *last_).count();
+    is_far_slower_ = is_far(*last_gap_s_);
     gaps_s_[num_gaps_ % kGaps] = *last_gap_s_;
     ++num_gaps_;
   }
@@ -19,8 +20,14 @@ bool Cadence::note(Time now) {
   return true;
 }
 
+bool Cadence::is_far(double gap_s) const {
+  if (num_gaps_ < kLeastBefore) return false;
+  const std::size_t count = std::min(num_gaps_, kGaps);
+  return gap_s > kFar * *std::ranges::max_element(std::span(gaps_s_).first(count));
+}
+
 bool Cadence::is_slower() const {
-  constexpr std::size_t kLeast = kLast + 6;
+  constexpr std::size_t kLeast = kLast + kLeastBefore;
   if (num_gaps_ < kLeast) return false;
   std::array<double, kGaps> newest_first{};
   const std::size_t count = std::min(num_gaps_, kGaps);

@@ -17,6 +17,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kLongestSameWay{250};
 // What is acknowledged last has mostly arrived: acknowledgements are on their way so long.
 constexpr std::uint64_t kLastBytes = std::uint64_t{2} * fairlead::relay::kMaxSegmentBytes;
+// No message is late before.
+constexpr milliseconds kLeastLate{50};
 // Messages that overlap are timed together, so many of them: acknowledgements may come in batches.
 constexpr std::size_t kTimedTogether = 4;
 
@@ -48,9 +50,11 @@ Sending Lane::start(Way way, std::uint64_t bytes, Time now) {
   const bool overlaps = overlaps_next();
   const bool goes_another_way = way != way_;
   if (!overlaps) busy_since_ = now;
-  if (!overlaps || goes_another_way) begin_period(now);
+  // After messages that have left their way the period begins with the first one behind them.
+  if (!overlaps || goes_another_way || period_bytes_ == 0) begin_period(now);
   way_ = way;
   unacknowledged_bytes += bytes;
+  period_bytes_ += bytes;
   return {.way = way,
           .bytes = bytes,
           .began = now,
@@ -62,6 +66,7 @@ Sending Lane::start(Way way, std::uint64_t bytes, Time now) {
 void Lane::begin_period(Time now) {
   ++period_;
   arrived_bytes_ = 0;
+  period_bytes_ = 0;
   marks_ = {{now, 0}};
 }
 
@@ -71,11 +76,28 @@ std::optional<std::size_t> Lane::choose(Sending& sending, std::uint64_t bytes, T
   std::optional<std::size_t> best;
   if (router != OwnRouter::absent) {
     const auto by_routers = std::span(paths).first(past_routers);
-    best = rule->choose(by_routers, sending.way, bytes, now, sending.path);
+    best = rule->choose(by_routers, sending.way_of_rest(), bytes, now, sending.path);
   }
   if (best && router == OwnRouter::busy) return std::nullopt;
   if (!best) best = past_routers;
   return paths[*best].has_room(bytes) ? best : std::nullopt;
+}
+
+bool Lane::may_be_late(Time now) const {
+  const bool is_direct = way_ == Way::direct || way_ == Way::parallel;
+  return is_direct && period_bytes_ > arrived_bytes_ && now - marks_.back().time >= kLeastLate;
+}
+
+// Messages on one way arrive one after the other, so the next one has had all of it since the last.
+std::optional<Way> Lane::leave_if_late(const Sending& next, Time now) {
+  const Mark& last = marks_.back();
+  const double seconds = duration<double>(now - std::max(last.time, next.began)).count();
+  const auto way =
+      rule->leave_if_late(next.way, next.bytes, arrived_bytes_ - last.arrived_bytes, seconds, now);
+  if (!way) return std::nullopt;
+  way_ = *way;
+  begin_period(now);
+  return way;
 }
 
 void Lane::arrive(const Sending& sending, std::uint64_t bytes) {
@@ -84,6 +106,7 @@ void Lane::arrive(const Sending& sending, std::uint64_t bytes) {
 }
 
 void Lane::finish(const Sending& sending, Time now) {
+  if (sending.has_left) return;
   if (sending.tells_nothing) {
     rule->miss(sending.way, sending.bytes, now);
   } else {

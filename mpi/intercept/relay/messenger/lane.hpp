@@ -36,7 +36,10 @@ struct SegmentKey {
 
 /// How a message goes, and what its time will tell.
 struct Sending {
+  /// As the rule chose it.
   Way way = Way::striped;
+  /// That of the segments that are still to be sent, where it has become another one.
+  std::optional<Way> rest{};
   std::uint64_t bytes = 0;
   Time began{};
   /// It had to wait for others to the same host.
@@ -45,8 +48,12 @@ struct Sending {
   std::uint64_t period = 0;
   /// Other messages went another way at the same time, or it waited for the receiver.
   bool tells_nothing = false;
+  /// It was late and has left its way, of which the rule knows.
+  bool has_left = false;
   /// Where the rule takes one path for all of it.
   std::optional<std::size_t> path{};
+
+  [[nodiscard]] Way way_of_rest() const { return rest.value_or(way); }
 };
 
 /// What served a phase of the program on the way to one host.
@@ -87,6 +94,16 @@ struct Lane {
   /// The path of a segment; none if it has to wait.
   [[nodiscard]] std::optional<std::size_t> choose(Sending& sending, std::uint64_t bytes, Time now,
                                                   OwnRouter router);
+  /// Whether the messages of this period may be late on their way, which others could carry.
+  [[nodiscard]] bool may_be_late(Time now) const;
+  [[nodiscard]] bool is_of_period(const Sending& sending) const {
+    return sending.period == period_;
+  }
+  /// Lets the messages of this period leave their way if the next of them is late.
+  /// @return the way of what is still to be sent
+  [[nodiscard]] std::optional<Way> leave_if_late(const Sending& next, Time now);
+  /// That of the last message.
+  [[nodiscard]] Way way() const { return way_; }
   /// Bytes of a message are acknowledged for the first time.
   void arrive(const Sending& sending, std::uint64_t bytes);
   /// All of a message has arrived.
@@ -114,9 +131,11 @@ struct Lane {
   Way way_ = Way::striped;
   /// Since when messages to this host overlap.
   Time busy_since_{};
-  /// Of messages that overlap and go the same way: its number, and what of it has arrived.
+  /// Of messages that overlap and go the same way: its number, what of it has arrived
+  /// and what has begun.
   std::uint64_t period_ = 0;
   std::uint64_t arrived_bytes_ = 0;
+  std::uint64_t period_bytes_ = 0;
   /// Its beginning and the ends of its messages, only the last ones.
   std::deque<Mark> marks_{};
 };

@@ -271,6 +271,7 @@ void Messenger::fill_channels(Time now) {
     const std::lock_guard guard(lock_);
     notices = notices_.due(now);
     outbox_.expire(now);
+    outbox_.leave_late(now);
     is_answered = has_router && !has_router_;
     has_router_ = has_router;
   }

@@ -25,6 +25,10 @@ std::size_t num_segments(std::uint64_t bytes) {
   return static_cast<std::size_t>((bytes + kMaxSegmentBytes - 1) / kMaxSegmentBytes);
 }
 
+bool has_relays(Way way) {
+  return way == Way::striped || way == Way::relayed;
+}
+
 // What a frame waited at all routers because of frames of other processes.
 double held_s(const FrameHeader& header) {
   return 16e-6 * std::accumulate(header.held_16us.begin(), header.held_16us.end(), 0.0);
@@ -64,7 +68,11 @@ Way Outbox::way_to(std::uint32_t dst_rank, std::uint64_t bytes, Time now) {
   if (const auto gap_s = state.cadence.last_gap_s()) {
     lane.rule->pace(state.last_way, *gap_s, now);
   }
-  if (is_slower) lane.rule->doubt(now);
+  if (is_slower) {
+    lane.rule->doubt(now);
+  } else if (state.cadence.is_far_slower()) {
+    lane.rule->alarm(now);
+  }
   state.last_way = choose_way(lane, bytes, now);
   return state.last_way;
 }
@@ -122,7 +130,10 @@ void Outbox::add(std::uint32_t dst_rank, std::uint64_t number, Payload payload, 
   const Sending sending = lane.start(way, payload->size(), now);
   if (sending.tells_nothing) {
     for (auto& [other, on_its_way] : messages_) {
-      if (host_of_rank_[other.dst_rank] == host) on_its_way.sending.tells_nothing = true;
+      if (host_of_rank_[other.dst_rank] != host) continue;
+      on_its_way.sending.tells_nothing = true;
+      // What waits for the direct path would hold up the receiver, which needs it first.
+      if (has_relays(way)) on_its_way.sending.rest = way;
     }
   }
   Message message{std::move(payload), std::vector<bool>(segments, false), segments, sending};
@@ -162,7 +173,8 @@ std::optional<Departure> Outbox::next_of(Lane& lane, Time now, OwnRouter router)
     const bool has_to_wait = without_room == each->message;
     const auto path =
         has_to_wait ? std::nullopt : lane.choose(sending, size_of(*each), now, router);
-    if (!path && !lane.rule->is_one_path_a_message()) break;
+    // Those on another way may have room. Behind the first one of the last way there are no others.
+    if (!path && !lane.rule->is_one_path_a_message() && sending.way_of_rest() == lane.way()) break;
     if (!path) {
       without_room = each->message;
       ++each;
@@ -170,7 +182,7 @@ std::optional<Departure> Outbox::next_of(Lane& lane, Time now, OwnRouter router)
     }
     // No relay answers.
     const bool is_relayed = lane.paths[*path].route.hops.size() > 1;
-    if (sending.way == Way::relayed && !is_relayed) sending.tells_nothing = true;
+    if (sending.way_of_rest() == Way::relayed && !is_relayed) sending.tells_nothing = true;
     const SegmentKey segment = *each;
     lane.waiting.erase(each);
     return depart(lane, *path, segment, now);
@@ -306,7 +318,9 @@ void Outbox::refuse(std::uint32_t dst_rank, std::uint64_t number, Time now) {
     lanes_[host_of_rank_[dst_rank]].unacknowledged_bytes -= size_of({found->first, segment});
   }
   const Sending& sending = found->second.sending;
-  lanes_[host_of_rank_[dst_rank]].rule->miss(sending.way, sending.bytes, now);
+  if (!sending.has_left) {
+    lanes_[host_of_rank_[dst_rank]].rule->miss(sending.way, sending.bytes, now);
+  }
   // The segments that wait are dropped when it is their turn.
   erase(found);
 }
@@ -346,6 +360,39 @@ void Outbox::expire(Time now) {
     const std::pair key{host, found->second.path};
     const bool is_closed = std::find(closed.begin(), closed.end(), key) != closed.end();
     if (is_closed || found->second.expires <= now) take_back(found);
+  }
+}
+
+void Outbox::leave_late(Time now) {
+  for (std::size_t host = 0; host < lanes_.size(); ++host) {
+    if (lanes_[host].may_be_late(now)) leave_late(static_cast<std::uint16_t>(host), now);
+  }
+}
+
+// What is under way stays where it is: it is no more than what keeps the path busy.
+void Outbox::leave_late(std::uint16_t host, Time now) {
+  Lane& lane = lanes_[host];
+  std::vector<Sending*> late;
+  const Sending* next = nullptr;
+  for (auto& [key, message] : messages_) {
+    Sending& sending = message.sending;
+    if (host_of_rank_[key.dst_rank] != host || !lane.is_of_period(sending)) continue;
+    if (sending.tells_nothing) return;
+    late.push_back(&sending);
+    if (next == nullptr || sending.began < next->began) next = &sending;
+  }
+  if (next == nullptr) return;
+  const auto way = lane.leave_if_late(*next, now);
+  if (!way) return;
+  for (Sending* const sending : late) {
+    sending->rest = *way;
+    sending->has_left = true;
+  }
+  for (const auto& [segment, sent] : in_flight_) {
+    if (host_of_rank_[segment.message.dst_rank] != host) continue;
+    PathState& path = lane.paths[sent.path];
+    if (!path.route.is_direct()) continue;
+    path.learn_late(sent.bytes_ahead, duration<double>(now - sent.sent).count());
   }
 }
 

@@ -75,6 +75,8 @@ class Outbox {
   void refuse(std::uint32_t dst_rank, std::uint64_t message, Time now);
   /// Takes back what was sent too long ago, and closes those paths for a while.
   void expire(Time now);
+  /// Lets messages that are late on the direct path leave it, with what is still to be sent.
+  void leave_late(Time now);
   /// The own router is gone: takes back all that was sent by it.
   void lose_router();
   /// The connection with a receiver is gone: takes back all that was sent to it past the routers.
@@ -126,6 +128,7 @@ class Outbox {
   void erase(std::map<MessageKey, Message>::iterator message);
   [[nodiscard]] bool is_past_routers(const SegmentKey& segment, const InFlight& sent) const;
   void take_back(std::map<SegmentKey, InFlight>::iterator found);
+  void leave_late(std::uint16_t host, Time now);
   [[nodiscard]] std::uint64_t size_of(const SegmentKey& segment) const;
 
   std::uint32_t rank_;

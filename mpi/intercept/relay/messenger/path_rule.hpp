@@ -49,6 +49,16 @@ class PathRule {
   virtual void learn(Way way, std::uint64_t bytes, double seconds, Time now) = 0;
   /// What a message by routers on this way took tells nothing: others on other ways overlapped.
   virtual void miss(Way /*way*/, std::uint64_t /*bytes*/, Time /*now*/) {}
+  /// Messages on this way are not over after so long. Where that is far more than usual, the rule
+  /// learns so at once, not when they have arrived.
+  /// @param bytes  of the message that is to arrive next
+  /// @param arrived_bytes  of them, and of those behind, in this time
+  /// @return the way of what has not been sent yet; none: it stays
+  [[nodiscard]] virtual std::optional<Way> leave_if_late(Way /*way*/, std::uint64_t /*bytes*/,
+                                                         std::uint64_t /*arrived_bytes*/,
+                                                         double /*seconds*/, Time /*now*/) {
+    return std::nullopt;
+  }
   /// Whether a trial of this way is not over: messages that overlap with it go the same way.
   [[nodiscard]] virtual bool is_trying(Way /*way*/) const { return false; }
   /// So long after a message on this way, also by the MPI, the program has sent the next one like
@@ -56,6 +66,8 @@ class PathRule {
   virtual void pace(Way /*way*/, double /*gap_s*/, Time /*now*/) {}
   /// The program sends such messages more slowly than before: the network may have changed.
   virtual void doubt(Time /*now*/) {}
+  /// The last gap between such messages was far longer than those before: the same, at once.
+  virtual void alarm(Time /*now*/) {}
   /// What it knows is from an earlier phase of the program, and is used again from now on.
   virtual void resume(Time now) = 0;
   [[nodiscard]] virtual std::unique_ptr<PathRule> clone() const = 0;

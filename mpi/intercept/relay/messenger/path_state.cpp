@@ -79,6 +79,13 @@ void PathState::learn(std::uint64_t bytes, std::uint64_t bytes_ahead, double too
   next_closing = kFirstClosing;
 }
 
+void PathState::learn_late(std::uint64_t bytes_ahead, double seconds) {
+  const double most_Bps = static_cast<double>(bytes_ahead) / std::max(seconds, 1e-6);
+  if (most_Bps >= rate_Bps) return;
+  rate_Bps = most_Bps;
+  has_learned = true;
+}
+
 void PathState::close(Time now) {
   closed_until = now + next_closing;
   next_closing = std::min(2 * next_closing, kLongestClosing);

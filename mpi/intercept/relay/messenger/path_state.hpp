@@ -57,6 +57,9 @@ struct PathState {
   /// @param bytes_ahead  that were in flight as it was sent, with its own
   /// @param held_s  that routers held it up because of frames of other processes
   void learn(std::uint64_t bytes, std::uint64_t bytes_ahead, double took_s, double held_s);
+  /// A segment is not acknowledged after so long.
+  /// @param bytes_ahead  as above
+  void learn_late(std::uint64_t bytes_ahead, double seconds);
   void forget_if_stale(Time now);
   /// It does not answer: it is left for a while, at each repetition for longer.
   void close(Time now);

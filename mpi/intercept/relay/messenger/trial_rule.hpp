@@ -28,9 +28,15 @@ class TrialRule final : public PathRule {
                                                   std::optional<std::size_t>& taken) override;
   void learn(Way way, std::uint64_t bytes, double seconds, Time now) override;
   void miss(Way way, std::uint64_t bytes, Time now) override;
+  [[nodiscard]] std::optional<Way> leave_if_late(Way way, std::uint64_t bytes,
+                                                 std::uint64_t arrived_bytes, double seconds,
+                                                 Time now) override {
+    return choice_.leave_if_late(way, bytes, arrived_bytes, seconds, now);
+  }
   [[nodiscard]] bool is_trying(Way way) const override { return choice_.is_trying(way); }
   void pace(Way way, double gap_s, Time now) override { choice_.pace(way, gap_s, now); }
   void doubt(Time now) override;
+  void alarm(Time now) override { choice_.alarm(now); }
   void resume(Time now) override;
   [[nodiscard]] std::unique_ptr<PathRule> clone() const override;
 

@@ -34,6 +34,13 @@ constexpr int kSteady = 10;
 constexpr milliseconds kCalmTime{4000};
 // Shorter messages by a relay take more than their bytes do, which tells nothing of load.
 constexpr std::uint64_t kLeastTellingBytes = std::uint64_t{256} << 10U;
+// A message that is to leave its way has taken so long: less may be the machine's own delays.
+constexpr double kLeastLate_s = 0.05;
+// Nor is it later than so many times what is planned, also where it usually takes longer: what has
+// arrived by then tells enough of the direct path.
+constexpr double kFarFromPlan = 8.0;
+// What has arrived late tells of the whole message, but a pause in its beginning does not.
+constexpr std::uint64_t kMostTimes = 4;
 // Where messages overlap all the time, what they take cannot be told apart.
 constexpr int kMaxMissed = 8;
 
@@ -85,6 +92,7 @@ WayChoice::WayChoice(const WayRates& planned, Time now)
     : rates_(planned),
       next_direct_(now + kTrialInterval),
       next_comparison_(now + kComparisonInterval),
+      last_comparison_(now),
       last_doubt_(now) {
   rates_.direct = planned.direct.preferred();
   telling_relay_ = planned.relayed;
@@ -109,7 +117,7 @@ Way WayChoice::next(std::uint64_t bytes, Time now) {
     const bool has_rested = former == Way::mpi || now >= next_direct_;
     if (has_rested && may_load_be_over(bytes, now)) {
       compare(former, now);
-    } else if (former == Way::mpi && may_mpi_be_slow(bytes)) {
+    } else if (is_doubtful_ || (former == Way::mpi && may_mpi_be_slow(bytes))) {
       compare_if_due(now);
     }
   }
@@ -265,7 +273,16 @@ void WayChoice::doubt(Time now) {
     next_comparison_ = std::min(next_comparison_, now);
   }
   last_doubt_ = now;
+  is_doubtful_ = true;
   compare_if_due(now);
+}
+
+void WayChoice::alarm(Time now) {
+  if (is_comparing_ || !trials_.empty() || now - last_comparison_ < kComparisonInterval) return;
+  const Time next = next_comparison_;
+  compare(best(kLargeBytes), now);
+  is_after_alarm_ = true;
+  next_comparison_ = std::max(next, now + kComparisonInterval);
 }
 
 void WayChoice::compare_if_due(Time now) {
@@ -276,6 +293,9 @@ void WayChoice::compare_if_due(Time now) {
 // messages the direct path is tried first: mostly it is as before, and other ranks are late.
 void WayChoice::compare(Way former, Time now) {
   is_comparing_ = true;
+  is_doubtful_ = false;
+  is_after_alarm_ = false;
+  last_comparison_ = now;
   former_ = former;
   next_comparison_ = now + comparison_interval_;
   // They are no faster than they were, but may share what has become slow.
@@ -291,6 +311,41 @@ void WayChoice::compare(Way former, Time now) {
   if (former != Way::mpi) trials_.push_front(former);
   begun_.clear();
   num_missed_ = 0;
+}
+
+// By relays it would have arrived, or the direct path has become slow.
+double WayChoice::late_after_s(Way way, std::uint64_t bytes) const {
+  const Way taken = best(bytes);
+  const bool is_by_relays = taken == Way::striped || taken == Way::relayed;
+  if (is_by_relays && rate_of(taken).num_learned() > 0) {
+    return std::max(kLeastLate_s, kFarFaster * expected_s(taken, bytes));
+  }
+  const bool is_known_parallel = way == Way::parallel && rate_of(way).num_learned() > 0;
+  const double usual_s = is_known_parallel ? expected_s(way, bytes)
+                         : usual_direct_   ? usual_direct_->expected_s(bytes)
+                                           : rates_.direct.planned_s(bytes);
+  const double most_s = kFarFromPlan * rates_.direct.planned_s(bytes);
+  return std::max(kLeastLate_s, std::min(kSlowPath * usual_s, most_s));
+}
+
+std::optional<Way> WayChoice::leave_if_late(Way way, std::uint64_t bytes,
+                                            std::uint64_t arrived_bytes, double seconds, Time now) {
+  const bool is_direct = way == Way::direct || way == Way::parallel;
+  if (!is_direct || !rates_.relayed || seconds < late_after_s(way, bytes)) return std::nullopt;
+  const double arrived_ratio =
+      static_cast<double>(std::clamp(arrived_bytes, bytes / kMostTimes, bytes)) /
+      static_cast<double>(bytes);
+  rate_of(way).learn(bytes, seconds / arrived_ratio);
+  std::erase(begun_, way);
+  if (is_comparing_) {
+    go_on(bytes, now);
+  } else if (way == Way::parallel) {
+    // They share the direct path, which may have become slow, or not.
+    compare(way, now);
+    trials_ = {Way::direct};
+  }
+  const Way next = trials_.empty() ? best(bytes) : trials_.front();
+  return next == Way::relayed ? next : Way::striped;
 }
 
 void WayChoice::forget_relay(Time now) {
@@ -376,9 +431,11 @@ void WayChoice::go_on(std::uint64_t bytes, Time now) {
   }
   if (!trials_.empty()) return;
   is_comparing_ = false;
-  comparison_interval_ = taken != former_
-                             ? kComparisonInterval
-                             : std::min(2 * comparison_interval_, kLongestComparisonInterval);
+  if (taken != former_) {
+    comparison_interval_ = kComparisonInterval;
+  } else if (!is_after_alarm_) {
+    comparison_interval_ = std::min(2 * comparison_interval_, kLongestComparisonInterval);
+  }
   num_missed_ = 0;
   rest(bytes, now);
 }

@@ -99,6 +99,11 @@ class WayChoice {
   void learn(Way way, std::uint64_t bytes, double seconds, Time now);
   /// What a message on this way took tells nothing of it.
   void miss(Way way, std::uint64_t bytes, Time now);
+  /// Messages on the direct path have not arrived after so long (PathRule): far longer than usual,
+  /// or than by relays, they leave it. What has arrived says how long the whole would take.
+  [[nodiscard]] std::optional<Way> leave_if_late(Way way, std::uint64_t bytes,
+                                                 std::uint64_t arrived_bytes, double seconds,
+                                                 Time now);
   /// Whether it is not known yet what a message on this way takes that was a trial.
   [[nodiscard]] bool is_trying(Way way) const {
     return std::find(begun_.begin(), begun_.end(), way) != begun_.end();
@@ -108,6 +113,9 @@ class WayChoice {
   void pace(Way way, double gap_s, Time now);
   /// The program has become slower: the ways may have other rates now.
   void doubt(Time now);
+  /// The program has waited for one message far longer than for those before. A trial costs less
+  /// than that did, so comparisons in vain do not hold this one up.
+  void alarm(Time now);
   /// Whether messages of this size are taken by routers.
   [[nodiscard]] bool is_striping_worth(std::uint64_t bytes) const {
     return best(bytes) != Way::mpi;
@@ -136,6 +144,7 @@ class WayChoice {
   void learn_load(std::uint64_t bytes, double seconds, Time now);
   void rest(std::uint64_t bytes, Time now);
   void forget_relay(Time now);
+  [[nodiscard]] double late_after_s(Way way, std::uint64_t bytes) const;
   void compare_if_due(Time now);
   void compare(Way former, Time now);
   /// @return whether a trial of this way was on its way
@@ -172,6 +181,11 @@ class WayChoice {
   Time next_direct_;
   std::chrono::milliseconds direct_interval_ = kTrialInterval;
   Time next_comparison_;
+  /// What the comparison that is made, or was made last, began with.
+  Time last_comparison_;
+  bool is_after_alarm_ = false;
+  /// The next comparison is due, as soon as it may be made.
+  bool is_doubtful_ = false;
   Time last_doubt_;
   std::chrono::milliseconds comparison_interval_ = kComparisonInterval;
 };

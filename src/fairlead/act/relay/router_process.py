@@ -18,6 +18,7 @@ __all__ = ["RouterEndedError", "RouterProcess"]
 
 
 _FORCE_S = 10.0
+_SLICE_S = 0.1
 
 
 class RouterEndedError(LaunchError):
@@ -32,13 +33,20 @@ class RouterProcess:
     once, and no signal is passed on to it.
     """
 
-    def __init__(self, command: Sequence[str], by_force: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        by_force: Sequence[str] | None = None,
+        *,
+        is_again: bool = False,
+    ) -> None:
         """Start it; its first line, which tells where it listens, is the answer to that.
 
         Args:
             command: The router, or the remote agent with it.
             by_force: The command that ends the router itself where it does not end, because it was
                 stopped: that of an agent would be left on its host.
+            is_again: It takes the place of one that was killed, whose folder is still there.
 
         Raises:
             LaunchError: There is no such command.
@@ -57,6 +65,8 @@ class RouterProcess:
         self._by_force = by_force
         self._lines: queue.Queue[str] = queue.Queue()
         self._num_unanswered = 1
+        self._has_answered = False
+        self._is_again = is_again
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -92,6 +102,7 @@ class RouterProcess:
                 self._lines.put("")
                 raise RouterEndedError("it has ended")
             self._num_unanswered -= 1
+            self._has_answered = True
         try:
             found = json.loads(line)
         except ValueError:
@@ -100,20 +111,36 @@ class RouterProcess:
             raise LaunchError(line.strip())
         return found
 
+    def wait_for_answer(self, limit_s: float, is_over: threading.Event) -> None:
+        """Until there is an answer for `answer`, or none will come.
+
+        Raises:
+            LaunchError: The wait was over before.
+        """
+        deadline_s = time.monotonic() + limit_s
+        while self._lines.empty() and time.monotonic() < deadline_s:
+            if is_over.wait(_SLICE_S):
+                self.close_input()
+                raise LaunchError("the job has ended")
+
     def close_input(self) -> None:
         """Let it end."""
         with contextlib.suppress(OSError):
             _pipe(self._process.stdin).close()
 
     def end(self, limit_s: float) -> None:
-        """End it, by force after a time."""
+        """End it, by force after a time. What it left where it was killed is removed."""
         self.close_input()
         try:
-            self._process.wait(limit_s)
+            code = self._process.wait(limit_s)
         except subprocess.TimeoutExpired:
             self._end_by_force()
             self._process.kill()
             self._process.wait()
+        else:
+            has_removed_all = code == 0 and self._has_answered
+            if not has_removed_all and (self._has_answered or self._is_again):
+                self._end_by_force()
 
     def _end_by_force(self) -> None:
         if self._by_force is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts a router on each host, hands them jobs, and ends them all."""
+"""Starts a router on each host, hands them jobs, starts ended ones again, and ends them all."""
 
 from __future__ import annotations
 
@@ -25,6 +25,13 @@ __all__ = ["Routers", "router_program", "running_routers"]
 
 _START_S = 20.0
 _END_S = 5.0
+_WATCH_S = 0.1
+_FIRST_DELAY_S = 0.25
+"""Before a router is started again; twice as long each time that it has ended soon."""
+_SOON_S = 30.0
+"""A router that has run for so long did not end by its start."""
+_MAX_SOON_ENDS = 5
+"""After so many ends, each soon after its start, it is not started again."""
 
 
 def router_program() -> Path:
@@ -43,15 +50,20 @@ class Routers:
     """Routers on some hosts, until the end of the `with` block.
 
     They are started by the way in which the launcher reaches hosts, and each ends when its standard
-    input does: so none outlives this process, whatever happens to it. Several threads may use them;
-    one waits for another only where both use a host.
+    input does: so none outlives this process, whatever happens to it. One that has ended is started
+    again where it was, with the jobs that it had, until it has ended soon after its start several
+    times. Several threads may use them; one waits for another only where both use a host.
 
     Attributes:
         hosts: Their names.
     """
 
     def __init__(
-        self, launcher: Launcher, hosts: Sequence[str], launcher_args: Sequence[str] = ()
+        self,
+        launcher: Launcher,
+        hosts: Sequence[str],
+        launcher_args: Sequence[str] = (),
+        report: Callable[[str], None] = lambda _line: None,
     ) -> None:
         """Nothing is started before the block.
 
@@ -59,8 +71,13 @@ class Routers:
             launcher: Of the jobs; determines how hosts are reached.
             hosts: Their names.
             launcher_args: The user's own launcher arguments, which may name the way.
+            report: Gets a line, in a thread of its own, where a router was started again or is
+                given up.
         """
         self.hosts = tuple(hosts)
+        self._report = report
+        self._is_over = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._agent = remote_agent(launcher, launcher_args) or ["ssh", "-o", "BatchMode=yes"]
         self._running: dict[str, _Router] = {}
         self._locks = {host: threading.Lock() for host in hosts}
@@ -73,9 +90,12 @@ class Routers:
                 names its host and says why.
         """
         self._start(self.hosts)
+        self._watcher.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._watcher.join()
         _end([router.process for router in self._running.values()])
 
     def begin(self, key: str, hosts: Sequence[str]) -> list[RouterPlace]:
@@ -102,6 +122,8 @@ class Routers:
             LaunchError: One of them did not answer in time, or has ended and has no job either.
         """
         with self._held(hosts):
+            for host in hosts:
+                self._running[host].jobs.pop(key, None)
             self._tell(hosts, [{"ended": key}] * len(hosts), "ended", _END_S)
 
     @contextlib.contextmanager
@@ -114,13 +136,83 @@ class Routers:
 
     def _begin(self, key: str, hosts: Sequence[str]) -> list[RouterPlace]:
         ended = [host for host in hosts if self._running[host].process.has_ended]
+        # Other jobs know where theirs was.
+        for host in [host for host in ended if self._running[host].jobs]:
+            self._start_again(host)
+            ended.remove(host)
         _end([self._running[host].process for host in ended])
         self._start(ended)
         places = [self._running[host].place for host in hosts]
         peers = [[place.address, place.port] for place in places]
-        lines = [{"key": key, "host": index, "peers": peers} for index in range(len(hosts))]
+        lines: list[dict[str, object]] = [
+            {"key": key, "host": index, "peers": peers} for index in range(len(hosts))
+        ]
         self._tell(hosts, lines, "taken", _START_S)
+        for host, line in zip(hosts, lines, strict=True):
+            self._running[host].jobs[key] = line
         return places
+
+    def _watch(self) -> None:
+        """Start those again that have ended, until the end of the block."""
+        while not self._is_over.wait(_WATCH_S):
+            for host in self.hosts:
+                # Where a job begins or ends, that one notices.
+                if not self._locks[host].acquire(blocking=False):
+                    continue
+                try:
+                    self._watch_one(host)
+                finally:
+                    self._locks[host].release()
+
+    def _watch_one(self, host: str) -> None:
+        router = self._running[host]
+        now_s = time.monotonic()
+        # Without a job it is started with the next one.
+        if not router.process.has_ended or not router.jobs or router.is_given_up:
+            return
+        if router.again_s is None:
+            has_ended_soon = now_s - router.started_s < _SOON_S
+            router.num_soon_ends = router.num_soon_ends + 1 if has_ended_soon else 1
+            if router.num_soon_ends > _MAX_SOON_ENDS:
+                router.is_given_up = True
+                self._report(
+                    f"relays: the router of {host} has ended {router.num_soon_ends} times, each "
+                    "soon after its start, and is not started again; messages go without it"
+                )
+                return
+            router.again_s = now_s + _FIRST_DELAY_S * 2 ** (router.num_soon_ends - 1)
+        if now_s < router.again_s:
+            return
+        try:
+            self._start_again(host)
+        except LaunchError:
+            # It has ended once more, or does not answer.
+            if not self._is_over.is_set():
+                router.process.end(_END_S)
+            return
+        self._report(f"relays: the router of {host} had ended and was started again")
+
+    def _start_again(self, host: str) -> None:
+        """At the same place, with the jobs that it had.
+
+        Raises:
+            LaunchError: It did not start, or refused a job.
+        """
+        router = self._running[host]
+        row = (host, _with_port(router.place), str(Path(router.place.socket).parent))
+        router.again_s = None
+        router.started_s = time.monotonic()
+        router.process.close_input()
+        router.process = RouterProcess(self._command(*row), self._by_force(*row), is_again=True)
+        left_s = _limit(_START_S)
+        router.process.wait_for_answer(left_s(), self._is_over)
+        _port(router.process, host, left_s())
+        for line in router.jobs.values():
+            router.process.tell(line)
+            router.process.wait_for_answer(left_s(), self._is_over)
+            if router.process.answer(left_s()).get("job") != "taken":
+                raise LaunchError(f"{host}: its router refused the job")
+        router.is_given_up = False
 
     def _start(self, hosts: Sequence[str]) -> None:
         addresses = _addresses_for_all(hosts)
@@ -133,9 +225,8 @@ class Routers:
                 processes.append(RouterProcess(self._command(*row), self._by_force(*row)))
             left_s = _limit(_START_S)
             for (host, address, folder), process in zip(rows, processes, strict=True):
-                place = RouterPlace(
-                    host, address, _port(process, host, left_s()), f"{folder}/router"
-                )
+                port = _port(process, host, left_s())
+                place = RouterPlace(host, address, port, f"{folder}/router")
                 started[host] = _Router(process, place)
         except BaseException:
             _end(processes)
@@ -189,10 +280,29 @@ def _program(address: str, folder: str) -> list[str]:
     return [str(router_program()), "--listen", address, "--folder", folder]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class _Router:
+    """A host's router; the lock of the host is held by whoever changes it.
+
+    Attributes:
+        jobs: The line by which it was given each, by key.
+        started_s, again_s: By the monotonic clock; when it is to be started again, if it has ended.
+        num_soon_ends: One after the other, without one that has run for long.
+    """
+
     process: RouterProcess
     place: RouterPlace
+    jobs: dict[str, dict[str, object]] = dataclasses.field(default_factory=dict)
+    started_s: float = dataclasses.field(default_factory=time.monotonic)
+    again_s: float | None = None
+    num_soon_ends: int = 0
+    is_given_up: bool = False
+
+
+def _with_port(place: RouterPlace) -> str:
+    """As `--listen` takes it."""
+    address = f"[{place.address}]" if ":" in place.address else place.address
+    return f"{address}:{place.port}"
 
 
 def _limit(limit_s: float) -> Callable[[], float]:
@@ -221,7 +331,11 @@ def _end(processes: Sequence[RouterProcess]) -> None:
 
 @contextlib.contextmanager
 def running_routers(
-    launcher: Launcher, hosts: Sequence[str], key: str, launcher_args: Sequence[str] = ()
+    launcher: Launcher,
+    hosts: Sequence[str],
+    key: str,
+    launcher_args: Sequence[str] = (),
+    report: Callable[[str], None] = lambda _line: None,
 ) -> Iterator[list[RouterPlace]]:
     """Routers of one job on all hosts, until the end of the block.
 
@@ -230,12 +344,13 @@ def running_routers(
         hosts: Their names.
         key: The job's key.
         launcher_args: The user's own launcher arguments, which may name the way.
+        report: Gets a line where a router was started again or is given up.
 
     Raises:
         LaunchError: A router did not start, or other hosts could not reach it; the message names
             its host and says why.
     """
-    with Routers(launcher, hosts, launcher_args) as routers:
+    with Routers(launcher, hosts, launcher_args, report) as routers:
         yield routers.begin(key, hosts)
 
 

@@ -32,7 +32,9 @@ def serve_routers(cluster: Cluster, launcher: LauncherRequest, narrator: Narrato
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with (
         contextlib.suppress(KeyboardInterrupt),
-        Routers(detect(launcher.mpirun), hosts, launcher.arguments) as routers,
+        Routers(
+            detect(launcher.mpirun), hosts, launcher.arguments, report=narrator.tell
+        ) as routers,
         service_for(routers) as service,
     ):
         narrator.tell(f"a router on each of {len(hosts)} hosts; runs with --relay use them")

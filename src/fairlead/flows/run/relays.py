@@ -122,7 +122,13 @@ def _routers(session: Session, key: str, hosts: Sequence[str]) -> Iterator[list[
             yield kept
             return
         routers = stack.enter_context(
-            running_routers(session.launcher, hosts, key, session.request.launcher.arguments)
+            running_routers(
+                session.launcher,
+                hosts,
+                key,
+                session.request.launcher.arguments,
+                report=narrator.tell,
+            )
         )
         narrator.tell(f"relays: a router on each of {len(routers)} hosts")
         yield routers
