@@ -25,6 +25,8 @@ from rich.console import Console
 ITEMS: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "figure-2": premise.pair_distributions,
     "asymmetry": premise.asymmetry,
+    "bands": premise.bands,
+    "balance": premise.balance,
     "calibration": premise.calibration,
     "figure-5": premise.hierarchy,
     "figure-6": operations.by_size,
