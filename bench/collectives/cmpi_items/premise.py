@@ -70,6 +70,24 @@ def hierarchy(options: Options) -> Iterator[Figure]:
         name = f"first cloud, level {level + 1}"
         yield Figure(f"{name}, groups", "groups", None, float(len(sizes)))
         yield Figure(f"{name}, largest less smallest group", "hosts", "small", float(np.ptp(sizes)))
+    of_hours = [
+        _distances(network)
+        for network in itertools.islice(moments(rented(64, 0), 1), 2 if options.is_short else 48)
+    ]
+    first, second = np.triu_indices(64, 1)
+    same = [
+        100 * float(np.mean(earlier[first, second] == later[first, second]))
+        for earlier, later in itertools.pairwise(of_hours)
+    ]
+    name = "first cloud, pairs whose distance is the same an hour later"
+    yield mean_of(name, "% of the pairs", "rather stable", same)
+
+
+def _distances(network: fl.Network) -> npt.NDArray[np.int64]:
+    """Level of the lowest group of each pair of hosts."""
+    found = fl.build_hierarchy(pairs_only(network), MESSAGE_BYTES, k=K, max_span=1)
+    hosts = range(network.num_hosts)
+    return np.array([[found.distance(a, b) for b in hosts] for a in hosts])
 
 
 def balance(options: Options) -> Iterator[Figure]:
