@@ -54,7 +54,7 @@ def main() -> None:
     parser.add_argument("--trees", type=int, default=10_000_000, help="of figure 9, each operation")
     parser.add_argument("--hours", type=int, default=48, help="of figure 10")
     parser.add_argument("--processes", type=int, default=2048, help="of appendix B, at most")
-    parser.add_argument("--draws", type=int, default=5, help="clouds of figures 7, 11, appendix B")
+    parser.add_argument("--draws", type=int, default=1, help="clouds of figures 7, 11, appendix B")
     asked = parser.parse_args()
     names = asked.item or [name for name in ITEMS if name != "headlines"]
     if asked.figures and len(names) != 1:

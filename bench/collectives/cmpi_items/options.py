@@ -25,7 +25,7 @@ class Options:
     num_trees: int = 10_000_000
     num_hours: int = 48
     most_ranks: int = 2048
-    num_draws: int = 5
+    num_draws: int = 1
 
     @property
     def num_hosts(self) -> int:
