@@ -25,6 +25,8 @@ from rich.console import Console
 ITEMS: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "figure-2": premise.pair_distributions,
     "asymmetry": premise.asymmetry,
+    "bands": premise.bands,
+    "balance": premise.balance,
     "calibration": premise.calibration,
     "figure-5": premise.hierarchy,
     "figure-6": operations.by_size,
@@ -52,6 +54,7 @@ def main() -> None:
     parser.add_argument("--trees", type=int, default=10_000_000, help="of figure 9, each operation")
     parser.add_argument("--hours", type=int, default=48, help="of figure 10")
     parser.add_argument("--processes", type=int, default=2048, help="of appendix B, at most")
+    parser.add_argument("--draws", type=int, default=1, help="clouds of figures 7, 11, appendix B")
     asked = parser.parse_args()
     names = asked.item or [name for name in ITEMS if name != "headlines"]
     if asked.figures and len(names) != 1:
@@ -64,6 +67,7 @@ def main() -> None:
             num_trees=asked.trees,
             num_hours=asked.hours,
             most_ranks=asked.processes,
+            num_draws=asked.draws,
         )
         for name in names:
             figures = list(ITEMS[name](options))

@@ -51,7 +51,7 @@ def recording(topology: Topology) -> str:
         run = flows.streams_alone(LOADS["text"], SAMPLE_S, 0)
     update = time.strftime("%a %b %d %H:%M:%S %Y +0000", time.gmtime())
     lines = []
-    for number, port in enumerate(topology.links.in_ports):
+    for number, port in enumerate(topology.links.out_ports):
         place, direction = port.split()
         lines.append(f"nid{number:05d}/{direction}: consistent, last update: {update} [0us]")
         coordinates = zip("XYZ", place.split(","), strict=True)

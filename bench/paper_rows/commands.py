@@ -101,7 +101,7 @@ def _keep(row: Row, figures: list[Figure], duration_s: float) -> None:
     result = Result(
         id=row.id,
         command=row.command,
-        commit=_commit(),
+        commit=commit_of(ROOT),
         date=datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat(),
         machine=f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}",
         duration_s=round(duration_s, 1),
@@ -111,8 +111,20 @@ def _keep(row: Row, figures: list[Figure], duration_s: float) -> None:
     write_text(row.result_file, result.model_dump_json(indent=1) + "\n")
 
 
-def _commit() -> str:
-    """The commit that was run, marked where files of it had been changed."""
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    return done.stdout.strip() or "unknown"
+def commit_of(root: Path) -> str:
+    """The commit that was run, marked where files of it had been changed.
+
+    Kept results and the pages that are written from them do not count: else each item that is run
+    would mark the next one.
+    """
+    git = ["git", "-C", str(root)]
+    head = subprocess.run(
+        [*git, "rev-parse", "--short=8", "HEAD"], check=False, capture_output=True, text=True
+    )
+    if head.returncode != 0:
+        return "unknown"
+    written = (":!bench/results", ":!docs/reference/papers.md", ":!docs/reference/papers")
+    changed = subprocess.run(
+        [*git, "diff", "--quiet", "HEAD", "--", ".", *written], check=False, capture_output=True
+    )
+    return head.stdout.strip() + ("-dirty" if changed.returncode != 0 else "")

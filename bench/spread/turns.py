@@ -2,7 +2,7 @@
 """In which order a rank of an all-to-all serves its receivers, where its rate is its own.
 
 The product's order ascends, so that all ranks send to the same receiver at the same time. SPREAD
-does not give an order; these show that its figure 2 does not depend on it.
+does not give an order; `sweep.py` shows by these what the order does to the gain of its method.
 """
 
 from __future__ import annotations

@@ -31,21 +31,21 @@ def fairlead(*arguments: str | Path, code: int = 0) -> str:
     return done.stdout if code == 0 else done.stderr
 
 
-def stalling(place: tuple[int, int, int]) -> dict:
-    """Nothing stalls but for what comes into one router from above and below in Z."""
+def stalling(z: int) -> dict:
+    """Nothing stalls but for what is sent to the router 0,0,z from above and below."""
     everywhere = {
         ((x, 0, z), way): 0.0
         for x in range(3)
         for z in range(4)
         for way in ("X-", "X+", "Z-", "Z+")
     }
-    return everywhere | {(place, "Z-"): 0.9, (place, "Z+"): 0.9}
+    return everywhere | {((0, 0, (z - 1) % 4), "Z+"): 0.9, ((0, 0, (z + 1) % 4), "Z-"): 0.9}
 
 
 @pytest.fixture
 def torus(tmp_path: Path) -> Path:
     (tmp_path / "interconnect.txt").write_text(interconnect(3, 1, 4))
-    (tmp_path / "ldms.txt").write_text(shares(stalling((0, 0, 2))))
+    (tmp_path / "ldms.txt").write_text(shares(stalling(2)))
     fairlead("import", "gemini", tmp_path / "interconnect.txt", "-o", tmp_path / "t.topo.npz")
     return tmp_path
 

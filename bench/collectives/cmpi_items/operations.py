@@ -51,16 +51,22 @@ def by_size(options: Options) -> Iterator[Figure]:
 
 def by_process(options: Options) -> Iterator[Figure]:
     """Figure 7: when the processes of a scatter have done, after a common start."""
-    cluster, root = cluster_of(options, 0)
     size_bytes = 10**4 if options.is_short else MESSAGE_BYTES
-    timings = timings_of(cluster, "scatter", size_bytes, root)
-    for method, times_s in zip(METHODS, cluster.rank_times_s(timings), strict=True):
-        yield from quantiles_of(method, "s", list(times_s), (0.0, 0.25, 0.5, 0.75, 1.0))
-        variation = 100 * times_s.std() / times_s.mean()
+    of_draws = []
+    for seed in options.draws:
+        cluster, root = cluster_of(options, seed)
+        timings = timings_of(cluster, "scatter", size_bytes, root)
+        of_draws.append(cluster.rank_times_s(timings))
+    for method, times_s in zip(METHODS, zip(*of_draws, strict=True), strict=True):
+        for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+            within = [float(np.quantile(of_draw, share)) for of_draw in times_s]
+            yield mean_of(f"{method}, {share:.0%} of the processes within", "s", None, within)
         shown = {MPICH2: "less balanced", CMPI: "more balanced"}.get(method)
-        yield Figure(
-            f"{method}, standard deviation of a process", "% of the mean", shown, variation
-        )
+        name = f"{method}, standard deviation of a process"
+        deviations_s = [float(of_draw.std()) for of_draw in times_s]
+        yield mean_of(f"{name} in seconds", "s", shown, deviations_s)
+        variations = [100 * float(of_draw.std() / of_draw.mean()) for of_draw in times_s]
+        yield mean_of(name, "% of the mean", shown, variations)
 
 
 def by_cluster(options: Options) -> Iterator[Figure]:

@@ -16,6 +16,7 @@ class Options:
     Attributes:
         is_short: Seconds only, to see that it works.
         folder: For the simulator's files.
+        num_draws: Of the cloud, where the paper rents one and we draw several.
     """
 
     is_short: bool
@@ -24,6 +25,7 @@ class Options:
     num_trees: int = 10_000_000
     num_hours: int = 48
     most_ranks: int = 2048
+    num_draws: int = 1
 
     @property
     def num_hosts(self) -> int:
@@ -32,6 +34,11 @@ class Options:
     @property
     def num_ranks(self) -> int:
         return 15 if self.is_short else 200
+
+    @property
+    def draws(self) -> range:
+        """Seeds of the clouds."""
+        return range(1 if self.is_short else self.num_draws)
 
     def root(self, seed: int) -> int:
         """Chosen at random (section 5.1), another one for each cluster."""

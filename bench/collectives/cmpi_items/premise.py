@@ -3,15 +3,19 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 from clouds import pairs_only
 from rented import (
     ASYMMETRY_OF_128,
     LEVELS_OF_64,
     K,
     asymmetry_ratio,
+    levels_of,
+    moments,
     rented,
     slowness_of,
 )
@@ -22,6 +26,9 @@ from cmpi_items.figures import Figure, mean_of
 from cmpi_items.options import Options
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+NO_RACKS_SIGMA = 0.8
+"""Of the logarithms of times of pairs that have nothing in common."""
 
 PROBE_BYTES = (1, 8 * 10**6)
 """Section 3.1: a byte for the latency, 8 MB for the bandwidth."""
@@ -63,6 +70,86 @@ def hierarchy(options: Options) -> Iterator[Figure]:
         name = f"first cloud, level {level + 1}"
         yield Figure(f"{name}, groups", "groups", None, float(len(sizes)))
         yield Figure(f"{name}, largest less smallest group", "hosts", "small", float(np.ptp(sizes)))
+    of_hours = [
+        _distances(network)
+        for network in itertools.islice(moments(rented(64, 0), 1), 2 if options.is_short else 48)
+    ]
+    first, second = np.triu_indices(64, 1)
+    same = [
+        100 * float(np.mean(earlier[first, second] == later[first, second]))
+        for earlier, later in itertools.pairwise(of_hours)
+    ]
+    name = "first cloud, pairs whose distance is the same an hour later"
+    yield mean_of(name, "% of the pairs", "rather stable", same)
+
+
+def _distances(network: fl.Network) -> npt.NDArray[np.int64]:
+    """Level of the lowest group of each pair of hosts."""
+    found = fl.build_hierarchy(pairs_only(network), MESSAGE_BYTES, k=K, max_span=1)
+    hosts = range(network.num_hosts)
+    return np.array([[found.distance(a, b) for b in hosts] for a in hosts])
+
+
+def balance(options: Options) -> Iterator[Figure]:
+    """Section 4.2: what it does that a host joins the qualifying group with the fewest processes.
+
+    The first level of groups, before any host is moved to keep the span.
+    """
+    seeds = range(2 if options.is_short else 20)
+    clouds = [rented(64, seed) for seed in seeds]
+    times_s = {
+        "racks": [cloud.latency_s + MESSAGE_BYTES / cloud.bandwidth_Bps for cloud in clouds],
+        "no racks": [
+            np.random.default_rng(seed).lognormal(sigma=NO_RACKS_SIGMA, size=(64, 64))
+            for seed in seeds
+        ],
+    }
+    for cloud, draws in times_s.items():
+        for name, joins_fewest, paper in (
+            ("the group with the fewest processes", True, "much smaller"),
+            ("the first group that qualifies", False, None),
+        ):
+            groups = [_grouped(levels_of(of_draw), joins_fewest) for of_draw in draws]
+            spans = [float(np.ptp([len(group) for group in found])) for found in groups]
+            yield mean_of(f"{cloud}: span where a host joins {name}", "hosts", paper, spans)
+            counts = [float(len(found)) for found in groups]
+            yield mean_of(f"{cloud}: groups where a host joins {name}", "groups", None, counts)
+
+
+def _grouped(levels: npt.NDArray[np.int64], joins_fewest: bool) -> list[list[int]]:
+    """Algorithm 2 on single hosts, without its last step."""
+    num_hosts = len(levels)
+    worse = np.maximum(levels, levels.T)
+    for boundary in itertools.count():
+        groups: list[list[int]] = []
+        for host in range(num_hosts):
+            near = [group for group in groups if worse[host, group].max() <= boundary]
+            if near:
+                (min(near, key=len) if joins_fewest else near[0]).append(host)
+            else:
+                groups.append([host])
+        if 2 * len(groups) <= num_hosts:
+            return groups
+    raise AssertionError
+
+
+def bands(options: Options) -> Iterator[Figure]:
+    """Section 3.2: a pair over time, against the differences between pairs; hourly, two days."""
+    network = rented(8 if options.is_short else 64)
+    hours = list(itertools.islice(moments(network, 1), 4 if options.is_short else 48))
+    apart = ~np.eye(network.num_hosts, dtype=bool)
+    for name in ("latency_s", "bandwidth_Bps"):
+        values = np.array([getattr(hour, name)[apart] for hour in hours])
+        of_pairs, means = values.std(axis=0) / values.mean(axis=0), values.mean(axis=0)
+        metric = name.partition("_")[0]
+        yield Figure(
+            f"{metric}, standard deviation of a pair over time, median of the pairs",
+            "% of its mean", None, float(100 * np.median(of_pairs)), samples=len(hours),
+        )  # fmt: skip
+        yield Figure(
+            f"{metric}, standard deviation of the pairs' means", "% of the mean of all", None,
+            float(100 * means.std() / means.mean()),
+        )  # fmt: skip
 
 
 def calibration(options: Options) -> Iterator[Figure]:

@@ -56,7 +56,7 @@ std::vector<std::int64_t> scotch_metric_mapping(const RankMatrix& traffic, const
   const IntegerProblem scaled = scale_to_integers(graph, weight, kLargestWeight);
   {
     scotch::Context context;
-    scotch::Strategy strategy;
+    scotch::Strategy strategy(scotch::Strategy::Settings::by_default, num_cores);
     context.restart_random(seed);
     scotch::Graph tasks = graph_of_tasks(context, graph, scaled.weights);
     scotch::Graph cores = graph_of_cores(context, num_cores, scaled.distances);

@@ -100,15 +100,20 @@ Graph::~Graph() {
   SCOTCH_graphExit(&graph_);
 }
 
-Strategy::Strategy() {
+Strategy::Strategy(Settings settings, std::size_t num_targets) {
   check(SCOTCH_stratInit(&strategy_), "start a strategy");
-  check(SCOTCH_stratGraphMap(&strategy_, kRecursiveBipartitioning), "read a strategy");
-}
-
-Strategy::Strategy(SCOTCH_Num num_hosts) {
-  check(SCOTCH_stratInit(&strategy_), "start a strategy");
-  check(SCOTCH_stratGraphMapBuild(&strategy_, SCOTCH_STRATRECURSIVE, num_hosts, kAllowedImbalance),
-        "build a strategy");
+  switch (settings) {
+    case Settings::for_small_graphs:
+      check(SCOTCH_stratGraphMap(&strategy_, kRecursiveBipartitioning), "read a strategy");
+      break;
+    case Settings::recursive_bipartitioning:
+      check(SCOTCH_stratGraphMapBuild(&strategy_, SCOTCH_STRATRECURSIVE,
+                                      static_cast<SCOTCH_Num>(num_targets), kAllowedImbalance),
+            "build a strategy");
+      break;
+    case Settings::by_default:
+      break;  // SCOTCH_graphMap fills in an empty strategy
+  }
 }
 
 Strategy::~Strategy() {

@@ -61,12 +61,17 @@ class Graph {
   SCOTCH_Graph bound_;  // the same graph, in the context
 };
 
-/// How Scotch maps: recursive bipartitioning, with settings for graphs as small as ours.
+/// How Scotch maps.
 class Strategy {
  public:
-  Strategy();
-  /// Scotch's own settings of recursive bipartitioning, for a number of hosts.
-  explicit Strategy(SCOTCH_Num num_hosts);
+  enum class Settings {
+    for_small_graphs,          ///< recursive bipartitioning, tuned for graphs as small as ours
+    recursive_bipartitioning,  ///< Scotch's own settings of it
+    by_default,                ///< what SCOTCH_graphMap does without a strategy
+  };
+
+  /// @param num_targets  hosts or cores, on which Scotch's own settings depend
+  Strategy(Settings settings, std::size_t num_targets);
   ~Strategy();
   Strategy(const Strategy&) = delete;
   Strategy& operator=(const Strategy&) = delete;

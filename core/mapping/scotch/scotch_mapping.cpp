@@ -89,9 +89,9 @@ void append_placements(const RankGraph& graph, const HostMatrix& cost,
   std::vector<std::size_t> rank_of_vertex(graph.num_ranks());
   std::iota(rank_of_vertex.begin(), rank_of_vertex.end(), std::size_t{0});
   scotch::Context context;
-  scotch::Strategy strategy = options.is_as_published
-                                  ? scotch::Strategy(static_cast<SCOTCH_Num>(hosts.size()))
-                                  : scotch::Strategy();
+  using enum scotch::Strategy::Settings;
+  scotch::Strategy strategy(options.is_as_published ? recursive_bipartitioning : for_small_graphs,
+                            hosts.size());
   std::mt19937 random(options.seed);
   for (int attempt = 0; attempt < options.num_tries; ++attempt) {
     // Another order of hosts and ranks changes what Scotch finds more than another seed does.

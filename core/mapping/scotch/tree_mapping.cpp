@@ -88,7 +88,7 @@ std::vector<std::int64_t> mapped(const RankGraph& graph, const CoreTree& tree,
                                  std::span<const std::int64_t> free_cores,
                                  const std::vector<std::int32_t>& weights, std::uint32_t seed) {
   scotch::Context context;
-  scotch::Strategy strategy;
+  scotch::Strategy strategy(scotch::Strategy::Settings::for_small_graphs, free_cores.size());
   context.restart_random(seed);
   scotch::Graph ranks = graph_of_ranks(context, graph, weights);
   TreeArchitecture cores(tree, free_cores);

@@ -69,7 +69,7 @@ def oracle(tmp_path: Path) -> Iterator[str]:
         for z in range(4)
         for way in ("X-", "X+", "Z-", "Z+")
     }
-    stalled = {((0, 0, 2), "Z-"): 0.9, ((0, 0, 2), "Z+"): 0.9}
+    stalled = {((0, 0, 1), "Z+"): 0.9, ((0, 0, 3), "Z-"): 0.9}
     (tmp_path / "ldms.txt").write_text(shares(idle | stalled))
     (tmp_path / "interconnect.txt").write_text(interconnect(3, 1, 4))
     fairlead = [sys.executable, "-m", "fairlead"]

@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "bench" / "paper_rows"))
 
+from commands import commit_of  # noqa: E402
 from page import PAGE, pages_of  # noqa: E402
 from rows import PAPERS, RESULTS, Figure, Row, load_result, load_rows  # noqa: E402
 
@@ -105,3 +106,21 @@ def test_an_unknown_item_is_refused() -> None:
 
     assert done.returncode == 1
     assert "no item cmpi-figure-99; bench/papers --list prints all" in done.stderr
+
+
+def test_a_commit_is_marked_where_more_than_results_has_changed(tmp_path: Path) -> None:
+    result, program = tmp_path / "bench" / "results" / "a.json", tmp_path / "program.py"
+    result.parent.mkdir(parents=True)
+    git = ["git", "-C", tmp_path, "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for file in (result, program):
+        file.write_text("first")
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"]):
+        subprocess.run([*git, *words], check=True)
+    head = commit_of(tmp_path)
+
+    result.write_text("second")
+
+    assert re.fullmatch("[0-9a-f]{8,}", head)
+    assert commit_of(tmp_path) == head
+    program.write_text("second")
+    assert commit_of(tmp_path) == f"{head}-dirty"

@@ -23,6 +23,18 @@ PERCENT = {"%": 1e-2, "% x1e6": 1e-8, "%_x1e6": 1e-8}
 Source: LDMS, sampler cray_gemini_r_sampler; ORACLE shows the same metrics in plain percent.
 """
 
+OF_DIRECTION = (
+    ("traffic", Quantity.carried_bytes, True),
+    ("credit_stall", Quantity.stalled_s, False),
+    ("SAMPLE_GEMINI_LINK_USED_BW", Quantity.used_ratio, True),
+    ("SAMPLE_GEMINI_LINK_CREDIT_STALL", Quantity.stalled_ratio, False),
+)
+"""A Gemini's counters of each direction, and whether they describe the link that comes in there.
+
+Bytes do: they are counted where they arrive (ORACLE section III-B). Credit stalls are time in which
+the output queue could not send (section III-A), so they describe the link that goes out.
+"""
+
 
 def series_of(sets: list[MetricSet]) -> list[Series]:
     """What sets tell of links: Gemini's directions, or the interfaces of hosts."""
@@ -44,12 +56,7 @@ def _of_gemini(metrics: MetricSet) -> Iterator[Series]:
         return
     position = Position(*(int(float(coordinate)) for coordinate in at if coordinate is not None))
     for direction in DIRECTIONS:
-        for suffix, quantity in (
-            ("traffic", Quantity.carried_bytes),
-            ("credit_stall", Quantity.stalled_s),
-            ("SAMPLE_GEMINI_LINK_USED_BW", Quantity.used_ratio),
-            ("SAMPLE_GEMINI_LINK_CREDIT_STALL", Quantity.stalled_ratio),
-        ):
+        for suffix, quantity, is_into in OF_DIRECTION:
             name = f"{direction}_{suffix}"
             value = metrics.values.get(name)
             if not isinstance(value, int | float):
@@ -60,7 +67,7 @@ def _of_gemini(metrics: MetricSet) -> Iterator[Series]:
             elif not quantity.is_counter:
                 factor = PERCENT.get(metrics.units.get(name, "% x1e6"), float("nan"))
             yield _series(
-                (port_name(position, direction), True), quantity, metrics, value * factor, factor
+                (port_name(position, direction), is_into), quantity, metrics, value * factor, factor
             )
 
 

@@ -14,17 +14,17 @@ from fairlead.measure.metrics import open_source
 from fairlead.watch.oracle import Oracle
 from fairlead.watch.oracle.machine_graph import machine_graph
 
-# A ring of four routers in Z. Counters are at the receiving end: what comes in by Z- of router 1
-# was sent by router 0 towards plus. Here percent of stalled time of the link that ends there.
+# A ring of four routers in Z. Counters of stalls are at the sending end: Z+ of router 0 counts how
+# long it could not send to router 1. Here as part of the time.
 STALLED = {
-    ((0, 0, 1), "Z-"): 0.10,  # 0 -> 1
-    ((0, 0, 2), "Z-"): 0.60,  # 1 -> 2
-    ((0, 0, 3), "Z-"): 0.20,  # 2 -> 3
-    ((0, 0, 0), "Z-"): 0.00,  # 3 -> 0
-    ((0, 0, 0), "Z+"): 0.30,  # 1 -> 0
-    ((0, 0, 1), "Z+"): 0.40,  # 2 -> 1
-    ((0, 0, 2), "Z+"): 0.00,  # 3 -> 2
-    ((0, 0, 3), "Z+"): 0.50,  # 0 -> 3
+    ((0, 0, 0), "Z+"): 0.10,  # 0 -> 1
+    ((0, 0, 1), "Z+"): 0.60,  # 1 -> 2
+    ((0, 0, 2), "Z+"): 0.20,  # 2 -> 3
+    ((0, 0, 3), "Z+"): 0.00,  # 3 -> 0
+    ((0, 0, 1), "Z-"): 0.30,  # 1 -> 0
+    ((0, 0, 2), "Z-"): 0.40,  # 2 -> 1
+    ((0, 0, 3), "Z-"): 0.00,  # 3 -> 2
+    ((0, 0, 0), "Z-"): 0.50,  # 0 -> 3
 }
 ZERO, ONE, TWO = (host(0, 0, z) for z in range(3))
 OTHER_NODE = ONE.replace("n0", "n1")

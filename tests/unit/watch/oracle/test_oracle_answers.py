@@ -50,8 +50,9 @@ def stalls(oracle: Oracle, *nodes: str, reduction: Reduction | None = None) -> n
     return oracle.ask(Question(nodes, ("stalls",), reduction)).told["stalls"].values
 
 
-def test_counter_of_the_receiving_end_tells_of_the_route_into_it(tmp_path: Path) -> None:
-    oracle = recorded(tmp_path, {((1, 0, 6), "X-"): 0.68})
+def test_credit_stalls_of_the_sending_end_tell_of_the_route_out_of_it(tmp_path: Path) -> None:
+    # As the paper has it (section IV-B): "on the Y+ link out of Gemini (1,0,6)".
+    oracle = recorded(tmp_path, {((0, 0, 6), "X+"): 0.68})
 
     values = stalls(oracle, host(0, 0, 6), host(1, 0, 6))
 
@@ -65,7 +66,7 @@ def test_counter_of_the_receiving_end_tells_of_the_route_into_it(tmp_path: Path)
 def test_route_of_two_links_has_their_reduction(
     tmp_path: Path, reduction: Reduction | None, expected: float
 ) -> None:
-    oracle = recorded(tmp_path, {((1, 0, 6), "X-"): 0.5, ((1, 0, 7), "Z-"): 0.1})
+    oracle = recorded(tmp_path, {((0, 0, 6), "X+"): 0.5, ((1, 0, 6), "Z+"): 0.1})
 
     values = stalls(oracle, host(0, 0, 6), host(1, 0, 7), reduction=reduction)
 
@@ -73,7 +74,7 @@ def test_route_of_two_links_has_their_reduction(
 
 
 def test_nodes_of_one_router_have_0(tmp_path: Path) -> None:
-    oracle = recorded(tmp_path, {((1, 0, 6), "X-"): 0.5})
+    oracle = recorded(tmp_path, {((0, 0, 6), "X+"): 0.5})
 
     answer = oracle.ask(Question(("c0-0c0s0n0", "c0-0c0s0n1"), ("hops", "bw", "stalls")))
 
@@ -83,7 +84,7 @@ def test_nodes_of_one_router_have_0(tmp_path: Path) -> None:
 
 
 def test_coverage_is_the_share_of_known_links(tmp_path: Path) -> None:
-    oracle = recorded(tmp_path, {((1, 0, 6), "X-"): 0.5})
+    oracle = recorded(tmp_path, {((0, 0, 6), "X+"): 0.5})
 
     told = oracle.ask(Question((host(0, 0, 6), host(1, 0, 7)))).told["stalls"]
 
@@ -274,7 +275,7 @@ def test_probe_that_fails_leaves_latencies_unknown_until_it_works() -> None:
 
 
 def test_what_is_kept_for_windows_is_bounded(tmp_path: Path) -> None:
-    oracle = recorded(tmp_path, {((1, 0, 6), "X-"): 0.5})
+    oracle = recorded(tmp_path, {((0, 0, 6), "X+"): 0.5})
     nodes = (host(0, 0, 6), host(1, 0, 6))
 
     for window_s in range(1, 20):

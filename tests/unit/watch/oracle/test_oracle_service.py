@@ -56,7 +56,7 @@ def serve(tmp_path: Path) -> Iterator[Any]:
     begun = []
 
     def start(**options: Any) -> Running:
-        (tmp_path / "ldms.txt").write_text(shares({((1, 0, 6), "X-"): 0.68}))
+        (tmp_path / "ldms.txt").write_text(shares({((0, 0, 6), "X+"): 0.68}))
         oracle = Oracle(topology(tmp_path, 3, 2, 8), [open_source(f"ldms:{tmp_path}/ldms.txt")])
         oracle.use_clock_of_samples()
         oracle.collector.read_all()
@@ -293,7 +293,7 @@ def test_client_asks_with_its_token(serve, monkeypatch) -> None:
 def test_network_of_an_oracle_has_less_bandwidth_where_links_stall(serve, tmp_path: Path) -> None:
     running = serve()
     everywhere = {((x, 0, z), way): 0.0 for x in range(3) for z in range(8) for way in ("X-", "X+")}
-    (tmp_path / "ldms.txt").write_text(shares({**everywhere, ((1, 0, 6), "X-"): 0.68}))
+    (tmp_path / "ldms.txt").write_text(shares({**everywhere, ((0, 0, 6), "X+"): 0.68}))
     running.oracle.collector.read_all()
 
     network = oracle_network(f"{running.url}?metric=stalls&window=600", PAIR)

@@ -29,7 +29,7 @@ def oracle(tmp_path: Path) -> Oracle:
         for z in range(4)
         for way in ("X-", "X+", "Z-", "Z+")
     }
-    stalled = {(STALLS, "Z-"): 0.9, (STALLS, "Z+"): 0.9}
+    stalled = {((0, 0, 1), "Z+"): 0.9, ((0, 0, 3), "Z-"): 0.9}
     (tmp_path / "ldms.txt").write_text(shares(idle | stalled))
     made = Oracle(topology(tmp_path, 3, 1, 4), [open_source(f"ldms:{tmp_path}/ldms.txt")])
     made.use_clock_of_samples()
