@@ -51,7 +51,7 @@ class Network:
             selection keeps those that it leaves out, too.
         launch_s: Time that starting the measuring program took; None where unknown.
         origin: Where the numbers come from, when and how: a JSON-serialisable dictionary. It is
-            told, and decides nothing.
+            shown, and decides nothing.
         source: Name of the network in errors: the file it was read from.
     """
 

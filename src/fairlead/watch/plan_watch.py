@@ -31,8 +31,8 @@ CONFIRMING_SHARED_ROUNDS = 8
 does that."""
 
 FIRST_OBSERVATIONS = 3
-"""Of a pair that the plan does not have, whose median stands for the plan: a single one may be an
-accident, and all later ones would seem to have changed."""
+"""Observations of a pair that the plan lacks, whose median stands for the plan: a single one may
+be an accident, and all later ones would seem to have changed."""
 
 FEWEST_TO_COMPARE = 3
 """Hosts: with two there is one pair alone, and nothing to compare it with."""
@@ -45,8 +45,8 @@ HOSTS_AT_A_TIME = 3
 """Starting three processes takes a fraction of the time of starting all, and gives three pairs."""
 
 ENOUGH_DIFFERENCES = 6
-"""Of so many values and their successors the noise is known better than from single intervals:
-where hosts are busy, messages wait and arrive at once, and the interval of a value tells that."""
+"""From so many values and their successors the noise is known better than from single intervals:
+where hosts are busy, messages wait and arrive at once, and the interval of a value shows it."""
 
 REMEMBERED_DIFFERENCES = 300
 

@@ -16,7 +16,7 @@ from fairlead.watch.plan_watch import DriftedPair
 __all__ = ["STALE", "is_stale", "mark_stale"]
 
 STALE = "stale.json"
-"""Of the folder of a run; it says since when, and which pairs have drifted."""
+"""File in the folder of a run; it records since when, and which pairs have drifted."""
 
 
 def mark_stale(folder: Path, drifted: Sequence[DriftedPair], profile: Path | None) -> None:

@@ -14,7 +14,7 @@ from fairlead.files.archive import write_text
 __all__ = ["VERSION", "write_plan_file"]
 
 VERSION = 2
-"""Of files that have no version of their own; the preload library reads this one only."""
+"""Format version of files that have none of their own; the preload library reads this one only."""
 
 
 def write_plan_file(

@@ -114,7 +114,7 @@ class Trials:
         self.traced = evaluate(launchers, question.traffic, question.network)
         rest_s = question.traffic.run_time_s - self.traced.bottleneck_s
         self.rest_s = math.nan if math.isnan(rest_s) else max(rest_s, 0.0)
-        # Of equal sets, the first one tried is kept, so that idle hosts are slow ones.
+        # The first of several equal sets is kept, so that idle hosts are slow ones.
         self._slowest_first = _slowest_first(question)
         self._set_of_hosts: dict[frozenset[str], HostSet] = {}
 

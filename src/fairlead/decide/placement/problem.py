@@ -94,7 +94,7 @@ class Problem:
 
     @property
     def host_coordinates(self) -> npt.NDArray[np.float64] | None:
-        """Of the hosts, shape (H, D), or None; only `geometric` uses them."""
+        """Coordinates of the hosts, shape (H, D), or None; only `geometric` uses them."""
         return self.network.coordinates if isinstance(self.network, Network) else None
 
     @property

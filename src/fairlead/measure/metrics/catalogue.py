@@ -65,7 +65,7 @@ def _ldms_daemon(rest: str, options: Options, headers: Mapping[str, str]) -> Met
     command = ["ldms_ls", "-h", host, "-p", str(port), "-x", transport, "-l"]
     command += _authentication(options).arguments()
     schemas = _schemas(options)
-    # Of each name a basic regular expression of POSIX: several alternatives are several names.
+    # Each name is a basic regular expression of POSIX: several alternatives are several names.
     command += ["-E", "-S", *schemas] if schemas else []
     return LdmsCommandSource(f"ldmsd:{rest}", command)
 

@@ -43,7 +43,7 @@ _HAS_ROWS = re.compile(r"\s*[MD] (list<>|record\[\])\s.*", re.A)
 
 
 class MetricSet(NamedTuple):
-    """One set: what one sampler on one node last told.
+    """One set: what one sampler on one node reported last.
 
     Attributes:
         instance: Its name, `nid00050/cray_gemini_r_sampler`.

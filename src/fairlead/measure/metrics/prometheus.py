@@ -167,8 +167,8 @@ def _matrix(name: str, answer: Any, *, is_instant: bool = False) -> list[tuple[L
         MetricError: The answer is an error, or no matrix.
     """
     if not isinstance(answer, dict) or answer.get("status") != "success":
-        told = answer.get("error", "no status") if isinstance(answer, dict) else "no object"
-        raise MetricError(f"{name}: {' '.join(str(told).split())[:300]}")
+        reason = answer.get("error", "no status") if isinstance(answer, dict) else "no object"
+        raise MetricError(f"{name}: {' '.join(str(reason).split())[:300]}")
     try:
         data = answer["data"]
         if data["resultType"] != "matrix" and not (is_instant and data["resultType"] == "vector"):

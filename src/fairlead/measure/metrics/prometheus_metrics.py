@@ -17,8 +17,8 @@ OCTETS = 4.0
 """InfiniBand counts data in words of four octets. Source: IBTA, PortXmitData."""
 
 TICK_S = 4e-9
-"""Of PortXmitWait, whose tick the standard leaves to the hardware. Assumed where `?tick=` does not
-say it: shares of stalled time then compare with one another only."""
+"""Tick of PortXmitWait, which the standard leaves to the hardware. Assumed where `?tick=` is not
+given: shares of stalled time then compare with one another only."""
 
 
 class Metric(NamedTuple):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads all sources again and again; one that fails is told once, and asked again.
+"""Reads all sources again and again; one that fails is reported once, and asked again.
 
 Each has a thread of its own, so that a slow one delays no other.
 """

@@ -30,16 +30,16 @@ BY_METRIC = "oracle"
 methods place on what the program itself leaves of the network, and move only where it pays."""
 
 MOST_TASKS = 4096
-"""Of one question: `optimize` keeps to its time with so many."""
+"""Most tasks of one question: `optimize` keeps to its time with so many."""
 
 MOST_SCOTCH_HOSTS = 1024
-"""Of a question to Scotch, whose time grows with their square: 2 s for these and 4,096 tasks."""
+"""Most hosts for Scotch, whose time grows with their square: 2 s for these and 4,096 tasks."""
 
 MOST_DIMENSIONS = 16
-"""Of the program's own space."""
+"""Most dimensions of the program's own space."""
 
 OPTIMIZE_S = 0.05
-"""Of `optimize`: all ranks wait for it, and a map is to be there long before the gain. With 5 ms it
+"""Time limit of `optimize`: all ranks wait for it, and the gain is to be much longer. With 5 ms it
 found a worse map in four of seven rounds of bench/oracle/torus.py."""
 
 Ints = npt.NDArray[np.int64]

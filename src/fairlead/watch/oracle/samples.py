@@ -16,7 +16,7 @@ from fairlead.watch.oracle.host_names import HostNames
 __all__ = ["MOST_SAMPLES", "SampleStore", "Samples", "Unmatched"]
 
 MOST_SAMPLES = 64
-"""Of one series: ten minutes at one every ten seconds."""
+"""Most samples of one series: ten minutes at one every ten seconds."""
 
 
 class Unmatched(NamedTuple):

@@ -13,7 +13,7 @@ from fairlead.watch.oracle.link_metrics import LinkMetrics
 __all__ = ["shared_links"]
 
 LEAST_SHARE = 0.1
-"""Of a link that is left for a program: messages that join others on a full link get some of it."""
+"""Least share of a link for a program: messages that join others on a full link get some of it."""
 
 Values = npt.NDArray[np.float64]
 Pairs = npt.NDArray[np.int64]
