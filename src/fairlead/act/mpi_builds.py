@@ -39,7 +39,7 @@ class MpiBuild:
         family: "openmpi", "mpich" or "smpi" (SimGrid, where `lib` has an object to link).
         version: Version of the MPI they were built with.
         wrapper: The compiler wrapper they were built with.
-        sources_digest: Of the sources that `fairlead mpi add` built; empty if the package did.
+        sources_digest: Digest of the sources that `fairlead mpi add` built; else empty.
     """
 
     root: Path

@@ -114,7 +114,7 @@ class Candidate:
     Attributes:
         placement: A placement other than the launcher's.
         predicted: Its predicted saving by the rates of the network.
-        log_ratios: Of each round of rehearsal the logarithm of its time over the launcher's.
+        log_ratios: Logarithm of the time of each round over that of the launcher's placement.
     """
 
     placement: Placement

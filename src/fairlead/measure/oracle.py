@@ -86,7 +86,7 @@ def ask_oracle(
     """What an oracle answers.
 
     Args:
-        url: Of the service, without a path.
+        url: URL of the service, without a path.
         nodes: Names of hosts.
         metrics: As the service calls them.
         reduce: min, max or sum; None: the usual one of each metric.
@@ -146,7 +146,7 @@ def ask_for_tasks(url: str, options: Mapping[str, str], question: Mapping[str, A
     """The next task of each process of a running program.
 
     Args:
-        url: Of the service, without a path.
+        url: URL of the service, without a path.
         options: metric, method and window_s.
         question: The program, as `POST /v1/remap` takes it.
 
@@ -256,7 +256,7 @@ def cost_network(
     Args:
         hosts: Length N.
         metric: hops, bw, stalls, free_Bps or latency_s.
-        values: Of the metric, shape (N, N); `nan` where unknown.
+        values: Values of the metric, shape (N, N); `nan` where unknown.
         hops: Links on each route, shape (N, N).
         capacity_Bps: Least bandwidth on each route, shape (N, N); `nan` where unknown or no link
             is crossed.

@@ -197,8 +197,8 @@ class Network:
         """This network with later measurements in place of the older values.
 
         Args:
-            later: Of the same hosts in the same order, with intervals and samples; `nan` where
-                nothing was measured.
+            later: Network of the same hosts in the same order, with intervals and samples; `nan`
+                where nothing was measured.
 
         Raises:
             TopologyError: The hosts differ.

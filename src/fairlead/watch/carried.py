@@ -25,7 +25,7 @@ class LearnedPath(NamedTuple):
 
     Attributes:
         latency_s: That of the plan, and what frames waited at routers for those of others.
-        rate_Bps: Of one connection of one process; others may have shared the path.
+        rate_Bps: Rate of one connection of one process; others may have shared the path.
     """
 
     latency_s: float

@@ -43,7 +43,7 @@ class DriftEvidence:
         """Nothing is observed yet.
 
         Args:
-            shape: Of the values.
+            shape: Shape of the values.
             least_rounds: A run is no proof before it is as long.
         """
         self._least_rounds = least_rounds

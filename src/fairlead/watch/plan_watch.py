@@ -85,7 +85,7 @@ class PlanWatcher:
         """Nothing is observed yet.
 
         Args:
-            planned: Of all hosts of the plan; `nan` where unknown.
+            planned: Network of all hosts of the plan; `nan` where unknown.
             program_Bps: What the program itself sends over the interfaces of each pair, shape
                 (H, H): by so much an observation may be lower, and nothing has changed.
         """
@@ -105,7 +105,7 @@ class PlanWatcher:
         """Take an observation.
 
         Args:
-            now: Of some of the hosts; `nan` where nothing was measured.
+            now: Network of some of the hosts; `nan` where nothing was measured.
         """
         places = np.array([self.planned.index(host) for host in now.hosts])
         grid = np.ix_(places, places)
@@ -237,7 +237,7 @@ def program_rates(traffic: Traffic, placement: Placement, hosts: Sequence[str]) 
     """What a placed program sends over the interfaces of each pair of hosts, as an average.
 
     Args:
-        traffic: Of the program; without a run time nothing is known.
+        traffic: Traffic of the program; without a run time nothing is known.
         placement: Its ranks.
         hosts: Length H.
 

@@ -50,7 +50,7 @@ class Remapper:
     """Shares the tasks of a communicator out anew, again and again.
 
     Attributes:
-        comm: Of mpi4py; it is not changed.
+        comm: Communicator of mpi4py; it is not changed.
         oracle: URL with options, read on rank 0; None: of the environment.
         least_gain_ratio: Least part of the time on the network that a move has to save. It doubles
             with each move and goes back by half with each call that keeps all, so that two

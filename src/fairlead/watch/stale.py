@@ -23,7 +23,7 @@ def mark_stale(folder: Path, drifted: Sequence[DriftedPair], profile: Path | Non
     """Say in the folder of a run that its plan is stale, and forget the network it was made from.
 
     Args:
-        folder: Of the run.
+        folder: Folder of the run.
         drifted: What has changed.
         profile: The network as it is kept for later runs, whose kept decisions go with it; None
             where none is.

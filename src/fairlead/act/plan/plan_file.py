@@ -32,7 +32,7 @@ def write_plan_file(
         folder: The plan; made when it is missing.
         name: The file's name.
         fields: What it holds.
-        version: Of this file's format.
+        version: Version of this file's format.
         kind: The format is "fairlead-KIND"; None: the file is KIND.json.
         is_private: Only the owner may read it.
 

@@ -28,7 +28,7 @@ class Choice:
     """What was measured of one call, and what follows from it.
 
     Attributes:
-        kind: Of the call.
+        kind: Kind of the call.
         native_s: Time of the MPI's own algorithm, the median.
         name: The fastest other way; None where none was right.
         fastest_s: Its time.

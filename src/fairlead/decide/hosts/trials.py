@@ -38,7 +38,7 @@ class Question:
         traffic: Traffic of the application, with its run time where that is known.
         network: Measurements for the hosts of the cluster; each pair is measured.
         cluster: All hosts that could be used, in the order of the traced run.
-        prices: Of each host per hour, or None.
+        prices: Prices of each host per hour, or None.
         method, metric, objective, seed: As for `fairlead.place`.
     """
 
@@ -58,7 +58,7 @@ class HostSet:
 
     Attributes:
         hosts: Host names in the cluster's order.
-        placement: Of the ranks on these hosts.
+        placement: Placement of the ranks on these hosts.
         cost: Predicted cost of the placement.
         time_s: Predicted run time; `nan` if the traffic does not have that of the traced run.
         price_per_run: What the hosts cost during that time; `nan` without prices or run time.

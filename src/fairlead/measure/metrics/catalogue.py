@@ -147,7 +147,7 @@ def open_source(text: str, headers: Mapping[str, str] | None = None) -> MetricSo
 
     Args:
         text: `NAME:REST`, with options after `?`.
-        headers: Of HTTP, where it is asked by that.
+        headers: Headers of HTTP, where that is used.
 
     Raises:
         InputError: The name or an option is unknown.

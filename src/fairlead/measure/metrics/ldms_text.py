@@ -49,7 +49,7 @@ class MetricSet(NamedTuple):
         instance: Its name, `nid00050/cray_gemini_r_sampler`.
         time_s: When it was updated.
         values: By metric.
-        units: Of metrics that have one.
+        units: Units of metrics that have one.
         records: Rows of the records of lists.
     """
 

@@ -52,12 +52,12 @@ class Device:
         has_hardware: Whether a bus of the host has it.
         address: Hardware address.
         index, lower_index: Its own number, and that of the device that it sends by.
-        link_type: Of the link layer, by if_arp.h.
+        link_type: Type of the link layer, by if_arp.h.
         flags: IFF_*.
         name_assign_type: Who named it, by sysfs-class-net.
         driver: Its driver.
         master: Device above it.
-        port_name: Of its physical port.
+        port_name: Name of its physical port.
         is_bond: It sends by several others, and adds up what they carry.
         moved_bytes: What it has carried lately, both ways.
         knows_relations: Hardware and master come from the kernel: None is none, not unknown.

@@ -54,7 +54,7 @@ class PrometheusSource(MetricSource):
                 `instance` without its port, or what the machine calls itself.
             step_s: Ask `query_range` with this step, where an engine has no raw samples.
             selector: Further matchers, `job="node"`.
-            tick_s: Of InfiniBand's PortXmitWait.
+            tick_s: Tick of InfiniBand's PortXmitWait.
             devices: Patterns of the devices that are counted; none: the physical ports.
             timeout_s: For an answer.
 

@@ -25,10 +25,10 @@ class Metric(NamedTuple):
     """What a metric of an exporter tells.
 
     Attributes:
-        quantity: Of the link.
+        quantity: Quantity of the link.
         is_into: Whether of the link into the port.
         factor: To the quantity's unit.
-        bits: Of the counter.
+        bits: Bits of the counter.
         port_of: Labels of a port, or None for the devices of a host.
         is_adapter: Whether of an adapter of InfiniBand, of the devices of a host.
     """

@@ -89,7 +89,7 @@ class Guard:
 
         Args:
             inner: The application.
-            limiter: Of each client whose requests pass.
+            limiter: Limiter of each client whose requests pass.
             token: What a client has to send; empty: nothing.
         """
         self._inner = inner

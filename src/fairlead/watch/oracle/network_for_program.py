@@ -37,9 +37,9 @@ def network_for_program(
 
     Args:
         oracle: Is asked.
-        hosts: Of the program, length H.
+        hosts: Hosts of the program, length H.
         between_bytes: That the program now sends in one repeat, shape (H, H), [src, dst].
-        metric: Of the oracle.
+        metric: Metric of the oracle.
         window_s: Time window that ends now.
         has_links: Whether links that several pairs share are bottlenecks of their own.
     """

@@ -60,7 +60,7 @@ class Question:
 
     Attributes:
         nodes: Names of hosts.
-        metrics: Of METRICS.
+        metrics: Names in METRICS.
         reduction: How links become a route; None: the usual one of each metric.
         window_s: Time window, in seconds, that ends now.
     """

@@ -53,8 +53,8 @@ class RemapQuestion:
         host_of_process: Where each process runs, length T.
         task_of_process: What it does now; each task once.
         sent: Rows of (sending task, receiving task, bytes in one repeat).
-        metric: Of the oracle, by which pairs of hosts are compared; for `oracle` also "none".
-        method: Of `fairlead.decide.placement.METHODS`, or `oracle`.
+        metric: Metric of the oracle that compares pairs of hosts; for `oracle` also "none".
+        method: Name in `fairlead.decide.placement.METHODS`, or `oracle`.
         window_s: Time window of the metric, in seconds, that ends now.
         repeats_left: How often the bytes will be sent from now on; 0: unknown, moves are free.
         move_bytes_of_process: Data of the task of each process.
@@ -82,7 +82,7 @@ class Remapped:
     """The tasks from now on.
 
     Attributes:
-        task_of_process: Of each process; as before where moving does not pay.
+        task_of_process: Task of each process; as before where moving does not pay.
         now_s: Predicted time on the network of a repeat, with the tasks as they are. Like the other
             times `nan` by the method `oracle`, which predicts none.
         then_s: With the new placement that was found, taken or not.

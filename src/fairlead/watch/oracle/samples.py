@@ -98,7 +98,7 @@ class SampleStore:
         """Take what a source gave.
 
         Args:
-            series: Of one read.
+            series: Series of one read.
             is_whole: Whether they hold the whole window, and nothing earlier counts any more.
             source: Who gave it: two that tell of one port are not mixed.
         """

@@ -26,7 +26,7 @@ def shared_links(links: LinkMetrics, metric: str, crossed: Crossings) -> list[Bo
 
     Args:
         links: What they do.
-        metric: Of the oracle; those that say nothing of a link's load leave all of it.
+        metric: Metric of the oracle; those that say nothing of a link's load leave all of it.
         crossed: By which pairs of hosts.
     """
     left_Bps = _left_Bps(links, metric).tolist()
